@@ -7,8 +7,10 @@ import {
   type LedgerEntry,
   noUsage,
   type PriceVersion,
+  pricePerCall,
   type Settlement,
   usualTerms,
+  variantNamed,
 } from "#core/index.ts";
 import { createIds } from "#system/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
@@ -188,4 +190,26 @@ test("a refused call is one entry that cost nothing and says why", () => {
   });
   expect(written).toEqual([entry]);
   expect(seen).toEqual([entry]);
+});
+
+test("a checkpoint names the variant that the answer has said so far, which recovery charges by", () => {
+  const { recorder, written } = dependencies;
+  const terms = { costSource: "price", factors: [{ axis: "tier", word: "priority", factor: 2_000 }] } as const;
+  const attempt = recorder.begin(fields, { price, terms });
+  const reached: Reached = { ...end, served: { tier: "priority" } };
+  attempt.checkpoint(reached);
+  expect(written.at(-1)).toMatchObject({ priceVersion: "prc_7*2000000" });
+  expect(variantNamed(price, "prc_7*2000000")?.table).toEqual({ inputUncached: 2_500_000, output: 20_000_000 });
+  const entry = attempt.settle({ ...end, served: { tier: "priority" } });
+  expect(entry).toMatchObject({ priceVersion: "prc_7*2000000", served: "priority" });
+  expect(entry.costNanoUsd).toBe(2 * (100 * 1_250 + 20 * 10_000));
+});
+
+test("a price per call is a floor under what the usage costs", () => {
+  const { recorder } = dependencies;
+  const usage = { ...end.usage, chargedRequests: 1 };
+  const settled = (nanoUsd: number) =>
+    recorder.begin(fields, { ...pricing, floor: pricePerCall(nanoUsd) }).settle({ ...end, usage });
+  expect(settled(1)).toMatchObject({ costNanoUsd: 325_000, priceVersion: "prc_7" });
+  expect(settled(1_000_000)).toMatchObject({ costNanoUsd: 1_000_000, priceVersion: "call:1000000" });
 });
