@@ -108,6 +108,18 @@ function requestTests(ground: () => ReportGround): void {
     expect(rows.map((row) => row.attempt_id)).toEqual(before.map((entry) => entry.attemptId));
   });
 
+  test("a request whose response is still made in the background shows that, and no cost yet", async () => {
+    const { reports, entries, ledgerStore } = ground();
+    const [like] = entries;
+    if (like === undefined) throw new Error("there are some");
+    const pending = { ...like, attemptId: "att_zzpending", requestId: "req_zzpending", costNanoUsd: 0 };
+    await ledgerStore.insert([{ ...pending, outcome: "pending" }]);
+    expect(await reports.attempts(like.workspaceId, pending.requestId)).toMatchObject([
+      { attempt_id: pending.attemptId, outcome: "pending", cost_usd: 0, usage_source: "none", cost_lines: [] },
+    ]);
+    expect(await reports.attempts("ws_none", pending.requestId)).toEqual([]);
+  });
+
   test("a request has its attempts in their order, with how each cost came about; elsewhere it looks missing", async () => {
     const { reports, entries, acme, beta } = ground();
     const repeated = entries.find((entry) => entry.retryIndex === 1 && entry.costNanoUsd > 0);
