@@ -57,10 +57,10 @@ export const bounds = {
   presetsMax: 1_000,
   failureCountsMax: 100_000,
   /** Attempts whose whole record stays in memory. */
-  truthRecordsMax: 5_000,
+  truthRecordsMax: 10_000,
   /** Attempts whose number of hits stays in memory. */
   truthIdsMax: 1_000_000,
-  truthListMax: 5_000,
+  truthListMax: 10_000,
   /** Truth lines wait at most this long, or until this many bytes, for the file. */
   truthFlushMs: 50,
   truthFlushBytes: 256 * 1024,
