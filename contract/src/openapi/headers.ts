@@ -14,6 +14,10 @@ export const answerHeaders = {
     description: "Sluice's own time up to the first byte, in milliseconds.",
     schema: { type: "number", minimum: 0 },
   },
+  "x-sluice-cost-usd": {
+    description: "What a whole answer was booked at, in USD. Streams carry none.",
+    schema: { type: "string", pattern: "^[0-9]+(\\.[0-9]+)?$" },
+  },
   "x-ratelimit-limit-requests": { description: "Requests per minute of the tightest limit.", schema: whole },
   "x-ratelimit-remaining-requests": { description: "How many of them are left.", schema: whole },
   "x-ratelimit-reset-requests": { description: "When they are whole again, such as `12s` or `80ms`.", schema: text },
@@ -49,6 +53,7 @@ const servedHeaders: readonly HeaderName[] = [
   "x-sluice-upstream-request-id",
   "x-sluice-attempts",
   "x-sluice-overhead-ms",
+  "x-sluice-cost-usd",
   "x-sluice-warnings",
 ];
 

@@ -43,4 +43,4 @@ export function isObjectId(id: string): boolean {
   return objectIdPattern.test(id);
 }
 
-const objectIdPattern = /^[\x21-\x7e]{1,256}$/;
+const objectIdPattern = /^[\x21-\x7e]{1,512}$/;
