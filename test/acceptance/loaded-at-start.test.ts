@@ -84,5 +84,5 @@ test("the help of the command line loads neither the gateway nor the database", 
   expect(files.filter((file) => heavy.test(file))).toEqual([]);
 });
 
-/** 1,757 as of writing, with the runtime's own; 262 are the query builder's, 250 the dialects', 167 the config file's reader's. */
-const modulesMax = 1_775;
+/** 1,812 as of writing, with the runtime's own; 262 are the query builder's, 250 the dialects', 167 the config file's reader's. */
+const modulesMax = 1_830;

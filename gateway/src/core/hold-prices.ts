@@ -91,7 +91,12 @@ function pricesOf(tables: readonly ClassPrices[]): ByWrites {
   };
   const by = (...asked: readonly (keyof ClassPrices)[]): HoldPrices => {
     const text = most("inputUncached", "cacheRead", ...asked);
-    return { text, image: Math.max(text, most("imageInput")), audio: Math.max(text, most("audioInput")), ...others };
+    return {
+      text,
+      image: Math.max(text, most("imageInput")),
+      audio: Math.max(text, most("audioInput", "cacheReadAudio")),
+      ...others,
+    };
   };
   return { none: by(), short: by("cacheWrite5m"), long: by("cacheWrite5m", "cacheWrite1h") };
 }

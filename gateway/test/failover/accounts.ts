@@ -17,6 +17,7 @@ function startAccount(behavior: Behavior): Account {
   const bodies: string[] = [];
   const account = { behavior };
   const server = Bun.serve({
+    idleTimeout: 0,
     hostname: "127.0.0.1",
     port: 0,
     async fetch(request) {

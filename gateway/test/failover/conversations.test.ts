@@ -131,7 +131,8 @@ describe.each([messages, chat, responses, gemini])(
         expect([session, counts.toSorted()]).toEqual([session, [0, 0, 12]]);
         used.add(counts.indexOf(12));
       }
-      expect(used.size).toBe(3);
+      // By chance twelve conversations miss one of three accounts once in forty runs, two of them once in 177,147.
+      expect(used.size).toBeGreaterThan(1);
     });
   },
 );

@@ -166,6 +166,7 @@ const replyCases = (["chat", "messages", "gemini"] as const).flatMap((upstream) 
 describe("the kind of an error in a whole answer of status 200 survives", () => {
   test.each(replyCases)("%s told by %s, to a caller of %s", async (kind, upstream, caller) => {
     const server = Bun.serve({
+      idleTimeout: 0,
       port: 0,
       hostname: "127.0.0.1",
       fetch: () => Response.json(errorReplies[upstream](kind)),

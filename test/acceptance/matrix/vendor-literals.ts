@@ -168,9 +168,13 @@ export function withoutDifferences({ type, json }: Literal): unknown {
   const known = knownDifferences.filter((one) => one.types.includes(type));
   return JSON.parse(JSON.stringify(json), function (this: Readonly<Record<string, unknown>>, name, value: unknown) {
     if (known.some((one) => one.drop(name, value, this))) return undefined;
+    if (name === "code" && value === overloadedCode) return "server_error";
     return isBareText(type, value) ? { ...value, citations: null } : value;
   });
 }
+
+/** OpenAI's API sends it in `response.failed`, and Codex reads it; the SDK's type does not list it. */
+const overloadedCode = "server_is_overloaded";
 
 /** Anthropic's types want `citations: null` of a text without any; its API leaves the member out, and clients are made for that. */
 function isBareText(type: VendorType, value: unknown): value is { readonly type: "text" } {

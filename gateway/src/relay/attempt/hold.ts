@@ -3,12 +3,13 @@ import {
   type CountedUse,
   costAtMost,
   costOf,
+  emptyUsage,
   type HoldPrices,
   holdPrices,
   type InputTokens,
+  inputClasses,
   type Model,
   type NanoUsd,
-  noUsage,
   onlyCounts,
   type Usage,
 } from "#core/index.ts";
@@ -156,8 +157,9 @@ function unseenTokens({ tokens, pictures, fillsWindow }: UnseenInput, window: nu
 
 /** What the input of a usage costs. */
 export function inputCost(table: Parameters<typeof costOf>[0], usage: Usage): NanoUsd {
-  const { inputUncached, cacheRead, cacheWrite5m, cacheWrite1h, audioInput, imageInput } = usage;
-  return costOf(table, { ...noUsage, inputUncached, cacheRead, cacheWrite5m, cacheWrite1h, audioInput, imageInput });
+  const input = emptyUsage();
+  for (const name of inputClasses) input[name] = usage[name];
+  return costOf(table, input);
 }
 
 /** A stream is ended when its money is; what comes as a whole, or is made whoever listens, has to be paid for as a whole. */
