@@ -68,7 +68,7 @@ export interface Overrides {
 /** The whole gateway in this process, on a free port, with a data directory of its own and a simulated upstream. */
 export async function startGateway(overrides: Overrides = {}): Promise<StartedGateway> {
   const simulator = serveSimulator();
-  const dataDir = mkdtempSync(join(tmpdir(), "sluice-test-"));
+  const dataDir = overrides.environment?.dataDir ?? mkdtempSync(join(tmpdir(), "sluice-test-"));
   const environment: Environment = {
     ...readEnvironment({
       SLUICE_DATA_DIR: dataDir,
