@@ -56,7 +56,7 @@ interface CallDescription {
   readonly parameters?: readonly Parameter[];
   readonly request: Record<string, MediaType>;
   readonly streams?: boolean;
-  /** What an answer may be. Default: JSON, and events unless nothing streams. */
+  /** Media types of the answer. Default: JSON, and server-sent events where the endpoint streams. */
   readonly answers?: Readonly<Record<string, MediaType>>;
   /** OpenAI's unless told. */
   readonly errors?: ErrorShape;

@@ -14,7 +14,6 @@ import { CallEstimate } from "./attempt/hold.ts";
 import { matchLane } from "./attempt/lane-match.ts";
 import { LiveStreams } from "./attempt/live-streams.ts";
 import { checkPricedUse } from "./attempt/priced-use.ts";
-
 import type { Call, CallResult, EndpointProtocol, Refusal } from "./call.ts";
 import type { RelayDependencies, RelayOptions } from "./dependencies.ts";
 import { explainCall, explanationOf } from "./explain-call.ts";

@@ -10,7 +10,7 @@ import { t } from "../../../language/areas/keys.ts";
 
 type Session = AnswerOf<"usage.sessions">["data"][number];
 
-/** What the sessions of coding agents used with this key, and how much of it came from prompt caches. */
+/** Usage of this key by agent session, with the share of input read from prompt caches. */
 export function KeySessions({ item }: { readonly item: ConsoleKey }) {
   const { from, to } = useTimeRange("7d");
   const query = useCall("usage.sessions", {
