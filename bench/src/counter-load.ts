@@ -5,7 +5,7 @@
  */
 import { createMemoryCounter, createRedisCounter, type RedisCounter } from "../../gateway/src/coordination/index.ts";
 import type { LimitScope, Principal } from "../../gateway/src/core/index.ts";
-import { type Admission, createAdmission } from "../../gateway/src/limits/index.ts";
+import { Admission } from "../../gateway/src/limits/index.ts";
 import { createIds, systemClock } from "../../gateway/src/system/index.ts";
 import { governedPrincipal } from "../../gateway/test/simulation/governed-principal.ts";
 import { RedisServer } from "../../test/redis-server.ts";
@@ -78,9 +78,9 @@ const open = async (namespace: string, more: object): Promise<RedisCounter> => {
 };
 const contender = (name: string, admission: Admission): Contender => ({ name, admission, cpuUs: [], waitsMs: [] });
 const contenders = [
-  contender("memory", createAdmission({ counter: createMemoryCounter({ clock: systemClock }), clock: systemClock })),
-  contender("redis", createAdmission({ counter: await open("plain", { shares: false }), clock: systemClock })),
-  contender("redis, shares", createAdmission({ counter: await open("leased", {}), clock: systemClock })),
+  contender("memory", new Admission({ counter: createMemoryCounter({ clock: systemClock }), clock: systemClock })),
+  contender("redis", new Admission({ counter: await open("plain", { shares: false }), clock: systemClock })),
+  contender("redis, shares", new Admission({ counter: await open("leased", {}), clock: systemClock })),
 ];
 for (const each of contenders) await round(each);
 for (const each of contenders) {

@@ -4,7 +4,7 @@ import { createMemoryCounter } from "#coordination/index.ts";
 import { Failure, type Principal, usdToNano } from "#core/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { governedPrincipal } from "../../test/simulation/governed-principal.ts";
-import { type Admission, createAdmission } from "./admit.ts";
+import { Admission } from "./admit.ts";
 import type { Permit } from "./permit.ts";
 import type { Estimate } from "./spent.ts";
 
@@ -23,7 +23,7 @@ const estimateOf = ({ tokens, nanoUsd }: Use): Estimate => ({
 
 function gateway(): { clock: FakeClock; admission: Admission } {
   const clock = new FakeClock(Date.UTC(2026, 0, 31, 23, 0, 0));
-  const admission = createAdmission({ counter: createMemoryCounter({ clock }), clock });
+  const admission = new Admission({ counter: createMemoryCounter({ clock }), clock });
   clocks.set(admission, clock);
   return { clock, admission };
 }

@@ -1,17 +1,11 @@
 import { bounds, Failure, type LimitScope, type NanoUsd, type Principal } from "#core/index.ts";
 import type { Claim, ClaimState, Clock, Counter, Refused, Reserved } from "#ports/index.ts";
-import { BudgetRule, budgetRules, type CountedBudget } from "./budget.ts";
-import { concurrencyRules } from "./concurrency.ts";
-import type { LimitKind, LimitRule } from "./limit-rule.ts";
-import type { LimitUsage, ScopeLimitUsage } from "./limit-usage.ts";
-import { CountedPermit, FreePermit, type Permit, type PermitOffice } from "./permit.ts";
-import { rateRules } from "./rate.ts";
-import { RefusedBudgets } from "./refused-budgets.ts";
+import { BudgetRule, budgetRules, type CountedBudget, RefusedBudgets } from "./budget.ts";
+import type { LimitRule, LimitUsage, ScopeLimitUsage } from "./limit-rule.ts";
+import { Permit, type PermitOwner } from "./permit.ts";
+import { rateRules } from "./rates.ts";
 import { type Cost, Spending, type SpendingSource, type Unknown } from "./spending.ts";
-import { type Estimate, noMoney, type Wanted } from "./spent.ts";
-
-/** Every kind of limit there is. The first that refuses is the one the caller is told of: the longest wait first. */
-const kinds: readonly LimitKind[] = [budgetRules, rateRules, concurrencyRules];
+import { type Estimate, noMoney, nothingWanted, type Wanted } from "./spent.ts";
 
 const nothing: Wanted = Object.freeze({ tokens: 0, ...noMoney });
 
@@ -23,57 +17,6 @@ export interface AdmissionOptions {
   readonly spending?: SpendingSource;
 }
 
-export interface Admission {
-  /**
-   * Throws budget_exceeded, budget_held or rate_limit_exceeded, or ledger_unavailable where it is not known what a budget has spent; then
-   * nothing was taken from any limit. A promise when the counter is shared, or a budget is met for the first time. `id`: the
-   * request's, by which a shared counter knows the reservation.
-   */
-  admit(principal: Principal, estimate: Estimate, id?: string): Permit | Promise<Permit>;
-  /**
-   * Throws what `admit` would throw now for a call that asks for nothing, and so for every other. Takes nothing: it is
-   * asked before a call is read, and `admit` decides after that. Of a shared counter it knows what that said last. `isFree`: it
-   * is a call that costs nothing.
-   */
-  check(principal: Principal, isFree?: boolean): void;
-  /**
-   * Money only, for work that outlives its call (a video task): held until it is settled or released. Throws
-   * budget_exceeded or budget_held, but never for what is `known`: it was granted before a restart, and is only counted again. `id`: the
-   * task's; every process that holds the same task holds the same reservation.
-   */
-  hold(principal: Principal, nanoUsd: NanoUsd, known: boolean, id?: string): Permit | Promise<Permit>;
-  /** An entry of the ledger was settled: what it cost counts from now on. To be told before its permit ends. */
-  settled(cost: Cost): void;
-  /**
-   * Ends what is held for a task, in whichever process that was done, after telling what it cost. Of a counter of one process,
-   * which knows only permits, nothing comes.
-   */
-  endHold(taskId: string, cost: Cost): void | Promise<void>;
-  /** Ids of some holds of a shared counter, whoever made them. */
-  someHolds(count: number): readonly string[] | Promise<readonly string[]>;
-  /** Entries that came into the ledger without `settled`: another process left them, or ended a task. */
-  storedElsewhere(costs: readonly Cost[]): void | Promise<void>;
-  /** All that another process (`proc_…`) settled and left open is in the ledger: the money that it held is freed. */
-  adopted(owner: string): void | Promise<void>;
-  /** Holds outlive the process, in a counter that several share. */
-  readonly holdsLast: boolean;
-  /** How far each limit of the caller is used up, widest scope first. Takes nothing; waits for readings of budgets within their bound. */
-  limitUsage(principal: Principal): Promise<readonly LimitUsage[]>;
-  /** The same of any scopes, in their order. */
-  limitUsages(scopes: readonly LimitScope[]): Promise<readonly ScopeLimitUsage[]>;
-  close(): void;
-  /** Reservations not yet settled or released; 0 at rest. */
-  readonly outstanding: number;
-  /** Endings of permits that had ended before; 0 unless something is wrong. */
-  readonly repeatedEndings: number;
-  /** Settlements that a shared counter did not take, however often it was told. Its own leases put them right. */
-  readonly unsettled: number;
-}
-
-export function createAdmission(options: AdmissionOptions): Admission {
-  return new CountedAdmission(options);
-}
-
 /** The limits of one caller. */
 interface CallerRules {
   readonly all: readonly LimitRule[];
@@ -82,7 +25,7 @@ interface CallerRules {
   readonly unpaid: readonly LimitRule[];
 }
 
-class CountedAdmission implements Admission, PermitOffice {
+export class Admission implements PermitOwner {
   readonly counter: Counter;
   readonly #clock: Clock;
   readonly #spending: Spending;
@@ -100,16 +43,111 @@ class CountedAdmission implements Admission, PermitOffice {
     this.#spending = new Spending({ counter, clock, source: spending ?? null });
   }
 
+  /** Reservations not yet settled or released; 0 at rest. */
   get outstanding(): number {
     return this.counter.outstanding;
   }
 
+  /** Endings of permits that had ended before; 0 unless something is wrong. */
   get repeatedEndings(): number {
     return this.#repeatedEndings;
   }
 
+  /** Settlements that a shared counter did not take, however often it was told. Its own leases put them right. */
   get unsettled(): number {
     return this.#unsettled;
+  }
+
+  /** Holds outlive the process, in a counter that several share. */
+  get holdsLast(): boolean {
+    return this.counter.shared !== undefined;
+  }
+
+  /**
+   * Throws budget_exceeded, budget_held or rate_limit_exceeded, or ledger_unavailable where it is not known what a budget has spent; then
+   * nothing was taken from any limit. A promise when the counter is shared, or a budget is met for the first time. `id`: the
+   * request's, by which a shared counter knows the reservation.
+   */
+  admit(principal: Principal, estimate: Estimate, id?: string): Permit | Promise<Permit> {
+    const { all, budgets, unpaid } = this.#rulesOf(principal);
+    const isFree = estimate.isFree === true;
+    const { most, least } = isFree || budgets.length === 0 ? noMoney : estimate.money();
+    const wanted = { tokens: estimate.tokens, most, least };
+    return this.#reserve(isFree ? unpaid : all, wanted, { known: false, id, isCall: true });
+  }
+
+  /**
+   * Throws what `admit` would throw now for a call that asks for nothing, and so for every other. Takes nothing: it is
+   * asked before a call is read, and `admit` decides after that. Of a shared counter it knows what that said last. `isFree`: it
+   * is a call that costs nothing.
+   */
+  check(principal: Principal, isFree = false): void {
+    const { all, unpaid } = this.#rulesOf(principal);
+    const nowMs = this.#clock.now();
+    for (const rule of isFree ? unpaid : all) {
+      const claim = rule.claim(nothing, nowMs);
+      // A shared counter is not asked twice for one call: what it said last does, and where it said nothing `admit` decides.
+      const state = this.counter.glance === undefined ? this.counter.peek(claim) : this.counter.glance(claim);
+      if (state === null || state instanceof Promise) continue;
+      const usedUp = claim.kind === "budget" && state.used >= claim.limit;
+      if (!usedUp && state.used + claim.amount <= claim.limit) continue;
+      throw this.#refusal(rule, claim, state, nothing, nowMs);
+    }
+  }
+
+  /**
+   * Money only, for work that outlives its call (a video task): held until it is settled or released. Throws
+   * budget_exceeded or budget_held, but never for what is `known`: it was granted before a restart, and is only counted again. `id`: the
+   * task's; every process that holds the same task holds the same reservation.
+   */
+  hold(principal: Principal, nanoUsd: NanoUsd, known: boolean, id?: string): Permit | Promise<Permit> {
+    const wanted = { tokens: 0, most: nanoUsd, least: nanoUsd };
+    return this.#reserve(this.#rulesOf(principal).budgets, wanted, { known, id, isCall: false });
+  }
+
+  /** An entry of the ledger was settled: what it cost counts from now on. To be told before its permit ends. */
+  settled(cost: Cost): void {
+    this.#spending.settled(cost);
+  }
+
+  /**
+   * Ends what is held for a task, in whichever process that was done, after telling what it cost. Of a counter of one process,
+   * which knows only permits, nothing comes.
+   */
+  endHold(taskId: string, cost: Cost): void | Promise<void> {
+    const { shared } = this.counter;
+    if (shared === undefined) return;
+    this.#spending.settledAnywhere(cost);
+    return shared.endHold(taskId).then(() => undefined);
+  }
+
+  /** Ids of some holds of a shared counter, whoever made them. */
+  someHolds(count: number): readonly string[] | Promise<readonly string[]> {
+    return this.counter.shared?.someHolds(count) ?? [];
+  }
+
+  /** Entries that came into the ledger without `settled`: another process left them, or ended a task. */
+  storedElsewhere(costs: readonly Cost[]): void | Promise<void> {
+    return this.#spending.storedElsewhere(costs);
+  }
+
+  /** All that another process (`proc_…`) settled and left open is in the ledger: the money that it held is freed. */
+  adopted(owner: string): void | Promise<void> {
+    return this.counter.shared?.adopted(owner);
+  }
+
+  /** How far each limit of the caller is used up, widest scope first. Takes nothing; waits for readings of budgets within their bound. */
+  limitUsage(principal: Principal): Promise<readonly LimitUsage[]> {
+    return this.#limitUsagesOf(this.#rulesOf(principal).all);
+  }
+
+  /** The same of any scopes, in their order. */
+  limitUsages(scopes: readonly LimitScope[]): Promise<readonly ScopeLimitUsage[]> {
+    return this.#limitUsagesOf(scopes.flatMap((scope) => this.#scopeRules(scope)));
+  }
+
+  close(): void {
+    this.#spending.close();
   }
 
   repeated(): void {
@@ -133,11 +171,7 @@ class CountedAdmission implements Admission, PermitOffice {
   }
 
   /** Nothing may be left, or what a budget has spent may have to be read first, as where another process has died: it is asked again then. */
-  topUp(
-    rules: readonly LimitRule[],
-    { ticket }: Reserved,
-    [amount, least]: readonly [amount: NanoUsd, least: NanoUsd],
-  ): NanoUsd | Promise<NanoUsd> {
+  topUp(rules: readonly LimitRule[], ticket: object, amount: NanoUsd, least: NanoUsd): NanoUsd | Promise<NanoUsd> {
     const got = this.counter.topUp(ticket, amount, least);
     if (typeof got === "number" && got > 0) return got;
     const orRead = (): NanoUsd | Promise<NanoUsd> => {
@@ -147,74 +181,6 @@ class CountedAdmission implements Admission, PermitOffice {
     return got instanceof Promise ? got.then((later) => (later > 0 ? later : orRead())) : orRead();
   }
 
-  admit(principal: Principal, estimate: Estimate, id?: string): Permit | Promise<Permit> {
-    const { all, budgets, unpaid } = this.#rulesOf(principal);
-    if (estimate.isFree === true) {
-      return this.#reserve(unpaid, { tokens: estimate.tokens, ...noMoney }, { known: false, id, isCall: true });
-    }
-    const { most, least } = budgets.length === 0 ? noMoney : estimate.money();
-    return this.#reserve(all, { tokens: estimate.tokens, most, least }, { known: false, id, isCall: true });
-  }
-
-  check(principal: Principal, isFree = false): void {
-    const { all, unpaid } = this.#rulesOf(principal);
-    const rules = isFree ? unpaid : all;
-    const nowMs = this.#clock.now();
-    for (const rule of rules) {
-      const claim = rule.claim(nothing, nowMs);
-      // A shared counter is not asked twice for one call: what it said last does, and where it said nothing `admit` decides.
-      const state = this.counter.glance === undefined ? this.counter.peek(claim) : this.counter.glance(claim);
-      if (state === null || state instanceof Promise) continue;
-      const usedUp = claim.kind === "budget" && state.used >= claim.limit;
-      if (!usedUp && state.used + claim.amount <= claim.limit) continue;
-      throw this.#refusal(rule, claim, state, nothing, nowMs);
-    }
-  }
-
-  hold(principal: Principal, nanoUsd: NanoUsd, known: boolean, id?: string): Permit | Promise<Permit> {
-    const wanted = { tokens: 0, most: nanoUsd, least: nanoUsd };
-    return this.#reserve(this.#rulesOf(principal).budgets, wanted, { known, id, isCall: false });
-  }
-
-  settled(cost: Cost): void {
-    this.#spending.settled(cost);
-  }
-
-  limitUsage(principal: Principal): Promise<readonly LimitUsage[]> {
-    return this.#limitUsagesOf(this.#rulesOf(principal).all);
-  }
-
-  limitUsages(scopes: readonly LimitScope[]): Promise<readonly ScopeLimitUsage[]> {
-    return this.#limitUsagesOf(scopes.flatMap((scope) => this.#scopeRules(scope)));
-  }
-
-  close(): void {
-    this.#spending.close();
-  }
-
-  get holdsLast(): boolean {
-    return this.counter.shared !== undefined;
-  }
-
-  endHold(taskId: string, cost: Cost): void | Promise<void> {
-    const { shared } = this.counter;
-    if (shared === undefined) return;
-    this.#spending.settledAnywhere(cost);
-    return shared.endHold(taskId).then(() => undefined);
-  }
-
-  someHolds(count: number): readonly string[] | Promise<readonly string[]> {
-    return this.counter.shared?.someHolds(count) ?? [];
-  }
-
-  storedElsewhere(costs: readonly Cost[]): void | Promise<void> {
-    return this.#spending.storedElsewhere(costs);
-  }
-
-  adopted(owner: string): void | Promise<void> {
-    return this.counter.shared?.adopted(owner);
-  }
-
   async #limitUsagesOf(rules: readonly LimitRule[]): Promise<readonly ScopeLimitUsage[]> {
     const unknown = await this.#spending.meet(countedBy(rules));
     const nowMs = this.#clock.now();
@@ -222,47 +188,48 @@ class CountedAdmission implements Admission, PermitOffice {
       rules.map(async (rule) => {
         const claim = rule.claim(nothing, nowMs);
         const state = await this.counter.peek(claim);
-        const refusedAt = this.#refused.latest(claim, state, nowMs);
-        const limitUsage = { ...rule.limitUsage(state, nowMs), refusedAt };
+        const limitUsage = { ...rule.limitUsage(state, nowMs), refusedAt: this.#refused.latest(claim, state, nowMs) };
         // The counter has what it counted itself, which is not what the budget has spent.
-        const isUnknown = rule instanceof BudgetRule && unknown.has(rule.counted().key);
-        return isUnknown ? { ...limitUsage, used: null } : limitUsage;
+        return unknown.has(claim.key) ? { ...limitUsage, used: null } : limitUsage;
       }),
     );
   }
 
-  #reserve(rules: readonly LimitRule[], wanted: Wanted, { known, id, isCall }: Kind): Permit | Promise<Permit> {
-    if (rules.length === 0) return new FreePermit(this);
+  #reserve(
+    rules: readonly LimitRule[],
+    wanted: Wanted,
+    { known, id, isCall }: { readonly known: boolean; readonly id: string | undefined; readonly isCall: boolean },
+  ): Permit | Promise<Permit> {
+    if (rules.length === 0) return new Permit(this, rules, null);
     const nowMs = this.#clock.now();
     const claims: Claim[] = [];
     for (const rule of rules) {
       const claim = rule.claim(wanted, nowMs);
       claims.push(known ? { ...claim, limit: Number.POSITIVE_INFINITY } : claim);
     }
-    const asked: Asked = { rules, claims, wanted, nowMs, id, isCall };
-    const answer = this.#take(asked);
-    if (answer instanceof Promise) return answer.then((later) => this.#shared(asked, later));
-    return this.#permit(asked, answer);
+    return this.#take({ rules, claims, wanted, nowMs, id, isCall });
   }
 
-  #take({ claims, id, isCall }: Asked): Reserved | Refused | Promise<Reserved | Refused> {
+  #take(asked: Asked): Permit | Promise<Permit> {
+    const { claims, id, isCall } = asked;
     const { shared } = this.counter;
-    if (!isCall && shared !== undefined && id !== undefined) return shared.hold(id, claims);
-    return this.counter.reserve(claims, id, isCall);
-  }
-
-  /** A shared counter may know a budget from another process; its costs are to be told from this one too. */
-  #shared(asked: Asked, answer: Reserved | Refused): Permit | Promise<Permit> {
-    if (answer.granted) this.#spending.counts(countedBy(asked.rules));
-    return this.#permit(asked, answer);
+    const isHold = !isCall && shared !== undefined && id !== undefined;
+    const answer = isHold ? shared.hold(id, claims) : this.counter.reserve(claims, id, isCall);
+    if (!(answer instanceof Promise)) return this.#permit(asked, answer);
+    return answer.then((later) => {
+      // A shared counter may know a budget from another process; its costs are to be told from this one too.
+      if (later.granted) for (const budget of countedBy(asked.rules)) this.#spending.counts(budget);
+      return this.#permit(asked, later);
+    });
   }
 
   #permit(asked: Asked, answer: Reserved | Refused): Permit | Promise<Permit> {
-    if (answer.granted) return new CountedPermit(this, asked.rules, answer);
+    if (answer.granted) return new Permit(this, asked.rules, answer);
     if (answer.reason === "unknown" && asked.unknown === undefined) {
       const unknown = this.#spending.meet(countedBy(asked.rules));
-      if (unknown instanceof Promise) return unknown.then((them) => this.#askAgain(asked, them));
-      return this.#askAgain(asked, unknown);
+      return unknown instanceof Promise
+        ? unknown.then((later) => this.#askAgain(asked, later))
+        : this.#askAgain(asked, unknown);
     }
     const rule = asked.rules[answer.index];
     const claim = asked.claims[answer.index];
@@ -281,48 +248,46 @@ class CountedAdmission implements Admission, PermitOffice {
   /** Once the budgets are met. One that cannot be counted now lets the call through, or not, as its `fail` says. */
   #askAgain(asked: Asked, unknown: ReadonlyMap<string, Unknown>): Permit | Promise<Permit> {
     const claims = asked.claims.map((claim) => {
-      const why = claim.kind === "budget" ? unknown.get(claim.key) : undefined;
+      const why = unknown.get(claim.key);
       if (why === undefined || claim.limit === Number.POSITIVE_INFINITY) return claim;
       if (claim.fail === "closed") throw uncountable(why, bounds.budgetReadRetryMsMax);
       return { ...claim, limit: Number.POSITIVE_INFINITY };
     });
-    const again: Asked = { ...asked, claims, unknown };
-    const answer = this.#take(again);
-    if (answer instanceof Promise) return answer.then((later) => this.#shared(again, later));
-    return this.#permit(again, answer);
+    return this.#take({ ...asked, claims, unknown });
   }
 
   #rulesOf(principal: Principal): CallerRules {
     const known = this.#rulesOfCaller.get(principal);
     if (known !== undefined) return known;
-    const all: LimitRule[] = [];
-    for (const scope of principal.scopes) {
-      for (const rule of this.#scopeRules(scope)) all.push(rule);
-    }
+    const all = principal.scopes.flatMap((scope) => this.#scopeRules(scope));
     const budgets = all.filter((rule) => rule instanceof BudgetRule);
-    const unpaid = budgets.length === 0 ? all : all.filter((rule) => !(rule instanceof BudgetRule));
-    const rules = { all, budgets, unpaid };
+    const rules = { all, budgets, unpaid: all.filter((rule) => !(rule instanceof BudgetRule)) };
     this.#rulesOfCaller.set(principal, rules);
     return rules;
   }
 
+  /** The first that refuses is the one the caller is told of: the longest wait first. */
   #scopeRules(scope: LimitScope): readonly LimitRule[] {
     const known = this.#rules.get(scope);
     if (known !== undefined) return known;
-    const rules = kinds.flatMap((kind) => kind(scope));
+    const rules = [...budgetRules(scope), ...rateRules(scope)];
     this.#rules.set(scope, rules);
     return rules;
   }
 }
 
-/** `known`: it was granted before. `isCall`: it is a call of this process, not a task that outlives it. */
-interface Kind {
-  readonly known: boolean;
-  readonly id: string | undefined;
-  readonly isCall: boolean;
+/**
+ * Counts calls that use up nothing but themselves. The returned function ends one; it is to be called however the call
+ * ends. Throws rate_limit_exceeded, budget_exceeded or budget_held.
+ */
+export function callCounter(admission: Pick<Admission, "admit">): (principal: Principal) => Promise<() => void> {
+  return async (principal) => {
+    const permit = await admission.admit(principal, nothingWanted);
+    return () => permit.settle({ tokens: 0 });
+  };
 }
 
-/** What the counter was asked for. `unknown`: the budgets among it were met before. */
+/** What the counter was asked for. `isCall`: for a call of this process, not a task that outlives it. */
 interface Asked {
   readonly rules: readonly LimitRule[];
   readonly claims: readonly Claim[];
@@ -330,13 +295,12 @@ interface Asked {
   readonly nowMs: number;
   readonly id: string | undefined;
   readonly isCall: boolean;
+  /** Budgets that cannot be counted now; set once all of them were met. */
   readonly unknown?: ReadonlyMap<string, Unknown>;
 }
 
 function countedBy(rules: readonly LimitRule[]): readonly CountedBudget[] {
-  const counted: CountedBudget[] = [];
-  for (const rule of rules) if (rule instanceof BudgetRule) counted.push(rule.counted());
-  return counted;
+  return rules.filter((rule) => rule instanceof BudgetRule).map((rule) => rule.counted());
 }
 
 const uncountableWords: Readonly<Record<Unknown, string>> = {

@@ -1,13 +1,13 @@
-import { type Budget, Failure, type LimitScope, type NanoUsd, nanoToUsd } from "#core/index.ts";
+import { type Budget, bounds, Failure, type LimitScope, type NanoUsd, nanoToUsd } from "#core/index.ts";
 import type { Claim, ClaimState } from "#ports/index.ts";
-import { claimKey } from "./claim-key.ts";
-import type { LimitKind, LimitRule } from "./limit-rule.ts";
-import type { LimitUsage } from "./limit-usage.ts";
+import { claimKey, type LimitRule, type LimitUsage, scopeOf } from "./limit-rule.ts";
 import { periodEnd, periodStart } from "./period.ts";
 import type { Wanted } from "./spent.ts";
 
 /** Money per day, week, month, or in total. */
-export const budgetRules: LimitKind = (scope) => (scope.budget === null ? [] : [new BudgetRule(scope, scope.budget)]);
+export function budgetRules(scope: LimitScope): readonly BudgetRule[] {
+  return scope.budget === null ? [] : [new BudgetRule(scope, scope.budget)];
+}
 
 /** Which money a budget counts, and under what name. */
 export interface CountedBudget {
@@ -28,7 +28,7 @@ export class BudgetRule implements LimitRule {
   constructor(scope: LimitScope, budget: Budget) {
     this.#scope = scope;
     this.#budget = budget;
-    this.#key = claimKey.budget(scope.kind, scope.id, budget.period);
+    this.#key = claimKey(`budget:${budget.period}`, scope.kind, scope.id);
   }
 
   /** All that the call can come to; less, when that is not left, only for one that can be ended when it has used that up. */
@@ -55,6 +55,7 @@ export class BudgetRule implements LimitRule {
   refusal(state: ClaimState, wanted: Wanted, nowMs: number): Failure {
     this.#turn(nowMs);
     const held = state.held ?? 0;
+    const unspent = state.limit - state.used + held;
     const isHeld = fitsWithoutHolds(state, wanted.least);
     const details = {
       limit: nanoToUsd(state.limit),
@@ -66,10 +67,10 @@ export class BudgetRule implements LimitRule {
     };
     const budget = `The budget of ${usd(state.limit)} ${inWords(this.#budget.period)} on ${this.#scope.label}`;
     if (isHeld) {
-      const message = `${budget} has ${usd(state.limit - state.used + held)} left, of which ${usd(held)} is held for calls in flight; try again in ${heldRetryMs / 1_000} s.`;
+      const message = `${budget} has ${usd(unspent)} left, of which ${usd(held)} is held for calls in flight; try again in ${heldRetryMs / 1_000} s.`;
       return new Failure("budget_held", message, { retryAfterMs: heldRetryMs, details });
     }
-    const left = Math.max(0, state.limit - state.used + held);
+    const left = Math.max(0, unspent);
     const needs =
       wanted.least < wanted.most
         ? `needs at least ${usd(wanted.least)} to begin`
@@ -88,9 +89,7 @@ export class BudgetRule implements LimitRule {
     this.#turn(nowMs);
     return {
       name: this.name,
-      scope: this.#scope.kind,
-      scopeId: this.#scope.id,
-      label: this.#scope.label,
+      ...scopeOf(this.#scope),
       period: this.#budget.period,
       limit: nanoToUsd(state.limit),
       used: nanoToUsd(state.used),
@@ -114,7 +113,7 @@ export class BudgetRule implements LimitRule {
 const heldRetryMs = 5_000;
 
 /** Whether only money held for calls in flight keeps out a call that needs this much. */
-export function fitsWithoutHolds({ used, held, limit }: ClaimState, least: NanoUsd): boolean {
+function fitsWithoutHolds({ used, held, limit }: ClaimState, least: NanoUsd): boolean {
   const spent = used - (held ?? 0);
   return spent < limit && spent + least <= limit;
 }
@@ -127,4 +126,36 @@ function inWords(period: Budget["period"]): string {
 function usd(nanoUsd: NanoUsd): string {
   const amount = nanoToUsd(nanoUsd);
   return `${Number(amount.toPrecision(6))} USD`;
+}
+
+interface RefusedCall {
+  readonly at: number;
+  /** The least that it asked for, nano-USD. */
+  readonly least: number;
+  readonly periodStart: number;
+}
+
+/**
+ * Budgets that refused a call lately: what is left of such a budget may be more than nothing and still too little for the
+ * calls that come. Kept by this process for those who look at limits; it decides nothing.
+ */
+export class RefusedBudgets {
+  /** By the key of the claim, the latest at the end. */
+  readonly #calls = new Map<string, RefusedCall>();
+
+  note(claim: Claim, nowMs: number): void {
+    this.#calls.delete(claim.key);
+    this.#calls.set(claim.key, { at: nowMs, least: claim.least, periodStart: claim.periodStart });
+    if (this.#calls.size <= bounds.budgetsRefusedMax) return;
+    const [oldest] = this.#calls.keys();
+    if (oldest !== undefined) this.#calls.delete(oldest);
+  }
+
+  /** When the budget last refused a call (Unix milliseconds) that it would refuse now too; null: none of late. */
+  latest(claim: Claim, state: ClaimState, nowMs: number): number | null {
+    const call = claim.kind === "budget" ? this.#calls.get(claim.key) : undefined;
+    if (call === undefined || call.periodStart !== claim.periodStart) return null;
+    if (nowMs - call.at >= bounds.budgetRefusedMs) return null;
+    return fitsWithoutHolds(state, call.least) ? null : call.at;
+  }
 }

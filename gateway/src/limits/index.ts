@@ -10,12 +10,9 @@
  * Each claim carries that mode. What a budget has spent is read from the ledger when the budget is first used, and again
  * until that succeeds.
  */
-export { type Admission, createAdmission } from "./admit.ts";
-export { callCounter } from "./call-counter.ts";
-
-export type { LimitUsage, ScopeLimitUsage } from "./limit-usage.ts";
+export { Admission, callCounter } from "./admit.ts";
+export type { LimitUsage, ScopeLimitUsage } from "./limit-rule.ts";
 export { periodStart } from "./period.ts";
 export type { LimitHeader, Permit, RateHeaders, SpentBudget } from "./permit.ts";
 export { heldClaims, seedRates } from "./seed.ts";
-
 export { type Estimate, freeRequest, type Money, nothingWanted, type Spent } from "./spent.ts";

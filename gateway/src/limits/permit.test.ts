@@ -4,7 +4,7 @@ import { bounds } from "#core/index.ts";
 import type { Counter } from "#ports/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { governedPrincipal } from "../../test/simulation/governed-principal.ts";
-import { createAdmission } from "./admit.ts";
+import { Admission } from "./admit.ts";
 import { nothingWanted } from "./spent.ts";
 
 const principal = governedPrincipal({ key: { limits: { concurrency: 1 } } });
@@ -34,7 +34,7 @@ function ground(lost: number) {
   const turns = async () => {
     for (let turn = 0; turn < 20; turn++) await Promise.resolve();
   };
-  return { clock, admission: createAdmission({ counter, clock }), turns, told: () => told };
+  return { clock, admission: new Admission({ counter, clock }), turns, told: () => told };
 }
 
 test("a settlement that a shared counter did not take is told again until it is taken, and frees the place then", async () => {

@@ -4,7 +4,7 @@ import { createMemoryCounter } from "#coordination/index.ts";
 import { Failure, type Principal, personScopeId } from "#core/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { governedPrincipal, type ScopeLimits } from "../../test/simulation/governed-principal.ts";
-import { createAdmission } from "./admit.ts";
+import { Admission } from "./admit.ts";
 import type { Permit } from "./permit.ts";
 
 const ada = "usr_ada";
@@ -19,7 +19,7 @@ function adasKey(id: string, groupId: string, person: ScopeLimits): Principal {
 
 function ground() {
   const clock = new FakeClock(Date.UTC(2026, 4, 10, 12));
-  const admission = createAdmission({ counter: createMemoryCounter({ clock }), clock });
+  const admission = new Admission({ counter: createMemoryCounter({ clock }), clock });
   let attempts = 0;
   const admit = (principal: Principal, nanoUsd: number): Permit | null => {
     try {

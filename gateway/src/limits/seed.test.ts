@@ -4,7 +4,7 @@ import type { Group, Workspace } from "#core/index.ts";
 import type { RecentRow } from "#ports/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { governedPrincipal } from "../../test/simulation/governed-principal.ts";
-import { createAdmission } from "./admit.ts";
+import { Admission } from "./admit.ts";
 import { seedRates } from "./seed.ts";
 
 const ids = { workspaceId: "ws_1", groupId: "grp_1", keyId: "key_1" };
@@ -26,7 +26,7 @@ async function restarted(rows: readonly RecentRow[]) {
       rows.map((row) => ({ ...row, at: clock.now() + row.at })).filter(({ at }) => at >= sinceMs && at <= untilMs),
   };
   await seedRates({ counter, ledgerStore, clock, catalog });
-  const admission = createAdmission({ counter, clock });
+  const admission = new Admission({ counter, clock });
   const limitUsages = await admission.limitUsage({ key, group, workspace, person: null, scopes });
   return { used: limitUsages.map(({ name, used }) => [name, used]), size: counter.size };
 }
@@ -63,7 +63,7 @@ test("after a restart the rates of a person stand at what all their keys did", a
   ];
   const catalog = { workspaces: new Map(), groups: new Map() };
   await seedRates({ counter, ledgerStore: { recent: async () => rows }, clock, catalog });
-  const limitUsages = await createAdmission({ counter, clock }).limitUsage(principal);
+  const limitUsages = await new Admission({ counter, clock }).limitUsage(principal);
   expect(limitUsages.map(({ scope, name, used }) => [scope, name, used])).toEqual([
     ["person", "rpm", 5],
     ["person", "tpm", 100],

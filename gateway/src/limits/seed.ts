@@ -8,8 +8,8 @@ import {
 } from "#core/index.ts";
 import type { Claim, Clock, Counter, LedgerStore, RecentRow } from "#ports/index.ts";
 import { budgetRules } from "./budget.ts";
-import { claimKey } from "./claim-key.ts";
-import { rateWindowMs } from "./rate.ts";
+import { claimKey } from "./limit-rule.ts";
+import { rateWindowMs } from "./rates.ts";
 
 export interface SeedOptions {
   readonly counter: Pick<Counter, "seed">;
@@ -28,8 +28,8 @@ export async function seedRates(options: SeedOptions): Promise<void> {
   const now = clock.now();
   for (const row of await ledgerStore.recent(now - rateWindowMs, now + skewMs)) {
     for (const [kind, id] of limitedScopes(row, catalog)) {
-      if (row.requests > 0) await counter.seed(claimKey.requests(kind, id), row.requests, row.at, rateWindowMs);
-      if (row.tokens > 0) await counter.seed(claimKey.tokens(kind, id), row.tokens, row.at, rateWindowMs);
+      if (row.requests > 0) await counter.seed(claimKey("rpm", kind, id), row.requests, row.at, rateWindowMs);
+      if (row.tokens > 0) await counter.seed(claimKey("tpm", kind, id), row.tokens, row.at, rateWindowMs);
     }
   }
 }

@@ -5,7 +5,7 @@ import type { RecentCost, SpendingAsk, SpendingReading } from "#ports/index.ts";
 import { steadyClock } from "#system/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { governedPrincipal } from "../../test/simulation/governed-principal.ts";
-import { type Admission, createAdmission } from "./admit.ts";
+import { Admission } from "./admit.ts";
 
 const scopes = { workspaceId: "ws_1", groupId: "grp_1", keyId: "key_1" };
 const money = (nanoUsd: number) => ({ tokens: 0, money: () => ({ most: nanoUsd, least: nanoUsd }) });
@@ -38,7 +38,7 @@ function ground(options: { readonly down?: boolean } = {}) {
   };
   const counter = createMemoryCounter({ clock });
   const source = { reports, settled: async () => {}, observer: { log: () => {} } };
-  const admission = createAdmission({ counter, clock: steady, spending: source });
+  const admission = new Admission({ counter, clock: steady, spending: source });
   let count = 0;
   const enter = (costNanoUsd: number, at = steady.now()) => {
     const cost = { ...scopes, attemptId: `att_${++count}`, at, costNanoUsd };

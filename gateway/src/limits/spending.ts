@@ -19,7 +19,7 @@ import type {
   SpendingAsk,
 } from "#ports/index.ts";
 import type { CountedBudget } from "./budget.ts";
-import { claimKey } from "./claim-key.ts";
+import { claimKey } from "./limit-rule.ts";
 import { periodEnd, periodStart } from "./period.ts";
 
 /** Where to read what was spent before it was counted. */
@@ -71,19 +71,10 @@ export class Spending {
     this.#unread = new LastingFault({ clock, observer, level: "warn", fault, over });
   }
 
-  /** The counter counts these budgets: it is to be told what entries of their scopes cost. */
-  counts(budgets: readonly CountedBudget[]): void {
-    for (const budget of budgets) this.#remember(budget);
-  }
-
   /** An entry was settled. Its cost belongs to the period in which its attempt began. */
   settled(cost: Cost): void {
     if (cost.costNanoUsd === 0 || this.#counted.size === 0) return;
-    const { workspaceId, groupId, keyId, personId } = cost;
-    this.#count(workspaceId, cost);
-    this.#count(groupId, cost);
-    this.#count(keyId, cost);
-    if (personId !== undefined) this.#count(personScopeId(workspaceId, personId), cost);
+    for (const [, id] of scopesOfCost(cost)) this.#count(id, cost);
   }
 
   /** The same of an entry whose budgets this process may never have met: every budget there may be is told. */
@@ -132,15 +123,11 @@ export class Spending {
     meeting: Meeting,
     unknown: Map<string, Unknown>,
   ): Promise<void> | undefined {
-    if (meeting === "full" || meeting === "unreachable") {
-      unknown.set(budget.key, meeting);
+    if (meeting === "full" || meeting === "unreachable" || meeting === "behind") {
+      unknown.set(budget.key, meeting === "behind" ? "unread" : meeting);
       return;
     }
-    if (meeting === "behind") {
-      unknown.set(budget.key, "unread");
-      return;
-    }
-    this.#remember(budget);
+    this.counts(budget);
     if (meeting === "known") return;
     const { counter, source } = this.#options;
     if (source !== null) {
@@ -153,7 +140,7 @@ export class Spending {
   /** No reading is tried again. */
   close(): void {
     this.#closed = true;
-    for (const lane of Object.values(this.#lanes)) lane.stop();
+    for (const lane of Object.values(this.#lanes)) lane.wake();
     for (const reading of this.#readings.values()) reading.end(false);
     this.#readings.clear();
   }
@@ -170,7 +157,8 @@ export class Spending {
     }
   }
 
-  #remember(budget: CountedBudget): void {
+  /** The counter counts this budget: it is to be told what entries of its scope cost. */
+  counts(budget: CountedBudget): void {
     const known = this.#counted.get(budget.scope.id);
     if (known === undefined) this.#counted.set(budget.scope.id, [budget]);
     else if (!known.some(({ key }) => key === budget.key)) known.push(budget);
@@ -195,10 +183,7 @@ export class Spending {
       lane.waiting.push(reading);
       if (!lane.running && !this.#closed) void this.#run(lane);
     }
-    if (reading.failed || reading.late || this.#closed) return Promise.resolve(false);
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    reading.waiters.push(resolve);
-    return promise;
+    return this.#closed ? Promise.resolve(false) : reading.known;
   }
 
   /** One batch after the other, until nothing waits. */
@@ -216,7 +201,7 @@ export class Spending {
         waitMs = bounds.budgetReadRetryMs;
       } catch (error) {
         if (this.#closed) break;
-        for (const reading of batch) reading.fails();
+        for (const reading of batch) reading.end(false);
         lane.waiting.push(...batch);
         this.#unread.failed({ budgets: batch.length, error });
         await lane.pause(clock, waitMs);
@@ -243,7 +228,7 @@ export class Spending {
     for (const [index, reading] of batch.entries()) {
       const { amount, later } = spent[index] ?? { amount: 0, later: 0 };
       const { budget, start } = reading;
-      const end = later > 0 ? null : endOf(reading);
+      const end = later > 0 ? null : periodEnd(budget.period, start);
       const told = counter.known(budget.key, start, {
         amount,
         recent: costsOf(reading, recent),
@@ -261,7 +246,7 @@ export class Spending {
 function budgetsOf(cost: Cost): readonly BudgetPeriodKey[] {
   return scopesOfCost(cost).flatMap(([kind, id]) =>
     budgetPeriods.map((period) => ({
-      key: claimKey.budget(kind, id, period),
+      key: claimKey(`budget:${period}`, kind, id),
       periodStart: periodStart(period, cost.at),
     })),
   );
@@ -285,20 +270,17 @@ const budgetPeriods = ["day", "week", "month", "total"] as const satisfies reado
 class Lane {
   readonly waiting: Reading[] = [];
   running = false;
-  #wake: () => void = () => {};
+  /** Ends the pause between two attempts. */
+  wake: () => void = () => {};
 
   pause(clock: Clock, ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const stop = clock.after(ms, resolve);
-    this.#wake = () => {
+    this.wake = () => {
       stop();
       resolve();
     };
     return promise;
-  }
-
-  stop(): void {
-    this.#wake();
   }
 }
 
@@ -306,41 +288,25 @@ class Lane {
 class Reading {
   readonly budget: CountedBudget;
   readonly start: number;
-  waiters: ((known: boolean) => void)[] = [];
-  failed = false;
-  /** Nobody waits for it any more: it did not come within the bound, though this process ran. */
-  late = false;
-  readonly #stopWaiting: () => void;
+  /** False: a first try failed, or it did not come within the bound, though this process ran. Nobody waits for it then. */
+  readonly known: Promise<boolean>;
+  readonly end: (known: boolean) => void;
 
   constructor(budget: CountedBudget, start: number, clock: Clock) {
     this.budget = budget;
     this.start = start;
-    this.#stopWaiting = afterRunningFor(clock, bounds.budgetReadWaitMs, () => {
-      this.late = true;
-      this.#tell(false);
-    });
-  }
-
-  fails(): void {
-    this.failed = true;
-    this.end(false);
-  }
-
-  end(known: boolean): void {
-    this.#stopWaiting();
-    this.#tell(known);
-  }
-
-  #tell(known: boolean): void {
-    const { waiters } = this;
-    this.waiters = [];
-    for (const tell of waiters) tell(known);
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const stopWaiting = afterRunningFor(clock, bounds.budgetReadWaitMs, () => resolve(false));
+    this.known = promise;
+    this.end = (known) => {
+      stopWaiting();
+      resolve(known);
+    };
   }
 }
 
-function askOf(reading: Reading): SpendingAsk {
-  const { kind, id } = reading.budget.scope;
-  return { kind, id, from: reading.start, to: endOf(reading) };
+function askOf({ budget: { scope, period }, start }: Reading): SpendingAsk {
+  return { kind: scope.kind, id: scope.id, from: start, to: periodEnd(period, start) };
 }
 
 /** The latest entries of the budget's own scope and period. */
@@ -348,11 +314,6 @@ function costsOf({ budget, start }: Reading, recent: readonly RecentCost[]): rea
   return recent
     .filter((cost) => countsFor(cost, budget.scope) && periodStart(budget.period, cost.at) === start)
     .map(({ attemptId, costNanoUsd: amount }) => ({ attemptId, amount }));
-}
-
-/** null: it does not end. */
-function endOf({ budget, start }: Reading): number | null {
-  return periodEnd(budget.period, start);
 }
 
 function nameOf(key: string, start: number): string {

@@ -4,7 +4,7 @@ import { type ApiDependencies, AskRate, BodyRoom, createAsKey } from "#api/index
 import { bounds, type Catalog, Failure } from "#core/index.ts";
 import { Authenticator, agentSettingsBy, createSetup, makeFirstAdministrator } from "#identity/index.ts";
 import { createRecorder } from "#ledger/index.ts";
-import { callCounter, createAdmission } from "#limits/index.ts";
+import { Admission, callCounter } from "#limits/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
 import { withContextWindows } from "#providers/index.ts";
 import { Relay } from "#relay/index.ts";
@@ -134,7 +134,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   // What money is counted by: a clock that is set by mistake opens no new month.
   const steady = steadyClock(clock, observer);
   const spending = { reports, settled: (signal: AbortSignal) => journal.drained(signal), observer };
-  const admission = createAdmission({ counter: counting.counter, clock: steady, spending });
+  const admission = new Admission({ counter: counting.counter, clock: steady, spending });
   const booked = entriesToldTo(admission, observer);
   opening.tellAdopted(adoptedToldTo(admission, observer));
   const router = openRouter({ providerClient, clock, observer });

@@ -2,7 +2,7 @@ import { BodyWork } from "#bodies/index.ts";
 import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
 import { type Model, readableOf } from "#core/index.ts";
 import { createRecorder } from "#ledger/index.ts";
-import { createAdmission } from "#limits/index.ts";
+import { Admission } from "#limits/index.ts";
 import type { Observer, Offload, Transport } from "#ports/index.ts";
 import type { CallerCodec } from "#protocols/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
@@ -63,7 +63,7 @@ export async function callWith(
     sharesAccount: () => false,
     catalog: () => catalog,
     router,
-    admission: createAdmission({ counter, clock }),
+    admission: new Admission({ counter, clock }),
     recorder: createRecorder({ journal, clock, ids, observer }),
     journal,
     transport,

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { KeyWithUsage, LimitUsageRow } from "@sluice/contract";
 import { createMemoryCounter } from "#coordination/index.ts";
 import { type Principal, usdToNano } from "#core/index.ts";
-import { type Admission, createAdmission, type Estimate } from "#limits/index.ts";
+import { Admission, type Estimate } from "#limits/index.ts";
 import { createReportStore } from "#storage/index.ts";
 import { keyHandlers } from "../../src/admin/handlers/key-handlers.ts";
 import { limitHandlers } from "../../src/admin/handlers/limit-handlers.ts";
@@ -19,7 +19,7 @@ async function openLimits(): Promise<ConsoleGround & { readonly admission: Admis
   const ground = await openConsoleGround((gateway) => {
     const reports = createReportStore({ ...gateway, observer: silentObserver });
     close = () => reports.close();
-    admission = createAdmission({ counter: createMemoryCounter({ clock: gateway.clock }), clock: gateway.clock });
+    admission = new Admission({ counter: createMemoryCounter({ clock: gateway.clock }), clock: gateway.clock });
     const whole = { ...gateway, admission, reports, randomBytes, changesSeen: async () => undefined };
     return { ...limitHandlers(whole), ...usageHandlers(whole), ...workspaceHandlers(whole), ...keyHandlers(whole) };
   });

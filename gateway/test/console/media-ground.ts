@@ -12,7 +12,7 @@ import { createMemoryCounter, createMemoryHealthBoard, createMemoryTries } from 
 import { asFailure, Failure, type LedgerEntry, Secret } from "#core/index.ts";
 import { AgentSignIn, Authenticator } from "#identity/index.ts";
 import { createRecorder } from "#ledger/index.ts";
-import { callCounter, createAdmission } from "#limits/index.ts";
+import { Admission, callCounter } from "#limits/index.ts";
 import type { Observer, PeopleStore, ReportStore, User } from "#ports/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
 import { Relay } from "#relay/index.ts";
@@ -92,7 +92,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
   const journal = new JournalInMemory();
   const entries: LedgerEntry[] = journal.entries;
   const observer = tail.before(quiet);
-  const admission = createAdmission({ counter: createMemoryCounter({ clock }), clock });
+  const admission = new Admission({ counter: createMemoryCounter({ clock }), clock });
   const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance: systemChance, observer });
   const transport = createTransport({ clock });
   const providerClient = new ProviderClient(transport, clock);

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createMemoryCounter, createMemoryTries } from "#coordination/index.ts";
-import { createAdmission } from "#limits/index.ts";
+import { Admission } from "#limits/index.ts";
 import type { Mailer, OpenTries } from "#ports/index.ts";
 import { peopleHandlers } from "../../src/admin/handlers/people-handlers.ts";
 import { tokenHandlers } from "../../src/admin/handlers/token-handlers.ts";
@@ -38,7 +38,7 @@ export async function openPeopleGround({
   const ground = await openConsoleGround((gateway) => {
     const whole = {
       ...gateway,
-      admission: createAdmission({ counter: createMemoryCounter({ clock: gateway.clock }), clock: gateway.clock }),
+      admission: new Admission({ counter: createMemoryCounter({ clock: gateway.clock }), clock: gateway.clock }),
       openTries: openTries ?? createMemoryTries(gateway.clock),
       observer: silentObserver,
       mailer: mail === undefined ? null : mailer,

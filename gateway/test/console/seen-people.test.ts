@@ -4,7 +4,7 @@ import type { KeyWithUsage, LimitUsageRow, MemberWithUsage, Notice } from "@slui
 import type { NoticeSender } from "#admin/index.ts";
 import { createMemoryCounter, createMemoryTries } from "#coordination/index.ts";
 import { bounds, personScopeId, usdToNano } from "#core/index.ts";
-import { createAdmission } from "#limits/index.ts";
+import { Admission } from "#limits/index.ts";
 import type { NoticeStore } from "#ports/index.ts";
 import { createNoticeStore, createReportStore } from "#storage/index.ts";
 import { keyHandlers } from "../../src/admin/handlers/key-handlers.ts";
@@ -28,7 +28,7 @@ async function openSeen(): Promise<ConsoleGround & { readonly notices: NoticeSto
   const ground = await openConsoleGround((gateway) => {
     const reports = createReportStore({ ...gateway, observer: silentObserver });
     close = () => reports.close();
-    const admission = createAdmission({ counter: createMemoryCounter({ clock: gateway.clock }), clock: gateway.clock });
+    const admission = new Admission({ counter: createMemoryCounter({ clock: gateway.clock }), clock: gateway.clock });
     const explain = { explanation: async () => null, capture: async () => null };
     notices = createNoticeStore(gateway);
     const noticeSender = { send: async () => null } as unknown as NoticeSender;

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createMemoryCounter, createMemoryTries } from "#coordination/index.ts";
 import { Authenticator } from "#identity/index.ts";
-import { createAdmission } from "#limits/index.ts";
+import { Admission } from "#limits/index.ts";
 import type { ReportStore } from "#ports/index.ts";
 import { createChangeFeed } from "#storage/index.ts";
 import { accessHandlers } from "../../src/admin/handlers/access-handlers.ts";
@@ -38,7 +38,7 @@ export async function openTenantGround(
   const ground = await openConsoleGround((gateway) => {
     feed = createChangeFeed({ database: gateway.database, clock: gateway.clock, observer: silentObserver });
     reading = reports(gateway);
-    const admission = createAdmission({ counter: createMemoryCounter({ clock: gateway.clock }), clock: gateway.clock });
+    const admission = new Admission({ counter: createMemoryCounter({ clock: gateway.clock }), clock: gateway.clock });
     const whole = {
       ...gateway,
       admission,

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createMemoryCounter } from "#coordination/index.ts";
 import { bounds } from "#core/index.ts";
-import { createAdmission } from "#limits/index.ts";
+import { Admission } from "#limits/index.ts";
 import type { Claim, Counter } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import { noRedis } from "../../../test/redis-server.ts";
@@ -213,7 +213,7 @@ describe.skipIf(noRedis !== null)(`a counter in Redis${noRedis === null ? "" : `
   test("a budget that one process has met hears of the costs of calls that another one admitted", async () => {
     const clock = systemClock;
     const counters = [await ground.counter(), await ground.counter()] as const;
-    const [one, other] = counters.map((counter) => createAdmission({ counter, clock }));
+    const [one, other] = counters.map((counter) => new Admission({ counter, clock }));
     if (one === undefined || other === undefined) throw new Error("not made");
     const principal = governedPrincipal({ key: { budget: { nanoUsd: 100, period: "total" } } });
     const money = (nanoUsd: number) => ({ tokens: 0, money: () => ({ most: nanoUsd, least: nanoUsd }) });

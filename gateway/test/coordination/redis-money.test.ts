@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { RedisCounter } from "#coordination/index.ts";
 import { bounds } from "#core/index.ts";
-import { type Admission, createAdmission } from "#limits/index.ts";
+import { Admission } from "#limits/index.ts";
 import type { RecentCost, SpendingAsk, SpendingReading } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import { noRedis } from "../../../test/redis-server.ts";
@@ -48,7 +48,7 @@ class Ledger {
     const owner = `proc_${++this.#count}`;
     const counter = await ground.counter({ owner, settled, shares: false });
     const source = { reports: this.reports, settled, observer: { log: () => {} } };
-    const admission = createAdmission({ counter, clock: systemClock, spending: source });
+    const admission = new Admission({ counter, clock: systemClock, spending: source });
     const cost = (attemptId: string, costNanoUsd: number) => ({
       ...scopes,
       attemptId,

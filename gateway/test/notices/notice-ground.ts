@@ -5,7 +5,7 @@ import type { ConfigFile } from "@sluice/contract";
 import { NoticeSender, NoticeWatch } from "#admin/index.ts";
 import { createMemoryCounter } from "#coordination/index.ts";
 import { bounds, type Catalog, type LimitScope, usdToNano } from "#core/index.ts";
-import { createAdmission } from "#limits/index.ts";
+import { Admission } from "#limits/index.ts";
 import type { Mailer, NoticeFields, OutboundRequest, Transport } from "#ports/index.ts";
 import { closeDatabase, createControlStore, createNoticeStore, createPeopleStore, openVault } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
@@ -25,7 +25,7 @@ export async function noticeGround(options: { readonly mailer?: Mailer } = {}) {
   await controlStore.apply(config, "test");
   const catalog: Catalog = await controlStore.catalog();
   const counter = createMemoryCounter({ clock });
-  const admission = createAdmission({ counter, clock });
+  const admission = new Admission({ counter, clock });
   const sent: OutboundRequest[] = [];
   let status = 204;
   const transport: Transport = {

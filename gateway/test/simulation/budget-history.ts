@@ -3,7 +3,7 @@ import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/inde
 import type { Budget, BudgetPeriod, LedgerEntry, LimitScope, Model, Principal, ScopeKind } from "#core/index.ts";
 import { bounds, defaultTimeouts, personScopeId, readableOf, scopesOf, usdPerMillionToPico } from "#core/index.ts";
 import { createRecorder } from "#ledger/index.ts";
-import { type Admission, createAdmission, type Permit, periodStart } from "#limits/index.ts";
+import { Admission, type Permit, periodStart } from "#limits/index.ts";
 import type { Observer } from "#ports/index.ts";
 import { openaiChat, openaiChatCodec, openaiChatWire } from "#protocols/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
@@ -189,7 +189,7 @@ export class BudgetHistory {
     };
     const journal = ledger.open(clock, chance);
     const counter = createMemoryCounter({ clock });
-    const admission = createAdmission({
+    const admission = new Admission({
       counter,
       clock: this.#steady,
       spending: {

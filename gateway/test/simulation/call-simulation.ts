@@ -13,7 +13,7 @@ import {
   usdPerThousandToPico,
 } from "#core/index.ts";
 import { createRecorder } from "#ledger/index.ts";
-import { type Admission, createAdmission } from "#limits/index.ts";
+import { Admission } from "#limits/index.ts";
 import type { Chance, Clock, Ids, Observer } from "#ports/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
 import { Relay } from "#relay/index.ts";
@@ -189,7 +189,7 @@ export function openSimulation(parts: SimulationOptions): Simulation {
   };
   const journal = parts.ledger.open(clock, chance);
   const counter = createMemoryCounter({ clock });
-  const admission = createAdmission({
+  const admission = new Admission({
     counter,
     clock: steady,
     spending: {

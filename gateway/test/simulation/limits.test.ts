@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createMemoryCounter } from "#coordination/index.ts";
 import { asFailure } from "#core/index.ts";
-import { createAdmission, type Permit } from "#limits/index.ts";
+import { Admission, type Permit } from "#limits/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { governedPrincipal } from "./governed-principal.ts";
 import { seededChance } from "./seeded-chance.ts";
@@ -10,7 +10,7 @@ test.each([1, 2, 3, 4, 5])(
   "seed %i: an hour of calls keeps every limit, every place comes back, and money in is money out",
   async (seed) => {
     const clock = new FakeClock();
-    const admission = createAdmission({ counter: createMemoryCounter({ clock }), clock });
+    const admission = new Admission({ counter: createMemoryCounter({ clock }), clock });
     const chance = seededChance(seed);
     const principal = governedPrincipal({
       workspace: { budget: { nanoUsd: 2_000_000, period: "total" } },

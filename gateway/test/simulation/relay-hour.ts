@@ -2,7 +2,7 @@ import { BodyWork } from "#bodies/index.ts";
 import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
 import { Failure, readableOf } from "#core/index.ts";
 import { createRecorder } from "#ledger/index.ts";
-import { createAdmission } from "#limits/index.ts";
+import { Admission } from "#limits/index.ts";
 import type { Observer } from "#ports/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
 import { type CallResult, Relay } from "#relay/index.ts";
@@ -46,7 +46,7 @@ export async function playHour(seed: number) {
   const faults: string[] = [];
   const observer = loudObserver(faults);
   const counter = createMemoryCounter({ clock });
-  const admission = createAdmission({ counter, clock });
+  const admission = new Admission({ counter, clock });
   const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance, observer });
   const upstream = new PretendedUpstream(clock, chance);
   const relay = new Relay({

@@ -17,7 +17,7 @@ import {
   usdPerMillionToPico,
 } from "#core/index.ts";
 import { createRecorder } from "#ledger/index.ts";
-import { createAdmission } from "#limits/index.ts";
+import { Admission } from "#limits/index.ts";
 import type { BlobStore, Chance, Clock, Ids, LedgerStore, Observer, TaskStore, Transport } from "#ports/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
 import { createRouter } from "#routing/index.ts";
@@ -85,7 +85,7 @@ class WholeClock extends FakeClock {
 /** One process of the town. */
 export interface TaskSetup {
   readonly videos: VideoTasks;
-  readonly admission: ReturnType<typeof createAdmission>;
+  readonly admission: Admission;
   readonly journal: JournalInMemory;
   /** Errors and warnings that an operator would have seen. */
   readonly noise: { readonly level: string; readonly message: string; readonly fields: unknown }[];
@@ -116,7 +116,7 @@ export function openTaskSetup(town: TaskSetupOptions, changes: TaskSetupChanges 
     configReload: () => undefined,
   };
   const journal = new JournalInMemory();
-  const admission = createAdmission({ counter: createMemoryCounter({ clock }), clock });
+  const admission = new Admission({ counter: createMemoryCounter({ clock }), clock });
   const transport: Transport = options.transport ?? town.ark;
   const catalog: Catalog = catalogOf(models);
   const videos = new VideoTasks({

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createMemoryCounter } from "#coordination/index.ts";
 import type { Task } from "#core/index.ts";
-import { createAdmission } from "#limits/index.ts";
+import { Admission } from "#limits/index.ts";
 import type { SharedParts } from "#ports/index.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
 import { governedPrincipal } from "../../../test/simulation/governed-principal.ts";
@@ -34,7 +34,7 @@ async function spentAfter(end: (holds: Holds) => unknown, isShared: boolean): Pr
     adopted: async () => undefined,
     ledgerLagMs: 0,
   };
-  const admission = createAdmission({ counter: isShared ? Object.assign(counter, { shared }) : counter, clock });
+  const admission = new Admission({ counter: isShared ? Object.assign(counter, { shared }) : counter, clock });
   const permit = await admission.hold(ada, 400, false, "vt_1");
   const holds = new Holds({ admission, principalOf: () => ada, clock });
   holds.keep("vt_1", permit);

@@ -1,1 +1,0 @@
-export type LimitName = "rpm" | "tpm" | "concurrency" | "budget";

@@ -1,0 +1,83 @@
+import { Failure, type LimitScope } from "#core/index.ts";
+import type { Claim, ClaimState } from "#ports/index.ts";
+import { claimKey, type LimitRule, type LimitUsage, type RateName, scopeOf } from "./limit-rule.ts";
+import type { Spent, Wanted } from "./spent.ts";
+
+export const rateWindowMs = 60_000;
+
+/** Nobody knows when a running call ends; a second is a fair time to ask again. */
+const concurrencyRetryMs = 1_000;
+
+/** Requests and tokens per minute, and requests at the same time. */
+export function rateRules(scope: LimitScope): readonly LimitRule[] {
+  const { limits } = scope;
+  const rules: LimitRule[] = [];
+  for (const name of ["rpm", "tpm", "concurrency"] as const) {
+    const limit = limits[name];
+    if (limit !== undefined) rules.push(new RateRule(name, scope, limit));
+  }
+  return rules;
+}
+
+class RateRule implements LimitRule {
+  readonly name: RateName;
+  readonly #scope: LimitScope;
+  /** A claim of one, which is every claim on requests. */
+  readonly #single: Claim;
+
+  constructor(name: RateName, scope: LimitScope, limit: number) {
+    this.name = name;
+    this.#scope = scope;
+    const isGauge = name === "concurrency";
+    this.#single = Object.freeze({
+      kind: isGauge ? "gauge" : "window",
+      key: claimKey(name, scope.kind, scope.id),
+      limit,
+      amount: 1,
+      least: 1,
+      windowMs: isGauge ? 0 : rateWindowMs,
+      periodStart: 0,
+      fail: scope.limits.fail ?? "open",
+    });
+  }
+
+  /**
+   * An estimate above the limit is cut to it, else a large call could never be made at all: alone in an empty window it
+   * is let in. An estimate of nothing still claims one token, so that a full window lets nothing through.
+   */
+  claim(wanted: Wanted): Claim {
+    if (this.name !== "tpm") return this.#single;
+    const { kind, key, limit, windowMs, periodStart, fail } = this.#single;
+    const amount = Math.max(1, Math.min(Math.ceil(wanted.tokens), limit));
+    return { kind, key, limit, amount, least: amount, windowMs, periodStart, fail };
+  }
+
+  actual(spent: Spent): number {
+    if (this.name === "tpm") return spent.tokens;
+    return this.name === "rpm" ? 1 : 0;
+  }
+
+  refusal({ used, freeInMs }: ClaimState, _wanted: Wanted, nowMs: number): Failure {
+    const { label } = this.#scope;
+    const { limit } = this.#single;
+    const isGauge = this.name === "concurrency";
+    // The counter frees an amount up to a sixtieth of the window late; SDKs ignore a wait above 60 s.
+    const windowWaitMs = Math.min(rateWindowMs, Math.max(1_000, Math.ceil(freeInMs)));
+    const waitMs = isGauge ? concurrencyRetryMs : windowWaitMs;
+    const unit = this.name === "tpm" ? "tokens" : "requests";
+    const message = isGauge
+      ? `The limit of ${limit} requests at the same time on ${label} is reached; wait for a running request to end or ask for a higher limit.`
+      : `The limit of ${limit} ${unit} per minute on ${label} is reached; try again in ${Math.ceil(waitMs / 1_000)} s or ask for a higher limit.`;
+    return new Failure("rate_limit_exceeded", message, {
+      retryAfterMs: waitMs,
+      details: { limit, used, scope: `${this.name} of ${label}`, resets_at: Math.ceil((nowMs + waitMs) / 1_000) },
+    });
+  }
+
+  limitUsage({ used, freeInMs }: ClaimState, nowMs: number): LimitUsage {
+    const isFree = this.name === "concurrency" || used === 0;
+    const resetsAt = isFree ? null : Math.ceil((nowMs + freeInMs) / 1_000);
+    const { limit } = this.#single;
+    return { name: this.name, ...scopeOf(this.#scope), period: null, limit, used, resetsAt };
+  }
+}
