@@ -42,6 +42,13 @@ const list: RequestField = { type: "array", required: true };
 const words: RequestField = { type: ["string", "array"], required: true };
 /** Read for what is reserved and logged; anything else than a count is the upstream's to judge. */
 const counted = (description: string): RequestField => ({ description });
+/** Multiplies what a call costs. An upstream may read a text as a number, so only a number is taken. */
+const multiplier = (description: string): RequestField => ({
+  type: "integer",
+  minimum: 1,
+  must: "must be a whole number above 0",
+  description,
+});
 const input: RequestField = { type: ["string", "array"], description: "A text, or items." };
 const previous: RequestField = {
   type: "string",
@@ -51,7 +58,7 @@ const previous: RequestField = {
 const picture = {
   model: modelField,
   prompt: { type: "string", required: true, minLength: 1 },
-  n: counted("How many pictures."),
+  n: multiplier("How many pictures."),
   stream: streamField,
 } as const satisfies RequestFields;
 
@@ -64,7 +71,7 @@ export const requestFields = {
     stream_options: { description: "With `include_usage` the last chunk before `[DONE]` holds the usage." },
     max_completion_tokens: counted("How many tokens the answer may have."),
     max_tokens: counted("The same, as older models call it."),
-    n: counted("How many answers."),
+    n: multiplier("How many answers."),
   },
   messages: {
     model: modelField,
@@ -116,7 +123,7 @@ export const requestFields = {
     suffix: { description: "What comes after what is filled in." },
     stream: streamField,
     max_tokens: counted("How many tokens the answer may have."),
-    n: counted("How many answers."),
+    n: multiplier("How many answers."),
   },
   images: { ...picture, size: { description: "`<width>x<height>`, as the model takes it." } },
   "image-edits": { ...picture, images: { description: "Objects with an `image_url`." } },

@@ -2,6 +2,7 @@ import type { FieldType, RequestField, RequestFields } from "@sluice/contract/wo
 import { typeWords } from "#core/index.ts";
 import { readSpan, type Span } from "./json-scan.ts";
 import { missing, wrong } from "./json-value.ts";
+import { digitsMax } from "./request-members.ts";
 
 /**
  * What the contract's table says of the members of a body, asked of its bytes: nothing is parsed but a number that has a
@@ -72,7 +73,6 @@ function checkOne(
 
 const typeBits: Readonly<Record<FieldType, number>> = { string: 1, boolean: 2, integer: 4, array: 8, object: 16 };
 const nullBit = 32;
-const digitsMax = 20;
 
 /** By its first byte: the body was scanned, so its grammar is right. */
 function bitOf(first: number): number {

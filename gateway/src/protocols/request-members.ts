@@ -84,12 +84,15 @@ export function readBoolean(body: Uint8Array, span: Span | undefined, param: str
   return value;
 }
 
-/** A count that governs a reservation; anything else is the upstream's to judge. */
+/** A count above 0; null for anything else, which does not bound a call: the upstream judges it. */
 export function readCount(body: Uint8Array, span: Span | undefined): number | null {
-  if (span === undefined || span.end - span.start > 15) return null;
+  if (span === undefined || span.end - span.start > digitsMax) return null;
   const value = readScanned(body, span);
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
+  return typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : null;
 }
+
+/** Of a number that is looked at. */
+export const digitsMax = 20;
 
 /** What a short member says; undefined for one that is longer than anything that governs a call. */
 export function readSmall(body: Uint8Array, span: Span): unknown {

@@ -37,7 +37,8 @@ describe("a generateContent request on its way upstream", () => {
     [{ generationConfig: { maxOutputTokens: 7 } }, 7],
     [{ generationConfig: { maxOutputTokens: 7, candidateCount: 3 } }, 21],
     [{ generation_config: { max_output_tokens: 9, candidate_count: 2 } }, 18],
-    [{ generationConfig: { maxOutputTokens: 0 } }, 0],
+    [{ generationConfig: { maxOutputTokens: 0 } }, null],
+    [{ generationConfig: { maxOutputTokens: "7", candidateCount: "3" } }, 21],
     [{ generationConfig: { maxOutputTokens: null } }, null],
     [{ generationConfig: null }, null],
   ])("%j caps the output at %p tokens", (more, expected) => {

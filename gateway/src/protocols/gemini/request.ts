@@ -9,7 +9,7 @@ import { JsonInvalid, JsonVariant, type Span, scanObject } from "../json-scan.ts
 import { missing, misspelt, wrong } from "../json-value.ts";
 import { MemberChecks } from "../member-checks.ts";
 import { listenFor, mediaHeard, objectAt } from "../named-objects.ts";
-import { checkedModelName, readCount, readLabel, scanRequest } from "../request-members.ts";
+import { checkedModelName, readLabel, readSmall, scanRequest } from "../request-members.ts";
 import { toolFacts } from "../tool-facts.ts";
 import { geminiObjects, objectsOfGemini } from "./objects.ts";
 import { estimateTokens } from "./size-estimate.ts";
@@ -77,12 +77,27 @@ function outputFacts(body: Uint8Array, config: Span): Pick<RequestFacts, "output
   if (body[config.start] !== 0x7b) return { outputTokensMax: null };
   const inner = body.subarray(config.start, config.end);
   const members = scanConfig(inner);
-  const cap = readCount(inner, eitherOf(members, "maxOutputTokens", "max_output_tokens"));
-  const candidates = readCount(inner, eitherOf(members, "candidateCount", "candidate_count")) ?? 1;
+  const cap = readProtoCount(inner, members, "maxOutputTokens", "max_output_tokens");
+  const candidates = readProtoCount(inner, members, "candidateCount", "candidate_count") ?? 1;
   return {
-    outputTokensMax: cap === null ? null : cap * Math.max(1, candidates),
+    outputTokensMax: cap === null ? null : cap * candidates,
     ...(candidates > 1 ? { choices: candidates } : {}),
   };
+}
+
+/** The vendor reads numbers in texts as well, and 0 as a member that is absent (protobuf's JSON mapping). */
+function readProtoCount(
+  inner: Uint8Array,
+  members: ReadonlyMap<string, Span>,
+  camel: string,
+  snake: string,
+): number | null {
+  const span = eitherOf(members, camel, snake);
+  const value = span === undefined ? null : readSmall(inner, span);
+  if (value === null || value === 0) return null;
+  const count = typeof value === "string" && value !== "" ? Number(value) : value;
+  if (typeof count === "number" && Number.isSafeInteger(count) && count >= 0) return count === 0 ? null : count;
+  throw wrong(`generationConfig.${camel}`, "must be a whole number of at least 0");
 }
 
 /** A member in one of its two spellings. In both at once the vendor and we could come to different values. */

@@ -64,6 +64,7 @@ describe("what governs a form", () => {
             continues: null,
             keeps: null,
             images: 3,
+            addressed: { pictures: 2, others: 0 },
           });
           expect(bytes.subarray(modelSpan.start, modelSpan.end).toString()).toBe("gpt-image-1");
         },
@@ -83,10 +84,17 @@ describe("what governs a form", () => {
     expect(read(form([model, prompt, ["stream", value]])).facts.stream).toBe(stream);
   });
 
-  test("a count that is none is the upstream's to judge", () => {
-    for (const value of ["", "0", "many", "-1", "9".repeat(16)]) {
-      expect(read(form([model, prompt, ["n", value]])).facts.images).toBe(1);
+  test("a count is a whole number above 0, or absent", () => {
+    for (const value of ["0", "many", "-1", "1.5", " 2", "9".repeat(16)]) {
+      expect(refusal([model, prompt, ["n", value]])).toEqual(["invalid_request", "n"]);
     }
+    expect(read(form([model, prompt, ["n", ""]])).facts.images).toBe(1);
+    expect(read(form([model, prompt, ["n", "12"]])).facts.images).toBe(12);
+  });
+
+  test("each picture in it is held", () => {
+    expect(read(form([model, prompt, picture, picture])).facts.addressed).toEqual({ pictures: 2, others: 0 });
+    expect(read(form([model, prompt])).facts.addressed).toBeUndefined();
   });
 });
 

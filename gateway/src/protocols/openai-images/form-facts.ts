@@ -6,7 +6,7 @@ import { promptEstimate } from "./request.ts";
 
 /** The facts of a form that asks for edited pictures. */
 export class ImagesFormReader {
-  readonly #form = new FormReader(imageEditForm, { ...modelFormKept, n: 15 });
+  readonly #form = new FormReader(imageEditForm, modelFormKept);
 
   take(event: FormEvent): void {
     this.#form.take(event);
@@ -15,11 +15,10 @@ export class ImagesFormReader {
   /** Once the form has ended. Throws Failure missing_required_parameter or invalid_request. */
   facts(): FormFacts {
     const form = this.#form;
-    return form.facts({ inputEstimate: promptEstimate(form.sizeOf("prompt")), images: readImages(form.text("n")) });
+    return form.facts({
+      inputEstimate: promptEstimate(form.sizeOf("prompt")),
+      images: Number(form.text("n") || 1),
+      addressed: form.files === 0 ? undefined : { pictures: form.files, others: 0 },
+    });
   }
-}
-
-/** A count that governs a reservation; anything else is the upstream's to judge. */
-function readImages(text: string | null): number {
-  return text !== null && /^\d{1,15}$/.test(text) ? Math.max(1, Number(text)) : 1;
 }

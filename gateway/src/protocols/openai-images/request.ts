@@ -1,4 +1,5 @@
 import { requestFields } from "@sluice/contract/words";
+import { addressedMedia } from "../addressed-media.ts";
 import type { Edit } from "../bytes.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
@@ -47,7 +48,8 @@ export function readImagesRequest(body: Uint8Array): RequestFacts {
     keeps: null,
     choosing: choosingIn(body, members),
     namedModels: namedModel(body, members.get("svg"), "svg"),
-    objects: nestedObjects(body, objectsOfImages, heard),
+    objects: nestedObjects(body, objectsOfImages, heard).map((object) => ({ ...object, isPicture: true as const })),
+    addressed: addressedMedia(body, heard),
     images: Math.max(1, readCount(body, members.get("n")) ?? 1, seriesMax(body, members)),
   };
 }

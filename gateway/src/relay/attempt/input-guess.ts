@@ -17,7 +17,9 @@ export function guessInput({ facts, body, protocol }: Pick<Call, "facts" | "body
   }
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const media = facts.namesMedia === false || bytes.length < mediaBytesMin ? noMedia : inlineMedia(bytes);
-  const textTokens = Math.min(facts.inputEstimate, (bytes.length - media.bytes) / bytesPerToken);
+  // The whole body: schemas of answers and other settings are input, too. An endpoint may read a part of it several times.
+  const read = facts.namesMedia === true ? 0 : facts.inputEstimate;
+  const textTokens = Math.max(read, (bytes.length - media.bytes) / bytesPerToken);
   const text = Math.ceil(textTokens * (1 + nonAsciiShare(bytes)) * margin) + media.document;
   return { text, image: media.image, audio: media.audio, writes: cacheWrites(bytes, protocol.wireDialect) };
 }
