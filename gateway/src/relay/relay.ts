@@ -20,7 +20,7 @@ import { explainCall, explanationOf } from "./explain-call.ts";
 import { findKeptState, lookUpKeptState } from "./kept-state.ts";
 import { passThrough } from "./pass-through/pass-through.ts";
 import { PassedEstimate } from "./pass-through/passed-estimate.ts";
-import { checkPassedObjects } from "./pass-through/passed-objects.ts";
+import { checkPassedObjects, endedResponse } from "./pass-through/passed-objects.ts";
 import { dialectOf, type PassedAsk, type PassedPlace, passedPlace } from "./pass-through/passed-place.ts";
 import { type PassedCall, type PassedPrice, passedPrice } from "./pass-through/passed-price.ts";
 import type { StoredResponseCall } from "./stored-responses/stored-response-call.ts";
@@ -150,6 +150,10 @@ export class Relay {
       return { ...this.refuse(call, failure), headers: await this.#limitHeaders(call, failure) };
     }
     try {
+      const ended = endedResponse(passed);
+      if (ended !== null) {
+        await this.#dependencies.background().refresh(call.principal.workspace.id, ended, call.signal);
+      }
       return await passThrough(this.#dependencies, passed, tally);
     } catch (thrown) {
       const failure = asFailure(thrown);

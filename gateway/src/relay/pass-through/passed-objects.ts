@@ -56,6 +56,13 @@ export function changesObjects({ place, method }: PassedCall): boolean {
   return (method === "POST" && isList) || (method === "DELETE" && ids.length > 0);
 }
 
+/** The response that a call is about to cancel or delete. null: it does neither. */
+export function endedResponse({ place, method }: PassedCall): string | null {
+  if (method !== "POST" && method !== "DELETE") return null;
+  const [named] = pathObjects(place.target.parts).ids;
+  return named?.kind === "response" ? named.id : null;
+}
+
 interface PathObjects {
   /** The first object that the path names, in each of its spellings. What stands behind it belongs to it. */
   readonly ids: readonly NamedObject[];

@@ -5,6 +5,16 @@ import { join } from "node:path";
 import type { KeyConfig } from "@sluice/contract";
 import { bounds, type LedgerEntry } from "#core/index.ts";
 import { until } from "../../../../test/until.ts";
+import {
+  ask,
+  costUsd,
+  done,
+  finished as finishedAt,
+  never,
+  price,
+  settled as settledAt,
+  spentUsd as spentAt,
+} from "../../background-ground.ts";
 import { MovedClock } from "../../moved-clock.ts";
 import { rawAnswer, startRawUpstream } from "../../raw-upstream.ts";
 import {
@@ -17,7 +27,6 @@ import {
 } from "../../started-gateway.ts";
 
 const bobKey = "sk-bob-0123456789abcdefghij";
-const price = { input: 1, output: 10 };
 const model = (over: object = {}) => ({
   name: "gpt-test",
   deployments: [{ provider: "main", upstream_model: "upstream-gpt" }],
@@ -56,13 +65,6 @@ afterEach(async () => {
 });
 
 const bearer = (key = aliceKey) => ({ authorization: `Bearer ${key}` });
-/** The gateway's own account at the upstream. */
-const account = { authorization: "Bearer sk-upstream-of-main" };
-const ask = { model: "gpt-test", input: "Say hello to everyone", background: true, max_output_tokens: 7_003 };
-/** 7,003 tokens of output: 0.07003 USD, and a few nano-USD for the input. */
-const done = { tokens: 3, reasoning_tokens: 7_000, background_ms: 20 };
-const never = { ...done, background_ms: 600_000 };
-const costUsd = 0.07;
 
 async function create(script: NonNullable<ChatOptions["script"]> = done): Promise<string> {
   const made = await gateway.post("/v1/responses", ask, { script });
@@ -71,29 +73,10 @@ async function create(script: NonNullable<ChatOptions["script"]> = done): Promis
   return id;
 }
 
-/** Asks the upstream itself, so that nobody has looked at it through the gateway. */
-function finished(id: string): Promise<boolean> {
-  return until(async () => {
-    const seen = await fetch(`${gateway.simulator.url}/responses/${id}`, { headers: account });
-    return ((await seen.json()) as { status: string }).status === "completed";
-  });
-}
-
-/** Lets the gateway poll, as often as it takes, until every task is settled. */
-async function settled(count: number, stepMs = 1_000): Promise<readonly LedgerEntry[]> {
-  return until(async () => {
-    clock.move(stepMs);
-    const entries = (await gateway.entries()).filter(({ outcome }) => outcome !== "rejected");
-    return entries.length === count && gateway.gateway.outstanding() === 0 ? entries : null;
-  });
-}
-
-async function spentUsd(key = aliceKey): Promise<number> {
-  const { limits } = (await (await gateway.get("/v1/usage", bearer(key))).json()) as {
-    limits: { kind: string; used: number }[];
-  };
-  return limits.find(({ kind }) => kind === "budget")?.used ?? 0;
-}
+const finished = (id: string): Promise<boolean> => finishedAt(gateway, id);
+const settled = (count: number, stepMs?: number): Promise<readonly LedgerEntry[]> =>
+  settledAt(gateway, clock, count, stepMs);
+const spentUsd = (key?: string): Promise<number> => spentAt(gateway, key);
 
 const change = (id: string, method: "POST" | "DELETE", rest = "", key = aliceKey): Promise<Response> =>
   fetch(`${gateway.url}/v1/responses/${id}${rest}`, { method, headers: bearer(key) });
