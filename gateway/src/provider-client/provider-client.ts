@@ -17,6 +17,8 @@ interface ReadLimits {
   readonly limitMs: number;
   /** Default: idle. */
   readonly clock?: ReadClock;
+  /** Is told how much is here each time there is more, and may throw. */
+  readonly grown?: (bytes: number) => void;
 }
 
 /** A whole answer, good or bad; `now` is what a Retry-After counts from. */
@@ -67,13 +69,13 @@ export class ProviderClient {
   async read(
     provider: Provider,
     answer: OutboundAnswer,
-    { bytesMax, limitMs, clock = "idle" }: ReadLimits,
+    { bytesMax, limitMs, clock = "idle", grown }: ReadLimits,
   ): Promise<WholeAnswer> {
     const good = isGood(answer.status);
     if (answer.status === 401) this.#tokens.refused(provider);
     try {
       const most = good ? bytesMax : Math.min(bytesMax, bounds.errorBodyBytesMax);
-      const said = await answer.body.readAll(most, clock, limitMs);
+      const said = await answer.body.readAll(most, clock, limitMs, grown);
       const body = good ? said : withoutQuotedKeys(said, provider);
       return { status: answer.status, headers: answer.headers, body, now: this.#clock.now(), good };
     } catch (thrown) {
@@ -83,10 +85,16 @@ export class ProviderClient {
   }
 
   /** Authorises, sends and reads: for what may be asked at any time, as a state, a list, a cancellation. */
-  async ask(kind: ProviderKind, draft: OutboundDraft, clocks: RequestClocks, signal: CallSignal): Promise<WholeAnswer> {
+  async ask(
+    kind: ProviderKind,
+    draft: OutboundDraft,
+    clocks: RequestClocks,
+    signal: CallSignal,
+    grown: (bytes: number) => void = () => {},
+  ): Promise<WholeAnswer> {
     await this.authorize(kind, draft, signal);
     const answer = await this.send(draft, clocks, signal);
-    return this.read(draft.provider, answer, { bytesMax: bounds.replyBytesMax, limitMs: clocks.headersMs });
+    return this.read(draft.provider, answer, { bytesMax: bounds.replyBytesMax, limitMs: clocks.headersMs, grown });
   }
 
   async #authorizeByToken(

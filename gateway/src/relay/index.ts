@@ -12,6 +12,7 @@
  * Promises: every attempt is settled exactly once, before its last bytes leave. When the journal cannot be written, nothing
  * is sent.
  */
+export { AnswerMemory } from "./attempt/answer-memory.ts";
 export type { FailedAttempt } from "./attempt/failed-attempt.ts";
 export { fetchBytes } from "./attempt/inline-media.ts";
 export { passes, serves } from "./attempt/lane-match.ts";
@@ -23,4 +24,4 @@ export type { BackgroundResponses } from "./dependencies.ts";
 export { explanationOf } from "./explain-call.ts";
 export { noSuchProvider, type PassedPlace } from "./pass-through/passed-place.ts";
 export { Relay } from "./relay.ts";
-export { storedResponseUrl } from "./stored-responses/stored-responses.ts";
+export { storedResponseDraft } from "./stored-responses/stored-responses.ts";

@@ -3,7 +3,12 @@ import type { OutboundAnswer } from "#ports/index.ts";
 
 /** How much memory the large whole answers of all calls hold together, while they are read and made ready for their callers. */
 export class AnswerMemory {
+  readonly #bytesMax: number;
   #bytes = 0;
+
+  constructor(bytesMax: number = bounds.largeRepliesBytesMax) {
+    this.#bytesMax = bytesMax;
+  }
 
   /** What is held now; 0 at rest. */
   get bytes(): number {
@@ -17,7 +22,7 @@ export class AnswerMemory {
 
   /** For its places: `more` than they hold, or less. Throws overloaded (503). */
   take(more: number): void {
-    if (more > 0 && this.#bytes + more > bounds.largeRepliesBytesMax) throw tooMany();
+    if (more > 0 && this.#bytes + more > this.#bytesMax) throw tooMany();
     this.#bytes += more;
   }
 }
@@ -33,14 +38,15 @@ export class HeldAnswer {
 
   /** The answer, read whole. Throws upstream_error for one that is too large, overloaded (503) for one that has no room. */
   read({ body }: OutboundAnswer, idleMs: number): Promise<Uint8Array> {
-    return body.readAll(bounds.replyBytesMax, "idle", idleMs, (bytes) => this.#hold(bytes));
+    return body.readAll(bounds.replyBytesMax, "idle", idleMs, (bytes) => this.hold(bytes));
   }
 
   release(): void {
-    this.#hold(0);
+    this.hold(0);
   }
 
-  #hold(bytes: number): void {
+  /** So many bytes of the answer are here now. Throws overloaded (503). */
+  hold(bytes: number): void {
     // Its pieces are put together in a copy, and a translation of it is one too.
     const held = bytes <= bounds.replyInPlaceBytesMax ? 0 : bytes * 2;
     if (held === this.#bytes) return;

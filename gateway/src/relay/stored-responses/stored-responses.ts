@@ -2,7 +2,7 @@ import { asFailure, Failure, type LiveBody, type Provider, type UpstreamObject }
 import { freeRequest, type Permit, type Spent } from "#limits/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import { isEventStreamType } from "#protocols/index.ts";
-import { lanesOf, type OutboundDraft, type ProviderKind, providerKind, rootOf } from "#providers/index.ts";
+import { type Lane, lanesOf, laneUrl, type OutboundDraft, type ProviderKind, providerKind } from "#providers/index.ts";
 import { passAtOnce } from "../attempt/answer-headers.ts";
 import { AnswerStream } from "../attempt/answer-stream.ts";
 import { withQuery } from "../attempt/forwarded-query.ts";
@@ -61,22 +61,15 @@ async function send({
 }: Asked): Promise<{ readonly account: Account; readonly answer: OutboundAnswer }> {
   const { signal } = call;
   const account = accountOf(dependencies, call, response);
-  const { provider, kind, path } = account;
-  const headers = forwardedHeaders(call.headers, provider);
-  ownIdempotencyKeys(headers, { workspaceId: call.principal.workspace.id, upstreamModel: response.upstreamModel });
+  const { provider, kind } = account;
+  const { upstreamModel } = response;
+  const draft = storedResponseDraft(account, { ...call, upstreamModel });
+  Object.assign(draft.headers, forwardedHeaders(call.headers, provider));
+  ownIdempotencyKeys(draft.headers, { workspaceId: call.principal.workspace.id, upstreamModel });
   // No attempt of a model: the call itself is what the upstream sees above it.
   const { requestId } = call;
-  continueTrace(headers, dependencies.tracing, { requestId, attemptId: requestId, provider });
-  const url = `${storedResponseUrl(provider, path, call.upstreamId)}${call.rest}`;
-  const draft: OutboundDraft = {
-    provider,
-    upstreamModel: response.upstreamModel,
-    stream: false,
-    method: call.method,
-    url: withQuery(url, call.query),
-    headers,
-    body: call.method === "POST" ? emptyObject : null,
-  };
+  continueTrace(draft.headers, dependencies.tracing, { requestId, attemptId: requestId, provider });
+  draft.url = withQuery(draft.url, call.query);
   await dependencies.providerClient.authorize(kind, draft, signal);
   const { connectMs, headersMs, totalMs } = provider.timeouts;
   const answer = await dependencies.providerClient.send(draft, { connectMs, headersMs, totalMs }, signal);
@@ -124,15 +117,36 @@ function openStream({ dependencies, call, permit }: Asked, answer: OutboundAnswe
   }).open();
 }
 
-/** Where an account shows an answer that it keeps. `path`: that of its lane for Responses. */
-export function storedResponseUrl(provider: Provider, path: string, upstreamId: string): string {
-  return `${rootOf(provider)}${path}/${encodeURIComponent(upstreamId)}`;
+/** A request about an answer that an account keeps. `rest`: what stands behind the id in the path. `lane`: the account's for Responses. */
+export function storedResponseDraft(
+  { provider, lane }: Pick<Account, "provider" | "lane">,
+  { upstreamModel, upstreamId, method, rest }: StoredResponseAsk,
+): OutboundDraft {
+  const draft: OutboundDraft = {
+    provider,
+    upstreamModel,
+    stream: false,
+    method,
+    url: laneUrl(provider, lane, upstreamModel, false),
+    headers: method === "POST" ? { "content-type": "application/json" } : {},
+    body: null,
+  };
+  // Azure's dated API stands at another address, with its version in the query.
+  lane.adjust?.(draft, () => {});
+  const [path, ...query] = draft.url.split("?");
+  draft.url = [`${path}/${encodeURIComponent(upstreamId)}${rest}`, ...query].join("?");
+  if (method === "POST") draft.body = emptyObject;
+  return draft;
+}
+
+interface StoredResponseAsk extends Pick<StoredResponseCall, "upstreamId" | "method" | "rest"> {
+  readonly upstreamModel: string;
 }
 
 interface Account {
   readonly provider: Provider;
   readonly kind: ProviderKind;
-  readonly path: string;
+  readonly lane: Lane;
 }
 
 function accountOf(dependencies: RelayDependencies, call: StoredResponseCall, response: UpstreamObject): Account {
@@ -143,7 +157,7 @@ function accountOf(dependencies: RelayDependencies, call: StoredResponseCall, re
   }
   const lane = lanesOf(kind, provider).find(({ endpoint }) => endpoint === call.protocol.endpoint);
   if (lane === undefined) throw notFound(call.upstreamId);
-  return { provider, kind, path: lane.path };
+  return { provider, kind, lane };
 }
 
 async function refused(

@@ -1,7 +1,9 @@
+import { outcomeOf } from "#bodies/index.ts";
 import { asFailure, bounds, type Failure, type Task } from "#core/index.ts";
-import { openaiResponsesWire, type ReplyFacts, withoutMark } from "#protocols/index.ts";
-import { lanesOf, type OutboundDraft, providerKind } from "#providers/index.ts";
-import { storedResponseUrl } from "#relay/index.ts";
+import type { TaskStep } from "#ports/index.ts";
+import type { ReplyFacts } from "#protocols/index.ts";
+import { lanesOf, providerKind } from "#providers/index.ts";
+import { storedResponseDraft } from "#relay/index.ts";
 import { accountOf } from "../accounts.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { pollDelayMs } from "../poll/poll-delay.ts";
@@ -36,16 +38,24 @@ export async function advanceResponse(
   else await pass.leave({ dueAt: place, placeAt: place });
 }
 
-/** The same now, because somebody is about to end it or delete it. It is looked at again soon after. */
+/**
+ * The same now, because somebody is about to end it or delete it. It is polled again within `nextMs`. Past its deadline it is cancelled
+ * at its vendor, whose answer says what it costs. Only what the vendor has forgotten, or does not answer for, is charged as an estimate.
+ */
 export async function pollResponse(
   dependencies: TaskDependencies,
   pass: TaskPass,
   signal: AbortSignal,
   nextMs: number = Number.POSITIVE_INFINITY,
 ): Promise<void> {
-  const { clock, chance } = dependencies;
+  const { clock, chance, observer } = dependencies;
+  const isOver = clock.now() >= pass.task.deadlineAt;
+  let seen = await askVendor(dependencies, pass.task, "GET", signal);
+  if (isOver && (seen.kind === "open" || seen.kind === "failed")) {
+    if (mayRun(seen) && !(await pass.step(begun(pass.task, clock.now())))) return;
+    seen = await askVendor(dependencies, pass.task, "POST", signal);
+  }
   const { task } = pass;
-  const seen = await readResponse(dependencies, task, signal);
   const now = clock.now();
   if (seen.kind === "failed" && signal.aborted) {
     await pass.leave({});
@@ -55,24 +65,34 @@ export async function pollResponse(
     await settleResponse(dependencies, pass, seen.facts);
     return;
   }
+  const retryAfterMs = seen.kind === "failed" ? (seen.failure?.retryAfterMs ?? 0) : 0;
   const { goneSince = null } = task;
   const isGone = seen.kind === "gone" && goneSince !== null && now - goneSince >= bounds.taskGoneMs;
-  if (isGone || now >= task.deadlineAt) {
-    const retryAfterMs = seen.kind === "failed" ? (seen.failure?.retryAfterMs ?? 0) : 0;
-    if (seen.kind === "failed" && (await askAgain(dependencies, pass, retryAfterMs))) return;
+  if (isGone || isOver) {
+    if (seen.kind !== "gone" && (await askAgain(dependencies, pass, retryAfterMs))) return;
+    const fields = { task: task.id, provider: task.account?.providerId, upstreamId: task.upstreamId, last: seen.kind };
+    observer.log("warn", "background response charged as an estimate: its vendor did not report its end", fields);
     await settleResponse(dependencies, pass, null);
     return;
   }
-  const runs = seen.kind === "open" && seen.facts.status === "in_progress" && task.state === "queued";
-  const retryAfterMs = seen.kind === "failed" ? Math.min(seen.failure?.retryAfterMs ?? 0, bounds.taskGoneMs) : 0;
-  const delayMs = Math.min(nextMs, Math.max(pollDelayMs(task, now, chance.unit()), retryAfterMs));
+  const waitMs = Math.min(retryAfterMs, bounds.taskGoneMs);
+  const delayMs = Math.min(nextMs, Math.max(pollDelayMs(task, now, chance.unit()), waitMs));
   await pass.leave({
     dueAt: Math.min(now + delayMs, task.deadlineAt),
     polls: task.polls + 1,
-    ...(runs ? { state: "running" as const, startedAt: now } : {}),
+    ...(seen.kind === "open" && mayRun(seen) ? begun(task, now) : {}),
     ...(seen.kind === "gone" ? { goneSince: goneSince ?? now } : {}),
     ...(seen.kind === "open" && goneSince !== null ? { goneSince: null } : {}),
   });
+}
+
+/** What only waits has made nothing yet, and costs its input alone when it is cancelled. */
+function mayRun(seen: Seen): boolean {
+  return seen.kind !== "open" || seen.facts.status !== "queued";
+}
+
+function begun({ state }: Task, now: number): TaskStep {
+  return state === "queued" ? { state: "running", startedAt: now } : {};
 }
 
 /**
@@ -86,35 +106,33 @@ export async function prepareResponse({ catalog, holds }: TaskDependencies, pass
   return provider === undefined || (await pass.step({ account: accountOf(provider) }));
 }
 
-/** Never throws. */
-async function readResponse(
-  { providerClient, accounts }: TaskDependencies,
+/** GET: shows it. POST: cancels it, which an ended one survives. Never throws. */
+async function askVendor(
+  { providerClient, accounts, answers, bodies }: TaskDependencies,
   { account, upstreamId, upstreamModel }: Task,
+  method: "GET" | "POST",
   signal: AbortSignal,
 ): Promise<Seen> {
   const kind = account === null ? null : providerKind(account.kind);
   if (account === null || kind === null || upstreamId === null) return { kind: "failed", failure: null };
+  const held = answers.open();
   try {
     const provider = accounts.providerOf(account);
     const lane = lanesOf(kind, provider).find(({ endpoint }) => endpoint === "responses");
     if (lane === undefined) return { kind: "failed", failure: null };
-    const draft: OutboundDraft = {
-      provider,
-      upstreamModel,
-      stream: false,
-      method: "GET",
-      url: storedResponseUrl(provider, lane.path, upstreamId),
-      headers: {},
-      body: null,
-    };
-    const answer = await providerClient.ask(kind, draft, pollClocks, signal);
+    const rest = method === "POST" ? "/cancel" : "";
+    const draft = storedResponseDraft({ provider, lane }, { upstreamModel, upstreamId, method, rest });
+    const answer = await providerClient.ask(kind, draft, pollClocks, signal, (bytes) => held.hold(bytes));
     if (answer.status === 404 || answer.status === 410) return { kind: "gone" };
     if (!answer.good) return { kind: "failed", failure: kind.classify(answer) };
-    const facts = openaiResponsesWire.readReply(withoutMark(answer.body));
+    const what = { endpoint: "responses" as const, dialect: lane.dialect, usage: lane.traits?.usage };
+    const facts = outcomeOf(await bodies.do("reply", what, answer.body, { signal })).answer;
     if (facts.errorMessage !== null) return { kind: "failed", failure: null };
     return { kind: ended.has(facts.status ?? "completed") ? "ended" : "open", facts };
   } catch (thrown) {
     return { kind: "failed", failure: asFailure(thrown) };
+  } finally {
+    held.release();
   }
 }
 
