@@ -34,7 +34,7 @@ export type {
 export { kindForm } from "./kind-form.ts";
 export { providerKind, providerKinds } from "./kinds.ts";
 export { laneTraits } from "./lane-traits.ts";
-export { defaultBaseUrl, lanesOf, laneUrl, rootOf, settingsProblem } from "./lanes.ts";
+export { defaultBaseUrl, lanesOf, laneUrl, settingsProblem } from "./lanes.ts";
 export { networkOf } from "./network-settings.ts";
 export { deniedPaths } from "./pass-through/denied-paths.ts";
 export { passThroughOf } from "./pass-through/pass-through-setting.ts";
