@@ -65,6 +65,12 @@ export const usageTotalsSchema = z.looseObject({
   input_tokens: count,
   output_tokens: count,
   cost_usd: usd,
+  vendor_cost_usd: usd
+    .nullable()
+    .describe(
+      "What vendors reported for their calls, whether or not it is what was charged. null: none reported a cost.",
+    ),
+  own_cost_usd: usd.nullable().describe("What those same calls cost by the configured prices."),
 });
 
 export const modelUsageSchema = usageTotalsSchema.extend({ model: z.string() });

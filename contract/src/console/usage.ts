@@ -7,6 +7,15 @@ const within = "Of what succeeded; at most 2 % beside the true percentile, unles
 
 const share = z.number().min(0).max(1);
 
+const comparedCosts = {
+  vendor_cost_usd: usd
+    .nullable()
+    .describe(
+      "What vendors reported for their calls, whether or not it is what was charged. null: none reported a cost.",
+    ),
+  own_cost_usd: usd.nullable().describe("What those same calls cost by the configured prices."),
+};
+
 export const usageFiguresSchema = z.object({
   requests: count,
   attempts: count,
@@ -24,6 +33,7 @@ export const usageFiguresSchema = z.object({
   video_seconds: z.number().nonnegative(),
   tool_calls: count.describe("Searches and places to run code that upstreams provided for calls."),
   cost_usd: usd,
+  ...comparedCosts,
   request_latency_p50_ms: ms
     .nullable()
     .describe(`What callers saw, from the arrival of a call with every retry and fallback. ${within}`),
@@ -152,6 +162,29 @@ export const usageRoutes = {
       to: at,
       people: count.describe("How many people there are, on all pages."),
       totals: z.object(usageSums).describe("Of everybody, whatever is searched for."),
+    }),
+  }),
+  "usage.costs": route({
+    method: "GET",
+    path: "/api/workspaces/{workspace}/usage/costs",
+    summary: "What was charged, and what vendors reported beside our prices, by provider and model",
+    needs: "viewer",
+    query: z.object({
+      from: z.coerce.number().int().nonnegative(),
+      to: z.coerce.number().int().nonnegative().describe("Both are widened to whole hours."),
+    }),
+    answer: z.object({
+      data: z
+        .array(
+          z.object({
+            provider: z.string(),
+            model: z.string(),
+            attempts: count,
+            cost_usd: usd.describe("What was charged."),
+            ...comparedCosts,
+          }),
+        )
+        .describe("Most expensive first, at most 5,000."),
     }),
   }),
   "usage.sessions": route({

@@ -39,6 +39,9 @@ export interface UsageSum {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly costNanoUsd: NanoUsd;
+  /** What vendors reported for their calls, and what these calls cost by our prices. 0: none reported a cost. */
+  readonly vendorCostNanoUsd: NanoUsd;
+  readonly comparedCostNanoUsd: NanoUsd;
 }
 
 /** One fault that `check` found, in words that name the rows. */

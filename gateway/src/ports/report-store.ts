@@ -105,6 +105,19 @@ export interface UsageReading {
 }
 
 /** `workspaceId` null: all. Times in Unix milliseconds, `to` excluded. */
+export interface CostFilter {
+  readonly workspaceId: string | null;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What the calls of one model at one provider cost. */
+export interface CostSum extends Pick<UsageFigures, "attempts" | "cost_usd" | "vendor_cost_usd" | "own_cost_usd"> {
+  readonly provider: string;
+  readonly model: string;
+}
+
+/** `workspaceId` null: all. Times in Unix milliseconds, `to` excluded. */
 export interface SessionFilter {
   readonly workspaceId: string | null;
   readonly keyId?: string;
@@ -203,6 +216,8 @@ export interface ReportStore {
   peopleUsage(filter: PeopleUsageFilter, cursor: string | null, limit: number): Promise<PeopleUsage>;
   /** By the tag `session`, within `bounds.sessionEntriesMax` entries. */
   sessions(filter: SessionFilter): Promise<SessionReading>;
+  /** By provider and model, the dearest first; at most `bounds.reportRowsMax`. Times are widened to whole hours. */
+  costs(filter: CostFilter): Promise<readonly CostSum[]>;
   /** By name. */
   keys(filter: KeyFilter, cursor: string | null, limit: number): Promise<Paged<ConsoleKey>>;
   /** Newest first. Pages may be short, as those of requests. */

@@ -19,6 +19,8 @@ export function ledgerUsageTests(make: StoreGroundFactory): void {
         outcome: n % 5 === 0 ? "failed" : "succeeded",
         usage: { ...noUsage, inputUncached: n, cacheWrite1h: 2, audioInput: 1, output: 3 * n, imageOutput: 4 },
         costNanoUsd: 1_000 + n,
+        ...(n % 3 === 1 ? { vendorCostNanoUsd: 2_000 + n } : {}),
+        ...(n % 6 === 4 ? ({ costSource: "vendor", costNanoUsd: 2_000 + n, ownCostNanoUsd: 900 + n } as const) : {}),
       }),
     );
     await ground.ledgerStore.insert(entries);
@@ -57,6 +59,8 @@ function summed(entries: readonly LedgerEntry[]) {
       inputTokens: sum((e) => e.usage.inputUncached + e.usage.cacheWrite1h + e.usage.audioInput),
       outputTokens: sum((e) => e.usage.output + e.usage.imageOutput),
       costNanoUsd: sum((e) => e.costNanoUsd),
+      vendorCostNanoUsd: sum((e) => e.vendorCostNanoUsd ?? 0),
+      comparedCostNanoUsd: sum((e) => (e.vendorCostNanoUsd === undefined ? 0 : (e.ownCostNanoUsd ?? e.costNanoUsd))),
     };
   });
 }

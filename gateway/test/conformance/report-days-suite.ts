@@ -308,6 +308,7 @@ function entryOf(made: Made): LedgerEntry {
   return ledgerEntry(name, {
     ...own,
     provider: `p${model % 3}`,
+    ...(n % 5 === 2 ? { vendorCostNanoUsd: 1_000_001 + n } : {}),
     totalMs: 5 + n * 7,
     firstTokenMs: n % 2 ? n : null,
   });
@@ -343,6 +344,9 @@ async function ask({ reports, database }: ReportGround, entries: readonly Ledger
   const { from, to, filter, span, inTime } = narrowed(asked, entries);
   const answers = async () => ({
     usage: await reports.usage(filter),
+    costs: (await reports.costs({ workspaceId: filter.workspaceId, from, to })).toSorted((a, b) =>
+      `${a.model} ${a.provider}` < `${b.model} ${b.provider}` ? -1 : 1,
+    ),
     models: (await reports.modelUsage(filter.model ?? null, from, to)).toSorted((a, b) => (a.model < b.model ? -1 : 1)),
     spends: (await reports.dailySpend(filter.workspaceId, from, filter.keyId)).toSorted((a, b) =>
       JSON.stringify(a) < JSON.stringify(b) ? -1 : 1,

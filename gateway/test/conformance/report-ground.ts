@@ -105,7 +105,13 @@ async function fillReports(
   const entries = Array.from({ length: count }, (_, n) => {
     const entry = madeEntry(n, count, n % 4 === 0 ? beta : acme);
     if (entry.outcome === "rejected" || price === null) return entry;
-    return { ...entry, priceVersion: price.id, costNanoUsd: costOf(price.table, entry.usage) };
+    const own = costOf(price.table, entry.usage);
+    const priced = { ...entry, priceVersion: price.id, costNanoUsd: own };
+    const vendorCostNanoUsd = 1 + n * 1_000;
+    if (n % 8 === 1) return { ...priced, vendorCostNanoUsd };
+    if (n % 8 !== 4) return priced;
+    const told = { costSource: "vendor", costNanoUsd: vendorCostNanoUsd, vendorCostNanoUsd } as const;
+    return n % 16 === 4 ? { ...entry, ...told } : { ...priced, ...told, ownCostNanoUsd: own };
   });
   const ledgerStore = createLedgerStore(database);
   await ledgerStore.insert(entries);

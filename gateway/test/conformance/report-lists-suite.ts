@@ -5,7 +5,7 @@ import type { AuditFilter, KeyFilter } from "#ports/index.ts";
 import { pruneAudit } from "#storage/index.ts";
 import type { ReportGround } from "./report-ground.ts";
 import { reportPeopleTests } from "./report-people-suite.ts";
-import { day, everyRow, hour } from "./report-store-suite.ts";
+import { costsOf, day, everyRow, hour } from "./report-store-suite.ts";
 import { newYear } from "./store-ground.ts";
 
 /** What every implementation of the port `ReportStore` guarantees of keys, the audit log and the other sums. */
@@ -217,6 +217,33 @@ function auditPruneTests(ground: () => ReportGround): void {
 }
 
 function sumTests(ground: () => ReportGround): void {
+  test("costs are summed by provider and model, and what vendors reported beside our prices for the same calls", async () => {
+    const { reports, entries, acme } = ground();
+    const [from, to] = [newYear + 5 * hour, newYear + 40 * hour];
+    for (const workspaceId of [null, acme.id]) {
+      const inTime = entries.filter(
+        (entry) =>
+          (workspaceId ?? entry.workspaceId) === entry.workspaceId &&
+          entry.at >= from &&
+          entry.at < to &&
+          entry.provider !== "",
+      );
+      const all = await reports.costs({ workspaceId, from: from + 1, to: to - 1 });
+      const pairs = new Set(inTime.map(({ provider, model }) => `${provider} ${model}`));
+      expect(all.map(({ provider, model }) => `${provider} ${model}`).toSorted()).toEqual([...pairs].toSorted());
+      expect(all).toEqual(all.toSorted((a, b) => b.cost_usd - a.cost_usd));
+      for (const row of all) {
+        const own = inTime.filter(({ provider, model }) => provider === row.provider && model === row.model);
+        expect(row).toMatchObject({ attempts: own.length, ...costsOf(own) });
+      }
+      const by = await reports.usage({ workspaceId, from, to, stepMs: hour, by: "provider" });
+      expect(by.totals).toMatchObject(costsOf(entries.filter((entry) => inTime.includes(entry))));
+      for (const line of by.lines.filter(({ id }) => id.startsWith("p"))) {
+        expect(line.totals).toMatchObject(costsOf(inTime.filter(({ provider }) => provider === line.id)));
+      }
+    }
+  });
+
   test("the usage of models is the sum by class over whole hours", async () => {
     const { reports, entries } = ground();
     const [from, to] = [newYear + 5 * hour, newYear + 40 * hour];

@@ -391,8 +391,21 @@ export function expectFigures(figures: UsageFigures, entries: readonly LedgerEnt
     cached_tokens: sum(({ usage }) => usage.cacheRead),
     output_tokens: sum(({ usage }) => usage.output),
     video_seconds: sum(({ usage }) => usage.videoSeconds),
-    cost_usd: nanoToUsd(sum((entry) => entry.costNanoUsd)),
+    ...costsOf(entries),
   });
+}
+
+/** What a vendor reported, and what our price says of the same calls: null where nothing was reported. */
+export function costsOf(entries: readonly LedgerEntry[]) {
+  const sum = (of: (entry: LedgerEntry) => number | undefined) =>
+    nanoToUsd(entries.reduce((total, entry) => total + (of(entry) ?? 0), 0));
+  const told = entries.some(({ vendorCostNanoUsd }) => vendorCostNanoUsd !== undefined);
+  const own = (entry: LedgerEntry) => (entry.costSource === "vendor" ? entry.ownCostNanoUsd : entry.costNanoUsd);
+  return {
+    cost_usd: sum(({ costNanoUsd }) => costNanoUsd),
+    vendor_cost_usd: told ? sum(({ vendorCostNanoUsd }) => vendorCostNanoUsd) : null,
+    own_cost_usd: told ? sum((entry) => (entry.vendorCostNanoUsd === undefined ? 0 : own(entry))) : null,
+  };
 }
 
 /** Against the true percentiles: the shortest time that a share of all is not longer than. */

@@ -168,6 +168,30 @@ describe("usage", () => {
     expect((await ground.call("viewer", "usage.sessions", { params: acme, query })).status).toBe(403);
   });
 
+  test("shows what vendors reported beside our prices, by time, line, and provider and model", async () => {
+    await using ground = await openReports();
+    ground.clock.jump(day);
+    const at = newYear + hour;
+    const vendor = { costSource: "vendor", costNanoUsd: 5e9, vendorCostNanoUsd: 5e9, ownCostNanoUsd: 4e9 } as const;
+    await ground.add("a", { at, provider: "router", ...vendor });
+    await ground.add("b", { at, provider: "router", costNanoUsd: 2e9, vendorCostNanoUsd: 1e9 });
+    await ground.add("c", { at, provider: "router", costNanoUsd: 7e9 });
+    await ground.add("d", { at, provider: "plain", costNanoUsd: 3e9 });
+    const query = { from: newYear, to: newYear + day };
+    const { body } = await ground.call("viewer", "usage.series", { params: acme, query: { ...query, by: "provider" } });
+    const told = { cost_usd: 14, vendor_cost_usd: 6, own_cost_usd: 6 };
+    const silent = { cost_usd: 3, vendor_cost_usd: null, own_cost_usd: null };
+    expect(body.totals).toMatchObject({ ...told, cost_usd: 17 });
+    expect(body.series.map(({ totals }: { totals: object }) => totals)).toMatchObject([told, silent]);
+    const costs = await ground.call("viewer", "usage.costs", { params: acme, query });
+    expect(costs.body.data).toEqual([
+      { provider: "router", model: "gpt-5", attempts: 3, ...told },
+      { provider: "plain", model: "gpt-5", attempts: 1, ...silent },
+    ]);
+    const turned = await ground.call("viewer", "usage.costs", { params: acme, query: { from: 2, to: 1 } });
+    expect(turned.status).toBe(400);
+  });
+
   test("of a time that goes on is compared with as much time before it", async () => {
     await using ground = await openReports();
     ground.clock.jump(10 * day + 6 * hour - 1);

@@ -17,6 +17,8 @@ const figures: UsageFigures = {
   video_seconds: 0,
   tool_calls: 0,
   cost_usd: 0.5,
+  vendor_cost_usd: null,
+  own_cost_usd: null,
   request_latency_p50_ms: 250,
   request_latency_p95_ms: 1_100,
   request_first_token_p50_ms: 90,

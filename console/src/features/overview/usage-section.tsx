@@ -12,6 +12,7 @@ import { TopLines } from "./top-lines.tsx";
 import { useUsage } from "./use-usage.ts";
 
 // Few ask for it, and nobody at first.
+const CostsSection = lazy(async () => ({ default: (await import("./costs-section.tsx")).CostsSection }));
 const PeopleSection = lazy(async () => ({ default: (await import("./people-section.tsx")).PeopleSection }));
 
 const chartHeight = 280;
@@ -91,6 +92,11 @@ export function UsageSection() {
         )
       ) : (
         <TopLines usage={usage} by={by} />
+      )}
+      {usage.data !== undefined && usage.data.totals.vendor_cost_usd !== null && (
+        <Suspense fallback={<Skeleton height={chartHeight} />}>
+          <CostsSection />
+        </Suspense>
       )}
     </>
   );

@@ -34,6 +34,16 @@ export const overview = {
     rest: "Others",
     nobody: "No person",
   },
+  costs: {
+    title: "Vendor cost and own prices",
+    help: "What vendors reported, beside what your prices say for the same calls, by whole hours. A difference means that a price is out of date or incomplete.",
+    attempts: "Attempts",
+    charged: "Charged",
+    own: "By your prices",
+    vendor: "Vendor reported",
+    difference: "Difference",
+    notReported: "not reported by the vendor",
+  },
   people: {
     title: "All people",
     help: "Everybody who called in this period, by whole hours. Open a row to view their requests.",

@@ -37,6 +37,16 @@ export const overview: Translation<typeof english> = {
     rest: "其他",
     nobody: "不属于个人",
   },
+  costs: {
+    title: "厂商费用与自定价格",
+    help: "厂商报告的费用，以及相同调用按您的价格计算的费用，按整小时统计。两者不同说明价格已过时或不完整。",
+    attempts: "尝试次数",
+    charged: "已计费",
+    own: "按您的价格",
+    vendor: "厂商报告",
+    difference: "差额",
+    notReported: "厂商未报告",
+  },
   people: {
     title: "所有人员",
     help: "在此时段内有调用的所有人员，按整小时统计。打开一行可查看其请求。",

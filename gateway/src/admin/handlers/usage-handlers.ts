@@ -6,7 +6,7 @@ import { pageSize } from "./page-size.ts";
 import { checkPerson, seenOnly } from "./seen-people.ts";
 
 export interface UsageHandlerDependencies {
-  readonly reports: Pick<ReportStore, "usage" | "peopleUsage" | "sessions">;
+  readonly reports: Pick<ReportStore, "usage" | "peopleUsage" | "sessions" | "costs">;
   readonly clock: Pick<Clock, "now">;
 }
 
@@ -21,7 +21,7 @@ const minutesPointsMax = 90;
 /** The calls about usage. */
 export function usageHandlers(
   dependencies: UsageHandlerDependencies,
-): Handlers<"usage.series" | "usage.people" | "usage.sessions"> {
+): Handlers<"usage.series" | "usage.people" | "usage.sessions" | "usage.costs"> {
   return {
     "usage.series": async (call) => {
       const { query, workspace } = call;
@@ -55,6 +55,11 @@ export function usageHandlers(
           points: pointsAt(line, at),
         })),
       };
+    },
+    "usage.costs": async ({ query, workspace }) => {
+      checkTime(query);
+      const data = await dependencies.reports.costs({ workspaceId: workspace?.id ?? null, ...query });
+      return { data: [...data] };
     },
     "usage.sessions": async ({ query, workspace }) => {
       const { from, to, key } = query;

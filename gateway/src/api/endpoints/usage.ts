@@ -1,4 +1,4 @@
-import { Failure, nanoToUsd } from "#core/index.ts";
+import { comparedCosts, Failure, nanoToUsd } from "#core/index.ts";
 import { authenticated } from "../authenticated.ts";
 import type { Endpoint } from "../dependencies.ts";
 import { json } from "../respond.ts";
@@ -21,6 +21,7 @@ export const getUsage: Endpoint = async (dependencies, exchange) => {
     input_tokens: sum.inputTokens,
     output_tokens: sum.outputTokens,
     cost_usd: nanoToUsd(sum.costNanoUsd),
+    ...comparedCosts(sum.vendorCostNanoUsd, sum.comparedCostNanoUsd),
   }));
   return json(
     {
@@ -33,6 +34,10 @@ export const getUsage: Endpoint = async (dependencies, exchange) => {
         input_tokens: sum(sums.map((row) => row.inputTokens)),
         output_tokens: sum(sums.map((row) => row.outputTokens)),
         cost_usd: nanoToUsd(sum(sums.map((row) => row.costNanoUsd))),
+        ...comparedCosts(
+          sum(sums.map((row) => row.vendorCostNanoUsd)),
+          sum(sums.map((row) => row.comparedCostNanoUsd)),
+        ),
       },
       limits,
     },

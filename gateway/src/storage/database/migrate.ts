@@ -54,6 +54,7 @@ import { migration051 } from "./migrations/migration-051.ts";
 import { migration052 } from "./migrations/migration-052.ts";
 import { migration053 } from "./migrations/migration-053.ts";
 import { migration054 } from "./migrations/migration-054.ts";
+import { migration055 } from "./migrations/migration-055.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -111,6 +112,7 @@ export const migrations: Migrations = Object.freeze({
   "052": migration052,
   "053": migration053,
   "054": migration054,
+  "055": migration055,
 });
 
 /**

@@ -216,6 +216,9 @@ interface RollupTable extends UsageColumns, RollupLatencies {
   succeeded: number;
   /** Ended by the caller. */
   cancelled: number;
+  /** What vendors say that their calls cost; and what these same calls cost by our prices. */
+  vendor_cost_nano_usd: number;
+  compared_cost_nano_usd: number;
   /** Whose calls they were; null: nobody's; `*`: several people's, as the key changed hands within the hour. */
   person_id: Generated<string | null>;
 }

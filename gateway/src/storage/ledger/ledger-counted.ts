@@ -4,7 +4,7 @@ import { histogramColumns } from "../database/latency-histogram.ts";
 import type { LatencyColumn } from "../database/report-tables.ts";
 import type { Row, Tables } from "../database/schema.ts";
 import { usageColumnOf } from "./ledger-columns.ts";
-import { rollupSketches } from "./ledger-rollup.ts";
+import { rollupSketches, vendorSums } from "./ledger-rollup.ts";
 
 /** `hour` is the moment the entry began. */
 type Counted = SelectQueryBuilder<Tables, "ledger_entries", Row<"usage_rollups">>;
@@ -33,6 +33,8 @@ export function countedEntries(connection: Connection, { times = true }: { reado
       eb.case().when("outcome", "=", "succeeded").then(eb.ref("calls")).else(sql.lit(0)).end().as("succeeded"),
       eb.case().when("outcome", "=", "cancelled").then(eb.ref("calls")).else(sql.lit(0)).end().as("cancelled"),
       sql<string>`coalesce(${eb.ref("person_id")}, '')`.as("person_id"),
+      sql.raw<number>(vendorSums.vendor_cost_nano_usd).as("vendor_cost_nano_usd"),
+      sql.raw<number>(vendorSums.compared_cost_nano_usd).as("compared_cost_nano_usd"),
       ...(times ? countedTimes(eb) : nothingTimed),
     ]);
   // The type of the list of times knows no names.

@@ -6,7 +6,7 @@ import type { NamedQuery } from "../database/postgres/postgres-driver.ts";
 import { postgresArray } from "../database/postgres/postgres-values.ts";
 import { type LedgerValues, ledgerColumns, ledgerPlaces, numberColumns, timeColumns } from "./ledger-columns.ts";
 import { monthKeeper } from "./ledger-months.ts";
-import { hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
+import { hourMs, rollupScope, rollupSketches, rollupSums, vendorSums } from "./ledger-rollup.ts";
 import { literal, usualValues } from "./ledger-usual.ts";
 import { type ObjectRow, objectWriter } from "./upstream-object-rows.ts";
 
@@ -94,6 +94,7 @@ const added: Readonly<Record<(typeof rollupSums)[number], string>> = {
   succeeded: "case when outcome = 'succeeded' then calls else 0 end",
   cancelled: "case when outcome = 'cancelled' then calls else 0 end",
   cost_nano_usd: "cost_nano_usd",
+  ...vendorSums,
   ...(Object.fromEntries(usageTable.map(({ column }) => [column, column])) as Record<
     (typeof usageTable)[number]["column"],
     string

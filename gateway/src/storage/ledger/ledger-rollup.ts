@@ -21,7 +21,16 @@ export const rollupSums = [
   "cancelled",
   ...usageColumns,
   "cost_nano_usd",
+  "vendor_cost_nano_usd",
+  "compared_cost_nano_usd",
 ] as const satisfies readonly (keyof Row<"usage_rollups">)[];
+
+/** The sums that are not a column of an entry by itself, as SQL on one. As `add` does it. */
+export const vendorSums = {
+  vendor_cost_nano_usd: "coalesce(vendor_cost_nano_usd, 0)",
+  compared_cost_nano_usd:
+    "case when vendor_cost_nano_usd is null then 0 when cost_source = 'vendor' then coalesce(own_cost_nano_usd, 0) else cost_nano_usd end",
+} as const;
 
 /** Sketches of how long what succeeded took: to its caller, from the arrival of the call, and the attempt alone. */
 export const rollupSketches = [
@@ -106,7 +115,13 @@ function add(rollup: Rollup, entry: LedgerValues): void {
   for (let n = 0; n < usageColumns.length; n++) {
     move(sums, sumOf.input_uncached + n, entry[place.input_uncached + n] as number);
   }
-  move(sums, sumOf.cost_nano_usd, entry[place.cost_nano_usd] as number);
+  const cost = entry[place.cost_nano_usd] as number;
+  move(sums, sumOf.cost_nano_usd, cost);
+  const vendorCost = entry[place.vendor_cost_nano_usd] as number | null;
+  if (vendorCost === null) return;
+  move(sums, sumOf.vendor_cost_nano_usd, vendorCost);
+  const own = entry[place.cost_source] === "vendor" ? entry[place.own_cost_nano_usd] : cost;
+  move(sums, sumOf.compared_cost_nano_usd, (own as number | null) ?? 0);
 }
 
 function move(sums: number[], index: number, by: number): void {

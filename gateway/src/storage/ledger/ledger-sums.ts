@@ -4,7 +4,7 @@ import type { LedgerFilter, RecentRow, UsageSum } from "#ports/index.ts";
 import { type Connection, type Database, inSnapshot } from "../database/database.ts";
 import { type UsageColumn, usageColumnOf } from "./ledger-columns.ts";
 import { matches } from "./ledger-page.ts";
-import { hourMs } from "./ledger-rollup.ts";
+import { hourMs, vendorSums } from "./ledger-rollup.ts";
 
 /** By key and second, as few rows as the last minute's rates need. */
 export async function recentEntries(
@@ -82,10 +82,16 @@ function added(a: UsageSum, b: UsageSum): UsageSum {
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
     costNanoUsd: a.costNanoUsd + b.costNanoUsd,
+    vendorCostNanoUsd: a.vendorCostNanoUsd + b.vendorCostNanoUsd,
+    comparedCostNanoUsd: a.comparedCostNanoUsd + b.comparedCostNanoUsd,
   };
 }
 
-type SumRow = { readonly [Column in UsageColumn | "requests" | "cost_nano_usd"]?: number | string | null } & {
+const costColumns = ["cost_nano_usd", "vendor_cost_nano_usd", "compared_cost_nano_usd"] as const;
+
+type SumRow = {
+  readonly [Column in UsageColumn | "requests" | (typeof costColumns)[number]]?: number | string | null;
+} & {
   readonly model: string;
 };
 
@@ -97,6 +103,8 @@ function usageSumOf(row: SumRow): UsageSum {
     inputTokens: sum(inputColumns),
     outputTokens: sum(outputColumns),
     costNanoUsd: Number(row.cost_nano_usd ?? 0),
+    vendorCostNanoUsd: Number(row.vendor_cost_nano_usd ?? 0),
+    comparedCostNanoUsd: Number(row.compared_cost_nano_usd ?? 0),
   };
 }
 
@@ -105,7 +113,10 @@ async function sumsOfEntries(connection: Connection, filter: LedgerFilter): Prom
     .selectFrom("ledger_entries")
     .select("model")
     .select((eb) => [
-      ...[...tokenColumns, "cost_nano_usd" as const].map((column) => eb.fn.sum<number>(column).as(column)),
+      ...[...tokenColumns, "cost_nano_usd" as const, "vendor_cost_nano_usd" as const].map((column) =>
+        eb.fn.sum<number>(column).as(column),
+      ),
+      sql<number>`sum(${sql.raw(vendorSums.compared_cost_nano_usd)})`.as("compared_cost_nano_usd"),
       eb.fn.sum<number>(eb.case().when("retry_index", "=", 0).then(eb.ref("calls")).else(0).end()).as("requests"),
     ])
     .where((eb) => matches(eb, filter))
@@ -124,9 +135,7 @@ async function sumsOfRollups(
     .selectFrom("usage_rollups")
     .select("model")
     .select((eb) =>
-      [...tokenColumns, "requests" as const, "cost_nano_usd" as const].map((column) =>
-        eb.fn.sum<number>(column).as(column),
-      ),
+      [...tokenColumns, "requests" as const, ...costColumns].map((column) => eb.fn.sum<number>(column).as(column)),
     )
     .where("hour", ">=", from)
     .where("hour", "<", to)

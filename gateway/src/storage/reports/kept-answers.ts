@@ -7,7 +7,15 @@ export interface KeptReports extends ReportStore {
   forget(): void;
 }
 
-type Keepable = "usage" | "peopleUsage" | "modelUsage" | "deploymentUse" | "dailySpend" | "requests" | "facts";
+type Keepable =
+  | "usage"
+  | "peopleUsage"
+  | "costs"
+  | "modelUsage"
+  | "deploymentUse"
+  | "dailySpend"
+  | "requests"
+  | "facts";
 
 interface Kept {
   /** Of its last reading, milliseconds. */
@@ -69,6 +77,7 @@ export function keptAnswers(reports: ReportStore, clock: Pick<Clock, "monotonic"
     ...reports,
     usage: keeping("usage", reports.usage),
     peopleUsage: keeping("peopleUsage", reports.peopleUsage),
+    costs: keeping("costs", reports.costs),
     modelUsage: keeping("modelUsage", reports.modelUsage),
     deploymentUse: keeping("deploymentUse", reports.deploymentUse),
     dailySpend: keeping("dailySpend", reports.dailySpend),

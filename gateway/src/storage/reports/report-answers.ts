@@ -1,5 +1,6 @@
 import { attemptsOf } from "./report-attempts.ts";
 import { auditPage } from "./report-audit.ts";
+import { costs } from "./report-costs.ts";
 import type { ReportContext } from "./report-desk.ts";
 import { keyUsage } from "./report-key-usage.ts";
 import { keyPage } from "./report-keys.ts";
@@ -23,6 +24,7 @@ export const reportAnswers: {
   usage: usageReading,
   peopleUsage,
   sessions: sessionUsage,
+  costs,
   keys: keyPage,
   audit: auditPage,
   modelUsage,

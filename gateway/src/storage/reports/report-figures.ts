@@ -1,5 +1,5 @@
 import type { UsageFigures } from "@sluice/contract/console";
-import { nanoToUsd } from "#core/index.ts";
+import { comparedCosts, nanoToUsd } from "#core/index.ts";
 import { addHistogram, type HistogramColumns, histogramColumns } from "../database/latency-histogram.ts";
 import { addSketch, foldedSketch, noCounts, percentilesOf, sketchWithout } from "../database/latency-sketch.ts";
 import type { LatencyColumn } from "../database/report-tables.ts";
@@ -92,6 +92,7 @@ export function figuresOf({ counts, sketches, histogram }: FigureSums): UsageFig
     video_seconds: counts.video_seconds,
     tool_calls: counts.web_searches + counts.file_searches + counts.map_searches + counts.code_sessions,
     cost_usd: nanoToUsd(counts.cost_nano_usd),
+    ...comparedCosts(counts.vendor_cost_nano_usd, counts.compared_cost_nano_usd),
     request_latency_p50_ms: calls.p50,
     request_latency_p95_ms: calls.p95,
     request_first_token_p50_ms: callTokens.p50,

@@ -13,6 +13,7 @@ export function reportQuestions(
     usage: ask("usage"),
     peopleUsage: ask("peopleUsage"),
     sessions: ask("sessions"),
+    costs: ask("costs"),
     keys: ask("keys"),
     audit: ask("audit"),
     modelUsage: ask("modelUsage"),

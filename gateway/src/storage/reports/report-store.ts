@@ -37,6 +37,7 @@ const longKinds: ReadonlySet<ReportKind> = new Set([
   "usage",
   "peopleUsage",
   "sessions",
+  "costs",
   "personDailySpend",
   "keyUsage",
   "modelUsage",

@@ -33,7 +33,7 @@ const summedColumns = ["requests", "cost_nano_usd", ...Object.values(usageColumn
 type Sums = Record<(typeof summedColumns)[number], number>;
 
 /** Answers from one moment: which days are summed, their sums and those of hours belong together. */
-async function ofOneMoment<Answer>(
+export async function ofOneMoment<Answer>(
   { connection, ...context }: ReportContext,
   read: (context: ReportContext) => Promise<Answer>,
 ): Promise<Answer> {

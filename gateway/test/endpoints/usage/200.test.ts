@@ -26,3 +26,33 @@ test("a key sees what it has used and how it stands against its limits", async (
     await gateway.stop();
   }
 });
+
+test("a key sees what vendors reported beside the configured prices", async () => {
+  const usage = { prompt_tokens: 1_000, completion_tokens: 0, total_tokens: 1_000, cost: 0.25 };
+  const choices = [{ index: 0, message: { role: "assistant", content: "x" }, finish_reason: "stop" }];
+  using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json({ id: "c", choices, usage }) });
+  const gateway = await startGateway({
+    providers: () => [
+      {
+        id: "router",
+        kind: "openrouter",
+        base_url: `http://127.0.0.1:${server.port}/v1`,
+        api_key: "sk-upstream",
+        allow_private_network: true,
+      },
+    ],
+    models: [{ name: "routed", deployments: [{ provider: "router" }], price: { input: 100, output: 0 } }],
+    keys: [{ name: "alice", secret: aliceKey }],
+  });
+  try {
+    await (await gateway.chat({ ...hello, model: "routed" })).text();
+    await gateway.entries();
+    const costs = { cost_usd: 0.25, vendor_cost_usd: 0.25, own_cost_usd: 0.1 };
+    expect(await (await gateway.get("/v1/usage")).json()).toMatchObject({
+      data: [{ model: "routed", ...costs }],
+      totals: costs,
+    });
+  } finally {
+    await gateway.stop();
+  }
+});

@@ -1,0 +1,105 @@
+import { Button } from "@mantine/core";
+import { IconDownload } from "@tabler/icons-react";
+import type { LinkProps } from "@tanstack/react-router";
+import { useCall } from "../../api/use-call.ts";
+import { formatShare } from "../../client/format.ts";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Count, Money, Nothing } from "../../components/figures.tsx";
+import { rowsIn } from "../../components/rows.ts";
+import { Section } from "../../components/section.tsx";
+import { useTimeRange } from "../../components/use-time-range.ts";
+import { t } from "../../language/areas/overview.ts";
+import { useUrlSearch } from "../../routes/search.ts";
+import { useWorkspace } from "../../session/workspace.ts";
+import { saveAs } from "../settings/save-as.ts";
+import { type CostLine, costsCsv, differenceOf } from "./costs-csv.ts";
+
+/** What vendors report for their calls beside what our prices say, so that a wrong price is seen. */
+export function CostsSection() {
+  const workspace = useWorkspace();
+  const { from, to } = useTimeRange();
+  const { range, from: first, to: last } = useUrlSearch();
+  const costs = useCall("usage.costs", {
+    params: { workspace: workspace.path },
+    query: { from, to },
+    keepBefore: true,
+  });
+  const span = Object.fromEntries(
+    Object.entries({ range, from: first, to: last }).filter(([, value]) => value !== undefined),
+  );
+  const save = (lines: readonly CostLine[]) => {
+    const days = [from, to].map((at) => new Date(at).toISOString().slice(0, 10));
+    saveAs(new Blob([costsCsv(lines)], { type: "text/csv" }), `costs-${days.join("-to-")}.csv`);
+  };
+  const lines = costs.data?.data ?? [];
+  return (
+    <Section
+      flush
+      title={t("overview.costs.title")}
+      description={t("overview.costs.help")}
+      actions={
+        <Button
+          variant="default"
+          leftSection={<IconDownload size={15} />}
+          disabled={lines.length === 0}
+          onClick={() => save(lines)}
+        >
+          {t("overview.people.save")}
+        </Button>
+      }
+    >
+      <DataTable
+        label={t("overview.costs.title")}
+        columns={columns}
+        rows={rowsIn(costs, ({ data }) => data)}
+        rowKey={({ provider, model }) => `${provider} ${model}`}
+        rowLink={({ provider, model }): LinkProps => ({ to: "/requests", search: { ...span, provider, model } })}
+        dimmed={({ vendor_cost_usd: vendor }) => vendor === null}
+        empty={null}
+      />
+    </Section>
+  );
+}
+
+const columns: readonly Column<CostLine>[] = [
+  {
+    id: "provider",
+    header: t("overview.by.provider"),
+    cell: ({ provider }) => provider,
+    sortBy: (line) => line.provider,
+  },
+  { id: "model", header: t("overview.by.model"), cell: ({ model }) => model, sortBy: (line) => line.model },
+  {
+    id: "attempts",
+    header: t("overview.costs.attempts"),
+    cell: ({ attempts }) => <Count value={attempts} />,
+    sortBy: (line) => line.attempts,
+    align: "right",
+  },
+  money("cost", t("overview.costs.charged"), (line) => line.cost_usd),
+  money("own", t("overview.costs.own"), (line) => line.own_cost_usd),
+  money("vendor", t("overview.costs.vendor"), (line) => line.vendor_cost_usd),
+  {
+    id: "difference",
+    header: t("overview.costs.difference"),
+    cell: (line) => <Difference line={line} />,
+    sortBy: differenceOf,
+    align: "right",
+  },
+];
+
+function money(id: string, header: string, usd: (line: CostLine) => number | null): Column<CostLine> {
+  return { id, header, cell: (line) => <Money usd={usd(line)} aligned />, sortBy: usd, align: "right" };
+}
+
+function Difference({ line }: { readonly line: CostLine }) {
+  const difference = differenceOf(line);
+  if (difference === null) return <Nothing word={t("overview.costs.notReported")} />;
+  const { own_cost_usd: own } = line;
+  return (
+    <>
+      <Money usd={difference} />
+      {own !== null && own > 0 && difference !== 0 && ` (${formatShare(difference / own)})`}
+    </>
+  );
+}
