@@ -1,5 +1,5 @@
 import { asBuffer } from "./bytes.ts";
-import type { NamesHeard } from "./json-scan.ts";
+import { type NamesHeard, readSpan } from "./json-scan.ts";
 import { skimObject, skimValue } from "./json-skim.ts";
 import { textOf } from "./json-value.ts";
 import { mayEscape, valueEnd, walkMembers } from "./member-walk.ts";
@@ -18,9 +18,13 @@ const addressesMax = 256;
 
 /**
  * Of a body whose grammar was checked. One that has none is told by what a scan of the whole has `heard`, most others by a search of
- * their bytes.
+ * their bytes. `isKept`: an address of an object that the vendor keeps, which is among the objects that the body names.
  */
-export function addressedMedia(body: Uint8Array, heard: Pick<NamesHeard, "classes">): AddressedMedia | undefined {
+export function addressedMedia(
+  body: Uint8Array,
+  heard: Pick<NamesHeard, "classes">,
+  isKept = (_address: string): boolean => false,
+): AddressedMedia | undefined {
   if (heard.classes === 0) return undefined;
   const bytes = asBuffer(body);
   if (!marks.some((mark) => bytes.includes(mark)) && !mayEscape(bytes)) return undefined;
@@ -48,6 +52,8 @@ export function addressedMedia(body: Uint8Array, heard: Pick<NamesHeard, "classe
       else found.others++;
     } else if (isInline(bytes, start, isObject ? said(start, "url") : null)) {
       // Its bytes stand in the body.
+    } else if (!isObject && isKept(textOf(readSpan(bytes, { start, end: valueEnd(bytes, start) })) ?? "")) {
+      // Held by its own record.
     } else if (addressBounds[name] === "picture" || said(object, "mimeType", "mime_type").startsWith("image/")) {
       found.pictures++;
     } else found.others++;

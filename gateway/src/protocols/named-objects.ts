@@ -143,13 +143,14 @@ export function heldId(body: Uint8Array, span: Span | undefined, param: string):
   return objectAt(body, id, param);
 }
 
-/** The `type` of the object that begins there; empty where it has none. */
+/** The `type` of the object that begins there, or in Gemini's dialect its media type; empty where it has none. */
 function typeAt(bytes: Buffer, start: number, end: number): string {
-  const members = skimObject(bytes, start, end, typeOnly);
-  return textOf(skimValue(bytes, members?.get("type"))) ?? "";
+  const members = skimObject(bytes, start, end, typeNames);
+  const span = members?.get("type") ?? members?.get("mimeType") ?? members?.get("mime_type");
+  return textOf(skimValue(bytes, span)) ?? "";
 }
 
-const typeOnly: ReadonlySet<string> = new Set(["type"]);
+const typeNames: ReadonlySet<string> = new Set(["type", "mimeType", "mime_type"]);
 const idOnly: ReadonlySet<string> = new Set(["id"]);
 
 function take(found: NamedObject[], param: string, bytes: Buffer, start: number, isPicture: boolean): void {

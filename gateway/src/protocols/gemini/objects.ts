@@ -24,10 +24,15 @@ export function geminiObjects(body: Uint8Array, heard: NamesHeard): readonly Nam
     .map((object) => ({ ...object, kind: kindOf(object) }));
 }
 
+/** Whether the address is that of a file or store of the vendor's. */
+export function isVendorFile(address: string): boolean {
+  return ofVendor.test(address);
+}
+
 /** Addresses of others, and voices that everybody may have, belong to no account. */
 function isOfAccount({ param, id }: NamedObject): boolean {
   if (param === "voice") return /^voices?[_/]/i.test(id);
-  return !fileNames.includes(param) || ofVendor.test(id);
+  return !fileNames.includes(param) || isVendorFile(id);
 }
 
 function kindOf({ param }: NamedObject): UpstreamObjectKind {

@@ -11,7 +11,7 @@ import { MemberChecks } from "../member-checks.ts";
 import { listenFor, mediaHeard, objectAt } from "../named-objects.ts";
 import { checkedModelName, readLabel, readSmall, scanRequest } from "../request-members.ts";
 import { toolFacts } from "../tool-facts.ts";
-import { geminiObjects, objectsOfGemini } from "./objects.ts";
+import { geminiObjects, isVendorFile, objectsOfGemini } from "./objects.ts";
 import { estimateTokens } from "./size-estimate.ts";
 
 const checks = new MemberChecks(requestFields.generate);
@@ -64,7 +64,7 @@ export function readGeminiRequest(body: Uint8Array, path: PathFacts | null): Req
     ...toolFacts(body, members.get("tools")),
     images: 0,
     namesMedia: mediaHeard(heard),
-    addressed: addressedMedia(body, heard),
+    addressed: addressedMedia(body, heard, isVendorFile),
   };
 }
 

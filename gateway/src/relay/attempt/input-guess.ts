@@ -138,6 +138,13 @@ function kindOf(head: string): Kind {
   return head.startsWith("%PDF") ? "pdf" : "other";
 }
 
+/** Of a file that the vendor keeps, by its size and its media type or name: text, a picture, or what may be packed text. */
+export function guessFile(bytes: number, type: string): number {
+  if (/^image\/|\.(?:png|jpe?g|gif|webp)$/i.test(type)) return bounds.pictureTokensMax;
+  const isText = /^text\/|^application\/(?:json|xml)|\.(?:txt|md|jsonl?|csv|html?|xml|[cm]?[jt]sx?|py)$/i.test(type);
+  return Math.ceil(isText ? (bytes * margin) / bytesPerToken : (bytes * 4) / 3);
+}
+
 /**
  * By its pages, where they can be counted: not in one whose objects are packed. Vendors read a page as text and picture (Anthropic:
  * 1,500 to 3,000 tokens of text, beside the picture).

@@ -61,11 +61,17 @@ export class KeptObjects {
   record(used: Measured | null): { readonly objects?: readonly KeptObject[] } {
     const now = this.#dependencies.clock.now();
     const kind = this.#fields.upstreamDialect === "openai-chat" ? "resource" : "container";
+    const inputTokens = used === null || used.source === "none" ? null : tokensOf(used.usage);
     const objects: KeptObject[] = this.#made.map((id) => {
-      return { id, kind, inputTokens: null, expiresAt: now + bounds.containerKeptMs };
+      // A sound is part of the answer, and has no more tokens than that.
+      return {
+        id,
+        kind,
+        inputTokens: kind === "resource" ? inputTokens : null,
+        expiresAt: now + bounds.containerKeptMs,
+      };
     });
     objects.push(...this.#passed);
-    const inputTokens = used === null || used.source === "none" ? null : tokensOf(used.usage);
     // It has grown by this answer, and is input as a whole each time.
     if (inputTokens !== null)
       for (const conversation of this.#conversations) objects.push({ ...conversation, inputTokens });

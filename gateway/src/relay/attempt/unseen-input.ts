@@ -1,4 +1,4 @@
-import { addressBounds, objectBounds } from "#protocols/index.ts";
+import { objectBounds } from "#protocols/index.ts";
 import type { Call } from "../call.ts";
 
 /** Input of a call that its body does not hold. */
@@ -18,13 +18,12 @@ export function unseenInput({ facts, kept }: Pick<Call, "facts" | "kept">): Unse
   if (continues === null && objects.length === 0 && addressed === undefined) return none;
   let { pictures, others } = addressed ?? noMedia;
   let tokens = 0;
-  for (const { id, kind, param, isPicture } of continues === null ? objects : [continues, ...objects]) {
-    // A file at an address is among the media.
-    if (objectBounds[kind] === "nothing" || param in addressBounds) continue;
+  for (const { id, kind, isPicture } of continues === null ? objects : [continues, ...objects]) {
+    if (objectBounds[kind] === "nothing") continue;
     const known = kept?.found.get(id)?.inputTokens ?? null;
-    if (known !== null) tokens += known;
-    else if (isPicture === true) pictures++;
-    else others++;
+    if (isPicture === true) pictures++;
+    else if (known === null) others++;
+    else tokens += known;
   }
   return { tokens, pictures, fillsWindow: others > 0 };
 }

@@ -1,6 +1,15 @@
 import { Failure, type KeptObject, type UpstreamObjectKind } from "#core/index.ts";
-import { isJsonType, isObject, type JsonObject, type NamedObject, parseObject } from "#protocols/index.ts";
+import {
+  countOf,
+  isJsonType,
+  isObject,
+  type JsonObject,
+  type NamedObject,
+  objectOf,
+  parseObject,
+} from "#protocols/index.ts";
 import { allowsObject } from "#providers/index.ts";
+import { guessFile } from "../attempt/input-guess.ts";
 import type { Call } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import type { PassedCall } from "./passed-price.ts";
@@ -47,7 +56,9 @@ export function passedObjects({ place, method }: PassedCall, body: Uint8Array, n
   const id = made?.["id"] ?? made?.["name"];
   if (made === null || made === undefined || typeof id !== "string") return [];
   const kind = collections.get(collection) ?? "other";
-  return [{ id, kind, inputTokens: sizeIn(made), expiresAt: expiryIn(made) }];
+  const object = { kind, inputTokens: tokensIn(made), expiresAt: expiryIn(made) };
+  const { uri } = made;
+  return (typeof uri === "string" ? [id, uri] : [id]).map((one) => ({ ...object, id: one }));
 }
 
 /** A call whose answer may say that something was made or deleted. */
@@ -164,10 +175,13 @@ const idMember =
 const vendorId =
   /^(?:(?:file|vs|cntr|container|conv|resp|skill|batch|upload|msgbatch|asst|thread|ftjob|pmpt|msg|interaction)[-_][\w-]{6,}|(?:files|cachedContents|fileSearchStores|corpora|batches|tunedModels)\/[\w-]+)$/;
 
-/** A token for four bytes; null where no size is told. */
-function sizeIn(made: JsonObject): number | null {
+/** What a call that names it brings as input: as its making told it, or as `guessFile` takes its size; null: neither is there. */
+function tokensIn(made: JsonObject): number | null {
+  const counted = countOf(objectOf(made["usageMetadata"])["totalTokenCount"]);
+  if (counted !== null) return counted;
   const bytes = Number(made["bytes"] ?? made["size_bytes"] ?? made["sizeBytes"] ?? Number.NaN);
-  return Number.isSafeInteger(bytes) && bytes >= 0 ? Math.ceil(bytes / 4) : null;
+  const type = made["mime_type"] ?? made["mimeType"] ?? made["filename"] ?? made["displayName"];
+  return Number.isSafeInteger(bytes) && bytes >= 0 ? guessFile(bytes, String(type)) : null;
 }
 
 function expiryIn(made: JsonObject): number | null {

@@ -111,7 +111,9 @@ describe.each(objects)("what was made by POST %s", (path, id, made) => {
 });
 
 test("an upload is its workspace's in calls of models too, with its size as tokens", async () => {
-  expect(await upload("openai/files", aliceKey, { id: "file-up1234", object: "file", bytes: 4_000 })).toBe(200);
+  expect(
+    await upload("openai/files", aliceKey, { id: "file-up1234", object: "file", bytes: 4_000, filename: "notes.txt" }),
+  ).toBe(200);
   answer = { id: "resp_1", object: "response", status: "completed", output: [], usage: null };
   const input = [{ role: "user", content: [{ type: "input_file", file_id: "file-up1234" }] }];
   expect((await gateway.post("/v1/responses", { model: "gpt", input })).status).toBe(200);
@@ -121,7 +123,7 @@ test("an upload is its workspace's in calls of models too, with its size as toke
   const found = await Promise.all(
     [workspace, other].map((id) => gateway.control.objectStore.find(id, ["file-up1234"])),
   );
-  expect(found.flat()[0]).toMatchObject({ kind: "file", provider: "openai", inputTokens: 1_000, expiresAt: null });
+  expect(found.flat()[0]).toMatchObject({ kind: "file", provider: "openai", inputTokens: 1_250, expiresAt: null });
 });
 
 test("a conversation that was made here grows with each answer", async () => {
