@@ -1,20 +1,20 @@
 import { bounds, Failure } from "#core/index.ts";
-import { countOf, isObject, parseObject, textOf } from "./json-value.ts";
+import { countOf, isObject, objectOf, parseObject, textOf } from "./json-value.ts";
+import { isTooLong } from "./too-long.ts";
 
 /**
  * An error that a stream, or an answer with a good status, tells: what is known of it by its own fields, as the refusal with a
  * status that the same vendor would have answered with. `error` is the member of that name, `message` its words, `body` the
  * whole body of such a refusal.
  */
-export function errorReported(
-  error: unknown,
-  message: string,
-  { isTooLong = false, body = { error } }: { readonly isTooLong?: boolean; readonly body?: object } = {},
-): Failure {
-  const status = isTooLong ? 400 : statusOf(error);
+export function errorReported(error: unknown, message: string, body: object = { error }): Failure {
+  const { code, type } = objectOf(error);
+  const said = statusOf(error);
+  const contextLength = isTooLong(said, textOf(code) ?? textOf(type), message);
+  const status = contextLength ? 400 : said;
   const failure = new Failure("upstream_error", `The upstream reported an error: ${message}`, {
     retry: status === 400 || status === 413 ? "never" : "other",
-    contextLength: isTooLong,
+    contextLength,
     unhealthy: status === null || !ofRequest.has(status),
   });
   if (status === null) return failure;
@@ -26,7 +26,7 @@ export function errorReported(
 /** The same of a whole answer with a good status that is an error body. */
 export function errorInReply(reply: Uint8Array, message: string): Failure {
   const body = reply.length > bounds.errorBodyBytesMax ? null : parseObject(decoder.decode(reply));
-  return body === null ? errorReported(null, message) : errorReported(body["error"], message, { body });
+  return body === null ? errorReported(null, message) : errorReported(body["error"], message, body);
 }
 
 /** The body of an upstream's refusal, which whoever classified it put into the caller's dialect; null: it is no refusal. */

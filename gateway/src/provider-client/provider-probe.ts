@@ -79,16 +79,15 @@ export class ProviderProbe {
   }
 
   /**
-   * Whether an account is reached, by the first page of its list of models: false when it does not answer, is ill, or refuses its
-   * credential. Never rejects. null for kinds without a list.
+   * Whether an account is reached, by the first page of its list of models: false when it does not answer or is ill. A key that may
+   * not list models may call them. Never rejects. null for kinds without a list.
    */
   isReached(provider: Provider, kind: ProviderKind, signal: AbortSignal): Promise<boolean> | null {
     const draft = listQuestion(provider, kind, null);
     if (draft === null) return null;
     const asked = { model: null, bytesMax: bounds.modelListBytesMax, leftMs: bounds.providerProbeMs, signal };
     return this.#send(kind, draft, asked).then(
-      // A list that is not to be had says nothing of the models.
-      ({ status }) => status !== 0 && status < 500 && status !== 401 && status !== 402,
+      ({ status }) => status !== 0 && status < 500,
       () => false,
     );
   }

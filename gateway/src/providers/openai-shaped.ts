@@ -16,7 +16,8 @@ export function classifyOpenAiShaped(answer: BadAnswer): Failure {
   return classifyByStatus(answer, {
     account: creditCodes.has(code) ? "credit" : null,
     spent: quotaCodes.has(code),
-    elsewhere: boundCodes.has(code),
+    // Groq refuses so what alone is more than the account's tokens per minute.
+    elsewhere: boundCodes.has(code) || (answer.status === 413 && code === "rate_limit_exceeded"),
     lacksModel: modelCodes.has(code) && !namesOtherModel(answer.body),
   });
 }

@@ -42,7 +42,7 @@ export class Circuit {
   #latencyMs: number | null = null;
   /** When its breaker closed; null: it has all of its traffic. */
   #closedAtMs: number | null = null;
-  /** Its account answered a check since its breaker opened: a call may probe it. */
+  /** The next probe is a call: its account answered the check, or failed one, which a list of models may do for its own reasons. */
   #checked = false;
   /** Times in a row that it has cooled after a refusal without Retry-After. */
   #refusals = 0;
@@ -87,7 +87,7 @@ export class Circuit {
     return 1;
   }
 
-  /** Whether its account should be checked before a call probes it: its breaker's time is over, and nothing was asked yet. */
+  /** Whether its account should be checked before a call probes it. */
   needsCheck(nowMs: number): boolean {
     return !this.trusted && !this.#checked && this.#breaker.admits(nowMs);
   }
@@ -97,8 +97,8 @@ export class Circuit {
     const { pass, change } = this.#breaker.begin(nowMs);
     this.#tell(change, nowMs);
     return (answered, endMs) => {
-      if (!answered) return this.#tell(this.#breaker.fail(pass, endMs), endMs);
-      this.#breaker.pass(pass);
+      if (answered) this.#breaker.pass(pass);
+      else this.#tell(this.#breaker.fail(pass, endMs), endMs);
       this.skipCheck();
     };
   }
@@ -169,8 +169,9 @@ export class Circuit {
     this.#weigh(nowMs);
     // What our own threads, disk or ledger ask for is no word of the upstream's.
     if (failure.code !== "upstream_error") return;
-    const { retryAfterMs = 0, cools } = failure;
-    if (retryAfterMs > 0) {
+    const { retryAfterMs = 0, cools, unhealthy } = failure;
+    // Beside a refusal of the request itself it says nothing of other calls.
+    if (retryAfterMs > 0 && (cools === "now" || unhealthy)) {
       this.#cool(nowMs + Math.min(retryAfterMs, bounds.coolMsMax), { code: "upstream_asked_to_wait", params: {} });
     } else if (cools === "now") this.coolAfterRefusal(nowMs);
   }

@@ -83,7 +83,10 @@ describe("the order of a plan", () => {
       ["ledger_unavailable", false],
       ["upstream_error", true],
     ] as const) {
-      take(router.plan([asked])).end(new Failure(code, "later", { retryAfterMs: 1_000, arrival: "unsent" }), 1);
+      take(router.plan([asked])).end(
+        new Failure(code, "later", { retryAfterMs: 1_000, arrival: "unsent", cools: "now" }),
+        1,
+      );
       expect([code, (router.states()[0]?.coolingMs ?? 0) > 0]).toEqual([code, cools]);
     }
   });

@@ -124,6 +124,25 @@ describe("a deployment whose time out is over, and whose account can be checked"
     expect(ground.router.states()[0]?.breaker).toBe("open");
   });
 
+  test("is probed by a call after a check that failed, so that a broken list of models does not keep it out", async () => {
+    let checks = 0;
+    const ground = routingGround(1, undefined, async () => {
+      checks++;
+      return false;
+    });
+    breakAll(ground, broken);
+    ground.clock.advance(30_000);
+    expect(beginAtA(ground)).toBe(0);
+    await Promise.resolve();
+    ground.clock.advance(60_000);
+    const probing = take(ground.router.plan([shared]));
+    expect([probing.deployment.id, checks]).toEqual(["a", 1]);
+    // It is checked again before the next call.
+    probing.end(unhealthy(), 1);
+    ground.clock.advance(120_000);
+    expect([beginAtA(ground), checks]).toEqual([0, 2]);
+  });
+
   test("is called all the same where it is the last one", () => {
     const ground = routingGround(1, undefined, () => new Promise(() => undefined));
     breakAll(ground, broken);

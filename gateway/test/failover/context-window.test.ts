@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { answers, type Behavior, chatOf, refuses, startAccounts } from "./accounts.ts";
+import { answers, type Behavior, callOnce, chatOf, refuses, startAccounts } from "./accounts.ts";
 
 const tooLong = refuses(400, "context_length_exceeded");
 const price = { input: 1 };
@@ -18,7 +18,142 @@ const withFallback = (window: number | null, behaviors: readonly Behavior[], kin
     ],
   });
 
+/** What vendors answer, and where each of them says it. */
+const refusals: readonly (readonly [vendor: string, kind: string, status: number, body: object])[] = [
+  [
+    "OpenAI",
+    "openai",
+    400,
+    { error: { message: "Your input exceeds the context window of this model.", code: "context_length_exceeded" } },
+  ],
+  [
+    "Azure",
+    "openai-compatible",
+    400,
+    {
+      error: { message: "This model's maximum context length is 8192 tokens, however you requested 9000.", code: null },
+    },
+  ],
+  [
+    "vLLM",
+    "vllm",
+    400,
+    {
+      object: "error",
+      message: "This model's maximum context length is 4096 tokens.",
+      type: "BadRequestError",
+      code: 400,
+    },
+  ],
+  [
+    "vLLM's engine",
+    "vllm",
+    400,
+    {
+      error: {
+        message: "The decoder prompt (length 5000) is longer than the maximum model length of 4096.",
+        code: 400,
+      },
+    },
+  ],
+  [
+    "SGLang",
+    "openai-compatible",
+    400,
+    { object: "error", message: "The input (9000 tokens) is longer than the model's context length (8192 tokens)." },
+  ],
+  [
+    "llama.cpp",
+    "openai-compatible",
+    400,
+    {
+      error: {
+        code: 400,
+        message: "the request exceeds the available context size",
+        type: "exceed_context_size_error",
+      },
+    },
+  ],
+  [
+    "OpenRouter",
+    "openrouter",
+    400,
+    {
+      error: {
+        message: "This endpoint's maximum context length is 131072 tokens. However, you asked for more.",
+        code: 400,
+      },
+    },
+  ],
+  [
+    "a vendor behind OpenRouter",
+    "openrouter",
+    400,
+    {
+      error: {
+        ...{ message: "Provider returned error", code: 400 },
+        metadata: { raw: '{"error":{"message":"prompt is too long: 210000 tokens > 200000 maximum"}}' },
+      },
+    },
+  ],
+  [
+    "xAI",
+    "xai",
+    400,
+    {
+      code: "Client specified an invalid argument",
+      error: "This model's maximum prompt length is 131072 but more came.",
+    },
+  ],
+  [
+    "DeepSeek",
+    "deepseek",
+    400,
+    { error: { message: "This model's maximum context length is 65536 tokens.", code: "invalid_request_error" } },
+  ],
+  [
+    "Mistral",
+    "mistral",
+    400,
+    { object: "error", message: "Prompt contains 40000 tokens, too large for model with 32768 maximum context length" },
+  ],
+  [
+    "Fireworks",
+    "fireworks",
+    400,
+    { error: { message: "The prompt is too long: 140000, model maximum context length: 131072" } },
+  ],
+  [
+    "Moonshot",
+    "moonshot",
+    400,
+    { error: { message: "Invalid request: Your request exceeded model token limit: 131072" } },
+  ],
+  ["Z.ai", "zhipu", 400, { error: { code: "1261", message: "Prompt 超长" } }],
+  ["DashScope", "dashscope", 400, { error: { message: "Range of input length should be [1, 129024]" } }],
+  ["MiniMax", "minimax", 400, { error: { message: "invalid params, context window exceeds limit (2013)" } }],
+  ["Ollama", "ollama", 400, { error: { message: "prompt too long; exceeded max context length by 100 tokens" } }],
+  [
+    "Together",
+    "together",
+    422,
+    { error: { message: "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193." } },
+  ],
+];
+
 describe("a prompt that is too long for its model", () => {
+  test.each(refusals)("is told apart in the words of %s", async (_, kind, status, body) => {
+    await using running = await withFallback(100_000, [() => Response.json(body, { status }), answers], kind);
+    expect(await callOnce(running.gateway, chatOf())).toBe(200);
+  });
+
+  test("is not what a refused cap of the output is", async () => {
+    const message = "max_tokens is too large: 8000. This model supports at most 4096 completion tokens.";
+    const refusal: Behavior = () => Response.json({ error: { message, code: "invalid_value" } }, { status: 400 });
+    await using running = await withFallback(100_000, [refusal, answers]);
+    expect(await callOnce(running.gateway, chatOf())).toBe(400);
+  });
+
   test.each([false, true])("is answered by a fallback with a larger context window (stream: %p)", async (stream) => {
     await using running = await withFallback(100_000, [tooLong, answers]);
     const answer = await running.gateway.chat(chatOf("m", { stream }));

@@ -28,6 +28,8 @@ describe("other callers' calls still go to the first account after a caller had 
     ["content that it does not allow", everywhere(refuses(403, "content_policy_violation")), chatOf()],
     ["an object that is not there", everywhere(refuses(404, "not_found")), chatOf()],
     ["a bad request", everywhere(refuses(400, "unknown_model")), chatOf()],
+    ["a bad request, with Retry-After", [refuses(400, null, { "retry-after": "30" }), answers], chatOf()],
+    ["a conflict, with Retry-After", [refuses(409, null, { "retry-after": "30" }), answers], chatOf()],
     ["a file that only another project has", [forbidden, answers], chatOf("m", { messages: withFile() }), "gemini"],
   ];
   for (const [title, both, body, kind] of refusals) {

@@ -25,17 +25,22 @@ test("an account that was down is asked for its models before a caller's call go
   await since(5);
   expect(await since(5)).toEqual([]);
 
-  // Its models cannot be listed: no call is spent on it.
+  // Its account does not answer: no call is spent on it.
   clock.move(31_000);
   await since(1);
   await until(async () => (await breaker()) === "2");
   await since(9);
   expect(asked.slice(5)).toEqual(["/v1/models"]);
 
-  // They can: one call probes it.
-  said.lists = () => Response.json({ data: [] });
-  said.chats = answers;
+  // A list that fails is not believed twice: a call probes the account.
   clock.move(61_000);
+  expect(await since(2)).toEqual(["/v1/chat/completions"]);
+  expect(await breaker()).toBe("2");
+
+  // It answers, by a key that may not list models: one call probes it, and all of them come back.
+  said.lists = refuses(401);
+  said.chats = answers;
+  clock.move(121_000);
   await until(async () => (await since(1)).includes("/v1/chat/completions"));
   expect(asked.slice(-2)).toEqual(["/v1/models", "/v1/chat/completions"]);
   clock.move(31_000);

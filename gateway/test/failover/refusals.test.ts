@@ -26,6 +26,14 @@ test("a caller hears of an account's limit rather than of a model that another a
   expect(await callOnce(running.gateway, chatOf())).toBe(429);
 });
 
+test.each([
+  ["rate_limit_exceeded", 200],
+  ["request_too_large", 413],
+] as const)("a 413 with the code %s ends in %i where another account would serve", async (code, status) => {
+  await using running = await startAccounts({ behaviors: [refuses(413, code), answers] });
+  expect(await callOnce(running.gateway, chatOf())).toBe(status);
+});
+
 test("fallback models serve all calls of a model whose only account refuses", async () => {
   await using running = await startAccounts({
     behaviors: [refuses(429), answers],

@@ -2,6 +2,7 @@ import { type Failure, failureTable } from "#core/index.ts";
 import type { UpstreamRefusal } from "../dialect.ts";
 import { errorReported, refusalBody } from "../error-event.ts";
 import { isObject, objectOf, parseObject, textOf } from "../json-value.ts";
+import { isTooLong } from "../too-long.ts";
 
 /** Anthropic's error body, with what a limit adds. Source: CONTRACT §3. */
 export function renderMessagesError(failure: Failure, requestId: string | null): string {
@@ -23,8 +24,7 @@ export function readMessagesRefusal(status: number, body: Uint8Array): UpstreamR
     status,
     message: message ?? `The upstream refused the request with status ${status}.`,
     code: textOf(error["type"]),
-    // Anthropic has no code for it, only this wording, which its own tools read too.
-    contextLength: message !== null && saysTooLong(message),
+    contextLength: isTooLong(status, null, message ?? ""),
   };
 }
 
@@ -35,13 +35,7 @@ export function errorMessage(error: unknown): string {
 
 /** What an `error` event, or an answer that is an error, tells. */
 export function messagesFailure(error: unknown): Failure {
-  const message = errorMessage(error);
-  return errorReported(error, message, { isTooLong: saysTooLong(message), body: { type: "error", error } });
-}
-
-/** Whether Anthropic's words say that a prompt is too long. */
-function saysTooLong(message: string): boolean {
-  return /prompt is too long|exceed context limit/i.test(message);
+  return errorReported(error, errorMessage(error), { type: "error", error });
 }
 
 export function renderMessagesRefusal(refusal: UpstreamRefusal, requestId: string): string {

@@ -2,6 +2,7 @@ import type { Failure } from "#core/index.ts";
 import type { UpstreamRefusal } from "../dialect.ts";
 import { errorReported, refusalBody } from "../error-event.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
+import { isTooLong } from "../too-long.ts";
 
 /**
  * Google's error body: `{"error":{code,message,status,details}}`. The details are google.rpc's own types, as the
@@ -47,8 +48,7 @@ export function readGeminiRefusal(status: number, body: Uint8Array): UpstreamRef
     status,
     message,
     code: reasonOf(error) ?? textOf(error["status"]),
-    // INVALID_ARGUMENT is all that Google's code says of a prompt that is too long: only the message tells it apart.
-    contextLength: status === 400 && (tooLongPattern.test(message) || claudeTooLongPattern.test(message)),
+    contextLength: isTooLong(status, null, message),
   };
 }
 
@@ -73,15 +73,12 @@ export function errorMessageOf(error: unknown): string {
 }
 
 export function upstreamErrorOf(error: unknown): Failure {
-  const message = errorMessageOf(error);
-  return errorReported(error, message, { isTooLong: tooLongPattern.test(message) });
+  return errorReported(error, errorMessageOf(error));
 }
 
 const typePrefix = "type.googleapis.com/google.rpc.";
 /** The wordings of the Gemini API and of Vertex. */
 const tooLongPattern = /input token count.{0,200}(?:exceeds|only supports)/is;
-/** What Anthropic's models on Vertex say, in an error of either shape. */
-const claudeTooLongPattern = /prompt is too long/i;
 const tooLong = "The input token count exceeds the maximum number of tokens allowed.";
 
 /** google.rpc.Code by HTTP status. Source: google/rpc/code.proto, "HTTP Mapping". */

@@ -2,9 +2,7 @@ import type { Failure } from "#core/index.ts";
 import type { UpstreamRefusal } from "../dialect.ts";
 import { refusalBody } from "../error-event.ts";
 import { arrayOf, isObject, objectOf, parseObject, textOf } from "../json-value.ts";
-
-/** OpenAI's own code for a prompt that is too long: Codex and others make the conversation shorter at it. */
-export const contextLengthCode = "context_length_exceeded";
+import { contextLengthCode, isTooLong } from "../too-long.ts";
 
 /** OpenAI's error body: `{"error":{message,type,param,code}}`, with what a limit adds. Source: CONTRACT §3. */
 export function renderChatError(failure: Failure): string {
@@ -36,12 +34,10 @@ export function readChatRefusal(status: number, body: Uint8Array): UpstreamRefus
   const code = textOf(error["code"]) ?? textOf(error["type"]) ?? textOf(bare["code"]) ?? textOf(bare["type"]);
   const said =
     textOf(error["message"]) ?? textOf(reply["error"]) ?? textOf(bare["message"]) ?? detailOf(bare["detail"]);
-  return {
-    status,
-    message: said ?? `HTTP status ${status}`,
-    code,
-    contextLength: code === contextLengthCode,
-  };
+  const message = said ?? `HTTP status ${status}`;
+  // OpenRouter keeps the words of the vendor behind it apart.
+  const behind = textOf(objectOf(error["metadata"])["raw"]) ?? "";
+  return { status, message, code, contextLength: isTooLong(status, code, `${message} ${behind}`) };
 }
 
 /** A text, or the places of the body that are wrong. Source: FastAPI docs, "Handling Errors". */

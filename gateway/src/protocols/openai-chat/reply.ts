@@ -2,11 +2,9 @@ import { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
 import { errorReported } from "../error-event.ts";
 import { readSpan, type Span, scanObject } from "../json-scan.ts";
-import { objectOf } from "../json-value.ts";
 import { readServed } from "../read-served.ts";
 import { readLabel } from "../request-members.ts";
 import type { UsageConvention } from "../usage-convention.ts";
-import { contextLengthCode } from "./error.ts";
 import { soundsIn } from "./sounds.ts";
 import { readChatUsage } from "./usage.ts";
 
@@ -41,12 +39,9 @@ function valueAt(body: Uint8Array, span: Span | undefined): unknown {
   return span === undefined ? null : readSpan(body, span);
 }
 
-/** An error inside an answer or a stream. That a prompt is too long is the request's own fault, wherever it is said. */
+/** An error inside an answer or a stream. */
 export function failureReported(error: unknown): Failure {
-  const { code, type } = objectOf(error);
-  return errorReported(error, errorText(error), {
-    isTooLong: code === contextLengthCode || type === contextLengthCode,
-  });
+  return errorReported(error, errorText(error));
 }
 
 /** The message inside OpenAI's error member, which some vendors send as a plain string. */

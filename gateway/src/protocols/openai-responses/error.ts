@@ -1,7 +1,7 @@
 import { type Failure, failureTable } from "#core/index.ts";
 import { errorReported, refusalBody } from "../error-event.ts";
 import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
-import { contextLengthCode } from "../openai-chat/error.ts";
+import { contextLengthCode } from "../too-long.ts";
 import { bareResponse } from "./bare-response.ts";
 
 /**
@@ -73,6 +73,5 @@ export function upstreamFailure(said: JsonObject): Failure {
   const error = isObject(said["error"])
     ? said["error"]
     : { message: message ?? said["error"], type: code, param, code };
-  const isTooLong = error["code"] === contextLengthCode || error["type"] === contextLengthCode;
-  return errorReported(error, textOf(error["message"]) ?? "unknown error", { isTooLong });
+  return errorReported(error, textOf(error["message"]) ?? "unknown error");
 }
