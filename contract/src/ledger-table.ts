@@ -156,6 +156,16 @@ export const ledgerTable = [
     help: "How the answer says it was served: service tier, region, speed. null: nothing out of the ordinary.",
   },
   {
+    member: "servedModel",
+    column: "served_model",
+    kind: "text",
+    nullable: true,
+    absent: null,
+    journal: { settle: 24 },
+    ...detailed,
+    help: "The model that the answer names, where that is not `upstream_model` or a dated snapshot of it.",
+  },
+  {
     member: "unpriced",
     column: "unpriced",
     kind: "texts",

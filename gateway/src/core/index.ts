@@ -42,6 +42,7 @@ export * from "./running-time.ts";
 export * from "./secret.ts";
 export * from "./secret-looks.ts";
 export * from "./served.ts";
+export * from "./served-model.ts";
 export * from "./settle.ts";
 export * from "./task.ts";
 export * from "./tenant-map.ts";

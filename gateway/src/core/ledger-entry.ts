@@ -95,6 +95,8 @@ export interface Settlement {
   readonly ownCostNanoUsd?: NanoUsd;
   /** What the answer says about how it was served (`priority us fast`). Absent: nothing out of the ordinary. */
   readonly served?: string;
+  /** The model that the answer names, where it is another one than `upstreamModel`. Absent: it is that, or none is named. */
+  readonly servedModel?: string;
   /** What was used and has no price, or an assumed one: columns of usage, `tier`, `geo`, `speed`. Absent: nothing. */
   readonly unpriced?: readonly string[];
   readonly totalMs: number;
@@ -181,6 +183,7 @@ export function joinEntry(intent: Intent, settlement: Settlement): LedgerEntry {
   if (settlement.vendorCostNanoUsd !== undefined) entry.vendorCostNanoUsd = settlement.vendorCostNanoUsd;
   if (settlement.ownCostNanoUsd !== undefined) entry.ownCostNanoUsd = settlement.ownCostNanoUsd;
   if (settlement.served !== undefined) entry.served = settlement.served;
+  if (settlement.servedModel !== undefined) entry.servedModel = settlement.servedModel;
   if (settlement.unpriced !== undefined) entry.unpriced = settlement.unpriced;
   return entry;
 }

@@ -10,6 +10,10 @@ export const servedAxes: readonly ServedAxis[] = ["tier", "geo", "speed"];
  * plain one, which the prices of a model are written for.
  */
 export type Served = { readonly [Axis in ServedAxis]?: string } & {
+  /** The model that the answer names. Absent: it names none. */
+  readonly model?: string;
+  /** The vendor asked another model after the first one had declined. */
+  readonly byFallback?: true;
   /** What the vendor says the call costs. Absent: it does not say. */
   readonly vendorCostNanoUsd?: NanoUsd;
 };
@@ -29,6 +33,11 @@ export interface PriceFactor {
 
 /** How an account charges: known from its kind, and from its settings. */
 export interface PriceTerms {
+  /**
+   * Names of models whose answers are priced by the model that they name. Left out: all. Where a deployment has a name of its own
+   * (Azure), its answers always name another one.
+   */
+  readonly routers?: RegExp;
   /** Which of two figures is booked where the vendor says what a call costs. */
   readonly costSource: CostSource;
   readonly factors: readonly PriceFactor[];
@@ -50,10 +59,10 @@ export const usualFactors: readonly PriceFactor[] = [
 
 export const usualTerms: PriceTerms = Object.freeze({ costSource: "price", factors: usualFactors });
 
-/** Without the vendor's figure, which is for the whole call, or not for this part of it. */
-export function withoutCost(served: Served | undefined): Served | undefined {
+/** Without the vendor's figure and the model, which are of the whole call, or not of this part of it. */
+export function axesOf(served: Served | undefined): Served | undefined {
   if (served === undefined) return undefined;
-  const { vendorCostNanoUsd: _, ...axes } = served;
+  const { vendorCostNanoUsd: _, model: __, ...axes } = served;
   return axes;
 }
 

@@ -11,17 +11,20 @@ import {
   timesThousandths,
 } from "./price.ts";
 import { type PriceTerms, type Served, type ServedAxis, servedAxes, servedText } from "./served.ts";
+import { otherModel } from "./served-model.ts";
 import { inputClasses, outputClasses, type Usage, usageClassColumns } from "./usage.ts";
 
 /** All that decides what is booked for an answer. */
 export interface Settling {
-  /** Of the model that served, as it was when the call was accepted. null: it has none. */
+  /** Of the model that was asked, as it was when the call was accepted. null: it has none. */
   readonly price: PriceVersion | null;
   readonly usage: Usage;
   /** Left out: the answer says nothing out of the ordinary. */
   readonly served?: Served | undefined;
   readonly terms: PriceTerms;
   readonly upstreamModel: string;
+  /** The price of another model of the account, by the name that an answer gives it. null: it has none. */
+  readonly priceOf?: ((model: string) => PriceVersion | null) | undefined;
   /** What the call costs at least (a price per call). Left out: nothing. */
   readonly floor?: PriceVersion | null | undefined;
 }
@@ -37,6 +40,8 @@ export interface Settled {
   /** Price times usage, where the vendor's figure counts and there is a price. */
   readonly ownCostNanoUsd?: NanoUsd;
   readonly served?: string;
+  /** The model that the answer names, where it is another one than was asked. */
+  readonly servedModel?: string;
   /** What was used and has no price, or one that is assumed: columns of usage, and axes of `Served`. Absent: nothing. */
   readonly unpriced?: readonly string[];
 }
@@ -49,9 +54,11 @@ export function settle({ floor = null, ...settling }: Settling): Settled {
   return least <= settled.costNanoUsd ? settled : { ...settled, costNanoUsd: least, priceVersion: floor.id };
 }
 
-function settleByPrice({ price, usage, served, terms, upstreamModel }: Omit<Settling, "floor">): Settled {
-  if (price === null && served === undefined) return unpricedPlain;
-  const priced = price === null ? null : servedPrice(price, served, { terms, upstreamModel });
+function settleByPrice({ usage, served, ...asked }: Omit<Settling, "floor">): Settled {
+  if (asked.price === null && served === undefined) return unpricedPlain;
+  const { terms } = asked;
+  const other = otherModel(served?.model, asked.upstreamModel);
+  const priced = priceOfServed(asked, served, other);
   const vendor = served?.vendorCostNanoUsd ?? 0;
   const isVendors = vendor > 0 && terms.costSource === "vendor";
   const unpriced = priced === null || isVendors ? [] : unpricedIn(priced, usage);
@@ -64,6 +71,7 @@ function settleByPrice({ price, usage, served, terms, upstreamModel }: Omit<Sett
     ...(isVendors && priced !== null ? { ownCostNanoUsd: own } : {}),
     ...(vendor > 0 ? { vendorCostNanoUsd: vendor } : {}),
     ...(text === null ? {} : { served: text }),
+    ...(other === null ? {} : { servedModel: other }),
     ...(unpriced.length === 0 ? {} : { unpriced }),
   };
 }
@@ -80,11 +88,31 @@ export interface ServedPrice {
   readonly assumed: readonly ServedAxis[];
 }
 
-/** The variant of a price that an answer is charged by: the price's own where it has one, else the account's factors. */
-export function servedPrice(
+type Asked = Pick<Settling, "price" | "terms" | "upstreamModel" | "priceOf">;
+
+/** What an answer is charged by: the price of the model that it names, if that has one, in the variant that it says. null: none. */
+export function servedPrice(asked: Asked, served: Served | undefined): ServedPrice | null {
+  return priceOfServed(asked, served, otherModel(served?.model, asked.upstreamModel));
+}
+
+function priceOfServed(
+  { price, terms, upstreamModel, priceOf }: Asked,
+  served: Served | undefined,
+  other: string | null,
+): ServedPrice | null {
+  if (other !== null && terms.routers?.test(upstreamModel) !== false) {
+    const others = priceOf?.(other) ?? null;
+    if (others !== null) return variantServed(others, served, terms, other);
+  }
+  return price === null ? null : variantServed(price, served, terms, upstreamModel);
+}
+
+/** The price's own variant where it has one, else the account's factors. */
+function variantServed(
   price: PriceVersion,
   served: Served | undefined,
-  { terms, upstreamModel }: Pick<Settling, "terms" | "upstreamModel">,
+  terms: PriceTerms,
+  upstreamModel: string,
 ): ServedPrice {
   if (served === undefined) return { version: price, assumed: none };
   const { price: version, covers } = priceVariant(price, served);

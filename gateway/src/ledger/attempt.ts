@@ -73,6 +73,8 @@ export interface AttemptDependencies {
 export interface Pricing {
   readonly price: PriceVersion | null;
   readonly terms: PriceTerms;
+  /** Of other models of the account, see Settling. */
+  readonly priceOf?: ((model: string) => PriceVersion | null) | undefined;
   /** What it costs at least. */
   readonly floor?: PriceVersion | null | undefined;
 }
@@ -169,9 +171,8 @@ export class RecordedAttempt implements Attempt {
   }
 
   #versionFor(served: Served | undefined): string | null {
-    const { price, terms } = this.#pricing;
     const { upstreamModel } = this.#intent;
-    return price === null ? null : servedPrice(price, served, { terms, upstreamModel }).version.id;
+    return servedPrice({ ...this.#pricing, upstreamModel }, served)?.version.id ?? null;
   }
 }
 

@@ -205,6 +205,20 @@ test("a checkpoint names the variant that the answer has said so far, which reco
   expect(entry.costNanoUsd).toBe(2 * (100 * 1_250 + 20 * 10_000));
 });
 
+test("a checkpoint names the price of the model that the answer has named so far", () => {
+  const { recorder, written } = dependencies;
+  const other: PriceVersion = { ...price, id: "prc_8", table: { inputUncached: 2_500_000, output: 20_000_000 } };
+  const priceOf = (name: string) => (name === "other" ? other : null);
+  const attempt = recorder.begin(fields, { ...pricing, priceOf });
+  attempt.checkpoint({ ...end, served: { model: "unheard-of" } });
+  expect(written.at(-1)).toMatchObject({ priceVersion: "prc_7" });
+  attempt.checkpoint({ ...end, served: { model: "other" } });
+  expect(written.at(-1)).toMatchObject({ priceVersion: "prc_8" });
+  const entry = attempt.settle({ ...end, served: { model: "other" } });
+  expect(entry).toMatchObject({ priceVersion: "prc_8", servedModel: "other" });
+  expect(entry.costNanoUsd).toBe(2 * (100 * 1_250 + 20 * 10_000));
+});
+
 test("a price per call is a floor under what the usage costs", () => {
   const { recorder } = dependencies;
   const usage = { ...end.usage, chargedRequests: 1 };

@@ -60,7 +60,7 @@ export function replyReader(
   usageIn: readonly string[],
   usageOf: (member: (name: string) => unknown) => Pick<UsageReading, "usage"> | null,
 ): (body: Uint8Array) => ReplyFacts {
-  const wanted: ReadonlySet<string> = new Set([...shows, ...usageIn, "error"]);
+  const wanted: ReadonlySet<string> = new Set([...shows, ...usageIn, "error", "model"]);
   return (body) => {
     const members = skimObject(body, 0, body.length, wanted);
     if (members === null) throw noObject();
@@ -71,7 +71,7 @@ export function replyReader(
         reading === null
           ? null
           : { ...reading, raw: rawUsageIn(usageIn, (name) => skimValue(body, members.get(name))) },
-      served: readServed({}, skimValue(body, members.get("usage"))),
+      served: readServed({ model: skimValue(body, members.get("model")) }, skimValue(body, members.get("usage"))),
       errorMessage: error !== null && !shows.some((name) => members.has(name)) ? errorText(error) : null,
       outputEstimate: 0,
       id: null,

@@ -1,10 +1,13 @@
+import { nameLettersMax } from "@sluice/contract/words";
 import { type HeaderReader, type NanoUsd, type Served, usdToNano } from "#core/index.ts";
-import { isObject, type JsonObject, numberOf, objectOf, textOf } from "./json-value.ts";
+import { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf } from "./json-value.ts";
 
 /**
- * How an answer says it was served, and what it cost. The members have the same meaning wherever they stand, so one reader serves all
- * dialects. `answer`: the members of the answer beside its usage. Undefined: nothing out of the ordinary.
+ * How an answer says it was served, by which model, and what it cost. The members have the same meaning wherever they stand, so one
+ * reader serves all dialects. `answer`: the members of the answer beside its usage. Undefined: it says nothing out of the ordinary.
  *
+ * - OpenAI, Anthropic and those like them: `model`. Gemini: `modelVersion`. Bedrock: `trace.promptRouter.invokedModelId`. Where
+ *   Anthropic asked a fallback model: `model` of the last of the usage's `iterations` (Anthropic, "Refusals and fallback").
  * - OpenAI, xAI, OpenRouter: `service_tier` of the answer. Anthropic: `service_tier`, `inference_geo` and `speed` of its usage.
  * - Gemini: `serviceTier` of its usage; Vertex: `trafficType` (`ON_DEMAND_PRIORITY`). Bedrock: `serviceTier.type`.
  * - xAI: `cost_in_usd_ticks`, of which 10^10 are a USD. OpenRouter, Vercel, LiteLLM: `cost`. Perplexity: `cost.total_cost`.
@@ -17,7 +20,10 @@ export function readServed(answer: JsonObject, reported: unknown): Served | unde
     wordOf(usage["service_tier"]) ??
     wordOf(usage["serviceTier"]) ??
     wordOf(usage["trafficType"]);
+  const fallback = fallbackModel(usage["iterations"]);
   return servedOf({
+    model: fallback ?? modelNamed(answer),
+    byFallback: fallback !== undefined,
     tier,
     geo: wordOf(usage["inference_geo"]),
     speed: wordOf(usage["speed"]),
@@ -28,6 +34,8 @@ export function readServed(answer: JsonObject, reported: unknown): Served | unde
 /** The same of an answer's headers: of Bedrock, of a LiteLLM and of another Sluice in front of the model. */
 export function readServedHeaders(headers: HeaderReader): Served | undefined {
   return servedOf({
+    model: undefined,
+    byFallback: false,
     tier: wordOf(headers.get("x-amzn-bedrock-service-tier")),
     geo: undefined,
     speed: undefined,
@@ -42,20 +50,49 @@ export function withServed(body: Served | undefined, headers: Served | undefined
 }
 
 function servedOf(read: {
+  readonly model: string | undefined;
+  readonly byFallback: boolean;
   readonly tier: string | undefined;
   readonly geo: string | undefined;
   readonly speed: string | undefined;
   readonly vendorCostNanoUsd: NanoUsd | undefined;
 }): Served | undefined {
-  const { tier, geo, speed, vendorCostNanoUsd } = read;
-  if (tier === undefined && geo === undefined && speed === undefined && vendorCostNanoUsd === undefined)
+  const { model, byFallback, tier, geo, speed, vendorCostNanoUsd } = read;
+  if (
+    model === undefined &&
+    tier === undefined &&
+    geo === undefined &&
+    speed === undefined &&
+    vendorCostNanoUsd === undefined
+  )
     return undefined;
   return {
+    ...(model === undefined ? {} : { model }),
+    ...(byFallback ? { byFallback } : {}),
     ...(tier === undefined ? {} : { tier }),
     ...(geo === undefined ? {} : { geo }),
     ...(speed === undefined ? {} : { speed }),
     ...(vendorCostNanoUsd === undefined ? {} : { vendorCostNanoUsd }),
   };
+}
+
+/** The model that an answer names, whatever its dialect. */
+function modelNamed(answer: JsonObject): string | undefined {
+  return modelName(
+    answer["model"] ?? answer["modelVersion"] ?? objectOf(objectOf(answer["trace"])["promptRouter"])["invokedModelId"],
+  );
+}
+
+function modelName(value: unknown): string | undefined {
+  const name = textOf(value);
+  return name === null || name === "" ? undefined : name.slice(0, nameLettersMax).replaceAll(/[^\x21-\x7e]/g, "?");
+}
+
+/** The last of the sampling requests behind an answer, where that was of a fallback. */
+function fallbackModel(iterations: unknown): string | undefined {
+  if (iterations === undefined) return undefined;
+  const last = objectOf(arrayOf(iterations).at(-1));
+  return last["type"] === "fallback_message" ? modelName(last["model"]) : undefined;
 }
 
 /** Vendors' names of what their plain prices are for. */

@@ -101,6 +101,8 @@ export interface ProviderKind {
   readonly priceFactors?: readonly PriceFactor[];
   /** `vendor`: where an answer says what it cost, that is booked. Default `price`. */
   readonly costSource?: CostSource;
+  /** See PriceTerms. */
+  readonly routers?: RegExp;
   /** It keeps the message threads of the Messages API. Default: it does not. */
   readonly keepsThreads?: true;
   /** What its models take of a request to reason. */

@@ -10,7 +10,9 @@ export function priceTermsOf({ kind, settings }: Pick<Provider, "kind" | "settin
   let terms = byKind.get(known);
   if (terms === undefined) {
     const factors = [...(known.priceFactors ?? []), ...usualFactors];
-    terms = { price: { costSource: "price", factors }, vendor: { costSource: "vendor", factors } };
+    const { routers } = known;
+    const all = routers === undefined ? { factors } : { factors, routers };
+    terms = { price: { costSource: "price", ...all }, vendor: { costSource: "vendor", ...all } };
     byKind.set(known, terms);
   }
   return terms[costSourceOf({ settings }) ?? known.costSource ?? "price"];

@@ -18,6 +18,7 @@ export { fetchBytes } from "./attempt/inline-media.ts";
 export { passes, serves } from "./attempt/lane-match.ts";
 export { type Measured, measuredReply } from "./attempt/measured-usage.ts";
 export { usedByOthers } from "./attempt/other-models.ts";
+export { pricesAt } from "./attempt/sold-models.ts";
 export { upstreamWords } from "./attempt/upstream-words.ts";
 export type { Call, CallResult, Delivery, EndpointProtocol } from "./call.ts";
 export type { BackgroundResponses } from "./dependencies.ts";

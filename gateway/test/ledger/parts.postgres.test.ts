@@ -35,11 +35,9 @@ async function dropMonth({ kysely }: Database, month: string): Promise<void> {
 await onPostgres("parts of the ledger", () => {
   test("what no index of the server takes is a fault of its entry, which then holds up no other", async () => {
     await using ground = await openPostgresGround();
-    const upstreamId = Array.from({ length: 200 }, (_, n) => createHash("sha256").update(`${n}`).digest("hex")).join(
-      "",
-    );
+    const requestId = Array.from({ length: 200 }, (_, n) => createHash("sha256").update(`${n}`).digest("hex")).join("");
     const store = createLedgerStore(ground.database);
-    const refused = await store.insert([{ ...entryAt("long", march), upstreamId }]).catch((thrown: unknown) => thrown);
+    const refused = await store.insert([{ ...entryAt("long", march), requestId }]).catch((thrown: unknown) => thrown);
     expect(isRowFault(refused)).toBe(true);
   });
 

@@ -250,6 +250,7 @@ export const requests = {
     overhead: "Gateway overhead",
     reserved: "Reserved",
     served: "Served as",
+    servedModel: "Model in the answer",
     vendorCost: "Cost by the vendor",
     ownCost: "Cost by the price",
     costSource: "Cost taken from",

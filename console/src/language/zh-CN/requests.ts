@@ -247,6 +247,7 @@ export const requests: Translation<typeof english> = {
     overhead: "网关开销",
     reserved: "预留金额",
     served: "服务方式",
+    servedModel: "响应中的模型",
     vendorCost: "厂商报告的费用",
     ownCost: "按价格计算的费用",
     costSource: "费用来源",

@@ -7,7 +7,7 @@ import { readLabel, readSmall } from "../request-members.ts";
 import { errorMessage } from "./error.ts";
 import { readMessagesUsage } from "./usage.ts";
 
-const wanted: ReadonlySet<string> = new Set(["id", "content", "usage", "error", "input_tokens", "container"]);
+const wanted: ReadonlySet<string> = new Set(["id", "model", "content", "usage", "error", "input_tokens", "container"]);
 
 /** Reads a whole message: that it is one, and what it used. The bytes themselves go on unchanged. */
 export function readMessagesReply(body: Uint8Array): ReplyFacts {
@@ -19,7 +19,7 @@ export function readMessagesReply(body: Uint8Array): ReplyFacts {
   const usage = usageAt === undefined ? null : readSpan(body, usageAt);
   return {
     usage: readMessagesUsage(usage),
-    served: readServed({}, usage),
+    served: readServed({ model: readSmallMember(body, members.get("model")) }, usage),
     errorMessage: content === undefined && error !== undefined ? errorMessage(readSpan(body, error)) : null,
     outputEstimate: content === undefined ? 0 : Math.ceil((content.end - content.start) / 4),
     id: readLabel(body, members.get("id")),

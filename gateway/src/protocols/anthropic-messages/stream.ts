@@ -33,6 +33,7 @@ const contentMarks = [
   ascii('"citation":{'),
 ];
 const textMarks = 3;
+const fallbackMark = ascii('"fallback"');
 const serverToolMark = ascii('"server_tool_use"');
 const lineEnd = ascii("\n\n");
 const emptyBytes = new Uint8Array(0);
@@ -53,6 +54,7 @@ export class MessagesStreamTap implements StreamTap {
   readonly #sse = new SseEvents(bounds.imageEventBytesMax);
   #reported: JsonObject = {};
   #told: UsageReading | null = null;
+  #model: unknown;
   #searches = 0;
   #rest: Uint8Array = emptyBytes;
   readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#inspect(bytes, start, end);
@@ -66,7 +68,7 @@ export class MessagesStreamTap implements StreamTap {
   }
 
   get served(): Served | undefined {
-    return readServed({}, this.#reported);
+    return readServed({ model: this.#model }, this.#reported);
   }
 
   get usage(): UsageReading | null {
@@ -109,7 +111,7 @@ export class MessagesStreamTap implements StreamTap {
     this.events++;
     if (type === "content_block_start" && !this.contentSeen) this.#seeBlock(bytes, start, end);
     if (type === "content_block_delta") this.#countContent(event, bytes, start, end);
-    else if (type === "content_block_start" && event.includes(serverToolMark)) this.#countTool(bytes, start, end);
+    else if (type === "content_block_start" && mayBeMarked(event)) this.#readBlock(bytes, start, end);
     else if (type === "message_stop") this.ended = true;
     else if (whole !== null) this.#read(type, whole);
   }
@@ -127,6 +129,7 @@ export class MessagesStreamTap implements StreamTap {
 
   #readStart(message: JsonObject): void {
     this.id = textOf(message["id"]);
+    this.#model = message["model"];
     this.#madeIn(message);
     this.#report(message["usage"]);
   }
@@ -148,10 +151,11 @@ export class MessagesStreamTap implements StreamTap {
     this.#told = readMessagesUsage(this.#reported);
   }
 
-  /** The usage tells searches at the end; until then they are known by their blocks. */
-  #countTool(bytes: Uint8Array, start: number, end: number): void {
+  /** The usage tells searches and the model that took over at the end; until then they are known by their blocks. */
+  #readBlock(bytes: Uint8Array, start: number, end: number): void {
     const block = objectOf(parseObject(eventData(bytes, start, end))?.["content_block"]);
     if (block["type"] === "server_tool_use" && block["name"] === "web_search") this.#searches++;
+    if (block["type"] === "fallback") this.#model = objectOf(block["to"])["model"] ?? this.#model;
   }
 
   /** A block of text or of thoughts begins empty; any other is content by itself. */
@@ -181,6 +185,10 @@ export class MessagesStreamTap implements StreamTap {
 }
 
 const nothingTold: UsageReading = { usage: noUsage, raw: "{}", untold: "both" };
+
+function mayBeMarked(event: Buffer): boolean {
+  return event.includes(serverToolMark) || event.includes(fallbackMark);
+}
 
 /** False for comments and stray blank lines. */
 function mayHoldData(bytes: Uint8Array, from: number, end: number): boolean {

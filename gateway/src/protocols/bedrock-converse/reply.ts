@@ -5,7 +5,7 @@ import { textOf } from "../json-value.ts";
 import { readServed } from "../read-served.ts";
 import { readConverseUsage } from "./usage.ts";
 
-const wanted: ReadonlySet<string> = new Set(["output", "usage", "serviceTier", "message"]);
+const wanted: ReadonlySet<string> = new Set(["output", "usage", "serviceTier", "trace", "message"]);
 
 /** Reads a whole Converse reply: that it is one, and what it used. */
 export function readConverseReply(body: Uint8Array): ReplyFacts {
@@ -16,7 +16,10 @@ export function readConverseReply(body: Uint8Array): ReplyFacts {
     const message = members.get("message");
     return {
       usage: readConverseUsage(usage),
-      served: readServed({ serviceTier: valueAt(body, members.get("serviceTier")) }, null),
+      served: readServed(
+        { serviceTier: valueAt(body, members.get("serviceTier")), trace: valueAt(body, members.get("trace")) },
+        null,
+      ),
       errorMessage: output === undefined && message !== undefined ? wordsOf(readSpan(body, message)) : null,
       outputEstimate: output === undefined ? 0 : Math.ceil((output.end - output.start) / 4),
       id: null,

@@ -30,7 +30,7 @@ export function readGeminiReply(body: Uint8Array): ReplyFacts {
       usage,
       candidates === undefined ? noGrounding : groundingOf(body, candidates, members.get("modelVersion")),
     ),
-    served: readServed({}, usage),
+    served: readServed({ modelVersion: value(body, members.get("modelVersion")) }, usage),
     errorMessage: error === undefined || candidates !== undefined ? null : errorMessageOf(value(body, error)),
     outputEstimate: candidates === undefined ? 0 : estimateTokens(body, candidates),
     id: textOf(value(body, members.get("responseId"))),

@@ -4,7 +4,7 @@ import { eventLines } from "../event-lines.ts";
 import { stringEnd } from "../event-strings.ts";
 import { skimObject } from "../json-skim.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
-import { readServed } from "../read-served.ts";
+import { readServed, withServed } from "../read-served.ts";
 import { dataEvent, eventData, SseEvents } from "../sse-events.ts";
 import { firstEventBroken } from "../upstream-broke.ts";
 import { upstreamErrorOf } from "./error.ts";
@@ -79,16 +79,17 @@ export class GeminiStreamTap implements StreamTap {
 
   #readTail(): void {
     if (this.#usageTail === null) return;
-    this.#take(parseObject(`{${this.#usageTail}`)?.["usageMetadata"]);
+    const tail = parseObject(`{${this.#usageTail}`);
     this.#usageTail = null;
+    if (tail !== null) this.#take(tail);
   }
 
-  #take(reported: unknown): boolean {
-    const usage = readGeminiUsage(reported);
-    if (usage === null) return false;
-    this.#usage = usage;
-    this.#served = readServed({}, reported);
-    return true;
+  #take({ usageMetadata, modelVersion = this.#served?.model }: JsonObject): boolean {
+    const usage = readGeminiUsage(usageMetadata);
+    if (usage !== null) this.#usage = usage;
+    const served = readServed({ modelVersion }, usageMetadata);
+    this.#served = usage === null ? withServed(served, this.#served) : served;
+    return usage !== null;
   }
 
   /** What was told before the last of the content does not count that. */
@@ -146,7 +147,7 @@ export class GeminiStreamTap implements StreamTap {
     for (const candidate of candidates) this.#readCandidate(objectOf(candidate));
     // Told once, with the last of the text, or again with each event.
     this.#grounding = moreGrounding(this.#grounding, groundingIn(candidates, response["modelVersion"]));
-    if (!this.#take(response["usageMetadata"])) return;
+    if (!this.#take(response)) return;
     this.#usageTail = null;
     this.#contentSince = false;
   }

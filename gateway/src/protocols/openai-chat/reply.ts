@@ -8,7 +8,7 @@ import type { UsageConvention } from "../usage-convention.ts";
 import { soundsIn } from "./sounds.ts";
 import { readChatUsage } from "./usage.ts";
 
-const wanted: ReadonlySet<string> = new Set(["usage", "service_tier", "error", "choices", "id"]);
+const wanted: ReadonlySet<string> = new Set(["usage", "model", "service_tier", "error", "choices", "id"]);
 
 /** Reads a whole chat completion: that it is one, and what it used. The bytes themselves go on unchanged. */
 export function readChatReply(body: Uint8Array, convention?: UsageConvention): ReplyFacts {
@@ -20,7 +20,10 @@ export function readChatReply(body: Uint8Array, convention?: UsageConvention): R
     const errorValue = error === undefined ? null : readSpan(body, error);
     return {
       usage: readChatUsage(usage, convention),
-      served: readServed({ service_tier: valueAt(body, members.get("service_tier")) }, usage),
+      served: readServed(
+        { model: valueAt(body, members.get("model")), service_tier: valueAt(body, members.get("service_tier")) },
+        usage,
+      ),
       errorMessage: errorValue !== null && choices === undefined ? errorText(errorValue) : null,
       outputEstimate: choices === undefined ? 0 : Math.ceil((choices.end - choices.start) / 4),
       id: readLabel(body, members.get("id")),

@@ -157,8 +157,10 @@ export class ChatStreamTap implements StreamTap {
     const reading = readChatUsage(reported, this.#convention);
     if (reading === null) return;
     this.usage = reading;
-    // What the first chunk says is a promise; the last one says what was done.
-    this.served = withServed(readServed(chunk, reported), chunk["service_tier"] == null ? this.served : undefined);
+    // What the first chunk says of its tier is a promise; the last one says what was done.
+    const { tier, ...told } = this.served ?? {};
+    const isTold = tier === undefined || chunk["service_tier"] != null;
+    this.served = withServed(readServed(chunk, reported), isTold ? told : this.served);
     this.#contentSince = false;
     this.#toldAlone = this.contentSeen && (!Array.isArray(choices) || choices.length === 0);
     if (this.#hideUsage && Array.isArray(choices) && choices.length === 0) this.#hidden.push({ start, end });
@@ -258,6 +260,7 @@ function chunkOf(bytes: Uint8Array, start: number, end: number): JsonObject | nu
 const lookedAt: ReadonlySet<string> = new Set([
   "choices",
   "usage",
+  "model",
   "service_tier",
   "error",
   "object",

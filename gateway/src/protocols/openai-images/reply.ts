@@ -6,7 +6,7 @@ import { errorText } from "../openai-chat/reply.ts";
 import { readServed } from "../read-served.ts";
 import { imagesUsage } from "./usage.ts";
 
-const wanted: ReadonlySet<string> = new Set(["data", "usage", "service_tier", "svg_usage", "error"]);
+const wanted: ReadonlySet<string> = new Set(["data", "model", "usage", "service_tier", "svg_usage", "error"]);
 const wantedOfImage: ReadonlySet<string> = new Set(["error"]);
 
 /** Reads a whole answer with pictures: how many there are, and what they used. The pictures are not looked at. */
@@ -22,7 +22,13 @@ export function readImagesReply(body: Uint8Array): ReplyFacts {
       images === null && usage === null
         ? null
         : imagesUsage(usage, skimValue(body, members.get("svg_usage")), images ?? 0),
-    served: readServed({ service_tier: skimValue(body, members.get("service_tier")) }, usage),
+    served: readServed(
+      {
+        model: skimValue(body, members.get("model")),
+        service_tier: skimValue(body, members.get("service_tier")),
+      },
+      usage,
+    ),
     errorMessage: error !== null && images === null ? errorText(error) : null,
     outputEstimate: 0,
     id: null,

@@ -9,7 +9,7 @@ import { drawingModel } from "./drawing.ts";
 import { readResponsesUsage } from "./usage.ts";
 
 const wanted: ReadonlySet<string> = new Set([
-  ...["object", "id", "status", "usage", "service_tier", "tool_usage", "error", "output", "tools"],
+  ...["object", "id", "status", "model", "usage", "service_tier", "tool_usage", "error", "output", "tools"],
 ]);
 
 /**
@@ -42,7 +42,9 @@ export function readResponsesReply(body: Uint8Array): ReplyFacts {
   return {
     usage,
     // Until it is done it says what was asked for.
-    served: running ? undefined : readServed({ service_tier: read(members.get("service_tier")) }, reported),
+    served: running
+      ? undefined
+      : readServed({ model: read(members.get("model")), service_tier: read(members.get("service_tier")) }, reported),
     errorMessage: null,
     outputEstimate: isTold || running || output === undefined ? 0 : estimate(output),
     id: textOf(read(members.get("id"))),

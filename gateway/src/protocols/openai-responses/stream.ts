@@ -94,7 +94,14 @@ export class ResponsesStreamTap implements StreamTap {
     if (terminal.has(type)) this.#readTerminal(type, lines.data);
     else if (type === "response.output_item.done") this.#readItem(lines.data);
     else if (type === "error") this.failure ??= upstreamFailure(parseObject(decoder.decode(lines.data)) ?? {});
-    else if (this.id === null && beginnings.has(type)) this.id = textOf(responseIn(lines.data)?.["id"]);
+    else if (this.id === null && beginnings.has(type)) this.#readBeginning(lines.data);
+  }
+
+  #readBeginning(data: Uint8Array): void {
+    const response = responseIn(data);
+    this.id = textOf(response?.["id"]);
+    // The tier that it says now is the one that was asked for.
+    this.served = readServed({ model: response?.["model"] }, null);
   }
 
   /** [DONE], which some proxies add, and errors in the shape of chat completions. */
@@ -133,7 +140,7 @@ export class ResponsesStreamTap implements StreamTap {
     this.ended = true;
     this.id ??= textOf(response["id"]);
     const drawing = { pictures: Math.max(this.#tools.pictures, all.pictures), model };
-    this.served = readServed(response, response["usage"]);
+    this.served = readServed({ ...response, model: response["model"] ?? this.served?.model }, response["usage"]);
     this.#told = readResponsesUsage(response["usage"], { beside: response["tool_usage"] ?? null, seen, drawing });
     if (type === "response.failed") this.failure ??= upstreamFailure(objectOf(response["error"]));
   }
@@ -163,7 +170,7 @@ const withoutContent: ReadonlySet<string> = new Set([
 ]);
 const typeOnly: ReadonlySet<string> = new Set(["type"]);
 const responseOnly: ReadonlySet<string> = new Set(["response"]);
-const factsWanted: ReadonlySet<string> = new Set(["id", "usage", "service_tier", "tool_usage", "error"]);
+const factsWanted: ReadonlySet<string> = new Set(["id", "model", "usage", "service_tier", "tool_usage", "error"]);
 const itemOnly: ReadonlySet<string> = new Set(["item"]);
 const toolsWanted: ReadonlySet<string> = new Set(["output", "tools"]);
 

@@ -49,6 +49,8 @@ export const azureOpenai: ProviderKind = {
     ],
   },
   priceFactors: openaiFactors,
+  // Only what is named after Microsoft's model router leaves the choice of a model to it.
+  routers: /router/i,
   reasoning: openaiModels,
   lanes: [
     { ...responses, adjust: dated(responses, false) },

@@ -1,5 +1,6 @@
 import {
   asFailure,
+  axesOf,
   type Failure,
   type HeaderReader,
   type LedgerEntry,
@@ -8,7 +9,6 @@ import {
   type PriceTerms,
   type Served,
   tokensOf,
-  withoutCost,
 } from "#core/index.ts";
 import type { Attempt, AttemptEnd, AttemptFields } from "#ledger/index.ts";
 import { type ReplyFacts, readServedHeaders, type StreamTap } from "#protocols/index.ts";
@@ -37,6 +37,7 @@ import {
   withRequest,
 } from "./measured-usage.ts";
 import { bookOthers } from "./other-models.ts";
+import { pricesAt } from "./sold-models.ts";
 import { StreamMoney } from "./stream-money.ts";
 
 /**
@@ -111,11 +112,12 @@ export class AttemptEntry {
     };
     this.kept = new KeptObjects(dependencies, call, { selection, match }, this.#fields);
     this.#terms = priceTermsOf(selection.deployment.provider);
-    const pricing = { price: selection.model.price, terms: this.#terms, floor: call.priceFloor };
+    const { price } = selection.model;
+    const priceOf = pricesAt(dependencies.catalog(), selection.deployment.provider.id);
+    const pricing = { price, terms: this.#terms, priceOf, floor: call.priceFloor };
     this.#record = dependencies.recorder.begin(this.#fields, pricing, call.startedMs);
     this.#startMs = this.#record.begunMs;
     this.attemptId = this.#record.attemptId;
-    const { price } = selection.model;
     const pays = call.facts.stream && Number.isFinite(tally.permit.held);
     const hold = pays ? tally.estimate.hold(selection.model) : null;
     this.#money = hold === null || price === null ? null : new StreamMoney(tally.permit, hold, price);
@@ -362,7 +364,7 @@ export class AttemptEntry {
 
   /** Of a stream the headers are written before anybody knows what it costs. */
   #besideBody(): Served | undefined {
-    return this.#stream === null ? this.#inHeaders : withoutCost(this.#inHeaders);
+    return this.#stream === null ? this.#inHeaders : axesOf(this.#inHeaders);
   }
 
   /** What is charged by the request is so with the answer, and with whatever else is charged. */

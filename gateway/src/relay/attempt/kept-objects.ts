@@ -76,11 +76,16 @@ export class KeptObjects {
     if (inputTokens !== null)
       for (const conversation of this.#conversations) objects.push({ ...conversation, inputTokens });
     if (this.#answerId !== null && this.#keeps !== null) {
-      const lifeMs = this.#keeps === "thread_message" ? bounds.threadKeptMs : bounds.responseKeptMs;
       // Continuing the answer brings the whole conversation as input.
-      objects.push({ id: this.#answerId, kind: this.#keeps, inputTokens, expiresAt: now + lifeMs });
+      objects.push({ id: this.#answerId, kind: this.#keeps, inputTokens, expiresAt: now + this.#lifeMs(used) });
     }
     return objects.length === 0 ? {} : { objects };
+  }
+
+  /** A thread does not go on from the answer of a fallback model: its vendor does not store that. */
+  #lifeMs(used: Measured | null): number {
+    if (this.#keeps !== "thread_message") return bounds.responseKeptMs;
+    return used?.served?.byFallback === true ? 0 : bounds.threadKeptMs;
   }
 
   /** For the next call, which may come before the record is in the database. */

@@ -1,16 +1,17 @@
 import {
+  axesOf,
   type Catalog,
-  type Model,
+  findByModelName,
   type Outcome,
   type PriceTerms,
   type PriceVersion,
   type Served,
   tokensOf,
   type Usage,
-  withoutCost,
 } from "#core/index.ts";
 import type { AttemptFields, Recorder } from "#ledger/index.ts";
 import type { Measured } from "./measured-usage.ts";
+import { soldAt } from "./sold-models.ts";
 
 interface Books {
   readonly catalog: () => Catalog;
@@ -69,12 +70,12 @@ export function usedByOthers<Fields extends AttemptFields>(
   { others = [], served }: Pick<Measured, "others" | "served">,
 ): readonly UsedByOther<Fields>[] {
   return others.map(({ model, usage }) => {
-    const known = modelLeadingTo(catalog, model, attempt.provider);
-    const price = (known ?? catalog.models.get(attempt.model))?.price ?? null;
+    const known = findByModelName(soldAt(catalog, attempt.provider), model);
+    const price = (known?.model ?? catalog.models.get(attempt.model))?.price ?? null;
     const fields: Fields = {
       ...attempt,
-      model: known?.name ?? attempt.model,
-      deployment: known?.deployments.find((one) => one.provider.id === attempt.provider)?.id ?? attempt.deployment,
+      model: known?.model.name ?? attempt.model,
+      deployment: known?.deployment.id ?? attempt.deployment,
       upstreamModel: model === "" ? attempt.upstreamModel : model,
       // No request of its own: sums of requests count what has the index 0.
       retryIndex: attempt.retryIndex + 1,
@@ -82,22 +83,6 @@ export function usedByOthers<Fields extends AttemptFields>(
       inputEstimate: 0,
       reservedNanoUsd: 0,
     };
-    return { fields, price, usage, served: withoutCost(served) };
+    return { fields, price, usage, served: axesOf(served) };
   });
-}
-
-/** The upstream may tell a dated name where a shorter one was asked for. */
-function modelLeadingTo(catalog: Catalog, upstreamModel: string, provider: string): Model | null {
-  let best: Model | null = null;
-  let length = 0;
-  for (const model of catalog.models.values()) {
-    for (const deployment of model.deployments) {
-      const { upstreamModel: name } = deployment;
-      if (deployment.provider.id !== provider || name.length <= length) continue;
-      if (upstreamModel !== name && !upstreamModel.startsWith(`${name}-`)) continue;
-      best = model;
-      length = name.length;
-    }
-  }
-  return best;
 }

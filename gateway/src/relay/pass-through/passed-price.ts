@@ -12,6 +12,7 @@ import {
 import type { OutboundMethod, Spooled } from "#ports/index.ts";
 import type { RequestFacts } from "#protocols/index.ts";
 import { governingFor, passThroughOf } from "#providers/index.ts";
+import { type SoldModel, soldAt } from "../attempt/sold-models.ts";
 import type { Call } from "../call.ts";
 import type { PassedPlace } from "./passed-place.ts";
 
@@ -75,7 +76,7 @@ export function passedPrice(
       ? undefined
       : upstreamModel === "" && endpoint !== undefined
         ? dearestAt(catalog, provider.id, endpoint)
-        : soldAt(catalog, provider.id, upstreamModel);
+        : soldAt(catalog, provider.id).get(upstreamModel);
   const chosen = facts === null ? "else" : choiceOf(place, facts);
   if (sold !== undefined && chosen !== "else") {
     return { ...sold, by: "model", ...free, heldTimes: chosen === "tier" ? tierTimesMax : 1 };
@@ -124,9 +125,9 @@ function choiceOf({ provider, kind }: PassedPlace, facts: RequestFacts): "plain"
 const tierMembers: ReadonlySet<string> = new Set(["service_tier", "serviceTier", "speed", "inference_geo"]);
 
 /** Of the models that this provider serves at an endpoint the one whose tokens cost most. */
-function dearestAt(catalog: Catalog, provider: string, endpoint: EndpointId): Sold | undefined {
+function dearestAt(catalog: Catalog, provider: string, endpoint: EndpointId): SoldModel | undefined {
   const types: readonly string[] = endpoint in modelEndpoints ? modelEndpoints[endpoint as ModelEndpoint].types : [];
-  let dearest: Sold | undefined;
+  let dearest: SoldModel | undefined;
   for (const model of catalog.models.values()) {
     const deployment = model.deployments.find((one) => one.provider.id === provider);
     if (model.price === null || deployment === undefined || !types.includes(model.type)) continue;
@@ -139,33 +140,4 @@ type ModelEndpoint = keyof typeof modelEndpoints;
 
 function priceSum({ price }: Model): number {
   return Object.values({ ...price?.table, longContext: 0 }).reduce((sum, pico) => sum + pico, 0);
-}
-
-interface Sold {
-  readonly model: Model;
-  readonly deployment: Deployment;
-}
-
-/** By catalog: what has a price, by its provider and its name there. Of several models of one name the first. */
-const known = new WeakMap<Catalog, ReadonlyMap<string, Sold>>();
-
-function soldAt(catalog: Catalog, provider: string, upstreamModel: string): Sold | undefined {
-  let sold = known.get(catalog);
-  if (sold === undefined) {
-    sold = soldIn(catalog);
-    known.set(catalog, sold);
-  }
-  return sold.get(`${provider}\n${upstreamModel}`);
-}
-
-function soldIn({ models }: Catalog): ReadonlyMap<string, Sold> {
-  const sold = new Map<string, Sold>();
-  for (const model of models.values()) {
-    if (model.price === null) continue;
-    for (const deployment of model.deployments) {
-      const name = `${deployment.provider.id}\n${deployment.upstreamModel}`;
-      if (!sold.has(name)) sold.set(name, { model, deployment });
-    }
-  }
-  return sold;
 }

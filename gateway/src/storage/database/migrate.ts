@@ -55,6 +55,7 @@ import { migration052 } from "./migrations/migration-052.ts";
 import { migration053 } from "./migrations/migration-053.ts";
 import { migration054 } from "./migrations/migration-054.ts";
 import { migration055 } from "./migrations/migration-055.ts";
+import { migration056 } from "./migrations/migration-056.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -113,6 +114,7 @@ export const migrations: Migrations = Object.freeze({
   "053": migration053,
   "054": migration054,
   "055": migration055,
+  "056": migration056,
 });
 
 /**

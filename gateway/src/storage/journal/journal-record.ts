@@ -244,6 +244,7 @@ function settlementRow(settlement: Settlement): JournalRow {
     settlement.served ?? null,
     settlement.unpriced ?? null,
     settlement.ownCostNanoUsd ?? null,
+    settlement.servedModel ?? null,
   ];
 }
 

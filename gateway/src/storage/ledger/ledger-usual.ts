@@ -10,6 +10,7 @@ const usual: Readonly<Record<string, Value>> = {
   vendor_cost_nano_usd: null,
   own_cost_nano_usd: null,
   served: null,
+  served_model: null,
   unpriced: null,
   operation: null,
   calls: 1,

@@ -12,7 +12,7 @@ import {
 import { rawUsageWithin, wholeUsage } from "#ledger/index.ts";
 import type { ReplyFacts } from "#protocols/index.ts";
 import { priceTermsOf } from "#providers/index.ts";
-import { type Measured, measuredReply, usedByOthers } from "#relay/index.ts";
+import { type Measured, measuredReply, pricesAt, usedByOthers } from "#relay/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { endings } from "../settle/settle.ts";
 import type { TaskPass } from "../task-pass.ts";
@@ -116,11 +116,12 @@ function withCounted(told: Usage, { inputUncached: _, output: __, ...counted }: 
   return { ...told, ...Object.fromEntries(missing) };
 }
 
-/** By the version that was in force when the call was made. */
-async function pricing({ ledger }: TaskDependencies, { priceVersion: id, account, upstreamModel }: Task) {
+/** By the version that was in force when the call was made; another model that the upstream took by the one in force now. */
+async function pricing({ catalog, ledger }: TaskDependencies, { priceVersion: id, account, upstreamModel }: Task) {
   const price = id === null ? null : await ledger.price(id);
   if (id !== null && price === null) throw new Error(`there is no price version ${id}`);
-  return { price, terms: account === null ? usualTerms : priceTermsOf(account), upstreamModel };
+  if (account === null) return { price, terms: usualTerms, upstreamModel };
+  return { price, terms: priceTermsOf(account), upstreamModel, priceOf: pricesAt(catalog(), account.providerId) };
 }
 
 /** Entries of what other models used for it. */

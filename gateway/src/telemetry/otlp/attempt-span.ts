@@ -143,6 +143,7 @@ function ownAttributes(entry: LedgerEntry, options: AttemptSpanOptions): Attribu
   own.add(names.attemptId, entry.attemptId);
   if (entry.retryIndex > 0) own.add(names.retry, entry.retryIndex);
   if (entry.upstreamId !== null) own.add(names.responseId, entry.upstreamId);
+  if (entry.servedModel !== undefined) own.add(names.responseModel, maskText(entry.servedModel));
   const firstMs = entry.stream ? (entry.firstTokenMs ?? entry.firstByteMs) : null;
   if (firstMs !== null) own.add(names.firstChunk, firstMs / 1_000);
   if (entry.usageSource !== "none") addUsage(own, entry, options);
@@ -199,6 +200,7 @@ const names = {
   attemptId: attributeName("sluice.attempt.id"),
   retry: attributeName("sluice.retry"),
   responseId: attributeName("gen_ai.response.id"),
+  responseModel: attributeName("gen_ai.response.model"),
   firstChunk: attributeName("gen_ai.response.time_to_first_chunk"),
   input: attributeName("gen_ai.usage.input_tokens"),
   output: attributeName("gen_ai.usage.output_tokens"),

@@ -57,6 +57,7 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
           t("requests.attempt.reserved"),
           attempt.reserved_usd > 0 ? <Money key="held" usd={attempt.reserved_usd} /> : null,
         ],
+        [t("requests.attempt.servedModel"), attempt.served_model],
         [t("requests.attempt.served"), attempt.served],
         [
           t("requests.attempt.vendorCost"),

@@ -23,6 +23,7 @@ export function sampleAttempt(more: Partial<AttemptDetail> = {}): AttemptDetail 
     vendor_cost_usd: null,
     own_cost_usd: null,
     served: null,
+    served_model: null,
     unpriced: [],
     reserved_usd: 0,
     upstream_ms: 2_290,
