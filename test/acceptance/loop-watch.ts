@@ -1,11 +1,34 @@
 import { isMainThread } from "node:worker_threads";
 
+/** Processor time of `fixedWork` on the machine that the bound was set on, without other work. */
+const fixedWorkMs = 20;
+const bytes = new Uint8Array(1024 * 1024).map((_, index) => index * 31);
+
+/** Reads bytes, as what is watched does. */
+function fixedWork(): number {
+  let hash = 0;
+  for (let round = 0; round < 16; round++) {
+    for (let at = 0; at < bytes.length; at++) hash = (Math.imul(hash, 31) + (bytes[at] as number)) | 0;
+  }
+  return hash;
+}
+
+/** How many times longer the same work takes here and now: the processor may be another one, and shared with other programs. */
+function slowness(): number {
+  const before = process.threadCpuUsage();
+  fixedWork();
+  const { user, system } = process.threadCpuUsage(before);
+  return Math.max(1, (user + system) / 1_000 / fixedWorkMs);
+}
+
 /**
  * Loaded into a gateway ahead of itself: tells how much processor time its event loop spent between two of its turns at
  * most, since it was last asked. Processor time, because on a busy machine the clock tells of the machine.
  */
 const port = Number(process.env["LOOP_WATCH_PORT"]);
 if (isMainThread && port > 0 && process.argv.includes("serve")) {
+  // Read and compiled before it is measured.
+  fixedWork();
   let longestMicros = 0;
   let last = process.threadCpuUsage();
   const turn = (): number => {
@@ -20,8 +43,12 @@ if (isMainThread && port > 0 && process.argv.includes("serve")) {
     idleTimeout: 0,
     hostname: "127.0.0.1",
     port,
-    fetch() {
-      const told = { longest_ms: longestMicros / 1_000, resident_bytes: process.memoryUsage.rss() };
+    fetch({ url }) {
+      const told = {
+        longest_ms: longestMicros / 1_000,
+        resident_bytes: process.memoryUsage.rss(),
+        slowness: url.endsWith("/slowness") ? slowness() : 1,
+      };
       longestMicros = 0;
       turn();
       return Response.json(told);

@@ -1,9 +1,6 @@
 import { asBuffer } from "./bytes.ts";
-import { type NamesHeard, readSpan } from "./json-scan.ts";
-import { skimObject, skimValue } from "./json-skim.ts";
-import { textOf } from "./json-value.ts";
-import { mayEscape, valueEnd, walkMembers } from "./member-walk.ts";
-import { ObjectsOnce } from "./object-once.ts";
+import type { NamesHeard } from "./json-scan.ts";
+import { mayEscape, textAt, walkObjects } from "./member-walk.ts";
 import { addressBounds } from "./unseen-costs.ts";
 
 /** Media that a body names by address, for the upstream to fetch. */
@@ -13,8 +10,9 @@ export interface AddressedMedia {
   readonly others: number;
 }
 
-/** More than any vendor takes. */
+/** More than any vendor takes; and members that may be addresses. */
 const addressesMax = 256;
+const membersMax = 10_000;
 
 /**
  * Of a body whose grammar was checked. One that has none is told by what a scan of the whole has `heard`, most others by a search of
@@ -29,55 +27,44 @@ export function addressedMedia(
   const bytes = asBuffer(body);
   if (!marks.some((mark) => bytes.includes(mark)) && !mayEscape(bytes)) return undefined;
   const found = { pictures: 0, others: 0 };
-  const objects = new ObjectsOnce(
-    bytes,
-    (start) => valueEnd(bytes, start),
-    (start, end) => skimObject(bytes, start, end, wanted),
-  );
-  /** The text of a member of the object that begins there. */
-  const said = (object: number, ...names: readonly string[]): string => {
-    const members = objects.at(object);
-    for (const name of names) {
-      const text = textOf(skimValue(bytes, members?.get(name)));
-      if (text !== null) return text;
-    }
-    return "";
-  };
-  const visit = (name: string, start: number, object: number): void => {
-    if (found.pictures + found.others >= addressesMax) throw new TooMany();
+  const tooMany = walkObjects(bytes, places, membersMax, (member, object) => {
+    const { name, start } = member;
     const isObject = bytes[start] === OPEN_OBJECT;
+    let isPicture = addressBounds[name] === "picture";
     if (name === "source") {
-      if (!isObject || said(start, "type") !== "url") return;
-      if (said(object, "type") === "image") found.pictures++;
-      else found.others++;
-    } else if (isInline(bytes, start, isObject ? said(start, "url") : null)) {
+      if (!isObject || said(bytes, member.type) !== "url") return;
+      isPicture = said(bytes, object.type) === "image";
+    } else {
       // Its bytes stand in the body.
-    } else if (!isObject && isKept(textOf(readSpan(bytes, { start, end: valueEnd(bytes, start) })) ?? "")) {
+      if (isInline(bytes, isObject ? member.url : start)) return;
       // Held by its own record.
-    } else if (addressBounds[name] === "picture" || said(object, "mimeType", "mime_type").startsWith("image/")) {
-      found.pictures++;
-    } else found.others++;
-  };
-  try {
-    walkMembers(bytes, places, visit);
-  } catch (thrown) {
-    if (!(thrown instanceof TooMany)) throw thrown;
-    found.others++;
-  }
+      if (!isObject && isKept(said(bytes, start))) return;
+      isPicture ||= said(bytes, object.mimeType).startsWith("image/");
+    }
+    if (found.pictures + found.others > addressesMax) return;
+    // What is more is taken for documents.
+    if (isPicture && found.pictures + found.others < addressesMax) found.pictures++;
+    else found.others++;
+  });
+  if (tooMany !== null) found.others++;
   return found;
 }
 
-/** Ends the walk: what is more cannot be told apart from a document. */
-class TooMany extends Error {}
+/** The text that begins there; empty for none. */
+function said(bytes: Buffer, start: number): string {
+  return start === -1 ? "" : (textAt(bytes, start) ?? "");
+}
 
-/** A data URL, or nothing. `url`: of the object that stands there; null: a text does. */
-function isInline(bytes: Buffer, start: number, url: string | null): boolean {
-  if (url !== null) return url === "" || /^data:/i.test(url);
-  return bytes[start] !== QUOTE || /^data:/i.test(bytes.toString("latin1", start + 1, start + 6));
+/** A data URL, or no address at all. */
+function isInline(bytes: Buffer, start: number): boolean {
+  return (
+    bytes[start] !== QUOTE ||
+    bytes[start + 1] === QUOTE ||
+    /^data:/i.test(bytes.toString("latin1", start + 1, start + 6))
+  );
 }
 
 const places: ReadonlySet<string> = new Set(["source", ...Object.keys(addressBounds)]);
-const wanted: ReadonlySet<string> = new Set(["type", "url", "mimeType", "mime_type"]);
 const marks = ['_url"', '"url"', '"fileUri"', '"file_uri"'].map((mark) => Buffer.from(mark));
 const OPEN_OBJECT = 0x7b;
 const QUOTE = 0x22;

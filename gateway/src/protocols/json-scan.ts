@@ -1,6 +1,7 @@
 import { bounds } from "#core/index.ts";
 import type { GovernedNames } from "./governed-names.ts";
-import { everyClass, type NameSieve, sieveIndex, sieveSize } from "./name-sieve.ts";
+import { asciiName, decode, memberName, nameCharactersMax } from "./member-name.ts";
+import { type NameSieve, sieveIndex, sieveIndexOf, sieveSize } from "./name-sieve.ts";
 
 /** Where a value stands in the bytes: start inclusive, end exclusive. */
 export interface Span {
@@ -123,7 +124,7 @@ export function readScanned(bytes: Uint8Array, span: Span): unknown {
     case 0x6e:
       return null;
     case QUOTE:
-      return end - start - 2 > keptNameBytesMax ? readSpan(bytes, span) : memberName(bytes, start, end);
+      return end - start - 2 > nameCharactersMax ? readSpan(bytes, span) : memberName(bytes, start, end);
     default:
       return readSpan(bytes, span);
   }
@@ -158,46 +159,6 @@ const COMMA = 0x2c;
 const MINUS = 0x2d;
 const ZERO = 0x30;
 const NINE = 0x39;
-
-const decoder = new TextDecoder();
-
-/** A part of a Buffer, which most bodies are, is read without a view of it. */
-function decode(bytes: Uint8Array, start: number, end: number): string {
-  return Buffer.isBuffer(bytes) ? bytes.toString("utf8", start, end) : decoder.decode(bytes.subarray(start, end));
-}
-
-/** No name that anybody looks for is this long, not even with each of its characters as an escape. */
-const nameBytesMax = 512;
-const keptNameBytesMax = 40;
-const keptNamesMax = 1_024;
-
-/** Plain names as they stood before, by a hash of their bytes: nearly every object has the names of the one before it. */
-const keptNames: (string | undefined)[] = new Array<string | undefined>(keptNamesMax).fill(undefined);
-
-/** The name, or another short text, between `start` (its opening quote) and `end`; plain ASCII that was seen before makes no string. */
-function memberName(bytes: Uint8Array, start: number, end: number): string {
-  const length = end - start - 2;
-  if (length > nameBytesMax - 2) return "";
-  if (length > keptNameBytesMax) return String(JSON.parse(decode(bytes, start, end)));
-  let hash = length;
-  for (let at = start + 1; at < end - 1; at++) {
-    const byte = bytes[at] ?? 0;
-    if (byte === BACKSLASH || byte > 0x7e) return String(JSON.parse(decode(bytes, start, end)));
-    hash = (Math.imul(hash, 31) + byte) | 0;
-  }
-  const place = hash & (keptNamesMax - 1);
-  const kept = keptNames[place];
-  if (kept !== undefined && standsAt(bytes, start + 1, length, kept)) return kept;
-  const name = decode(bytes, start + 1, end - 1);
-  keptNames[place] = name;
-  return name;
-}
-
-function standsAt(bytes: Uint8Array, start: number, length: number, ascii: string): boolean {
-  if (ascii.length !== length) return false;
-  for (let index = 0; index < length; index++) if (bytes[start + index] !== ascii.charCodeAt(index)) return false;
-  return true;
-}
 
 function skipSpace(bytes: Uint8Array, from: number): number {
   let at = from;
@@ -369,6 +330,12 @@ function skipMemberName(bytes: Uint8Array, from: number, count: Count): number {
     count.heard |= count.classesOf[sieveIndex(first, second, last, at - from)] as number;
     return at + 1;
   }
-  count.heard |= everyClass;
-  return skipString(bytes, at);
+  return hearEscaped(bytes, from, skipString(bytes, at), count);
+}
+
+function hearEscaped(bytes: Uint8Array, from: number, end: number, count: Count): number {
+  const name = asciiName(bytes, from - 1, end);
+  // Hardly anybody writes a name like this who does not want to hide it.
+  if (name !== null && name !== "") count.heard |= count.classesOf[sieveIndexOf(name)] as number;
+  return end;
 }

@@ -28,8 +28,9 @@ export function mediaUrlsIn(body: Uint8Array): readonly MediaUrl[] {
     (start, end) => smallObject(bytes, start, end),
   );
   walkMembers(bytes, names, (name, start, object) => {
+    if (bytes[start] !== QUOTE) return;
     const span = { start, end: valueEnd(bytes, start) };
-    if (bytes[start] !== QUOTE || isData(bytes, span)) return;
+    if (isData(bytes, span)) return;
     if (span.end - start > bounds.urlBytesMax * 6) throw wrong(name, "is longer than any address");
     const url = String(readSpan(bytes, span));
     const holder = name === "url" ? holderOf(bytes, object) : "";

@@ -1,3 +1,6 @@
+import { bounds } from "#core/index.ts";
+import { asciiName } from "./member-name.ts";
+
 /**
  * Walks the members of a body whose grammar was checked, at any depth, and tells of the wanted ones where their value
  * begins and where the object begins that holds them. What the caller gave as data of its own is passed over.
@@ -24,11 +27,115 @@ export function walkMembers(
       at = end;
       continue;
     }
-    const name = nameOf(bytes, at, end);
+    const name = asciiName(bytes, at, end) ?? "";
     at = skipSpace(bytes, colon + 1);
-    if (data.has(name) && !(name === "input" && open.length === 1)) at = valueEnd(bytes, at);
+    if (isData(name, open.length)) at = valueEnd(bytes, at);
     else if (wanted.has(name)) visit(name, at, open.at(-1) ?? 0);
   }
+}
+
+/** What an object says of itself: where the values of such members begin, the last where one stands twice; -1 for one that is not there. */
+export interface Described {
+  id: number;
+  type: number;
+  url: number;
+  /** `mimeType` or `mime_type`. */
+  mimeType: number;
+}
+
+/** A member that was found. Read it at once: the next one may take its place. */
+export interface FoundMember extends Described {
+  name: string;
+  /** Where its value begins. What is described is that value, where it is an object. */
+  start: number;
+}
+
+interface OpenObject extends Described {
+  start: number;
+}
+
+/**
+ * The same, telling of each wanted member when the object that holds it ends, so that it is known what that object says of itself
+ * wherever in it that stands. One walk, however deep objects stand in each other. It ends at the first member beyond
+ * `membersMax`, and returns its name; null: there were no more.
+ */
+export function walkObjects(
+  bytes: Buffer,
+  wanted: ReadonlySet<string>,
+  membersMax: number,
+  visit: (member: FoundMember, object: Described) => void,
+): string | null {
+  let left = membersMax;
+  /** By depth. */
+  const open: OpenObject[] = [];
+  let depth = 0;
+  /** Those of objects that are open, outer ones first. */
+  const found: FoundMember[] = [];
+  let count = 0;
+  const close = (): void => {
+    const object = open[--depth];
+    if (object === undefined) return;
+    while (count > 0 && (found[count - 1] as FoundMember).start > object.start)
+      visit(found[--count] as FoundMember, object);
+    const holder = found[count - 1];
+    if (count > 0 && holder?.start === object.start) copyDescription(object, holder);
+  };
+  let at = 0;
+  while (at < bytes.length) {
+    const byte = bytes[at];
+    if (byte !== QUOTE) {
+      if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+        open[depth] ??= { start: 0, id: -1, type: -1, url: -1, mimeType: -1 };
+        const object = open[depth++] as OpenObject;
+        object.start = at;
+        copyDescription(nothingSaid, object);
+      } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) close();
+      at++;
+      continue;
+    }
+    const end = stringEnd(bytes, at);
+    const colon = skipSpace(bytes, end);
+    if (bytes[colon] !== COLON) {
+      at = end;
+      continue;
+    }
+    const name = asciiName(bytes, at, end) ?? "";
+    at = skipSpace(bytes, colon + 1);
+    if (isData(name, depth)) {
+      at = valueEnd(bytes, at);
+      continue;
+    }
+    const object = open[depth - 1];
+    if (object !== undefined) {
+      if (name === "type") object.type = at;
+      else if (name === "id") object.id = at;
+      else if (name === "url") object.url = at;
+      else if (name === "mimeType" || name === "mime_type") object.mimeType = at;
+    }
+    if (wanted.has(name)) {
+      if (--left < 0) return name;
+      found[count] ??= { name: "", start: 0, id: -1, type: -1, url: -1, mimeType: -1 };
+      const member = found[count++] as FoundMember;
+      member.name = name;
+      member.start = at;
+      copyDescription(nothingSaid, member);
+    }
+  }
+  return null;
+}
+
+function copyDescription({ id, type, url, mimeType }: Described, to: Described): void {
+  to.id = id;
+  to.type = type;
+  to.url = url;
+  to.mimeType = mimeType;
+}
+
+const nothingSaid: Described = { id: -1, type: -1, url: -1, mimeType: -1 };
+
+/** Whether the member's value is passed over. */
+function isData(name: string, depth: number): boolean {
+  return data.has(name) && !(name === "input" && depth === 1);
 }
 
 /** Members that hold the caller's own data, which no upstream reads names from. `input` is data but at the top. */
@@ -60,19 +167,29 @@ export function mayEscape(bytes: Buffer): boolean {
   return false;
 }
 
-function nameOf(bytes: Buffer, start: number, end: number): string {
-  const text = bytes.toString("latin1", start + 1, end - 1);
-  return text.includes("\\") ? String(JSON.parse(bytes.toString("utf8", start, end))) : text;
-}
-
 /** Index behind the closing quote of the string that opens at `from`. */
 export function stringEnd(bytes: Buffer, from: number): number {
-  for (let quote = bytes.indexOf(QUOTE, from + 1); quote !== -1; quote = bytes.indexOf(QUOTE, quote + 1)) {
+  let at = from + 1;
+  // Most are short: the search of the runtime costs as much as some forty bytes.
+  for (const near = at + 40; at < near; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) return at + 1;
+    if (byte === BACKSLASH) at++;
+  }
+  for (let quote = bytes.indexOf(QUOTE, at); quote !== -1; quote = bytes.indexOf(QUOTE, quote + 1)) {
     let before = quote - 1;
     while (bytes[before] === BACKSLASH) before--;
     if ((quote - before) % 2 === 1) return quote + 1;
   }
   return bytes.length;
+}
+
+/** The text of a member, escapes read; null for what is none, or longer than anything that decides about a call. */
+export function textAt(bytes: Buffer, start: number): string | null {
+  if (bytes[start] !== QUOTE) return null;
+  const end = stringEnd(bytes, start);
+  if (end - start > bounds.governingBytesMax) return null;
+  return asciiName(bytes, start, end) || String(JSON.parse(bytes.toString("utf8", start, end)));
 }
 
 /** Index behind the value that begins at `start`; of a number or word, its start. */

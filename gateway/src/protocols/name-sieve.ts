@@ -8,16 +8,12 @@ export class NameSieve {
 
   add(bit: number, names: Iterable<string>): this {
     for (const name of names) {
-      const second = name.length > 1 ? name.charCodeAt(1) : QUOTE;
-      const at = sieveIndex(name.charCodeAt(0), second, name.charCodeAt(name.length - 1), name.length);
+      const at = sieveIndexOf(name);
       this.classes[at] = (this.classes[at] ?? 0) | bit;
     }
     return this;
   }
 }
-
-/** A name with an escape in it could be any. */
-export const everyClass = 0xff;
 
 /** Large enough that hardly any two names fall on one index by chance: whoever hears a name searches the whole body for it. */
 export const sieveSize = 4_096;
@@ -25,6 +21,11 @@ export const sieveSize = 4_096;
 /** The factors keep the names that nearly every body has (`role`, `content`, `description`) off those that are looked for. */
 export function sieveIndex(first: number, second: number, last: number, length: number): number {
   return (Math.imul(first, 13) ^ Math.imul(second, 37) ^ Math.imul(last, 21) ^ Math.imul(length, 61)) & (sieveSize - 1);
+}
+
+export function sieveIndexOf(name: string): number {
+  const second = name.length > 1 ? name.charCodeAt(1) : QUOTE;
+  return sieveIndex(name.charCodeAt(0), second, name.charCodeAt(name.length - 1), name.length);
 }
 
 /** What stands behind a name of one byte. */

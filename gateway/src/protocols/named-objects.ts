@@ -1,12 +1,11 @@
 import { bounds, type UpstreamObjectKind } from "#core/index.ts";
 import { asBuffer } from "./bytes.ts";
 import { type NamesHeard, readSpan, type Span } from "./json-scan.ts";
-import { skimObject, skimValue } from "./json-skim.ts";
+import { skimObject } from "./json-skim.ts";
 import { isObject, objectOf, textOf, wrong } from "./json-value.ts";
 import { mediaNames } from "./media-urls.ts";
-import { mayEscape, valueEnd, walkMembers } from "./member-walk.ts";
+import { mayEscape, textAt, valueEnd, walkObjects } from "./member-walk.ts";
 import { NameSieve } from "./name-sieve.ts";
-import { ObjectsOnce } from "./object-once.ts";
 
 /** An object at the upstream that a body names: a file, a store, a container, a conversation, a cache. */
 export interface NamedObject {
@@ -43,8 +42,8 @@ export function namedObject(param: string, id: string): NamedObject {
 
 /** How the bodies of one dialect name objects. */
 export interface ObjectNames {
-  /** Members anywhere in the body whose text, or texts, are ids. */
-  readonly nested: ReadonlySet<string>;
+  /** Members anywhere in the body whose text, or texts, are ids; and the holders. */
+  readonly walked: ReadonlySet<string>;
   /** Members anywhere in the body that are objects with an `id`. */
   readonly holders: ReadonlySet<string>;
   /** What all bodies with one of those hold somewhere, as bytes. */
@@ -69,7 +68,7 @@ export function objectNames(
     .add(MEDIA, mediaNames)
     .add(TOOLS, toolsIn);
   return {
-    nested: new Set(names),
+    walked: new Set([...names, ...holders]),
     holders: new Set(holders),
     marks: marks.map((mark) => Buffer.from(mark)),
     sieve,
@@ -109,20 +108,16 @@ export function nestedObjects(
   const bytes = asBuffer(body);
   if (!names.marks.some((mark) => bytes.includes(mark)) && !mayEscape(bytes)) return none;
   const found: NamedObject[] = [];
-  const types = new ObjectsOnce(
-    bytes,
-    (start) => valueEnd(bytes, start),
-    (start, end) => typeAt(bytes, start, end),
-  );
-  let seen = 0;
-  walkMembers(bytes, new Set([...names.nested, ...names.holders]), (name, start, open) => {
-    if (++seen > bounds.namedObjectsMax * 10)
-      throw wrong(name, `stands more than ${bounds.namedObjectsMax * 10} times`);
-    const type = types.at(open) ?? "";
-    if (originPattern.test(type)) return;
-    if (!names.holders.has(name)) take(found, name, bytes, start, picturePattern.test(type));
-    else if (bytes[start] === OPEN_OBJECT) found.push(...heldId(bytes, { start, end: valueEnd(bytes, start) }, name));
+  const membersMax = bounds.namedObjectsMax * 10;
+  const tooMany = walkObjects(bytes, names.walked, membersMax, ({ name, start, id }, { type, mimeType }) => {
+    // In Gemini's dialect a media type says what it is.
+    const typeAt = type === -1 ? mimeType : type;
+    const told = typeAt === -1 ? "" : (textAt(bytes, typeAt) ?? "");
+    if (originPattern.test(told)) return;
+    if (!names.holders.has(name)) take(found, name, bytes, start, picturePattern.test(told));
+    else if (id !== -1 && bytes[id] !== LOWER_N) found.push(namedObject(name, idAt(bytes, id, name)));
   });
+  if (tooMany !== null) throw wrong(tooMany, `stands more than ${membersMax} times`);
   return found;
 }
 
@@ -136,6 +131,13 @@ export function objectAt(body: Uint8Array, span: Span | undefined, param: string
   return [namedObject(param, id)];
 }
 
+/** The id in an object that a nested member holds. */
+function idAt(bytes: Buffer, start: number, param: string): string {
+  const id = textAt(bytes, start);
+  if (id === null || id === "") throw wrong(param, "must be an id, or an object that holds one");
+  return id;
+}
+
 /** Of a member that is an object. Without an id it names nothing. */
 export function heldId(body: Uint8Array, span: Span | undefined, param: string): readonly NamedObject[] {
   if (span === undefined || body[span.start] !== OPEN_OBJECT) return none;
@@ -143,14 +145,6 @@ export function heldId(body: Uint8Array, span: Span | undefined, param: string):
   return objectAt(body, id, param);
 }
 
-/** The `type` of the object that begins there, or in Gemini's dialect its media type; empty where it has none. */
-function typeAt(bytes: Buffer, start: number, end: number): string {
-  const members = skimObject(bytes, start, end, typeNames);
-  const span = members?.get("type") ?? members?.get("mimeType") ?? members?.get("mime_type");
-  return textOf(skimValue(bytes, span)) ?? "";
-}
-
-const typeNames: ReadonlySet<string> = new Set(["type", "mimeType", "mime_type"]);
 const idOnly: ReadonlySet<string> = new Set(["id"]);
 
 function take(found: NamedObject[], param: string, bytes: Buffer, start: number, isPicture: boolean): void {

@@ -44,6 +44,25 @@ export const justSmall: readonly HostileShape[] = [
     "small, files within files",
     () => `"x":${'{"type2":1,"file_id":"a","x":'.repeat(100)}[${"1,".repeat(400_000)}1]${"}".repeat(100)}`,
   ),
+  ...each(
+    native,
+    "small, addresses within addresses",
+    () => `"x":${'{"type2":1,"image_url":{"x":'.repeat(50)}[${"1,".repeat(400_000)}1]${"}".repeat(100)}`,
+  ),
+  call(
+    "chat, native",
+    "small, sounds within sounds",
+    () => `"x":${'{"audio":'.repeat(100)}[${"1,".repeat(400_000)}1]${"}".repeat(100)}`,
+    [200],
+  ),
+  ...each(
+    native,
+    "small, sources within sources",
+    () =>
+      `"x":${'{"source":{"type":"url","url":"https://a.example","x":'.repeat(50)}[${"1,".repeat(400_000)}1]${"}".repeat(100)}`,
+    [200, 400, 413],
+  ),
+  ...each(native, "small, names with an escape, over and over", () => `"x":{${many(150_000, '"fil\\u0065":1')}}`),
   ...each(translated, "small, messages", () => `"x":[${many(4_000, "{}")}]`),
   call("images", "small, assets", () => `"x":[${many(60, (at) => `"asset://as_${at}"`)}]`, [404]),
 ];
