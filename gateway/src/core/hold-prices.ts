@@ -16,6 +16,8 @@ export interface InputTokens {
 export interface HoldPrices extends InputTokens {
   readonly output: PicoUsd;
   readonly counted: Readonly<Record<CountedClass, PicoUsd>>;
+  /** What a request costs that nothing else is counted of, in nano-USD. */
+  readonly request: NanoUsd;
 }
 
 /** How many of what is charged by something other than tokens; what is left out is none. */
@@ -32,7 +34,7 @@ export interface HeldCounts {
  * dearest class; those of a long context where the estimate exceeds its threshold. Of variants the dearest counts, but for those of
  * a tier, a region or a speed, which only the answer tells.
  */
-export function holdPrices(price: PriceVersion, inputTokens: number, writes: CacheWrites): HoldPrices {
+export function holdPrices(price: PriceVersion, inputTokens: number, writes: () => CacheWrites): HoldPrices {
   let known = cache.get(price);
   if (known === undefined) {
     const tables = [
@@ -46,7 +48,9 @@ export function holdPrices(price: PriceVersion, inputTokens: number, writes: Cac
     };
     cache.set(price, known);
   }
-  return (inputTokens > known.above ? known.long : known.plain)[writes];
+  const prices = inputTokens > known.above ? known.long : known.plain;
+  // Most vendors charge nothing of their own for that: what is asked for need not be known.
+  return prices.long.text === prices.none.text ? prices.none : prices[writes()];
 }
 
 /** What so much costs at those prices, rounded up: an amount to be held. Infinite counts cost the most there is. */
@@ -71,6 +75,8 @@ interface Known {
   readonly long: ByWrites;
 }
 
+export const noWrites = (): CacheWrites => "none";
+
 /** By version object: a new catalog brings new ones. */
 const cache = new WeakMap<PriceVersion, Known>();
 
@@ -88,6 +94,7 @@ function pricesOf(tables: readonly ClassPrices[]): ByWrites {
   const others = {
     output: most(...outputClasses),
     counted: Object.fromEntries(countedClasses.map((name) => [name, most(name)])) as Record<CountedClass, PicoUsd>,
+    request: Math.ceil(most("chargedRequests") / picoPerNano),
   };
   const by = (...asked: readonly (keyof ClassPrices)[]): HoldPrices => {
     const text = most("inputUncached", "cacheRead", ...asked);

@@ -30,6 +30,8 @@ interface ComparedCosts {
 
 /** USD as a decimal without an exponent, to the last nano-USD. */
 export function nanoToUsdText(nano: NanoUsd): string {
+  // Up to fifteen digits a double is written as the decimal that it was made from; below a millionth with an exponent.
+  if (nano >= 1_000 && nano < 1e15) return String(nano / nanoUsdPerUsd);
   const fraction = String(nano % nanoUsdPerUsd)
     .padStart(9, "0")
     .replace(/0+$/, "");

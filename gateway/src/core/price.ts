@@ -1,6 +1,6 @@
 import { usageTable } from "@sluice/contract/words";
 import type { NanoUsd, PicoUsd } from "./money.ts";
-import { inputTokensOf, type Usage } from "./usage.ts";
+import { inputClasses, inputTokensOf, outputClasses, type Usage } from "./usage.ts";
 
 /** Pico-USD for one unit of each usage class. A class without a price costs nothing. `reasoning` is paid as output. */
 export type ClassPrices = { readonly [K in Exclude<keyof Usage, "reasoning" | "unexplained">]?: PicoUsd };
@@ -230,8 +230,32 @@ const exactPicoMax = Number.MAX_SAFE_INTEGER - picoPerNano;
  * NanoUsd can hold stays at the largest it can.
  */
 export function costOf(table: PriceTable, usage: Usage): NanoUsd {
-  const { plain, long, above } = chargesOf(table);
-  const charges = long !== null && inputTokensOf(usage) > above ? long : plain;
+  return costBy(chargesOf(table, usage), usage);
+}
+
+/** What the input of a usage costs. */
+export function inputCostOf(table: PriceTable, usage: Usage): NanoUsd {
+  return costBy(chargesOf(table, usage).input, usage);
+}
+
+/** The cost of a usage, and the classes of it that the table has no price for, so that nothing is charged for them. */
+export function chargeOf(
+  table: PriceTable,
+  usage: Usage,
+): { readonly cost: NanoUsd; readonly unpriced: readonly PricedClass[] } {
+  const charges = chargesOf(table, usage);
+  let unpriced: PricedClass[] | null = null;
+  for (const name of charges.free) {
+    if (usage[name] === 0) continue;
+    unpriced ??= [];
+    unpriced.push(name);
+  }
+  return { cost: costBy(charges, usage), unpriced: unpriced ?? none };
+}
+
+const none: readonly PricedClass[] = [];
+
+function costBy(charges: PricedCharges, usage: Usage): NanoUsd {
   const { names, prices } = charges;
   let pico = 0;
   for (let at = 0; at < names.length; at++) pico += usage[names[at] as PricedClass] * (prices[at] as PicoUsd);
@@ -241,9 +265,15 @@ export function costOf(table: PriceTable, usage: Usage): NanoUsd {
 }
 
 /** The classes that a table has a price for, and their prices beside them. */
-interface Charges {
+interface PricedCharges {
   readonly names: readonly PricedClass[];
   readonly prices: readonly PicoUsd[];
+}
+
+interface Charges extends PricedCharges {
+  readonly input: PricedCharges;
+  /** Classes that cost nothing only because the table has no price for them. */
+  readonly free: readonly PricedClass[];
 }
 
 interface TableCharges {
@@ -255,7 +285,13 @@ interface TableCharges {
 /** By table object, which never changes: most classes have no price, and need not be looked at for each call. */
 const charges = new WeakMap<PriceTable, TableCharges>();
 
-function chargesOf(table: PriceTable): TableCharges {
+/** Those of a long context, or the plain ones. */
+function chargesOf(table: PriceTable, usage: Usage): Charges {
+  const { plain, long, above } = tableCharges(table);
+  return long !== null && inputTokensOf(usage) > above ? long : plain;
+}
+
+function tableCharges(table: PriceTable): TableCharges {
   let known = charges.get(table);
   if (known === undefined) {
     const { longContext } = table;
@@ -270,11 +306,34 @@ function chargesOf(table: PriceTable): TableCharges {
 }
 
 function chargesBy(prices: ClassPrices): Charges {
-  const names = pricedClasses.filter((name) => prices[name] !== undefined);
-  return { names, prices: names.map((name) => prices[name] ?? 0) };
+  const has = (name: PricedClass): boolean => prices[name] !== undefined;
+  const only = (names: readonly PricedClass[]): PricedCharges => ({
+    names,
+    prices: names.map((name) => prices[name] ?? 0),
+  });
+  const names = pricedClasses.filter(has);
+  return { ...only(names), input: only(inputClasses.filter(has)), free: freeClasses(new Set(names)) };
 }
 
-function costWithBigint({ names, prices }: Charges, usage: Usage): NanoUsd {
+/** Charged beside whatever else is. */
+const extras = ["webSearches", "mapSearches", "fileSearches", "codeSessions"] as const satisfies readonly PricedClass[];
+/** Other measures of the same work: a model is priced by one of them, or by tokens. */
+const measures = [
+  ...["images", "videoSeconds", "audioSeconds", "searchUnits", "characters", "chargedRequests"],
+] as const satisfies readonly PricedClass[];
+const tokens: readonly PricedClass[] = [...inputClasses, ...outputClasses];
+
+/** A model that is priced by another measure has its tokens in that, and the other way round. */
+function freeClasses(priced: ReadonlySet<PricedClass>): readonly PricedClass[] {
+  // A price without any figure says that nothing costs anything.
+  if (priced.size === 0) return [];
+  const byMeasure = measures.some((name) => priced.has(name));
+  const byTokens = tokens.some((name) => priced.has(name));
+  const counted = [...extras, ...(byMeasure ? [] : tokens), ...(byMeasure || byTokens ? [] : measures)];
+  return counted.filter((name) => !priced.has(name));
+}
+
+function costWithBigint({ names, prices }: PricedCharges, usage: Usage): NanoUsd {
   let pico = 0n;
   for (const [at, name] of names.entries()) pico += BigInt(Math.round(usage[name])) * BigInt(prices[at] ?? 0);
   const nano = (pico + 500n) / 1_000n;

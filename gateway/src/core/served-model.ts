@@ -1,3 +1,5 @@
+import { BoundedMap } from "./bounded-map.ts";
+
 /**
  * The model that served, where an answer names another one than was asked for; null: the same one, or none is named. A dated
  * snapshot is the model that it is a snapshot of.
@@ -13,8 +15,15 @@ export function findByModelName<Found>(known: ReadonlyMap<string, Found>, named:
 }
 
 function undated(name: string): string {
-  return bare(name).toLowerCase().replace(prefix, "").replace(version, "").replace(snapshot, "");
+  const known = undatedNames.get(name);
+  if (known !== undefined) return known;
+  const short = bare(name).toLowerCase().replace(prefix, "").replace(version, "").replace(snapshot, "");
+  undatedNames.set(name, short);
+  return short;
 }
+
+/** Every answer names its model, and most name one of few. */
+const undatedNames = new BoundedMap<string, string>(1_000);
 
 /** Without the folders that vendors write in front of it: `models/gemini-3-flash`, `openai/gpt-6`, an ARN. */
 function bare(name: string): string {

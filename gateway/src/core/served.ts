@@ -66,6 +66,13 @@ export function axesOf(served: Served | undefined): Served | undefined {
   return axes;
 }
 
+/** Nothing that changes a price, and no cost. */
+export function isPlain(served: Served | undefined): boolean {
+  if (served === undefined) return true;
+  const { tier, geo, speed, vendorCostNanoUsd } = served;
+  return tier === undefined && geo === undefined && speed === undefined && vendorCostNanoUsd === undefined;
+}
+
 /** As the ledger keeps it: `priority us fast`. null: nothing out of the ordinary. */
 export function servedText(served: Served | undefined): string | null {
   if (served === undefined) return null;

@@ -1,18 +1,16 @@
 import type { NanoUsd } from "./money.ts";
 import {
-  chargedPrices,
+  chargeOf,
   costOf,
   multipliedPrice,
   type PricedClass,
-  type PriceTable,
   type PriceVersion,
-  pricedClasses,
   priceVariant,
   timesThousandths,
 } from "./price.ts";
-import { type PriceTerms, type Served, type ServedAxis, servedAxes, servedText } from "./served.ts";
+import { isPlain, type PriceTerms, type Served, type ServedAxis, servedAxes, servedText } from "./served.ts";
 import { otherModel } from "./served-model.ts";
-import { inputClasses, outputClasses, type Usage, usageClassColumns } from "./usage.ts";
+import { type Usage, usageClassColumns } from "./usage.ts";
 
 /** All that decides what is booked for an answer. */
 export interface Settling {
@@ -47,23 +45,26 @@ export interface Settled {
 }
 
 /** The one place where an answer becomes an amount. The same input gives the same amount, so that the ledger can be verified. */
-export function settle({ floor = null, ...settling }: Settling): Settled {
+export function settle(settling: Settling): Settled {
+  const { floor = null } = settling;
   const settled = settleByPrice(settling);
   if (floor === null || settled.costSource === "vendor") return settled;
   const least = costOf(floor.table, settling.usage);
   return least <= settled.costNanoUsd ? settled : { ...settled, costNanoUsd: least, priceVersion: floor.id };
 }
 
-function settleByPrice({ usage, served, ...asked }: Omit<Settling, "floor">): Settled {
-  if (asked.price === null && served === undefined) return unpricedPlain;
-  const { terms } = asked;
+function settleByPrice(asked: Settling): Settled {
+  const { price, usage, served, terms } = asked;
   const other = otherModel(served?.model, asked.upstreamModel);
+  if (other === null && isPlain(served)) return price === null ? unpricedPlain : settlePlain(price, usage);
   const priced = priceOfServed(asked, served, other);
   const vendor = served?.vendorCostNanoUsd ?? 0;
   const isVendors = vendor > 0 && terms.costSource === "vendor";
-  const unpriced = priced === null || isVendors ? [] : unpricedIn(priced, usage);
+  const charge = priced === null ? null : chargeOf(priced.version.table, usage);
+  const own = charge?.cost ?? 0;
+  const unpriced =
+    charge === null || priced === null || isVendors ? [] : [...columnsOf(charge.unpriced), ...priced.assumed];
   const text = servedText(served);
-  const own = priced === null ? 0 : costOf(priced.version.table, usage);
   return {
     costNanoUsd: isVendors ? vendor : own,
     priceVersion: priced?.version.id ?? null,
@@ -76,10 +77,17 @@ function settleByPrice({ usage, served, ...asked }: Omit<Settling, "floor">): Se
   };
 }
 
+/** Most answers. */
+function settlePlain(version: PriceVersion, usage: Usage): Settled {
+  const { cost, unpriced } = chargeOf(version.table, usage);
+  if (unpriced.length > 0) return { costNanoUsd: cost, priceVersion: version.id, unpriced: columnsOf(unpriced) };
+  return { costNanoUsd: cost, priceVersion: version.id };
+}
+
 const unpricedPlain: Settled = Object.freeze({ costNanoUsd: 0, priceVersion: null });
 
-function unpricedIn({ version, assumed }: ServedPrice, usage: Usage): readonly string[] {
-  return [...unpricedClasses(version.table, usage).map((name) => usageClassColumns[name]), ...assumed];
+function columnsOf(classes: readonly PricedClass[]): readonly string[] {
+  return classes.map((name) => usageClassColumns[name]);
 }
 
 export interface ServedPrice {
@@ -131,27 +139,3 @@ function variantServed(
 }
 
 const none: readonly ServedAxis[] = [];
-
-/** Charged beside whatever else is. */
-const fees = ["webSearches", "mapSearches", "fileSearches", "codeSessions"] as const satisfies readonly PricedClass[];
-/** Other measures of the same work: a model is priced by one of them, or by tokens. */
-const measures = [
-  ...["images", "videoSeconds", "audioSeconds", "searchUnits", "characters", "chargedRequests"],
-] as const satisfies readonly PricedClass[];
-const tokens: readonly PricedClass[] = [...inputClasses, ...outputClasses];
-
-/**
- * Classes that were used and that the table has no price for, so that nothing is charged for them. A model that is priced by another
- * measure has its tokens in that, and the other way round.
- */
-function unpricedClasses(table: PriceTable, usage: Usage): readonly PricedClass[] {
-  const prices = chargedPrices(table, usage);
-  const has = (name: PricedClass): boolean => prices[name] !== undefined;
-  // A price without any figure says that nothing costs anything.
-  if (!pricedClasses.some(has)) return [];
-  const unpriced = fees.filter((name) => usage[name] > 0 && !has(name)) as PricedClass[];
-  const byMeasure = measures.some(has);
-  if (!byMeasure) unpriced.push(...tokens.filter((name) => usage[name] > 0 && !has(name)));
-  if (!byMeasure && !tokens.some(has)) unpriced.push(...measures.filter((name) => usage[name] > 0));
-  return unpriced;
-}

@@ -16,8 +16,11 @@ export class TenantMap<Value> {
     const own = this.#tenants.get(tenant);
     const value = own?.get(key);
     if (own === undefined || value === undefined) return undefined;
-    own.delete(key);
-    own.set(key, value);
+    // While there is room for as many again, nobody asks for the order.
+    if (this.#size * 2 > this.#max) {
+      own.delete(key);
+      own.set(key, value);
+    }
     return value;
   }
 

@@ -167,7 +167,8 @@ export class RecordedAttempt implements Attempt {
   #charged({ outcome, served }: AttemptEnd, usage: Usage): Settled {
     const { priceVersion, upstreamModel } = this.#intent;
     if (outcome === "pending") return { costNanoUsd: 0, priceVersion };
-    return settle({ ...this.#pricing, usage, served, upstreamModel });
+    const { price, terms, priceOf, floor } = this.#pricing;
+    return settle({ price, usage, served, terms, upstreamModel, priceOf, floor });
   }
 
   #versionFor(served: Served | undefined): string | null {

@@ -4,7 +4,10 @@ import { scanRequest } from "./request-members.ts";
 
 /** Objects at the top with members that choose, and the names of those. */
 const nested: ReadonlyMap<string, GovernedNames> = nestedNames();
-const topNames = [...[...choosingMembers].filter((name) => !name.includes(".")), ...nested.keys()];
+const topNames: ReadonlySet<string> = new Set([
+  ...[...choosingMembers].filter((name) => !name.includes(".")),
+  ...nested.keys(),
+]);
 
 /** The names that are looked for in a request's body: those that its dialect reads, and those that choose. */
 export function bodyNames(names: readonly string[]): GovernedNames {
@@ -18,6 +21,7 @@ export function bodyNames(names: readonly string[]): GovernedNames {
 export function choosingIn(body: Uint8Array, members: ReadonlyMap<string, Span>): readonly string[] | undefined {
   let found: string[] | undefined;
   for (const [name, span] of members) {
+    if (!topNames.has(name)) continue;
     if (choosingMembers.has(name)) {
       found ??= [];
       found.push(name);

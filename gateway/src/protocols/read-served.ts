@@ -33,14 +33,16 @@ export function readServed(answer: JsonObject, reported: unknown): Served | unde
 
 /** The same of an answer's headers: of Bedrock, of a LiteLLM and of another Sluice in front of the model. */
 export function readServedHeaders(headers: HeaderReader): Served | undefined {
+  const tier = headers.get("x-amzn-bedrock-service-tier");
+  const cost = headers.get("x-sluice-cost-usd") ?? headers.get("x-litellm-response-cost");
+  if (tier === null && cost === null) return undefined;
   return servedOf({
     model: undefined,
     byFallback: false,
-    tier: wordOf(headers.get("x-amzn-bedrock-service-tier")),
+    tier: wordOf(tier),
     geo: undefined,
     speed: undefined,
-    vendorCostNanoUsd:
-      usdOf(numberIn(headers.get("x-sluice-cost-usd"))) ?? usdOf(numberIn(headers.get("x-litellm-response-cost"))),
+    vendorCostNanoUsd: usdOf(numberIn(cost)),
   });
 }
 
@@ -58,14 +60,8 @@ function servedOf(read: {
   readonly vendorCostNanoUsd: NanoUsd | undefined;
 }): Served | undefined {
   const { model, byFallback, tier, geo, speed, vendorCostNanoUsd } = read;
-  if (
-    model === undefined &&
-    tier === undefined &&
-    geo === undefined &&
-    speed === undefined &&
-    vendorCostNanoUsd === undefined
-  )
-    return undefined;
+  const isPlain = tier === undefined && geo === undefined && speed === undefined && vendorCostNanoUsd === undefined;
+  if (isPlain && !byFallback) return model === undefined ? undefined : { model };
   return {
     ...(model === undefined ? {} : { model }),
     ...(byFallback ? { byFallback } : {}),

@@ -16,6 +16,7 @@ export type ToolFacts = Pick<RequestFacts, "serverTools" | "namedModels" | "host
  * could be spelt, is not walked.
  */
 export function toolFacts(body: Uint8Array, ...places: readonly (Span | undefined)[]): ToolFacts {
+  if (places.every((place) => place === undefined)) return noTools;
   const models: string[] = [];
   let serverTools: ServerToolUse | undefined;
   let hosted: HostedInput | undefined;
@@ -43,6 +44,8 @@ export function toolFacts(body: Uint8Array, ...places: readonly (Span | undefine
     namedModels: models.length === 0 ? undefined : models.map((model) => ({ param: "tools", model })),
   };
 }
+
+const noTools: ToolFacts = Object.freeze({ serverTools: undefined, hosted: undefined, namedModels: undefined });
 
 /** A model that an object at the top names for itself: the one that checks an answer. */
 export function namedModel(body: Uint8Array, holder: Span | undefined, param: string): readonly NamedModel[] {

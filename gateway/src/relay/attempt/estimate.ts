@@ -48,8 +48,11 @@ export class UsageForecast {
 
   /** What input cost for each nano-USD that was guessed: caches and the text's density are in it. null: not known. */
   inputCostRatio(asker: Asker, model: string): number | null {
-    const known = this.#find(asker, model, ({ guessed }) => guessed > 0);
-    return known === undefined ? null : known.paid / known.guessed;
+    for (const scope of scopesOf(asker, model)) {
+      const known = this.#experiences.get(asker.principal.workspace.id, scope);
+      if (known !== undefined && known.guessed > 0) return known.paid / known.guessed;
+    }
+    return null;
   }
 
   /** Takes what an upstream reported for a call, and what its input was guessed to cost and did (nano-USD), where that was guessed. */
@@ -90,10 +93,10 @@ export class UsageForecast {
     else this.#trusted.delete(principal.key.id);
   }
 
-  #find(asker: Asker, model: string, suits = (_known: Experience): boolean => true): Experience | undefined {
+  #find(asker: Asker, model: string): Experience | undefined {
     for (const scope of scopesOf(asker, model)) {
       const known = this.#experiences.get(asker.principal.workspace.id, scope);
-      if (known !== undefined && suits(known)) return known;
+      if (known !== undefined) return known;
     }
     return undefined;
   }

@@ -1,15 +1,13 @@
 import {
   bounds,
-  type CountedUse,
   costAtMost,
-  costOf,
-  emptyUsage,
   type HoldPrices,
   holdPrices,
   type InputTokens,
-  inputClasses,
+  inputCostOf,
   type Model,
   type NanoUsd,
+  noWrites,
   onlyCounts,
   type Usage,
 } from "#core/index.ts";
@@ -24,6 +22,7 @@ export type EstimateDependencies = Pick<RelayDependencies, "forecast" | "catalog
 
 /** What is held for a call at one model, beside its output. */
 export interface ModelHold {
+  readonly model: string;
   readonly input: NanoUsd;
   /** For what is not charged by tokens. */
   readonly counted: NanoUsd;
@@ -47,7 +46,7 @@ export class CallEstimate implements Estimate {
   readonly #dependencies: EstimateDependencies;
   readonly #call: Call;
   readonly #models: readonly Model[];
-  readonly #holds = new Map<string, ModelHold>();
+  readonly #holds: ModelHold[] = [];
   #input: InputGuess | null = null;
   #unseen: UnseenInput | null = null;
   #isTrusted = false;
@@ -80,7 +79,7 @@ export class CallEstimate implements Estimate {
   /** null: the model has no price. */
   hold(model: Model): ModelHold | null {
     if (model.price === null) return null;
-    const known = this.#holds.get(model.name);
+    const known = this.#holdOf(model);
     if (known !== undefined) return known;
     this.#input ??= guessInput(this.#call);
     this.#unseen ??= unseenInput(this.#call);
@@ -93,31 +92,36 @@ export class CallEstimate implements Estimate {
     const unseen = unseenTokens(this.#unseen, window);
     const all = input.text + image + audio + unseen;
     const prices = holdPrices(model.price, Math.min(all, window), writes);
-    const costOfInput = (tokens: InputTokens): NanoUsd =>
-      Math.min(
-        costAtMost(prices, { input: tokens }),
-        costAtMost(prices, { input: { text: 0, image: 0, audio: most } }),
-      );
+    const costOfInput = (tokens: InputTokens): NanoUsd => {
+      const cost = costAtMost(prices, { input: tokens });
+      return all <= most ? cost : Math.min(cost, costAtMost(prices, { input: { text: 0, image: 0, audio: most } }));
+    };
     const again = facts.hosted === undefined ? 0 : costOfInput({ text, image, audio });
     const guessed = costOfInput(input) + again;
     const more = costOfInput({ text: 0, image: unseen, audio: 0 });
-    const counted = costAtMost(prices, { counted: countedMax(facts) }) + this.#drawn(model, prices);
+    const counted = countedCost(facts, prices) + this.#drawn(model, prices);
     const hold = {
+      model: model.name,
       input: this.#corrected(guessed, model) + more,
       counted,
       prices,
       // A short input is mostly frame, and says nothing of the next one.
       guessed: unseen === 0 && facts.inputEstimate >= bounds.calibrationTokensMin ? guessed : 0,
     };
-    this.#holds.set(model.name, hold);
+    this.#holds.push(hold);
     return hold;
+  }
+
+  #holdOf({ name }: Model): ModelHold | undefined {
+    return this.#holds.find(({ model }) => model === name);
   }
 
   /** What the upstream reported of a call that this was held for. */
   learn(model: Model, usage: Usage): void {
-    const guessed = this.#holds.get(model.name)?.guessed ?? 0;
-    const paid = model.price === null ? 0 : inputCost(model.price.table, usage);
-    this.#dependencies.forecast.learn(this.#call, model.name, usage, guessed === 0 ? null : { guessed, paid });
+    const guessed = this.#holdOf(model)?.guessed ?? 0;
+    const isCompared = guessed > 0 && model.price !== null;
+    const cost = isCompared ? { guessed, paid: inputCostOf(model.price.table, usage) } : null;
+    this.#dependencies.forecast.learn(this.#call, model.name, usage, cost);
   }
 
   /** The call has ended, or was not admitted. */
@@ -145,7 +149,7 @@ export class CallEstimate implements Estimate {
     for (const other of this.#dependencies.catalog().models.values()) {
       if (other.type !== "image" || other.price === null) continue;
       if (!other.deployments.some(({ provider }) => accounts.has(provider.id))) continue;
-      perToken = Math.max(perToken, holdPrices(other.price, 0, "none").output);
+      perToken = Math.max(perToken, holdPrices(other.price, 0, noWrites).output);
     }
     return Math.ceil((pictures * bounds.drawnTokensMax * perToken) / 1_000);
   }
@@ -155,22 +159,15 @@ function unseenTokens({ tokens, pictures, fillsWindow }: UnseenInput, window: nu
   return fillsWindow ? window : Math.min(window, tokens + pictures * bounds.pictureTokensMax);
 }
 
-/** What the input of a usage costs. */
-export function inputCost(table: Parameters<typeof costOf>[0], usage: Usage): NanoUsd {
-  const input = emptyUsage();
-  for (const name of inputClasses) input[name] = usage[name];
-  return costOf(table, input);
-}
-
 /** A stream is ended when its money is; what comes as a whole, or is made whoever listens, has to be paid for as a whole. */
 function canBeEnded(facts: RequestFacts): boolean {
   return facts.stream && facts.background !== true && facts.images === 0;
 }
 
 /** The most that a call can be charged for by something other than tokens. */
-function countedMax({ images, serverTools, counted }: RequestFacts): CountedUse {
-  if (serverTools === undefined && counted === undefined) return { images, chargedRequests: 1 };
-  return { ...serverTools, ...counted?.most, images, chargedRequests: 1 };
+function countedCost({ images, serverTools, counted }: RequestFacts, prices: HoldPrices): NanoUsd {
+  if (serverTools === undefined && counted === undefined && images === 0) return prices.request;
+  return costAtMost(prices, { counted: { ...serverTools, ...counted?.most, images, chargedRequests: 1 } });
 }
 
 /** Of all choices together. */

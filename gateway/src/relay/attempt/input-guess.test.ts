@@ -39,9 +39,9 @@ test("long text in a data member is text", () => {
 });
 
 test("the cache's write price is held where the request asks for it", () => {
-  expect(guess({ messages: "hi" }).writes).toBe("none");
-  expect(guess({ cache_control: { type: "ephemeral" } }).writes).toBe("short");
-  expect(guess({ cache_control: { type: "ephemeral", ttl: "1h" } }).writes).toBe("long");
-  expect(guess({ messages: "hi" }, "openai-responses").writes).toBe("short");
-  expect(guess({ prompt_cache_options: { ttl: "12h" } }, "openai-responses").writes).toBe("long");
+  expect(guess({ messages: "hi" }).writes()).toBe("none");
+  expect(guess({ cache_control: { type: "ephemeral" } }).writes()).toBe("short");
+  expect(guess({ cache_control: { type: "ephemeral", ttl: "1h" } }).writes()).toBe("long");
+  expect(guess({ messages: "hi" }, "openai-responses").writes()).toBe("short");
+  expect(guess({ prompt_cache_options: { ttl: "12h" } }, "openai-responses").writes()).toBe("long");
 });

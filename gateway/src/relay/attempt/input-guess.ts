@@ -1,9 +1,10 @@
-import { bounds, type CacheWrites, type InputTokens } from "#core/index.ts";
+import { isAscii } from "node:buffer";
+import { bounds, type CacheWrites, type InputTokens, noWrites } from "#core/index.ts";
 import type { Call } from "../call.ts";
 
 /** What the body of a call probably brings as input, with a margin, and whether it asks for a prompt cache to be written. */
 export interface InputGuess extends InputTokens {
-  readonly writes: CacheWrites;
+  readonly writes: () => CacheWrites;
 }
 
 /** Text: four bytes a token, and half a token for each byte outside of ASCII (a Chinese character has three), with a quarter more. */
@@ -11,17 +12,26 @@ const bytesPerToken = 4;
 const margin = 5 / 4;
 
 export function guessInput({ facts, body, protocol }: Pick<Call, "facts" | "body" | "protocol">): InputGuess {
-  if (facts.inputTokensMax !== undefined) return { text: 0, image: 0, audio: facts.inputTokensMax, writes: "none" };
+  if (facts.inputTokensMax !== undefined) return { text: 0, image: 0, audio: facts.inputTokensMax, writes: noWrites };
   if (!(body instanceof Uint8Array)) {
-    return { text: Math.ceil(facts.inputEstimate * margin), image: 0, audio: 0, writes: "none" };
+    return { text: Math.ceil(facts.inputEstimate * margin), image: 0, audio: 0, writes: noWrites };
   }
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const media = facts.namesMedia === false || bytes.length < mediaBytesMin ? noMedia : inlineMedia(bytes);
+  const isText = facts.namesMedia === false || body.length < mediaBytesMin;
+  const media = isText ? noMedia : inlineMedia(bufferOf(body));
   // The whole body: schemas of answers and other settings are input, too. An endpoint may read a part of it several times.
   const read = facts.namesMedia === true ? 0 : facts.inputEstimate;
-  const textTokens = Math.max(read, (bytes.length - media.bytes) / bytesPerToken);
-  const text = Math.ceil(textTokens * (1 + nonAsciiShare(bytes)) * margin) + media.document;
-  return { text, image: media.image, audio: media.audio, writes: cacheWrites(bytes, protocol.wireDialect) };
+  const textTokens = Math.max(read, (body.length - media.bytes) / bytesPerToken);
+  const text = Math.ceil(textTokens * (1 + nonAsciiShare(body)) * margin) + media.document;
+  return {
+    text,
+    image: media.image,
+    audio: media.audio,
+    writes: () => cacheWrites(bufferOf(body), protocol.wireDialect),
+  };
+}
+
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 /**
@@ -39,8 +49,9 @@ const hourMark = Buffer.from('"1h"');
 const halfDayMark = Buffer.from('"12h"');
 
 /** Of the bytes, looked at in parts of a large body. */
-function nonAsciiShare(bytes: Buffer): number {
+function nonAsciiShare(bytes: Uint8Array): number {
   const parts = bytes.length > sampleBytes * samples ? samples : 1;
+  if (parts === 1 && isAscii(bytes)) return 0;
   const size = parts === 1 ? bytes.length : sampleBytes;
   const step = parts === 1 ? 0 : (bytes.length - size) / (parts - 1);
   let count = 0;

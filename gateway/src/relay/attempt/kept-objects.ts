@@ -3,6 +3,7 @@ import type { AttemptFields } from "#ledger/index.ts";
 import type { Selection } from "#routing/index.ts";
 import type { Call } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
+import type { KeptState } from "../upstream-objects.ts";
 import { leavesThreadOut } from "./governed-request.ts";
 import type { LaneMatch } from "./lane-match.ts";
 import type { Measured } from "./measured-usage.ts";
@@ -15,7 +16,7 @@ export class KeptObjects {
   readonly #keeps: UpstreamObject["kind"] | null;
   #answerId: string | null = null;
   #made: readonly string[] = [];
-  #passed: readonly KeptObject[] = [];
+  #passed: readonly KeptObject[] = none;
   /** Conversations of the workspace to which the upstream adds the answer. */
   readonly #conversations: readonly KeptObject[];
 
@@ -30,9 +31,7 @@ export class KeptObjects {
     const { provider } = selection.deployment;
     const isKept = !match.translated && !leavesThreadOut(call.facts, { provider, kind: match.kind });
     this.#keeps = isKept ? call.facts.keeps : null;
-    this.#conversations = [...(call.kept?.found.values() ?? [])]
-      .filter(({ kind }) => kind === "conversation")
-      .map(keptObject);
+    this.#conversations = call.kept === undefined ? none : conversationsIn(call.kept);
   }
 
   /** The id under which the upstream keeps its answer, once it is known. */
@@ -48,8 +47,8 @@ export class KeptObjects {
   }
 
   /** Ids of what the upstream made on the way to the answer. */
-  made(ids: readonly string[] = []): void {
-    this.#made = ids.filter(isObjectId);
+  made(ids: readonly string[] | undefined): void {
+    if (ids !== undefined) this.#made = ids.filter(isObjectId);
   }
 
   /** What a call that is passed through has made or deleted. */
@@ -59,6 +58,7 @@ export class KeptObjects {
 
   /** For the attempt's record. `used` null: not known yet. */
   record(used: Measured | null): { readonly objects?: readonly KeptObject[] } {
+    if (this.#isEmpty()) return nothing;
     const now = this.#dependencies.clock.now();
     const kind = this.#fields.upstreamDialect === "openai-chat" ? "resource" : "container";
     const inputTokens = used === null || used.source === "none" ? null : tokensOf(used.usage);
@@ -79,7 +79,12 @@ export class KeptObjects {
       // Continuing the answer brings the whole conversation as input.
       objects.push({ id: this.#answerId, kind: this.#keeps, inputTokens, expiresAt: now + this.#lifeMs(used) });
     }
-    return objects.length === 0 ? {} : { objects };
+    return objects.length === 0 ? nothing : { objects };
+  }
+
+  #isEmpty(): boolean {
+    if (this.#answerId !== null && this.#keeps !== null) return false;
+    return this.#made.length === 0 && this.#passed.length === 0 && this.#conversations.length === 0;
   }
 
   /** A thread does not go on from the answer of a fallback model: its vendor does not store that. */
@@ -97,6 +102,13 @@ export class KeptObjects {
     const made = { workspaceId, keyId, personId, provider, deployment, model, upstreamModel, createdAt: clock.now() };
     for (const object of objects) upstreamObjects.remember({ ...made, ...object });
   }
+}
+
+const none: readonly KeptObject[] = [];
+const nothing = Object.freeze({});
+
+function conversationsIn({ found }: KeptState): readonly KeptObject[] {
+  return [...found.values()].filter(({ kind }) => kind === "conversation").map(keptObject);
 }
 
 function keptObject({ id, kind, inputTokens, expiresAt }: UpstreamObject): KeptObject {

@@ -4,12 +4,14 @@ import {
   Failure,
   type HoldPrices,
   holdPrices,
+  inputCostOf,
   inputTokensOf,
+  noWrites,
   type PriceVersion,
   type Usage,
 } from "#core/index.ts";
 import type { Permit } from "#limits/index.ts";
-import { inputCost, type ModelHold } from "./hold.ts";
+import type { ModelHold } from "./hold.ts";
 
 /**
  * The money that is held for one stream, as the output it pays for. Asked with each piece that passes; when the output comes
@@ -52,8 +54,8 @@ export class StreamMoney {
     const tokens = inputTokensOf(usage);
     if (tokens <= this.#inputTokens) return;
     this.#inputTokens = tokens;
-    const cost = this.#counted + inputCost(this.#price.table, usage);
-    this.#prices = holdPrices(this.#price, tokens, "none");
+    const cost = this.#counted + inputCostOf(this.#price.table, usage);
+    this.#prices = holdPrices(this.#price, tokens, noWrites);
     this.#owesInput ||= cost > this.#inputCost;
     this.#inputCost = cost;
     this.#reckon();
