@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { ledgerTable } from "../ledger-table.ts";
-import { attemptOutcomes } from "./states.ts";
+import { outcomes } from "./states.ts";
 import { at, count, id, ms } from "./words.ts";
 
 /** How each kind of column is shown. */
 const kinds = {
   id,
   text: z.string(),
-  outcome: z.enum(attemptOutcomes),
+  outcome: z.enum(outcomes),
   source: z.enum(["upstream", "estimated", "none"]),
   time: at,
   ms,

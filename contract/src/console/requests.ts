@@ -19,6 +19,11 @@ export const requestRowSchema = z.object({
   input_tokens: count,
   output_tokens: count,
   cost_usd: usd,
+  held_usd: usd
+    .nullable()
+    .describe(
+      "What is held for a background response until it ends; 0 where no budget applies. null: it has ended, or is no background response.",
+    ),
 });
 export type RequestRow = z.infer<typeof requestRowSchema>;
 

@@ -7,9 +7,8 @@ export type Capture = (typeof captures)[number];
 /** What limits may stand on, widest first. A person's are those of one workspace. */
 export const limitScopes = ["workspace", "group", "person", "key"] as const;
 
-export const outcomes = ["succeeded", "failed", "cancelled", "interrupted", "rejected"] as const;
-/** Of one attempt, which may be of a response that its upstream still makes. */
-export const attemptOutcomes = [...outcomes, "pending"] as const;
+/** `pending`: a response that its upstream still makes in the background. It has no entry in the ledger yet. */
+export const outcomes = ["succeeded", "failed", "cancelled", "interrupted", "rejected", "pending"] as const;
 
 export const taskStates = ["queued", "running", "succeeded", "failed", "cancelled", "expired"] as const;
 

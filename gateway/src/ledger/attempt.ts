@@ -66,7 +66,7 @@ export interface Attempt {
 export interface AttemptDependencies {
   readonly journal: Pick<Journal, "checkpoint" | "settle">;
   readonly clock: Clock;
-  readonly observer: Pick<Observer, "attemptEnd" | "log">;
+  readonly observer: Pick<Observer, "attemptEnd" | "attemptPending" | "log">;
 }
 
 /** What an attempt is charged by. */
@@ -159,7 +159,8 @@ export class RecordedAttempt implements Attempt {
     };
     this.#entry = joinEntry(this.#intent, settlement);
     journal.settle(settlement);
-    if (end.outcome !== "pending") observer.attemptEnd(this.#entry);
+    if (end.outcome === "pending") observer.attemptPending?.(this.#entry);
+    else observer.attemptEnd(this.#entry);
     return this.#entry;
   }
 

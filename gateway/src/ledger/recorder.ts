@@ -14,7 +14,7 @@ export interface RecorderOptions {
   readonly journal: Pick<Journal, "intent" | "checkpoint" | "settle" | "refuse">;
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly observer: Pick<Observer, "attemptEnd" | "log">;
+  readonly observer: Pick<Observer, "attemptEnd" | "attemptPending" | "log">;
 }
 
 /** What is known of a call that was refused before a deployment was chosen. */

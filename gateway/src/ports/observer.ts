@@ -27,6 +27,8 @@ export interface Observer {
   log(level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void;
   /** One attempt (or refusal) has ended and is in the journal. */
   attemptEnd(entry: LedgerEntry): void;
+  /** A response goes on in the background. `attemptEnd` follows when it has ended, with the same id. Absent: nobody wants to know. */
+  attemptPending?(entry: LedgerEntry): void;
   /** One HTTP request was answered. For a stream: its last byte was sent. */
   requestEnd(end: RequestEnd): void;
   breakerChange(deploymentId: string, state: "open" | "half-open" | "closed", reason: string): void;

@@ -18,6 +18,7 @@ export function guardedObserver(observer: Observer): Observer {
   return {
     log: guarded((level, message, fields) => observer.log(level, message, fields)),
     attemptEnd: guarded((entry) => observer.attemptEnd(entry)),
+    attemptPending: guarded((entry) => observer.attemptPending?.(entry)),
     requestEnd: guarded((end) => observer.requestEnd(end)),
     breakerChange: guarded((deploymentId, state, reason) => observer.breakerChange(deploymentId, state, reason)),
     configReload: guarded((result, detail) => observer.configReload(result, detail)),

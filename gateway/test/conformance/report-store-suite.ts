@@ -30,6 +30,62 @@ export function reportStoreSuite(name: string, open: (count: number) => Promise<
     afterAll(() => ground[Symbol.asyncDispose]());
     requestTests(() => ground);
     usageTests(() => ground);
+
+    test("background responses that are still made stand among the entries, page by page, until they have one", async () => {
+      await using own = await open(150);
+      const { reports, ledgerStore, acme, beta } = own;
+      const pending = own.entries
+        .filter((_, index) => index % 4 === 0)
+        .map((like, index) => ({
+          ...like,
+          attemptId: `att_pp${index}`,
+          requestId: `req_pp${index}`,
+          endpoint: index % 3 === 0 ? ("pass-through" as const) : ("responses" as const),
+          outcome: "pending" as const,
+          reservedNanoUsd: 7_000_000,
+          costNanoUsd: 0,
+        }));
+      await ledgerStore.insert(pending);
+      const [ended] = pending;
+      if (ended === undefined) throw new Error("there are some");
+      const all: LedgerEntry[] = [...own.entries, ...pending];
+      const unmeasured = { status: undefined, errorCode: undefined, minMs: undefined };
+      const filters: readonly RequestFilter[] = [
+        { workspaceId: null },
+        { workspaceId: acme.id },
+        { workspaceId: beta.id, outcome: "pending" },
+        { workspaceId: null, outcome: "pending", from: newYear + 50 * hour, to: newYear + 2 * day },
+        { workspaceId: null, outcome: "unsuccessful" },
+        { workspaceId: null, outcome: "succeeded" },
+        { workspaceId: null, endpoint: "responses" },
+        { workspaceId: null, endpoint: "pass-through" },
+        { workspaceId: acme.id, model: "m1" },
+        { workspaceId: null, provider: "p2" },
+        { workspaceId: null, keyId: acme.keys[0] ?? "" },
+        { workspaceId: null, groupId: acme.groups[0] ?? "" },
+        { workspaceId: null, personId: "usr_2" },
+        { workspaceId: null, search: "req_pp1" },
+        { workspaceId: null, status: 200 },
+        { workspaceId: null, minMs: 1 },
+      ];
+      for (const filter of filters) {
+        const isMeasured = Object.keys(unmeasured).some((name) => name in filter);
+        const expected = all
+          .filter((entry) => matches(entry, filter))
+          .filter(({ outcome }) => outcome !== "pending" || (!isMeasured && filter.outcome !== "unsuccessful"))
+          .toSorted(newestFirst);
+        for (const size of [3, 7, 100]) {
+          const rows = await everyRow((cursor) => reports.requests(filter, cursor, size));
+          expect(rows.map((row) => row.attempt_id)).toEqual(expected.map(({ attemptId }) => attemptId));
+        }
+      }
+      const search = { workspaceId: null, search: ended.attemptId };
+      expect((await reports.requests(search, null, 1)).data).toMatchObject([
+        { outcome: "pending", held_usd: 0.007, cost_usd: 0, input_tokens: 0, output_tokens: 0 },
+      ]);
+      await ledgerStore.insert([{ ...ended, outcome: "succeeded", costNanoUsd: 5 }]);
+      expect((await reports.requests(search, null, 10)).data).toMatchObject([{ outcome: "succeeded", held_usd: null }]);
+    });
   });
 }
 

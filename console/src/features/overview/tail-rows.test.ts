@@ -33,6 +33,29 @@ test("a paused view stands still, counts what comes, and shows it when it goes o
   expect([shown(on), on.missed, on.paused]).toEqual([["c", "b", "a"], 0, false]);
 });
 
+test("a background response that ends takes the place of its pending row, whichever comes first", () => {
+  const pending = sampleRow({ attempt_id: "a", outcome: "pending", held_usd: 0.07 });
+  const [ended] = rows("a");
+  if (ended === undefined) throw new Error("there is one");
+  const states = (tail: TailRows) => tail.shown.map((row) => [row.attempt_id, row.outcome]);
+  const open = after({ kind: "rows", rows: [pending, ...rows("b")] });
+  expect(states(open)).toEqual([
+    ["b", "succeeded"],
+    ["a", "pending"],
+  ]);
+  const end = [
+    ["a", "succeeded"],
+    ["b", "succeeded"],
+  ];
+  expect(states(nextTail(open, { kind: "rows", rows: [ended] }))).toEqual(end);
+  expect(states(nextTail(open, { kind: "rows", rows: [ended, pending] }))).toEqual(end);
+  const listed = nextTail(open, { kind: "begin", rows: [ended] });
+  expect(states(listed).toSorted()).toEqual(end);
+  expect(nextTail(listed, { kind: "rows", rows: [pending] })).toBe(listed);
+  const paused = [{ kind: "pause" }, { kind: "rows", rows: [ended] }, { kind: "resume" }] as const;
+  expect(states(paused.reduce<TailRows>(nextTail, open))).toEqual(end);
+});
+
 test("no more rows are kept than are shown, whether it stands or goes", () => {
   const many = Array.from({ length: tailRowsMax * 3 }, (_, n) => `a${n}`);
   const going = after({ kind: "rows", rows: rows(...many) });

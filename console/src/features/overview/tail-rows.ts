@@ -26,7 +26,7 @@ export function nextTail(before: TailRows, step: TailStep): TailRows {
     case "begin":
       return before.paused ? before : { ...before, shown: byEnd(newestOf(before.shown, step.rows)) };
     case "rows": {
-      const news = fresh(step.rows.toReversed(), [...before.waiting, ...before.shown]);
+      const news = fresh(withoutRepeats(step.rows.toReversed()), [...before.waiting, ...before.shown]);
       if (news.length === 0) return before;
       if (!before.paused) return { ...before, shown: newestOf(news, before.shown) };
       return { ...before, waiting: newestOf(news, before.waiting), missed: before.missed + news.length };
@@ -39,15 +39,30 @@ export function nextTail(before: TailRows, step: TailStep): TailRows {
 }
 
 function newestOf(newer: readonly RequestRow[], older: readonly RequestRow[]): readonly RequestRow[] {
-  return [...newer, ...fresh(older, newer)].slice(0, tailRowsMax);
+  return withoutRepeats([...newer, ...older]).slice(0, tailRowsMax);
 }
 
 function byEnd(rows: readonly RequestRow[]): readonly RequestRow[] {
   return rows.toSorted((one, other) => other.at + other.total_ms - (one.at + one.total_ms));
 }
 
+/** Each attempt once. A background response that has ended takes the place of its pending row. */
+function withoutRepeats(rows: readonly RequestRow[]): readonly RequestRow[] {
+  const ended = new Set(rows.filter((row) => row.outcome !== "pending").map((row) => row.attempt_id));
+  const seen = new Set<string>();
+  return rows.filter((row) => {
+    const { attempt_id: id, outcome } = row;
+    if (seen.has(id) || (outcome === "pending" && ended.has(id))) return false;
+    seen.add(id);
+    return true;
+  });
+}
+
 /** Without those that are known: a view that was opened again may be told twice. */
 function fresh(rows: readonly RequestRow[], known: readonly RequestRow[]): readonly RequestRow[] {
-  const ids = new Set(known.map((row) => row.attempt_id));
-  return rows.filter((row) => !ids.has(row.attempt_id));
+  const outcomes = new Map(known.map((row) => [row.attempt_id, row.outcome]));
+  return rows.filter(({ attempt_id: id, outcome }) => {
+    const before = outcomes.get(id);
+    return before === undefined || (before === "pending" && outcome !== "pending");
+  });
 }

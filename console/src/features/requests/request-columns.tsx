@@ -1,12 +1,12 @@
 import { useMediaQuery } from "@mantine/hooks";
 import type { RequestRow } from "@sluice/contract";
 import { Fragment } from "react";
-import { formatCompact } from "../../client/format.ts";
+import { formatCompact, formatUsd } from "../../client/format.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { Duration, Money, Nothing, When } from "../../components/figures.tsx";
 import { t } from "../../language/areas/requests.ts";
 import { OutcomeCell } from "./outcome.tsx";
-import type { RequestGroup } from "./request-group.ts";
+import { durationOf, type RequestGroup } from "./request-group.ts";
 
 const time: Column<RequestGroup> = {
   id: "time",
@@ -49,7 +49,7 @@ const result: Column<RequestGroup> = {
 const duration: Column<RequestGroup> = {
   id: "duration",
   header: t("requests.columns.duration"),
-  cell: (group) => <Duration ms={group.totalMs} />,
+  cell: (group) => <Duration ms={durationOf(group)} />,
   align: "right",
 };
 const firstToken: Column<RequestGroup> = {
@@ -69,7 +69,7 @@ const tokens: Column<RequestGroup> = {
 const cost: Column<RequestGroup> = {
   id: "cost",
   header: t("requests.columns.cost"),
-  cell: (group) => <Money usd={group.costUsd} aligned />,
+  cell: (group) => <CostCell group={group} />,
   align: "right",
 };
 
@@ -114,6 +114,17 @@ function ProviderTrail({ group }: { readonly group: RequestGroup }) {
         </Fragment>
       ))}
     </>
+  );
+}
+
+/** What a response costs that is still made in the background is not known yet. */
+function CostCell({ group: { costUsd, heldUsd } }: { readonly group: RequestGroup }) {
+  if (heldUsd === null) return <Money usd={costUsd} aligned />;
+  if (heldUsd === 0) return <Nothing word={t("requests.columns.costLater")} />;
+  return (
+    <span className="aside nowrap" title={t("requests.columns.heldHelp")}>
+      {t("requests.columns.held", { amount: formatUsd(heldUsd) })}
+    </span>
   );
 }
 

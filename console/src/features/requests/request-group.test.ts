@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { groupRequests } from "./request-group.ts";
+import { durationOf, groupRequests } from "./request-group.ts";
 import { sampleRow } from "./sample-row.ts";
 
 test("attempts of one request are one line, in the order in which they were made, with their sums", () => {
@@ -19,4 +19,13 @@ test("the same attempt twice counts once", () => {
   const row = sampleRow({ input_tokens: 7 });
   const groups = groupRequests([row, { ...row }]);
   expect(groups.map((group) => [group.attempts.length, group.inputTokens])).toEqual([[1, 7]]);
+});
+
+test("a background response that is still made takes until now, and shows what is held", () => {
+  const at = Date.now() - 60_000;
+  const [group] = groupRequests([sampleRow({ at, total_ms: 20, outcome: "pending", held_usd: 0.07 })]);
+  if (group === undefined) throw new Error("there is one");
+  expect([durationOf(group) >= 60_000, group.heldUsd]).toEqual([true, 0.07]);
+  const [ended] = groupRequests([sampleRow({ at, total_ms: 20 })]);
+  expect([ended?.totalMs, ended?.heldUsd]).toEqual([20, null]);
 });

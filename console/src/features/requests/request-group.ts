@@ -11,6 +11,8 @@ export interface RequestGroup {
   readonly at: number;
   readonly totalMs: number;
   readonly costUsd: number;
+  /** What is held for a background response until it ends; null: it has ended. */
+  readonly heldUsd: number | null;
   readonly inputTokens: number;
   readonly outputTokens: number;
 }
@@ -39,7 +41,13 @@ function groupOf(requestId: string, unordered: readonly RequestRow[]): RequestGr
     at,
     totalMs: attempts.length === 1 ? last.total_ms : Math.max(...attempts.map((each) => each.at + each.total_ms)) - at,
     costUsd: sum((row) => row.cost_usd),
+    heldUsd: last.held_usd,
     inputTokens: sum((row) => row.input_tokens),
     outputTokens: sum((row) => row.output_tokens),
   };
+}
+
+/** How long it took, or takes already. */
+export function durationOf({ last, at, totalMs }: RequestGroup): number {
+  return last.outcome === "pending" ? Math.max(totalMs, Date.now() - at) : totalMs;
 }

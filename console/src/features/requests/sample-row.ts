@@ -24,6 +24,7 @@ export function sampleRow(more: Partial<RequestRow> = {}): RequestRow {
     input_tokens: 10,
     output_tokens: 5,
     cost_usd: 0.001,
+    held_usd: null,
     total_ms: 250,
     first_token_ms: null,
     ...more,

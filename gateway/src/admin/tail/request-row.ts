@@ -1,9 +1,11 @@
 import type { RequestRow } from "@sluice/contract";
-import { type Catalog, inputTokensOf, type LedgerEntry, nanoToUsd, outputTokensOf } from "#core/index.ts";
+import { type Catalog, inputTokensOf, type LedgerEntry, nanoToUsd, noUsage, outputTokensOf } from "#core/index.ts";
 
 /** An entry as lists of requests show it; its key and its person have no name yet. */
 export function rowOf(entry: LedgerEntry, catalog: Catalog): RequestRow {
-  const { usage } = entry;
+  const isPending = entry.outcome === "pending";
+  // What a pending one is expected to use is not what it used.
+  const usage = isPending ? noUsage : entry.usage;
   return {
     attempt_id: entry.attemptId,
     request_id: entry.requestId,
@@ -26,6 +28,7 @@ export function rowOf(entry: LedgerEntry, catalog: Catalog): RequestRow {
     input_tokens: inputTokensOf(usage),
     output_tokens: outputTokensOf(usage),
     cost_usd: nanoToUsd(entry.costNanoUsd),
+    held_usd: isPending ? nanoToUsd(entry.reservedNanoUsd) : null,
     total_ms: entry.totalMs,
     first_token_ms: entry.firstTokenMs,
   };

@@ -51,17 +51,18 @@ export class RequestTail {
     });
   }
 
-  /** An observer that tells this of every attempt's end, beside the one that it stands before. */
+  /** An observer that also shows attempts here. */
   before(observer: Observer): Observer {
+    const tell = (entry: LedgerEntry): void => {
+      if (this.#listeners.size > 0 || this.isWatched) this.#tell(entry);
+    };
     return {
-      log: (level, message, fields) => observer.log(level, message, fields),
+      ...observer,
       attemptEnd: (entry) => {
         observer.attemptEnd(entry);
-        if (this.#listeners.size > 0 || this.isWatched) this.#tell(entry);
+        tell(entry);
       },
-      requestEnd: (end) => observer.requestEnd(end),
-      breakerChange: (deploymentId, state, reason) => observer.breakerChange(deploymentId, state, reason),
-      configReload: (result, detail) => observer.configReload(result, detail),
+      attemptPending: tell,
     };
   }
 

@@ -56,6 +56,7 @@ import { migration053 } from "./migrations/migration-053.ts";
 import { migration054 } from "./migrations/migration-054.ts";
 import { migration055 } from "./migrations/migration-055.ts";
 import { migration056 } from "./migrations/migration-056.ts";
+import { migration057 } from "./migrations/migration-057.ts";
 import { type Migrations, readCompatibleFrom, toldTo } from "./schema-step.ts";
 
 export const migrations: Migrations = Object.freeze({
@@ -115,6 +116,7 @@ export const migrations: Migrations = Object.freeze({
   "054": migration054,
   "055": migration055,
   "056": migration056,
+  "057": migration057,
 });
 
 /**

@@ -1,20 +1,18 @@
 import type { AttemptDetail } from "@sluice/contract/console";
-import { sql } from "kysely";
 import {
   bounds,
   chargedPrices,
-  type LedgerEntry,
   nanoToUsd,
-  noUsage,
   type PriceTable,
   pricedClasses,
   type Usage,
   usageClasses,
 } from "#core/index.ts";
 import type { Row } from "../database/schema.ts";
-import { ledgerColumns, rowOfValues, shownFields, usageColumnOf, usageOf, valuesOf } from "../ledger/ledger-columns.ts";
+import { ledgerColumns, shownFields, usageColumnOf, usageOf } from "../ledger/ledger-columns.ts";
 import type { ReportContext } from "./report-desk.ts";
 import { namesOf } from "./report-names.ts";
+import { pendingOf } from "./report-pending.ts";
 import { requestRowOf } from "./report-requests.ts";
 import { equalsWithoutIndex } from "./report-terms.ts";
 
@@ -32,7 +30,7 @@ export async function attemptsOf(
     .orderBy("attempt_id")
     .limit(bounds.listPageMax);
   if (workspaceId !== null) query = query.where((eb) => equalsWithoutIndex(eb.ref("workspace_id"), workspaceId));
-  const rows = [...(await query.execute()), ...(await pendingRows(context, workspaceId, requestId))];
+  const rows = [...(await query.execute()), ...(await pendingOf(context.connection, workspaceId, requestId))];
   const names = await namesOf(context.connection, rows);
   const details: AttemptDetail[] = [];
   for (const row of rows) {
@@ -40,27 +38,6 @@ export async function attemptsOf(
     details.push({ ...requestRowOf(row, names), ...detailOf(row), cost_lines: costLines(row, version?.table ?? {}) });
   }
   return details;
-}
-
-/** Of a background response that is still made. What it uses is not known yet. */
-async function pendingRows(
-  { connection }: ReportContext,
-  workspaceId: string | null,
-  requestId: string,
-): Promise<readonly Row<"ledger_entries">[]> {
-  let query = connection
-    .selectFrom("tasks")
-    .innerJoin("task_requests", "task_requests.task_id", "tasks.id")
-    .select("task_requests.request")
-    .where("tasks.request_id", "=", requestId)
-    .where("tasks.kind", "=", "response")
-    .where("tasks.final", "=", sql.lit(0));
-  if (workspaceId !== null) query = query.where("tasks.workspace_id", "=", workspaceId);
-  const tasks = await query.execute();
-  return tasks.map(({ request }) => {
-    const entry: LedgerEntry = { ...JSON.parse(request), usage: noUsage, usageSource: "none" };
-    return rowOfValues(valuesOf(entry));
-  });
 }
 
 type Detail = Omit<AttemptDetail, keyof ReturnType<typeof requestRowOf> | "cost_lines">;

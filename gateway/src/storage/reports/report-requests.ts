@@ -9,6 +9,7 @@ import { shownColumns, shownFields } from "../ledger/ledger-columns.ts";
 import { inputColumns, outputColumns } from "../ledger/ledger-sums.ts";
 import type { ReportContext } from "./report-desk.ts";
 import { type Names, namesOf } from "./report-names.ts";
+import { pendingPage } from "./report-pending.ts";
 import { idsBeginningWith } from "./report-search.ts";
 import { slicedPage } from "./report-slices.ts";
 import { equalsWithoutIndex } from "./report-terms.ts";
@@ -23,6 +24,7 @@ const rowColumns = [
   "key_id",
   "person_id",
   "cost_nano_usd",
+  "reserved_nano_usd",
   ...inputColumns,
   ...outputColumns,
 ] as const;
@@ -39,12 +41,35 @@ export async function requestPage(
   cursor: string | null,
   limit: number,
 ): Promise<Paged<RequestRow>> {
-  const { connection, deadline } = context;
+  const { connection } = context;
+  const place = cursor === null ? lastPlace : placeOf(cursor);
+  const start = filter.to !== undefined && filter.to <= place.at ? { at: filter.to, id: "" } : place;
+  // Read first: one that ends meanwhile is in both, not in neither.
+  const pending = await pendingPage(connection, filter, start, limit);
+  const entries = filter.outcome === "pending" ? nothing : await entriesPage(context, filter, start, limit);
+  const { rows, next } = merged(entries, pending, limit);
+  const names = await namesOf(connection, rows);
+  return { data: rows.map((row) => requestRowOf(row, names)), next: next === null ? null : cursorOf(next) };
+}
+
+/** `next`: down to where everything that matches was read; null: to the end of the list. */
+interface ReadPage {
+  readonly rows: readonly RequestColumns[];
+  readonly next: Place | null;
+}
+
+const nothing: ReadPage = { rows: [], next: null };
+
+/** Of the ledger alone. */
+async function entriesPage(
+  { connection, deadline }: ReportContext,
+  filter: RequestFilter,
+  start: Place,
+  limit: number,
+): Promise<ReadPage> {
   const { workspaceId, search = "" } = filter;
   const ids = search === "" ? null : await idsBeginningWith(connection, workspaceId, search);
   const lowest = filter.from ?? 0;
-  const place = cursor === null ? lastPlace : placeOf(cursor);
-  const start = filter.to !== undefined && filter.to <= place.at ? { at: filter.to, id: "" } : place;
   const ordered = (after: Place) =>
     connection
       .selectFrom("ledger_entries")
@@ -52,7 +77,7 @@ export async function requestPage(
       .where(isBehind(["at", "attempt_id"], after))
       .orderBy("at", "desc")
       .orderBy("attempt_id", "desc");
-  const { rows, next } = await slicedPage<Place, RequestColumns>(
+  return slicedPage<Place, RequestColumns>(
     {
       placeBehind: async (after, entries) => {
         if (ids !== null) return null;
@@ -74,14 +99,38 @@ export async function requestPage(
           .where((eb) => eb.and([...unindexed(eb, filter, ids), ...conditions(eb, filter, ids)]))
           .limit(size)
           .execute(),
-      placeOf: (row) => ({ at: row.at, id: row.attempt_id }),
+      placeOf: placeOfRow,
     },
     start,
     limit,
     deadline,
   );
-  const names = await namesOf(connection, rows);
-  return { data: rows.map((row) => requestRowOf(row, names)), next: next === null ? null : cursorOf(next) };
+}
+
+/** Background responses that are still made stand among the entries. */
+function merged(entries: ReadPage, pending: ReadPage, limit: number): ReadPage {
+  const ids = new Set(entries.rows.map((row) => row.attempt_id));
+  const all = [...entries.rows, ...pending.rows.filter((row) => !ids.has(row.attempt_id))];
+  const end = newestOf(entries.next, pending.next);
+  const known = all
+    .filter((row) => end === null || !isNewer(end, placeOfRow(row)))
+    .toSorted((one, other) => (isNewer(placeOfRow(one), placeOfRow(other)) ? -1 : 1));
+  const rows = known.slice(0, limit);
+  const last = rows.length < known.length ? rows.at(-1) : undefined;
+  return { rows, next: last === undefined ? end : placeOfRow(last) };
+}
+
+function newestOf(one: Place | null, other: Place | null): Place | null {
+  if (one === null || other === null) return one ?? other;
+  return isNewer(one, other) ? one : other;
+}
+
+function placeOfRow(row: Pick<RequestColumns, "at" | "attempt_id">): Place {
+  return { at: row.at, id: row.attempt_id };
+}
+
+function isNewer(one: Place, other: Place): boolean {
+  return one.at === other.at ? one.id > other.id : one.at > other.at;
 }
 
 export function requestRowOf(row: RequestColumns, names: Names): RequestRow {
@@ -94,6 +143,7 @@ export function requestRowOf(row: RequestColumns, names: Names): RequestRow {
     input_tokens: inputColumns.reduce((sum, column) => sum + row[column], 0),
     output_tokens: outputColumns.reduce((sum, column) => sum + row[column], 0),
     cost_usd: nanoToUsd(row.cost_nano_usd),
+    held_usd: row.outcome === "pending" ? nanoToUsd(row.reserved_nano_usd) : null,
   };
 }
 

@@ -61,7 +61,7 @@ function toSentence(explanation: Explanation | null, last: AttemptDetail): (atte
       case "interrupted":
         return t("requests.summary.interrupted", { who, took });
       case "pending":
-        return t("requests.summary.pending", { who });
+        return t("requests.summary.pending", { who, since: formatMoment(attempt.at) });
       default:
         return failed(attempt, { who, took }, explanation, attempt === last);
     }

@@ -5,7 +5,7 @@ import { Duration, Money, Nothing } from "../../../components/figures.tsx";
 import { Section } from "../../../components/section.tsx";
 import { Stat, Stats } from "../../../components/stat.tsx";
 import { t } from "../../../language/areas/requests.ts";
-import { groupRequests } from "../request-group.ts";
+import { durationOf, groupRequests } from "../request-group.ts";
 import { summaryOf } from "./summary-text.ts";
 
 /** The request in a few sentences, and in five figures. */
@@ -28,7 +28,7 @@ export function Summary({ detail }: { readonly detail: RequestDetail }) {
         <Stats label={t("requests.summary.figures")}>
           <Stat
             label={t("requests.metrics.duration")}
-            value={<Duration ms={whole.totalMs} />}
+            value={<Duration ms={durationOf(whole)} />}
             hint={t("requests.metrics.attempts", { count: attempts.length })}
           />
           <Stat
@@ -45,7 +45,15 @@ export function Summary({ detail }: { readonly detail: RequestDetail }) {
             label={t("requests.metrics.tokens")}
             value={<Tokens input={whole.inputTokens} output={whole.outputTokens} />}
           />
-          <Stat label={t("requests.metrics.cost")} value={<Money usd={whole.costUsd} />} />
+          {whole.heldUsd === null ? (
+            <Stat label={t("requests.metrics.cost")} value={<Money usd={whole.costUsd} />} />
+          ) : (
+            <Stat
+              label={t("requests.metrics.held")}
+              value={<Money usd={whole.heldUsd} />}
+              hint={t("requests.columns.heldHelp")}
+            />
+          )}
         </Stats>
       )}
     </>

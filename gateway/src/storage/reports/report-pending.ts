@@ -1,0 +1,89 @@
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from "kysely";
+import { type LedgerEntry, noUsage } from "#core/index.ts";
+import type { RequestFilter } from "#ports/index.ts";
+import type { Connection } from "../database/database.ts";
+import { isBehind, type Place } from "../database/pages.ts";
+import type { Row, Tables } from "../database/schema.ts";
+import { beginsWith } from "../database/text-search.ts";
+import { rowOfValues, valuesOf } from "../ledger/ledger-columns.ts";
+import { equalsWithoutIndex } from "./report-terms.ts";
+
+type Terms = ExpressionBuilder<Tables, "tasks">;
+type EntryRow = Row<"ledger_entries">;
+
+/** Background responses of one request that are still made. */
+export async function pendingOf(
+  connection: Connection,
+  workspaceId: string | null,
+  requestId: string,
+): Promise<readonly EntryRow[]> {
+  let query = pending(connection).where("tasks.request_id", "=", requestId);
+  if (workspaceId !== null) query = query.where("tasks.workspace_id", "=", workspaceId);
+  return (await query.execute()).map(({ request }) => entryRow(request));
+}
+
+/** Background responses that are still made and match, newest first. `next`: behind the last that was read; null: there are no more. */
+export async function pendingPage(
+  connection: Connection,
+  filter: RequestFilter,
+  after: Place,
+  limit: number,
+): Promise<{ readonly rows: readonly EntryRow[]; readonly next: Place | null }> {
+  if (!mayBePending(filter)) return { rows: [], next: null };
+  const read = await pending(connection)
+    .where(isBehind(["tasks.created_at", "tasks.attempt_id"], after))
+    .where("tasks.created_at", ">=", filter.from ?? 0)
+    .where((eb) => eb.and(conditions(eb, filter)))
+    .orderBy("tasks.created_at", "desc")
+    .orderBy("tasks.attempt_id", "desc")
+    .limit(limit)
+    .execute();
+  const rows = read.map(({ request }) => entryRow(request));
+  const last = rows.length < limit ? undefined : rows.at(-1);
+  return {
+    // Its endpoint is in the entry alone: `responses`, or `pass-through`.
+    rows: rows.filter(({ endpoint }) => filter.endpoint === undefined || endpoint === filter.endpoint),
+    next: last === undefined ? null : { at: last.at, id: last.attempt_id },
+  };
+}
+
+/** The partial index of open tasks is found by these words. */
+function pending(connection: Connection) {
+  return connection
+    .selectFrom("tasks")
+    .innerJoin("task_requests", "task_requests.task_id", "tasks.id")
+    .select("task_requests.request")
+    .where("tasks.kind", "=", sql.lit("response"))
+    .where("tasks.final", "=", sql.lit(0));
+}
+
+/** What it uses is not known yet. */
+function entryRow(request: string): EntryRow {
+  const entry: LedgerEntry = { ...JSON.parse(request), usage: noUsage, usageSource: "none" };
+  return rowOfValues(valuesOf(entry));
+}
+
+/** It has neither failed nor taken any time that would be known. */
+function mayBePending({ outcome, status, errorCode, minMs }: RequestFilter): boolean {
+  if (outcome !== undefined && outcome !== "pending") return false;
+  return status === undefined && errorCode === undefined && minMs === undefined;
+}
+
+function conditions(eb: Terms, filter: RequestFilter): Expression<SqlBool>[] {
+  const { workspaceId, seenPerson, search = "" } = filter;
+  const terms: Expression<SqlBool>[] = [];
+  if (workspaceId !== null) terms.push(equalsWithoutIndex(eb.ref("tasks.workspace_id"), workspaceId));
+  if (filter.model !== undefined) terms.push(equalsWithoutIndex(eb.ref("tasks.model"), filter.model));
+  if (filter.keyId !== undefined) terms.push(equalsWithoutIndex(eb.ref("tasks.key_id"), filter.keyId));
+  if (filter.provider !== undefined) terms.push(eb("tasks.provider_id", "=", filter.provider));
+  if (filter.groupId !== undefined) terms.push(eb("tasks.group_id", "=", filter.groupId));
+  if (filter.personId !== undefined) terms.push(eb("tasks.person_id", "=", filter.personId));
+  if (seenPerson !== undefined) {
+    terms.push(eb.or([eb("tasks.person_id", "is", null), eb("tasks.person_id", "=", seenPerson)]));
+  }
+  if (search !== "") {
+    const columns = ["tasks.attempt_id", "tasks.request_id", "tasks.upstream_id"] as const;
+    terms.push(eb.or(columns.map((column) => beginsWith(eb.ref(column), search))));
+  }
+  return terms;
+}

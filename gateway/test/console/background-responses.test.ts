@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { type RequestRow, tailPath } from "@sluice/contract";
+import { type AgentGround, startAgentGround } from "../agents/agent-ground.ts";
+import { ask, done, finished, never, price, settled } from "../background-ground.ts";
+import { MovedClock } from "../moved-clock.ts";
+import { aliceKey, upstream } from "../started-gateway.ts";
+
+const heldUsd = 0.070_036;
+
+let clock: MovedClock;
+let ground: AgentGround;
+beforeEach(async () => {
+  clock = new MovedClock();
+  ground = await startAgentGround({
+    clock,
+    providers: (simulator) => [upstream("main", simulator, { kind: "openai" })],
+    keys: [{ name: "alice", secret: aliceKey, budget: { usd: 1, period: "total" } }],
+    models: [{ name: "gpt-test", deployments: [{ provider: "main", upstream_model: "upstream-gpt" }], price }],
+  });
+});
+afterEach(() => ground.stop());
+
+async function create(script: typeof done): Promise<{ readonly id: string; readonly requestId: string }> {
+  const made = await ground.gateway.post("/v1/responses", ask, { script });
+  const { id } = (await made.json()) as { readonly id: string };
+  // Its task comes out of the journal.
+  await ground.gateway.entries();
+  return { id, requestId: made.headers.get("x-request-id") ?? "" };
+}
+
+async function listed(query: string): Promise<readonly RequestRow[]> {
+  const { status, body } = await ground.ada.call("GET", `/api/workspaces/acme/requests?${query}`);
+  expect(status).toBe(200);
+  return body.data;
+}
+
+test("a pending background response is listed with what is held, and becomes an ordinary row when it ends", async () => {
+  const { id, requestId } = await create(done);
+  const pending = { request_id: requestId, outcome: "pending", cost_usd: 0, input_tokens: 0, output_tokens: 0 };
+  for (const query of ["", "outcome=pending", `search=${requestId}`, `search=${id}`, "endpoint=responses"]) {
+    const [row, ...more] = await listed(query);
+    expect([row?.key.name, row?.workspace.slug, more.length]).toEqual(["alice", "acme", 0]);
+    expect(row).toMatchObject(pending);
+    expect(row?.held_usd).toBeCloseTo(heldUsd, 4);
+  }
+  for (const query of ["outcome=succeeded", "outcome=unsuccessful", "model=none"])
+    expect(await listed(query)).toEqual([]);
+  await finished(ground.gateway, id);
+  await settled(ground.gateway, clock, 1);
+  expect(await listed("outcome=pending")).toEqual([]);
+  expect(await listed("")).toMatchObject([
+    { request_id: requestId, outcome: "succeeded", held_usd: null, output_tokens: 7_003 },
+  ]);
+});
+
+test("its page shows since when it is made and what is held", async () => {
+  const { requestId } = await create(never);
+  const { body } = await ground.ada.call("GET", `/api/workspaces/acme/requests/${requestId}`);
+  expect(body.attempts).toMatchObject([{ outcome: "pending", cost_usd: 0, usage_source: "none" }]);
+  expect(body.attempts[0].held_usd).toBeCloseTo(heldUsd, 4);
+  expect(body.attempts[0].at).toBe(body.at);
+});
+
+test("a live view shows it when it begins and again when it ends", async () => {
+  const origin = `http://localhost:${ground.gateway.gateway.consolePort}`;
+  const leaving = new AbortController();
+  const { cookie } = ground.ada;
+  const view = await fetch(`${origin}${tailPath("acme")}`, { headers: { cookie, origin }, signal: leaving.signal });
+  expect(view.status).toBe(200);
+  const reader = view.body?.getReader();
+  let text = "";
+  const nextRow = async (): Promise<RequestRow> => {
+    for (;;) {
+      const event = /^id: .*\ndata: (.*)\n\n/m.exec(text);
+      if (event !== null) {
+        text = text.slice(event.index + event[0].length);
+        return JSON.parse(event[1] ?? "");
+      }
+      const piece = await reader?.read();
+      if (piece === undefined || piece.done) throw new Error("the view ended");
+      text += new TextDecoder().decode(piece.value);
+    }
+  };
+  const { id, requestId } = await create(done);
+  const begun = await nextRow();
+  expect(begun).toMatchObject({ request_id: requestId, outcome: "pending", cost_usd: 0, output_tokens: 0 });
+  expect(begun.held_usd).toBeCloseTo(heldUsd, 4);
+  await finished(ground.gateway, id);
+  await settled(ground.gateway, clock, 1);
+  const { attempt_id: attemptId } = begun;
+  expect(await nextRow()).toMatchObject({ attempt_id: attemptId, outcome: "succeeded", output_tokens: 7_003 });
+  leaving.abort();
+});
