@@ -70,6 +70,12 @@ export const consoleModelSchema = z.object({
     .describe(
       "What becomes of calls: charged, served at zero, served at zero unless a budget would count them, charged at the price that `settings.unpriced` names, or refused with `model_not_priced`.",
     ),
+  unpriced_usage: z
+    .array(z.string())
+    .describe(
+      "Classes of usage of the last seven days that its price leaves out: nothing is charged for them, or less than the catalogue says. Empty where the vendor's own figure is charged.",
+    )
+    .meta({ needs: "administrator" }),
   deployments: z.array(consoleDeploymentSchema).meta({ needs: "administrator" }),
   last_week: z.object({ requests: count, cost_usd: usd }).meta({ needs: "administrator" }),
   managed_by: managedBy,

@@ -245,7 +245,8 @@ export function chargeOf(
 ): { readonly cost: NanoUsd; readonly unpriced: readonly PricedClass[] } {
   const charges = chargesOf(table, usage);
   let unpriced: PricedClass[] | null = null;
-  for (const name of charges.free) {
+  const isMeasured = charges.measures.some((name) => usage[name] > 0);
+  for (const name of isMeasured ? charges.freeBeside : charges.free) {
     if (usage[name] === 0) continue;
     unpriced ??= [];
     unpriced.push(name);
@@ -274,6 +275,9 @@ interface Charges extends PricedCharges {
   readonly input: PricedCharges;
   /** Classes that cost nothing only because the table has no price for them. */
   readonly free: readonly PricedClass[];
+  /** Measures other than tokens that have a price; and what is free where one of them was used. */
+  readonly measures: readonly PricedClass[];
+  readonly freeBeside: readonly PricedClass[];
 }
 
 interface TableCharges {
@@ -312,22 +316,27 @@ function chargesBy(prices: ClassPrices): Charges {
     prices: names.map((name) => prices[name] ?? 0),
   });
   const names = pricedClasses.filter(has);
-  return { ...only(names), input: only(inputClasses.filter(has)), free: freeClasses(new Set(names)) };
+  return {
+    ...only(names),
+    input: only(inputClasses.filter(has)),
+    free: freeClasses(new Set(names), false),
+    measures: measures.filter(has),
+    freeBeside: freeClasses(new Set(names), true),
+  };
 }
 
 /** Charged beside whatever else is. */
 const extras = ["webSearches", "mapSearches", "fileSearches", "codeSessions"] as const satisfies readonly PricedClass[];
-/** Other measures of the same work: a model is priced by one of them, or by tokens. */
-const measures = [
+/** Other measures of the same work: an answer is charged by one of them, or by tokens. */
+export const measures = [
   ...["images", "videoSeconds", "audioSeconds", "searchUnits", "characters", "chargedRequests"],
 ] as const satisfies readonly PricedClass[];
 const tokens: readonly PricedClass[] = [...inputClasses, ...outputClasses];
 
-/** A model that is priced by another measure has its tokens in that, and the other way round. */
-function freeClasses(priced: ReadonlySet<PricedClass>): readonly PricedClass[] {
+/** An answer that is charged by another measure has its tokens in that, and the other way round. */
+function freeClasses(priced: ReadonlySet<PricedClass>, byMeasure: boolean): readonly PricedClass[] {
   // A price without any figure says that nothing costs anything.
   if (priced.size === 0) return [];
-  const byMeasure = measures.some((name) => priced.has(name));
   const byTokens = tokens.some((name) => priced.has(name));
   const counted = [...extras, ...(byMeasure ? [] : tokens), ...(byMeasure || byTokens ? [] : measures)];
   return counted.filter((name) => !priced.has(name));

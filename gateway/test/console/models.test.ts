@@ -76,6 +76,31 @@ describe("a model of the console", () => {
     expect(window(await change(ground, "gpt-5", { context_window: null }))).toEqual([400_000, "catalogue"]);
   });
 
+  test("says what of last week's usage its price leaves out, until the price is complete", async () => {
+    await using ground = await openWithProviders();
+    await ground.makeProvider("claude", { kind: "anthropic" });
+    await ground.makeProvider("router", { kind: "openrouter" });
+    const usage = { ...noUsage, inputUncached: 9, cacheRead: 9, cacheWrite5m: 9, output: 9, webSearches: 2 };
+    const price = { input: 3, output: 15 };
+    const at = ground.clock.now() - 1;
+    const left = async (model: string) => (await shown(ground, model)).body.unpriced_usage;
+    for (const [model, provider] of [
+      ["claude-sonnet-4-5", "claude"],
+      ["house", "spare"],
+      ["routed", "router"],
+    ] as const) {
+      await ground.makeModel(model, { price, deployments: [{ provider }] });
+      expect(await left(model)).toEqual([]);
+      ground.figures.used = [{ model, at, requests: 1, costUsd: 1, usage }];
+      // Writing a cache costs more than the input where the catalogue says so; a cached read never does.
+      const writes = provider === "claude" ? ["cache_write_5m"] : [];
+      expect(await left(model)).toEqual(provider === "router" ? [] : [...writes, "web_searches"]);
+    }
+    await change(ground, "claude-sonnet-4-5", { price: { ...price, cache_write_5m: 3.75, web_search: 10 } });
+    ground.figures.used = [{ model: "claude-sonnet-4-5", at, requests: 1, costUsd: 1, usage }];
+    expect(await left("claude-sonnet-4-5")).toEqual([]);
+  });
+
   test("may have slashes, spaces' neighbours and signs in its name, all the way through its address", async () => {
     await using ground = await openWithProviders();
     for (const name of ["acme/big/model:1", "50%2Foff", "a%b", "was?&=+", "模型/é", "x/prices"]) {
@@ -206,6 +231,7 @@ describe("models for those who call them", () => {
     expect(namesOf(list.body)).toEqual(["acme/own", "acme/second"]);
     expect(Object.keys(list.body.data[0])).not.toContain("deployments");
     expect(Object.keys(list.body.data[0])).not.toContain("last_week");
+    expect(Object.keys(list.body.data[0])).not.toContain("unpriced_usage");
     expect(namesOf((await ground.call("stranger", "models.list")).body)).toEqual(["acme/own", "acme/second", "gpt-5"]);
     expect((await ground.call("viewer", "models.show", { params: { model: "gpt-5" } })).code).toBe("not_found");
     expect((await ground.call("viewer", "models.show", { params: { model: "acme/own" } })).status).toBe(200);

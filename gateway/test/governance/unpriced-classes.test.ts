@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { ProviderConfig } from "@sluice/contract";
+import { until } from "../../../test/until.ts";
+import { ask, settledTask, videoGateway } from "../endpoints/video-tasks/video-gateway.ts";
+import { MovedClock } from "../moved-clock.ts";
 import { aliceKey, errorOf, type StartedGateway, startGateway } from "../started-gateway.ts";
 
 const poorKey = "sk-poor-0123456789abcdefghij";
@@ -24,22 +27,39 @@ const at = (id: string, kind: string, path: string): ProviderConfig => ({
   allow_private_network: true,
 });
 
+const clock = new MovedClock();
 let gateway: StartedGateway;
 beforeAll(async () => {
   const google = [{ provider: "google" }];
   gateway = await startGateway({
-    providers: () => [at("google", "gemini", "/v1beta"), at("router", "openrouter", "/v1")],
+    clock,
+    providers: () => [
+      at("google", "gemini", "/v1beta"),
+      at("router", "openrouter", "/v1"),
+      at("openai", "openai", "/v1"),
+    ],
     models: [
       { name: "gem", deployments: google, price: { input: 1, output: 10 } },
       { name: "priced", deployments: google, price: { input: 1, output: 10, web_search: 14 } },
       { name: "free", deployments: google, price: {} },
       { name: "allowed", deployments: google, price: { input: 1, output: 10 }, unpriced: "allow" },
+      { name: "half", deployments: google, price: { input: 1, web_search: 14 } },
+      { name: "kept", deployments: [{ provider: "openai" }], price: { input: 1, output: 10 } },
+      {
+        name: "passed",
+        deployments: [{ provider: "google", upstream_model: "gemini-3-pro" }],
+        price: { input: 1, output: 10 },
+      },
       { name: "routed", deployments: [{ provider: "router" }], price: { input: 1, output: 10 } },
     ],
-    keys: [
-      { name: "alice", secret: aliceKey },
-      { name: "poor", secret: poorKey, budget: { usd: 100, period: "month" } },
-    ],
+    workspace: {
+      pass_through: ["google"],
+      groups: [{ name: "default", pass_through: ["google"] }],
+      keys: [
+        { name: "alice", secret: aliceKey, pass_through: ["google"] },
+        { name: "poor", secret: poorKey, budget: { usd: 100, period: "month" } },
+      ],
+    },
     settings: { unpriced: "block_in_budgets" },
   });
 });
@@ -48,9 +68,81 @@ afterAll(async () => {
   await server.stop(true);
 });
 
+test.each([false, true])("one that is passed through is marked like any other, streamed: %p", async (stream) => {
+  const response = await grounded("gemini-3-pro", aliceKey, stream, "/v1/providers/google");
+  expect(response.status).toBe(200);
+  // The headers of a stream are written before anybody knows what it used.
+  expect(response.headers.get("x-sluice-warnings") ?? "").toContain(stream ? "" : "web_searches");
+  await response.text();
+  const [entry] = await gateway.entries();
+  expect(entry).toMatchObject({ endpoint: "pass-through", model: "passed", unpriced: ["web_searches"] });
+});
+
+test("a background response is marked when it ends", async () => {
+  const usage = { input_tokens: 100, output_tokens: 20, total_tokens: 120 };
+  const searched = { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search", query: "a" } };
+  const kept = (status: string, more: object) => ({
+    id: "resp_1",
+    object: "response",
+    background: true,
+    status,
+    ...more,
+  });
+  answer = () => Response.json(kept("queued", { output: [], usage: null }));
+  const body = { model: "kept", input: "x", background: true, tools: [{ type: "web_search" }] };
+  const response = await gateway.post("/v1/responses", body);
+  expect(response.status).toBe(200);
+  await response.text();
+  answer = () => Response.json(kept("completed", { output: [searched], usage }));
+  const entry = await until(async () => {
+    clock.move(1_000);
+    return (await gateway.entries()).find(({ upstreamId }) => upstreamId === "resp_1") ?? null;
+  });
+  expect(entry).toMatchObject({ usage: { webSearches: 1 }, unpriced: ["web_searches"] });
+  expect(await metricOf("kept")).toBe(1);
+});
+
+test("a video that is priced by another measure than its vendor counts is marked", async () => {
+  const [clip] = videoGateway.models ?? [];
+  if (clip === undefined) throw new Error("there is a model of videos");
+  const own = await startGateway({ ...videoGateway, models: [{ ...clip, price: { image: 0.04 } }] });
+  try {
+    const made = await own.post("/v1/video/tasks", ask);
+    expect(made.status).toBe(200);
+    const { id } = (await made.json()) as { id: string };
+    await settledTask(own, id);
+    const [entry] = await own.entries();
+    expect(entry).toMatchObject({ endpoint: "video", costNanoUsd: 0, unpriced: ["output", "video_seconds"] });
+  } finally {
+    await own.stop();
+  }
+});
+
+test("where a budget stands, a chat model is not served whose price leaves out its output", async () => {
+  const refused = await grounded("half", poorKey);
+  expect(refused.status).toBe(403);
+  expect(await refused.text()).toContain("output");
+  const served = await grounded("half", aliceKey);
+  expect(served.headers.get("x-sluice-warnings")).toContain("output");
+  await served.text();
+  expect((await gateway.entries())[0]).toMatchObject({ unpriced: ["output"] });
+  const counted = await gateway.post(
+    "/v1beta/models/half:countTokens",
+    { contents: search.contents },
+    { key: poorKey },
+  );
+  expect(counted.status).toBe(200);
+});
+
 const search = { contents: [{ role: "user", parts: [{ text: "x" }] }], tools: [{ google_search: {} }] };
 
-async function grounded(model: string, key: string, stream = false) {
+async function metricOf(model: string): Promise<number> {
+  const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+  const found = new RegExp(`sluice_unpriced_usage_total\\{[^}]*model="${model}"[^}]*\\} (\\d+)`).exec(metrics);
+  return Number(found?.[1] ?? 0);
+}
+
+async function grounded(model: string, key: string, stream = false, path = "") {
   const usageMetadata = { promptTokenCount: 100, candidatesTokenCount: 20, totalTokenCount: 120 };
   const [candidate] = google.candidates;
   const whole = { candidates: [{ ...candidate, ...queries }], usageMetadata, modelVersion: "gemini-3-pro" };
@@ -59,7 +151,7 @@ async function grounded(model: string, key: string, stream = false) {
       ? new Response(`data: ${JSON.stringify(whole)}\n\n`, { headers: { "content-type": "text/event-stream" } })
       : Response.json(whole);
   const verb = stream ? "streamGenerateContent?alt=sse" : "generateContent";
-  return await gateway.post(`/v1beta/models/${model}:${verb}`, search, { key });
+  return await gateway.post(`${path}/v1beta/models/${model}:${verb}`, search, { key });
 }
 
 test("a search that is counted and has no price is told to the caller, on the entry and by a metric", async () => {
@@ -80,7 +172,7 @@ test("one that is streamed is on the entry", async () => {
 test("where a budget stands, what the model has no price for is not asked for", async () => {
   const refused = await grounded("gem", poorKey);
   expect(refused.status).toBe(403);
-  expect(await refused.text()).toContain("web searches");
+  expect(await refused.text()).toContain("web_searches");
   for (const model of ["priced", "free", "allowed"]) expect((await grounded(model, poorKey)).status).toBe(200);
 });
 

@@ -145,6 +145,15 @@ export function classLabel(name: string): string {
   return classOf.get(name)?.label ?? name;
 }
 
+/** Columns of usage to a reader: "Cache write, 5 min · Audio input". */
+export function columnLabels(columns: readonly string[]): string {
+  const labels = columns.map((column) => {
+    const row = usageTable.find((each) => each.column === column);
+    return row === undefined ? column : priceText(`prices.usage.${row.name}`);
+  });
+  return labels.join(" · ");
+}
+
 const howMany: Readonly<Record<PricedBy, number>> = { one: 1, thousand: 1e3, million: 1e6 };
 
 /** "$2.50 per million tokens", "$0.04 per image", "$0.10 per second", from the price of a single unit. */

@@ -238,6 +238,13 @@ export const models = {
     guessed: "This price is a guess",
     guessedHelp: "The catalog knows a model with a similar name. Compare it with the provider's price list.",
   },
+  partlyPriced: {
+    filter: "Not fully priced",
+    title: "Not fully priced: {classes}",
+    count: "{count, plural, one {One model is not fully priced} other {# models are not fully priced}}",
+    help: "Requests of the last seven days used something that the price leaves out. It was charged too little or not at all, also against budgets. Complete the price.",
+    show: "Show these models",
+  },
   unpriced: {
     when: "Until it has a price",
     whenHelp: "Budgets can't count a model without a price.",

@@ -234,6 +234,13 @@ export const models: Translation<typeof english> = {
     guessed: "该价格为推测值",
     guessedHelp: "价目表中只有名称相近的模型。请与提供商的价目表核对。",
   },
+  partlyPriced: {
+    filter: "定价不完整",
+    title: "定价不完整：{classes}",
+    count: "{count, plural, other {# 个模型定价不完整}}",
+    help: "最近七天的请求使用了价格中未包含的项目，这部分少计或未计费，预算中也是如此。请补全价格。",
+    show: "查看这些模型",
+  },
   unpriced: {
     when: "定价之前",
     whenHelp: "预算无法统计未定价的模型。",

@@ -1,14 +1,25 @@
-import type { ConsoleModel, ConsolePriceVersion } from "@sluice/contract";
-import { type Actor, type Catalog, type Model, type PriceVersion, priceConfigOf } from "#core/index.ts";
+import type { ConsoleModel, ConsolePriceVersion, PriceConfig } from "@sluice/contract";
+import { type PriceMember, type UsageClassRow, usageTable } from "@sluice/contract/words";
+import {
+  type Actor,
+  type Catalog,
+  chargeOf,
+  type Model,
+  noUsage,
+  type PriceVersion,
+  priceConfigOf,
+  pricesOf,
+  type Usage,
+} from "#core/index.ts";
 import { matches } from "#identity/index.ts";
-import type { ModelRecord } from "#ports/index.ts";
-import { type PriceSource, retirementOf } from "#providers/index.ts";
+import type { ModelRecord, ModelUsage } from "#ports/index.ts";
+import { type PriceSource, priceTermsOf, retirementOf } from "#providers/index.ts";
 import type { HealthReading } from "./health.ts";
 
 /** What a view needs beside the record. */
 export interface ModelSurroundings {
   readonly health: HealthReading;
-  readonly lastWeek: ReadonlyMap<string, ConsoleModel["last_week"]>;
+  readonly lastWeek: ReadonlyMap<string, Pick<ModelUsage, "requests" | "costUsd" | "usage">>;
   readonly catalog: Catalog;
   /** Which models whoever looks may know of: another one is not told as a fallback either. */
   readonly isVisible: (name: string) => boolean;
@@ -26,6 +37,7 @@ export function modelView(record: ModelRecord, surroundings: ModelSurroundings) 
   const [first] = record.deployments;
   const kind = catalog.providers.get(first?.provider ?? "")?.kind;
   const entry = first === undefined || kind === undefined ? null : known.entry(kind, first.upstreamModel);
+  const week = lastWeek.get(record.name);
   const retiresAt = first === undefined || kind === undefined ? null : retirementOf(kind, first.upstreamModel);
   const view: ConsoleModel = {
     name: record.name,
@@ -63,11 +75,37 @@ export function modelView(record: ModelRecord, surroundings: ModelSurroundings) 
       capabilities: deployment.capabilities,
       health: health.ofDeployment(deployment.id),
     })),
-    last_week: lastWeek.get(record.name) ?? { requests: 0, cost_usd: 0 },
+    unpriced_usage: unpricedUsage(record, model, { usage: week?.usage ?? {}, catalogue: entry?.price ?? null }),
+    last_week: { requests: week?.requests ?? 0, cost_usd: week?.costUsd ?? 0 },
     managed_by: record.managedBy,
     created_at: record.createdAt,
   };
   return view;
+}
+
+/**
+ * What was used and the price leaves out: classes that cost nothing, and those that cost as much as the plain ones of their side
+ * although their vendor charges more for them, by the catalogue. Columns of usage.
+ */
+function unpricedUsage(
+  { price }: ModelRecord,
+  model: Model | undefined,
+  { usage: used, catalogue }: { readonly usage: Partial<Usage>; readonly catalogue: PriceConfig | null },
+): string[] {
+  if (price === null || model?.deployments.every(({ provider }) => priceTermsOf(provider).costSource === "vendor")) {
+    return [];
+  }
+  const usage: Usage = { ...noUsage, ...used };
+  const free = new Set<string>(chargeOf(price.table, usage).unpriced);
+  const own = priceConfigOf(price);
+  const { table: vendors } = pricesOf(catalogue ?? {});
+  const rows: readonly UsageClassRow[] = usageTable;
+  return rows.flatMap(({ name, column, price: member, costsAs }) => {
+    if (usage[name as keyof Usage] === 0) return [];
+    const plain = vendors[costsAs as keyof typeof vendors] ?? Number.POSITIVE_INFINITY;
+    const isDearer = (vendors[name as keyof typeof vendors] ?? 0) > plain;
+    return free.has(name) || (isDearer && own[member as PriceMember] === undefined) ? [column] : [];
+  });
 }
 
 /** The catalog of calls says what the settings make of a model without a price. */

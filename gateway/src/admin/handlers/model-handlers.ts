@@ -99,12 +99,11 @@ async function surroundings(
   const health = await readHealth(
     shown ? dependencies : { ...dependencies, reports: { deploymentUse: async () => [] } },
   );
-  const week = used.map((each) => [each.model, { requests: each.requests, cost_usd: each.costUsd }] as const);
   const { prices: known } = await catalogueInUse(dependencies);
   const isVisible = visibleModels(actor, catalog());
   return {
     health,
-    lastWeek: new Map(week),
+    lastWeek: new Map(used.map((each) => [each.model, each] as const)),
     catalog: catalog(),
     isVisible,
     known,

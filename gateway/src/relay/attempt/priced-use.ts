@@ -1,45 +1,59 @@
-import { type CountedClass, Failure, type Model, pricedClasses } from "#core/index.ts";
+import {
+  chargeOf,
+  Failure,
+  type Model,
+  measures,
+  noUsage,
+  onlyCounts,
+  type PricedClass,
+  type Usage,
+  usageClassColumns,
+} from "#core/index.ts";
 import type { RequestFacts } from "#protocols/index.ts";
 import { priceTermsOf } from "#providers/index.ts";
 import type { Call } from "../call.ts";
 
+type Asked = Pick<Call, "principal" | "facts" | "models" | "protocol">;
+
 /**
- * Refuses a call that asks for something that a model of its plan has no price for, where a budget stands on the caller: no budget
+ * Refuses a call that will use something that a model of its plan has no price for, where a budget stands on the caller: no budget
  * could count it. As with models without any price, the operator may allow it (`unpriced: allow`); it is then marked on the entry.
  * Throws Failure model_not_priced.
  */
-export function checkPricedUse({ principal, facts, models }: Pick<Call, "principal" | "facts" | "models">): void {
-  const asked = feesAsked(facts);
-  if (asked.length === 0 || principal.scopes.every(({ budget }) => budget === null)) return;
+export function checkPricedUse({ principal, facts, models, protocol }: Asked): void {
+  if (onlyCounts(protocol.endpoint) || principal.scopes.every(({ budget }) => budget === null)) return;
+  const tools = toolsAsked(facts);
   for (const model of models) {
-    const missing = asked.find((name) => isUnpriced(model, name));
+    const missing = unpricedUse(model, tools);
     if (missing === undefined) continue;
+    const isTool = tools.some((name) => name === missing);
     throw new Failure(
       "model_not_priced",
-      `The price of the model "${model.name}" says nothing of ${words[missing]}, so no budget can count them. Leave the tool out, or ask whoever runs the gateway to set that price.`,
+      `The price of the model "${model.name}" does not include ${usageClassColumns[missing]}, so no budget can count it. ${isTool ? "Leave the tool out, or ask" : "Ask"} whoever runs the gateway to complete the price.`,
       { param: "model" },
     );
   }
 }
 
-const words = {
-  webSearches: "web searches",
-  fileSearches: "file searches",
-  codeSessions: "code sessions",
-} as const satisfies Partial<Record<CountedClass, string>>;
+const chargedTools = ["webSearches", "fileSearches", "codeSessions"] as const satisfies readonly PricedClass[];
+const tokens = ["inputUncached", "output"] as const satisfies readonly PricedClass[];
 
-function feesAsked({ serverTools, asksSearch }: RequestFacts): readonly (keyof typeof words)[] {
-  if (serverTools === undefined && asksSearch !== true) return none;
-  const names = Object.keys(words) as (keyof typeof words)[];
-  return names.filter((name) => (serverTools?.[name] ?? 0) > 0 || (name === "webSearches" && asksSearch === true));
+function toolsAsked({ serverTools, asksSearch }: RequestFacts): readonly PricedClass[] {
+  if (serverTools === undefined && asksSearch !== true) return [];
+  return chargedTools.filter(
+    (name) => (serverTools?.[name] ?? 0) > 0 || (name === "webSearches" && asksSearch === true),
+  );
 }
 
-const none: readonly (keyof typeof words)[] = [];
+/** A model may be priced by a measure other than tokens. */
+const onceEach: Usage = { ...noUsage, ...Object.fromEntries(measures.map((name) => [name, 1])) };
 
-/** A price without any figure says that nothing costs anything; a vendor's own figure has everything in it. */
-function isUnpriced({ isPricedWhole, price, deployments }: Model, name: keyof typeof words): boolean {
-  const table = price?.table;
-  if (isPricedWhole !== true || table === undefined || table[name] !== undefined) return false;
-  if (!pricedClasses.some((each) => table[each] !== undefined)) return false;
-  return deployments.some(({ provider }) => priceTermsOf(provider).costSource === "price");
+/** What is known to be used. Every answer of a chat model has input and output; of other models one of them may be free. */
+function unpricedUse({ type, isPricedWhole, price, deployments }: Model, tools: readonly PricedClass[]) {
+  if (isPricedWhole !== true || price === null) return undefined;
+  // A vendor's own figure has everything in it.
+  if (deployments.every(({ provider }) => priceTermsOf(provider).costSource === "vendor")) return undefined;
+  const used = type === "chat" ? [...tools, ...tokens] : tools;
+  if (used.every((name) => price.table[name] !== undefined)) return undefined;
+  return chargeOf(price.table, { ...onceEach, ...Object.fromEntries(used.map((name) => [name, 1])) }).unpriced[0];
 }

@@ -49,6 +49,14 @@ function OneModel({ name }: { readonly name: string }) {
       badges={
         <Group gap="xs">
           {isUnpriced(model.price) && <StatusBadge status="unpriced" tone="warn" label={t("models.noPrice")} />}
+          {mayChange && model.unpriced_usage.length > 0 && (
+            <StatusBadge
+              status="partly-priced"
+              tone="warn"
+              label={t("models.partlyPriced.filter")}
+              hint={columnLabels(model.unpriced_usage)}
+            />
+          )}
           {model.deprecated && (
             <StatusBadge
               status="deprecated"

@@ -12,7 +12,7 @@ import { t } from "../../../language/areas/models.ts";
 import { t as priceWords } from "../../../language/areas/prices.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
 import { LeaveGuard } from "../../catalog/leave-guard.tsx";
-import { classLabel, isUnpriced, priceItems } from "../../catalog/price-words.ts";
+import { classLabel, columnLabels, isUnpriced, priceItems } from "../../catalog/price-words.ts";
 import { SaveBar } from "../../catalog/save-bar.tsx";
 import { PriceHistory } from "./price-history.tsx";
 import { PriceSimulation } from "./price-simulation.tsx";
@@ -55,28 +55,7 @@ export function PricePanel({ model }: { readonly model: ConsoleModel }) {
             {t("models.conflict.help")}
           </Alert>
         )}
-        {isUnpriced(model.price) && (
-          <Alert color="yellow" variant="light" icon={<IconCoinOff size={18} />} title={t("models.price.missing")}>
-            <UnpricedChoice model={model} disabled={locked} />
-          </Alert>
-        )}
-        {model.next_price !== null && (
-          <Alert
-            color="blue"
-            variant="light"
-            icon={<IconCoin size={18} />}
-            title={t("models.price.next", { date: formatMoment(model.next_price.from) })}
-          >
-            {priceItems(model.next_price.price)
-              .map(({ label, words }) => `${label} ${words}`)
-              .join(" · ")}
-          </Alert>
-        )}
-        {model.price_guessed && (
-          <Alert color="yellow" variant="light" icon={<IconCoin size={18} />} title={t("models.catalogue.guessed")}>
-            {t("models.catalogue.guessedHelp")}
-          </Alert>
-        )}
+        <PriceNotices model={model} locked={locked} />
         <Section
           title={t("models.price.title")}
           description={t("models.price.help")}
@@ -113,6 +92,46 @@ export function PricePanel({ model }: { readonly model: ConsoleModel }) {
         <LeaveGuard dirty={isChanged} />
       </Stack>
     </form>
+  );
+}
+
+/** What is wrong with the price, and what it will be. */
+function PriceNotices({ model, locked }: { readonly model: ConsoleModel; readonly locked: boolean }) {
+  return (
+    <>
+      {isUnpriced(model.price) && (
+        <Alert color="yellow" variant="light" icon={<IconCoinOff size={18} />} title={t("models.price.missing")}>
+          <UnpricedChoice model={model} disabled={locked} />
+        </Alert>
+      )}
+      {model.unpriced_usage.length > 0 && (
+        <Alert
+          color="yellow"
+          variant="light"
+          icon={<IconCoinOff size={18} />}
+          title={t("models.partlyPriced.title", { classes: columnLabels(model.unpriced_usage) })}
+        >
+          {t("models.partlyPriced.help")}
+        </Alert>
+      )}
+      {model.next_price !== null && (
+        <Alert
+          color="blue"
+          variant="light"
+          icon={<IconCoin size={18} />}
+          title={t("models.price.next", { date: formatMoment(model.next_price.from) })}
+        >
+          {priceItems(model.next_price.price)
+            .map(({ label, words }) => `${label} ${words}`)
+            .join(" · ")}
+        </Alert>
+      )}
+      {model.price_guessed && (
+        <Alert color="yellow" variant="light" icon={<IconCoin size={18} />} title={t("models.catalogue.guessed")}>
+          {t("models.catalogue.guessedHelp")}
+        </Alert>
+      )}
+    </>
   );
 }
 

@@ -42,6 +42,7 @@ const model: ModelRow = {
   unpriced: null,
   calls: "free",
   deployments: [deployment("healthy")],
+  unpriced_usage: [],
   last_week: { requests: 0, cost_usd: 0 },
   managed_by: "console",
   created_at: 1,

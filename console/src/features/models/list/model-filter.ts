@@ -19,6 +19,10 @@ const price: Filter = {
     { value: "set", label: t("models.list.priced") },
   ],
 };
+const priceOfAll: Filter = {
+  ...price,
+  choices: [...price.choices, { value: "partly", label: t("models.partlyPriced.filter") }],
+};
 const health: Filter = {
   name: "health",
   label: t("models.health"),
@@ -26,12 +30,12 @@ const health: Filter = {
 };
 
 /** How models are served is for administrators. */
-export const filtersOfAll: readonly Filter[] = [type, price, health];
+export const filtersOfAll: readonly Filter[] = [type, priceOfAll, health];
 export const filtersOfMembers: readonly Filter[] = [type, price];
 
 /** What a list goes by; how a model is served is left out for those who may not see it. */
-export type ModelRow = Omit<ConsoleModel, "deployments" | "last_week"> &
-  Partial<Pick<ConsoleModel, "deployments" | "last_week">>;
+export type ModelRow = Omit<ConsoleModel, "deployments" | "last_week" | "unpriced_usage"> &
+  Partial<Pick<ConsoleModel, "deployments" | "last_week" | "unpriced_usage">>;
 
 export type ModelHealth = ReturnType<typeof jointState> | "off";
 
@@ -39,6 +43,11 @@ export type ModelHealth = ReturnType<typeof jointState> | "off";
 export function healthOf({ deployments = [] }: ModelRow): ModelHealth {
   const used = deployments.filter((deployment) => deployment.enabled);
   return used.length === 0 ? "off" : jointState(used.map((deployment) => deployment.health.state));
+}
+
+/** Something was used that its price leaves out. */
+export function isPartlyPriced({ unpriced_usage: left = [] }: ModelRow): boolean {
+  return left.length > 0;
 }
 
 /** Whether a model is among those that the address asks for. */
@@ -52,6 +61,7 @@ export function fitsModel(model: ModelRow, search: Search): boolean {
     (asked === "" || model.type === asked) &&
     (priced !== "none" || isUnpriced(model.price)) &&
     (priced !== "set" || !isUnpriced(model.price)) &&
+    (priced !== "partly" || isPartlyPriced(model)) &&
     (provider === "" || deployments.some((each) => each.provider === provider)) &&
     (state === "" || healthOf(model) === state)
   );

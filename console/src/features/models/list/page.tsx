@@ -15,7 +15,7 @@ import { useSession } from "../../../session/session-context.tsx";
 import { isUnpriced } from "../../catalog/price-words.ts";
 import { AddModel } from "./add-model.tsx";
 import { columnsOfAll, columnsOfMembers } from "./model-columns.tsx";
-import { filtersOfAll, filtersOfMembers, fitsModel, type ModelRow } from "./model-filter.ts";
+import { filtersOfAll, filtersOfMembers, fitsModel, isPartlyPriced, type ModelRow } from "./model-filter.ts";
 import { PriceChanges } from "./price-changes.tsx";
 import { Retiring } from "./retiring.tsx";
 
@@ -52,6 +52,7 @@ export default function ModelsPage() {
       ) : (
         <>
           {mayChange && <Unpriced models={all} />}
+          {mayChange && <PartlyPriced models={all} />}
           {mayChange && <PriceChanges />}
           {mayChange && <Retiring models={all} />}
           <FilterBar filters={mayChange ? filtersOfAll : filtersOfMembers} alsoClears={["search", "provider"]}>
@@ -107,6 +108,29 @@ function Unpriced({ models }: { readonly models: readonly ModelRow[] }) {
         </span>
         <Button variant="default" onClick={() => change({ price: "none", search: "", type: "", health: "" })}>
           {t("models.unpriced.show")}
+        </Button>
+      </Group>
+    </Alert>
+  );
+}
+
+/** A model whose price leaves out something that was used: said above the list as long as there is one. */
+function PartlyPriced({ models }: { readonly models: readonly ModelRow[] }) {
+  const [price] = useUrlText("price");
+  const change = useUrlChange();
+  const count = models.filter(isPartlyPriced).length;
+  if (count === 0 || price === "partly") return null;
+  return (
+    <Alert
+      color="yellow"
+      variant="light"
+      icon={<IconCoinOff size={18} />}
+      title={t("models.partlyPriced.count", { count })}
+    >
+      <Group justify="space-between" gap="xs">
+        <span>{t("models.partlyPriced.help")}</span>
+        <Button variant="default" onClick={() => change({ price: "partly", search: "", type: "", health: "" })}>
+          {t("models.partlyPriced.show")}
         </Button>
       </Group>
     </Alert>
