@@ -14,7 +14,7 @@ import { t } from "../../../language/areas/models.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { useWorkspace } from "../../../session/workspace.ts";
-import { isUnpriced, typeWords } from "../../catalog/price-words.ts";
+import { columnLabels, isUnpriced, typeWords } from "../../catalog/price-words.ts";
 import { ModelFigures } from "./model-figures.tsx";
 import { PricePanel } from "./price-panel.tsx";
 import { PriceTable } from "./price-table.tsx";
