@@ -145,7 +145,7 @@ async function metricOf(model: string): Promise<number> {
 async function grounded(model: string, key: string, stream = false, path = "") {
   const usageMetadata = { promptTokenCount: 100, candidatesTokenCount: 20, totalTokenCount: 120 };
   const [candidate] = google.candidates;
-  const whole = { candidates: [{ ...candidate, ...queries }], usageMetadata, modelVersion: "gemini-3-pro" };
+  const whole = { candidates: [{ ...candidate, ...queries }], usageMetadata, modelVersion: model };
   answer = () =>
     stream
       ? new Response(`data: ${JSON.stringify(whole)}\n\n`, { headers: { "content-type": "text/event-stream" } })
