@@ -26,7 +26,7 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
   const { request, path, startedMs } = arrival;
   const requestId = dependencies.ids.next("req_");
   const route = routeOf(path, request.method);
-  const dialect = dialectOf(route, path, request.headers);
+  const dialect = () => dialectOf(route, path, request.headers);
   dependencies.tracing?.arrived(requestId, request.headers);
   // Now: of a caller who leaves early the connection no longer says it.
   const address = arrival.address();
@@ -83,14 +83,14 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
       if (!dataPlane.test(path)) throw new Failure("not_found", `There is no ${request.method} ${path}.`);
       if (asksForSocket(request))
         throw new Failure("not_found", `There is no WebSocket at ${path}. One is at /v1/responses.`);
-      throw await unknownPath(dependencies, exchange, dialect);
+      throw await unknownPath(dependencies, exchange, dialect());
     }
     if (dependencies.draining() && path.startsWith("/v1")) {
       throw new Failure("draining", "The gateway is shutting down; try again.", { retryAfterMs: 1_000 });
     }
     const endpoint = asksForSocket(request) ? (route.socket ?? route.methods["GET"]) : route.methods[request.method];
     if (endpoint === undefined) {
-      const elsewhere = dataPlane.test(path) ? await advice(dependencies, exchange, dialect) : "";
+      const elsewhere = dataPlane.test(path) ? await advice(dependencies, exchange, dialect()) : "";
       throw new MethodNotAllowed(request.method, Object.keys(route.methods).join(", "), elsewhere);
     }
     const answered = endpoint(dependencies, exchange);
@@ -98,7 +98,7 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
   } catch (thrown) {
     const failure = asFailure(thrown);
     seen.error = failure.code;
-    response = failed(dependencies, thrown, failure, requestId, dialect);
+    response = failed(dependencies, thrown, failure, requestId, dialect());
   }
   if (!streaming) report();
   return response;

@@ -81,8 +81,12 @@ function modelNamed(answer: JsonObject): string | undefined {
 
 function modelName(value: unknown): string | undefined {
   const name = textOf(value);
-  return name === null || name === "" ? undefined : name.slice(0, nameLettersMax).replaceAll(/[^\x21-\x7e]/g, "?");
+  if (name === null || name === "") return undefined;
+  if (name.length <= nameLettersMax && plainName.test(name)) return name;
+  return name.slice(0, nameLettersMax).replaceAll(/[^\x21-\x7e]/g, "?");
 }
+
+const plainName = /^[\x21-\x7e]+$/;
 
 /** The last of the sampling requests behind an answer, where that was of a fallback. */
 function fallbackModel(iterations: unknown): string | undefined {

@@ -1,7 +1,7 @@
 import { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
 import { errorReported } from "../error-event.ts";
-import { readSpan, type Span, scanObject } from "../json-scan.ts";
+import { readScanned, readSpan, type Span, scanObject } from "../json-scan.ts";
 import { readServed } from "../read-served.ts";
 import { readLabel } from "../request-members.ts";
 import type { UsageConvention } from "../usage-convention.ts";
@@ -21,7 +21,7 @@ export function readChatReply(body: Uint8Array, convention?: UsageConvention): R
     return {
       usage: readChatUsage(usage, convention),
       served: readServed(
-        { model: valueAt(body, members.get("model")), service_tier: valueAt(body, members.get("service_tier")) },
+        { model: labelAt(body, members.get("model")), service_tier: labelAt(body, members.get("service_tier")) },
         usage,
       ),
       errorMessage: errorValue !== null && choices === undefined ? errorText(errorValue) : null,
@@ -40,6 +40,10 @@ export function readChatReply(body: Uint8Array, convention?: UsageConvention): R
 
 function valueAt(body: Uint8Array, span: Span | undefined): unknown {
   return span === undefined ? null : readSpan(body, span);
+}
+
+function labelAt(body: Uint8Array, span: Span | undefined): unknown {
+  return span === undefined ? null : readScanned(body, span);
 }
 
 /** An error inside an answer or a stream. */
