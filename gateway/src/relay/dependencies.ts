@@ -38,7 +38,7 @@ export interface RelayOptions {
   readonly providerClient: ProviderClient;
   /** For what callers name: media at addresses of theirs. */
   readonly transport: Transport;
-  readonly objectStore: Pick<UpstreamObjectStore, "find">;
+  readonly objectStore: Pick<UpstreamObjectStore, "find" | "put">;
   /** Other processes put their calls into the same ledger. */
   readonly sharesLedger?: boolean;
   readonly background: () => BackgroundResponses;

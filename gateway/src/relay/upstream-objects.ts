@@ -2,7 +2,7 @@ import { BoundedMap, bounds, type CallSignal, type Model, TenantMap, type Upstre
 import type { Clock, UpstreamObjectStore } from "#ports/index.ts";
 
 export interface UpstreamObjectsOptions {
-  readonly objectStore: Pick<UpstreamObjectStore, "find">;
+  readonly objectStore: Pick<UpstreamObjectStore, "find" | "put">;
   readonly clock: Pick<Clock, "after" | "now" | "monotonic">;
   /** Other processes write their objects into the same database. */
   readonly sharesLedger?: boolean;
@@ -36,6 +36,14 @@ export class UpstreamObjects {
 
   remember(object: UpstreamObject): void {
     this.#memory.set(object.workspaceId, object.id, object);
+  }
+
+  /** It was deleted at its vendor. The journal may still hold older records of it, which change nothing then. */
+  end(object: UpstreamObject): Promise<void> {
+    const now = this.#options.clock.now();
+    const ended = { ...object, expiresAt: now, createdAt: Math.max(now, object.createdAt) };
+    this.remember(ended);
+    return this.#options.objectStore.put(ended);
   }
 
   /**

@@ -68,7 +68,7 @@ export async function callWith(
     journal,
     transport,
     providerClient: new ProviderClient(transport, clock),
-    objectStore: { find: async () => [] },
+    objectStore: { find: async () => [], put: async () => undefined },
     ids,
     clock,
     observer,

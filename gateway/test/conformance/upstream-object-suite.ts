@@ -63,6 +63,22 @@ export function upstreamObjectSuite(name: string, make: StoreGroundFactory): voi
       expect(await found(ground, entry.workspaceId, ["resp_1", "resp_2"])).toEqual([]);
     });
 
+    test("an object that is put counts over older records, also over those that come later", async () => {
+      await using ground = await make();
+      const entry = ledgerEntry("a", { objects: [kept("resp_1"), kept("resp_2")] });
+      await ground.ledgerStore.insert([{ ...entry, objects: [kept("resp_1")] }]);
+      const { workspaceId, keyId, provider, deployment, model, upstreamModel } = entry;
+      const owned = { workspaceId, keyId, personId: null, provider, deployment, model, upstreamModel };
+      const store = createUpstreamObjectStore(ground.database);
+      for (const id of ["resp_1", "resp_2"]) {
+        await store.put({ ...owned, ...kept(id, { expiresAt: 5 }), createdAt: entry.endedAt + 1 });
+      }
+      await ground.ledgerStore.insert([{ ...entry, attemptId: "att_later" }]);
+      await store.put({ ...owned, ...kept("resp_1", { expiresAt: 9 }), createdAt: entry.endedAt });
+      const read = await found(ground, workspaceId, ["resp_1", "resp_2"]);
+      expect(read.map(({ expiresAt }) => expiresAt)).toEqual([5, 5]);
+    });
+
     test("removes what expired, however much, and keeps the rest", async () => {
       await using ground = await make();
       const many = bounds.pruneRows + 3;

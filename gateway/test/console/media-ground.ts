@@ -109,7 +109,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
     journal,
     transport,
     providerClient,
-    objectStore: { find: async () => [] },
+    objectStore: { find: async () => [], put: async () => undefined },
     ids,
     clock,
     observer,

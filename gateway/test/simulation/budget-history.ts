@@ -211,7 +211,7 @@ export class BudgetHistory {
       journal,
       transport: upstream,
       providerClient: new ProviderClient(upstream, clock),
-      objectStore: { find: async () => [] },
+      objectStore: { find: async () => [], put: async () => undefined },
       ids,
       clock,
       observer,

@@ -217,7 +217,7 @@ export function openSimulation(parts: SimulationOptions): Simulation {
     journal,
     transport,
     providerClient: new ProviderClient(transport, clock),
-    objectStore: { find: async () => [] },
+    objectStore: { find: async () => [], put: async () => undefined },
     ids,
     clock,
     observer,

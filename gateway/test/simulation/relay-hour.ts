@@ -61,6 +61,7 @@ export async function playHour(seed: number) {
     providerClient: new ProviderClient(upstream, clock),
     objectStore: {
       find: async (workspaceId, ids) => journal.objects(workspaceId, ids, clock.now() - ledgerLagMs),
+      put: async () => undefined,
     },
     ids,
     clock,

@@ -77,7 +77,7 @@ async function send({
 }
 
 async function deliver(asked: Asked, account: Account, answer: OutboundAnswer): Promise<CallResult> {
-  const { dependencies, call, permit } = asked;
+  const { dependencies, call, response, permit } = asked;
   const held = dependencies.answers.open();
   const { provider, kind } = account;
   const { idleMs } = provider.timeouts;
@@ -90,12 +90,22 @@ async function deliver(asked: Asked, account: Account, answer: OutboundAnswer): 
     }
     const body = await held.read(answer, idleMs);
     permit.settle(nothing);
+    if (call.method === "DELETE") await endObject(dependencies, response);
     return { status: answer.status, headers, body };
   } catch (thrown) {
     answer.body.cancel();
     throw thrown;
   } finally {
     held.release();
+  }
+}
+
+/** The vendor has deleted it, whether that can be written down or not. */
+async function endObject({ upstreamObjects, observer }: RelayDependencies, response: UpstreamObject): Promise<void> {
+  try {
+    await upstreamObjects.end(response);
+  } catch (error) {
+    observer.log("warn", "failed to record a deleted response", { id: response.id, error });
   }
 }
 

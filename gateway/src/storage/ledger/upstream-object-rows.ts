@@ -49,6 +49,23 @@ export function objectOf(row: ObjectRow): UpstreamObject {
   };
 }
 
+export function rowOf(object: UpstreamObject): ObjectRow {
+  return {
+    workspace_id: object.workspaceId,
+    id: object.id,
+    kind: object.kind,
+    provider: object.provider,
+    key_id: object.keyId,
+    person_id: object.personId,
+    deployment: object.deployment,
+    model: object.model,
+    upstream_model: object.upstreamModel,
+    input_tokens: object.inputTokens,
+    created_at: object.createdAt,
+    expires_at: object.expiresAt,
+  };
+}
+
 /**
  * Makes the function that writes objects within the transaction that inserts their entries. Writing one twice changes nothing. Of
  * two records of one object the newer one counts; tokens that one of them knows stay known.

@@ -1,11 +1,12 @@
 import { bounds } from "#core/index.ts";
 import type { UpstreamObjectStore } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
-import { objectOf } from "./upstream-object-rows.ts";
+import { objectOf, objectWriter, rowOf } from "./upstream-object-rows.ts";
 
 /** Reads and removes what the drain writes with the ledger's entries. */
 export function createUpstreamObjectStore(database: Database): UpstreamObjectStore {
   const { kysely, reading, flavour } = database;
+  const write = objectWriter(database);
   return {
     async find(workspaceId, ids) {
       const rows = await reading
@@ -16,6 +17,7 @@ export function createUpstreamObjectStore(database: Database): UpstreamObjectSto
         .execute();
       return rows.map(objectOf);
     },
+    put: (object) => write(kysely, [rowOf(object)]),
     async prune(now) {
       const rows = flavour.name === "sqlite" ? bounds.pruneRows : bounds.pruneRowsPostgres;
       let removed = 0;
