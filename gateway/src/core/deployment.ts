@@ -8,10 +8,8 @@ export type ModelType = ModelTypeName;
 /** The clocks of one attempt, each separate, in milliseconds. */
 export interface Timeouts {
   readonly connectMs: number;
-  /** From sending to the upstream's status line, of a call that streams. */
+  /** From sending to the upstream's status line, which some send when the model has thought, or the whole answer is made. */
   readonly headersMs: number;
-  /** The same where nothing streams: the status line then comes when the whole answer is made. */
-  readonly wholeHeadersMs: number;
   /** From the status line to the first whole event (streams) or the first body byte. */
   readonly firstEventMs: number;
   /** Between two pieces of a body. */
@@ -20,12 +18,14 @@ export interface Timeouts {
   readonly totalMs: number;
 }
 
+/** A model may think for minutes ahead of its first content. The SDKs of OpenAI and Anthropic wait for ten. */
+const thinkingMs = 600_000;
+
 export const defaultTimeouts: Timeouts = Object.freeze({
   connectMs: 5_000,
-  headersMs: 60_000,
-  wholeHeadersMs: 600_000,
-  firstEventMs: 60_000,
-  idleMs: 120_000,
+  headersMs: thinkingMs,
+  firstEventMs: thinkingMs,
+  idleMs: thinkingMs,
   totalMs: 1_800_000,
 });
 

@@ -31,8 +31,7 @@ import { ScriptedUpstream } from "./scripted-upstream.ts";
 /** Short clocks, so that a history of some seconds meets each of them. */
 const timeouts = {
   ...defaultTimeouts,
-  headersMs: 900,
-  wholeHeadersMs: 1_500,
+  headersMs: 1_500,
   firstEventMs: 700,
   idleMs: 600,
   totalMs: 6_000,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Socket } from "node:net";
 import { FakeClock } from "../fake-clock.ts";
-import type { RawUpstream } from "../raw-upstream.ts";
+import { type RawUpstream, rawAnswer, startRawUpstream } from "../raw-upstream.ts";
 import { type StartedGateway, startGateway } from "../started-gateway.ts";
 import {
   calls,
@@ -166,10 +167,7 @@ test.each(dialects)(
     const reader = (await answering).body?.getReader();
     let text = "";
     while (!text.endsWith(preamble.at(-1) ?? "")) text += decoder.decode((await reader?.read())?.value);
-    for (let minute = 0; minute < 5; minute++) {
-      await turns();
-      clock.advance(15_000);
-    }
+    await passMinutes(clock, 8);
     thought.resolve();
     for (let piece = await reader?.read(); piece?.done === false; piece = await reader?.read()) {
       text += decoder.decode(piece.value);
@@ -178,6 +176,69 @@ test.each(dialects)(
     await slow.stop();
   },
 );
+
+describe.each([
+  ["is silent", []],
+  ["sends comments alone", [": processing\n\n", ": processing\n\n"]],
+] as const)("a model that %s for long behind its status line", (_, comments) => {
+  test.each(dialects)("begins its answer to the caller of %s before proxies give up", async (upstream) => {
+    const clock = new FakeClock(Date.now());
+    const slow = await startGateway({
+      clock,
+      providers: () => [providerAt("only", scripts[upstream].kind, first)],
+      models: [{ name: `of-${upstream}-0`, deployments: [{ provider: "only", upstream_model: "claude-opus-5" }] }],
+    });
+    const { preamble, content, end } = scripts[upstream];
+    const held = Promise.withResolvers<void>();
+    const thought = Promise.withResolvers<void>();
+    first.script = [...comments, held.resolve, () => thought.promise, ...preamble, content, ...end];
+    const [path, body] = calls[upstream](`of-${upstream}-0`);
+    let answered = false;
+    const answering = slow.post(path, body, { headers: { "anthropic-version": "2023-06-01" } });
+    void answering.then(() => {
+      answered = true;
+    });
+    await held.promise;
+    await turns();
+    clock.advance(44_000);
+    await turns();
+    expect(answered).toBe(false);
+    clock.advance(1_000);
+    const reading = (await answering).text();
+    await passMinutes(clock, 8);
+    thought.resolve();
+    const pieces = [...comments, ...preamble, content, ...end];
+    expect(withoutKeepAlive(await reading)).toBe(withoutKeepAlive(pieces.join("")));
+    await slow.stop();
+  });
+});
+
+test("a stream whose status line comes after eight minutes is delivered", async () => {
+  const clock = new FakeClock(Date.now());
+  const asked = Promise.withResolvers<Socket>();
+  const late = await startRawUpstream((socket) => asked.resolve(socket));
+  const slow = await startGateway({
+    clock,
+    providers: () => [providerAt("only", "openai-compatible", late)],
+    models: [{ name: "m", deployments: [{ provider: "only" }] }],
+  });
+  const [path, body] = calls.chat("m");
+  const answering = slow.post(path, body);
+  const socket = await asked.promise;
+  await passMinutes(clock, 8);
+  const events = good("chat").join("");
+  socket.write(rawAnswer(events, "content-type: text/event-stream\r\n"));
+  expect(await (await answering).text()).toBe(events);
+  await slow.stop();
+  late.stop();
+});
+
+async function passMinutes(clock: FakeClock, minutes: number): Promise<void> {
+  for (let quarter = 0; quarter < 4 * minutes; quarter++) {
+    await turns();
+    clock.advance(15_000);
+  }
+}
 
 function withoutKeepAlive(text: string): string {
   return text.replaceAll(/: keep-alive\n\n|event: ping\ndata: .*\n\n/g, "");

@@ -139,7 +139,8 @@ export class AttemptEntry {
     const now = this.#dependencies.clock.monotonic();
     this.#firstByteMs = now - this.#startMs;
     if (tap?.contentSeen === true) this.#firstTokenMs = now - this.#startMs;
-    this.#selection.answered();
+    // A stream that is passed on in silence has said nothing yet.
+    if (tap?.events !== 0) this.#selection.answered();
     this.#awayMs = now - this.#sentMs;
     this.#tally.awayMs += this.#awayMs;
     this.#overheadMs = Math.max(0, now - this.#call.startedMs - this.#call.bodyWaitMs - this.#tally.awayMs);

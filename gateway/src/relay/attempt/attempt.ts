@@ -278,7 +278,8 @@ async function openStreamAt(
   if (start.cut === "too long") throw truncated("The upstream sent only comments.");
   const whole = start.cut === null || tap.complete();
   if (tap.failure !== null && !tap.contentSeen) throw inStream(options)(tap.failure);
-  if (!whole || tap.events === 0) throw truncated("The upstream's stream ended before its first content.");
+  if (!whole || (start.cut !== null && tap.events === 0))
+    throw truncated("The upstream's stream ended before its first content.");
   entry.begin(tap);
   const said = answerHeaderOptions(options);
   const headers =

@@ -84,11 +84,11 @@ function sendDraft(
   body: OutboundBody,
 ): Promise<OutboundAnswer> {
   const { entry, call } = options;
-  const { connectMs, headersMs, wholeHeadersMs, totalMs } = draft.provider.timeouts;
+  const { connectMs, headersMs, totalMs } = draft.provider.timeouts;
   entry.sending();
   const clocks: RequestClocks = {
     connectMs,
-    headersMs: call.facts.stream ? headersMs : wholeHeadersMs,
+    headersMs,
     totalMs,
     ownConnection: call.facts.images > 0,
   };

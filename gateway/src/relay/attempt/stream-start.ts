@@ -8,6 +8,8 @@ import type { HeldEvents } from "./event-memory.ts";
  * that thinks for minutes may send nothing else meanwhile, and its caller must hear that the answer has begun.
  */
 const preambleMs = 10_000;
+/** The same of a stream without any event: below the minute after which proxies give up a silent connection. */
+const silenceMs = 45_000;
 
 /** What a stream sent until it had begun, failed or ended. */
 export interface StreamStart {
@@ -28,13 +30,14 @@ export interface StreamStartOptions {
   readonly idleMs: number;
   /** Of its stream, which releases it. */
   readonly place: HeldEvents;
-  /** Whether the stream has begun, with all events so far. It is asked once there is an event. */
+  /** Whether the stream has begun, with all events so far. It is asked once there is one. */
   readonly begun: (tap: StreamTap) => boolean;
 }
 
 /**
  * Reads a stream until it has begun, so that a failure before that can be answered with a status, or tried elsewhere. What
- * comes ahead of the content is held for `preambleMs` and within `bounds.eventBytesMax`.
+ * comes ahead of the content is held for `preambleMs` from the first event on, and within `bounds.eventBytesMax`. A stream that is
+ * released in silence (no event, and a read that is `pending`) must not be taken for one that has answered.
  */
 export async function readStreamStart(options: StreamStartOptions): Promise<StreamStart> {
   const { clock, tap, place, firstEventMs, idleMs } = options;
@@ -42,7 +45,7 @@ export async function readStreamStart(options: StreamStartOptions): Promise<Stre
   const firstEventBy = clock.monotonic() + firstEventMs;
   const pieces: Uint8Array[] = [];
   let size = 0;
-  let release: Release | null = null;
+  let release = releaseAfter(clock, silenceMs);
   const start = (cut: StreamStart["cut"], pending: StreamStart["pending"] = null): StreamStart => {
     const [only] = pieces;
     return { bytes: pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces), cut, pending };
@@ -50,11 +53,11 @@ export async function readStreamStart(options: StreamStartOptions): Promise<Stre
   try {
     for (;;) {
       let piece = body.here?.() ?? null;
-      if (piece === null && release === null) {
-        piece = await body.read("first_event", Math.max(1, firstEventBy - clock.monotonic()));
-        if (piece === null) return start("ended");
-      } else if (piece === null && release !== null) {
-        const pending = body.read("idle", idleMs);
+      if (piece === null) {
+        const pending =
+          tap.events === 0
+            ? body.read("first_event", Math.max(1, firstEventBy - clock.monotonic()))
+            : body.read("idle", idleMs);
         const next = await Promise.race([pending, release.due]);
         if (next === "due") {
           // Whoever goes on with the stream may stop reading instead.
@@ -64,7 +67,7 @@ export async function readStreamStart(options: StreamStartOptions): Promise<Stre
         if (next === null) return start("ended");
         piece = next;
       }
-      if (piece === null) continue;
+      const before = tap.events;
       const whole = tap.push(piece);
       if (whole.length > 0) pieces.push(whole);
       size += whole.length;
@@ -75,10 +78,12 @@ export async function readStreamStart(options: StreamStartOptions): Promise<Stre
         continue;
       }
       if (tap.failure !== null || tap.ended || isFull || options.begun(tap)) return start(null);
-      release ??= releaseAfter(clock, preambleMs);
+      if (before > 0) continue;
+      release.stop();
+      release = releaseAfter(clock, preambleMs);
     }
   } finally {
-    release?.stop();
+    release.stop();
   }
 }
 

@@ -117,10 +117,10 @@ async function send({ dependencies, passed, entry }: AttemptDependencies, signal
   };
   await dependencies.providerClient.authorize(kind, draft, signal);
   entry.sending();
-  const { connectMs, headersMs, wholeHeadersMs, totalMs } = provider.timeouts;
+  const { connectMs, headersMs, totalMs } = provider.timeouts;
   const clocks: RequestClocks = {
     connectMs,
-    headersMs: call.facts.stream ? headersMs : wholeHeadersMs,
+    headersMs,
     totalMs,
     ownConnection: true,
   };

@@ -85,15 +85,14 @@ async function readProviders(
 }
 
 function providerOf(row: Row<"providers">, vault: Vault, stored: StoredSettings): Provider {
-  const timeouts: Partial<Omit<Timeouts, "wholeHeadersMs">> = JSON.parse(row.timeouts);
-  const wholeHeadersMs = timeouts.headersMs ?? defaultTimeouts.wholeHeadersMs;
+  const timeouts: Partial<Timeouts> = JSON.parse(row.timeouts);
   return Object.freeze({
     id: row.id,
     kind: row.kind,
     baseUrl: row.base_url,
     secret: row.sealed_secret === null ? null : vault.open(row.sealed_secret, sealId(row.id, "secret")),
     allowPrivateNetwork: row.allow_private_network === 1,
-    timeouts: Object.freeze({ ...defaultTimeouts, ...timeouts, wholeHeadersMs }),
+    timeouts: Object.freeze({ ...defaultTimeouts, ...timeouts }),
     disconnect: row.disconnect === "drain" || row.disconnect === "cancel" ? row.disconnect : stored.disconnectDefault,
     settings: Object.freeze(openedSettings(row, vault)),
     enabled: row.enabled === 1,
