@@ -155,6 +155,17 @@ export const modelSchema = z.strictObject({
   owned_by: name.optional(),
   deployments: z.array(deploymentSchema).min(1).max(100),
   price: priceSchema.optional(),
+  next_price: z
+    .strictObject({
+      from: z
+        .union([z.iso.date(), z.iso.datetime({ offset: true })], {
+          error: "must be a date or a time with its zone, such as 2030-01-31 or 2030-01-31T00:00:00Z",
+        })
+        .describe("A date (0:00 UTC) or a moment: `2027-01-01`, `2027-01-01T09:00:00+01:00`."),
+      price: priceSchema,
+    })
+    .optional()
+    .describe("A price that takes the place of `price` at `from`, by itself."),
   max_output_tokens: maxOutputTokens
     .optional()
     .describe(

@@ -189,6 +189,18 @@ const refused: readonly [string, string | readonly string[], readonly string[]][
     ],
   ],
   [
+    "dates",
+    [
+      "providers: [{ id: main, kind: openai }]",
+      "models:",
+      "  - { name: a, deployments: [{ provider: main }], next_price: { from: 2027-01-01, price: { input: 1 } } }",
+      "  - { name: b, deployments: [{ provider: main }], next_price: { from: soon, price: { input: 1 } } }",
+    ],
+    [
+      "c.yaml:4:71: models[1].next_price.from: must be a date or a time with its zone, such as 2030-01-31 or 2030-01-31T00:00:00Z",
+    ],
+  ],
+  [
     "an unset variable",
     ["providers:", "  - id: main", "    kind: openai", "    api_key: ${OPENAI_API_KYE}"],
     [

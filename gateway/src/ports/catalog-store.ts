@@ -63,7 +63,10 @@ export interface ModelRecord {
 }
 
 /** What a model should become. Without `price` the current price version stays. null removes the price. */
-export type ModelDraft = Omit<ModelConfig, "price" | "max_output_tokens" | "context_window" | "unpriced"> & {
+export type ModelDraft = Omit<
+  ModelConfig,
+  "price" | "next_price" | "max_output_tokens" | "context_window" | "unpriced"
+> & {
   readonly price?: PriceConfig | null | undefined;
   /** A price that begins later (Unix milliseconds); null takes it away. */
   readonly next_price?: { readonly from: number; readonly price: PriceConfig } | null | undefined;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { ConfigFile, ModelConfig } from "@sluice/contract/config-file";
 import { CatalogHolder } from "../../src/main/catalog-holder.ts";
 import { type CatalogGround, openCatalogGround } from "./catalog-ground.ts";
 
@@ -231,6 +232,91 @@ describe("the catalogue of prices", () => {
     expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 2 }, price_origin: "set" });
     await ground.controlStore.apply(file(), "file");
     expect(await model(ground, "gpt-5")).toMatchObject({ price: null });
+  });
+
+  describe("a next price of the config file", () => {
+    const file = (more: Pick<ModelConfig, "price" | "next_price">): ConfigFile => ({
+      providers: [{ id: "filed", kind: "openai", api_key: "sk" }],
+      models: [{ name: "gpt-5", deployments: [{ provider: "filed" }], ...more }],
+    });
+    const day = 86_400_000;
+
+    test("comes into force at its moment without another apply, and stays when the file is applied again", async () => {
+      await using ground = await opened();
+      const from = ground.clock.now() + 2 * day;
+      const config = file({
+        price: { input: 1 },
+        next_price: { from: new Date(from).toISOString(), price: { input: 3 } },
+      });
+      await ground.controlStore.apply(config, "file");
+      const holder = new CatalogHolder(
+        { ...ground, observer: { log: () => undefined } },
+        await ground.controlStore.catalog(),
+      );
+      const priced = () => holder.current.models.get("gpt-5")?.price?.table.inputUncached;
+      const versions = async () =>
+        (await ground.call("administrator", "models.prices", { params: { model: "gpt-5" } })).body.data.length;
+      await ground.controlStore.apply(config, "file");
+      expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 1 }, next_price: { from } });
+      expect(await versions()).toBe(2);
+      while (ground.clock.now() < from) {
+        expect(priced()).toBe(1_000_000);
+        ground.clock.advance(3_600_000);
+        await holder.settled();
+      }
+      expect(priced()).toBe(3_000_000);
+      holder.close();
+      await ground.controlStore.apply(config, "file");
+      expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 3 }, next_price: null });
+      expect(await versions()).toBe(2);
+      // The file is tidied up later: nothing changes.
+      await ground.controlStore.apply(file({ price: { input: 3 } }), "file");
+      expect(await versions()).toBe(2);
+    });
+
+    test("is replaced by another one and by another moment, and goes when the file leaves it out", async () => {
+      await using ground = await opened();
+      const at = (days: number) => ground.clock.now() + days * day;
+      const next = (days: number, input: number) => ({ from: new Date(at(days)).toISOString(), price: { input } });
+      const applied = async (more: Parameters<typeof file>[0]) => {
+        await ground.controlStore.apply(file(more), "file");
+        return await model(ground, "gpt-5");
+      };
+      const price = { input: 1 };
+      expect((await applied({ price, next_price: next(2, 3) })).next_price).toMatchObject({ from: at(2) });
+      expect((await applied({ price, next_price: next(2, 4) })).next_price).toMatchObject({ price: { input: 4 } });
+      expect((await applied({ price, next_price: next(3, 4) })).next_price).toMatchObject({ from: at(3) });
+      // Another price now leaves what begins later.
+      expect(await applied({ price: { input: 2 }, next_price: next(3, 4) })).toMatchObject({
+        price: { input: 2 },
+        next_price: { from: at(3), price: { input: 4 } },
+      });
+      expect(await applied({ price: { input: 2 } })).toMatchObject({ price: { input: 2 }, next_price: null });
+      // A model may be without a price until then.
+      expect(await applied({ next_price: next(1, 5) })).toMatchObject({ price: null, next_price: { from: at(1) } });
+      ground.clock.advance(day);
+      expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 5 }, next_price: null });
+      // A moment that has passed is now, also where the file is applied for the first time.
+      expect(await applied({ price, next_price: next(-9, 6) })).toMatchObject({
+        price: { input: 6 },
+        next_price: null,
+      });
+      expect(await applied({ price })).toMatchObject({ price, next_price: null });
+    });
+
+    test("a date is its midnight in UTC, and an export says the same again", async () => {
+      await using ground = await opened();
+      const next_price = { from: "2027-01-01", price: { input: 3, output: 9 } };
+      await ground.controlStore.apply(file({ price: { input: 1 }, next_price }), "file");
+      const midnight = Date.UTC(2027, 0, 1);
+      expect((await model(ground, "gpt-5")).next_price).toMatchObject({ from: midnight, price: { input: 3 } });
+      const { config } = await ground.controlStore.exportConfig(() => false);
+      const [exported] = config.models ?? [];
+      expect(exported?.next_price).toEqual({ ...next_price, from: "2027-01-01T00:00:00.000Z" });
+      const before = await model(ground, "gpt-5");
+      await ground.controlStore.apply(file({ price: { input: 1 }, ...exported }), "file");
+      expect(await model(ground, "gpt-5")).toEqual(before);
+    });
   });
 
   test("an imported model has its price, and the output that its provider's list tells", async () => {

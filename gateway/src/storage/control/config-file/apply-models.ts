@@ -2,7 +2,15 @@ import type { ModelConfig, ProviderConfig } from "@sluice/contract/config-file";
 import { insertRows, removeRows, updateRow } from "../../changes/audited-rows.ts";
 import { reconcile } from "../../database/reconcile.ts";
 import type { ApplyContext } from "../control-options.ts";
-import { type ModelRow, modelObject, modelRow, modelsLeaningOn, setPrice } from "../providers/model-object.ts";
+import {
+  dropNextPrice,
+  type ModelRow,
+  modelObject,
+  modelRow,
+  modelsLeaningOn,
+  setPrice,
+  setPriceOver,
+} from "../providers/model-object.ts";
 import { noPrices, pricesInForce } from "../providers/price-in-force.ts";
 import { applyDeployments, removeDeployments } from "./apply-deployments.ts";
 
@@ -43,7 +51,10 @@ async function removeModels(context: ApplyContext, vanished: readonly ModelRow[]
   }
 }
 
-/** A changed price becomes a new version; the old one stays, since entries were paid by it. */
+/**
+ * A changed price becomes a new version; the old one stays, since entries were paid by it. A next price whose time has come is the
+ * price, as long as the file says it.
+ */
 async function applyPrices(
   context: ApplyContext,
   models: readonly ModelConfig[],
@@ -52,8 +63,14 @@ async function applyPrices(
   const prices = await pricesInForce(context.transaction, context.at);
   for (const model of models) {
     const before = byName.has(model.name) ? (prices.get(model.name) ?? noPrices) : noPrices;
+    const { next_price: next } = model;
+    const from = next === undefined ? null : Date.parse(next.from);
+    const isDue = from !== null && from <= context.at;
+    const price = isDue ? next?.price : model.price;
     // A file that says nothing of a price leaves one that was taken from the catalogue.
-    if (model.price === undefined && (before.inForce ?? before.next)?.origin === "catalogue") continue;
-    await setPrice(context, model.name, before, model.price ?? null);
+    const keepsCatalogue = price === undefined && (before.inForce ?? before.next)?.origin === "catalogue";
+    if (!keepsCatalogue) await setPrice(context, model.name, before, price ?? null);
+    if (next !== undefined && from !== null && !isDue) await setPriceOver(context, model.name, next.price, { from });
+    else if (before.next !== null && !keepsCatalogue) await dropNextPrice(context, model.name);
   }
 }

@@ -106,6 +106,13 @@ function modelConfig(model: Awaited<ReturnType<typeof modelRecords>>[number]): M
       }),
     ),
     price: model.price === null ? undefined : priceConfigOf(model.price),
+    next_price:
+      model.nextPrice === null
+        ? undefined
+        : {
+            from: new Date(model.nextPrice.effectiveFrom).toISOString(),
+            price: priceConfigOf(model.nextPrice),
+          },
     max_output_tokens: model.outputTokensMax ?? undefined,
     context_window: model.contextWindow ?? undefined,
     // A file that is applied elsewhere starts there: what an upgrade kept callable is said outright.
