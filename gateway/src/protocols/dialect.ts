@@ -126,6 +126,8 @@ export interface ReplyFacts {
  */
 export interface StreamTap {
   push(chunk: Uint8Array): Uint8Array;
+  /** What follows the bytes that were returned last: those of a large event, in pieces. Nothing where all was returned. */
+  takeMore?(): readonly Uint8Array[];
   /** Bytes that wait inside for the rest of their event; 0 where nothing does. */
   readonly held?: number;
   /** Data events seen; comments and pings are not counted. */

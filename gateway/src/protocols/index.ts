@@ -58,6 +58,8 @@ export {
   writeEmbeddings,
 } from "./embeddings/index.ts";
 export { errorInReply } from "./error-event.ts";
+export { eventLines } from "./event-lines.ts";
+export { setMediaAside } from "./event-media.ts";
 export { createFormBody } from "./form-body.ts";
 export { readFormContent } from "./form-content.ts";
 export { FormReader } from "./form-reader.ts";
@@ -113,6 +115,6 @@ export { OwnToolNames } from "./tool-names.ts";
 export { readOutline, writeOutline } from "./turn-outline.ts";
 export { unsealBody } from "./unseal-body.ts";
 export { objectBounds } from "./unseen-costs.ts";
-export { brokenAnswer, unbroken } from "./upstream-broke.ts";
+export { brokenAnswer, notCarried, unbroken } from "./upstream-broke.ts";
 export { refusalReader, upstreamSide } from "./upstream-side.ts";
 export type { UsageConvention } from "./usage-convention.ts";

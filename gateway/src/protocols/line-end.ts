@@ -1,7 +1,8 @@
 const LF = 0x0a;
 const CR = 0x0d;
-/** Most lines end within these; of longer ones the runtime searches windows that double. */
+/** Most lines end within these; of longer ones the runtime searches windows that double, while they fit into a cache. */
 const nearBytes = 1024;
+const windowBytesMax = 64 * 1024;
 
 /**
  * Where the next line end (LF or CR) stands in `bytes[from, end)`; -1 when there is none. What it looks at is at most a few
@@ -12,7 +13,7 @@ export function lineEnd(bytes: Uint8Array, from: number, end: number): number {
   const near = Math.min(end, from + nearBytes);
   for (let at = from; at < near; at++) if (bytes[at] === LF || bytes[at] === CR) return at;
   let start = near;
-  for (let size = nearBytes * 2; start < end; size *= 2) {
+  for (let size = nearBytes * 2; start < end; size = Math.min(size * 2, windowBytesMax)) {
     const window = bytes.subarray(start, Math.min(end, start + size));
     const lf = window.indexOf(LF);
     const cr = (lf === -1 ? window : window.subarray(0, lf)).indexOf(CR);

@@ -60,7 +60,10 @@ export class SseEvents {
     const size = held.length + chunk.length;
     let start = held.byteOffset - this.#room.byteOffset;
     if (held.buffer !== this.#room.buffer || start + size > this.#room.length) {
-      this.#room = new Uint8Array(size < large ? size : Math.max(size, Math.min(size * 2, this.#eventBytesMax)));
+      // Not cleared: to clear megabytes takes as long as to fill them, and only what was filled is given out.
+      this.#room = Buffer.allocUnsafeSlow(
+        size < large ? size : Math.max(size, Math.min(size * 2, this.#eventBytesMax)),
+      );
       this.#room.set(held, 0);
       start = 0;
     }

@@ -23,6 +23,10 @@ export const upstreamBounds = {
   eventBytesMax: 1024 * 1024,
   /** An event that is built as a value to be looked at; in a larger one what tells of the call is found without building the rest. */
   builtEventBytesMax: 64 * 1024,
+  /** What is built of one event that is translated, beside its pictures. A larger one ends the stream with an error. */
+  eventJsonBytesMax: 2 * 1024 * 1024,
+  /** Pictures of one translated stream that its end repeats, or that wait for their place in it. */
+  streamMediaBytesMax: 64 * 1024 * 1024,
   /** What events above eventBytesMax hold in all: while they arrive, and until their reader has room for them. */
   largeEventsBytesMax: 256 * 1024 * 1024,
   /** Shorter inputs are mostly frame, and say nothing of how many tokens a text has. */

@@ -1,6 +1,7 @@
 import { bounds, type Failure, noUsage, type Served } from "#core/index.ts";
 import { concat } from "../bytes.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
+import { eventWithoutMedia } from "../event-media.ts";
 import { pieceTokens, stringEnd } from "../event-strings.ts";
 import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
 import { readServed } from "../read-served.ts";
@@ -94,14 +95,13 @@ export class MessagesStreamTap implements StreamTap {
   }
 
   #inspect(bytes: Uint8Array, start: number, end: number): void {
-    const from = firstField(bytes, start, end);
-    if (this.ended || !mayHoldData(bytes, from, end)) return;
-    const event = Buffer.from(bytes.buffer, bytes.byteOffset + from, end - from);
+    const event = eventWithoutMedia(bytes, start, end) ?? fieldsOf(bytes, start, end);
+    if (this.ended || !mayHoldData(event)) return;
     const named = quickType(event);
     if (named === "ping") return;
     let whole: JsonObject | null = null;
     if (named === null || this.events === 0 || decoded.has(named)) {
-      const data = eventData(bytes, start, end);
+      const data = eventData(event, 0, event.length);
       if (data === "") return;
       whole = parseObject(data);
     }
@@ -109,9 +109,9 @@ export class MessagesStreamTap implements StreamTap {
     if (type === "ping") return;
     if (this.events === 0 && whole === null) throw firstEventBroken();
     this.events++;
-    if (type === "content_block_start" && !this.contentSeen) this.#seeBlock(bytes, start, end);
-    if (type === "content_block_delta") this.#countContent(event, bytes, start, end);
-    else if (type === "content_block_start" && mayBeMarked(event)) this.#readBlock(bytes, start, end);
+    if (type === "content_block_start" && !this.contentSeen) this.#seeBlock(event);
+    if (type === "content_block_delta") this.#countContent(event);
+    else if (type === "content_block_start" && mayBeMarked(event)) this.#readBlock(event);
     else if (type === "message_stop") this.ended = true;
     else if (whole !== null) this.#read(type, whole);
   }
@@ -152,19 +152,19 @@ export class MessagesStreamTap implements StreamTap {
   }
 
   /** The usage tells searches and the model that took over at the end; until then they are known by their blocks. */
-  #readBlock(bytes: Uint8Array, start: number, end: number): void {
-    const block = objectOf(parseObject(eventData(bytes, start, end))?.["content_block"]);
+  #readBlock(event: Buffer): void {
+    const block = blockIn(event);
     if (block["type"] === "server_tool_use" && block["name"] === "web_search") this.#searches++;
     if (block["type"] === "fallback") this.#model = objectOf(block["to"])["model"] ?? this.#model;
   }
 
   /** A block of text or of thoughts begins empty; any other is content by itself. */
-  #seeBlock(bytes: Uint8Array, start: number, end: number): void {
-    const { type } = objectOf(parseObject(eventData(bytes, start, end))?.["content_block"]);
+  #seeBlock(event: Buffer): void {
+    const { type } = blockIn(event);
     this.contentSeen = type !== "text" && type !== "thinking";
   }
 
-  #countContent(event: Buffer, bytes: Uint8Array, start: number, end: number): void {
+  #countContent(event: Buffer): void {
     for (const [index, mark] of contentMarks.entries()) {
       const at = event.indexOf(mark);
       if (at === -1) continue;
@@ -173,7 +173,7 @@ export class MessagesStreamTap implements StreamTap {
       return;
     }
     // Not written the way Anthropic does, perhaps with spaces.
-    const delta = objectOf(parseObject(eventData(bytes, start, end))?.["delta"]);
+    const delta = objectOf(parseObject(eventData(event, 0, event.length))?.["delta"]);
     this.#count(textOf(delta["text"] ?? delta["partial_json"] ?? delta["thinking"])?.length ?? 0);
   }
 
@@ -190,10 +190,19 @@ function mayBeMarked(event: Buffer): boolean {
   return event.includes(serverToolMark) || event.includes(fallbackMark);
 }
 
+function blockIn(event: Buffer): JsonObject {
+  return objectOf(parseObject(eventData(event, 0, event.length))?.["content_block"]);
+}
+
+/** An event from its first field on. */
+function fieldsOf(bytes: Uint8Array, start: number, end: number): Buffer {
+  const from = firstField(bytes, start, end);
+  return Buffer.from(bytes.buffer, bytes.byteOffset + from, end - from);
+}
+
 /** False for comments and stray blank lines. */
-function mayHoldData(bytes: Uint8Array, from: number, end: number): boolean {
-  const first = bytes[from];
-  return from < end && first !== 0x0a && first !== 0x0d;
+function mayHoldData(event: Buffer): boolean {
+  return event.length > 0 && event[0] !== 0x0a && event[0] !== 0x0d;
 }
 
 /** The event's type from its name or from the first `type` of its data; null when only decoding can tell. */

@@ -1,8 +1,7 @@
 import { bounds, type Failure, type Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
-import { eventLines } from "../event-lines.ts";
+import { eventWithoutMedia } from "../event-media.ts";
 import { stringEnd } from "../event-strings.ts";
-import { skimObject } from "../json-skim.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
 import { readServed, withServed } from "../read-served.ts";
 import { dataEvent, eventData, SseEvents } from "../sse-events.ts";
@@ -112,15 +111,14 @@ export class GeminiStreamTap implements StreamTap {
   }
 
   #inspect(bytes: Uint8Array, start: number, end: number): void {
-    const event = dataEvent(bytes, start, end);
+    const event = eventWithoutMedia(bytes, start, end) ?? dataEvent(bytes, start, end);
     if (event === null) return;
     this.events++;
-    const isLarge = end - start > bounds.builtEventBytesMax;
-    if (!isPlain(event) || (!this.contentSeen && !isLarge)) {
-      this.#readWhole(bytes, start, end);
+    const isBuilt = !this.contentSeen && event.length <= bounds.eventJsonBytesMax;
+    if (isBuilt || !isPlain(event)) {
+      this.#readWhole(event);
       return;
     }
-    if (this.events === 1 && !isObjectEvent(bytes, start, end)) throw firstEventBroken();
     const told = this.#counted;
     this.#countTexts(event);
     if (event.includes(inlineMark)) this.#countPicture();
@@ -131,8 +129,8 @@ export class GeminiStreamTap implements StreamTap {
     this.#contentSince = false;
   }
 
-  #readWhole(bytes: Uint8Array, start: number, end: number): void {
-    const response = firstObject(eventData(bytes, start, end));
+  #readWhole(event: Uint8Array): void {
+    const response = firstObject(eventData(event, 0, event.length));
     if (response === null) {
       if (this.events === 1) throw firstEventBroken();
       return;
@@ -202,14 +200,6 @@ function isPlain(event: Buffer): boolean {
   const named = event.includes(argumentsMark) || event.includes(piecesMark) || mayBeGrounded(event);
   return event.includes(candidatesMark) && !named && !event.includes(nextLineMark);
 }
-
-/** A picture is passed over, not built. */
-function isObjectEvent(bytes: Uint8Array, start: number, end: number): boolean {
-  const { data } = eventLines(bytes, start, end);
-  return skimObject(data, 0, data.length, nothing) !== null;
-}
-
-const nothing: ReadonlySet<string> = new Set();
 
 /** Of a call that comes whole, or of a piece of one; its name is not in it. */
 function callLength({ args, partialArgs }: JsonObject): number {

@@ -1,8 +1,9 @@
 import { bounds, type Failure, type Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { eventLines, isDone } from "../event-lines.ts";
+import { eventWithoutMedia } from "../event-media.ts";
 import { pieceTokens, stringEnd } from "../event-strings.ts";
-import { skimObject, skimValue } from "../json-skim.ts";
+import type { Span } from "../json-scan.ts";
 import { arrayOf, type JsonObject, objectOf, parseObject } from "../json-value.ts";
 import { readServed, withServed } from "../read-served.ts";
 import { dataEvent, eventData, SseEvents } from "../sse-events.ts";
@@ -63,7 +64,7 @@ export class ChatStreamTap implements StreamTap {
   readonly #convention: UsageConvention | undefined;
   /** Pictures come whole, as base64. */
   readonly #sse = new SseEvents(bounds.imageEventBytesMax);
-  #hidden: { start: number; end: number }[] = [];
+  #hidden: Span[] = [];
   #finished = false;
   /** The usage came behind the content, in an event without choices. */
   #toldAlone = false;
@@ -106,7 +107,7 @@ export class ChatStreamTap implements StreamTap {
 
   #inspect(bytes: Uint8Array, start: number, end: number): void {
     if (this.ended) return;
-    const event = dataEvent(bytes, start, end);
+    const event = eventWithoutMedia(bytes, start, end) ?? dataEvent(bytes, start, end);
     if (event === null) return;
     if (this.untold) {
       // Not even [DONE] may stand ahead of what the caller is told instead.
@@ -118,11 +119,11 @@ export class ChatStreamTap implements StreamTap {
       this.ended = true;
       return;
     }
-    if (this.events === 1) this.served = readServed(firstChunk(bytes, start, end), null);
+    if (this.events === 1) this.served = readServed(firstChunk(event), null);
     if (event.includes(choicesMark)) this.#follow(event);
     const usageAt = event.indexOf(usageMark);
-    if (usageAt !== -1 && opensObject(event, usageAt + usageMark.length)) this.#readUsage(bytes, start, end);
-    if (event.includes(errorMark)) this.#readError(bytes, start, end);
+    if (usageAt !== -1 && opensObject(event, usageAt + usageMark.length)) this.#readUsage(event, { start, end });
+    if (event.includes(errorMark)) this.#readError(event);
     if (this.untold) this.#hidden.push({ start, end });
   }
 
@@ -149,8 +150,8 @@ export class ChatStreamTap implements StreamTap {
     return false;
   }
 
-  #readUsage(bytes: Uint8Array, start: number, end: number): void {
-    const chunk = chunkOf(bytes, start, end);
+  #readUsage(event: Buffer, place: Span): void {
+    const chunk = chunkOf(event);
     if (chunk === null) return;
     const choices = chunk["choices"];
     const reported = chunk["usage"] ?? usageInChoice(choices);
@@ -163,12 +164,12 @@ export class ChatStreamTap implements StreamTap {
     this.served = withServed(readServed(chunk, reported), isTold ? told : this.served);
     this.#contentSince = false;
     this.#toldAlone = this.contentSeen && (!Array.isArray(choices) || choices.length === 0);
-    if (this.#hideUsage && Array.isArray(choices) && choices.length === 0) this.#hidden.push({ start, end });
+    if (this.#hideUsage && Array.isArray(choices) && choices.length === 0) this.#hidden.push(place);
   }
 
   /** OpenRouter's stands beside choices; vLLM's older one is the event itself, which no client of the dialect knows: it is kept back. */
-  #readError(bytes: Uint8Array, start: number, end: number): void {
-    const chunk = chunkOf(bytes, start, end);
+  #readError(event: Buffer): void {
+    const chunk = chunkOf(event);
     const error = chunk?.["error"] ?? null;
     const bare: JsonObject | null = error === null && chunk?.["object"] === "error" ? chunk : null;
     if (error === null && bare === null) return;
@@ -241,30 +242,13 @@ function hasFinishReason(event: Buffer): boolean {
   return false;
 }
 
-function firstChunk(bytes: Uint8Array, start: number, end: number): JsonObject {
-  const chunk = chunkOf(bytes, start, end);
+function firstChunk(event: Buffer): JsonObject {
+  const chunk = chunkOf(event);
   if (chunk === null) throw firstEventBroken();
   return chunk;
 }
 
-/** Of an event with pictures in it only what is looked at is built. null: it is no object. */
-function chunkOf(bytes: Uint8Array, start: number, end: number): JsonObject | null {
-  if (end - start <= bounds.builtEventBytesMax) return parseObject(eventData(bytes, start, end));
-  const { data } = eventLines(bytes, start, end);
-  const members = skimObject(data, 0, data.length, lookedAt);
-  if (members === null) return null;
-  const choices = members.has("choices") ? { choices: [skimValue(data, members.get("choices"))].flat() } : {};
-  return { ...Object.fromEntries([...members].map(([name, span]) => [name, skimValue(data, span)])), ...choices };
+/** null: it is no object. */
+function chunkOf(event: Buffer): JsonObject | null {
+  return parseObject(eventData(event, 0, event.length));
 }
-
-const lookedAt: ReadonlySet<string> = new Set([
-  "choices",
-  "usage",
-  "model",
-  "service_tier",
-  "error",
-  "object",
-  "message",
-  "code",
-  "type",
-]);

@@ -1,6 +1,8 @@
 import { bounds, type Failure, type Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { type EventLines, eventLines } from "../event-lines.ts";
+import { dataWithoutMedia } from "../event-media.ts";
+import { stringEnd } from "../event-strings.ts";
 import { readSpan, type Span } from "../json-scan.ts";
 import { skimObject } from "../json-skim.ts";
 import { type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
@@ -79,8 +81,9 @@ export class ResponsesStreamTap implements StreamTap {
 
   #inspect(bytes: Uint8Array, start: number, end: number): void {
     if (this.ended) return;
-    const lines = eventLines(bytes, start, end);
-    if (lines.data.length === 0) return;
+    const { name, data: whole } = eventLines(bytes, start, end);
+    if (whole.length === 0) return;
+    const lines = { name, data: dataWithoutMedia(whole) };
     const type = typeOf(lines);
     if (type === "") {
       this.#inspectUntyped(lines.data);
@@ -175,7 +178,6 @@ const itemOnly: ReadonlySet<string> = new Set(["item"]);
 const toolsWanted: ReadonlySet<string> = new Set(["output", "tools"]);
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const deltaMark = Buffer.from('"delta":', "latin1");
 const blankLine = Buffer.from("\n\n", "latin1");
 const emptyBytes = new Uint8Array(0);
@@ -204,15 +206,8 @@ function deltaLength(data: Uint8Array): number {
   let from = mark + deltaMark.length;
   while (event[from] === 0x20) from++;
   if (event[from] !== QUOTE) return 0;
-  from++;
-  let quote = event.indexOf(QUOTE, from);
-  while (quote !== -1) {
-    let before = quote - 1;
-    while (event[before] === BACKSLASH) before--;
-    if ((quote - before) % 2 === 1) return quote - from;
-    quote = event.indexOf(QUOTE, quote + 1);
-  }
-  return 0;
+  const end = stringEnd(event, ++from);
+  return end === event.length ? 0 : end - from;
 }
 
 /** The calls of tools in the output that the last event repeats, and the model of the tool that makes pictures. */

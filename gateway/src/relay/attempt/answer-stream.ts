@@ -4,6 +4,7 @@ import type { Dialect, StreamTap } from "#protocols/index.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import type { HeldEvents } from "./event-memory.ts";
 import type { LiveStream } from "./live-streams.ts";
+import type { PieceQueue } from "./piece-queue.ts";
 import { readTail } from "./read-tail.ts";
 import { StreamEnd } from "./stream-end.ts";
 import type { StreamStart } from "./stream-start.ts";
@@ -27,7 +28,7 @@ export interface AnswerStreamOptions {
   readonly answer: OutboundAnswer;
   readonly tap: StreamTap;
   /** What was held back until the stream had begun. */
-  readonly start: Pick<StreamStart, "bytes" | "pending">;
+  readonly start: Pick<StreamStart, "waiting" | "pending">;
   /** Where that is held, and those that follow. */
   readonly place: HeldEvents;
   readonly idleMs: number;
@@ -47,7 +48,9 @@ const nobody = (): void => {};
  */
 export class AnswerStream implements LiveStream, LiveBody, PieceListener {
   readonly #options: AnswerStreamOptions;
-  #first: Uint8Array | null;
+  /** Whole events that the caller has not pulled yet, at first those that were held back. */
+  readonly #waiting: PieceQueue;
+  #isFirst = true;
   /** A read that was under way before the caller's first pull. */
   #pending: Promise<Uint8Array | null> | null;
   /** Where the caller reads; null: it has asked for nothing yet, or is gone. */
@@ -65,7 +68,7 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
 
   constructor(options: AnswerStreamOptions) {
     this.#options = options;
-    this.#first = options.start.bytes;
+    this.#waiting = options.start.waiting;
     this.#pending = options.start.pending;
     this.#lastWriteMs = options.dependencies.clock.monotonic();
   }
@@ -90,13 +93,13 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
       return;
     }
     if (this.#over) {
-      (this.#end ?? new StreamEnd(this.#options.dependencies.clock, null, null)).pull(sink, answered);
+      (this.#end ?? new StreamEnd(this.#options.dependencies.clock, this.#waiting, null)).pull(sink, answered);
       return;
     }
     this.#sink = sink;
     this.#answered = answered;
     try {
-      if (this.#first === null) this.#weigh(0);
+      this.#weigh();
       this.#forward();
     } catch (thrown) {
       this.#failed(thrown);
@@ -143,16 +146,13 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
 
   /** Passes on what is here, or waits for what comes next. */
   #forward(): void {
-    const { answer, tap, entry, idleMs } = this.#options;
-    const first = this.#first;
-    if (first !== null) {
-      this.#first = null;
-      if (this.#deliver(first, entry.progress(tap))) {
-        this.#pulled();
-        return;
-      }
+    const { body } = this.#options.answer;
+    const isKnown = this.#isFirst || this.#waiting.bytes > 0;
+    this.#isFirst = false;
+    if (isKnown && this.#deliver()) {
+      this.#pulled();
+      return;
     }
-    const { body } = answer;
     const pending = this.#pending;
     this.#pending = null;
     let piece = pending === null ? (body.here?.() ?? null) : null;
@@ -163,26 +163,25 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
     }
     this.#reading = true;
     if (pending === null && body.next !== undefined) {
-      body.next("idle", idleMs, this);
+      body.next("idle", this.#options.idleMs, this);
       return;
     }
-    (pending ?? body.read("idle", idleMs)).then(
+    (pending ?? body.read("idle", this.#options.idleMs)).then(
       (piece) => this.resolve(piece),
       (thrown: unknown) => this.reject(thrown),
     );
   }
 
   #pass(piece: Uint8Array): boolean {
-    const { tap, entry } = this.#options;
-    const whole = tap.push(piece);
-    this.#weigh(whole.length);
-    return this.#deliver(whole, entry.progress(tap));
+    const { tap } = this.#options;
+    this.#waiting.add(tap.push(piece), tap);
+    this.#weigh();
+    return this.#deliver();
   }
 
-  /** What is on its way is held until its reader asks for more. */
-  #weigh(leaving: number): void {
+  #weigh(): void {
     const { place, tap } = this.#options;
-    place.hold(leaving + (tap.held ?? 0));
+    place.hold(this.#waiting.bytes + (tap.held ?? 0));
   }
 
   #pulled(): void {
@@ -208,25 +207,30 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
   }
 
   /** True when the pull is answered: something was written, or the stream is over. */
-  #deliver(whole: Uint8Array, end: Failure | null): boolean {
-    const { tap, answer } = this.#options;
+  #deliver(): boolean {
+    const { tap, answer, entry } = this.#options;
+    const end = entry.progress(tap);
     if (tap.ended) {
       this.#settleEnd();
-      if (whole.length > 0) this.#sink?.enqueue(whole);
-      this.#endWith(null, this.#toldFailure(), whole.length > 0);
+      this.#endWith(this.#toldFailure(), this.#sendNext());
       void readTail(answer);
       return true;
     }
     if (end !== null) {
-      if (whole.length > 0) this.#sink?.enqueue(whole);
+      this.#sendNext();
       this.#stopReading();
       this.#breakOff("interrupted", end);
       return true;
     }
-    if (whole.length === 0) return false;
+    if (!this.#sendNext()) return false;
     this.#lastWriteMs = this.#options.dependencies.clock.monotonic();
-    this.#sink?.enqueue(whole);
     return true;
+  }
+
+  #sendNext(): boolean {
+    const part = this.#waiting.take();
+    if (part !== null) this.#sink?.enqueue(part);
+    return part !== null;
   }
 
   /** The upstream's bytes ended cleanly; whether its stream did is for the dialect to say. */
@@ -238,11 +242,9 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
       this.#breakOff("failed", this.#toldFailure() ?? truncated(), false);
       return;
     }
-    const rest = tap.failure === null ? tap.rest() : null;
+    if (tap.failure === null) this.#waiting.add(tap.rest(), tap);
     this.#settleEnd();
-    const sent = rest !== null && rest.length > 0;
-    if (sent) this.#sink?.enqueue(rest);
-    this.#endWith(null, this.#toldFailure(), sent);
+    this.#endWith(this.#toldFailure(), this.#sendNext());
   }
 
   #toldFailure(): Failure | null {
@@ -251,10 +253,11 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
   }
 
   /** `sent`: something was written in answer to this pull. */
-  #endWith(words: Uint8Array | null, told: Failure | null, sent: boolean): void {
+  #endWith(told: Failure | null, sent: boolean): void {
     const { dependencies, dialect, call } = this.#options;
     const { requestId } = call;
-    const end = new StreamEnd(dependencies.clock, words, told === null ? null : { dialect, requestId, failure: told });
+    const error = told === null ? null : { dialect, requestId, failure: told };
+    const end = new StreamEnd(dependencies.clock, this.#waiting, error);
     this.#end = end;
     const sink = this.#sink;
     if (sink === null || (sent && !end.isEmpty)) return;
@@ -304,14 +307,10 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
       this.#sink?.error(failure);
       return;
     }
-    const pieces = this.#first === null ? [] : [this.#first];
-    if (!told) pieces.push(this.#lastWords(failure));
-    if (this.#sink === null) {
-      this.#endWith(Buffer.concat(pieces), failure, false);
-      return;
-    }
-    for (const piece of pieces) this.#sink.enqueue(piece);
-    this.#endWith(null, failure, pieces.length > 0);
+    if (!told) this.#waiting.add(this.#lastWords(failure), tap);
+    const isRead = this.#sink !== null && this.#waiting.bytes > 0;
+    while (this.#sink !== null && this.#sendNext());
+    this.#endWith(failure, isRead);
   }
 
   #lastWords(failure: Failure): Uint8Array {
@@ -327,6 +326,7 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
 
   #leaveAlone(): void {
     this.#sink = null;
+    this.#waiting.clear();
     void this.#finishAlone();
   }
 
@@ -341,7 +341,7 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
         const chunk = await pending;
         if (chunk === null) break;
         tap.push(chunk);
-        this.#weigh(0);
+        this.#weigh();
         const end = entry.progress(tap);
         if (end === null) continue;
         answer.body.cancel();

@@ -1,6 +1,7 @@
 import type { BodySink, Failure } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import type { Dialect } from "#protocols/index.ts";
+import type { PieceQueue } from "./piece-queue.ts";
 
 /** Between an error and its second form: clients join what arrives at once, and look for that form in a piece of its own. */
 const apartMs = 50;
@@ -8,12 +9,12 @@ const apartMs = 50;
 /** What is sent of a stream that is over, when its caller pulls again. */
 export class StreamEnd {
   readonly #clock: Clock;
-  #words: Uint8Array | null;
+  readonly #words: PieceQueue;
   #bare: Uint8Array | null;
   #stopTimer = (): void => {};
 
-  /** `words`: what the caller has not pulled yet; null: nothing. `told`: the failure that the caller was told of. */
-  constructor(clock: Clock, words: Uint8Array | null, told: BareError | null) {
+  /** `words`: what the caller has not pulled yet. `told`: the failure that the caller was told of. */
+  constructor(clock: Clock, words: PieceQueue, told: BareError | null) {
     this.#clock = clock;
     this.#words = words;
     const bare = told?.dialect.renderBareError?.(told.failure, told.requestId);
@@ -21,12 +22,12 @@ export class StreamEnd {
   }
 
   get isEmpty(): boolean {
-    return this.#words === null && this.#bare === null;
+    return this.#words.bytes === 0 && this.#bare === null;
   }
 
   /** Sends the next piece. The stream is closed with the last one. */
   pull(sink: BodySink, answered: () => void): void {
-    const words = this.#words;
+    const words = this.#words.take();
     const bare = this.#bare;
     if (words === null && bare !== null) {
       this.#stopTimer = this.#clock.after(apartMs, () => {
@@ -36,9 +37,8 @@ export class StreamEnd {
       });
       return;
     }
-    this.#words = null;
     if (words !== null) sink.enqueue(words);
-    if (bare === null) sink.close();
+    if (this.isEmpty) sink.close();
     answered();
   }
 

@@ -2,6 +2,7 @@ import { bounds } from "#core/index.ts";
 import type { Clock, OutboundAnswer } from "#ports/index.ts";
 import type { StreamTap } from "#protocols/index.ts";
 import type { HeldEvents } from "./event-memory.ts";
+import { PieceQueue } from "./piece-queue.ts";
 
 /**
  * How long a stream is held back that has sent events and no content yet. An overloaded upstream says so within seconds; a model
@@ -13,7 +14,7 @@ const silenceMs = 45_000;
 
 /** What a stream sent until it had begun, failed or ended. */
 export interface StreamStart {
-  readonly bytes: Uint8Array;
+  readonly waiting: PieceQueue;
   /** "ended": its bytes are over. "too long": it sent only comments. */
   readonly cut: "ended" | "too long" | null;
   /** The read that was under way when the preamble was released. */
@@ -43,13 +44,11 @@ export async function readStreamStart(options: StreamStartOptions): Promise<Stre
   const { clock, tap, place, firstEventMs, idleMs } = options;
   const { body } = options.answer;
   const firstEventBy = clock.monotonic() + firstEventMs;
-  const pieces: Uint8Array[] = [];
-  let size = 0;
+  const waiting = new PieceQueue();
   let release = releaseAfter(clock, silenceMs);
-  const start = (cut: StreamStart["cut"], pending: StreamStart["pending"] = null): StreamStart => {
-    const [only] = pieces;
-    return { bytes: pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces), cut, pending };
-  };
+  const start = (cut: StreamStart["cut"], pending: StreamStart["pending"] = null): StreamStart => ({
+    ...{ waiting, cut, pending },
+  });
   try {
     for (;;) {
       let piece = body.here?.() ?? null;
@@ -68,11 +67,9 @@ export async function readStreamStart(options: StreamStartOptions): Promise<Stre
         piece = next;
       }
       const before = tap.events;
-      const whole = tap.push(piece);
-      if (whole.length > 0) pieces.push(whole);
-      size += whole.length;
-      place.hold(size + (tap.held ?? 0));
-      const isFull = size > bounds.eventBytesMax;
+      waiting.add(tap.push(piece), tap);
+      place.hold(waiting.bytes + (tap.held ?? 0));
+      const isFull = waiting.bytes > bounds.eventBytesMax;
       if (tap.events === 0) {
         if (isFull) return start("too long");
         continue;

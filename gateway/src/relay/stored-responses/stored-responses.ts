@@ -7,6 +7,7 @@ import { passAtOnce } from "../attempt/answer-headers.ts";
 import { AnswerStream } from "../attempt/answer-stream.ts";
 import { withQuery } from "../attempt/forwarded-query.ts";
 import { ownIdempotencyKeys } from "../attempt/idempotency-key.ts";
+import { PieceQueue } from "../attempt/piece-queue.ts";
 import { continueTrace, forwardedHeaders } from "../attempt/request-headers.ts";
 import { refusalOf } from "../attempt/upstream-refusal.ts";
 import { inSafeWords } from "../attempt/upstream-words.ts";
@@ -120,7 +121,7 @@ function openStream({ dependencies, call, permit }: Asked, answer: OutboundAnswe
     answer,
     tap: call.protocol.wire.tapStream(false),
     inStream: inSafeWords,
-    start: { bytes: noBytes, pending: null },
+    start: { waiting: new PieceQueue(), pending: null },
     place: dependencies.events.open(),
     idleMs,
     drains: false,
@@ -197,5 +198,4 @@ function notFound(upstreamId: string): Failure {
   return new Failure("not_found", `There is no answer with the id "${upstreamId.slice(0, 128)}".`, { param: "id" });
 }
 
-const noBytes = new Uint8Array(0);
 const emptyObject = new TextEncoder().encode("{}");

@@ -5,12 +5,14 @@ import {
   type EventReader,
   type EventWriter,
   eventData,
+  eventLines,
   type OwnToolNames,
   SseEvents,
   type StreamTap,
   type UpstreamCodec,
   type UsageReading,
 } from "#protocols/index.ts";
+import { HeldMedia } from "./held-media.ts";
 
 export interface TranslatedTapOptions {
   /** Listens to the upstream's own events: what is paid for is read there, never from a translation. */
@@ -26,7 +28,8 @@ export interface TranslatedTapOptions {
   readonly renderError: (failure: Failure) => string;
 }
 
-const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const nothing: readonly Uint8Array[] = [];
 const emptyBytes = new Uint8Array(0);
 
 /** Listens to a stream of one dialect and passes it on in another. */
@@ -37,7 +40,9 @@ export class TranslatedTap implements StreamTap {
   readonly #reader: EventReader;
   readonly #writer: EventWriter;
   readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#read(bytes, start, end);
+  readonly #media: HeldMedia;
   #text = "";
+  #more: readonly Uint8Array[] = nothing;
   #over = false;
   /** The upstream has said that its answer ended in an error. What it used may still be told. */
   #isBroken = false;
@@ -47,6 +52,7 @@ export class TranslatedTap implements StreamTap {
     this.#options = options;
     this.#reader = options.reader.readEvents((event) => this.#write(event), options.source);
     this.#writer = options.writer;
+    this.#media = new HeldMedia(options.source.newId, options.writer.repeats === true);
   }
 
   push(chunk: Uint8Array): Uint8Array {
@@ -54,6 +60,12 @@ export class TranslatedTap implements StreamTap {
     this.#sse.push(inner.push(chunk), this.#visit);
     if (inner.ended && inner.failure === null) this.#end();
     return this.#take();
+  }
+
+  takeMore(): readonly Uint8Array[] {
+    const more = this.#more;
+    this.#more = nothing;
+    return more;
   }
 
   /** A line that clients pass over, ahead of the next event. */
@@ -77,7 +89,7 @@ export class TranslatedTap implements StreamTap {
   }
 
   get held(): number {
-    return this.#options.inner.held ?? 0;
+    return (this.#options.inner.held ?? 0) + this.#media.bytes;
   }
 
   get events(): number {
@@ -124,7 +136,10 @@ export class TranslatedTap implements StreamTap {
 
   #read(bytes: Uint8Array, start: number, end: number): void {
     if (this.#over) return;
-    const data = eventData(bytes, start, end);
+    const isLarge = end - start > bounds.builtEventBytesMax;
+    const data = isLarge
+      ? decoder.decode(this.#media.setAside(eventLines(bytes, start, end).data))
+      : eventData(bytes, start, end);
     if (data !== "") this.#reader.read(data);
   }
 
@@ -157,8 +172,10 @@ export class TranslatedTap implements StreamTap {
 
   #take(): Uint8Array {
     if (this.#text === "") return emptyBytes;
-    const bytes = encoder.encode(this.#text);
+    const text = this.#text;
     this.#text = "";
-    return bytes;
+    const [first = emptyBytes, ...more] = this.#media.write(text);
+    this.#more = more;
+    return first;
   }
 }

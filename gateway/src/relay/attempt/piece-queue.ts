@@ -1,0 +1,40 @@
+import type { StreamTap } from "#protocols/index.ts";
+
+/** To copy and write more at once would hold up everybody else. */
+const partBytes = 256 * 1024;
+
+/** What a stream's caller has not pulled yet. A large event is given out in parts. */
+export class PieceQueue {
+  #pieces: Uint8Array[] = [];
+  #bytes = 0;
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** What a tap has just returned, and what follows it. */
+  add(bytes: Uint8Array, tap: StreamTap): void {
+    if (bytes.length > 0) this.#pieces.push(bytes);
+    this.#bytes += bytes.length;
+    for (const more of tap.takeMore?.() ?? []) {
+      this.#pieces.push(more);
+      this.#bytes += more.length;
+    }
+  }
+
+  clear(): void {
+    this.#pieces = [];
+    this.#bytes = 0;
+  }
+
+  /** The next part; null when nothing waits. */
+  take(): Uint8Array | null {
+    const [piece] = this.#pieces;
+    if (piece === undefined) return null;
+    if (piece.length <= partBytes) this.#pieces.shift();
+    else this.#pieces[0] = piece.subarray(partBytes);
+    const part = piece.length <= partBytes ? piece : piece.subarray(0, partBytes);
+    this.#bytes -= part.length;
+    return part;
+  }
+}
