@@ -93,3 +93,31 @@ test("a call that a whole budget cannot pay for answers 402, also while calls ar
   expect((await gateway.chat({ ...call, max_tokens: 2_000 })).status).toBe(402);
   await end();
 });
+
+test("what may be a sound of any length is held at the price of sound", async () => {
+  const used = { promptTokenCount: 100_000, promptTokensDetails: [{ modality: "AUDIO", tokenCount: 100_000 }] };
+  const candidates = [{ content: { role: "model", parts: [{ text: "Hello" }] }, finishReason: "STOP", index: 0 }];
+  const heard = JSON.stringify({ candidates, usageMetadata: { ...used, totalTokenCount: 100_000 } });
+  const answered = Promise.withResolvers<void>();
+  vendor = await startRawUpstream((socket) => {
+    void answered.promise.then(() => socket.write(rawAnswer(heard, "content-type: application/json\r\n")));
+  });
+  gateway = await startGateway({
+    providers: (simulator) => [upstream("main", simulator, { kind: "gemini", base_url: `${vendor.url}/v1beta` })],
+    models: [
+      {
+        ...{ name: "gem", deployments: [{ provider: "main" }], context_window: 100_000 },
+        price: { input: 1, audio_input: 4, output: 1 },
+      },
+    ],
+    // The sound costs 0.40 USD, and as text it would cost 0.10.
+    keys: [{ name: "alice", secret: aliceKey, budget: { usd: 0.5, period: "total" } }],
+  });
+  const parts = [{ fileData: { fileUri: "https://example.com/a.mp3", mimeType: "audio/mpeg" } }];
+  const body = { contents: [{ role: "user", parts }], generationConfig: { maxOutputTokens: 10 } };
+  const calls = Array.from({ length: 6 }, () => gateway.post("/v1beta/models/gem:generateContent", body));
+  const served = calls.map(async (each) => (await each).status === 200);
+  await until(() => vendor.requests.length > 0);
+  answered.resolve();
+  expect((await Promise.all(served)).filter((was) => was)).toHaveLength(1);
+});

@@ -98,7 +98,9 @@ export class CallEstimate implements Estimate {
     };
     const again = facts.hosted === undefined ? 0 : costOfInput({ text, image, audio });
     const guessed = costOfInput(input) + again;
-    const more = costOfInput({ text: 0, image: unseen, audio: 0 });
+    const seen = costOfInput({ text: 0, image: unseen, audio: 0 });
+    // What may fill the window may be sound.
+    const more = this.#unseen.fillsWindow ? Math.max(seen, costOfInput({ text: 0, image: 0, audio: unseen })) : seen;
     const counted = countedCost(facts, prices) + this.#drawn(model, prices);
     const hold = {
       model: model.name,
