@@ -68,7 +68,8 @@ export interface Overrides {
 /** The whole gateway in this process, on a free port, with a data directory of its own and a simulated upstream. */
 export async function startGateway(overrides: Overrides = {}): Promise<StartedGateway> {
   const simulator = serveSimulator();
-  const dataDir = overrides.environment?.dataDir ?? mkdtempSync(join(tmpdir(), "sluice-test-"));
+  const given = overrides.environment?.dataDir;
+  const dataDir = given ?? mkdtempSync(join(tmpdir(), "sluice-test-"));
   const environment: Environment = {
     ...readEnvironment({
       SLUICE_DATA_DIR: dataDir,
@@ -143,7 +144,8 @@ export async function startGateway(overrides: Overrides = {}): Promise<StartedGa
     async stop() {
       await gateway.close();
       simulator.stop();
-      rmSync(dataDir, { recursive: true, force: true });
+      // A folder that was given is its owner's.
+      if (given === undefined) rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }

@@ -53,7 +53,8 @@ export function createTerminal(variables: Variables): Terminal {
     show: (text) => void write(text).catch(() => {}),
     complain: (line) => void process.stderr.write(`${line}\n`),
     flushed: async () => {
-      await write("").catch(() => {});
+      const complained = new Promise<void>((resolve) => process.stderr.write("", () => resolve()));
+      await Promise.all([write("").catch(() => {}), complained]);
     },
   };
 }

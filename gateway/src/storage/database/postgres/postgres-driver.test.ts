@@ -100,7 +100,8 @@ await onPostgres("connections", () => {
       until(() =>
         asOwner(url, async (client) => {
           const { rows } = await client.query(
-            `select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and query like $1`,
+            `select pg_terminate_backend(pid) from pg_stat_activity
+              where datname = current_database() and wait_event_type = 'Lock' and query like $1`,
             [query],
           );
           return rows.length > 0;
