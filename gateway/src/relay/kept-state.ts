@@ -16,7 +16,7 @@ export async function findKeptState(dependencies: RelayDependencies, call: Call)
   if (continues === null) return kept;
   const continued = kept.found.get(continues.id);
   if (continued?.kind !== continues.kind) throw notContinued(call, continues);
-  const models = continued.kind === "thread_message" ? threadModels(call, continued) : call.models;
+  const models = continued.kind === "thread_message" ? threadModels(call, continued) : modelsAt(call, continued);
   if (models.length === 0) throw notContinued(call, continues);
   return { ...kept, models, provider: continued.provider };
 }
@@ -45,6 +45,11 @@ export function checkObjects(dependencies: RelayDependencies, call: Call, provid
     if (allowsObject(provider, id) || call.kept?.found.get(id)?.provider === provider.id) continue;
     throw new Failure("not_found", `There is no object with the id "${id.slice(0, 128)}".`, { param, retry: "other" });
   }
+}
+
+/** A response goes on with any model of its own account. */
+function modelsAt({ models }: Call, { provider: account }: UpstreamObject): readonly Model[] {
+  return models.filter(({ deployments }) => deployments.some(({ provider }) => provider.id === account));
 }
 
 /** A thread goes on with the model that answered it, at its own account. None: its caller has to begin it anew. */

@@ -16,8 +16,7 @@ export function guessInput({ facts, body, protocol }: Pick<Call, "facts" | "body
   if (!(body instanceof Uint8Array)) {
     return { text: Math.ceil(facts.inputEstimate * margin), image: 0, audio: 0, writes: noWrites };
   }
-  const isText = facts.namesMedia === false || body.length < mediaBytesMin;
-  const media = isText ? noMedia : inlineMedia(bufferOf(body));
+  const media = facts.namesMedia === false ? noMedia : inlineMedia(bufferOf(body));
   // The whole body: schemas of answers and other settings are input, too. An endpoint may read a part of it several times.
   const read = facts.namesMedia === true ? 0 : facts.inputEstimate;
   const textTokens = Math.max(read, (body.length - media.bytes) / bytesPerToken);
@@ -83,9 +82,11 @@ function inlineMedia(body: Buffer): InlineMedia {
   const take = (start: number): number => {
     const end = body.indexOf(QUOTE, start);
     if (end === -1) return body.length;
-    if (end - start < mediaBytesMin || body.subarray(start, start + textLookBytes).includes(SPACE)) return start;
-    found.bytes += end - start;
+    if (body.subarray(start, Math.min(end, start + textLookBytes)).includes(SPACE)) return start;
     const kind = kindOf(Buffer.from(body.toString("latin1", start, start + 24), "base64").toString("latin1"));
+    // A picture of one color has few bytes, and as many tokens as any other.
+    if (kind === "other" && end - start < mediaBytesMin) return start;
+    found.bytes += end - start;
     const isCounted = kind === "pdf" && found.pdfBytes + end - start <= countedPdfBytesMax;
     if (isCounted) found.pdfBytes += end - start;
     const [side, tokens] = isCounted

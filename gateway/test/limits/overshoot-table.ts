@@ -1,0 +1,500 @@
+import type { ModelEndpointId } from "@sluice/contract/words";
+import type { Script } from "@sluice/simulator";
+
+/** One call, sent several times at once on a budget for one. */
+export interface Cell {
+  readonly path: string;
+  readonly body: object | (() => FormData);
+  /** What operations.md says that it is held at: tokens, or characters, at 10 USD for a million of either. */
+  readonly held: number;
+  readonly script?: Script;
+  /** What it costs at the upstream, in the same unit; left out: input and output as the upstream counts them. */
+  readonly used?: number;
+  /** A call before, whose answer has an id that is named: its path, and how the body names it. */
+  readonly before?: { readonly path: string; readonly body: object; readonly name: (id: string) => object };
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A reason: there is no such call. With a call: the gateway refuses it, and the upstream sees nothing of it. */
+export type Reason =
+  | string
+  | { readonly refused: Pick<Cell, "path" | "body" | "headers" | "before">; readonly why: string };
+type Inputs = Cell | Reason | readonly (Cell | Reason)[];
+interface ServedInputs {
+  /** What is read stands in the body. */
+  readonly body: Inputs;
+  /** The vendor keeps what is read. */
+  readonly kept: Inputs;
+}
+export interface EndpointRow {
+  readonly native: ServedInputs;
+  readonly translated: ServedInputs;
+  readonly socket: ServedInputs;
+  readonly passed: ServedInputs;
+}
+
+export const contextWindow = 20_000;
+const cap = 10;
+/** 64 KB: 16,000 tokens, held with a quarter more. */
+const text = "The quick brown fox jumps over the lazy dog, and then some more. ".repeat(985);
+const textTokens: Script = { prompt_tokens: 16_000, tokens: 5 };
+const textHeld = 20_000;
+/** The vendor's object has as many tokens as the context window. */
+const keptTokens: Script = { prompt_tokens: 19_000, tokens: 5 };
+const keptHeld = contextWindow + 100;
+/** 5,200 bytes. */
+const few = "A few words. ".repeat(400);
+const fewTokens: Script = { prompt_tokens: 1_300, tokens: 5 };
+const fewHeld = 1_700;
+const pixel = `data:image/png;base64,${Buffer.from("\x89PNG\r\n\x1a\n0123456789", "latin1").toString("base64")}`;
+
+const both = (way: Inputs): ServedInputs => ({ body: way, kept: way });
+const noSocket = both("WebSockets speak Responses alone");
+const free = both("to count tokens costs nothing");
+const nothingKept = "the request names nothing that a vendor keeps";
+const neverTranslated = both("only upstreams of its own dialect serve it");
+const unreadForm = (path: string, form: () => FormData): ServedInputs =>
+  both({ refused: { path, body: form }, why: "a form that is passed through is not read, so a budget refuses it" });
+
+const messages = (content: unknown) => [{ role: "user", content }];
+const stream_options = { include_usage: true };
+const chat = (model: string, content: unknown) => ({
+  ...{ model, max_tokens: cap, stream: true, stream_options },
+  messages: messages(content),
+});
+const claude = (model: string, content: unknown, more: object = {}) => ({
+  ...{ model, max_tokens: cap, stream: true, messages: messages(content) },
+  ...more,
+});
+const response = (model: string, content: unknown, more: object = {}) => ({
+  ...{ model, max_output_tokens: cap, input: messages(content) },
+  ...more,
+});
+const generation = (part: object, more: object = {}) => ({
+  contents: [{ role: "user", parts: [part] }],
+  generationConfig: { maxOutputTokens: cap },
+  ...more,
+});
+
+const textCell = (path: string, body: object, more: Partial<Cell> = {}): Cell => ({
+  ...{ path, body, held: textHeld, script: textTokens },
+  ...more,
+});
+const keptCell = (path: string, body: object, more: Partial<Cell> = {}): Cell => ({
+  ...{ path, body, held: keptHeld, script: keptTokens },
+  ...more,
+});
+const fewCell = (path: string, body: object): Cell => ({ path, body, held: fewHeld, script: fewTokens });
+const pictureOf = (body: object): Partial<Cell> => ({ body, held: 4_200, script: { prompt_tokens: 4_000, tokens: 5 } });
+
+const url = "https://example.com/thing";
+const chatFile = [{ type: "file", file: { file_id: "file-1" } }];
+const claudeFile = [{ type: "document", source: { type: "file", file_id: "file_1" } }];
+const responseFile = [{ type: "input_file", file_id: "file-1" }];
+const film = { fileData: { fileUri: "files/1", mimeType: "video/mp4" } };
+
+/** A response that is kept, of 15,000 tokens. */
+const keptResponse = {
+  path: "/v1/responses",
+  body: response("openai", "Begin."),
+  name: (previous_response_id: string) => ({ previous_response_id }),
+};
+const thread = { "anthropic-beta": "message-threads-2026-08-12" };
+const keptThread = {
+  path: "/v1/messages",
+  body: claude("claude", "Begin.", { stream: false, thread: { type: "create" } }),
+  name: (previous_message_id: string) => ({ thread: { type: "continue", previous_message_id } }),
+};
+/** What follows it brings its input and output, which `before` made with these. */
+export const beforeTokens: Script = { prompt_tokens: 15_000, tokens: 5 };
+const continued: Partial<Cell> = { held: 15_100, script: { prompt_tokens: 15_010, tokens: 5 } };
+
+const generate = (model: string) => `/v1beta/models/${model}:generateContent`;
+const passed = {
+  chat: "/v1/providers/chat/chat/completions",
+  messages: "/v1/providers/claude/v1/messages",
+  responses: "/v1/providers/openai/responses",
+  generate: "/v1/providers/gem/models/upstream-gem:generateContent",
+};
+
+const picture = { prompt: "A cat.", n: 2 };
+/** Two pictures of 2,000 tokens at most. */
+const drawn: Pick<Cell, "held" | "script"> = { held: 4_100, script: { image_tokens: 1_900, prompt_tokens: 10 } };
+/** What is translated carries no script but the one in its prompt. */
+const scripted = 'A cat. [[sim {"image_tokens":1900,"prompt_tokens":10}]]';
+const editForm = (model: string) => (): FormData => {
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ model, prompt: "A cat.", n: "2" })) form.append(name, value);
+  for (const name of ["a.png", "b.png"]) {
+    form.append("image[]", new Blob([new Uint8Array(2_000)], { type: "image/png" }), name);
+  }
+  return form;
+};
+const edited: Pick<Cell, "held" | "script"> = { held: 12_400, script: { image_tokens: 1_900, prompt_tokens: 8_100 } };
+const editJson = (model: string, images: readonly object[]) => ({ model, ...picture, images });
+const soundForm = (model: string) => (): FormData => {
+  const form = new FormData();
+  form.append("model", model);
+  form.append("file", new Blob([new Uint8Array(320_000).fill(7)], { type: "audio/mpeg" }), "a.mp3");
+  return form;
+};
+/** A film of five seconds, by its size. */
+const clip = {
+  ...{ model: "clip", prompt: "a boat", ratio: "16:9", duration: 5, resolution: "720p" },
+  ...{ audio: false, watermark: false, seed: -1 },
+};
+
+/** Every endpoint of the product × how it is served × where its input is. */
+export const overshootTable: Readonly<Record<ModelEndpointId | "video", EndpointRow>> = {
+  chat: {
+    native: {
+      body: textCell("/v1/chat/completions", chat("chat", text)),
+      kept: keptCell("/v1/chat/completions", chat("chat", chatFile)),
+    },
+    translated: {
+      body: textCell("/v1/chat/completions", chat("claude", text)),
+      kept: {
+        refused: { path: "/v1/chat/completions", body: chat("claude", chatFile) },
+        why: "a file of another vendor",
+      },
+    },
+    socket: noSocket,
+    passed: {
+      body: [
+        textCell(passed.chat, chat("upstream-chat", text)),
+        {
+          ...textCell(passed.chat, {}),
+          ...pictureOf(chat("upstream-chat", [{ type: "image_url", image_url: { url } }])),
+        },
+      ],
+      kept: keptCell(passed.chat, chat("upstream-chat", chatFile)),
+    },
+  },
+  messages: {
+    native: {
+      body: textCell("/v1/messages", claude("claude", text)),
+      kept: [
+        keptCell("/v1/messages", claude("claude", claudeFile)),
+        keptCell("/v1/messages", claude("claude", "Go on."), { ...continued, before: keptThread, headers: thread }),
+      ],
+    },
+    translated: {
+      body: textCell("/v1/messages", claude("gem", text)),
+      kept: {
+        refused: { path: "/v1/messages", body: claude("gem", claudeFile) },
+        why: "a file of another vendor",
+      },
+    },
+    socket: noSocket,
+    passed: {
+      body: [
+        textCell(passed.messages, claude("claude-sim-4-5", text)),
+        {
+          ...textCell(passed.messages, {}),
+          ...pictureOf(claude("claude-sim-4-5", [{ type: "image", source: { type: "url", url } }])),
+        },
+      ],
+      kept: [
+        keptCell(passed.messages, claude("claude-sim-4-5", claudeFile)),
+        keptCell(passed.messages, claude("claude-sim-4-5", [{ type: "document", source: { type: "url", url } }])),
+      ],
+    },
+  },
+  "count-tokens": { native: free, translated: free, socket: free, passed: free },
+  "input-tokens": { native: free, translated: free, socket: free, passed: free },
+  "gemini-count-tokens": { native: free, translated: free, socket: free, passed: free },
+  responses: {
+    native: {
+      body: [
+        textCell("/v1/responses", response("openai", text, { stream: true })),
+        textCell("/v1/responses", response("openai", text, { background: true })),
+      ],
+      kept: [
+        keptCell("/v1/responses", response("openai", responseFile)),
+        keptCell("/v1/responses", response("openai", "Go on.", { conversation: "conv_1" })),
+        keptCell("/v1/responses", response("openai", "Go on.", { prompt: { id: "pmpt_1" } })),
+        keptCell("/v1/responses", response("openai", "Go on."), { ...continued, before: keptResponse }),
+        keptCell("/v1/responses", response("openai", "Go on.", { background: true }), {
+          ...continued,
+          before: keptResponse,
+        }),
+        {
+          ...keptCell("/v1/responses", {}),
+          ...pictureOf(response("openai", [{ type: "input_image", file_id: "file-1" }])),
+        },
+      ],
+    },
+    translated: {
+      body: textCell("/v1/responses", response("chat", text, { stream: true })),
+      kept: {
+        refused: { path: "/v1/responses", body: response("chat", "Go on."), before: keptResponse },
+        why: "a response of another vendor",
+      },
+    },
+    socket: {
+      body: [textCell("/v1/responses", response("openai", text)), textCell("/v1/responses", response("claude", text))],
+      kept: [
+        keptCell("/v1/responses", response("openai", responseFile)),
+        keptCell("/v1/responses", response("openai", "Go on."), { ...continued, before: keptResponse }),
+      ],
+    },
+    passed: {
+      body: [
+        textCell(passed.responses, response("upstream-openai", text, { stream: true })),
+        keptCell(passed.responses, response("upstream-openai", [{ type: "input_file", file_url: url }])),
+      ],
+      kept: [
+        keptCell(passed.responses, response("upstream-openai", responseFile)),
+        keptCell(passed.responses, response("upstream-openai", "Go on."), { ...continued, before: keptResponse }),
+      ],
+    },
+  },
+  "responses-compact": {
+    native: {
+      body: textCell("/v1/responses/compact", { model: "openai", input: messages(text) }, { held: 22_000 }),
+      kept: keptCell(
+        "/v1/responses/compact",
+        { model: "openai" },
+        { ...continued, held: 17_100, before: keptResponse },
+      ),
+    },
+    translated: {
+      body: textCell("/v1/responses/compact", { model: "claude", input: messages(text) }, { held: 22_000 }),
+      kept: {
+        refused: { path: "/v1/responses/compact", body: { model: "claude" }, before: keptResponse },
+        why: "a response of another vendor",
+      },
+    },
+    socket: noSocket,
+    passed: {
+      body: textCell(
+        `${passed.responses}/compact`,
+        { model: "upstream-openai", input: messages(text) },
+        { held: 22_000 },
+      ),
+      kept: keptCell(
+        `${passed.responses}/compact`,
+        { model: "upstream-openai" },
+        { ...continued, held: 17_100, before: keptResponse },
+      ),
+    },
+  },
+  generate: {
+    native: {
+      body: textCell(generate("gem"), generation({ text })),
+      kept: [
+        keptCell(generate("gem"), generation(film)),
+        keptCell(generate("gem"), generation({ text: "Go on." }, { cachedContent: "cachedContents/1" })),
+        keptCell(generate("gem"), generation({ fileData: { fileUri: "https://youtu.be/x", mimeType: "video/mp4" } })),
+      ],
+    },
+    translated: {
+      body: textCell(generate("chat"), generation({ text })),
+      kept: { refused: { path: generate("chat"), body: generation(film) }, why: "a file of another vendor" },
+    },
+    socket: noSocket,
+    passed: {
+      body: textCell(passed.generate, generation({ text })),
+      kept: [
+        keptCell(passed.generate, generation(film)),
+        keptCell(passed.generate, generation({ text: "Go on." }, { cachedContent: "cachedContents/1" })),
+      ],
+    },
+  },
+  completions: {
+    native: {
+      body: textCell("/v1/completions", { model: "fim", prompt: text, max_tokens: cap }),
+      kept: nothingKept,
+    },
+    translated: {
+      body: [
+        textCell("/v1/completions", { model: "codestral", prompt: text, max_tokens: cap }),
+        {
+          refused: { path: "/v1/completions", body: { model: "claude", prompt: text, max_tokens: cap } },
+          why: "a model that goes on from no prompt",
+        },
+      ],
+      kept: nothingKept,
+    },
+    socket: noSocket,
+    passed: {
+      body: textCell("/v1/providers/openai/completions", {
+        ...{ model: "gpt-3.5-turbo-instruct", prompt: text, max_tokens: cap },
+      }),
+      kept: nothingKept,
+    },
+  },
+  images: {
+    native: {
+      body: { path: "/v1/images/generations", body: { model: "image", ...picture }, ...drawn },
+      kept: nothingKept,
+    },
+    translated: {
+      body: { path: "/v1/images/generations", body: { model: "gem-image", prompt: scripted }, held: 2_100 },
+      kept: nothingKept,
+    },
+    socket: noSocket,
+    passed: {
+      body: {
+        path: "/v1/providers/openai/images/generations",
+        body: { model: "upstream-image", ...picture },
+        ...drawn,
+      },
+      kept: nothingKept,
+    },
+  },
+  "image-edits": {
+    native: {
+      body: [
+        { path: "/v1/images/edits", body: editForm("image"), ...edited },
+        { path: "/v1/images/edits", body: editJson("image", [{ image_url: pixel }, { image_url: pixel }]), ...edited },
+      ],
+      kept: {
+        ...{ path: "/v1/images/edits", ...edited },
+        body: editJson("image", [{ file_id: "file-1" }, { file_id: "file-2" }]),
+      },
+    },
+    translated: {
+      body: {
+        path: "/v1/images/edits",
+        body: { ...editJson("gem-image", [{ image_url: pixel }]), prompt: scripted, n: 1 },
+        held: 6_300,
+      },
+      kept: {
+        refused: { path: "/v1/images/edits", body: editJson("gem-image", [{ file_id: "file-1" }]) },
+        why: "a file of another vendor",
+      },
+    },
+    socket: noSocket,
+    passed: {
+      body: {
+        ...{ path: "/v1/providers/openai/images/edits", ...edited },
+        body: editJson("upstream-image", [{ image_url: pixel }, { image_url: pixel }]),
+      },
+      kept: unreadForm("/v1/providers/openai/images/edits", editForm("upstream-image")).kept,
+    },
+  },
+  embeddings: {
+    native: { body: fewCell("/v1/embeddings", { model: "vector", input: few }), kept: nothingKept },
+    translated: { body: fewCell("/v1/embeddings", { model: "gem-vector", input: few }), kept: nothingKept },
+    socket: noSocket,
+    passed: {
+      body: fewCell("/v1/providers/openai/embeddings", { model: "upstream-vector", input: few }),
+      kept: nothingKept,
+    },
+  },
+  "embed-content": {
+    native: {
+      body: fewCell("/v1beta/models/gem-vector:embedContent", { content: { parts: [{ text: few }] } }),
+      kept: nothingKept,
+    },
+    translated: {
+      body: fewCell("/v1beta/models/vector:embedContent", { content: { parts: [{ text: few }] } }),
+      kept: nothingKept,
+    },
+    socket: noSocket,
+    passed: {
+      body: fewCell("/v1/providers/gem/models/upstream-gem-vector:embedContent", {
+        content: { parts: [{ text: few }] },
+      }),
+      kept: nothingKept,
+    },
+  },
+  "batch-embed-contents": {
+    native: {
+      body: fewCell("/v1beta/models/gem-vector:batchEmbedContents", batchOf("gem-vector")),
+      kept: nothingKept,
+    },
+    translated: { body: fewCell("/v1beta/models/vector:batchEmbedContents", batchOf("vector")), kept: nothingKept },
+    socket: noSocket,
+    passed: {
+      body: fewCell("/v1/providers/gem/models/upstream-gem-vector:batchEmbedContents", batchOf("upstream-gem-vector")),
+      kept: nothingKept,
+    },
+  },
+  rerank: {
+    native: {
+      body: fewCell("/v1/rerank", { model: "ranker", query: "Which?", documents: [few] }),
+      kept: nothingKept,
+    },
+    translated: neverTranslated,
+    socket: noSocket,
+    passed: {
+      body: fewCell("/v1/providers/chat/rerank", { model: "upstream-ranker", query: "Which?", documents: [few] }),
+      kept: nothingKept,
+    },
+  },
+  moderations: {
+    native: { body: fewCell("/v1/moderations", { model: "judge", input: few }), kept: nothingKept },
+    translated: neverTranslated,
+    socket: noSocket,
+    passed: {
+      body: fewCell("/v1/providers/openai/moderations", { model: "upstream-judge", input: few }),
+      kept: nothingKept,
+    },
+  },
+  transcriptions: {
+    native: {
+      body: {
+        path: "/v1/audio/transcriptions",
+        body: soundForm("hears"),
+        held: 10_800,
+        script: { prompt_tokens: 10_500 },
+      },
+      kept: nothingKept,
+    },
+    translated: neverTranslated,
+    socket: noSocket,
+    passed: unreadForm("/v1/providers/chat/audio/transcriptions", soundForm("upstream-hears")),
+  },
+  translations: {
+    native: {
+      body: {
+        path: "/v1/audio/translations",
+        body: soundForm("hears"),
+        held: 10_800,
+        script: { prompt_tokens: 10_500 },
+      },
+      kept: nothingKept,
+    },
+    translated: neverTranslated,
+    socket: noSocket,
+    passed: unreadForm("/v1/providers/chat/audio/translations", soundForm("upstream-hears")),
+  },
+  speech: {
+    native: {
+      body: {
+        path: "/v1/audio/speech",
+        body: { model: "speaks", input: few, voice: "alloy" },
+        held: 5_200,
+        used: 5_200,
+      },
+      kept: "a voice that the vendor keeps is no input",
+    },
+    translated: neverTranslated,
+    socket: noSocket,
+    passed: {
+      body: {
+        ...{ path: "/v1/providers/openai/audio/speech", held: 5_200, used: 5_200 },
+        body: { model: "upstream-speaks", input: few, voice: "alloy" },
+      },
+      kept: "a voice that the vendor keeps is no input",
+    },
+  },
+  video: {
+    native: both("videos are asked for in a dialect of the gateway's own"),
+    translated: {
+      body: { path: "/v1/video/tasks", body: clip, held: 108_000, used: 108_000 },
+      kept: "a film is paid by its size, whatever it is made from",
+    },
+    socket: noSocket,
+    passed: both({
+      refused: { path: "/v1/providers/volc/contents/generations/tasks", body: { ...clip, model: "doubao-seedance" } },
+      why: "nobody can say what it costs, so a budget refuses it",
+    }),
+  },
+};
+
+function batchOf(model: string): object {
+  return { requests: [{ model: `models/${model}`, content: { parts: [{ text: few }] } }] };
+}
