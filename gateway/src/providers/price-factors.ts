@@ -25,8 +25,11 @@ export const anthropicFactors: readonly PriceFactor[] = [
 /** https://ai.google.dev/gemini-api/docs/pricing. */
 export const googleFactors: readonly PriceFactor[] = tiers({ flex: 500, batch: 500, priority: 1_800 });
 
-/** https://aws.amazon.com/bedrock/pricing. */
-export const bedrockFactors: readonly PriceFactor[] = tiers({ flex: 500, batch: 500, priority: 1_750 });
+/** https://aws.amazon.com/bedrock/pricing: AWS names no premium for priority, so the factor is a guess. */
+export const bedrockFactors: readonly PriceFactor[] = [
+  ...tiers({ flex: 500, batch: 500 }),
+  { axis: "tier", word: "priority", factor: 1_750, assumed: true },
+];
 
 function tiers(factors: Readonly<Record<string, number>>): readonly PriceFactor[] {
   return Object.entries(factors).map(([word, factor]) => ({ axis: "tier", word, factor }));

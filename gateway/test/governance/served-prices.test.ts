@@ -31,11 +31,13 @@ beforeAll(async () => {
       at("claude", "anthropic", ""),
       at("google", "gemini", "/v1beta", { endpoints: ["generate"] }),
       at("any", "openai-compatible", "/v1"),
+      at("rock", "bedrock", "", { region: "us-east-1" }),
     ],
     models: [
       { name: "gpt", deployments: [{ provider: "openai" }], price },
       { name: "claude-opus-5-5", deployments: [{ provider: "claude" }], price },
       { name: "gem", deployments: [{ provider: "google" }], price },
+      { name: "nova", deployments: [{ provider: "rock" }], price },
       { name: "other", deployments: [{ provider: "any" }], price },
       {
         name: "own",
@@ -240,6 +242,18 @@ for (const stream of [false, true]) {
     });
   });
 }
+
+test("Bedrock's flex costs half; its priority is dearer by a factor that is a guess, and marked so", async () => {
+  const usage = { inputTokens: 300, outputTokens: 40, totalTokens: 340 };
+  const output = { message: { role: "assistant", content: [{ text: "x" }] } };
+  for (const [type, booked] of [
+    ["flex", { costNanoUsd: 350_000 }],
+    ["priority", { costNanoUsd: 1_225_000, served: "priority", unpriced: ["tier"] }],
+  ] as const) {
+    const reply = () => Response.json({ output, stopReason: "end_turn", usage, serviceTier: { type } });
+    expect(await entryAfter("/v1/chat/completions", chat.ask("nova", false), reply)).toMatchObject(booked);
+  }
+});
 
 test("a model's answer that says nothing costs the plain price, and fees are not multiplied", async () => {
   expect(await entryAfter(chat.path, chat.ask("gpt", false), chat.reply(false))).toMatchObject({ costNanoUsd: plain });
