@@ -2,7 +2,7 @@ import { createMemoryHealthBoard } from "#coordination/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 import { type ProviderClient, ProviderProbe } from "#provider-client/index.ts";
 import { providerKind } from "#providers/index.ts";
-import { createRouter, type Router } from "#routing/index.ts";
+import { Router } from "#routing/index.ts";
 import { systemChance } from "#system/index.ts";
 
 export interface OpenRouterOptions {
@@ -14,7 +14,7 @@ export interface OpenRouterOptions {
 /** The router of this process. An account that was down is asked for its models before a call probes it. */
 export function openRouter({ providerClient, clock, observer }: OpenRouterOptions): Router {
   const probe = new ProviderProbe(providerClient, clock);
-  return createRouter({
+  return new Router({
     ...{ board: createMemoryHealthBoard(clock), clock, chance: systemChance, observer },
     check({ provider }, signal) {
       const kind = providerKind(provider.kind);

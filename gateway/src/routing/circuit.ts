@@ -2,7 +2,6 @@ import { bounds, type Failure } from "#core/index.ts";
 import type { HealthBoard, Observer } from "#ports/index.ts";
 import { Breaker, type BreakerChange, type BreakerPass, type BreakerState } from "./breaker.ts";
 import { type PlaceRemark, placeSentence } from "./remarks.ts";
-import { RepeatTokens } from "./repeat-tokens.ts";
 
 /** One deployment as metrics and the console see it. */
 export interface DeploymentState {
@@ -142,14 +141,12 @@ export class Circuit {
     this.#inFlight++;
     const { pass, change } = this.#breaker.begin(nowMs);
     this.#tell(change, nowMs);
-    this.#weigh(nowMs);
     return pass;
   }
 
   /** A first sign of success of one that is not trusted, while the attempt goes on: a probe need not wait for the end of a long stream. */
   answer(pass: BreakerPass, nowMs: number): void {
     this.#tell(this.#breaker.succeed(pass, nowMs), nowMs);
-    this.#weigh(nowMs);
   }
 
   succeed(pass: BreakerPass, nowMs: number, latencyMs: number): void {
@@ -159,14 +156,13 @@ export class Circuit {
     this.#latencyMs =
       this.#latencyMs === null ? latencyMs : this.#latencyMs + latencyGain * (latencyMs - this.#latencyMs);
     this.#tell(this.#breaker.succeed(pass, nowMs), nowMs);
-    this.#weigh(nowMs);
   }
 
   fail(pass: BreakerPass, nowMs: number, failure: Failure): void {
     this.#inFlight--;
-    if (failure.unhealthy) this.#tell(this.#breaker.fail(pass, nowMs), nowMs);
-    else this.#breaker.pass(pass);
-    this.#weigh(nowMs);
+    const change = failure.unhealthy ? this.#breaker.fail(pass, nowMs) : null;
+    if (!failure.unhealthy) this.#breaker.pass(pass);
+    this.#tell(change, nowMs);
     // What our own threads, disk or ledger ask for is no word of the upstream's.
     if (failure.code !== "upstream_error") return;
     const { retryAfterMs = 0, cools, unhealthy } = failure;
@@ -186,7 +182,7 @@ export class Circuit {
   cancel(pass: BreakerPass, nowMs: number): void {
     this.#inFlight--;
     this.#breaker.pass(pass);
-    this.#weigh(nowMs);
+    this.#tell(null, nowMs);
   }
 
   state(nowMs: number): DeploymentState {
@@ -204,16 +200,16 @@ export class Circuit {
     return Math.max(0, boardMs, this.#breaker.openForMs(nowMs));
   }
 
-  #weigh(nowMs: number): void {
+  /** Tells what its breaker did, and whether it is sound. */
+  #tell(change: BreakerChange | null, nowMs: number): void {
+    if (change !== null) this.#tellChange(change, nowMs);
     const sound = this.trusted && !this.full && this.share(nowMs) === 1;
     if (sound === this.#sound) return;
     this.#sound = sound;
     this.#dependencies.soundness(sound);
   }
 
-  #tell(change: BreakerChange | null, nowMs: number): void {
-    if (change === null) return;
-    const { state, reason, cause, openMs } = change;
+  #tellChange({ state, reason, cause, openMs }: BreakerChange, nowMs: number): void {
     this.#closedAtMs = state === "closed" ? nowMs : null;
     if (state !== "half-open") this.#checked = false;
     if (cause !== null) this.#cool(nowMs + openMs, cause);
@@ -230,5 +226,32 @@ export class Circuit {
       this.#causeUntilMs = untilMs;
     }
     this.#dependencies.board.cool(this.deploymentId, untilMs, placeSentence([cause]));
+  }
+}
+
+/**
+ * How often calls may repeat one deployment. Each repeat takes a token; time and successes give them back, so a deployment
+ * in trouble gets hardly more calls than one that is well, and one in trouble takes nothing from the others.
+ */
+const repeatTokens = { most: 10, perSecond: 1, perSuccess: 0.2 } as const;
+
+class RepeatTokens {
+  #left: number = repeatTokens.most;
+  #countedMs = 0;
+
+  take(nowMs: number): boolean {
+    this.#give(((nowMs - this.#countedMs) / 1_000) * repeatTokens.perSecond);
+    this.#countedMs = nowMs;
+    if (this.#left < 1) return false;
+    this.#left--;
+    return true;
+  }
+
+  succeeded(): void {
+    this.#give(repeatTokens.perSuccess);
+  }
+
+  #give(count: number): void {
+    this.#left = Math.min(repeatTokens.most, this.#left + count);
   }
 }

@@ -13,12 +13,11 @@
  * is well, and the last one left is always tried. Repeats of one deployment are bounded for that deployment, so one that
  * fails gets hardly more calls than one that is well. One that was down comes back in steps.
  */
-
-export type { RoutingConstraints } from "./candidates.ts";
 export type { DeploymentState } from "./circuit.ts";
 export type { CheckDeployment } from "./circuits.ts";
+export type { RoutingConstraints } from "./order.ts";
 export type { Plan } from "./plan.ts";
 export { placeSentence, stepSentence } from "./remarks.ts";
-export { createRouter, type Router } from "./router.ts";
+export { Router } from "./router.ts";
 export type { Selection } from "./selection.ts";
 export type { Place, PlanStory } from "./story.ts";

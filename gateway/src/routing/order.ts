@@ -1,8 +1,51 @@
 import type { Deployment, Model } from "#core/index.ts";
 import type { Chance, Clock } from "#ports/index.ts";
-import { type Candidate, drawByWeight, isBusier, type Tier, unitOf, unitsOf } from "./candidates.ts";
 import type { Circuit } from "./circuit.ts";
 import type { Circuits } from "./circuits.ts";
+
+/** One deployment that may serve the call, and how often this call has tried it. */
+export interface Candidate {
+  readonly model: Model;
+  readonly deployment: Deployment;
+  readonly circuit: Circuit;
+  /** It was down a moment ago, and this call is not of the part that it gets again. */
+  readonly heldBack: boolean;
+  tries: number;
+}
+
+/** Where the candidates of one model stand before their health is looked at: groups of equal priority, lowest number first. */
+export type Tier = readonly Deployment[];
+
+/**
+ * Enabled deployments by priority. Weight 0 means none of the traffic unless nobody else in the tier has any: it takes
+ * a deployment out without forgetting it. `provider`: only what is there counts.
+ */
+export function tiersOf(model: Model, provider: string | null = null): readonly Tier[] {
+  const byPriority = new Map<number, Deployment[]>();
+  for (const deployment of model.deployments) {
+    if (!deployment.enabled || !deployment.provider.enabled) continue;
+    if (provider !== null && deployment.provider.id !== provider) continue;
+    const tier = byPriority.get(deployment.priority);
+    if (tier === undefined) byPriority.set(deployment.priority, [deployment]);
+    else tier.push(deployment);
+  }
+  return [...byPriority.entries()].sort(([a], [b]) => a - b).map(([, tier]) => withoutIdle(tier));
+}
+
+function withoutIdle(tier: Tier): Tier {
+  const weighted = tier.filter((deployment) => deployment.weight > 0);
+  return weighted.length > 0 ? weighted : tier;
+}
+
+/** What a call knows of itself that has a say in its order. */
+export interface RoutingConstraints {
+  /** Deployments that cannot serve the call at all are not candidates. What it says of one is remembered with the function. */
+  readonly canServe?: (deployment: Deployment) => boolean;
+  /** Calls of one conversation say the same and get the same order, so that the upstream's caches and sealed items serve. */
+  readonly affinity?: string | null;
+  /** Only this provider: it keeps something that the call needs. */
+  readonly provider?: string | null;
+}
 
 /** Equals of one model, as they stand in an order. */
 export interface ModelTier {
@@ -10,7 +53,7 @@ export interface ModelTier {
   readonly deployments: Tier;
 }
 
-export interface OrderDependencies {
+export interface PlanDependencies {
   readonly chance: Chance;
   readonly clock: Clock;
   readonly circuits: Circuits;
@@ -26,7 +69,7 @@ export interface OrderDependencies {
 export class CandidateOrder {
   readonly #tiers: readonly ModelTier[];
   readonly #affinity: string | null;
-  readonly #dependencies: OrderDependencies;
+  readonly #dependencies: PlanDependencies;
   readonly #found: Candidate[] = [];
   #begun = 0;
   /** Of the tier that was begun last: what was not found before the last one, where the last one stands in it, and their numbers. */
@@ -35,7 +78,7 @@ export class CandidateOrder {
   #units: readonly number[] | null = null;
 
   /** No tier is empty. */
-  constructor(tiers: readonly ModelTier[], affinity: string | null, dependencies: OrderDependencies) {
+  constructor(tiers: readonly ModelTier[], affinity: string | null, dependencies: PlanDependencies) {
     this.#tiers = tiers;
     this.#affinity = affinity;
     this.#dependencies = dependencies;
@@ -129,4 +172,67 @@ export class CandidateOrder {
   #has(deploymentId: string): boolean {
     return this.#found.some(({ deployment }) => deployment.id === deploymentId);
   }
+}
+
+/** What `drawByWeight` goes by instead of chance, so that one affinity has one order. */
+function unitsOf(tier: Tier, affinity: string): readonly number[] {
+  return tier.map(({ id }) => unitOf(`${affinity}\n${id}`));
+}
+
+/**
+ * The index of the one that comes first, as often as its weight says; asked again without it, the one that comes next.
+ * With numbers that come from a hash it is weighted rendezvous hashing: when a deployment goes, only its own conversations
+ * move. The smallest draw of an order of Efraimidis and Spirakis ("Weighted random sampling with a reservoir", 2006) is as
+ * likely to be of each as one draw among all weights, which needs one number only.
+ */
+function drawByWeight(tier: Tier, units: readonly number[] | null, chance: Chance): number {
+  return units === null ? drawnIndex(tier, chance.unit()) : leastIndex(tier, units);
+}
+
+function drawnIndex(tier: Tier, unit: number): number {
+  let total = 0;
+  for (const deployment of tier) total += weightOf(deployment);
+  let left = unit * total;
+  for (let index = 0; index < tier.length - 1; index++) {
+    left -= weightOf(tier[index]);
+    if (left < 0) return index;
+  }
+  return tier.length - 1;
+}
+
+function leastIndex(tier: Tier, units: readonly number[]): number {
+  let least = 0;
+  let leastDraw = Number.POSITIVE_INFINITY;
+  for (let index = 0; index < tier.length; index++) {
+    const draw = -Math.log(1 - (units[index] ?? 0)) / weightOf(tier[index]);
+    if (draw >= leastDraw) continue;
+    least = index;
+    leastDraw = draw;
+  }
+  return least;
+}
+
+/** One of two equals has to be so many times as busy as the other for the other to be taken. */
+const busierBy = 2;
+
+/**
+ * Whether the first drawn is clearly busier than the second: by its calls in flight for its weight, and by how long its calls
+ * take. Smaller differences are chance, and do not change the shares that weights give.
+ */
+function isBusier(first: Candidate, second: Candidate): boolean {
+  const weights = weightOf(first.deployment) + weightOf(second.deployment);
+  const known = first.circuit.latencyMs !== null && second.circuit.latencyMs !== null;
+  const cost = ({ deployment, circuit: { inFlight, latencyMs } }: Candidate): number =>
+    (1 + (inFlight * weights) / (2 * weightOf(deployment))) * (known ? Math.max(1, latencyMs ?? 1) : 1);
+  return cost(first) > busierBy * cost(second);
+}
+
+/** All of a tier have a weight, or none of them has one. */
+function weightOf(deployment: Deployment | undefined): number {
+  return deployment === undefined || deployment.weight <= 0 ? 1 : deployment.weight;
+}
+
+/** A text as a number in [0, 1), evenly spread. */
+function unitOf(text: string): number {
+  return Number(BigInt.asUintN(53, Bun.hash.wyhash(text))) / 2 ** 53;
 }

@@ -1,34 +1,18 @@
 import { bounds, type Failure, type Model } from "#core/index.ts";
-import { backoffMs } from "./backoff.ts";
-import type { Candidate, RoutingConstraints } from "./candidates.ts";
 import type { Circuit } from "./circuit.ts";
-import type { CandidateOrder, OrderDependencies } from "./order.ts";
+import type { Candidate, CandidateOrder, PlanDependencies, RoutingConstraints } from "./order.ts";
 import type { PlaceRemark, StepRemark } from "./remarks.ts";
-import { CountedSelection, type Selection, type SelectionDependencies } from "./selection.ts";
+import { CountedSelection, type Selection } from "./selection.ts";
 import { type PlanStory, placesOf } from "./story.ts";
 
-/** The deployments for one call, in order. */
-export interface Plan {
-  /**
-   * The first selection for null, then the one to try after `lastFailure`; null when the call has failed with it. The first
-   * is null only when every deployment is at its limit of calls in flight. Never throws.
-   */
-  next(lastFailure: Failure | null): Selection | null;
-  /** There was something to choose: several candidates, or one because only its account will do. */
-  readonly chosen: boolean;
-  /** Why every deployment stands where it does, then what was tried and how it ended. Worked out when it is asked for. */
-  explain(): PlanStory;
-}
-
 /** What a plan was made from, for whoever asks it to explain itself. */
-export interface PlanOrigin {
+interface PlanOrigin {
   readonly models: readonly Model[];
   readonly constraints: RoutingConstraints;
 }
 
-export interface PlanDependencies extends SelectionDependencies, OrderDependencies {}
-
-export class OrderedPlan implements Plan {
+/** The deployments for one call, in order. */
+export class Plan {
   readonly #dependencies: PlanDependencies;
   readonly #origin: PlanOrigin;
   readonly #order: CandidateOrder;
@@ -58,10 +42,15 @@ export class OrderedPlan implements Plan {
     this.#dependencies = dependencies;
   }
 
+  /** There was something to choose: several candidates, or one because only its account will do. */
   get chosen(): boolean {
     return this.#order.several || this.#origin.constraints.provider != null;
   }
 
+  /**
+   * The first selection for null, then the one to try after `lastFailure`; null when the call has failed with it. The first
+   * is null only when every deployment is at its limit of calls in flight. Never throws.
+   */
   next(lastFailure: Failure | null): Selection | null {
     const last = this.#last;
     if (last === null) return this.#first();
@@ -81,6 +70,7 @@ export class OrderedPlan implements Plan {
     return end === null ? this.#after(last.candidate, lastFailure) : this.#stop(end);
   }
 
+  /** Why every deployment stands where it does, then what was tried and how it ended. Worked out when it is asked for. */
   explain(): PlanStory {
     const problems = this.#begun ? this.#problems : this.#problemsNow();
     const begin = this.#begin === null ? [] : [{ code: this.#beginCode, params: placeIn(1, this.#begin) }];
@@ -169,14 +159,14 @@ export class OrderedPlan implements Plan {
    * Whoever serves what others refused proves that it was about their account, so that other calls ask them later. What is
    * forbidden at one vendor may be allowed at another, and then it is about the request.
    */
-  servedBy({ deployment }: Candidate): void {
+  readonly #servedBy = ({ deployment }: Candidate): void => {
     const nowMs = this.#dependencies.clock.monotonic();
     for (const { candidate, forbidden } of this.#suspects ?? []) {
       if (forbidden && candidate.deployment.provider.kind !== deployment.provider.kind) continue;
       candidate.circuit.coolAfterRefusal(nowMs);
     }
     this.#suspects = null;
-  }
+  };
 
   #problemsNow(): readonly (readonly PlaceRemark[])[] | null {
     const { circuits, clock } = this.#dependencies;
@@ -206,8 +196,8 @@ export class OrderedPlan implements Plan {
 
   #select(candidate: Candidate, waitMs: number): Selection {
     this.#triedOpen ||= !candidate.circuit.trusted;
-    const proven = this.#suspects === null ? null : this;
-    const selection = new CountedSelection(candidate, waitMs, proven, this.#dependencies);
+    const served = this.#suspects === null ? null : this.#servedBy;
+    const selection = new CountedSelection(candidate, waitMs, served, this.#dependencies.clock);
     this.#attempts++;
     this.#last = { candidate, selection };
     return selection;
@@ -222,6 +212,12 @@ export class OrderedPlan implements Plan {
     this.#steps ??= [];
     this.#steps.push(step);
   }
+}
+
+/** Full jitter: anywhere between the least wait and a ceiling that grows fourfold with each retry. `unit` is in [0, 1). */
+function backoffMs(retry: number, unit: number): number {
+  const ceilingMs = Math.min(bounds.backoffMsMax, bounds.backoffMsMin * 4 ** (retry + 1));
+  return bounds.backoffMsMin + unit * (ceilingMs - bounds.backoffMsMin);
 }
 
 interface Suspect {

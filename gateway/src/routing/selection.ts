@@ -1,10 +1,7 @@
 import type { Deployment, Failure, Model } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import type { BreakerPass } from "./breaker.ts";
-import type { Candidate } from "./candidates.ts";
-
-/** `cancelled`: the caller went away, which says nothing about the deployment. */
-export type SelectionEnd = "ok" | "cancelled" | Failure;
+import type { Candidate } from "./order.ts";
 
 /** One deployment for one attempt. It holds a place in flight until it is ended. */
 export interface Selection {
@@ -14,51 +11,42 @@ export interface Selection {
   readonly waitMs: number;
   /** The first event or the whole answer is there. Optional: a recovered deployment is then known before a long stream ends. */
   answered(): void;
-  /** The first end counts, later ones do nothing. `latencyMs` is the attempt's total; `nowMs`: monotonic, where it was read just now. */
-  end(result: SelectionEnd, latencyMs: number, nowMs?: number): void;
-}
-
-export interface SelectionDependencies {
-  readonly clock: Clock;
-}
-
-/** A plan that wants to know who serves the call. */
-export interface ServedPlan {
-  servedBy(candidate: Candidate): void;
+  /**
+   * The first end counts, later ones do nothing. `cancelled`: the caller went away, which says nothing about the deployment.
+   * `latencyMs` is the attempt's total; `nowMs`: monotonic, where it was read just now.
+   */
+  end(result: "ok" | "cancelled" | Failure, latencyMs: number, nowMs?: number): void;
 }
 
 export class CountedSelection implements Selection {
+  readonly model: Model;
+  readonly deployment: Deployment;
   readonly waitMs: number;
   readonly #candidate: Candidate;
-  readonly #plan: ServedPlan | null;
-  readonly #dependencies: SelectionDependencies;
+  /** Called for each sign that it serves the call; null: nobody wants to know. */
+  readonly #served: ((candidate: Candidate) => void) | null;
+  readonly #clock: Clock;
   readonly #pass: BreakerPass;
   #ended = false;
 
-  constructor(candidate: Candidate, waitMs: number, plan: ServedPlan | null, dependencies: SelectionDependencies) {
+  constructor(candidate: Candidate, waitMs: number, served: ((candidate: Candidate) => void) | null, clock: Clock) {
+    this.model = candidate.model;
+    this.deployment = candidate.deployment;
     this.waitMs = waitMs;
     this.#candidate = candidate;
-    this.#plan = plan;
-    this.#dependencies = dependencies;
+    this.#served = served;
+    this.#clock = clock;
     candidate.tries++;
-    this.#pass = candidate.circuit.begin(dependencies.clock.monotonic());
-  }
-
-  get model(): Model {
-    return this.#candidate.model;
-  }
-
-  get deployment(): Deployment {
-    return this.#candidate.deployment;
+    this.#pass = candidate.circuit.begin(clock.monotonic());
   }
 
   answered(): void {
     const { circuit } = this.#candidate;
-    this.#plan?.servedBy(this.#candidate);
-    if (!this.#ended && !circuit.trusted) circuit.answer(this.#pass, this.#dependencies.clock.monotonic());
+    this.#served?.(this.#candidate);
+    if (!this.#ended && !circuit.trusted) circuit.answer(this.#pass, this.#clock.monotonic());
   }
 
-  end(result: SelectionEnd, latencyMs: number, nowMs: number = this.#dependencies.clock.monotonic()): void {
+  end(result: "ok" | "cancelled" | Failure, latencyMs: number, nowMs: number = this.#clock.monotonic()): void {
     if (this.#ended) return;
     this.#ended = true;
     const { circuit } = this.#candidate;

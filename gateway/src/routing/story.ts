@@ -1,5 +1,5 @@
 import type { Deployment, Model } from "#core/index.ts";
-import type { Candidate, RoutingConstraints } from "./candidates.ts";
+import type { Candidate, RoutingConstraints } from "./order.ts";
 import type { PlaceRemark, StepRemark } from "./remarks.ts";
 
 /** One deployment as a plan sees it. */

@@ -7,7 +7,7 @@ import type { Observer, Offload, Transport } from "#ports/index.ts";
 import type { CallerCodec } from "#protocols/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
 import { Relay } from "#relay/index.ts";
-import { createRouter } from "#routing/index.ts";
+import { Router } from "#routing/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { noBackground } from "../no-background.ts";
 import { quietCatalog } from "../quiet-catalog.ts";
@@ -53,7 +53,7 @@ export async function callWith(
   const ids = { next: (prefix: string) => `${prefix}${++count}` };
   const { journal = new JournalInMemory() } = changes;
   const counter = createMemoryCounter({ clock });
-  const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance, observer });
+  const router = new Router({ board: createMemoryHealthBoard(clock), clock, chance, observer });
   const upstream = new PretendedUpstream(clock, chance);
   const transport = changes.transport?.(upstream) ?? upstream;
   const { protocol, model, body } = messages();

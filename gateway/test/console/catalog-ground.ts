@@ -2,7 +2,7 @@ import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import { createMemoryHealthBoard } from "#coordination/index.ts";
 import type { ControlStore, ModelUsage, OidcAccount, ReportStore } from "#ports/index.ts";
 import { ProviderClient, ProviderProbe } from "#provider-client/index.ts";
-import { createRouter, type Router } from "#routing/index.ts";
+import { Router } from "#routing/index.ts";
 import { createControlStore } from "#storage/index.ts";
 import { systemChance, systemClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
@@ -39,7 +39,7 @@ export async function openCatalogGround(): Promise<CatalogGround> {
   const simulator = serveSimulator();
   const figures: Figures = { uses: [], used: [] };
   const oidc: CatalogGround["oidc"] = { accounts: [] };
-  const router = createRouter({
+  const router = new Router({
     board: createMemoryHealthBoard(systemClock),
     clock: systemClock,
     chance: systemChance,

@@ -16,7 +16,7 @@ import { Admission, callCounter } from "#limits/index.ts";
 import type { Observer, PeopleStore, ReportStore, User } from "#ports/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
 import { Relay } from "#relay/index.ts";
-import { createRouter } from "#routing/index.ts";
+import { Router } from "#routing/index.ts";
 import { createPeopleStore, createSpool } from "#storage/index.ts";
 import { systemChance } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
@@ -93,7 +93,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
   const entries: LedgerEntry[] = journal.entries;
   const observer = tail.before(quiet);
   const admission = new Admission({ counter: createMemoryCounter({ clock }), clock });
-  const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance: systemChance, observer });
+  const router = new Router({ board: createMemoryHealthBoard(clock), clock, chance: systemChance, observer });
   const transport = createTransport({ clock });
   const providerClient = new ProviderClient(transport, clock);
   const recorder = createRecorder({ journal, clock, ids, observer });

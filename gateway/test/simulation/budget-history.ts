@@ -8,7 +8,7 @@ import type { Observer } from "#ports/index.ts";
 import { openaiChat, openaiChatCodec, openaiChatWire } from "#protocols/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
 import { type EndpointProtocol, Relay } from "#relay/index.ts";
-import { createRouter } from "#routing/index.ts";
+import { Router } from "#routing/index.ts";
 import { steadyClock } from "#system/index.ts";
 import { entriesToldTo } from "../../src/main/booked.ts";
 import { FakeClock } from "../fake-clock.ts";
@@ -205,7 +205,7 @@ export class BudgetHistory {
       background: noBackground,
       sharesAccount: () => false,
       catalog: () => catalog,
-      router: createRouter({ board: createMemoryHealthBoard(clock), clock, chance, observer }),
+      router: new Router({ board: createMemoryHealthBoard(clock), clock, chance, observer }),
       admission: this.#watched(admission),
       recorder: createRecorder({ journal, clock: this.#steady, ids, observer: entriesToldTo(admission, observer) }),
       journal,

@@ -17,7 +17,7 @@ import { Admission } from "#limits/index.ts";
 import type { Chance, Clock, Ids, Observer } from "#ports/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
 import { Relay } from "#relay/index.ts";
-import { createRouter, type Router } from "#routing/index.ts";
+import { Router } from "#routing/index.ts";
 import { steadyClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
 import { entriesToldTo } from "../../src/main/booked.ts";
@@ -204,7 +204,7 @@ export function openSimulation(parts: SimulationOptions): Simulation {
   });
   let version = 1;
   let catalog = catalogOf(parts.configured, version);
-  const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance, observer });
+  const router = new Router({ board: createMemoryHealthBoard(clock), clock, chance, observer });
   const bodies = new BodyWork({ offload: null, newId: ids.next });
   const relay = new Relay({
     background: noBackground,

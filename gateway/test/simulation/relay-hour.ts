@@ -6,7 +6,7 @@ import { Admission } from "#limits/index.ts";
 import type { Observer } from "#ports/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
 import { type CallResult, Relay } from "#relay/index.ts";
-import { createRouter } from "#routing/index.ts";
+import { Router } from "#routing/index.ts";
 import { entriesToldTo } from "../../src/main/booked.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { noBackground } from "../no-background.ts";
@@ -47,7 +47,7 @@ export async function playHour(seed: number) {
   const observer = loudObserver(faults);
   const counter = createMemoryCounter({ clock });
   const admission = new Admission({ counter, clock });
-  const router = createRouter({ board: createMemoryHealthBoard(clock), clock, chance, observer });
+  const router = new Router({ board: createMemoryHealthBoard(clock), clock, chance, observer });
   const upstream = new PretendedUpstream(clock, chance);
   const relay = new Relay({
     background: noBackground,

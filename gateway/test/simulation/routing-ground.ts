@@ -1,14 +1,7 @@
 import { createMemoryHealthBoard } from "#coordination/index.ts";
 import { type Deployment, defaultTimeouts, Failure, type FailureOptions, type Model } from "#core/index.ts";
 import type { HealthBoard, Observer } from "#ports/index.ts";
-import {
-  type CheckDeployment,
-  createRouter,
-  type Plan,
-  type Router,
-  type Selection,
-  stepSentence,
-} from "#routing/index.ts";
+import { type CheckDeployment, type Plan, Router, type Selection, stepSentence } from "#routing/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { seededChance } from "./seeded-chance.ts";
 
@@ -43,7 +36,7 @@ export function routingGround(seed = 1, drawn: () => void = () => undefined, che
     clock,
     board,
     changes,
-    router: createRouter({ board, clock, chance, observer, ...(check === undefined ? {} : { check }) }),
+    router: new Router({ board, clock, chance, observer, ...(check === undefined ? {} : { check }) }),
   };
 }
 

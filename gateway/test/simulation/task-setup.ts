@@ -20,7 +20,7 @@ import { createRecorder } from "#ledger/index.ts";
 import { Admission } from "#limits/index.ts";
 import type { BlobStore, Chance, Clock, Ids, LedgerStore, Observer, TaskStore, Transport } from "#ports/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
-import { createRouter } from "#routing/index.ts";
+import { Router } from "#routing/index.ts";
 import {
   closeDatabase,
   createDiskBlobStore,
@@ -126,7 +126,7 @@ export function openTaskSetup(town: TaskSetupOptions, changes: TaskSetupChanges 
     principalOf: () => alice,
     store: town.taskStore,
     admission,
-    router: createRouter({ board: createMemoryHealthBoard(clock), clock, chance: town.chance, observer }),
+    router: new Router({ board: createMemoryHealthBoard(clock), clock, chance: town.chance, observer }),
     recorder: createRecorder({ journal, clock, ids: town.ids, observer }),
     explainer: silentExplainer,
     catalog: () => catalog,
