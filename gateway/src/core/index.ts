@@ -44,6 +44,7 @@ export * from "./secret-looks.ts";
 export * from "./served.ts";
 export * from "./served-model.ts";
 export * from "./settle.ts";
+export * from "./sleep.ts";
 export * from "./task.ts";
 export * from "./tenant-map.ts";
 export * from "./token-ending.ts";

@@ -1,7 +1,6 @@
-import { bounds, LastingFault } from "#core/index.ts";
+import { bounds, LastingFault, sleep } from "#core/index.ts";
 import type { Clock, Leadership, LedgerStore, Observer } from "#ports/index.ts";
 import type { Database } from "#storage/index.ts";
-import { passed } from "./passed.ts";
 
 interface LedgerUpkeepOptions {
   readonly ledgerStore: Pick<LedgerStore, "fold" | "makeMonths" | "sumDay">;
@@ -46,7 +45,7 @@ async function ledgerUpkeep(options: LedgerUpkeepOptions, signal: AbortSignal): 
       const summed = await attempted(days, () => ledgerStore.sumDay(clock.now()));
       daysDueAt = clock.monotonic() + (summed > 0 ? bounds.summedDayPauseMs : bounds.summedDayIdleMs);
     }
-    await passed(clock, folded > 0 ? bounds.foldMs : bounds.foldIdleMs, signal);
+    await sleep(clock, folded > 0 ? bounds.foldMs : bounds.foldIdleMs, signal);
   }
 }
 

@@ -1,11 +1,10 @@
 import { verify } from "node:crypto";
 import type { CatalogueSource } from "#config/index.ts";
-import { Failure, LastingFault } from "#core/index.ts";
+import { Failure, LastingFault, sleep } from "#core/index.ts";
 import type { Clock, ControlStore, Leadership, Observer, Transport } from "#ports/index.ts";
 import { lastCatalogueSince } from "#providers/index.ts";
 import type { Metrics } from "#telemetry/index.ts";
 import { catalogueOf, type ReadCatalogue, readSource } from "./catalogue-source.ts";
-import { passed } from "./passed.ts";
 
 export interface RefreshCatalogueOptions {
   readonly controlStore: ControlStore;
@@ -51,7 +50,7 @@ export function refreshCatalogue(
           failures++;
           fault.failed({ error: thrown });
         }
-        await passed(clock, source.everyMs, signal);
+        await sleep(clock, source.everyMs, signal);
       }
     } finally {
       // Whoever looks from now on tells of them.

@@ -1,4 +1,4 @@
-import { Failure, type Principal } from "#core/index.ts";
+import type { Failure, Principal } from "#core/index.ts";
 import type { SpentBudget } from "#limits/index.ts";
 import type { Dialect } from "#protocols/index.ts";
 
@@ -18,14 +18,7 @@ interface AgentCall {
 export function agentsFailure(call: AgentCall, failure: Failure): Failure {
   const how = failure.upstream === undefined ? shownAs(call, failure) : null;
   if (how === null) return failure;
-  const { message, details, param } = failure;
-  const type = how === "openai" ? { type: "usage_limit_reached" } : {};
-  return new Failure(failure.code, message, {
-    status: 429,
-    param,
-    ...type,
-    ...(details === undefined ? {} : { details }),
-  });
+  return failure.with({ status: 429, ...(how === "openai" ? { type: "usage_limit_reached" } : {}) });
 }
 
 /** The shape in which a person's agent is told of a budget that is used up; null: as everybody else. */
@@ -52,12 +45,7 @@ export function refusedCapHeaders(call: AgentCall, failure: Failure, nowMs: numb
     "anthropic-ratelimit-unified-overage-surpassed-threshold": "1",
     "anthropic-ratelimit-unified-overage-disabled-reason": "org_spend_cap_reached",
     ...(period === null ? {} : { "anthropic-ratelimit-unified-overage-period": period }),
-    ...(resetsAt === null
-      ? {}
-      : {
-          "anthropic-ratelimit-unified-reset": String(resetsAt),
-          "anthropic-ratelimit-unified-overage-reset": String(resetsAt),
-        }),
+    ...resetHeaders(resetsAt),
   };
 }
 
@@ -71,13 +59,14 @@ export function capHeaders(budget: SpentBudget | null): Record<string, string> {
     "anthropic-ratelimit-unified-overage-status": "allowed",
     "anthropic-ratelimit-unified-overage-utilization": share.toFixed(2),
     ...(share < warnedShare ? {} : { "anthropic-ratelimit-unified-overage-surpassed-threshold": String(warnedShare) }),
-    ...(resetsAt === null
-      ? {}
-      : {
-          "anthropic-ratelimit-unified-reset": String(resetsAt),
-          "anthropic-ratelimit-unified-overage-reset": String(resetsAt),
-        }),
+    ...resetHeaders(resetsAt),
   };
+}
+
+function resetHeaders(resetsAt: number | null): Record<string, string> {
+  if (resetsAt === null) return {};
+  const seconds = String(resetsAt);
+  return { "anthropic-ratelimit-unified-reset": seconds, "anthropic-ratelimit-unified-overage-reset": seconds };
 }
 
 /** From this share on the agent warns its person. */

@@ -1,13 +1,14 @@
 import type { BodyMarks } from "#bodies/index.ts";
-import type {
-  CallSignal,
-  Failure,
-  HeaderReader,
-  LiveBody,
-  Model,
-  PriceVersion,
-  Principal,
-  WireDialectId,
+import {
+  type CallSignal,
+  type Failure,
+  type HeaderReader,
+  type LiveBody,
+  type Model,
+  type PriceVersion,
+  type Principal,
+  personField,
+  type WireDialectId,
 } from "#core/index.ts";
 import type { FormBody } from "#ports/index.ts";
 import type { CallEndpointId, CallerCodec, Dialect, RequestFacts, Wire } from "#protocols/index.ts";
@@ -59,6 +60,25 @@ export interface Call {
   readonly operation?: string;
   /** Of a call that is passed through: what it costs at least. */
   readonly priceFloor?: PriceVersion | null;
+}
+
+/** What every entry of a call says alike. */
+export function callFields(call: Call) {
+  return {
+    requestId: call.requestId,
+    workspaceId: call.principal.workspace.id,
+    groupId: call.principal.group.id,
+    keyId: call.principal.key.id,
+    ...personField(call.principal),
+    requestedModel: call.facts.model,
+    endpoint: call.operation === undefined ? call.protocol.endpoint : "pass-through",
+    ...(call.operation === undefined ? {} : { operation: call.operation }),
+    callerDialect: call.protocol.wireDialect,
+    stream: call.facts.stream,
+    inputEstimate: call.facts.inputEstimate,
+    userAgent: call.userAgent,
+    tags: call.tags,
+  } as const;
 }
 
 /** An answer that has begun: the bytes, or a stream of them that settles itself however it ends. */

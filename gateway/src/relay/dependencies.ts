@@ -1,5 +1,5 @@
 import type { BodyWork } from "#bodies/index.ts";
-import type { CallSignal, Catalog, NanoUsd, Principal } from "#core/index.ts";
+import type { CallSignal, Catalog, Failure, NanoUsd, Principal } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type {
@@ -14,10 +14,8 @@ import type {
 } from "#ports/index.ts";
 import type { ProviderClient } from "#provider-client/index.ts";
 import type { Router } from "#routing/index.ts";
-import type { AnswerMemory } from "./attempt/answer-memory.ts";
 import type { UsageForecast } from "./attempt/estimate.ts";
-import type { EventMemory } from "./attempt/event-memory.ts";
-import type { LiveStreams } from "./attempt/live-streams.ts";
+import type { LargeMemory } from "./attempt/large-memory.ts";
 import type { UpstreamObjects } from "./upstream-objects.ts";
 
 /** Background responses, which go on as tasks when their calls are over. */
@@ -55,8 +53,11 @@ export interface RelayOptions {
 
 export interface RelayDependencies extends RelayOptions {
   readonly forecast: UsageForecast;
-  readonly live: LiveStreams;
-  readonly events: EventMemory;
-  readonly answers: AnswerMemory;
+  /** Streams that are under way, so that a drain can wait for them and, at its end, finish them honestly. */
+  readonly live: Set<{ abort(failure: Failure): void }>;
+  /** Of events of streams: pictures and documents that come in one event each. */
+  readonly events: LargeMemory;
+  /** Of whole answers, while they are read and made ready for their callers. */
+  readonly answers: LargeMemory;
   readonly upstreamObjects: UpstreamObjects;
 }

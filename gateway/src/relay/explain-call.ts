@@ -1,35 +1,49 @@
 import type { Explanation } from "@sluice/contract/console";
 import { bounds, type Failure } from "#core/index.ts";
 import { type Plan, type PlanStory, placeSentence, stepSentence } from "#routing/index.ts";
-import type { CallTally } from "./attempt/call-tally.ts";
-import type { FailedAttempt } from "./attempt/failed-attempt.ts";
+import type { CallTally, FailedAttempt } from "./attempt/call-tally.ts";
 import type { Call } from "./call.ts";
 import type { RelayDependencies } from "./dependencies.ts";
 
-/** Tells of a call that has come to its end. One that had one way to go and went it is not worth a word. */
-export function explainCall(
-  { explainer }: Pick<RelayDependencies, "explainer">,
-  call: Call,
-  plan: Plan,
-  tally: CallTally,
-): void {
+/** Explains a call that has come to its end, unless it had one way to go and went it. `plan` null: it is passed through. */
+export function explainCall({ explainer }: Explains, call: Call, plan: Plan | null, tally: CallTally): void {
   const { refusal, failures } = tally;
   const matters = refusal !== null || failures !== null;
-  if (!matters && !plan.chosen) return;
+  if (!matters && plan?.chosen !== true) return;
   explainer.explain({
     requestId: call.requestId,
     workspaceId: call.principal.workspace.id,
     matters,
-    explanation: () => explanationOf(plan.explain(), refusal, failures ?? []),
+    explanation: () => explanationOf(plan?.explain() ?? nothingPlanned, refusal, failures ?? []),
   });
 }
+
+/** Explains a call that was refused before any attempt. A caller that went away was not refused. */
+export function explainRefusal(
+  { explainer }: Explains,
+  call: Call,
+  failure: Failure,
+  { story, why }: { readonly story?: (() => PlanStory) | undefined; readonly why?: string | undefined },
+): void {
+  if (failure.code === "client_closed") return;
+  explainer.explain({
+    requestId: call.requestId,
+    workspaceId: call.principal.workspace.id,
+    matters: true,
+    explanation: () => explanationOf(story?.() ?? nothingPlanned, failure, [], why),
+  });
+}
+
+type Explains = Pick<RelayDependencies, "explainer">;
+
+const nothingPlanned: PlanStory = { places: [], steps: [] };
 
 /** In the shape in which it is shown. `why`: what may be said beyond what the caller was told. */
 export function explanationOf(
   { places, steps: taken }: PlanStory,
   refusal: Failure | null,
   failures: readonly FailedAttempt[],
-  why: string | null = null,
+  why?: string,
 ): Explanation {
   const more = places.length - bounds.explainPlacesMax;
   const all = more > 0 ? [{ code: "places_not_shown", params: { count: more } } as const, ...taken] : taken;
@@ -52,7 +66,7 @@ export function explanationOf(
   };
 }
 
-function refusalOf({ code, message, details }: Failure, why: string | null): Explanation["refusal"] {
+function refusalOf({ code, message, details }: Failure, why: string | undefined): Explanation["refusal"] {
   const resetsAt = details?.resets_at ?? null;
   return {
     code,

@@ -12,10 +12,10 @@
  * Promises: every attempt is settled exactly once, before its last bytes leave. When the journal cannot be written, nothing
  * is sent.
  */
-export { AnswerMemory } from "./attempt/answer-memory.ts";
-export type { FailedAttempt } from "./attempt/failed-attempt.ts";
+export type { FailedAttempt } from "./attempt/call-tally.ts";
 export { fetchBytes } from "./attempt/inline-media.ts";
 export { passes, serves } from "./attempt/lane-match.ts";
+export { LargeMemory } from "./attempt/large-memory.ts";
 export { type Measured, measuredReply } from "./attempt/measured-usage.ts";
 export { usedByOthers } from "./attempt/other-models.ts";
 export { pricesAt } from "./attempt/sold-models.ts";

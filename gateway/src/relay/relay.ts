@@ -1,30 +1,26 @@
-import { asFailure, type CallSignal, type Deployment, Failure, onlyCounts, refusedModel } from "#core/index.ts";
+import { asFailure, bounds, type Deployment, Failure, onlyCounts, refusedModel, sleep } from "#core/index.ts";
 import { conversationFingerprint, type Dialect, type RequestFacts } from "#protocols/index.ts";
 import { providerKind } from "#providers/index.ts";
 import type { Plan, PlanStory, RoutingConstraints } from "#routing/index.ts";
 import { agentsFailure, refusedCapHeaders } from "./agent-caps.ts";
 import { limitHeaders, refusalHeaders } from "./attempt/answer-headers.ts";
-import { AnswerMemory } from "./attempt/answer-memory.ts";
 import { openAttempt } from "./attempt/attempt.ts";
-import { callFields } from "./attempt/call-fields.ts";
 import { CallTally } from "./attempt/call-tally.ts";
 import { UsageForecast } from "./attempt/estimate.ts";
-import { EventMemory } from "./attempt/event-memory.ts";
 import { CallEstimate } from "./attempt/hold.ts";
 import { matchLane } from "./attempt/lane-match.ts";
-import { LiveStreams } from "./attempt/live-streams.ts";
+import { LargeMemory } from "./attempt/large-memory.ts";
 import { checkPricedUse } from "./attempt/priced-use.ts";
-import type { Call, CallResult, EndpointProtocol, Refusal } from "./call.ts";
+import { type Call, type CallResult, callFields, type EndpointProtocol, type Refusal } from "./call.ts";
 import type { RelayDependencies, RelayOptions } from "./dependencies.ts";
-import { explainCall, explanationOf } from "./explain-call.ts";
+import { explainCall, explainRefusal } from "./explain-call.ts";
 import { findKeptState, lookUpKeptState } from "./kept-state.ts";
 import { passThrough } from "./pass-through/pass-through.ts";
 import { PassedEstimate } from "./pass-through/passed-estimate.ts";
 import { checkPassedObjects, endedResponse } from "./pass-through/passed-objects.ts";
 import { dialectOf, type PassedAsk, type PassedPlace, passedPlace } from "./pass-through/passed-place.ts";
 import { type PassedCall, type PassedPrice, passedPrice } from "./pass-through/passed-price.ts";
-import type { StoredResponseCall } from "./stored-responses/stored-response-call.ts";
-import { askResponseOwner } from "./stored-responses/stored-responses.ts";
+import { askResponseOwner, type StoredResponseCall } from "./stored-responses/stored-responses.ts";
 import { UpstreamObjects } from "./upstream-objects.ts";
 
 /** The walk of one call: plan, admit, try until an answer has begun, settle. */
@@ -35,9 +31,9 @@ export class Relay {
     this.#dependencies = {
       ...options,
       forecast: new UsageForecast(),
-      live: new LiveStreams(),
-      events: new EventMemory(),
-      answers: new AnswerMemory(),
+      live: new Set(),
+      events: new LargeMemory("large events of streams", bounds.largeEventsBytesMax, bounds.eventBytesMax),
+      answers: new LargeMemory("large answers", bounds.largeRepliesBytesMax, bounds.replyInPlaceBytesMax),
       upstreamObjects: new UpstreamObjects(options),
     };
   }
@@ -48,11 +44,11 @@ export class Relay {
 
   /** Ends what is still streaming, each with an error in its caller's dialect. */
   abortStreams(failure: Failure): void {
-    this.#dependencies.live.abortAll(failure);
+    for (const stream of [...this.#dependencies.live]) stream.abort(failure);
   }
 
   async run(call: Call): Promise<CallResult> {
-    const { router, admission } = this.#dependencies;
+    const { router, admission, clock } = this.#dependencies;
     const model = call.models[0];
     if (model === undefined) return this.refuse(call, new Failure("model_not_found", "The model does not exist."));
     const estimate = new CallEstimate(this.#dependencies, call, call.models);
@@ -63,33 +59,31 @@ export class Relay {
       checkPricedUse(call);
       if (namesKept(call)) call.kept = await findKeptState(this.#dependencies, call);
       constraints = this.#constraints(call);
-      const planned = router.plan(call.kept?.models ?? call.models, constraints);
-      plan = planned;
+      plan = router.plan(call.kept?.models ?? call.models, constraints);
       const admitted = admission.admit(call.principal, estimate, call.requestId);
       const permit = admitted instanceof Promise ? await admitted : admitted;
       tally = new CallTally(permit, estimate, () => {
         discard(call);
-        explainCall(this.#dependencies, call, planned, tally);
+        explainCall(this.#dependencies, call, plan, tally);
       });
     } catch (thrown) {
       estimate.end();
-      const failure = agentsFailure(call, asFailure(thrown));
-      const story = (): PlanStory => plan?.explain() ?? this.#noPlan(call, constraints);
-      this.#explainRefusal(call, failure, story);
-      this.#refused(call, failure);
-      return { failure, headers: await this.#limitHeaders(call, failure) };
+      const places = (): PlanStory["places"] => (constraints === null ? [] : router.leftOut(call.models, constraints));
+      return this.#notAdmitted(call, thrown, () => plan?.explain() ?? { places: places(), steps: [] });
     }
     let failure: Failure | null = null;
     let passing: Failure | null = null;
     for (;;) {
       const selection = plan.next(failure);
       if (selection === null) break;
-      try {
-        if (selection.waitMs > 0) await this.#wait(selection.waitMs, tally, call.signal);
-      } catch (thrown) {
-        failure = asFailure(thrown);
-        selection.end("cancelled", 0);
-        break;
+      if (selection.waitMs > 0) {
+        tally.awayMs += selection.waitMs;
+        await sleep(clock, selection.waitMs, call.signal);
+        if (call.signal.aborted) {
+          failure = new Failure("client_closed", "The caller went away.");
+          selection.end("cancelled", 0);
+          break;
+        }
       }
       try {
         return await openAttempt(this.#dependencies, call, selection, tally);
@@ -105,7 +99,7 @@ export class Relay {
     if (tally.attempts === 0 && told.code !== "client_closed") tally.refusal = told;
     tally.end();
     if (tally.attempts === 0) this.#refused(call, told);
-    return { failure: told, headers: refusalHeaders(call.protocol.dialect, tally, this.#dependencies.clock.now()) };
+    return { failure: told, headers: refusalHeaders(call.protocol.dialect, tally, clock.now()) };
   }
 
   /** Where a call for a provider's own API goes. Throws the Failure of one that is not passed on. */
@@ -141,13 +135,12 @@ export class Relay {
       const admitted = this.#dependencies.admission.admit(call.principal, estimate, call.requestId);
       tally = new CallTally(admitted instanceof Promise ? await admitted : admitted, estimate, () => {
         discardAll();
-        this.#explainPassed(call, tally);
+        explainCall(this.#dependencies, call, null, tally);
       });
     } catch (thrown) {
       estimate.end();
-      const failure = agentsFailure(call, asFailure(thrown));
       discardAll();
-      return { ...this.refuse(call, failure), headers: await this.#limitHeaders(call, failure) };
+      return this.#notAdmitted(call, thrown);
     }
     try {
       const ended = endedResponse(passed);
@@ -172,8 +165,8 @@ export class Relay {
    * Records a call that was refused before any attempt; the failure is the caller's answer. `why`: what may be said to
    * whoever looks at the request beyond what its caller is told.
    */
-  refuse(call: Call, failure: Failure, why: string = failure.message): Refusal {
-    this.#explainRefusal(call, failure, () => nothingPlanned, why);
+  refuse(call: Call, failure: Failure, why?: string): Refusal {
+    explainRefusal(this.#dependencies, call, failure, { why });
     this.#refused(call, failure);
     return { failure, headers: {} };
   }
@@ -184,12 +177,22 @@ export class Relay {
    */
   async refusedUnread(call: Call): Promise<Refusal | null> {
     try {
-      await this.#dependencies.admission.check(call.principal, onlyCounts(call.protocol.endpoint));
+      this.#dependencies.admission.check(call.principal, onlyCounts(call.protocol.endpoint));
       return null;
     } catch (thrown) {
-      const failure = agentsFailure(call, asFailure(thrown));
-      return { ...this.refuse(call, failure), headers: await this.#limitHeaders(call, failure) };
+      return this.#notAdmitted(call, thrown);
     }
+  }
+
+  async #notAdmitted(call: Call, thrown: unknown, story?: () => PlanStory): Promise<Refusal> {
+    const failure = agentsFailure(call, asFailure(thrown));
+    explainRefusal(this.#dependencies, call, failure, { story });
+    this.#refused(call, failure);
+    if (!limitCodes.has(failure.code)) return { failure, headers: {} };
+    const { admission, clock } = this.#dependencies;
+    const now = clock.now();
+    const rates = limitHeaders(call.protocol.dialect, await admission.limitUsage(call.principal), now);
+    return { failure, headers: { ...rates, ...refusedCapHeaders(call, failure, now) } };
   }
 
   #refused(call: Call, failure: Failure): void {
@@ -203,34 +206,6 @@ export class Relay {
     );
   }
 
-  /** A caller that went away was not refused. */
-  #explainRefusal(call: Call, failure: Failure, story: () => PlanStory, why: string = failure.message): void {
-    if (failure.code === "client_closed") return;
-    this.#dependencies.explainer.explain({
-      requestId: call.requestId,
-      workspaceId: call.principal.workspace.id,
-      matters: true,
-      explanation: () => explanationOf(story(), failure, [], why),
-    });
-  }
-
-  /** There was one way to go: only what failed on it is worth a word. */
-  #explainPassed(call: Call, { failures }: CallTally): void {
-    if (failures === null) return;
-    this.#dependencies.explainer.explain({
-      requestId: call.requestId,
-      workspaceId: call.principal.workspace.id,
-      matters: true,
-      explanation: () => explanationOf(nothingPlanned, null, failures),
-    });
-  }
-
-  #noPlan(call: Call, constraints: RoutingConstraints | null): PlanStory {
-    return constraints === null
-      ? nothingPlanned
-      : { places: this.#dependencies.router.leftOut(call.models, constraints), steps: [] };
-  }
-
   #constraints(call: Call): RoutingConstraints {
     const { protocol, facts, kept } = call;
     const constraints = { canServe: canServeOf(protocol), affinity: facts.affinity, provider: kept?.provider ?? null };
@@ -238,30 +213,6 @@ export class Relay {
     if (facts.affinity !== null || conversation === undefined || !(call.body instanceof Uint8Array)) return constraints;
     if (!this.#dependencies.router.hasEquals(call.models, constraints)) return constraints;
     return { ...constraints, affinity: conversationFingerprint(call.body, conversation) };
-  }
-
-  async #limitHeaders(call: Call, failure: Failure): Promise<Record<string, string>> {
-    if (!limitCodes.has(failure.code)) return {};
-    const { admission, clock } = this.#dependencies;
-    const now = clock.now();
-    const rates = limitHeaders(call.protocol.dialect, await admission.limitUsage(call.principal), now);
-    return { ...rates, ...refusedCapHeaders(call, failure, now) };
-  }
-
-  #wait(ms: number, tally: CallTally, signal: CallSignal): Promise<void> {
-    tally.awayMs += ms;
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const stop = this.#dependencies.clock.after(ms, () => {
-      signal.removeEventListener("abort", gone);
-      resolve();
-    });
-    const gone = (): void => {
-      stop();
-      reject(new Failure("client_closed", "The caller went away."));
-    };
-    if (signal.aborted) gone();
-    else signal.addEventListener("abort", gone, { once: true });
-    return promise;
   }
 
   #report(call: Call, failure: Failure): void {
@@ -299,8 +250,6 @@ const limitCodes: ReadonlySet<string> = new Set(["rate_limit_exceeded", "budget_
 function namesKept({ facts: { continues, objects } }: Call): boolean {
   return continues !== null || (objects !== undefined && objects.length > 0);
 }
-
-const nothingPlanned: PlanStory = { places: [], steps: [] };
 
 const suiting = new WeakMap<EndpointProtocol, (deployment: Deployment) => boolean>();
 

@@ -1,4 +1,4 @@
-import { BoundedMap, bounds, type CallSignal, type Model, TenantMap, type UpstreamObject } from "#core/index.ts";
+import { BoundedMap, bounds, type CallSignal, type Model, sleep, TenantMap, type UpstreamObject } from "#core/index.ts";
 import type { Clock, UpstreamObjectStore } from "#ports/index.ts";
 
 export interface UpstreamObjectsOptions {
@@ -74,23 +74,11 @@ export class UpstreamObjects {
         for (const id of missing) this.#missing.set(`${workspaceId}\n${id}`, true);
         break;
       }
-      await pause(clock, waitMs, signal);
+      await sleep(clock, waitMs, signal);
       if (signal.aborted) break;
     }
     const now = clock.now();
     for (const [id, { expiresAt }] of found) if (expiresAt !== null && expiresAt <= now) found.delete(id);
     return found;
   }
-}
-
-function pause(clock: Pick<Clock, "after">, ms: number, signal: CallSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const stop = clock.after(ms, resolve);
-  const gone = (): void => {
-    stop();
-    resolve();
-  };
-  signal.addEventListener("abort", gone, { once: true });
-  return promise.finally(() => signal.removeEventListener("abort", gone));
 }

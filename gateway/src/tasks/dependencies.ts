@@ -1,4 +1,4 @@
-import type { AnswerMemory } from "#relay/index.ts";
+import type { LargeMemory } from "#relay/index.ts";
 import type { Materials } from "./accept/materials.ts";
 import type { Accounts } from "./accounts.ts";
 import type { Deliveries } from "./deliver/deliveries.ts";
@@ -15,5 +15,5 @@ export interface TaskDependencies extends VideoTasksOptions {
   readonly materials: Materials;
   readonly deliveries: Deliveries;
   readonly copies: ResultCopies;
-  readonly answers: AnswerMemory;
+  readonly answers: LargeMemory;
 }

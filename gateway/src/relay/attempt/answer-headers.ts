@@ -1,66 +1,49 @@
 import { type HeaderReader, nanoToUsdText } from "#core/index.ts";
 import type { LimitHeader, LimitUsage, RateHeaders } from "#limits/index.ts";
 import type { Dialect } from "#protocols/index.ts";
-import type { Selection } from "#routing/index.ts";
 import { capHeaders, isAgent } from "../agent-caps.ts";
-import type { Call } from "../call.ts";
 import type { CallTally } from "./call-tally.ts";
-
-export interface AnswerHeaderOptions {
-  readonly call: Call;
-  readonly selection: Selection;
-  readonly tally: CallTally;
-  readonly overheadMs: number;
-  /** Of an answer that is booked before its headers go. null: nobody knows yet. */
-  readonly costNanoUsd: number | null;
-  /** Unix milliseconds. */
-  readonly now: number;
-}
+import type { BegunAttempt } from "./run-attempt.ts";
 
 /** Headers of an answer: what clients read of the upstream's, who served, and the caller's own limits. */
-export function answerHeaders(
-  options: AnswerHeaderOptions,
-  upstream: HeaderReader,
-  warnings: string | null,
-): Record<string, string> {
+export function answerHeaders(attempt: BegunAttempt, upstream: HeaderReader): Record<string, string> {
   const out: Record<string, string> = {};
+  const warnings = attempt.warnings.header();
   if (warnings !== null) out["x-sluice-warnings"] = warnings;
   upstream.forEach((value, name) => {
     if (passed.has(name) || name.startsWith("x-codex-")) out[name] = value;
     // Of events: whoever stands between must neither keep nor gather them. Whole answers are not for any cache.
-    else if (name === "cache-control" && options.call.facts.stream) out[name] = value;
+    else if (name === "cache-control" && attempt.call.facts.stream) out[name] = value;
     // The upstream's own request id under another name, for talking to the vendor's support.
     else if (name === "x-request-id") out["x-sluice-upstream-request-id"] = value;
   });
-  ownHeaders(options, out);
+  addOwnHeaders(attempt, out);
   return out;
 }
 
 /** Headers of an answer that was translated: nothing of another vendor's is passed. */
-export function translatedHeaders(
-  options: AnswerHeaderOptions,
-  contentType: string,
-  warnings: string | null,
-): Record<string, string> {
+export function translatedHeaders(attempt: BegunAttempt, contentType: string): Record<string, string> {
   const out: Record<string, string> = { "content-type": contentType };
+  const warnings = attempt.warnings.header();
   if (warnings !== null) out["x-sluice-warnings"] = warnings;
-  ownHeaders(options, out);
+  addOwnHeaders(attempt, out);
   return out;
 }
 
-function ownHeaders(
-  { call, selection, tally, overheadMs, costNanoUsd, now }: AnswerHeaderOptions,
+function addOwnHeaders(
+  { dependencies, call, selection, tally, entry }: BegunAttempt,
   out: Record<string, string>,
 ): void {
   const { dialect } = call.protocol;
+  const now = dependencies.clock.now();
   out["x-request-id"] = call.requestId;
   if (dialect.errorShape === "anthropic") out["request-id"] ??= call.requestId;
   out["x-sluice-provider"] = selection.deployment.provider.id;
   out["x-sluice-deployment"] = selection.deployment.id;
   out["x-sluice-attempts"] = String(tally.tried);
-  if (costNanoUsd !== null) out["x-sluice-cost-usd"] = nanoToUsdText(costNanoUsd);
-  out["x-sluice-overhead-ms"] = inThousandths(overheadMs);
-  rateHeaders(dialect, tally.permit.rateHeaders(), now, out);
+  if (entry.costNanoUsd !== null) out["x-sluice-cost-usd"] = nanoToUsdText(entry.costNanoUsd);
+  out["x-sluice-overhead-ms"] = inThousandths(entry.overheadMs);
+  addRateHeaders(dialect, tally.permit.rateHeaders(), now, out);
   if (isAgent(call)) Object.assign(out, capHeaders(tally.permit.tightestBudget(now)));
 }
 
@@ -87,14 +70,14 @@ export function limitHeaders(dialect: Dialect, standings: readonly LimitUsage[],
     if (remaining > (rates[unit]?.remaining ?? Number.POSITIVE_INFINITY)) continue;
     rates[unit] = { limit, remaining, resetMs: resetsAt === null ? 0 : Math.max(0, resetsAt * 1_000 - now) };
   }
-  rateHeaders(dialect, rates, now, out);
+  addRateHeaders(dialect, rates, now, out);
   return out;
 }
 
 /** Headers of a refusal after admission. */
 export function refusalHeaders(dialect: Dialect, tally: CallTally, now: number): Record<string, string> {
   const out: Record<string, string> = { "x-sluice-attempts": String(tally.tried) };
-  rateHeaders(dialect, tally.permit.rateHeaders(), now, out);
+  addRateHeaders(dialect, tally.permit.rateHeaders(), now, out);
   return out;
 }
 
@@ -109,7 +92,7 @@ const passed: ReadonlySet<string> = new Set([
 ]);
 
 /** The caller's tightest limits in the header names of its dialect. */
-function rateHeaders(
+function addRateHeaders(
   dialect: Dialect,
   { requests, tokens }: RateHeaders,
   now: number,

@@ -4,8 +4,7 @@ import type { AnswerBody, PieceListener } from "#ports/index.ts";
 import { openaiChat, upstreamSide } from "#protocols/index.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
 import { AnswerStream } from "./answer-stream.ts";
-import { EventMemory } from "./event-memory.ts";
-import { LiveStreams } from "./live-streams.ts";
+import { LargeMemory } from "./large-memory.ts";
 import { PieceQueue } from "./piece-queue.ts";
 
 const event = (text: string): Uint8Array =>
@@ -44,8 +43,8 @@ class PushedBody implements AnswerBody {
 function ground({ settles = true, drains = false } = {}) {
   const first = event("one");
   const clock = new FakeClock();
-  const live = new LiveStreams();
-  const memory = new EventMemory();
+  const live = new Set<Pick<AnswerStream, "abort">>();
+  const memory = new LargeMemory("large events of streams", bounds.largeEventsBytesMax, bounds.eventBytesMax);
   const body = new PushedBody();
   const tap = upstreamSide("openai-chat").listener.tapStream(false);
   const waiting = new PieceQueue();
@@ -104,7 +103,7 @@ test("a shutdown ends a stream that waits as interrupted, though its upstream fa
   const { live, body, ends, said, pull, answered } = ground();
   pull();
   pull();
-  live.abortAll(new Failure("draining", "The gateway is shutting down."));
+  for (const stream of [...live]) stream.abort(new Failure("draining", "The gateway is shutting down."));
   expect(body.cancelled).toBe(1);
   expect(ends).toEqual(["end", "interrupted draining", "over"]);
   expect(said[1]).toContain("draining");
@@ -113,7 +112,7 @@ test("a shutdown ends a stream that waits as interrupted, though its upstream fa
 
 test("what a shutdown has to say waits for a caller that has asked for nothing yet", () => {
   const { live, said, pull, answered } = ground();
-  live.abortAll(new Failure("draining", "The gateway is shutting down."));
+  for (const stream of [...live]) stream.abort(new Failure("draining", "The gateway is shutting down."));
   pull();
   pull();
   expect(said).toEqual([event("one").toString(), expect.stringContaining("draining"), "close"]);
@@ -175,8 +174,8 @@ test("a shutdown and a reader that stopped meet streams that cannot be settled: 
   const draining = new Failure("draining", "The gateway is shutting down.");
   const [unread, read] = [ground({ settles: false }), ground({ settles: false })];
   read.pull();
-  unread.live.abortAll(draining);
-  read.live.abortAll(draining);
+  for (const stream of [...unread.live]) stream.abort(draining);
+  for (const stream of [...read.live]) stream.abort(draining);
   unread.pull();
   const stalled = ground({ settles: false });
   stalled.pull();

@@ -2,11 +2,9 @@ import { asFailure, type BodySink, bounds, Failure, type LiveBody, type Outcome 
 import type { OutboundAnswer, PieceListener } from "#ports/index.ts";
 import type { Dialect, StreamTap } from "#protocols/index.ts";
 import type { RelayDependencies } from "../dependencies.ts";
-import type { HeldEvents } from "./event-memory.ts";
-import type { LiveStream } from "./live-streams.ts";
+import type { HeldMemory } from "./large-memory.ts";
 import type { PieceQueue } from "./piece-queue.ts";
-import { readTail } from "./read-tail.ts";
-import { StreamEnd } from "./stream-end.ts";
+import { readTail, StreamEnd } from "./stream-end.ts";
 import type { StreamStart } from "./stream-start.ts";
 
 /** Where a stream is accounted for: told of its way, and once of its end. */
@@ -30,7 +28,7 @@ export interface AnswerStreamOptions {
   /** What was held back until the stream had begun. */
   readonly start: Pick<StreamStart, "waiting" | "pending">;
   /** Where that is held, and those that follow. */
-  readonly place: HeldEvents;
+  readonly place: HeldMemory;
   readonly idleMs: number;
   /** An error that the tap found, as the caller is told of it. */
   readonly inStream: (told: Failure) => Failure;
@@ -46,7 +44,7 @@ const nobody = (): void => {};
  * each pull of the caller, so a slow reader slows the upstream. Settled before its last bytes leave, and exactly once. An upstream
  * that breaks off becomes an error event, never a clean end.
  */
-export class AnswerStream implements LiveStream, LiveBody, PieceListener {
+export class AnswerStream implements LiveBody, PieceListener {
   readonly #options: AnswerStreamOptions;
   /** Whole events that the caller has not pulled yet, at first those that were held back. */
   readonly #waiting: PieceQueue;
@@ -79,6 +77,7 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
     return this;
   }
 
+  /** Ends the stream with an error in the caller's dialect. */
   abort(failure: Failure): void {
     if (this.#over) return;
     this.#stopReading();
@@ -359,7 +358,7 @@ export class AnswerStream implements LiveStream, LiveBody, PieceListener {
     this.#over = true;
     this.#stopTimer();
     this.#options.place.release();
-    this.#options.dependencies.live.remove(this);
+    this.#options.dependencies.live.delete(this);
     this.#options.call.streamEnd();
   }
 

@@ -13,16 +13,9 @@ import {
 import type { Attempt, AttemptEnd, AttemptFields } from "#ledger/index.ts";
 import { type ReplyFacts, readServedHeaders, type StreamTap } from "#protocols/index.ts";
 import { priceTermsOf } from "#providers/index.ts";
-import type { Selection } from "#routing/index.ts";
-import type { Call } from "../call.ts";
-import type { RelayDependencies } from "../dependencies.ts";
-import type { Warnings } from "../translation/translator.ts";
-import { callFields } from "./call-fields.ts";
-import type { CallTally } from "./call-tally.ts";
-import { neverDialled } from "./failed-attempt.ts";
-import { failureWords } from "./failure-words.ts";
+import { callFields } from "../call.ts";
+import type { AttemptParts } from "./attempt-parts.ts";
 import { KeptObjects } from "./kept-objects.ts";
-import type { LaneMatch } from "./lane-match.ts";
 import {
   asServed,
   countedIntent,
@@ -39,6 +32,7 @@ import {
 import { bookOthers } from "./other-models.ts";
 import { pricesAt } from "./sold-models.ts";
 import { StreamMoney } from "./stream-money.ts";
+import { failureWords } from "./upstream-words.ts";
 
 /**
  * One attempt's fact in the making: written ahead when made, settled exactly once however the attempt ends. The
@@ -46,15 +40,12 @@ import { StreamMoney } from "./stream-money.ts";
  */
 export class AttemptEntry {
   readonly attemptId: string;
-  readonly #dependencies: RelayDependencies;
-  readonly #call: Call;
-  readonly #selection: Selection;
-  readonly #tally: CallTally;
+  readonly #parts: AttemptParts;
   readonly #fields: AttemptFields;
   readonly #record: Attempt;
   readonly #terms: PriceTerms;
   /** The upstream searches the web for the call, and may not say how often. */
-  #searches: boolean;
+  searches: boolean;
   readonly #startMs: number;
   #sentMs = 0;
   #upstreamStatus: number | null = null;
@@ -68,14 +59,16 @@ export class AttemptEntry {
   #eventsTold = 0;
   #tap: StreamTap | null = null;
   readonly kept: KeptObjects;
-  #reply: ReplyFacts | null = null;
-  /** The stream that began, whatever came of it. */
-  #stream: StreamTap | null = null;
-  #refusedWith: string | null = null;
-  #warnings: Warnings | null = null;
+  /** A whole reply that was read: what it says it used is paid for even if nothing of it can be delivered. */
+  reply: ReplyFacts | null = null;
+  /** The stream that began, whatever came of it. Its first events may bring its end with them. */
+  stream: StreamTap | null = null;
+  /** What the upstream said when it refused, for whoever asks why. */
+  refusedWith: string | null = null;
   /** null: no budget stands on the caller, or the model has no price. */
   readonly #money: StreamMoney | null;
-  readonly #inputEstimate = (): number => this.#dependencies.forecast.input(this.#call, this.#selection.model.name);
+  readonly #inputEstimate = (): number =>
+    this.#parts.dependencies.forecast.input(this.#parts.call, this.#parts.selection.model.name);
   readonly #reached = () => {
     const pending = this.#isPending(this.#tap);
     const used = pending ? this.#expected() : this.#usedSoFar();
@@ -92,12 +85,10 @@ export class AttemptEntry {
   };
 
   /** Throws ledger_unavailable when the intent cannot be written: nothing may be sent then. */
-  constructor(dependencies: RelayDependencies, call: Call, selection: Selection, match: LaneMatch, tally: CallTally) {
-    this.#dependencies = dependencies;
-    this.#call = call;
-    this.#selection = selection;
-    this.#tally = tally;
-    this.#searches = call.facts.asksSearch === true && !match.translated;
+  constructor(parts: AttemptParts) {
+    const { dependencies, call, selection, match, tally } = parts;
+    this.#parts = parts;
+    this.searches = call.facts.asksSearch === true && !match.translated;
     this.#fields = {
       ...callFields(call),
       model: selection.model.name,
@@ -110,7 +101,7 @@ export class AttemptEntry {
       reservedNanoUsd: Number.isFinite(tally.permit.held) ? tally.permit.held : 0,
       ...countedIntent(call.facts, selection.model),
     };
-    this.kept = new KeptObjects(dependencies, call, { selection, match }, this.#fields);
+    this.kept = new KeptObjects(parts, this.#fields);
     this.#terms = priceTermsOf(selection.deployment.provider);
     const { price } = selection.model;
     const priceOf = pricesAt(dependencies.catalog(), selection.deployment.provider.id);
@@ -124,8 +115,8 @@ export class AttemptEntry {
   }
 
   sending(): void {
-    this.#sentMs = this.#dependencies.clock.monotonic();
-    this.#tally.tried++;
+    this.#sentMs = this.#parts.dependencies.clock.monotonic();
+    this.#parts.tally.tried++;
   }
 
   /** The upstream's status line is here, whatever it says. */
@@ -136,14 +127,15 @@ export class AttemptEntry {
 
   /** From now on the caller is being answered, and no other deployment is tried. Gives the time, monotonic. */
   begin(tap: StreamTap | null): number {
-    const now = this.#dependencies.clock.monotonic();
+    const { call, selection, tally, dependencies } = this.#parts;
+    const now = dependencies.clock.monotonic();
     this.#firstByteMs = now - this.#startMs;
     if (tap?.contentSeen === true) this.#firstTokenMs = now - this.#startMs;
     // A stream that is passed on in silence has said nothing yet.
-    if (tap?.events !== 0) this.#selection.answered();
+    if (tap?.events !== 0) selection.answered();
     this.#awayMs = now - this.#sentMs;
-    this.#tally.awayMs += this.#awayMs;
-    this.#overheadMs = Math.max(0, now - this.#call.startedMs - this.#call.bodyWaitMs - this.#tally.awayMs);
+    tally.awayMs += this.#awayMs;
+    this.#overheadMs = Math.max(0, now - call.startedMs - call.bodyWaitMs - tally.awayMs);
     return now;
   }
 
@@ -155,39 +147,16 @@ export class AttemptEntry {
     return this.#overheadMs ?? 0;
   }
 
-  /** A whole reply was read: what it says it used is paid for even if nothing of it can be delivered. */
-  hearsReply(reply: ReplyFacts): void {
-    this.#reply = reply;
-  }
-
-  /** The same of a stream, whose first events may bring its end with them. */
-  hearsStream(tap: StreamTap): void {
-    this.#stream = tap;
-  }
-
   /** What was used and has no price, to be told ahead of a whole answer. */
   warnUnpriced(): void {
-    for (const name of this.#booked?.unpriced ?? []) this.#warnings?.add(`${name}: used, and has no price of its own`);
-  }
-
-  /** Where to ask, at the end, for what could not be carried. */
-  warnedBy(warnings: Warnings): void {
-    this.#warnings = warnings;
-  }
-
-  searches(): void {
-    this.#searches = true;
-  }
-
-  /** What the upstream said when it refused, for whoever asks why. */
-  refusedWith(words: string): void {
-    this.#refusedWith = words;
+    for (const name of this.#booked?.unpriced ?? [])
+      this.#parts.warnings.add(`${name}: used, and has no price of its own`);
   }
 
   progress(tap: StreamTap): Failure | null {
     this.#tap = tap;
     if (this.#firstTokenMs === null && tap.contentSeen) {
-      this.#firstTokenMs = this.#dependencies.clock.monotonic() - this.#startMs;
+      this.#firstTokenMs = this.#parts.dependencies.clock.monotonic() - this.#startMs;
     }
     if (this.kept.answerId === null && tap.id !== null) {
       this.kept.answer(tap.id);
@@ -212,11 +181,12 @@ export class AttemptEntry {
     this.kept.made(reply.made);
     if (reply.status === "queued" || reply.status === "in_progress") {
       const outcome = this.kept.answerId === null ? "succeeded" : "pending";
-      this.#settle(outcome, status, null, this.#expected(), null, now);
+      this.#settle({ outcome, httpStatus: status, failure: null, told: this.#expected(), rawUsage: null, now });
       return;
     }
     const told = this.#counted(withImages(measuredReply(reply, this.#inputEstimate), images));
-    this.#settle("succeeded", status, null, told, reply.usage?.raw ?? null, now);
+    const rawUsage = reply.usage?.raw ?? null;
+    this.#settle({ outcome: "succeeded", httpStatus: status, failure: null, told, rawUsage, now });
     this.#learn(told);
   }
 
@@ -224,7 +194,8 @@ export class AttemptEntry {
   finish(status: number, tap: StreamTap): void {
     this.kept.made(tap.made);
     const told = this.#counted(measuredStream(tap, this.#inputEstimate));
-    this.#settle("succeeded", status, null, told, tap.usage?.raw ?? null);
+    const rawUsage = tap.usage?.raw ?? null;
+    this.#settle({ outcome: "succeeded", httpStatus: status, failure: null, told, rawUsage });
     this.#learn(told);
   }
 
@@ -236,8 +207,9 @@ export class AttemptEntry {
     const sent = this.#sentMs !== 0;
     const failure = sent ? this.#judged(thrown) : thrown.with({ arrival: "unsent" });
     const outcome = failure.code === "client_closed" ? "cancelled" : "failed";
-    if (this.#firstByteMs === null && sent) this.#tally.awayMs += this.#dependencies.clock.monotonic() - this.#sentMs;
-    if (sent && neverDialled(failure)) this.#tally.tried--;
+    if (this.#firstByteMs === null && sent)
+      this.#parts.tally.awayMs += this.#parts.dependencies.clock.monotonic() - this.#sentMs;
+    if (sent && neverDialled.has(failure.accountFault)) this.#parts.tally.tried--;
     const status = failure.upstream?.status ?? failure.status;
     this.#settleFailed(outcome, status, failure);
     return failure;
@@ -246,13 +218,13 @@ export class AttemptEntry {
   /** Nobody is charged for counting tokens, so that is like a refusal: it may be asked elsewhere. */
   #judged(failure: Failure): Failure {
     if (failure.arrival !== "unknown") return failure;
-    if (onlyCounts(this.#call.protocol.endpoint)) return failure.with({ arrival: "refused" });
-    const again = this.#dependencies.catalog().settings.retrySent;
+    if (onlyCounts(this.#parts.call.protocol.endpoint)) return failure.with({ arrival: "refused" });
+    const again = this.#parts.dependencies.catalog().settings.retrySent;
     return again || failure.retry === "never" ? failure : failure.with({ retry: "never" });
   }
 
   #counted(told: Measured): Measured {
-    return withCounted(told, this.#call.facts, this.#selection.model, this.#inputEstimate);
+    return withCounted(told, this.#parts.call.facts, this.#parts.selection.model, this.#inputEstimate);
   }
 
   /** After an answer began. */
@@ -260,13 +232,13 @@ export class AttemptEntry {
     this.#settleFailed(outcome, failure.status, failure);
   }
 
-  #settleFailed(outcome: Exclude<Outcome, "rejected">, status: number, failure: Failure): void {
-    if (this.#call.facts.background === true) this.kept.answer(this.#stream?.id ?? null);
-    const pending = this.#isPending(this.#stream);
+  #settleFailed(outcome: Exclude<Outcome, "rejected">, httpStatus: number, failure: Failure): void {
+    if (this.#parts.call.facts.background === true) this.kept.answer(this.stream?.id ?? null);
+    const pending = this.#isPending(this.stream);
     const told = pending ? this.#expected() : this.#costOfFailed(failure);
-    const raw = this.#reply?.usage?.raw ?? this.#stream?.usage?.raw ?? null;
-    const end = pending ? "pending" : outcome;
-    this.#settle(end, status, failure, told, pending || told.source === "none" ? null : raw);
+    const raw = this.reply?.usage?.raw ?? this.stream?.usage?.raw ?? null;
+    const rawUsage = pending || told.source === "none" ? null : raw;
+    this.#settle({ outcome: pending ? "pending" : outcome, httpStatus, failure, told, rawUsage });
   }
 
   /**
@@ -275,60 +247,54 @@ export class AttemptEntry {
    * request never reached it; else an estimate, for it may have been done.
    */
   #costOfFailed({ arrival }: Failure): Measured {
-    const tap = this.#stream;
+    const tap = this.stream;
     const seen =
-      this.#reply !== null ? measuredReply(this.#reply, this.#inputEstimate) : measuredStream(tap, this.#inputEstimate);
+      this.reply !== null ? measuredReply(this.reply, this.#inputEstimate) : measuredStream(tap, this.#inputEstimate);
     const isFree = arrival !== "unknown" || (tap !== null && tap.failure !== null);
-    if (seen.source !== "none" && (this.#reply !== null || hasGenerated(tap) || !isFree)) return this.#counted(seen);
+    if (seen.source !== "none" && (this.reply !== null || hasGenerated(tap) || !isFree)) return this.#counted(seen);
     if (isFree && !hasGenerated(tap)) return nothingYet;
-    return this.#counted(withImages(estimated(this.#inputEstimate(), 0), this.#call.facts.images));
+    return this.#counted(withImages(estimated(this.#inputEstimate(), 0), this.#parts.call.facts.images));
   }
 
   /** Of an answer that has begun the input is paid for, whatever was seen of its output. */
   #usedSoFar(): Measured {
     const seen = measuredStream(this.#tap, this.#inputEstimate);
     const told = this.#counted(seen.source === "none" ? estimated(this.#inputEstimate(), 0) : seen);
-    return withRequest(told, this.#selection.model, this.#call);
+    return withRequest(told, this.#parts.selection.model, this.#parts.call);
   }
 
   /** The upstream goes on with it whoever listens: a task learns how it ends. */
   #isPending(tap: StreamTap | null): boolean {
-    return this.#call.facts.background === true && this.kept.answerId !== null && tap?.usageFinal !== true;
+    return this.#parts.call.facts.background === true && this.kept.answerId !== null && tap?.usageFinal !== true;
   }
 
   /** What a background response is booked with where nobody can say any more what it used. */
   #expected(): Measured {
     const input = this.#inputEstimate();
-    const tokens = this.#dependencies.forecast.tokens(this.#call, this.#selection.model);
+    const tokens = this.#parts.dependencies.forecast.tokens(this.#parts.call, this.#parts.selection.model);
     return this.#charged(this.#counted(estimated(input, Math.max(0, tokens - input))), "pending");
   }
 
   #learn({ usage, source }: Measured): void {
-    if (source === "upstream") this.#tally.estimate.learn(this.#selection.model, usage);
+    if (source === "upstream") this.#parts.tally.estimate.learn(this.#parts.selection.model, usage);
   }
 
-  #settle(
-    outcome: Exclude<Outcome, "rejected">,
-    httpStatus: number,
-    failure: Failure | null,
-    told: Measured,
-    rawUsage: string | null,
-    now: number = this.#dependencies.clock.monotonic(),
-  ): void {
+  #settle(booking: Booking): void {
     if (this.#settled) return;
     this.#settled = true;
+    const { outcome, failure, now = this.#parts.dependencies.clock.monotonic() } = booking;
     try {
-      this.#book({ outcome, httpStatus, failure, told, rawUsage, now });
+      this.#book(booking, now);
     } finally {
       // Whatever went wrong in the books: a place in flight that is not given back is lost for good.
       const good = outcome === "succeeded" || (outcome === "pending" && failure === null);
       const ended = good ? "ok" : outcome === "failed" ? asFailure(failure) : "cancelled";
-      this.#selection.end(ended, now - this.#startMs, now);
+      this.#parts.selection.end(ended, now - this.#startMs, now);
     }
   }
 
-  #book({ outcome, httpStatus, failure, told, rawUsage, now }: Booking): void {
-    if (this.#sentMs !== 0 && failure?.arrival !== "unsent") this.#tally.sent();
+  #book({ outcome, httpStatus, failure, told, rawUsage }: Booking, now: number): void {
+    if (this.#sentMs !== 0 && failure?.arrival !== "unsent") this.#parts.tally.sent();
     const charged = this.#charged(told, outcome);
     const { usage, source } = charged;
     const end: AttemptEnd = {
@@ -346,11 +312,11 @@ export class AttemptEntry {
       overheadMs: this.#overheadMs,
       upstreamId: this.kept.answerId,
       ...this.kept.record(told),
-      warnings: this.#warnings?.list() ?? null,
+      warnings: this.#parts.warnings.list(),
     };
     try {
       if (charged.others !== undefined) {
-        this.#tally.add(bookOthers(this.#dependencies, this.#fields, charged, this.#terms, outcome));
+        this.#parts.tally.add(bookOthers(this.#parts.dependencies, this.#fields, charged, this.#terms, outcome));
       }
     } finally {
       this.#booked = this.#record.settle(end, now);
@@ -358,33 +324,35 @@ export class AttemptEntry {
     this.kept.remember(told);
     if (outcome === "pending") {
       const held = this.#fields.reservedNanoUsd;
-      this.#tally.passedOn(this.#dependencies.background().hold(this.#call.principal, this.attemptId, held));
-    } else this.#tally.add(tokensOf(usage));
+      this.#parts.tally.passedOn(
+        this.#parts.dependencies.background().hold(this.#parts.call.principal, this.attemptId, held),
+      );
+    } else this.#parts.tally.add(tokensOf(usage));
     if (failure !== null && (outcome === "failed" || outcome === "interrupted")) this.#tellFailure(failure);
   }
 
   /** Of a stream the headers are written before anybody knows what it costs. */
   #besideBody(): Served | undefined {
-    return this.#stream === null ? this.#inHeaders : axesOf(this.#inHeaders);
+    return this.stream === null ? this.#inHeaders : axesOf(this.#inHeaders);
   }
 
   /** What is charged by the request is so with the answer, and with whatever else is charged. */
   #charged(told: Measured, outcome: Outcome): Measured {
     if (outcome !== "succeeded" && told.source === "none") return told;
     const searched = this.#withSearch(asServed(told, this.#besideBody()));
-    return withRequest(searched, this.#selection.model, this.#call);
+    return withRequest(searched, this.#parts.selection.model, this.#parts.call);
   }
 
   /** A search that was asked for and is not told is one: it comes before the answer, so also when that breaks off. */
   #withSearch(told: Measured): Measured {
-    if (!this.#searches || told.source === "none" || told.usage.webSearches > 0) return told;
+    if (!this.searches || told.source === "none" || told.usage.webSearches > 0) return told;
     return { ...told, usage: { ...told.usage, webSearches: 1 } };
   }
 
   #tellFailure({ code, message, retry }: Failure): void {
-    const from = { headers: this.#call.headers, provider: this.#selection.deployment.provider };
-    const words = failureWords(message, this.#refusedWith, from);
-    this.#tally.failed({ attemptId: this.attemptId, code, message: words, retry });
+    const from = { headers: this.#parts.call.headers, provider: this.#parts.selection.deployment.provider };
+    const words = failureWords(message, this.refusedWith, from);
+    this.#parts.tally.failed({ attemptId: this.attemptId, code, message: words, retry });
   }
 }
 
@@ -394,6 +362,11 @@ interface Booking {
   readonly failure: Failure | null;
   readonly told: Measured;
   readonly rawUsage: string | null;
-  /** Monotonic milliseconds. */
-  readonly now: number;
+  /** Monotonic milliseconds, where they were read just now. */
+  readonly now?: number;
 }
+
+/** Refused before any connection was tried. */
+const neverDialled: ReadonlySet<Failure["accountFault"]> = new Set([
+  ...(["url", "name", "private_address", "forbidden_address"] as const),
+]);

@@ -1,8 +1,15 @@
-import type { Failure, Turn } from "#core/index.ts";
+import type { Failure, Retry, Turn } from "#core/index.ts";
 import type { Permit } from "#limits/index.ts";
 import { Warnings } from "../translation/translator.ts";
-import type { FailedAttempt } from "./failed-attempt.ts";
 import type { CallEstimate } from "./hold.ts";
+
+/** An attempt that failed, in words that may be shown to whoever looks at the request. */
+export interface FailedAttempt {
+  readonly attemptId: string;
+  readonly code: string;
+  readonly message: string;
+  readonly retry: Retry;
+}
 
 /** What one call has come to over all its attempts, and the one place where its permit ends. */
 export class CallTally {

@@ -48,9 +48,12 @@ const signal = new AbortController().signal;
 const needsInline = (said: Turn, takesUrl: (url: string) => boolean): boolean =>
   addressesIn(said, undefined, { takesUrl }).length > 0;
 const inlineMedia = async (said: Turn, web: Transport): Promise<Turn> => {
-  const found = await fetchAll(addressesIn(said, undefined, { takesUrl: none }), { transport: web, signal });
-  const media = [...found].map(
-    ([url, { mediaType, bytes }]) => [url, { mediaType, data: Buffer.from(bytes).toString("base64") }] as const,
+  const dependencies = { transport: web, clock: { monotonic: () => 0 } };
+  const fetch = { dependencies, call: { signal }, tally: { awayMs: 0 } };
+  const { media: types, bytes } = await fetchAll(addressesIn(said, undefined, { takesUrl: none }), fetch);
+  const media = types.map(
+    ({ url, mediaType }, index) =>
+      [url, { mediaType, data: Buffer.from(bytes[index] ?? []).toString("base64") }] as const,
   );
   return withMedia(said, new Map(media));
 };

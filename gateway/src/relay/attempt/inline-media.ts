@@ -1,15 +1,42 @@
-import { asFailure, bounds, type CallSignal, Failure } from "#core/index.ts";
-import type { Transport } from "#ports/index.ts";
+import { asFailure, bounds, type CallSignal, Failure, type Provider } from "#core/index.ts";
+import type { Clock, Transport } from "#ports/index.ts";
+import { mayNameMedia } from "#protocols/index.ts";
+import { type Lane, mayFetch } from "#providers/index.ts";
+import type { Call } from "../call.ts";
+import type { AttemptParts } from "./attempt-parts.ts";
+import { madeBy, workOnBody } from "./work-on-body.ts";
 
-/** What stands at one address. */
-export interface FetchedBytes {
-  readonly mediaType: string;
-  readonly bytes: Uint8Array;
+/** Whether addresses in the body would have to give way to what stands there. */
+export function mayNeedInlining({ facts, marks, protocol }: Call, provider: Provider, lane: Lane): boolean {
+  if (facts.namesMedia === false || marks?.addresses === false) return false;
+  const isFetched = mayFetch(provider) && lane.traits?.fetchesUrls !== false;
+  return !isFetched && withMedia.has(protocol.endpoint);
 }
 
-interface MediaFetch {
-  readonly transport: Transport;
-  readonly signal: CallSignal;
+const withMedia: ReadonlySet<string> = new Set([
+  ...["chat", "responses", "responses-compact", "input-tokens", "messages", "count-tokens"],
+]);
+
+/**
+ * A body for an upstream that fetches nothing, with what stands at its addresses in their place: it cannot (Claude on Bedrock),
+ * or it stands in a private network and would fetch from where no caller may look. Fetched here, they go through the guard.
+ * Throws Failure invalid_request.
+ */
+export async function inlined(parts: AttemptParts, body: Uint8Array): Promise<Uint8Array> {
+  // Of a small body it costs less to look than to hand it to a job that looks.
+  if (body.length <= bounds.readInPlaceBytesMax && !mayNameMedia(body)) return body;
+  const { bodies } = parts.dependencies;
+  const looked = await workOnBody(bodies, parts.call, "inline", null, { body });
+  const urls = looked.answer;
+  if (urls.length === 0) return looked.body;
+  const { media, bytes } = await fetchAll(urls, parts);
+  return madeBy(await workOnBody(bodies, parts.call, "inline", media, { body: looked.body, beside: bytes }));
+}
+
+/** What stands at addresses, in their order, as jobs take it. */
+export interface FetchedMedia {
+  readonly media: readonly { readonly url: string; readonly mediaType: string }[];
+  readonly bytes: readonly Uint8Array[];
 }
 
 /**
@@ -17,29 +44,43 @@ interface MediaFetch {
  * like every other and is never let into a private network; one that moves is followed a few times, through the guard
  * each time. Throws Failure invalid_request when one cannot be had.
  */
-export async function fetchAll(urls: readonly string[], fetch: MediaFetch): Promise<ReadonlyMap<string, FetchedBytes>> {
+export async function fetchAll(
+  urls: readonly string[],
+  { dependencies: { transport, clock }, call: { signal }, tally }: MediaFetch,
+): Promise<FetchedMedia> {
   if (urls.length > bounds.inlinedMediaMax) {
     throw new Failure("invalid_request", `More than ${bounds.inlinedMediaMax} addresses of media in one call.`, {
       param: "messages",
     });
   }
-  const found = new Map<string, FetchedBytes>();
+  const beganMs = clock.monotonic();
+  const media: { url: string; mediaType: string }[] = [];
+  const bytes: Uint8Array[] = [];
   let size = 0;
   // One after the other: their sum is bounded.
   for (const url of urls) {
-    const media = await fetchBytes(url, fetch, bounds.inlinedBytesMax - size);
-    size += media.bytes.length;
-    found.set(url, media);
+    const fetched = await fetchBytes(url, { transport, signal }, bounds.inlinedBytesMax - size);
+    size += fetched.bytes.length;
+    media.push({ url, mediaType: fetched.mediaType });
+    bytes.push(fetched.bytes);
   }
-  return found;
+  // What others' hosts take is not our own time.
+  tally.awayMs += clock.monotonic() - beganMs;
+  return { media, bytes };
+}
+
+interface MediaFetch {
+  readonly dependencies: { readonly transport: Transport; readonly clock: Pick<Clock, "monotonic"> };
+  readonly call: { readonly signal: CallSignal };
+  readonly tally: { awayMs: number };
 }
 
 /** One address of a caller's, through the guard. Throws Failure invalid_request when it cannot be had. */
 export async function fetchBytes(
   url: string,
-  { transport, signal }: MediaFetch,
+  { transport, signal }: { readonly transport: Transport; readonly signal: CallSignal },
   bytesMax: number,
-): Promise<FetchedBytes> {
+): Promise<{ readonly mediaType: string; readonly bytes: Uint8Array }> {
   let next = url;
   for (let moves = 0; moves <= bounds.inlinedMovesMax; moves++) {
     try {

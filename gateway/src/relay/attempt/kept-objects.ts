@@ -1,11 +1,9 @@
 import { bounds, isObjectId, type KeptObject, tokensOf, type UpstreamObject } from "#core/index.ts";
 import type { AttemptFields } from "#ledger/index.ts";
-import type { Selection } from "#routing/index.ts";
-import type { Call } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import type { KeptState } from "../upstream-objects.ts";
+import type { AttemptParts } from "./attempt-parts.ts";
 import { leavesThreadOut } from "./governed-request.ts";
-import type { LaneMatch } from "./lane-match.ts";
 import type { Measured } from "./measured-usage.ts";
 
 /** What the upstream keeps because of one attempt. */
@@ -20,16 +18,11 @@ export class KeptObjects {
   /** Conversations of the workspace to which the upstream adds the answer. */
   readonly #conversations: readonly KeptObject[];
 
-  constructor(
-    dependencies: RelayDependencies,
-    call: Call,
-    { selection, match }: { readonly selection: Selection; readonly match: LaneMatch },
-    fields: AttemptFields,
-  ) {
+  constructor({ dependencies, call, selection, match }: AttemptParts, fields: AttemptFields) {
     this.#dependencies = dependencies;
     this.#fields = fields;
     const { provider } = selection.deployment;
-    const isKept = !match.translated && !leavesThreadOut(call.facts, { provider, kind: match.kind });
+    const isKept = !match.translated && !leavesThreadOut(call, match, provider);
     this.#keeps = isKept ? call.facts.keeps : null;
     this.#conversations = call.kept === undefined ? none : conversationsIn(call.kept);
   }

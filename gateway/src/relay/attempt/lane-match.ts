@@ -43,25 +43,21 @@ export function matchLane(deployment: Deployment, protocol: EndpointProtocol): L
   return match;
 }
 
-/** The endpoints at which this model can be called, as far as its enabled deployments go. */
-function servedEndpoints(model: Model, endpointProtocols: readonly EndpointProtocol[]): readonly EndpointId[] {
-  const deployments = model.deployments.filter((deployment) => deployment.enabled && deployment.provider.enabled);
-  return endpointProtocols
-    .filter((protocol) => deployments.some((deployment) => matchLane(deployment, protocol) !== null))
-    .map((protocol) => protocol.endpoint);
-}
-
 /** Whether any of the models can be called with this protocol. */
 export function serves(models: readonly Model[], protocol: EndpointProtocol): boolean {
-  return models.some((model) => servedEndpoints(model, [protocol]).length > 0);
+  return models.some((model) => enabledOf(model).some((deployment) => matchLane(deployment, protocol) !== null));
 }
 
 /** Whether calls of this protocol go on as they came, at every deployment of the model that is tried first. */
 export function passes(model: Model, protocol: EndpointProtocol): boolean {
-  const enabled = model.deployments.filter((deployment) => deployment.enabled && deployment.provider.enabled);
+  const enabled = enabledOf(model);
   const first = Math.min(...enabled.map(({ priority }) => priority));
   const tried = enabled.filter(({ priority }) => priority === first);
   return tried.length > 0 && tried.every((deployment) => matchLane(deployment, protocol)?.translated === false);
+}
+
+function enabledOf({ deployments }: Model): readonly Deployment[] {
+  return deployments.filter(({ enabled, provider }) => enabled && provider.enabled);
 }
 
 /** By deployment object: a new catalog brings new objects. */
@@ -76,13 +72,17 @@ const generated: ReadonlySet<EndpointId> = new Set([...generating, "responses-co
 function findMatch(deployment: Deployment, protocol: EndpointProtocol): LaneMatch | null {
   const kind = providerKind(deployment.provider.kind);
   if (kind === null) return null;
-  const lanes = lanesOf(kind, deployment.provider).filter((lane) => lane.fits?.(deployment.upstreamModel) ?? true);
+  const { provider, upstreamModel } = deployment;
+  const lanes = lanesOf(kind, provider).filter((lane) => lane.fits?.(upstreamModel) ?? true);
+  const by = (lane: Lane, translated: boolean): LaneMatch => {
+    const adjusts = lane.adjust !== undefined && (lane.adjusts?.(provider) ?? true);
+    return { kind, lane, translated, traits: laneTraits(kind, provider, lane, upstreamModel), adjusts };
+  };
   const own = lanes.find((lane) => lane.endpoint === protocol.endpoint);
   if (protocol.wireDialect === "openai-images") {
-    const match = imageMatch(lanes, own, protocol);
-    return match === null ? null : matchBy({ kind, deployment, ...match });
+    const lane = own ?? editingLane(lanes, protocol);
+    return lane === null ? null : by(lane, own === undefined || own.dialect !== protocol.wireDialect);
   }
-  const by = (lane: Lane, translated: boolean): LaneMatch => matchBy({ kind, deployment, lane, translated });
   if (isEmbeddingEndpoint(protocol.endpoint)) {
     const lane = own ?? lanes.find(makesVectors);
     return lane === undefined ? null : by(lane, lane.dialect !== protocol.wireDialect);
@@ -91,23 +91,7 @@ function findMatch(deployment: Deployment, protocol: EndpointProtocol): LaneMatc
   if (own?.dialect === "mistral-fim") return by(own, true);
   if (protocol.codec === null || !generated.has(protocol.endpoint)) return null;
   const lane = own ?? lanes.find(({ endpoint }) => generating.has(endpoint));
-  if (lane === undefined || upstreamSide(lane.dialect).codec === null) return null;
-  return by(lane, true);
-}
-
-function matchBy({
-  kind,
-  deployment,
-  lane,
-  translated,
-}: Pick<LaneMatch, "kind" | "lane" | "translated"> & For): LaneMatch {
-  const { provider, upstreamModel } = deployment;
-  const adjusts = lane.adjust !== undefined && (lane.adjusts?.(provider) ?? true);
-  return { kind, lane, translated, traits: laneTraits(kind, provider, lane, upstreamModel), adjusts };
-}
-
-interface For {
-  readonly deployment: Deployment;
+  return lane === undefined || upstreamSide(lane.dialect).codec === null ? null : by(lane, true);
 }
 
 /** Vectors are asked for where they are made, whichever endpoint of the vendor that is. */
@@ -116,14 +100,8 @@ function makesVectors({ endpoint, dialect }: Lane): boolean {
 }
 
 /** Pictures are also changed where they are made, if the vendor takes the ones to change with the words. */
-function imageMatch(
-  lanes: readonly Lane[],
-  own: Lane | undefined,
-  protocol: EndpointProtocol,
-): Pick<LaneMatch, "lane" | "translated"> | null {
-  if (own !== undefined) return { lane: own, translated: own.dialect !== protocol.wireDialect };
+function editingLane(lanes: readonly Lane[], { wireDialect }: EndpointProtocol): Lane | null {
   const making = lanes.find(({ endpoint }) => endpoint === "images");
-  if (making === undefined || (making.dialect === protocol.wireDialect && making.traits?.editsWhereItMakes !== true))
-    return null;
-  return { lane: making, translated: true };
+  if (making === undefined) return null;
+  return making.dialect !== wireDialect || making.traits?.editsWhereItMakes === true ? making : null;
 }

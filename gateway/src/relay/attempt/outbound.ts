@@ -1,102 +1,176 @@
-import type { CallSignal } from "#core/index.ts";
-import type { OutboundAnswer, OutboundBody } from "#ports/index.ts";
-import type { RequestClocks } from "#provider-client/index.ts";
+import { bounds, type CallSignal } from "#core/index.ts";
+import type { OutboundAnswer } from "#ports/index.ts";
+import {
+  type Governing,
+  holdsSeals,
+  patchedPieces,
+  patchedRequest,
+  patchesAtOnce,
+  unsealBody,
+} from "#protocols/index.ts";
 import type { OutboundDraft } from "#providers/index.ts";
-import type { RelayDependencies } from "../dependencies.ts";
+import type { Call } from "../call.ts";
 import { checkObjects } from "../kept-state.ts";
-import { adjustDraft } from "./adjusted-draft.ts";
-import type { AttemptEntry } from "./attempt-entry.ts";
+import type { Translator } from "../translation/translator.ts";
+import type { AttemptParts } from "./attempt-parts.ts";
 import { withQuery } from "./forwarded-query.ts";
-import { betasWithoutThreads, leavesThreadOut } from "./governed-request.ts";
-import { ownIdempotencyKeys } from "./idempotency-key.ts";
+import { dropThreadBetas, governingOf, withoutGoverned } from "./governed-request.ts";
+import { inlined, mayNeedInlining } from "./inline-media.ts";
 import { urlOf } from "./lane-match.ts";
-import { type BodyParts, outboundBody, type TypedBody } from "./outbound-body.ts";
-import { addVendorVersions, continueTrace, forwardedHeaders, neutralHeaders } from "./request-headers.ts";
-
-export interface OutboundOptions extends BodyParts {
-  readonly entry: AttemptEntry;
-}
+import { addAttemptHeaders, addVendorVersions, forwardedHeaders, neutralHeaders } from "./request-headers.ts";
+import type { BegunAttempt } from "./run-attempt.ts";
+import { madeBy, workOnBody } from "./work-on-body.ts";
 
 /**
  * Sends one attempt: the caller's own bytes on a lane of its dialect, else the turn as the lane's dialect says it. Where nothing has
- * to be waited for, it is sent before this returns. Throws Failure.
+ * to be waited for, it is sent before this returns: most calls wait for nothing. `translator` null: caller and upstream speak the same
+ * dialect. Throws Failure.
  */
-export function sendAttempt(
-  dependencies: RelayDependencies,
-  options: OutboundOptions,
+export async function sendAttempt(
+  attempt: BegunAttempt,
+  translator: Translator | null,
   signal: CallSignal,
 ): Promise<OutboundAnswer> {
-  const { call, selection, entry, translation, warnings } = options;
-  const { provider, upstreamModel } = selection.deployment;
-  const headers = translation === null ? forwardedHeaders(call.headers, provider) : neutralHeaders(call.headers);
-  ownIdempotencyKeys(headers, { workspaceId: call.principal.workspace.id, upstreamModel });
-  addVendorVersions(headers, call);
-  const { attemptId } = entry;
-  continueTrace(headers, dependencies.tracing, { requestId: call.requestId, attemptId, provider });
-  headers["x-attempt-id"] = attemptId;
-  headers["user-agent"] ??= "sluice";
-  checkObjects(dependencies, call, provider);
-  const betas = headers["anthropic-beta"];
-  if (betas !== undefined && leavesThreadOut(call.facts, { provider, kind: options.match.kind })) {
-    const left = betasWithoutThreads(betas);
-    if (left === null) delete headers["anthropic-beta"];
-    else headers["anthropic-beta"] = left;
-  }
-  const warn = translation?.warn ?? ((what: string) => void warnings.add(what));
-  const sending: Sending = { dependencies, options, signal, headers, warn };
-  const made = outboundBody(dependencies, options, warn);
-  return made instanceof Promise ? made.then((typed) => sendBody(sending, typed)) : sendBody(sending, made);
-}
-
-interface Sending {
-  readonly dependencies: RelayDependencies;
-  readonly options: OutboundOptions;
-  readonly signal: CallSignal;
-  readonly headers: Record<string, string>;
-  readonly warn: (what: string) => void;
-}
-
-function sendBody(sending: Sending, { contentType, body }: TypedBody): Promise<OutboundAnswer> {
-  const { dependencies, options, signal, headers, warn } = sending;
-  const { call, selection, match, translation } = options;
-  const { provider, upstreamModel } = selection.deployment;
-  const { kind } = match;
+  const { dependencies, call, selection, match, entry } = attempt;
+  const { deployment } = selection;
+  const { provider, upstreamModel } = deployment;
   const { stream } = call.facts;
-  headers["content-type"] = contentType;
-  const url = urlOf(match, selection.deployment, stream);
+  const headers = translator === null ? forwardedHeaders(call.headers, provider) : neutralHeaders(call.headers);
+  addAttemptHeaders(headers, attempt, entry.attemptId);
+  addVendorVersions(headers, call);
+  dropThreadBetas(headers, call, match, provider);
+  checkObjects(dependencies, call, provider);
+  const governing = governingOf(attempt);
+  const form = translator === null && !(call.body instanceof Uint8Array) ? call.body : null;
+  headers["content-type"] = form?.contentType ?? "application/json";
+  const pieces =
+    form === null
+      ? passedPieces(attempt, governing)
+      : { size: form.size(upstreamModel), open: () => form.open(upstreamModel) };
+  const whole = pieces === null ? wholeBody(attempt, translator, governing) : null;
+  const url = urlOf(match, deployment, stream);
   const draft: OutboundDraft = {
     provider,
     upstreamModel,
     stream,
     method: "POST",
-    url: translation === null ? withQuery(url, call.query) : url,
+    url: translator === null ? withQuery(url, call.query) : url,
     headers,
-    body: body instanceof Uint8Array ? body : null,
+    body: whole instanceof Promise ? await whole : whole,
   };
-  const authorize = (): Promise<OutboundAnswer> =>
-    after(dependencies.providerClient.authorize(kind, draft, signal), () => sendDraft(sending, draft, body));
-  return after(adjustDraft(dependencies, draft, { call, match, warn }), authorize);
-}
-
-function sendDraft(
-  { dependencies, options, signal }: Sending,
-  draft: OutboundDraft,
-  body: OutboundBody,
-): Promise<OutboundAnswer> {
-  const { entry, call } = options;
-  const { connectMs, headersMs, totalMs } = draft.provider.timeouts;
+  const adjusting = adjust(attempt, draft);
+  if (adjusting !== undefined) await adjusting;
+  const authorizing = dependencies.providerClient.authorize(match.kind, draft, signal);
+  if (authorizing !== undefined) await authorizing;
   entry.sending();
-  const clocks: RequestClocks = {
-    connectMs,
-    headersMs,
-    totalMs,
-    ownConnection: call.facts.images > 0,
-  };
-  const sent = draft.body ?? (body instanceof Uint8Array ? null : body);
-  return dependencies.providerClient.send(draft, clocks, signal, sent);
+  const { connectMs, headersMs, totalMs } = provider.timeouts;
+  const clocks = { connectMs, headersMs, totalMs, ownConnection: call.facts.images > 0 };
+  return dependencies.providerClient.send(draft, clocks, signal, draft.body ?? pieces);
 }
 
-/** At once where nothing has to be waited for. */
-function after<T>(pending: Promise<void> | undefined, next: () => Promise<T>): Promise<T> {
-  return pending === undefined ? next() : pending.then(next);
+/**
+ * A long body that is passed as it is stays where it is, and is sent in pieces of itself. null: it is short, or more than its
+ * model's name is different in what is sent, or it is signed.
+ */
+function passedPieces({ call, selection, match }: AttemptParts, governing: Governing | null) {
+  const { body, facts, protocol } = call;
+  const { provider, upstreamModel } = selection.deployment;
+  const { lane, kind, translated, adjusts } = match;
+  if (translated || !(body instanceof Uint8Array) || body.length <= bounds.sendAtOnceBytesMax) return null;
+  if (adjusts || kind.signsBody === true || governing !== null) return null;
+  if (mayNeedInlining(call, provider, lane) || bearsSeals(call)) return null;
+  return patchesAtOnce(protocol.wire, facts) ? patchedPieces(protocol.wire, body, facts, upstreamModel) : null;
+}
+
+function wholeBody(
+  parts: AttemptParts,
+  translator: Translator | null,
+  governing: Governing | null,
+): Uint8Array | Promise<Uint8Array> {
+  const { call, selection, match } = parts;
+  const inlines = translator === null && mayNeedInlining(call, selection.deployment.provider, match.lane);
+  const made = translator === null ? patchedBody(parts) : translator.body();
+  return governing === null && !inlines ? made : clearedBody(parts, made, governing, inlines);
+}
+
+/** Without what this account may not get, and with what it cannot fetch. */
+async function clearedBody(
+  parts: AttemptParts,
+  made: Uint8Array | Promise<Uint8Array>,
+  governing: Governing | null,
+  inlines: boolean,
+): Promise<Uint8Array> {
+  const body = governing === null ? await made : await withoutGoverned(parts, await made, governing);
+  return inlines ? inlined(parts, body) : body;
+}
+
+/** The caller's bytes with another model in them. Where much would have to be copied or looked through, in a thread. */
+export function patchedBody({
+  dependencies,
+  call,
+  selection,
+  warnings,
+}: AttemptParts): Uint8Array | Promise<Uint8Array> {
+  const { body, facts, protocol } = call;
+  const { endpoint, wire, wireDialect: dialect } = protocol;
+  const { upstreamModel } = selection.deployment;
+  if (!(body instanceof Uint8Array)) throw new Error("a call is sent after its answer has begun");
+  const ask = { endpoint, facts, upstreamModel };
+  if (!bearsSeals(call)) {
+    const inPlaceMax = patchesAtOnce(wire, facts) ? bounds.sendAtOnceBytesMax : bounds.readInPlaceBytesMax;
+    if (body.length <= inPlaceMax) return patchedRequest(wire, body, facts, upstreamModel);
+    return workOnBody(dependencies.bodies, call, "patch", ask).then(madeBy);
+  }
+  if (body.length <= bounds.unsealInPlaceBytesMax) {
+    return unsealBody(patchedRequest(wire, body, facts, upstreamModel), { dialect, upstreamModel }, warnings.add);
+  }
+  return workOnBody(dependencies.bodies, call, "unseal", { ...ask, dialect }).then((done) => {
+    for (const what of done.answer) warnings.add(what);
+    return madeBy(done);
+  });
+}
+
+/**
+ * Whether a body may hold what one of our translations sealed: an earlier turn of its conversation was answered by another
+ * vendor. An upstream of the caller's own dialect could not read the seal, so it gets the body without it.
+ */
+export function bearsSeals({
+  body,
+  protocol,
+  marks,
+}: Pick<Call, "body" | "protocol"> & Partial<Pick<Call, "marks">>): boolean {
+  if (!(body instanceof Uint8Array)) return false;
+  return marks?.seals ?? holdsSeals(body, protocol.wireDialect);
+}
+
+/**
+ * Makes a request one as its kind wants it. For a large body this is done in a thread, since it is scanned and written
+ * anew. Throws Failure invalid_request.
+ */
+function adjust(parts: AttemptParts, draft: OutboundDraft): Promise<void> | undefined {
+  const { lane, adjusts } = parts.match;
+  const { body } = draft;
+  if (!adjusts || lane.adjust === undefined) return undefined;
+  const inPlaceMax = lane.walks === true ? bounds.unsealInPlaceBytesMax : bounds.readInPlaceBytesMax;
+  if (body !== null && body.length > inPlaceMax) return adjustBeside(parts, draft, body);
+  lane.adjust(draft, parts.warnings.add);
+  return undefined;
+}
+
+async function adjustBeside(
+  { dependencies, call, match, warnings }: AttemptParts,
+  draft: OutboundDraft,
+  body: Uint8Array,
+): Promise<void> {
+  const { upstreamModel, stream, method, url, headers } = draft;
+  const provider = { ...draft.provider, secret: null };
+  const lane = match.kind.lanes.indexOf(match.lane);
+  const ask = { provider, lane, upstreamModel, stream, method, url, headers: { ...headers } };
+  const { answer, made } = await workOnBody(dependencies.bodies, call, "adjust", ask, { body });
+  draft.body = madeBy({ made });
+  draft.method = answer.method;
+  draft.url = answer.url;
+  for (const name of Object.keys(headers)) if (!(name in answer.headers)) delete headers[name];
+  Object.assign(headers, answer.headers);
+  for (const what of answer.warnings) warnings.add(what);
 }

@@ -1,8 +1,10 @@
+import { createHash } from "node:crypto";
 import type { HeaderReader, Provider } from "#core/index.ts";
 import type { Tracing } from "#ports/index.ts";
 import { isVendorVersion, isVersionDate } from "#protocols/index.ts";
 import { callerHeaders, isKeptBack, sendsOwnTrace } from "#providers/index.ts";
 import type { Call } from "../call.ts";
+import type { AttemptParts } from "./attempt-parts.ts";
 
 /** The caller's headers that this account gets: what its kind and its settings list, and nothing else. */
 export function forwardedHeaders(headers: HeaderReader, provider: Provider): Record<string, string> {
@@ -48,27 +50,62 @@ export function neutralHeaders(headers: HeaderReader): Record<string, string> {
   return withoutOwned(out, headers.get("connection"));
 }
 
+const neutral = ["idempotency-key", "traceparent", "tracestate", "x-client-request-id"] as const;
+
+/** What the upstream sees of the attempt itself. */
+export function addAttemptHeaders(
+  headers: Record<string, string>,
+  { dependencies, call, selection }: Pick<AttemptParts, "dependencies" | "call" | "selection">,
+  attemptId: string,
+): void {
+  const { provider, upstreamModel } = selection.deployment;
+  ownIdempotencyKeys(headers, call.principal.workspace.id, upstreamModel);
+  continueTrace(headers, dependencies.tracing, { requestId: call.requestId, attemptId, provider });
+  headers["x-attempt-id"] = attemptId;
+  headers["user-agent"] ??= "sluice";
+}
+
 /**
  * Where the caller's trace goes on to this account, the account sees the attempt as the span above it. A trace of our own goes only to
  * accounts whose settings name `traceparent`: it tells that two calls belong together.
  */
 export function continueTrace(
   headers: Record<string, string>,
-  tracing: TracedAttempt["tracing"],
-  attempt: TracedAttempt["ids"],
+  tracing: Pick<Tracing, "outbound"> | undefined,
+  attempt: { readonly requestId: string; readonly attemptId: string; readonly provider: Provider },
 ): void {
   if (tracing === undefined) return;
   if (headers["traceparent"] === undefined && !sendsOwnTrace(attempt.provider)) return;
-  const said = tracing.outbound(attempt.requestId, attempt.attemptId);
-  if (said === null) return;
-  headers["traceparent"] = said.traceparent;
-  if (said.tracestate === null) delete headers["tracestate"];
-  else if (headers["tracestate"] !== undefined) headers["tracestate"] = said.tracestate;
+  const trace = tracing.outbound(attempt.requestId, attempt.attemptId);
+  if (trace === null) return;
+  headers["traceparent"] = trace.traceparent;
+  if (trace.tracestate === null) delete headers["tracestate"];
+  else if (headers["tracestate"] !== undefined) headers["tracestate"] = trace.tracestate;
 }
 
-interface TracedAttempt {
-  readonly tracing: Pick<Tracing, "outbound"> | undefined;
-  readonly ids: { readonly requestId: string; readonly attemptId: string; readonly provider: Provider };
+/**
+ * Puts a key of the workspace's own in the place of a caller's `idempotency-key`. An account may serve several workspaces, and
+ * its vendor gives whoever sends a key again the answer that was made for it first: two tenants that name their keys alike
+ * (`order-17`) would get each other's. Repeats of a call, ours and its caller's, have the same key; another model at the same
+ * account is another request, which a vendor would refuse under a known key. UUID-shaped (RFC 9562, version 8), the form that
+ * every vendor takes.
+ */
+export function ownIdempotencyKeys(headers: Record<string, string>, workspaceId: string, upstreamModel: string): void {
+  for (const name of idempotencyKeys) {
+    const key = headers[name];
+    if (key === undefined) continue;
+    if (key === "") delete headers[name];
+    else headers[name] = ownKey(JSON.stringify([workspaceId, upstreamModel, key]));
+  }
 }
 
-const neutral = ["idempotency-key", "traceparent", "tracestate", "x-client-request-id"] as const;
+/** The second where an operator lists it. */
+const idempotencyKeys = ["idempotency-key", "x-idempotency-key"] as const;
+
+function ownKey(text: string): string {
+  const bytes = createHash("sha256").update(text).digest();
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = bytes.toString("hex", 0, 16);
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}

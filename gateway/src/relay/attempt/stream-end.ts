@@ -1,5 +1,5 @@
 import type { BodySink, Failure } from "#core/index.ts";
-import type { Clock } from "#ports/index.ts";
+import type { Clock, OutboundAnswer } from "#ports/index.ts";
 import type { Dialect } from "#protocols/index.ts";
 import type { PieceQueue } from "./piece-queue.ts";
 
@@ -55,3 +55,15 @@ export interface BareError {
 }
 
 const encoder = new TextEncoder();
+
+const tailMs = 1_000;
+
+/** Awaits the rest of a finished answer for a moment, so that its connection can be used again. */
+export async function readTail(answer: OutboundAnswer): Promise<void> {
+  try {
+    for (let reads = 0; reads < 4; reads++) if ((await answer.body.read("idle", tailMs)) === null) return;
+  } catch {
+    // The answer is already settled and delivered; only the connection is lost.
+  }
+  answer.body.cancel();
+}

@@ -1,7 +1,7 @@
 import { bounds } from "#core/index.ts";
 import type { Clock, OutboundAnswer } from "#ports/index.ts";
 import type { StreamTap } from "#protocols/index.ts";
-import type { HeldEvents } from "./event-memory.ts";
+import type { HeldMemory } from "./large-memory.ts";
 import { PieceQueue } from "./piece-queue.ts";
 
 /**
@@ -30,7 +30,7 @@ export interface StreamStartOptions {
   /** For each piece after it. */
   readonly idleMs: number;
   /** Of its stream, which releases it. */
-  readonly place: HeldEvents;
+  readonly place: HeldMemory;
   /** Whether the stream has begun, with all events so far. It is asked once there is one. */
   readonly begun: (tap: StreamTap) => boolean;
 }

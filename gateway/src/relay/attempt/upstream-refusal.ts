@@ -2,27 +2,35 @@ import { asFailure, bounds, type Failure, type Provider, type WireDialectId } fr
 import type { OutboundAnswer } from "#ports/index.ts";
 import {
   type Dialect,
+  objectOf,
+  parseObject,
   type RequestFacts,
   refusalReader,
   refusalShape,
+  textOf,
   type UpstreamRefusal,
   upstreamSide,
 } from "#protocols/index.ts";
 import type { WholeAnswer } from "#provider-client/index.ts";
 import type { ProviderKind } from "#providers/index.ts";
 import type { RelayDependencies } from "../dependencies.ts";
-import { upstreamWords } from "./upstream-words.ts";
+import { inSafeWords, upstreamWords } from "./upstream-words.ts";
 
-/** Who refused: the account, its kind, the dialect of its refusals, and how long to wait for a piece of one. */
+/** Who refused: the account, its kind, and the dialect of its refusals. */
 export interface RefusedBy {
   readonly provider: Provider;
   readonly kind: ProviderKind;
   readonly errorDialect: WireDialectId;
-  readonly idleMs: number;
-  /** Hears what it said, unless that is about the account: that is nobody's business but the operator's. */
-  readonly heard?: (words: string) => void;
+  /** Keeps what it said, unless that is about the account: that is nobody's business but the operator's. */
+  readonly entry?: { refusedWith: string | null };
   /** It goes back as it is, whatever it looks like: its caller speaks to this very vendor. */
   readonly asItIs?: boolean;
+}
+
+/** Who is told of it. */
+interface Caller {
+  readonly dialect: Dialect;
+  readonly requestId: string;
 }
 
 /**
@@ -31,18 +39,18 @@ export interface RefusedBy {
  */
 export async function refusalOf(
   dependencies: RelayDependencies,
-  call: { readonly dialect: Dialect; readonly requestId: string; readonly facts?: RequestFacts },
-  { provider, kind, errorDialect, idleMs, heard, asItIs }: RefusedBy,
+  call: Caller & { readonly facts?: RequestFacts },
+  { provider, kind, errorDialect, entry, asItIs }: RefusedBy,
   answer: OutboundAnswer,
 ): Promise<Failure> {
-  const { isWhole, read } = await wordsOf(dependencies, provider, answer, idleMs);
+  const { isWhole, read } = await wordsOf(dependencies, provider, answer);
   const { status } = answer;
   const { message, contextLength } = readRefusal(errorDialect, status, read.body);
   const classified = kind.classify(read).with({ contextLength });
   const failure = mayConcernObject(call.facts, status)
     ? classified.with({ unhealthy: false, cools: "never" })
     : classified;
-  if (heard !== undefined && (failure.upstream !== undefined || status >= 500)) heard(message);
+  if (entry !== undefined && (failure.upstream !== undefined || status >= 500)) entry.refusedWith = message;
   return asItIs === true && isWhole && status < 500 ? failure : inWordsOf(call, errorDialect, failure);
 }
 
@@ -63,10 +71,9 @@ async function wordsOf(
   { providerClient, clock }: RelayDependencies,
   provider: Provider,
   answer: OutboundAnswer,
-  limitMs: number,
 ): Promise<{ readonly isWhole: boolean; readonly read: WholeAnswer }> {
   try {
-    const limits = { bytesMax: bounds.errorBodyBytesMax, limitMs };
+    const limits = { bytesMax: bounds.errorBodyBytesMax, limitMs: provider.timeouts.idleMs };
     return { isWhole: true, read: await providerClient.read(provider, answer, limits) };
   } catch (thrown) {
     if (!lost.has(asFailure(thrown).code)) throw thrown;
@@ -82,11 +89,7 @@ const lost: ReadonlySet<Failure["code"]> = new Set([
 ] as const);
 
 /** What it says of its own state is told with the status alone; how it words it is for the operator. */
-export function inWordsOf(
-  call: { readonly dialect: Dialect; readonly requestId: string },
-  spoken: WireDialectId,
-  failure: Failure,
-): Failure {
+function inWordsOf(call: Caller, spoken: WireDialectId, failure: Failure): Failure {
   if (failure.upstream === undefined) return failure;
   const { status, body } = failure.upstream;
   if (status >= 500) return overloaded(call, failure);
@@ -103,18 +106,44 @@ function readRefusal(spoken: WireDialectId, status: number, body: Uint8Array): U
 }
 
 /** 529 is Anthropic's own status, which its clients know. */
-function overloaded(call: { readonly dialect: Dialect; readonly requestId: string }, failure: Failure): Failure {
+function overloaded(call: Caller, failure: Failure): Failure {
   const status = call.dialect.errorShape === "anthropic" ? 529 : 503;
   return said(call, failure, { status, message: failure.message, code: "overloaded", contextLength: false });
 }
 
-function said(
-  call: { readonly dialect: Dialect; readonly requestId: string },
-  failure: Failure,
-  refusal: UpstreamRefusal,
-): Failure {
+function said(call: Caller, failure: Failure, refusal: UpstreamRefusal): Failure {
   const body = encoder.encode(call.dialect.renderRefusal(refusal, call.requestId));
   return failure.with({ upstream: { status: refusal.status, contentType: "application/json", body } });
 }
 
+/**
+ * An error that an upstream tells in a stream, as the refusal with a status that it would have been: what the provider's kind
+ * makes of that, with a body in the caller's dialect. Before the stream has begun it is answered so, after that as an event.
+ */
+export function refusalInStream(
+  call: Caller,
+  { kind, errorDialect, entry }: Pick<RefusedBy, "kind" | "errorDialect" | "entry">,
+  told: Failure,
+): Failure {
+  const safe = inSafeWords(told).with({ arrival: "refused" });
+  const { upstream } = told;
+  if (upstream === undefined) return safe;
+  if (entry !== undefined) entry.refusedWith = told.message;
+  const { status } = upstream;
+  const body = withSafeWords(upstream.body);
+  // The time is for a Retry-After, which only headers hold.
+  const failure = kind.classify({ status, headers: new Headers(), body, now: 0 });
+  const words = failure.accountFault === null ? { message: safe.message } : {};
+  return inWordsOf(call, errorDialect, failure.with({ ...words, contextLength: told.contextLength }));
+}
+
+/** A refusal that is an object with an `error`, whose message may name the account. */
+function withSafeWords(body: Uint8Array): Uint8Array {
+  const refusal = parseObject(decoder.decode(body)) ?? {};
+  const error = objectOf(refusal["error"]);
+  const message = upstreamWords(textOf(error["message"]) ?? textOf(refusal["error"]) ?? "unknown error");
+  return encoder.encode(JSON.stringify({ ...refusal, error: { ...error, message } }));
+}
+
 const encoder = new TextEncoder();
+const decoder = new TextDecoder();

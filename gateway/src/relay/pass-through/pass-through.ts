@@ -1,5 +1,5 @@
 import { outcomeOf } from "#bodies/index.ts";
-import { asFailure, bounds, type CallSignal, Failure } from "#core/index.ts";
+import { bounds, type CallSignal, Failure } from "#core/index.ts";
 import type { OutboundAnswer, Spooled } from "#ports/index.ts";
 import {
   AnyTap,
@@ -15,71 +15,40 @@ import {
   upstreamSide,
   withoutMark,
 } from "#protocols/index.ts";
-import type { RequestClocks } from "#provider-client/index.ts";
 import type { OutboundDraft } from "#providers/index.ts";
 import type { Selection } from "#routing/index.ts";
-import { type AnswerHeaderOptions, answerHeaders, passAtOnce } from "../attempt/answer-headers.ts";
-import { AnswerStream } from "../attempt/answer-stream.ts";
-import { callerGone } from "../attempt/attempt.ts";
-import { AttemptEntry } from "../attempt/attempt-entry.ts";
+import { answerHeaders } from "../attempt/answer-headers.ts";
 import type { CallTally } from "../attempt/call-tally.ts";
-import type { HeldEvents } from "../attempt/event-memory.ts";
-import { FramedTap } from "../attempt/framed-tap.ts";
-import { ownIdempotencyKeys } from "../attempt/idempotency-key.ts";
 import type { LaneMatch } from "../attempt/lane-match.ts";
-import { ListeningTap } from "../attempt/listening-tap.ts";
-import { continueTrace, forwardedHeaders } from "../attempt/request-headers.ts";
-import { signalUntilAnswered } from "../attempt/signal-until-answered.ts";
-import { readStreamStart } from "../attempt/stream-start.ts";
+import { openStream } from "../attempt/open-stream.ts";
+import { addAttemptHeaders, forwardedHeaders } from "../attempt/request-headers.ts";
+import { type BegunAttempt, runAttempt } from "../attempt/run-attempt.ts";
 import { refusalOf } from "../attempt/upstream-refusal.ts";
 import { inSafeWords } from "../attempt/upstream-words.ts";
-import { writtenAhead } from "../attempt/written-ahead.ts";
+import { FramedTap } from "../attempt/wrapped-tap.ts";
 import type { Delivery } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import { Warnings } from "../translation/translator.ts";
-import { PackedTap, unpackedAnswer } from "./packed-answer.ts";
+import { ListeningTap, PackedTap, unpackedAnswer } from "./listening-tap.ts";
 import { changesObjects, passedObjects } from "./passed-objects.ts";
 import type { PassedPlace } from "./passed-place.ts";
 import type { PassedCall } from "./passed-price.ts";
 
-interface AttemptDependencies {
-  readonly dependencies: RelayDependencies;
+interface PassedAttempt extends BegunAttempt {
   readonly passed: PassedCall;
-  readonly selection: Selection;
-  readonly tally: CallTally;
-  readonly entry: AttemptEntry;
-  readonly warnings: Warnings;
 }
 
-/**
- * Sends it once, to the one account it is for, and gives its answer as it is. Throws the Failure of a call that has no answer, with
- * its ledger entry settled.
- */
-export async function passThrough(
-  dependencies: RelayDependencies,
-  passed: PassedCall,
-  tally: CallTally,
-): Promise<Delivery> {
+/** Sends it once, to the one account it is for, and gives its answer as it is. Throws Failure, as `runAttempt`. */
+export function passThrough(dependencies: RelayDependencies, passed: PassedCall, tally: CallTally): Promise<Delivery> {
   const { call, place, price } = passed;
   const selection: Selection = { model: price.model, deployment: price.deployment, waitMs: 0, answered() {}, end() {} };
-  const attempt = signalUntilAnswered(call.signal, drains(passed));
-  tally.attempts++;
-  const entry = new AttemptEntry(dependencies, call, selection, laneOfPassed(place), tally);
-  try {
-    const written = writtenAhead(dependencies);
-    if (written !== null) await written;
-    const warnings = new Warnings(price.by === "unknown" ? [unpriced] : []);
-    entry.warnedBy(warnings);
-    const parts: AttemptDependencies = { dependencies, passed, selection, tally, entry, warnings };
-    const delivery = await deliver(parts, await send(parts, attempt.signal));
-    // A stream may last for long; what it answers is not needed any more.
-    call.body = null;
-    return delivery;
-  } catch (thrown) {
-    throw entry.fail(call.signal.aborted ? callerGone(thrown) : asFailure(thrown));
-  } finally {
-    attempt.answered();
-  }
+  const warnings = new Warnings();
+  if (price.by === "unknown") warnings.add(unpriced);
+  const parts = { dependencies, call, selection, match: laneOfPassed(place), tally, warnings };
+  return runAttempt(parts, async (entry, signal) => {
+    const attempt: PassedAttempt = { ...parts, entry, passed };
+    return deliver(attempt, await send(attempt, signal));
+  });
 }
 
 const unpriced = "what this call costs is not known: nothing was booked for it";
@@ -91,45 +60,26 @@ function laneOfPassed({ kind, target, protocol }: PassedPlace): LaneMatch {
 }
 
 /** A connection of its own: on a kept one the runtime may send a request again by itself. */
-async function send({ dependencies, passed, entry }: AttemptDependencies, signal: CallSignal): Promise<OutboundAnswer> {
-  const { call, place, method } = passed;
+async function send(attempt: PassedAttempt, signal: CallSignal): Promise<OutboundAnswer> {
+  const { dependencies, call, passed, entry } = attempt;
+  const { place, method, body } = passed;
   const { provider, kind, target } = place;
-  const { upstreamModel } = passed.price.deployment;
+  const { stream } = call.facts;
   const headers = forwardedHeaders(call.headers, provider);
-  ownIdempotencyKeys(headers, { workspaceId: call.principal.workspace.id, upstreamModel });
-  const { attemptId } = entry;
-  continueTrace(headers, dependencies.tracing, { requestId: call.requestId, attemptId, provider });
-  headers["x-attempt-id"] = attemptId;
-  headers["user-agent"] ??= "sluice";
-  for (const name of passed.body === null ? ofDownloads : ofBodies) {
+  addAttemptHeaders(headers, attempt, entry.attemptId);
+  for (const name of body === null ? ofDownloads : ofBodies) {
     const value = call.headers.get(name);
     if (value !== null) headers[name] = value;
   }
-  const { body } = passed;
-  const draft: OutboundDraft = {
-    provider,
-    upstreamModel,
-    stream: call.facts.stream,
-    method,
-    url: target.url,
-    headers,
-    body: body instanceof Uint8Array ? body : null,
-  };
+  const bytes = body instanceof Uint8Array ? body : null;
+  const { upstreamModel } = passed.price.deployment;
+  const draft: OutboundDraft = { provider, upstreamModel, stream, method, url: target.url, headers, body: bytes };
   await dependencies.providerClient.authorize(kind, draft, signal);
   entry.sending();
+  const sent = body === null || body instanceof Uint8Array ? body : streamOf(body);
   const { connectMs, headersMs, totalMs } = provider.timeouts;
-  const clocks: RequestClocks = {
-    connectMs,
-    headersMs,
-    totalMs,
-    ownConnection: true,
-  };
-  return dependencies.providerClient.send(
-    draft,
-    clocks,
-    signal,
-    body === null || body instanceof Uint8Array ? body : streamOf(body),
-  );
+  const clocks = { connectMs, headersMs, totalMs, ownConnection: true };
+  return dependencies.providerClient.send(draft, clocks, signal, sent);
 }
 
 const ofBodies = ["content-type", "content-encoding"] as const;
@@ -139,13 +89,13 @@ function streamOf(body: Spooled) {
   return { size: body.size, open: () => body.read(0, body.size) };
 }
 
-async function deliver(parts: AttemptDependencies, answer: OutboundAnswer): Promise<Delivery> {
+async function deliver(parts: PassedAttempt, answer: OutboundAnswer): Promise<Delivery> {
   parts.entry.answered(answer.status, answer.headers);
   try {
     const { status } = answer;
     if (status >= 300 && status <= 399) throw redirected(status);
     if (status < 200 || status > 299) throw await refused(parts, answer);
-    return isWhole(parts, answer) ? await takeWhole(parts, answer) : await openStream(parts, answer);
+    return isWhole(parts, answer) ? await takeWhole(parts, answer) : await passStream(parts, answer);
   } catch (thrown) {
     answer.body.cancel();
     throw thrown;
@@ -156,13 +106,12 @@ async function deliver(parts: AttemptDependencies, answer: OutboundAnswer): Prom
  * Its bytes go back as they are, but for keys that it quotes. What the account's credential or credit is refused for, and what the
  * upstream says of its own state, is told in our words.
  */
-function refused({ dependencies, passed, entry }: AttemptDependencies, answer: OutboundAnswer): Promise<Failure> {
+function refused({ dependencies, passed, entry }: PassedAttempt, answer: OutboundAnswer): Promise<Failure> {
   const { call, place } = passed;
   const { provider, kind, target } = place;
   const { dialect } = call.protocol;
   const errorDialect = target.lane?.lane.errorDialect ?? call.protocol.wireDialect;
-  const heard = (words: string): void => entry.refusedWith(words);
-  const by = { provider, kind, errorDialect, idleMs: provider.timeouts.idleMs, heard, asItIs: true };
+  const by = { provider, kind, errorDialect, entry, asItIs: true };
   return refusalOf(dependencies, { dialect, requestId: call.requestId }, by, answer);
 }
 
@@ -174,14 +123,12 @@ function redirected(status: number): Failure {
   return new Failure(
     "upstream_error",
     `The upstream answered ${status}: redirects are neither followed nor passed on.`,
-    {
-      arrival: "refused",
-    },
+    { arrival: "refused" },
   );
 }
 
 /** What comes in one piece from a path that is known is listened to before it is passed, whatever its type says. */
-function isWhole({ passed }: AttemptDependencies, { headers }: OutboundAnswer): boolean {
+function isWhole({ passed }: PassedAttempt, { headers }: OutboundAnswer): boolean {
   if (passed.method === "HEAD") return false;
   const type = headers.get("content-type") ?? "";
   if (passed.place.target.lane === null || passed.body === null) {
@@ -202,8 +149,8 @@ function listenerOf({ place, call }: PassedCall): Listener {
   return place.isRead || lane === null ? call.protocol.wire : upstreamSide(lane.lane.dialect).listener;
 }
 
-async function takeWhole(parts: AttemptDependencies, answer: OutboundAnswer): Promise<Delivery> {
-  const { passed, tally, entry, warnings } = parts;
+async function takeWhole(parts: PassedAttempt, answer: OutboundAnswer): Promise<Delivery> {
+  const { passed, tally, entry } = parts;
   const { idleMs } = passed.place.provider.timeouts;
   const held = parts.dependencies.answers.open();
   try {
@@ -214,11 +161,11 @@ async function takeWhole(parts: AttemptDependencies, answer: OutboundAnswer): Pr
     const encoding = answer.headers.get("content-encoding") ?? "identity";
     const { body, facts } =
       encoding === "identity" ? await told(parts, read) : { body: read, facts: toldPacked(parts, read, encoding) };
-    entry.hearsReply(facts);
+    entry.reply = facts;
     entry.succeed(answer.status, facts, 0);
     entry.warnUnpriced();
     tally.end();
-    return { status: answer.status, headers: headersOf(parts, answer, warnings), body };
+    return { status: answer.status, headers: headersOf(parts, answer), body };
   } finally {
     held.release();
   }
@@ -226,7 +173,7 @@ async function takeWhole(parts: AttemptDependencies, answer: OutboundAnswer): Pr
 
 /** What is no reply of the dialect after all is passed like everything else. A large one is listened to in a thread. */
 async function told(
-  { dependencies, passed }: AttemptDependencies,
+  { dependencies, passed }: PassedAttempt,
   body: Uint8Array,
 ): Promise<{ body: Uint8Array; facts: ReplyFacts }> {
   const { endpoint, wireDialect: dialect } = passed.call.protocol;
@@ -239,7 +186,7 @@ async function told(
 }
 
 /** The bytes go on as they are. What cannot be unpacked is estimated by its size. */
-function toldPacked({ passed }: AttemptDependencies, body: Uint8Array, encoding: string): ReplyFacts {
+function toldPacked({ passed }: PassedAttempt, body: Uint8Array, encoding: string): ReplyFacts {
   const unpacked = unpackedAnswer(body, encoding);
   if (unpacked === null) return { ...nothingTold, outputEstimate: Math.ceil(body.length / 2) };
   return unlessFailed(() => listenerOf(passed).readReply(withoutMark(unpacked), usageConvention(passed.place)));
@@ -261,62 +208,24 @@ function unlessFailed(read: () => ReplyFacts): ReplyFacts {
 }
 
 /** Begun with its first bytes, so that a failure before them is told in its caller's dialect. */
-async function openStream(parts: AttemptDependencies, answer: OutboundAnswer): Promise<Delivery> {
-  const place = parts.dependencies.events.open();
-  try {
-    return await openStreamAt(place, parts, answer);
-  } catch (thrown) {
-    place.release();
-    throw thrown;
-  }
-}
-
-async function openStreamAt(held: HeldEvents, parts: AttemptDependencies, answer: OutboundAnswer): Promise<Delivery> {
-  const { dependencies, passed, tally, entry, warnings } = parts;
-  const { clock } = dependencies;
-  const { call, place } = passed;
-  const { firstEventMs, idleMs } = place.provider.timeouts;
-  const made = tapOf(passed, answer);
-  const tap = made instanceof Promise ? await made : made;
-  entry.hearsStream(tap);
-  const start = await readStreamStart({
-    ...{ clock, answer, tap, place: held, firstEventMs, idleMs },
-    begun: () => true,
-  });
-  // A dialect's events that never came to one are an answer that broke off; of anything else there may be no bytes at all.
-  if (start.cut !== null && tap.isRaw !== true) {
-    throw new Failure("upstream_truncated", "The upstream's stream ended before its first event.", { unhealthy: true });
-  }
-  entry.begin(tap);
-  const headers = headersOf(parts, answer, warnings);
-  if (start.cut !== null) {
-    entry.finish(answer.status, tap);
-    tally.end();
-    return { status: answer.status, headers, body: noBytes };
-  }
-  passAtOnce(headers);
-  const over = (): void => tally.end();
-  const { dialect } = call.protocol;
-  const drained = drains(passed);
-  const stream = new AnswerStream({
-    dependencies,
-    call,
-    dialect,
-    entry,
-    over,
-    answer,
+async function passStream(parts: PassedAttempt, answer: OutboundAnswer): Promise<Delivery> {
+  const tap = await tapOf(parts.passed, answer);
+  return await openStream(parts, answer, {
     tap,
-    start,
+    begun: () => true,
+    check(cut) {
+      // A dialect's events that never came to one are an answer that broke off; of anything else there may be no bytes at all.
+      if (cut === null || tap.isRaw === true) return;
+      const message = "The upstream's stream ended before its first event.";
+      throw new Failure("upstream_truncated", message, { unhealthy: true });
+    },
+    headers: () => headersOf(parts, answer),
     inStream: inSafeWords,
-    place: held,
-    idleMs,
-    drains: drained,
   });
-  return { status: answer.status, headers, body: stream.open() };
 }
 
 /** Events of a dialect that is understood go event by event; everything else as it comes. */
-function tapOf(passed: PassedCall, { headers }: OutboundAnswer): StreamTap | Promise<StreamTap> {
+async function tapOf(passed: PassedCall, { headers }: OutboundAnswer): Promise<StreamTap> {
   const { call, place, body } = passed;
   const wire = listenerOf(passed);
   const type = headers.get("content-type") ?? "";
@@ -329,31 +238,18 @@ function tapOf(passed: PassedCall, { headers }: OutboundAnswer): StreamTap | Pro
   }
   if (encoding !== "identity") return new AnyTap();
   if (isAwsEventStreamType(type) && place.target.lane?.lane.framing !== undefined) {
-    return openAwsEventStream().then((frames) => new ListeningTap(new FramedTap(frames, wire.tapStream(false))));
+    return new ListeningTap(new FramedTap(await openAwsEventStream(), wire.tapStream(false)));
   }
   return (passed.isRead ? wire.tapBytes?.(call.facts, type) : null) ?? new AnyTap();
 }
 
-function drains({ call, place }: PassedCall): boolean {
-  return call.facts.background === true || place.provider.disconnect === "drain";
-}
-
-function headersOf(parts: AttemptDependencies, answer: OutboundAnswer, warnings: Warnings): Record<string, string> {
-  const { dependencies, passed, selection, tally, entry } = parts;
-  const said: AnswerHeaderOptions = {
-    call: passed.call,
-    selection,
-    tally,
-    overheadMs: entry.overheadMs,
-    costNanoUsd: entry.costNanoUsd,
-    now: dependencies.clock.now(),
-  };
-  const headers = answerHeaders(said, answer.headers, warnings.header());
-  for (const name of passed.method === "HEAD" ? ofHeads : ofAnswers) {
+function headersOf(parts: PassedAttempt, answer: OutboundAnswer): Record<string, string> {
+  const headers = answerHeaders(parts, answer.headers);
+  for (const name of parts.passed.method === "HEAD" ? ofHeads : ofAnswers) {
     const value = answer.headers.get(name);
     if (value !== null) headers[name] = value;
   }
-  if (selection.deployment.id === "") delete headers["x-sluice-deployment"];
+  if (parts.selection.deployment.id === "") delete headers["x-sluice-deployment"];
   return headers;
 }
 
@@ -369,5 +265,3 @@ const ofAnswers = [
 
 /** And of one that nobody fetches now: how long it is. */
 const ofHeads = [...ofAnswers, "content-length"] as const;
-
-const noBytes = new Uint8Array(0);

@@ -1,4 +1,13 @@
-import { asFailure, Failure, type LiveBody, type Provider, type UpstreamObject } from "#core/index.ts";
+import {
+  asFailure,
+  type CallSignal,
+  Failure,
+  type HeaderReader,
+  type LiveBody,
+  type Principal,
+  type Provider,
+  type UpstreamObject,
+} from "#core/index.ts";
 import { freeRequest, type Permit, type Spent } from "#limits/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import { isEventStreamType } from "#protocols/index.ts";
@@ -6,14 +15,30 @@ import { type Lane, lanesOf, laneUrl, type OutboundDraft, type ProviderKind, pro
 import { passAtOnce } from "../attempt/answer-headers.ts";
 import { AnswerStream } from "../attempt/answer-stream.ts";
 import { withQuery } from "../attempt/forwarded-query.ts";
-import { ownIdempotencyKeys } from "../attempt/idempotency-key.ts";
 import { PieceQueue } from "../attempt/piece-queue.ts";
-import { continueTrace, forwardedHeaders } from "../attempt/request-headers.ts";
+import { continueTrace, forwardedHeaders, ownIdempotencyKeys } from "../attempt/request-headers.ts";
 import { refusalOf } from "../attempt/upstream-refusal.ts";
 import { inSafeWords } from "../attempt/upstream-words.ts";
-import type { CallResult } from "../call.ts";
+import type { CallResult, EndpointProtocol } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
-import type { StoredResponseCall } from "./stored-response-call.ts";
+
+/** A call about an answer that an upstream keeps: to see it, cancel it, delete it. */
+export interface StoredResponseCall {
+  readonly requestId: string;
+  readonly principal: Principal;
+  readonly protocol: EndpointProtocol;
+  readonly upstreamId: string;
+  readonly method: "GET" | "POST" | "DELETE";
+  /** Behind the id in the path: nothing, `/cancel`, `/input_items`. */
+  readonly rest: string;
+  /** Without `?`; may be empty. */
+  readonly query: string;
+  readonly headers: HeaderReader;
+  readonly signal: CallSignal;
+  readonly startedMs: number;
+  readonly mayCall: (model: string) => boolean;
+  readonly streamEnd: () => void;
+}
 
 /**
  * Sends it to the one account that keeps the answer; there is nothing to fall back to. It is free, whoever asks: the call that made
@@ -66,7 +91,7 @@ async function send({
   const { upstreamModel } = response;
   const draft = storedResponseDraft(account, { ...call, upstreamModel });
   Object.assign(draft.headers, forwardedHeaders(call.headers, provider));
-  ownIdempotencyKeys(draft.headers, { workspaceId: call.principal.workspace.id, upstreamModel });
+  ownIdempotencyKeys(draft.headers, call.principal.workspace.id, upstreamModel);
   // No attempt of a model: the call itself is what the upstream sees above it.
   const { requestId } = call;
   continueTrace(draft.headers, dependencies.tracing, { requestId, attemptId: requestId, provider });
@@ -179,7 +204,7 @@ async function refused(
   answer: OutboundAnswer,
 ): Promise<Failure> {
   const { protocol, requestId } = call;
-  const spoken = { provider, errorDialect: protocol.wireDialect, idleMs: provider.timeouts.idleMs, kind };
+  const spoken = { provider, errorDialect: protocol.wireDialect, kind };
   return refusalOf(dependencies, { dialect: protocol.dialect, requestId }, spoken, answer);
 }
 

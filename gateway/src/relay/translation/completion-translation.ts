@@ -1,63 +1,42 @@
 import { bounds, Failure } from "#core/index.ts";
 import {
   type AnswerSource,
-  answerEvents,
   CompletionEventWriter,
   openaiChatCodec,
-  patchedRequest,
   type StreamTap,
   unbroken,
   writeCompletion,
 } from "#protocols/index.ts";
-import type { Selection } from "#routing/index.ts";
-import { madeBy, workOnCall } from "../attempt/work-on-call.ts";
-import type { Call } from "../call.ts";
-import type { RelayDependencies } from "../dependencies.ts";
+import type { AttemptParts } from "../attempt/attempt-parts.ts";
+import { patchedBody } from "../attempt/outbound.ts";
 import { TranslatedTap } from "./translated-tap.ts";
-import { streamType, type TranslatedAnswer, type Translator, Warnings } from "./translator.ts";
+import { type TranslatedAnswer, type Translator, wholeStream } from "./translator.ts";
 
 /**
  * Text between a prompt and a suffix, asked of an upstream that is asked alike but answers as chat completions do (Mistral).
  * What is different about the question is its lane's to change.
  */
 export class CompletionTranslation implements Translator {
-  readonly #dependencies: RelayDependencies;
-  readonly #call: Call;
-  readonly #selection: Selection;
-  readonly #warnings = new Warnings();
+  readonly #parts: AttemptParts;
   readonly searches = false;
 
-  constructor(dependencies: RelayDependencies, call: Call, selection: Selection) {
-    this.#dependencies = dependencies;
-    this.#call = call;
-    this.#selection = selection;
+  constructor(parts: AttemptParts) {
+    this.#parts = parts;
   }
 
-  readonly warn = (what: string): void => void this.#warnings.add(what);
-
   body(): Uint8Array | Promise<Uint8Array> {
-    const { body, facts, protocol } = this.#call;
-    if (!(body instanceof Uint8Array)) throw new Error("a call is sent after its answer has begun");
-    const { upstreamModel } = this.#selection.deployment;
-    if (body.length <= bounds.readInPlaceBytesMax) return patchedRequest(protocol.wire, body, facts, upstreamModel);
-    const ask = { endpoint: protocol.endpoint, facts, upstreamModel };
-    return workOnCall(this.#dependencies.bodies, this.#call, "patch", ask).then(madeBy);
+    return patchedBody(this.#parts);
   }
 
   whole(reply: Uint8Array): TranslatedAnswer {
     if (reply.length > bounds.replyInPlaceBytesMax) throw tooLong();
     const answer = unbroken(openaiChatCodec.readAnswer(reply, this.#source()));
-    if (!this.#call.facts.stream) {
-      return { contentType: "application/json", body: writeCompletion(answer, this.#context()), images: 0 };
-    }
-    const writer = new CompletionEventWriter(this.#context());
-    let text = "";
-    for (const event of answerEvents(answer)) text += writer.write(event);
-    return { contentType: streamType, body: new TextEncoder().encode(text), images: 0 };
+    if (this.#parts.call.facts.stream) return wholeStream(new CompletionEventWriter(this.#context()), answer);
+    return { contentType: "application/json", body: writeCompletion(answer, this.#context()), images: 0 };
   }
 
   tap(inner: StreamTap, inStream: (told: Failure) => Failure): StreamTap {
-    const { protocol, requestId } = this.#call;
+    const { protocol, requestId } = this.#parts.call;
     return new TranslatedTap({
       inner,
       reader: openaiChatCodec,
@@ -68,24 +47,18 @@ export class CompletionTranslation implements Translator {
     });
   }
 
-  warnings(): string | null {
-    return this.#warnings.header();
-  }
-
-  get warned(): Warnings {
-    return this.#warnings;
-  }
-
   #source(): AnswerSource {
-    return { account: this.#selection.deployment.provider.id, newId: this.#newId, warn: this.warn };
+    const { selection, warnings } = this.#parts;
+    return { account: selection.deployment.provider.id, newId: this.#newId, warn: warnings.add };
   }
 
   #context() {
-    const { model, wantsUsage } = this.#call.facts;
-    return { model, wantsUsage, createdAt: Math.floor(this.#dependencies.clock.now() / 1_000), newId: this.#newId };
+    const { call, dependencies } = this.#parts;
+    const { model, wantsUsage } = call.facts;
+    return { model, wantsUsage, createdAt: Math.floor(dependencies.clock.now() / 1_000), newId: this.#newId };
   }
 
-  readonly #newId = (prefix: string): string => this.#dependencies.ids.next(prefix);
+  readonly #newId = (prefix: string): string => this.#parts.dependencies.ids.next(prefix);
 }
 
 /** Longer than any model writes at once. */

@@ -1,38 +1,27 @@
 import { outcomeOf } from "#bodies/index.ts";
 import type { RequestedEmbedding } from "#core/index.ts";
 import type { EmbeddingSides, ReplyFacts, StreamTap } from "#protocols/index.ts";
-import type { Selection } from "#routing/index.ts";
-import { madeBy, workOnCall } from "../attempt/work-on-call.ts";
-import type { Call } from "../call.ts";
-import type { RelayDependencies } from "../dependencies.ts";
-import { type TranslatedAnswer, type Translator, Warnings } from "./translator.ts";
+import type { AttemptParts } from "../attempt/attempt-parts.ts";
+import { madeBy, workOnBody } from "../attempt/work-on-body.ts";
+import type { TranslatedAnswer, Translator } from "./translator.ts";
 
 /** Vectors asked of an upstream that is asked in another way than the caller asks. */
 export class EmbeddingTranslation implements Translator {
-  readonly #dependencies: RelayDependencies;
-  readonly #call: Call;
-  readonly #selection: Selection;
+  readonly #parts: AttemptParts;
   readonly #sides: EmbeddingSides;
   readonly searches = false;
-  readonly #warnings = new Warnings();
   #asked: RequestedEmbedding | null = null;
 
-  constructor(dependencies: RelayDependencies, call: Call, selection: Selection, sides: EmbeddingSides) {
-    this.#dependencies = dependencies;
-    this.#call = call;
-    this.#selection = selection;
+  constructor(parts: AttemptParts, sides: EmbeddingSides) {
+    this.#parts = parts;
     this.#sides = sides;
   }
 
-  readonly warn = (what: string): void => void this.#warnings.add(what);
-
   async body(): Promise<Uint8Array> {
-    const { upstreamModel } = this.#selection.deployment;
-    const done = await workOnCall(this.#dependencies.bodies, this.#call, "embeddings", {
-      ...this.#sides,
-      upstreamModel,
-    });
-    for (const what of done.answer.warnings) this.warn(what);
+    const { dependencies, call, selection, warnings } = this.#parts;
+    const ask = { ...this.#sides, upstreamModel: selection.deployment.upstreamModel };
+    const done = await workOnBody(dependencies.bodies, call, "embeddings", ask);
+    for (const what of done.answer.warnings) warnings.add(what);
     this.#asked = done.answer.asked;
     return madeBy(done);
   }
@@ -40,29 +29,18 @@ export class EmbeddingTranslation implements Translator {
   /** What the upstream does not count is told to the caller as it is booked: as an estimate. */
   async whole(reply: Uint8Array, { usage }: ReplyFacts): Promise<TranslatedAnswer> {
     if (this.#asked === null) throw new Error("an answer before its question");
-    const { model, inputEstimate } = this.#call.facts;
-    const told = usage !== null && usage.untold === undefined;
-    if (!told) this.warn("the number of tokens is an estimate: this upstream does not count them");
-    const done = outcomeOf(
-      await this.#dependencies.bodies.do(
-        "embeddings-answer",
-        { ...this.#sides, ...this.#asked, model, inputTokens: told ? usage.usage.inputUncached : inputEstimate },
-        reply,
-      ),
-    );
+    const { dependencies, call, warnings } = this.#parts;
+    const { model, inputEstimate } = call.facts;
+    const isCounted = usage !== null && usage.untold === undefined;
+    if (!isCounted) warnings.add("the number of tokens is an estimate: this upstream does not count them");
+    const inputTokens = isCounted ? usage.usage.inputUncached : inputEstimate;
+    const ask = { ...this.#sides, ...this.#asked, model, inputTokens };
+    const done = outcomeOf(await dependencies.bodies.do("embeddings-answer", ask, reply));
     return { contentType: "application/json", body: madeBy(done), images: 0 };
   }
 
   /** Vectors do not stream. */
   tap(inner: StreamTap): StreamTap {
     return inner;
-  }
-
-  warnings(): string | null {
-    return this.#warnings.header();
-  }
-
-  get warned(): Warnings {
-    return this.#warnings;
   }
 }

@@ -1,4 +1,4 @@
-import { type AnswerEvent, asFailure, bounds, type Failure, type Served } from "#core/index.ts";
+import { type AnswerEvent, asFailure, bounds, type Failure } from "#core/index.ts";
 import {
   type AnswerSource,
   brokenAnswer,
@@ -10,8 +10,8 @@ import {
   SseEvents,
   type StreamTap,
   type UpstreamCodec,
-  type UsageReading,
 } from "#protocols/index.ts";
+import { WrappedTap } from "../attempt/wrapped-tap.ts";
 import { HeldMedia } from "./held-media.ts";
 
 export interface TranslatedTapOptions {
@@ -33,7 +33,7 @@ const nothing: readonly Uint8Array[] = [];
 const emptyBytes = new Uint8Array(0);
 
 /** Listens to a stream of one dialect and passes it on in another. */
-export class TranslatedTap implements StreamTap {
+export class TranslatedTap extends WrappedTap {
   readonly #options: TranslatedTapOptions;
   // The inner tap has bounded the events already, each by the limit of its own dialect.
   readonly #sse = new SseEvents(bounds.imageEventBytesMax);
@@ -49,6 +49,7 @@ export class TranslatedTap implements StreamTap {
   #brokenBy: Failure | null = null;
 
   constructor(options: TranslatedTapOptions) {
+    super(options.inner);
     this.#options = options;
     this.#reader = options.reader.readEvents((event) => this.#write(event), options.source);
     this.#writer = options.writer;
@@ -56,7 +57,7 @@ export class TranslatedTap implements StreamTap {
   }
 
   push(chunk: Uint8Array): Uint8Array {
-    const { inner } = this.#options;
+    const { inner } = this;
     this.#sse.push(inner.push(chunk), this.#visit);
     if (inner.ended && inner.failure === null) this.#end();
     return this.#take();
@@ -80,58 +81,26 @@ export class TranslatedTap implements StreamTap {
   }
 
   /** A last event whose blank line is missing is supplied by the tap within, and has not been read yet. */
-  rest(): Uint8Array {
+  override rest(): Uint8Array {
     if (this.failure === null) {
-      this.#sse.push(this.#options.inner.rest(), this.#visit);
+      this.#sse.push(this.inner.rest(), this.#visit);
       this.#end();
     }
     return this.#take();
   }
 
-  get held(): number {
-    return (this.#options.inner.held ?? 0) + this.#media.bytes;
-  }
-
-  get events(): number {
-    return this.#options.inner.events;
+  override get held(): number {
+    return super.held + this.#media.bytes;
   }
 
   /** Also when the rest cannot be told any more. After an error of the upstream's own its last word may still come. */
-  get ended(): boolean {
-    const { inner } = this.#options;
+  override get ended(): boolean {
+    const { inner } = this;
     return inner.ended || (this.#brokenBy !== null && inner.failure === null);
   }
 
-  get usage(): UsageReading | null {
-    return this.#options.inner.usage;
-  }
-
-  get served(): Served | undefined {
-    return this.#options.inner.served;
-  }
-
-  get usageFinal(): boolean {
-    return this.#options.inner.usageFinal;
-  }
-
-  get failure(): Failure | null {
-    return this.#brokenBy ?? this.#options.inner.failure;
-  }
-
-  get outputEstimate(): number {
-    return this.#options.inner.outputEstimate;
-  }
-
-  get contentSeen(): boolean {
-    return this.#options.inner.contentSeen;
-  }
-
-  get id(): string | null {
-    return this.#options.inner.id;
-  }
-
-  complete(): boolean {
-    return this.#options.inner.complete();
+  override get failure(): Failure | null {
+    return this.#brokenBy ?? this.inner.failure;
   }
 
   #read(bytes: Uint8Array, start: number, end: number): void {

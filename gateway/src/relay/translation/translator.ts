@@ -1,5 +1,5 @@
 import type { Failure } from "#core/index.ts";
-import type { ReplyFacts, StreamTap } from "#protocols/index.ts";
+import { answerEvents, type EventWriter, type ReplyFacts, type StreamTap } from "#protocols/index.ts";
 
 /** A whole answer in the caller's dialect. */
 export interface TranslatedAnswer {
@@ -20,17 +20,18 @@ export interface Translator {
    * upstream's as its caller is told of it.
    */
   tap(inner: StreamTap, inStream: (told: Failure) => Failure): StreamTap;
-  /** Takes what somebody else could not carry. */
-  readonly warn: (what: string) => void;
-  /** What could not be carried so far, as the value of x-sluice-warnings; null when all could. */
-  warnings(): string | null;
-  /** All that could not be carried, also what showed once the headers had gone. */
-  readonly warned: Warnings;
   /** The upstream was asked to search the web, and may not say how often it did. */
   readonly searches: boolean;
 }
 
 export const streamType = "text/event-stream; charset=utf-8";
+
+/** A whole answer as a stream that is already at its end, for a caller that asked for one. */
+export function wholeStream(writer: EventWriter, answer: Parameters<typeof answerEvents>[0]): TranslatedAnswer {
+  let text = "";
+  for (const event of answerEvents(answer)) text += writer.write(event);
+  return { contentType: streamType, body: new TextEncoder().encode(text), images: 0 };
+}
 
 const warningsMax = 32;
 const warningsBytesMax = 2_048;
@@ -41,21 +42,21 @@ const unsafe = /[^\x20-\x7e]|;/g;
 export class Warnings {
   /** Made with the first: almost every call has none. */
   #said: Set<string> | null = null;
+  #isSent = false;
+  /** Takes those that come once the headers have gone. */
+  later: ((what: string) => void) | null = null;
 
-  constructor(said: Iterable<string> = []) {
-    for (const what of said) this.add(what);
-  }
-
-  /** The text as it will be told; null when it was said before or there are too many. */
-  add(what: string): string | null {
+  readonly add = (what: string): void => {
     const safe = what.replace(unsafe, " ");
     this.#said ??= new Set();
-    if (this.#said.size >= warningsMax || this.#said.has(safe)) return null;
+    if (this.#said.size >= warningsMax || this.#said.has(safe)) return;
     this.#said.add(safe);
-    return safe;
-  }
+    if (this.#isSent) this.later?.(safe);
+  };
 
+  /** The value of x-sluice-warnings; null when there are none. */
   header(): string | null {
+    this.#isSent = true;
     return this.#said === null ? null : [...this.#said].join("; ").slice(0, warningsBytesMax);
   }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { bounds, type Failure } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
-import { AnswerMemory } from "./answer-memory.ts";
+import { LargeMemory } from "./large-memory.ts";
 
 /** Answers that grow to their size and are read no further until told. */
 function answerOf(bytes: number, read: Promise<void>): OutboundAnswer {
@@ -15,7 +15,7 @@ function answerOf(bytes: number, read: Promise<void>): OutboundAnswer {
 }
 
 test("whole answers of a usual size take no room, larger ones what they need, and all together no more than there is", async () => {
-  const memory = new AnswerMemory();
+  const memory = new LargeMemory("large answers", bounds.largeRepliesBytesMax, bounds.replyInPlaceBytesMax);
   const { promise, resolve } = Promise.withResolvers<void>();
   const usual = memory.open();
   const reads: Promise<unknown>[] = [usual.read(answerOf(bounds.replyInPlaceBytesMax, promise), 1)];
@@ -32,5 +32,30 @@ test("whole answers of a usual size take no room, larger ones what they need, an
   resolve();
   await Promise.all(reads);
   for (const place of [usual, ...places]) place.release();
+  expect(memory.bytes).toBe(0);
+});
+
+test("events of a usual size take no room, larger ones what they need, and all together no more than there is", () => {
+  const memory = new LargeMemory("large events of streams", bounds.largeEventsBytesMax, bounds.eventBytesMax);
+  const usual = memory.open();
+  usual.hold(bounds.eventBytesMax);
+  expect(memory.bytes).toBe(0);
+  const places: ReturnType<LargeMemory["open"]>[] = [];
+  const refused = (): boolean => {
+    const place = memory.open();
+    places.push(place);
+    try {
+      place.hold(bounds.imageEventBytesMax);
+      return false;
+    } catch {
+      return true;
+    }
+  };
+  while (!refused());
+  expect(places.length).toBeGreaterThan(2);
+  expect(memory.bytes).toBeLessThanOrEqual(bounds.largeEventsBytesMax);
+  expect(() => places.at(-1)?.hold(bounds.imageEventBytesMax)).toThrow("too many large events");
+  usual.hold(100);
+  for (const place of places) place.release();
   expect(memory.bytes).toBe(0);
 });

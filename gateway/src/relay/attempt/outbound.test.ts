@@ -10,7 +10,7 @@ import {
 } from "#protocols/index.ts";
 
 import type { EndpointProtocol } from "../call.ts";
-import { bearsSeals } from "./foreign-seals.ts";
+import { bearsSeals } from "./outbound.ts";
 
 const messages: EndpointProtocol = {
   endpoint: "messages",

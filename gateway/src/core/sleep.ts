@@ -1,7 +1,11 @@
-import type { Clock } from "#ports/index.ts";
+import type { CallSignal } from "./call-signal.ts";
 
-/** Resolves after a time, or at once when the signal aborts. */
-export function passed(clock: Pick<Clock, "after">, ms: number, signal: AbortSignal): Promise<void> {
+/** Resolves after `ms`, or at once when the signal aborts. */
+export function sleep(
+  clock: { after(ms: number, act: () => void): () => void },
+  ms: number,
+  signal: CallSignal,
+): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
     const stop = clock.after(ms, end);

@@ -1,0 +1,56 @@
+import type { Failure } from "#core/index.ts";
+import type { OutboundAnswer } from "#ports/index.ts";
+import type { StreamTap } from "#protocols/index.ts";
+import type { Delivery } from "../call.ts";
+import { passAtOnce } from "./answer-headers.ts";
+import { AnswerStream } from "./answer-stream.ts";
+import { type BegunAttempt, drains } from "./run-attempt.ts";
+import { readStreamStart, type StreamStart } from "./stream-start.ts";
+
+export interface OpenStreamOptions {
+  readonly tap: StreamTap;
+  /** Whether the stream has begun, with all events so far. It is asked once there is an event. */
+  readonly begun: (tap: StreamTap) => boolean;
+  /** Throws the failure of a stream that is not passed on. */
+  readonly check: (cut: StreamStart["cut"]) => void;
+  readonly headers: () => Record<string, string>;
+  /** An error that the tap found, as the caller is told of it. */
+  readonly inStream: (failure: Failure) => Failure;
+}
+
+/** A stream is held back until it has begun, so that a failure before that has a status, and can still go elsewhere. */
+export async function openStream(
+  attempt: BegunAttempt,
+  answer: OutboundAnswer,
+  { tap, begun, check, headers: headersOf, inStream }: OpenStreamOptions,
+): Promise<Delivery> {
+  const { dependencies, call, selection, tally, entry } = attempt;
+  const { provider } = selection.deployment;
+  const { firstEventMs, idleMs } = provider.timeouts;
+  const { clock, events } = dependencies;
+  const { status } = answer;
+  const place = events.open();
+  try {
+    entry.stream = tap;
+    const start = await readStreamStart({ clock, answer, tap, place, firstEventMs, idleMs, begun });
+    check(start.cut);
+    entry.begin(tap);
+    const headers = headersOf();
+    if (start.cut !== null && tap.events === 0) {
+      entry.finish(status, tap);
+      tally.end();
+      return { status, headers, body: new Uint8Array(0) };
+    }
+    passAtOnce(headers);
+    const stream = new AnswerStream({
+      ...{ dependencies, call, entry, answer, tap, start, place, idleMs, inStream },
+      dialect: call.protocol.dialect,
+      over: () => tally.end(),
+      drains: drains(call, provider),
+    });
+    return { status, headers, body: stream.open() };
+  } catch (thrown) {
+    place.release();
+    throw thrown;
+  }
+}

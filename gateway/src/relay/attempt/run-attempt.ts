@@ -1,0 +1,60 @@
+import { asFailure, type CallSignal, Failure, type Provider } from "#core/index.ts";
+import type { Call, Delivery } from "../call.ts";
+import { AttemptEntry } from "./attempt-entry.ts";
+import type { AttemptParts } from "./attempt-parts.ts";
+
+/** An attempt that has its ledger entry. */
+export interface BegunAttempt extends AttemptParts {
+  readonly entry: AttemptEntry;
+}
+
+/**
+ * One attempt with its ledger entry, which is durable before anything is sent where the settings require that. Resolves once an answer
+ * has begun; until then it throws a Failure that says what may be tried next, with the entry settled. The caller's going away ends what
+ * is sent for it.
+ */
+export async function runAttempt(
+  parts: AttemptParts,
+  work: (entry: AttemptEntry, signal: CallSignal) => Promise<Delivery>,
+): Promise<Delivery> {
+  const { dependencies, call, selection, tally } = parts;
+  tally.attempts++;
+  const entry = beginEntry(parts);
+  // Where the upstream is to be let finish, the caller's signal holds only until an answer has begun.
+  const own = drains(call, selection.deployment.provider) ? new AbortController() : null;
+  const gone = (): void => own?.abort();
+  if (own !== null) call.signal.addEventListener("abort", gone, { once: true });
+  if (call.signal.aborted) gone();
+  try {
+    const { ledgerDurability } = dependencies.catalog().settings;
+    if (ledgerDurability === "strict" || ledgerDurability === "remote") await dependencies.journal.synced();
+    const delivery = await work(entry, own?.signal ?? call.signal);
+    // A stream may last for long; what it answers is not needed any more.
+    if (call.body instanceof Uint8Array) call.body = null;
+    return delivery;
+  } catch (thrown) {
+    throw entry.fail(call.signal.aborted ? callerGone(thrown) : asFailure(thrown));
+  } finally {
+    if (own !== null) call.signal.removeEventListener("abort", gone);
+  }
+}
+
+/** What the upstream goes on with in any case is listened to until its end: it has to be paid for. */
+export function drains({ facts }: Call, { disconnect }: Provider): boolean {
+  return facts.background === true || disconnect === "drain";
+}
+
+function beginEntry(parts: AttemptParts): AttemptEntry {
+  try {
+    return new AttemptEntry(parts);
+  } catch (thrown) {
+    parts.selection.end("cancelled", 0);
+    throw thrown;
+  }
+}
+
+/** Whatever else went wrong at the same time; what is known of the request stays known. */
+function callerGone(thrown: unknown): Failure {
+  const { arrival } = asFailure(thrown);
+  return new Failure("client_closed", "The caller went away.", { arrival, cause: thrown });
+}
