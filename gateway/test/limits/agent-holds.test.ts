@@ -107,6 +107,17 @@ test("a stream whose input turns out dearer than held holds the rest at its firs
   expect(ended).not.toContain("message_stop");
 });
 
+test("what was learned holds no more than the context window", async () => {
+  const deployments = [{ provider: "claude", upstream_model: "claude-opus-5" }];
+  await withBudget(100, { models: [{ name: "opus", deployments, price, context_window: 150_000 }] });
+  for (let call = 0; call < 3; call++) await (await send(ask(), { prompt_tokens: 150_000, tokens: 1 })).text();
+  const [entry] = await gateway.entries();
+  expect((entry?.reservedNanoUsd ?? 0) / 1e9).toBeCloseTo(
+    (150_000 * price.cache_write_5m + 2_000 * price.output) / 1e6,
+    2,
+  );
+});
+
 test("text outside of ASCII and pictures are held by what they are", async () => {
   await withBudget(0.5);
   const status = async (content: unknown) =>

@@ -92,9 +92,12 @@ export class CallEstimate implements Estimate {
     const unseen = unseenTokens(this.#unseen, window);
     const all = input.text + image + audio + unseen;
     const prices = holdPrices(model.price, Math.min(all, window), writes);
+    const perToken = prices.image > prices.audio ? "image" : "audio";
+    const costOfWindow = (): NanoUsd =>
+      costAtMost(prices, { input: { text: 0, image: 0, audio: 0, [perToken]: most } });
     const costOfInput = (tokens: InputTokens): NanoUsd => {
       const cost = costAtMost(prices, { input: tokens });
-      return all <= most ? cost : Math.min(cost, costAtMost(prices, { input: { text: 0, image: 0, audio: most } }));
+      return all <= most ? cost : Math.min(cost, costOfWindow());
     };
     const again = facts.hosted === undefined ? 0 : costOfInput({ text, image, audio });
     const guessed = costOfInput(input) + again;
@@ -102,9 +105,11 @@ export class CallEstimate implements Estimate {
     // What may fill the window may be sound.
     const more = this.#unseen.fillsWindow ? Math.max(seen, costOfInput({ text: 0, image: 0, audio: unseen })) : seen;
     const counted = countedCost(facts, prices) + this.#drawn(model, prices);
+    const expected = this.#corrected(guessed, model) + more;
     const hold = {
       model: model.name,
-      input: this.#corrected(guessed, model) + more,
+      // Whatever was learned, a prompt that is read once is not longer than the window.
+      input: expected <= guessed || facts.hosted !== undefined ? expected : Math.min(expected, costOfWindow()),
       counted,
       prices,
       // A short input is mostly frame, and says nothing of the next one.
