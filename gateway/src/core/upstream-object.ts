@@ -1,6 +1,10 @@
+import { inputTokensOf, tokensOf, type Usage } from "./usage.ts";
+
 /** Kinds of objects that a vendor keeps for later calls. */
 export type UpstreamObjectKind =
   | "response"
+  /** Of a stored response: what its `output` lists. */
+  | "item"
   | "thread_message"
   | "interaction"
   | "conversation"
@@ -36,6 +40,24 @@ export interface UpstreamObject extends KeptObject {
   readonly upstreamModel: string;
   /** Unix milliseconds. */
   readonly createdAt: number;
+}
+
+/** A stored response and its items. `usage` null: not known yet. */
+export function keptResponse(
+  id: string,
+  items: readonly string[],
+  usage: Usage | null,
+  expiresAt: number,
+): readonly KeptObject[] {
+  // Continuing it brings the whole conversation as input. An item has no more tokens than the output that it is part of.
+  const inputTokens = usage === null ? null : tokensOf(usage);
+  const itemTokens = usage === null ? null : tokensOf(usage) - inputTokensOf(usage);
+  return [
+    { id, kind: "response", inputTokens, expiresAt },
+    ...items.filter(isObjectId).map((item): KeptObject => {
+      return { id: item, kind: "item", inputTokens: itemTokens, expiresAt };
+    }),
+  ];
 }
 
 /** An id of a vendor's object, as far as it can be one: visible ASCII, of a bounded length. */

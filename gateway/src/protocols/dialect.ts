@@ -118,6 +118,8 @@ export interface ReplyFacts {
   readonly status?: string | null;
   /** Ids of what the upstream made on the way and takes again later: containers, in chat completions sounds. */
   readonly made?: readonly string[];
+  /** Ids of the items that the answer consists of, where later calls may name them. */
+  readonly items?: readonly string[];
 }
 
 /**
@@ -151,6 +153,7 @@ export interface StreamTap {
   readonly id: string | null;
   /** The same as far as it was seen. */
   readonly made?: readonly string[];
+  readonly items?: readonly string[];
   /** At a clean end of bytes: whether the stream said all that its dialect requires. */
   complete(): boolean;
   /** Called once after a complete end: what is still to be sent to the caller. Nothing where bytes pass unchanged. */

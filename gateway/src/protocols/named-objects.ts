@@ -21,6 +21,7 @@ export interface NamedObject {
 const kinds: Readonly<Record<string, UpstreamObjectKind>> = {
   previous_response_id: "response",
   previous_message_id: "thread_message",
+  input: "item",
   conversation: "conversation",
   prompt: "prompt",
   container: "container",
@@ -57,16 +58,25 @@ const originPattern = /(?:_output|_result|citation|file_path|^anthropic)$/;
 /** A part that holds a picture. */
 const picturePattern = /^(?:input_)?image/;
 
-/** `marks`: see ObjectNames. `toolsIn`: the member in which tools stand elsewhere than at the top. */
+/** `marks`: see ObjectNames. `toolsIn`: the member in which tools stand elsewhere than at the top. `ids`: that of ids. */
 export function objectNames(
   names: readonly string[],
   marks: readonly string[],
-  { holders = [], toolsIn = [] }: { readonly holders?: readonly string[]; readonly toolsIn?: readonly string[] } = {},
+  {
+    holders = [],
+    toolsIn = [],
+    ids = [],
+  }: {
+    readonly holders?: readonly string[];
+    readonly toolsIn?: readonly string[];
+    readonly ids?: readonly string[];
+  } = {},
 ): ObjectNames {
   const sieve = new NameSieve()
     .add(OBJECTS, [...names, ...holders])
     .add(MEDIA, mediaNames)
-    .add(TOOLS, toolsIn);
+    .add(TOOLS, toolsIn)
+    .add(IDS, ids);
   return {
     walked: new Set([...names, ...holders]),
     holders: new Set(holders),
@@ -78,6 +88,7 @@ export function objectNames(
 const OBJECTS = 1;
 const MEDIA = 2;
 const TOOLS = 4;
+const IDS = 8;
 
 /** For a scan of a body of this dialect. */
 export function listenFor({ sieve }: ObjectNames): NamesHeard {
@@ -92,6 +103,11 @@ export function mediaHeard({ classes }: NamesHeard): boolean {
 /** Whether the body that was listened to may declare tools elsewhere than at the top. */
 export function toolsHeard({ classes }: NamesHeard): boolean {
   return (classes & TOOLS) !== 0;
+}
+
+/** Whether objects of the body that was listened to may have ids. */
+export function idsHeard({ classes }: Pick<NamesHeard, "classes">): boolean {
+  return (classes & IDS) !== 0;
 }
 
 /**

@@ -14,6 +14,7 @@ export type UnseenBound = "record" | "picture" | "window" | "nothing";
 
 export const objectBounds: Readonly<Record<UpstreamObjectKind, UnseenBound>> = {
   response: "record",
+  item: "record",
   thread_message: "record",
   interaction: "record",
   conversation: "record",

@@ -38,6 +38,8 @@ export const upstreamBounds = {
   inlinedBytesMax: 32 * 1024 * 1024,
   inlinedFetchMs: 10_000,
   inlinedMovesMax: 3,
+  /** Items of one stored answer that later calls may refer to. */
+  keptItemsMax: 256,
   /** Objects kept at upstreams that are in memory. */
   upstreamObjectsMax: 50_000,
   /** An object that the database does not know may have been made by another process: read again after this, and each time twice as long. */

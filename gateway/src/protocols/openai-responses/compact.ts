@@ -3,10 +3,10 @@ import { addressedMedia } from "../addressed-media.ts";
 import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
 import { MemberChecks } from "../member-checks.ts";
-import { listenFor, mediaHeard, nestedObjects, objectAt } from "../named-objects.ts";
+import { listenFor, mediaHeard, objectAt } from "../named-objects.ts";
 import { readLabel, readModel, scanRequest } from "../request-members.ts";
 import { estimateInput } from "./input-estimate.ts";
-import { continuedResponse, modelsAndTools, objectsOfOpenai, said } from "./request.ts";
+import { continuedResponse, modelsAndTools, namedWithin, objectsOfOpenai, said } from "./request.ts";
 
 const compactChecks = new MemberChecks(requestFields["responses-compact"]);
 const countChecks = new MemberChecks(requestFields["input-tokens"]);
@@ -45,7 +45,7 @@ function promptFacts(body: Uint8Array, checks: MemberChecks): RequestFacts {
     continues: continuedResponse(body, previous),
     objects: [
       ...objectAt(body, members.get("conversation"), "conversation"),
-      ...nestedObjects(body, objectsOfOpenai, heard),
+      ...namedWithin(body, members.get("input"), heard),
     ],
     keeps: null,
     choosing: choosingIn(body, members),

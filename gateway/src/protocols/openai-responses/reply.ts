@@ -6,6 +6,7 @@ import { objectOf, textOf } from "../json-value.ts";
 import { readServed } from "../read-served.ts";
 import { OutputTools } from "../server-tools.ts";
 import { drawingModel } from "./drawing.ts";
+import { ItemIds } from "./item-ids.ts";
 import { readResponsesUsage } from "./usage.ts";
 
 const wanted: ReadonlySet<string> = new Set([
@@ -50,6 +51,7 @@ export function readResponsesReply(body: Uint8Array): ReplyFacts {
     id: textOf(read(members.get("id"))),
     status,
     made: tools.made,
+    items: output === undefined ? [] : new ItemIds().takeAll(body, output).all,
   };
 }
 

@@ -9,6 +9,7 @@ import { missing, textOf, wrong } from "../json-value.ts";
 import { MemberChecks } from "../member-checks.ts";
 import { mayEscape, valueEnd, walkMembers } from "../member-walk.ts";
 import {
+  idsHeard,
   listenFor,
   mediaHeard,
   type NamedObject,
@@ -20,6 +21,7 @@ import {
 import { readBoolean, readCount, readLabel, readModel, readSmall, scanRequest } from "../request-members.ts";
 import { namedModel, type ToolFacts, toolFacts } from "../tool-facts.ts";
 import { estimateInput } from "./input-estimate.ts";
+import { itemReferences } from "./item-ids.ts";
 
 const checks = new MemberChecks(requestFields.responses);
 
@@ -29,6 +31,7 @@ export const objectsOfOpenai = objectNames(
     "comparison_response_id",
   ],
   ["file_id", "vector_store_ids", '"container', "skill_id", "tunnel_id", "comparison_response_id"],
+  { ids: ["id"] },
 );
 /** Items of the input that bring tools with them. */
 const toolMarks = ["additional_tools", "tool_search_output"].map((mark) => Buffer.from(mark));
@@ -97,8 +100,14 @@ function responsesObjects(
   return [
     ...objectAt(body, members.get("conversation"), "conversation"),
     ...objectAt(body, members.get("prompt"), "prompt"),
-    ...nestedObjects(body, objectsOfOpenai, heard),
+    ...namedWithin(body, members.get("input"), heard),
   ];
+}
+
+/** Files, stores, containers and what else nested members name, and items of the input that are references. */
+export function namedWithin(body: Uint8Array, input: Span | undefined, heard: NamesHeard): readonly NamedObject[] {
+  const nested = nestedObjects(body, objectsOfOpenai, heard);
+  return idsHeard(heard) ? [...nested, ...itemReferences(body, input)] : nested;
 }
 
 /** Of the tools, wherever they stand, and of the check of what goes in and comes out. */

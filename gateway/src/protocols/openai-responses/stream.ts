@@ -12,6 +12,7 @@ import { SseEvents } from "../sse-events.ts";
 import { firstEventBroken } from "../upstream-broke.ts";
 import { drawingModel } from "./drawing.ts";
 import { bareFailedResponse, failureEvents, upstreamFailure } from "./error.ts";
+import { ItemIds } from "./item-ids.ts";
 import { readResponsesUsage } from "./usage.ts";
 
 /**
@@ -31,6 +32,7 @@ export class ResponsesStreamTap implements StreamTap {
   /** The last event repeats the whole answer, and pictures come as base64: as large as those of the images API. */
   readonly #sse = new SseEvents(bounds.imageEventBytesMax);
   readonly #tools = new OutputTools();
+  readonly #items = new ItemIds();
   #told: UsageReading | null = null;
   /** Set by the terminal event. */
   #madeInAll: readonly string[] = [];
@@ -47,6 +49,10 @@ export class ResponsesStreamTap implements StreamTap {
 
   get made(): readonly string[] {
     return this.#madeInAll.length > 0 ? this.#madeInAll : this.#tools.made;
+  }
+
+  get items(): readonly string[] {
+    return this.#items.all;
   }
 
   /** Usage is told once, in the terminal event; until then it is known what the upstream's tools have done. */
@@ -130,14 +136,17 @@ export class ResponsesStreamTap implements StreamTap {
   /** Some end their streams without repeating the output, so items are counted as they come as well. */
   #readItem(data: Uint8Array): void {
     const item = skim(data, itemOnly)?.get("item");
-    if (item !== undefined) this.#tools.take(data, item);
+    if (item === undefined) return;
+    this.#tools.take(data, item);
+    this.#items.take(data, item);
   }
 
   /** An event that is cut or broken does not end the stream; that it never ended will be noticed. */
   #readTerminal(type: string, data: Uint8Array): void {
     const response = responseIn(data);
     if (response === null) return;
-    const { all, model } = toolsIn(data, this.#tools.pictures > 0);
+    const { all, model, output } = toolsIn(data, this.#tools.pictures > 0);
+    if (output !== undefined && this.#items.all.length === 0) this.#items.takeAll(data, output);
     const seen = moreOf(this.#tools.use, all.use);
     this.#madeInAll = all.made;
     this.ended = true;
@@ -211,13 +220,16 @@ function deltaLength(data: Uint8Array): number {
 }
 
 /** The calls of tools in the output that the last event repeats, and the model of the tool that makes pictures. */
-function toolsIn(data: Uint8Array, drew: boolean): { readonly all: OutputTools; readonly model: string } {
+function toolsIn(
+  data: Uint8Array,
+  drew: boolean,
+): { readonly all: OutputTools; readonly model: string; readonly output: Span | undefined } {
   const response = skim(data, responseOnly)?.get("response");
   const members = response === undefined ? null : skimObject(data, response.start, response.end, toolsWanted);
   const output = members?.get("output");
   const all = new OutputTools();
   if (output !== undefined) all.takeAll(data, output);
-  return { all, model: drew || all.pictures > 0 ? drawingModel(data, members?.get("tools")) : "" };
+  return { all, output, model: drew || all.pictures > 0 ? drawingModel(data, members?.get("tools")) : "" };
 }
 
 /** Id, usage and error of the response inside a lifecycle event; the rest of it is passed over unread. */

@@ -178,7 +178,7 @@ export class AttemptEntry {
   succeed(status: number, reply: ReplyFacts, images: number): void {
     const now = this.begin(null);
     this.kept.answer(reply.id);
-    this.kept.made(reply.made);
+    this.kept.made(reply);
     if (reply.status === "queued" || reply.status === "in_progress") {
       const outcome = this.kept.answerId === null ? "succeeded" : "pending";
       this.#settle({ outcome, httpStatus: status, failure: null, told: this.#expected(), rawUsage: null, now });
@@ -192,7 +192,7 @@ export class AttemptEntry {
 
   /** A stream that came to its good end. */
   finish(status: number, tap: StreamTap): void {
-    this.kept.made(tap.made);
+    this.kept.made(tap);
     const told = this.#counted(measuredStream(tap, this.#inputEstimate));
     const rawUsage = tap.usage?.raw ?? null;
     this.#settle({ outcome: "succeeded", httpStatus: status, failure: null, told, rawUsage });

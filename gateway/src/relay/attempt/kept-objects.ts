@@ -1,5 +1,6 @@
-import { bounds, isObjectId, type KeptObject, tokensOf, type UpstreamObject } from "#core/index.ts";
+import { bounds, isObjectId, type KeptObject, keptResponse, tokensOf, type UpstreamObject } from "#core/index.ts";
 import type { AttemptFields } from "#ledger/index.ts";
+import type { ReplyFacts } from "#protocols/index.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import type { KeptState } from "../upstream-objects.ts";
 import type { AttemptParts } from "./attempt-parts.ts";
@@ -14,6 +15,7 @@ export class KeptObjects {
   readonly #keeps: UpstreamObject["kind"] | null;
   #answerId: string | null = null;
   #made: readonly string[] = [];
+  #items: readonly string[] = [];
   #passed: readonly KeptObject[] = none;
   /** Conversations of the workspace to which the upstream adds the answer. */
   readonly #conversations: readonly KeptObject[];
@@ -39,9 +41,10 @@ export class KeptObjects {
     this.remember(null);
   }
 
-  /** Ids of what the upstream made on the way to the answer. */
-  made(ids: readonly string[] | undefined): void {
-    if (ids !== undefined) this.#made = ids.filter(isObjectId);
+  /** Ids of what the upstream made on the way to the answer, and of the answer's items. */
+  made({ made, items }: Pick<ReplyFacts, "made" | "items">): void {
+    if (made !== undefined) this.#made = made.filter(isObjectId);
+    if (items !== undefined) this.#items = items;
   }
 
   /** What a call that is passed through has made or deleted. */
@@ -68,8 +71,10 @@ export class KeptObjects {
     // It has grown by this answer, and is input as a whole each time.
     if (inputTokens !== null)
       for (const conversation of this.#conversations) objects.push({ ...conversation, inputTokens });
-    if (this.#answerId !== null && this.#keeps !== null) {
-      // Continuing the answer brings the whole conversation as input.
+    if (this.#answerId !== null && this.#keeps === "response") {
+      const usage = inputTokens === null ? null : (used?.usage ?? null);
+      objects.push(...keptResponse(this.#answerId, this.#items, usage, now + bounds.responseKeptMs));
+    } else if (this.#answerId !== null && this.#keeps !== null) {
       objects.push({ id: this.#answerId, kind: this.#keeps, inputTokens, expiresAt: now + this.#lifeMs(used) });
     }
     return objects.length === 0 ? nothing : { objects };

@@ -1,11 +1,10 @@
 import {
   bounds,
-  type KeptObject,
+  keptResponse,
   type LedgerEntry,
   settle,
   type Task,
   type TaskState,
-  tokensOf,
   type Usage,
   usualTerms,
 } from "#core/index.ts";
@@ -45,10 +44,9 @@ export async function settleResponse(
     rawUsage: rawUsageWithin(facts?.usage?.raw ?? null),
     ...settle({ ...(await pricing(dependencies, task)), usage, served: told.served }),
     totalMs: Math.max(open.totalMs, now - open.at),
-    // Continuing it brings the whole conversation as input.
     ...(state === "expired" || open.upstreamId === null
       ? {}
-      : { objects: [keptResponse(open.upstreamId, usage, now)] }),
+      : { objects: keptResponse(open.upstreamId, facts?.items ?? [], usage, now + bounds.responseKeptMs) }),
   };
   const entries = [...othersOf(dependencies, task, entry, told), entry];
   const step = {
@@ -72,10 +70,6 @@ export async function settleResponse(
 /** The ledger entry of its attempt, as far as the call that began it could say. */
 export function openEntryOf({ request }: Pick<Task, "request">): LedgerEntry {
   return JSON.parse(request);
-}
-
-function keptResponse(id: string, usage: Usage, now: number): KeptObject {
-  return { id, kind: "response", inputTokens: tokensOf(usage), expiresAt: now + bounds.responseKeptMs };
 }
 
 type EndState = Extract<TaskState, "succeeded" | "failed" | "cancelled" | "expired">;
