@@ -5,12 +5,12 @@ import { join } from "node:path";
 import type { ConfigFile } from "@sluice/contract";
 import { until } from "../until.ts";
 import { AdminClient, administratorEnvironment } from "./admin-client.ts";
-import { root } from "./child.ts";
 import { freePort } from "./free-port.ts";
 import type { HostileShape } from "./hostile/hostile-shape.ts";
 import { hostileShapes } from "./hostile/hostile-shapes.ts";
 import { type QuietUpstream, startQuietUpstream } from "./quiet-upstream.ts";
 import { type Gateway, startGateway } from "./start-gateway.ts";
+import { WatchedLoop } from "./watched-loop.ts";
 
 /**
  * Promise 8 of the design: no single request, however shaped, holds up another caller. What its event loop spends on one
@@ -29,19 +29,16 @@ const keys = {
 };
 let upstream: QuietUpstream;
 let gateway: Gateway;
-let watchUrl = "";
+let loop: WatchedLoop;
 let asKey = { token: "", path: "" };
 
 beforeAll(async () => {
   upstream = startQuietUpstream();
-  const port = await freePort();
-  watchUrl = `http://127.0.0.1:${port}`;
+  loop = new WatchedLoop(await freePort());
   gateway = await startGateway({
     config: configOf(upstream.url),
     env: {
-      LOOP_WATCH_PORT: String(port),
-      BUN_OPTIONS: `--preload ${join(root, "test/acceptance/loop-watch.ts")}`,
-      SLUICE_LOG_LEVEL: "error",
+      ...loop.environment,
       ...administratorEnvironment,
     },
   });
@@ -62,13 +59,13 @@ test.each(hostileShapes.map((shape) => [shape.name, shape] as const))("%s", asyn
   // What a shape costs it costs each time; one long turn alone may be the collector's or the compiler's.
   let longest = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < attemptsMax && longest >= turnMsMax; attempt++) {
-    await watch();
+    await loop.look();
     const beside = new AbortController();
     const others = keepAsking(beside.signal);
     const answer = await answerOf(shape);
     beside.abort();
     const statuses = await others;
-    longest = Math.min(longest, await longestTurnMs());
+    longest = Math.min(longest, await loop.longestTurnMs(turnMsMax));
     if (process.env["HOSTILE_PRINT"] !== undefined) console.log(`${longest.toFixed(1)} ms ${answer.status}`);
     expect(shape.answers).toContain(answer.status);
     expect(inDialect(shape, answer)).toBe(true);
@@ -81,12 +78,12 @@ test.each([
   ["halfway through its body", 0.5],
   ["at the last byte of it", 1],
 ])("video: a caller that is gone %s", async (_when, part) => {
-  await watch();
+  await loop.look();
   const body = Buffer.from(`{"model":"clip","prompt":"gone","image":"data:image/png;base64,${"A".repeat(30 << 20)}"}`);
   await leaveAfter(body.subarray(0, Math.floor(body.length * part)), body.length);
   // Whatever is still done for it is done beside this.
   for (let asked = 0; asked < 100; asked++) expect((await small("openai")).status).toBe(200);
-  expect(await longestTurnMs()).toBeLessThan(turnMsMax);
+  expect(await loop.longestTurnMs(turnMsMax)).toBeLessThan(turnMsMax);
 });
 
 test("after all of them it holds no body any more, and serves as before", async () => {
@@ -99,7 +96,7 @@ test("after all of them it holds no body any more, and serves as before", async 
   // The collector comes with calls, and later on a machine that has other work.
   await until(async () => {
     expect((await small("claude")).status).toBe(200);
-    return (await watch()).resident_bytes < growthBytesMax;
+    return (await loop.look()).resident_bytes < growthBytesMax;
   });
   expect(gateway.output()).not.toContain('"level":"error"');
 });
@@ -194,22 +191,6 @@ function warmUp(model: string): HostileShape {
   const content = "a".repeat(3 * 1024 * 1024);
   const body = () => JSON.stringify({ model, messages: [{ role: "user", content }] });
   return { name: "warm-up", path: "/v1/chat/completions", body, answers: [200] };
-}
-
-interface Watched {
-  readonly longest_ms: number;
-  readonly resident_bytes: number;
-  readonly slowness: number;
-}
-
-async function watch(path = ""): Promise<Watched> {
-  return (await (await fetch(`${watchUrl}/${path}`)).json()) as Watched;
-}
-
-/** Since the last look, as long as it would be on the machine that the bound was set on. */
-async function longestTurnMs(): Promise<number> {
-  const { longest_ms: longest } = await watch();
-  return longest < turnMsMax ? longest : longest / (await watch("slowness")).slowness;
 }
 
 function configOf(url: string): ConfigFile {

@@ -68,6 +68,7 @@ export { type Governing, governBody, type MemberRules } from "./govern-body.ts";
 export { choosingMembers, fold, GovernedNames } from "./governed-names.ts";
 export { holdsSeals } from "./held-seals.ts";
 export { JsonInvalid, readSpan, type ScanLimits, scanObject } from "./json-scan.ts";
+export { skimObject, skimValue } from "./json-skim.ts";
 export { isAwsEventStreamType, isEventStreamType, isJsonType } from "./json-type.ts";
 export { arrayOf, countOf, isObject, type JsonObject, numberOf, objectOf, parseObject, textOf } from "./json-value.ts";
 export { withoutMark } from "./line-end.ts";

@@ -1,5 +1,5 @@
 import { bounds } from "#core/index.ts";
-import { eventData, SseEvents } from "#protocols/index.ts";
+import { eventLines, SseEvents, skimObject, skimValue, textOf } from "#protocols/index.ts";
 
 /** How a response over a WebSocket has ended, as far as its session needs to know. */
 export interface AnswerEnd {
@@ -28,12 +28,12 @@ export async function sendAnswer(
     for (;;) {
       const piece = await reader.read();
       if (piece.done) return heard.end();
-      const texts: string[] = [];
-      events.push(piece.value, (bytes, start, end) => void texts.push(eventData(bytes, start, end)));
-      for (const text of texts) {
-        if (!text.startsWith("{")) continue;
-        heard.hear(text);
-        const room = send(text);
+      const all: Uint8Array[] = [];
+      events.push(piece.value, (bytes, start, end) => void all.push(eventLines(bytes, start, end).data));
+      for (const data of all) {
+        if (data[0] !== OPEN_OBJECT) continue;
+        heard.hear(data);
+        const room = send(decoder.decode(data));
         if (room !== undefined) await room;
       }
     }
@@ -43,46 +43,40 @@ export async function sendAnswer(
   }
 }
 
-/** Listens for what a response says of itself; only the few events that tell it are parsed. */
+/** Listens for what a response says of itself. Nothing is built but what is remembered: items may hold pictures. */
 class HeardAnswer {
   #items: string[] = [];
   #characters = 0;
   #id: string | null = null;
 
-  hear(text: string): void {
-    if (text.includes('"response.output_item.done"')) this.#itemDone(eventIn(text));
-    else if (text.includes('"response.completed"')) this.#completed(eventIn(text));
+  hear(data: Uint8Array): void {
+    const members = skimObject(data, 0, data.length, ofEvent);
+    const type = skimValue(data, members?.get("type"));
+    const item = members?.get("item");
+    const response = members?.get("response");
+    if (type === "response.output_item.done" && item !== undefined) this.#itemDone(data.subarray(item.start, item.end));
+    else if (type === "response.completed" && response !== undefined) {
+      const facts = skimObject(data, response.start, response.end, ofResponse);
+      if (skimValue(data, facts?.get("store")) === false) this.#completed(textOf(skimValue(data, facts?.get("id"))));
+    }
   }
 
   end(): AnswerEnd {
     return { id: this.#id, items: this.#items };
   }
 
-  #itemDone({ type, item }: Event): void {
-    if (type !== "response.output_item.done" || item === undefined) return;
-    const text = JSON.stringify(item);
-    this.#characters += text.length;
-    if (this.#characters <= bounds.socketLaneCharactersMax) this.#items.push(text);
+  #itemDone(item: Uint8Array): void {
+    this.#characters += item.length;
+    if (this.#characters <= bounds.socketLaneCharactersMax) this.#items.push(decoder.decode(item));
     else this.#items = [];
   }
 
-  #completed({ type, response }: Event): void {
-    if (type !== "response.completed" || response?.store !== false) return;
-    if (this.#characters <= bounds.socketLaneCharactersMax) this.#id = response.id ?? null;
+  #completed(id: string | null): void {
+    if (this.#characters <= bounds.socketLaneCharactersMax) this.#id = id;
   }
 }
 
-interface Event {
-  readonly type?: string;
-  readonly item?: unknown;
-  readonly response?: { readonly id?: string; readonly store?: boolean };
-}
-
-/** What cannot be read passes all the same; it is its reader's to judge. */
-function eventIn(text: string): Event {
-  try {
-    return JSON.parse(text) as Event;
-  } catch {
-    return {};
-  }
-}
+const OPEN_OBJECT = 0x7b;
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const ofEvent: ReadonlySet<string> = new Set(["type", "item", "response"]);
+const ofResponse: ReadonlySet<string> = new Set(["id", "store"]);
