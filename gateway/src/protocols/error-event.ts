@@ -1,4 +1,5 @@
 import { bounds, Failure } from "#core/index.ts";
+import { choiceError } from "./choice-error.ts";
 import { countOf, isObject, objectOf, parseObject, textOf } from "./json-value.ts";
 import { isTooLong } from "./too-long.ts";
 
@@ -26,7 +27,9 @@ export function errorReported(error: unknown, message: string, body: object = { 
 /** The same of a whole answer with a good status that is an error body. */
 export function errorInReply(reply: Uint8Array, message: string): Failure {
   const body = reply.length > bounds.errorBodyBytesMax ? null : parseObject(decoder.decode(reply));
-  return body === null ? errorReported(null, message) : errorReported(body["error"], message, body);
+  if (body === null) return errorReported(null, message);
+  const error = body["error"] ?? null;
+  return error === null ? errorReported(choiceError(body), message) : errorReported(error, message, body);
 }
 
 /** The body of an upstream's refusal, which whoever classified it put into the caller's dialect; null: it is no refusal. */

@@ -1,7 +1,9 @@
 import { Failure } from "#core/index.ts";
+import { choiceError } from "../choice-error.ts";
 import type { ReplyFacts } from "../dialect.ts";
 import { errorReported } from "../error-event.ts";
 import { readScanned, readSpan, type Span, scanObject } from "../json-scan.ts";
+import { objectOf } from "../json-value.ts";
 import { readServed } from "../read-served.ts";
 import { readLabel } from "../request-members.ts";
 import type { UsageConvention } from "../usage-convention.ts";
@@ -17,15 +19,17 @@ export function readChatReply(body: Uint8Array, convention?: UsageConvention): R
     const usage = valueAt(body, members.get("usage"));
     const error = members.get("error");
     const choices = members.get("choices");
-    const errorValue = error === undefined ? null : readSpan(body, error);
+    const isBare = choices === undefined || isNull(body, choices);
+    const errorValue = isBare ? valueAt(body, error) : null;
+    const errorMessage = errorValue === null ? hiddenMessage(body, choices) : errorText(errorValue);
     return {
       usage: readChatUsage(usage, convention),
       served: readServed(
         { model: labelAt(body, members.get("model")), service_tier: labelAt(body, members.get("service_tier")) },
         usage,
       ),
-      errorMessage: errorValue !== null && choices === undefined ? errorText(errorValue) : null,
-      outputEstimate: choices === undefined ? 0 : Math.ceil((choices.end - choices.start) / 4),
+      errorMessage,
+      outputEstimate: choices === undefined || errorMessage !== null ? 0 : Math.ceil((choices.end - choices.start) / 4),
       id: readLabel(body, members.get("id")),
       made: choices === undefined ? [] : soundsIn(body.subarray(choices.start, choices.end)),
     };
@@ -37,6 +41,24 @@ export function readChatReply(body: Uint8Array, convention?: UsageConvention): R
     });
   }
 }
+
+/** Hardly any answer has to be built for it: text of the model's has its quotes escaped. */
+function hiddenMessage(body: Uint8Array, choices: Span | undefined): string | null {
+  const [mark, from, to] =
+    choices === undefined || isNull(body, choices)
+      ? ([baseMark, 0, body.length] as const)
+      : ([errorMark, choices.start, choices.end] as const);
+  if (Buffer.from(body.buffer, body.byteOffset + from, to - from).indexOf(mark) === -1) return null;
+  const error = choiceError(objectOf(readSpan(body, { start: 0, end: body.length })));
+  return error === null ? null : errorText(error);
+}
+
+function isNull(body: Uint8Array, { start, end }: Span): boolean {
+  return end - start === 4 && body[start] === 0x6e;
+}
+
+const baseMark = Buffer.from('"base_resp"');
+const errorMark = Buffer.from('"error"');
 
 function valueAt(body: Uint8Array, span: Span | undefined): unknown {
   return span === undefined ? null : readSpan(body, span);

@@ -1,4 +1,5 @@
 import { bounds, type Failure, type Served } from "#core/index.ts";
+import { choiceError } from "../choice-error.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { eventLines, isDone } from "../event-lines.ts";
 import { eventWithoutMedia } from "../event-media.ts";
@@ -19,6 +20,7 @@ const usageMark = ascii('"usage"');
 const choicesMark = ascii('"choices"');
 const finishMark = ascii('"finish_reason"');
 const errorMark = ascii('"error"');
+const baseMark = ascii('"base_resp"');
 const textMark = ascii('"text":');
 const argumentsMark = ascii('"arguments":');
 const contentMarks = [
@@ -123,7 +125,7 @@ export class ChatStreamTap implements StreamTap {
     if (event.includes(choicesMark)) this.#follow(event);
     const usageAt = event.indexOf(usageMark);
     if (usageAt !== -1 && opensObject(event, usageAt + usageMark.length)) this.#readUsage(event, { start, end });
-    if (event.includes(errorMark)) this.#readError(event);
+    if (event.includes(errorMark) || (!this.contentSeen && event.includes(baseMark))) this.#readError(event);
     if (this.untold) this.#hidden.push({ start, end });
   }
 
@@ -171,7 +173,8 @@ export class ChatStreamTap implements StreamTap {
   #readError(event: Buffer): void {
     const chunk = chunkOf(event);
     const error = chunk?.["error"] ?? null;
-    const bare: JsonObject | null = error === null && chunk?.["object"] === "error" ? chunk : null;
+    if (chunk === null) return;
+    const bare = error === null ? (chunk["object"] === "error" ? chunk : choiceError(chunk)) : null;
     if (error === null && bare === null) return;
     this.failure = failureReported(error ?? bare);
     this.untold = bare !== null;
