@@ -126,14 +126,11 @@ function isBytes(attempt: Attempt, answer: OutboundAnswer): boolean {
 }
 
 /** A whole reply: read, checked and settled before the caller sees a byte of it. */
-async function takeWhole(attempt: Attempt, answer: OutboundAnswer): Promise<Delivery> {
+function takeWhole(attempt: Attempt, answer: OutboundAnswer): Promise<Delivery> {
   const { idleMs } = attempt.selection.deployment.provider.timeouts;
-  const held = attempt.dependencies.answers.open();
-  try {
-    return await takeReply(attempt, answer, await readReply(attempt, await held.read(answer, idleMs)));
-  } finally {
-    held.release();
-  }
+  return attempt.dependencies.answers.reading(answer, idleMs, async (bytes) =>
+    takeReply(attempt, answer, await readReply(attempt, bytes)),
+  );
 }
 
 interface Reply {

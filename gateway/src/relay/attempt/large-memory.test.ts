@@ -17,21 +17,23 @@ function answerOf(bytes: number, read: Promise<void>): OutboundAnswer {
 test("whole answers of a usual size take no room, larger ones what they need, and all together no more than there is", async () => {
   const memory = new LargeMemory("large answers", bounds.largeRepliesBytesMax, bounds.replyInPlaceBytesMax);
   const { promise, resolve } = Promise.withResolvers<void>();
-  const usual = memory.open();
-  const reads: Promise<unknown>[] = [usual.read(answerOf(bounds.replyInPlaceBytesMax, promise), 1)];
+  const used: number[] = [];
+  const read = (bytes: number): Promise<unknown> =>
+    memory.reading(answerOf(bytes, promise), 1, async () => used.push(memory.bytes));
+  const reads = [read(bounds.replyInPlaceBytesMax)];
   expect(memory.bytes).toBe(0);
   const fit = bounds.largeRepliesBytesMax / (2 * bounds.replyBytesMax);
-  const places = Array.from({ length: fit + 1 }, () => memory.open());
-  let refused: Failure | null = null;
-  for (const place of places.slice(0, fit)) reads.push(place.read(answerOf(bounds.replyBytesMax, promise), 1));
+  for (let count = 0; count < fit; count++) reads.push(read(bounds.replyBytesMax));
   expect(memory.bytes).toBe(bounds.largeRepliesBytesMax);
-  const more = places.at(-1)?.read(answerOf(bounds.replyBytesMax, promise), 1);
-  await more?.catch((thrown: Failure) => (refused = thrown));
+  let refused: Failure | null = null;
+  await read(bounds.replyBytesMax).catch((thrown: Failure) => (refused = thrown));
   expect(refused).toMatchObject({ code: "overloaded", retry: "never", arrival: "unknown" });
   expect(memory.bytes).toBe(bounds.largeRepliesBytesMax);
   resolve();
   await Promise.all(reads);
-  for (const place of [usual, ...places]) place.release();
+  // Each is held until it has been used.
+  expect(used).toHaveLength(fit + 1);
+  expect(Math.min(...used)).toBeGreaterThan(0);
   expect(memory.bytes).toBe(0);
 });
 

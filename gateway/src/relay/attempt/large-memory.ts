@@ -20,9 +20,19 @@ export class LargeMemory {
     return this.#bytes;
   }
 
-  /** For one answer or stream, which has to release it. */
+  /** For one stream or answer, which has to release it. */
   open(): HeldMemory {
     return new HeldMemory(this);
+  }
+
+  /** A whole answer, held while it is read and used. Throws upstream_error for one that is too large, overloaded (503) for one that has no room. */
+  async reading<T>(answer: OutboundAnswer, idleMs: number, use: (bytes: Uint8Array) => Promise<T>): Promise<T> {
+    const held = this.open();
+    try {
+      return await use(await answer.body.readAll(bounds.replyBytesMax, "idle", idleMs, (bytes) => held.hold(bytes)));
+    } finally {
+      held.release();
+    }
   }
 
   /** For `HeldMemory`: what is held in the place of `held` for so many bytes. Throws overloaded (503). */
@@ -50,11 +60,6 @@ export class HeldMemory {
   /** From now on so many bytes are here. Throws overloaded (503) where they do not fit; then as much is held as before. */
   hold(bytes: number): void {
     this.#held = this.#memory.exchange(this.#held, bytes);
-  }
-
-  /** A whole answer. Throws upstream_error for one that is too large, overloaded (503) for one that has no room. */
-  read({ body }: OutboundAnswer, idleMs: number): Promise<Uint8Array> {
-    return body.readAll(bounds.replyBytesMax, "idle", idleMs, (bytes) => this.hold(bytes));
   }
 
   release(): void {

@@ -11,7 +11,6 @@ import {
   openAwsEventStream,
   type ReplyFacts,
   type StreamTap,
-  type UsageConvention,
   upstreamSide,
   withoutMark,
 } from "#protocols/index.ts";
@@ -53,10 +52,12 @@ export function passThrough(dependencies: RelayDependencies, passed: PassedCall,
 
 const unpriced = "what this call costs is not known: nothing was booked for it";
 
-/** One way, of which only the dialect is of interest. */
-function laneOfPassed({ kind, target, protocol }: PassedPlace): LaneMatch {
+/** One way, of which only the dialect is of interest, and how the account counts tokens on the path that was called. */
+function laneOfPassed({ provider, kind, target, protocol }: PassedPlace): LaneMatch {
   const lane = { endpoint: protocol.endpoint, dialect: protocol.wireDialect, path: target.pathClass };
-  return { kind, lane, translated: false, traits: {}, adjusts: false };
+  const known = target.lane?.lane;
+  const usage = known?.traitsOf?.(provider).usage ?? known?.traits?.usage;
+  return { kind, lane, translated: false, traits: usage === undefined ? {} : { usage }, adjusts: false };
 }
 
 /** A connection of its own: on a kept one the runtime may send a request again by itself. */
@@ -149,53 +150,38 @@ function listenerOf({ place, call }: PassedCall): Listener {
   return place.isRead || lane === null ? call.protocol.wire : upstreamSide(lane.lane.dialect).listener;
 }
 
-async function takeWhole(parts: PassedAttempt, answer: OutboundAnswer): Promise<Delivery> {
-  const { passed, tally, entry } = parts;
-  const { idleMs } = passed.place.provider.timeouts;
-  const held = parts.dependencies.answers.open();
-  try {
-    const read = await held.read(answer, idleMs);
+function takeWhole(parts: PassedAttempt, answer: OutboundAnswer): Promise<Delivery> {
+  const { dependencies, passed, tally, entry } = parts;
+  return dependencies.answers.reading(answer, passed.place.provider.timeouts.idleMs, async (read) => {
     if (!passed.isRead && changesObjects(passed) && read.length <= bounds.replyInPlaceBytesMax) {
-      entry.kept.passed(passedObjects(passed, read, parts.dependencies.clock.now()));
+      entry.kept.passed(passedObjects(passed, read, dependencies.clock.now()));
     }
-    const encoding = answer.headers.get("content-encoding") ?? "identity";
-    const { body, facts } =
-      encoding === "identity" ? await told(parts, read) : { body: read, facts: toldPacked(parts, read, encoding) };
+    const { body, facts } = await readReply(parts, read, answer.headers.get("content-encoding") ?? "identity");
     entry.reply = facts;
     entry.succeed(answer.status, facts, 0);
     entry.warnUnpriced();
     tally.end();
     return { status: answer.status, headers: headersOf(parts, answer), body };
-  } finally {
-    held.release();
-  }
+  });
 }
 
-/** What is no reply of the dialect after all is passed like everything else. A large one is listened to in a thread. */
-async function told(
-  { dependencies, passed }: PassedAttempt,
+/** What is no reply of the dialect after all is passed like everything else. A large one is read in a thread. */
+async function readReply(
+  { dependencies, passed, match }: PassedAttempt,
   body: Uint8Array,
+  encoding: string,
 ): Promise<{ body: Uint8Array; facts: ReplyFacts }> {
   const { endpoint, wireDialect: dialect } = passed.call.protocol;
-  const usage = usageConvention(passed.place);
-  if (body.length <= bounds.replyInPlaceBytesMax || !passed.place.isRead) {
-    return { body, facts: unlessFailed(() => listenerOf(passed).readReply(withoutMark(body), usage)) };
+  const { usage } = match.traits;
+  const isPacked = encoding !== "identity";
+  if (!isPacked && body.length > bounds.replyInPlaceBytesMax && passed.place.isRead) {
+    const done = await dependencies.bodies.do("reply", { endpoint, dialect, usage }, body);
+    return { body: done.body, facts: unlessFailed(() => outcomeOf(done).answer) };
   }
-  const done = await dependencies.bodies.do("reply", { endpoint, dialect, usage }, body);
-  return { body: done.body, facts: unlessFailed(() => outcomeOf(done).answer) };
-}
-
-/** The bytes go on as they are. What cannot be unpacked is estimated by its size. */
-function toldPacked({ passed }: PassedAttempt, body: Uint8Array, encoding: string): ReplyFacts {
-  const unpacked = unpackedAnswer(body, encoding);
-  if (unpacked === null) return { ...nothingTold, outputEstimate: Math.ceil(body.length / 2) };
-  return unlessFailed(() => listenerOf(passed).readReply(withoutMark(unpacked), usageConvention(passed.place)));
-}
-
-/** How the account counts tokens on the path that was called. */
-function usageConvention({ provider, target }: PassedPlace): UsageConvention | undefined {
-  const lane = target.lane?.lane;
-  return lane?.traitsOf?.(provider).usage ?? lane?.traits?.usage;
+  const plain = isPacked ? unpackedAnswer(body, encoding) : body;
+  // What cannot be unpacked is estimated by its size.
+  if (plain === null) return { body, facts: { ...nothingTold, outputEstimate: Math.ceil(body.length / 2) } };
+  return { body, facts: unlessFailed(() => listenerOf(passed).readReply(withoutMark(plain), usage)) };
 }
 
 function unlessFailed(read: () => ReplyFacts): ReplyFacts {
@@ -209,7 +195,7 @@ function unlessFailed(read: () => ReplyFacts): ReplyFacts {
 
 /** Begun with its first bytes, so that a failure before them is told in its caller's dialect. */
 async function passStream(parts: PassedAttempt, answer: OutboundAnswer): Promise<Delivery> {
-  const tap = await tapOf(parts.passed, answer);
+  const tap = await tapOf(parts, answer);
   return await openStream(parts, answer, {
     tap,
     begun: () => true,
@@ -225,14 +211,14 @@ async function passStream(parts: PassedAttempt, answer: OutboundAnswer): Promise
 }
 
 /** Events of a dialect that is understood go event by event; everything else as it comes. */
-async function tapOf(passed: PassedCall, { headers }: OutboundAnswer): Promise<StreamTap> {
+async function tapOf({ passed, match }: PassedAttempt, { headers }: OutboundAnswer): Promise<StreamTap> {
   const { call, place, body } = passed;
   const wire = listenerOf(passed);
   const type = headers.get("content-type") ?? "";
   const encoding = headers.get("content-encoding") ?? "identity";
   if (place.target.lane === null || body === null) return new AnyTap();
   if (isEventStreamType(type)) {
-    const tap = wire.tapStream(false, usageConvention(place));
+    const tap = wire.tapStream(false, match.traits.usage);
     if (encoding !== "identity") return new PackedTap(tap, encoding);
     return passed.isRead ? tap : new ListeningTap(tap);
   }

@@ -56,9 +56,8 @@ export async function askResponseOwner(dependencies: RelayDependencies, call: St
     const permit = admitted instanceof Promise ? await admitted : admitted;
     try {
       if (call.method !== "GET") await dependencies.background().refresh(workspaceId, upstreamId, signal);
-      const asked: Asked = { dependencies, call, response, permit };
-      const { account, answer } = await send(asked);
-      return await deliver(asked, account, answer);
+      const asked: Asked = { ...accountOf(dependencies, call, response), dependencies, call, response, permit };
+      return await deliver(asked, await send(asked));
     } catch (thrown) {
       permit.settle(nothing);
       throw thrown;
@@ -71,7 +70,14 @@ export async function askResponseOwner(dependencies: RelayDependencies, call: St
   }
 }
 
-interface Asked {
+interface Account {
+  readonly provider: Provider;
+  readonly kind: ProviderKind;
+  /** That for Responses. */
+  readonly lane: Lane;
+}
+
+interface Asked extends Account {
   readonly dependencies: RelayDependencies;
   readonly call: StoredResponseCall;
   readonly response: UpstreamObject;
@@ -80,49 +86,43 @@ interface Asked {
 
 const nothing: Spent = { tokens: 0 };
 
-async function send({
-  dependencies,
-  call,
-  response,
-}: Asked): Promise<{ readonly account: Account; readonly answer: OutboundAnswer }> {
-  const { signal } = call;
-  const account = accountOf(dependencies, call, response);
-  const { provider, kind } = account;
+async function send(asked: Asked): Promise<OutboundAnswer> {
+  const { dependencies, call, response, provider, kind } = asked;
+  const { requestId, signal } = call;
   const { upstreamModel } = response;
-  const draft = storedResponseDraft(account, { ...call, upstreamModel });
+  const draft = storedResponseDraft(asked, { ...call, upstreamModel });
   Object.assign(draft.headers, forwardedHeaders(call.headers, provider));
   ownIdempotencyKeys(draft.headers, call.principal.workspace.id, upstreamModel);
   // No attempt of a model: the call itself is what the upstream sees above it.
-  const { requestId } = call;
   continueTrace(draft.headers, dependencies.tracing, { requestId, attemptId: requestId, provider });
   draft.url = withQuery(draft.url, call.query);
   await dependencies.providerClient.authorize(kind, draft, signal);
   const { connectMs, headersMs, totalMs } = provider.timeouts;
-  const answer = await dependencies.providerClient.send(draft, { connectMs, headersMs, totalMs }, signal);
-  return { account, answer };
+  return dependencies.providerClient.send(draft, { connectMs, headersMs, totalMs }, signal);
 }
 
-async function deliver(asked: Asked, account: Account, answer: OutboundAnswer): Promise<CallResult> {
-  const { dependencies, call, response, permit } = asked;
-  const held = dependencies.answers.open();
-  const { provider, kind } = account;
-  const { idleMs } = provider.timeouts;
+async function deliver(asked: Asked, answer: OutboundAnswer): Promise<CallResult> {
+  const { dependencies, call, response, permit, provider, kind } = asked;
+  const { status } = answer;
   try {
-    if (answer.status < 200 || answer.status > 299) throw await refused(dependencies, call, provider, kind, answer);
+    if (status < 200 || status > 299) {
+      const { dialect, wireDialect: errorDialect } = call.protocol;
+      const caller = { dialect, requestId: call.requestId };
+      throw await refusalOf(dependencies, caller, { provider, kind, errorDialect }, answer);
+    }
     const headers = answerHeaders(call, provider, answer);
     if (isEventStreamType(headers["content-type"] ?? "")) {
       passAtOnce(headers);
-      return { status: answer.status, headers, body: openStream(asked, answer, idleMs) };
+      return { status, headers, body: openStream(asked, answer) };
     }
-    const body = await held.read(answer, idleMs);
-    permit.settle(nothing);
-    if (call.method === "DELETE") await endObject(dependencies, response);
-    return { status: answer.status, headers, body };
+    return await dependencies.answers.reading(answer, provider.timeouts.idleMs, async (body) => {
+      permit.settle(nothing);
+      if (call.method === "DELETE") await endObject(dependencies, response);
+      return { status, headers, body };
+    });
   } catch (thrown) {
     answer.body.cancel();
     throw thrown;
-  } finally {
-    held.release();
   }
 }
 
@@ -135,7 +135,7 @@ async function endObject({ upstreamObjects, observer }: RelayDependencies, respo
   }
 }
 
-function openStream({ dependencies, call, permit }: Asked, answer: OutboundAnswer, idleMs: number): LiveBody {
+function openStream({ dependencies, call, permit, provider }: Asked, answer: OutboundAnswer): LiveBody {
   const end = (): void => void permit.settle(nothing);
   return new AnswerStream({
     dependencies,
@@ -148,15 +148,22 @@ function openStream({ dependencies, call, permit }: Asked, answer: OutboundAnswe
     inStream: inSafeWords,
     start: { waiting: new PieceQueue(), pending: null },
     place: dependencies.events.open(),
-    idleMs,
+    idleMs: provider.timeouts.idleMs,
     drains: false,
   }).open();
 }
 
-/** A request about an answer that an account keeps. `rest`: what stands behind the id in the path. `lane`: the account's for Responses. */
+/** A request about an answer that an account keeps. */
 export function storedResponseDraft(
   { provider, lane }: Pick<Account, "provider" | "lane">,
-  { upstreamModel, upstreamId, method, rest }: StoredResponseAsk,
+  {
+    upstreamId,
+    method,
+    rest,
+    upstreamModel,
+  }: Pick<StoredResponseCall, "upstreamId" | "method" | "rest"> & {
+    readonly upstreamModel: string;
+  },
 ): OutboundDraft {
   const draft: OutboundDraft = {
     provider,
@@ -175,16 +182,6 @@ export function storedResponseDraft(
   return draft;
 }
 
-interface StoredResponseAsk extends Pick<StoredResponseCall, "upstreamId" | "method" | "rest"> {
-  readonly upstreamModel: string;
-}
-
-interface Account {
-  readonly provider: Provider;
-  readonly kind: ProviderKind;
-  readonly lane: Lane;
-}
-
 function accountOf(dependencies: RelayDependencies, call: StoredResponseCall, response: UpstreamObject): Account {
   const provider = dependencies.catalog().providers.get(response.provider);
   const kind = provider === undefined ? null : providerKind(provider.kind);
@@ -194,18 +191,6 @@ function accountOf(dependencies: RelayDependencies, call: StoredResponseCall, re
   const lane = lanesOf(kind, provider).find(({ endpoint }) => endpoint === call.protocol.endpoint);
   if (lane === undefined) throw notFound(call.upstreamId);
   return { provider, kind, lane };
-}
-
-async function refused(
-  dependencies: RelayDependencies,
-  call: StoredResponseCall,
-  provider: Provider,
-  kind: ProviderKind,
-  answer: OutboundAnswer,
-): Promise<Failure> {
-  const { protocol, requestId } = call;
-  const spoken = { provider, errorDialect: protocol.wireDialect, kind };
-  return refusalOf(dependencies, { dialect: protocol.dialect, requestId }, spoken, answer);
 }
 
 function answerHeaders(call: StoredResponseCall, provider: Provider, answer: OutboundAnswer): Record<string, string> {
