@@ -10,7 +10,7 @@ export class MovedClock implements Clock {
   #laterMs = 0;
 
   now(): number {
-    return systemClock.now() + this.#laterMs;
+    return Math.floor(systemClock.now() + this.#laterMs);
   }
 
   monotonic(): number {

@@ -229,7 +229,12 @@ export class AttemptEntry {
 
   /** After an answer began. */
   breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure): void {
-    this.#settleFailed(outcome, failure.status, failure);
+    const stream = this.#stream;
+    const isLeft = outcome === "cancelled" && this.#call.facts.background === true;
+    // A background response has completed, whoever listened.
+    if (isLeft && stream?.usageFinal === true && stream.failure === null) {
+      this.finish(this.#upstreamStatus ?? 200, stream);
+    } else this.#settleFailed(outcome, failure.status, failure);
   }
 
   #settleFailed(outcome: Exclude<Outcome, "rejected">, httpStatus: number, failure: Failure): void {

@@ -69,7 +69,7 @@ test("one that is streamed and left goes on, and is charged as its upstream coun
   leaving.abort();
   const id = /"id":"(resp_[^"]+)"/.exec(first)?.[1];
   expect(await settled(gateway, clock, 1)).toMatchObject([
-    { usageSource: "upstream", usage: { output: 40 }, upstreamId: id },
+    { outcome: "succeeded", usageSource: "upstream", usage: { output: 40 }, upstreamId: id },
   ]);
 });
 

@@ -195,7 +195,9 @@ test("has one entry when its stream is left, and none for those who stream it ag
   expect((await (await gateway.get(`/v1/responses/${id}?stream=true`)).text()).includes("response.completed")).toBe(
     true,
   );
-  expect(await settled(1)).toMatchObject([{ usageSource: "upstream", usage: { output: 40 }, upstreamId: id }]);
+  expect(await settled(1)).toMatchObject([
+    { outcome: "succeeded", usageSource: "upstream", usage: { output: 40 }, upstreamId: id },
+  ]);
 });
 
 test.each([

@@ -1,0 +1,83 @@
+import { expect, test } from "bun:test";
+import { createClient } from "@redis/client";
+import { postgresServer } from "../../gateway/test/postgres-server.ts";
+import { noRedis } from "../redis-server.ts";
+import { until } from "../until.ts";
+import { exportLedger } from "./ledger-rows.ts";
+import { startReplicas } from "./replicas.ts";
+import type { Gateway } from "./start-gateway.ts";
+import { keys, model, testConfig, upstreamKey } from "./test-config.ts";
+
+const postgres = await postgresServer();
+const why = noRedis ?? postgres.why;
+/** Of output, at 10 USD per million tokens: 0.07 USD of a budget of 0.10. */
+const tokens = 7_000;
+
+const headers = { authorization: `Bearer ${keys.main}`, "content-type": "application/json" };
+
+const create = (gateway: Gateway, script: object): Promise<Response> =>
+  fetch(`${gateway.url}/v1/responses`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({
+      model: "gpt-test",
+      input: `a tale [[sim ${JSON.stringify(script)}]]`,
+      background: true,
+      max_output_tokens: tokens,
+    }),
+  });
+
+async function usedUsd(gateway: Gateway): Promise<number | null> {
+  const answer = await fetch(`${gateway.url}/v1/usage`, { headers });
+  const { limits } = (await answer.json()) as { readonly limits?: readonly { kind: string; used: number | null }[] };
+  return limits?.find(({ kind }) => kind === "budget")?.used ?? null;
+}
+
+/** What is held and spent of the budget; it is not known while it is read. */
+const isUsed = (gateway: Gateway, usd: number, exactness = 0.001): Promise<boolean> =>
+  until(async () => Math.abs(((await usedUsd(gateway)) ?? Number.NaN) - usd) < exactness);
+
+test.skipIf(why !== null)(
+  `a background response whose gateway was killed stays held in Redis, also when that is emptied, and is charged once${why === null ? "" : ` (${why})`}`,
+  async () => {
+    const replicas = await startReplicas({
+      postgresUrl: postgres.url ?? "",
+      count: 2,
+      config: (base_url) => ({
+        ...testConfig(base_url),
+        providers: [{ id: "keeper", kind: "openai", base_url, api_key: upstreamKey, allow_private_network: true }],
+        models: [model("gpt-test", [{ provider: "keeper", upstream_model: "up-test" }], { price: { output: 10 } })],
+        workspaces: [
+          { slug: "acme", keys: [{ name: "main", secret: keys.main, budget: { usd: 0.1, period: "total" } }] },
+        ],
+      }),
+    });
+    try {
+      const [maker, other] = replicas.gateways;
+      if (maker === undefined || other === undefined) throw new Error("two gateways were started");
+      const made = await create(maker, { tokens: 3, reasoning_tokens: tokens - 3, background_ms: 4_000 });
+      const { id } = (await made.json()) as { readonly id: string };
+      expect(made.status).toBe(200);
+      await maker.kill9();
+      await isUsed(other, 0.07);
+      expect((await create(other, { tokens: 1 })).status).not.toBe(200);
+      // Its journal may not have come into the database before it was killed.
+      await maker.restart();
+      const hand = createClient({ url: replicas.redis.url });
+      await hand.connect();
+      await hand.flushAll();
+      hand.destroy();
+      await isUsed(other, 0.07);
+      expect((await create(other, { tokens: 1 })).status).not.toBe(200);
+      const rows = await until(async () => {
+        const found = await exportLedger(other);
+        const mine = found.filter((row) => "upstream_id" in row && row.upstream_id === id);
+        return mine.length > 0 ? mine : null;
+      });
+      expect(rows).toMatchObject([{ outcome: "succeeded", usage_source: "upstream", output: tokens }]);
+      for (const gateway of [maker, other]) await isUsed(gateway, (rows[0]?.cost_nano_usd ?? 0) / 1e9, 1e-9);
+    } finally {
+      await replicas.close();
+    }
+  },
+);
