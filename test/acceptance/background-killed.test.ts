@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { createClient } from "@redis/client";
 import { postgresServer } from "../../gateway/test/postgres-server.ts";
 import { noRedis } from "../redis-server.ts";
 import { until } from "../until.ts";
@@ -63,10 +62,9 @@ test.skipIf(why !== null)(
       expect((await create(other, { tokens: 1 })).status).not.toBe(200);
       // Its journal may not have come into the database before it was killed.
       await maker.restart();
-      const hand = createClient({ url: replicas.redis.url });
-      await hand.connect();
-      await hand.flushAll();
-      hand.destroy();
+      const hand = new Bun.RedisClient(replicas.redis.url);
+      await hand.send("FLUSHALL", []);
+      hand.close();
       await isUsed(other, 0.07);
       expect((await create(other, { tokens: 1 })).status).not.toBe(200);
       const rows = await until(async () => {
