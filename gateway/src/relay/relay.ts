@@ -86,7 +86,10 @@ export class Relay {
         }
       }
       try {
-        return await openAttempt(this.#dependencies, call, selection, tally);
+        const delivery = await openAttempt(this.#dependencies, call, selection, tally);
+        // Nobody hears of a background response whose money would be lost with this process.
+        if (tally.handover !== null) await tally.handover;
+        return delivery;
       } catch (thrown) {
         failure = asFailure(thrown);
         if (failure.code === "internal_error") this.#report(call, failure);
@@ -147,7 +150,9 @@ export class Relay {
       if (ended !== null) {
         await this.#dependencies.background().refresh(call.principal.workspace.id, ended, call.signal);
       }
-      return await passThrough(this.#dependencies, passed, tally);
+      const delivery = await passThrough(this.#dependencies, passed, tally);
+      if (tally.handover !== null) await tally.handover;
+      return delivery;
     } catch (thrown) {
       const failure = asFailure(thrown);
       if (failure.code === "internal_error") this.#report(call, failure);

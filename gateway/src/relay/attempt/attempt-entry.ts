@@ -230,11 +230,10 @@ export class AttemptEntry {
   /** After an answer began. */
   breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure): void {
     const stream = this.#stream;
-    const isLeft = outcome === "cancelled" && this.#call.facts.background === true;
-    // A background response has completed, whoever listened.
-    if (isLeft && stream?.usageFinal === true && stream.failure === null) {
-      this.finish(this.#upstreamStatus ?? 200, stream);
-    } else this.#settleFailed(outcome, failure.status, failure);
+    // Of a background response only the listener has gone.
+    const isLeft = outcome === "cancelled" && this.#call.facts.background === true && stream?.usageFinal === true;
+    if (isLeft && stream.failure === null) this.finish(this.#upstreamStatus ?? 200, stream);
+    else this.#settleFailed(outcome, failure.status, failure);
   }
 
   #settleFailed(outcome: Exclude<Outcome, "rejected">, httpStatus: number, failure: Failure): void {

@@ -28,7 +28,8 @@ export class CallTally {
   readonly permit: Permit;
   readonly estimate: CallEstimate;
   readonly #over: () => void;
-  #heldElsewhere: Promise<void> | null = null;
+  /** Resolves when a task holds the money of a background response and the permit has ended. null: there is no such task. */
+  handover: Promise<void> | null = null;
   #tokens = 0;
   #sent = false;
 
@@ -56,13 +57,13 @@ export class CallTally {
 
   /** A task takes the money over: the permit does not end before that is done. `held` never rejects. */
   passedOn(held: Promise<void>): void {
-    this.#heldElsewhere = held;
+    this.handover = held;
   }
 
   /** Ends the permit: with what was used, or as if nothing had been when nothing was sent. */
   end(): void {
-    if (this.#heldElsewhere === null) this.#end();
-    else void this.#heldElsewhere.then(() => this.#end());
+    if (this.handover === null) this.#end();
+    else this.handover = this.handover.then(() => this.#end());
   }
 
   #end(): void {
