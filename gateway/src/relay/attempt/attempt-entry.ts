@@ -229,9 +229,9 @@ export class AttemptEntry {
 
   /** After an answer began. */
   breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure): void {
-    const stream = this.#stream;
+    const { stream } = this;
     // Of a background response only the listener has gone.
-    const isLeft = outcome === "cancelled" && this.#call.facts.background === true && stream?.usageFinal === true;
+    const isLeft = outcome === "cancelled" && this.#parts.call.facts.background === true && stream?.usageFinal === true;
     if (isLeft && stream.failure === null) this.finish(this.#upstreamStatus ?? 200, stream);
     else this.#settleFailed(outcome, failure.status, failure);
   }
