@@ -24,6 +24,14 @@ export function errorReported(error: unknown, message: string, body: object = { 
   });
 }
 
+/** The error of a failed response. null: it is the request's own, or the response does not say which. */
+export function failedResponse(reply: Uint8Array): Failure | null {
+  const error = reply.length > bounds.errorBodyBytesMax ? null : parseObject(decoder.decode(reply))?.["error"];
+  if (!isObject(error)) return null;
+  const failure = errorReported(error, textOf(error["message"]) ?? "unknown error");
+  return failure.retry === "never" ? null : failure;
+}
+
 /** The same of a whole answer with a good status that is an error body. */
 export function errorInReply(reply: Uint8Array, message: string): Failure {
   const body = reply.length > bounds.errorBodyBytesMax ? null : parseObject(decoder.decode(reply));

@@ -57,7 +57,7 @@ export {
   isEmbeddingEndpoint,
   writeEmbeddings,
 } from "./embeddings/index.ts";
-export { errorInReply } from "./error-event.ts";
+export { errorInReply, failedResponse } from "./error-event.ts";
 export { eventLines } from "./event-lines.ts";
 export { setMediaAside } from "./event-media.ts";
 export { createFormBody } from "./form-body.ts";

@@ -34,6 +34,34 @@ describe.each(errors)("an error in %s of an answer with status 200", (_, answer)
   });
 });
 
+/** A response that failed without any output. */
+const failedResponse = (code: string) => ({
+  ...{ id: "resp_1", object: "response", created_at: 1, status: "failed", model: "m", output: [], usage: null },
+  error: { code, message: "It failed." },
+});
+
+test.each(["server_error", "rate_limit_exceeded"])(
+  "a response that failed with %s and without output fails over, and costs nothing",
+  async (code) => {
+    const completed = { ...failedResponse(""), status: "completed", error: null };
+    await using running = await startAccounts({
+      behaviors: [says(failedResponse(code)), says(completed)],
+      kind: "openai",
+    });
+    const response = await running.gateway.post("/v1/responses", { model: "m", input: "hello" });
+    expect([response.status, await response.json()]).toMatchObject([200, { status: "completed" }]);
+    const [, first] = await running.gateway.entries();
+    expect([first?.outcome, first?.costNanoUsd]).toEqual(["failed", 0]);
+  },
+);
+
+test("a response that failed for its request is delivered as it is", async () => {
+  const failed = failedResponse("invalid_prompt");
+  await using running = await startAccounts({ behaviors: [says(failed), says(failed)], kind: "openai" });
+  const response = await running.gateway.post("/v1/responses", { model: "m", input: "hello" });
+  expect([response.status, await response.json()]).toEqual([200, failed]);
+});
+
 test("a request that MiniMax does not take is its caller's own mistake", async () => {
   await using running = await startAccounts({ behaviors: [says(refused(2013)), answers] });
   for (let call = 0; call < 6; call++) expect(await callOnce(running.gateway, chatOf())).toBe(400);

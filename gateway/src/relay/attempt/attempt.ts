@@ -3,6 +3,7 @@ import { bounds, Failure } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import {
   errorInReply,
+  failedResponse,
   inputUsage,
   isAwsEventStreamType,
   isEmbeddingDialect,
@@ -144,6 +145,9 @@ function takeReply(attempt: Attempt, answer: OutboundAnswer, read: Reply): Deliv
   const { reply, facts } = counted(read, attempt.match, answer);
   entry.reply = facts;
   if (facts.errorMessage !== null) throw inStream(attempt)(errorInReply(reply, facts.errorMessage));
+  // Nothing was generated: another deployment may do better, as with a stream that fails so.
+  const failed = facts.status === "failed" && facts.items?.length === 0 ? failedResponse(reply) : null;
+  if (failed !== null) throw inStream(attempt)(failed);
   const made = translator?.whole(reply, facts) ?? null;
   return made instanceof Promise
     ? made.then((translated) => succeeded(attempt, answer, { reply, facts }, translated))
