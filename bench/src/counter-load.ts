@@ -48,7 +48,7 @@ async function call({ admission, waitsMs }: Contender): Promise<void> {
     keyId: scopes[2]?.id ?? "",
     costNanoUsd: 310_000,
   });
-  permit.settle({ tokens: 210 });
+  permit.settle(210);
 }
 
 async function round(contender: Contender): Promise<void> {

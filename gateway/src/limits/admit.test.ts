@@ -5,8 +5,8 @@ import { Failure, type Principal, usdToNano } from "#core/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { governedPrincipal } from "../../test/simulation/governed-principal.ts";
 import { Admission } from "./admit.ts";
+import type { Estimate } from "./estimate.ts";
 import type { Permit } from "./permit.ts";
-import type { Estimate } from "./spent.ts";
 
 /** What a call would use, or has used. */
 interface Use {
@@ -44,7 +44,7 @@ function finish(admission: Admission, permit: Permit, { tokens, nanoUsd }: Use):
   const attemptId = `att_${++attempts}`;
   const scopes = { workspaceId: "ws_1", groupId: "grp_1", keyId: "key_1" };
   admission.settled({ attemptId, at: clockOf(admission).now(), ...scopes, costNanoUsd: nanoUsd });
-  return permit.settle({ tokens });
+  return permit.settle(tokens);
 }
 
 function refusal(admission: Admission, principal: Principal, estimate: Use = nothing): Failure {
@@ -198,7 +198,7 @@ test("released means nothing was sent: requests, tokens, places and money are al
     key: { limits: { rpm: 1, tpm: 10, concurrency: 1 }, budget: { nanoUsd: 10, period: "day" } },
   });
   for (let round = 0; round < 3; round++) admit(admission, principal, { tokens: 10, nanoUsd: 10 }).release();
-  expect((await admission.limitUsage(principal)).map(({ used }) => used)).toEqual([0, 0, 0, 0]);
+  expect((await admission.limitUsages(principal.scopes)).map(({ used }) => used)).toEqual([0, 0, 0, 0]);
 });
 
 test("a permit ends once: the first ending counts, the second is ignored and counted", () => {
@@ -207,7 +207,7 @@ test("a permit ends once: the first ending counts, the second is ignored and cou
   const permit = admit(admission, principal, { tokens: 0, nanoUsd: 60 });
   expect(finish(admission, permit, { tokens: 0, nanoUsd: 50 })).toBe(true);
   expect(permit.release()).toBe(false);
-  expect(permit.settle({ tokens: 0 })).toBe(false);
+  expect(permit.settle(0)).toBe(false);
   expect(admission.repeatedEndings).toBe(2);
   expect(refusal(admission, principal, { tokens: 0, nanoUsd: 51 }).details?.used).toBe(50 / 1e9);
 });
@@ -240,8 +240,8 @@ test("a standing shows every limit of the three scopes without using any of it",
     key: { limits: { rpm: 5, concurrency: 3 } },
   });
   admit(admission, principal, { tokens: 0, nanoUsd: usdToNano(0.5) });
-  const rows = await admission.limitUsage(principal);
-  expect(await admission.limitUsage(principal)).toEqual(rows);
+  const rows = await admission.limitUsages(principal.scopes);
+  expect(await admission.limitUsages(principal.scopes)).toEqual(rows);
   expect(rows.map(({ name, label, used, limit, resetsAt }) => [name, label, used, limit, resetsAt])).toEqual([
     ["budget", "workspace acme", 0.5, 2, Date.UTC(2026, 1, 1) / 1_000],
     ["rpm", "key acme/ci", 1, 5, clock.now() / 1_000 + 61],
@@ -251,8 +251,7 @@ test("a standing shows every limit of the three scopes without using any of it",
 
 test("a changed limit holds for the next call and keeps what was counted", () => {
   const { admission } = gateway();
-  for (let call = 0; call < 2; call++)
-    admit(admission, governedPrincipal({ key: { limits: { rpm: 2 } } })).settle({ tokens: 0 });
+  for (let call = 0; call < 2; call++) admit(admission, governedPrincipal({ key: { limits: { rpm: 2 } } })).settle(0);
   admit(admission, governedPrincipal({ key: { limits: { rpm: 3 } } }));
   expect(refusal(admission, governedPrincipal({ key: { limits: { rpm: 3 } } })).details?.used).toBe(3);
 });

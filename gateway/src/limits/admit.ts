@@ -1,11 +1,11 @@
 import { bounds, Failure, type LimitScope, type NanoUsd, type Principal } from "#core/index.ts";
 import type { Claim, ClaimState, Clock, Counter, Refused, Reserved } from "#ports/index.ts";
 import { BudgetRule, budgetRules, type CountedBudget, RefusedBudgets } from "./budget.ts";
-import type { LimitRule, LimitUsage, ScopeLimitUsage } from "./limit-rule.ts";
+import { type Estimate, noMoney, nothingWanted, type Wanted } from "./estimate.ts";
+import type { LimitRule, ScopeLimitUsage } from "./limit-rule.ts";
 import { Permit, type PermitOwner } from "./permit.ts";
 import { rateRules } from "./rates.ts";
 import { type Cost, Spending, type SpendingSource, type Unknown } from "./spending.ts";
-import { type Estimate, noMoney, nothingWanted, type Wanted } from "./spent.ts";
 
 const nothing: Wanted = Object.freeze({ tokens: 0, ...noMoney });
 
@@ -136,14 +136,20 @@ export class Admission implements PermitOwner {
     return this.counter.shared?.adopted(owner);
   }
 
-  /** How far each limit of the caller is used up, widest scope first. Takes nothing; waits for readings of budgets within their bound. */
-  limitUsage(principal: Principal): Promise<readonly LimitUsage[]> {
-    return this.#limitUsagesOf(this.#rulesOf(principal).all);
-  }
-
-  /** The same of any scopes, in their order. */
-  limitUsages(scopes: readonly LimitScope[]): Promise<readonly ScopeLimitUsage[]> {
-    return this.#limitUsagesOf(scopes.flatMap((scope) => this.#scopeRules(scope)));
+  /** How far each limit of these scopes is used up, in their order. Takes nothing; waits for readings of budgets within their bound. */
+  async limitUsages(scopes: readonly LimitScope[]): Promise<readonly ScopeLimitUsage[]> {
+    const rules = scopes.flatMap((scope) => this.#scopeRules(scope));
+    const unknown = await this.#spending.meet(countedBy(rules));
+    const nowMs = this.#clock.now();
+    return Promise.all(
+      rules.map(async (rule) => {
+        const claim = rule.claim(nothing, nowMs);
+        const state = await this.counter.peek(claim);
+        const limitUsage = { ...rule.limitUsage(state, nowMs), refusedAt: this.#refused.latest(claim, state, nowMs) };
+        // The counter has what it counted itself, which is not what the budget has spent.
+        return unknown.has(claim.key) ? { ...limitUsage, used: null } : limitUsage;
+      }),
+    );
   }
 
   close(): void {
@@ -179,20 +185,6 @@ export class Admission implements PermitOwner {
       return unknown instanceof Promise ? unknown.then(() => this.counter.topUp(ticket, amount, least)) : 0;
     };
     return got instanceof Promise ? got.then((later) => (later > 0 ? later : orRead())) : orRead();
-  }
-
-  async #limitUsagesOf(rules: readonly LimitRule[]): Promise<readonly ScopeLimitUsage[]> {
-    const unknown = await this.#spending.meet(countedBy(rules));
-    const nowMs = this.#clock.now();
-    return Promise.all(
-      rules.map(async (rule) => {
-        const claim = rule.claim(nothing, nowMs);
-        const state = await this.counter.peek(claim);
-        const limitUsage = { ...rule.limitUsage(state, nowMs), refusedAt: this.#refused.latest(claim, state, nowMs) };
-        // The counter has what it counted itself, which is not what the budget has spent.
-        return unknown.has(claim.key) ? { ...limitUsage, used: null } : limitUsage;
-      }),
-    );
   }
 
   #reserve(
@@ -283,7 +275,7 @@ export class Admission implements PermitOwner {
 export function callCounter(admission: Pick<Admission, "admit">): (principal: Principal) => Promise<() => void> {
   return async (principal) => {
     const permit = await admission.admit(principal, nothingWanted);
-    return () => permit.settle({ tokens: 0 });
+    return () => permit.settle(0);
   };
 }
 

@@ -1,8 +1,8 @@
 import { type Budget, bounds, Failure, type LimitScope, type NanoUsd, nanoToUsd } from "#core/index.ts";
 import type { Claim, ClaimState } from "#ports/index.ts";
+import type { Wanted } from "./estimate.ts";
 import { claimKey, type LimitRule, type LimitUsage, scopeOf } from "./limit-rule.ts";
 import { periodEnd, periodStart } from "./period.ts";
-import type { Wanted } from "./spent.ts";
 
 /** Money per day, week, month, or in total. */
 export function budgetRules(scope: LimitScope): readonly BudgetRule[] {

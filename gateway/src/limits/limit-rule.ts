@@ -1,6 +1,6 @@
 import type { BudgetPeriod, Failure, LimitScope, ScopeKind } from "#core/index.ts";
 import type { Claim, ClaimState } from "#ports/index.ts";
-import type { Spent, Wanted } from "./spent.ts";
+import type { Wanted } from "./estimate.ts";
 
 export type RateName = "rpm" | "tpm" | "concurrency";
 
@@ -8,8 +8,8 @@ export type RateName = "rpm" | "tpm" | "concurrency";
 export interface LimitRule {
   readonly name: LimitUsage["name"];
   claim(wanted: Wanted, nowMs: number): Claim;
-  /** What a finished call really took of it; a budget hears that from the ledger. */
-  actual(spent: Spent): number;
+  /** What a finished call with so many tokens really took of it; a budget hears that from the ledger. */
+  actual(tokens: number): number;
   refusal(state: ClaimState, wanted: Wanted, nowMs: number): Failure;
   limitUsage(state: ClaimState, nowMs: number): LimitUsage;
 }

@@ -5,7 +5,7 @@ import type { Counter } from "#ports/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { governedPrincipal } from "../../test/simulation/governed-principal.ts";
 import { Admission } from "./admit.ts";
-import { nothingWanted } from "./spent.ts";
+import { nothingWanted } from "./estimate.ts";
 
 const principal = governedPrincipal({ key: { limits: { concurrency: 1 } } });
 
@@ -40,7 +40,7 @@ function ground(lost: number) {
 test("a settlement that a shared counter did not take is told again until it is taken, and frees the place then", async () => {
   const { clock, admission, turns, told } = ground(3);
   const permit = await admission.admit(principal, nothingWanted);
-  expect(permit.settle({ tokens: 0 })).toBe(true);
+  expect(permit.settle(0)).toBe(true);
   await turns();
   expect([told(), admission.outstanding]).toEqual([1, 1]);
   for (let wait = 0; wait < 3; wait++) {
@@ -54,7 +54,7 @@ test("a settlement that a shared counter did not take is told again until it is 
 test("a settlement that is never taken is counted once, and nobody tries it for ever", async () => {
   const { clock, admission, turns, told } = ground(Number.POSITIVE_INFINITY);
   const permit = await admission.admit(principal, nothingWanted);
-  permit.settle({ tokens: 0 });
+  permit.settle(0);
   for (let wait = 0; wait <= bounds.settleRetriesMax; wait++) {
     await turns();
     clock.advance(bounds.settleRetryMs * 2 ** wait);

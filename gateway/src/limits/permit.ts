@@ -1,7 +1,6 @@
 import type { NanoUsd } from "#core/index.ts";
 import type { ClaimState, Counter, Reserved } from "#ports/index.ts";
 import type { LimitRule } from "./limit-rule.ts";
-import type { Spent } from "./spent.ts";
 
 /** One limit as response headers tell it. */
 export interface LimitHeader {
@@ -50,10 +49,10 @@ export class Permit {
     this.#reserved = reserved;
   }
 
-  /** The call was sent and took this much, over all its attempts. Its entries have told the budgets what it cost. */
-  settle(spent: Spent): boolean {
+  /** The call was sent and used so many tokens, over all its attempts. Its entries have told the budgets what it cost. */
+  settle(tokens: number): boolean {
     const actual: number[] = [];
-    for (const rule of this.#rules) actual.push(rule.actual(spent));
+    for (const rule of this.#rules) actual.push(rule.actual(tokens));
     return this.#end(actual);
   }
 

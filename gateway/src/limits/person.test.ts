@@ -38,7 +38,7 @@ function ground() {
       ...(person === null ? {} : { personId: person }),
     };
     admission.settled({ attemptId: `att_${++attempts}`, at: clock.now(), ...of, costNanoUsd });
-    permit.settle({ tokens: 1 });
+    permit.settle(1);
   };
   return { clock, admission, admit, finish };
 }
@@ -95,9 +95,9 @@ test("rates and places are shared by a person's keys, whatever groups these stan
   const first = admit(keys[0], 0);
   expect(admit(keys[1], 0)).not.toBeNull();
   expect(admit(keys[0], 0)).toBeNull();
-  first?.settle({ tokens: 1 });
+  first?.settle(1);
   expect(admit(keys[1], 0)).not.toBeNull();
-  first?.settle({ tokens: 1 });
+  first?.settle(1);
   expect(admit(keys[0], 0)).toBeNull();
 });
 

@@ -1,7 +1,7 @@
 import { Failure, type LimitScope } from "#core/index.ts";
 import type { Claim, ClaimState } from "#ports/index.ts";
+import type { Wanted } from "./estimate.ts";
 import { claimKey, type LimitRule, type LimitUsage, type RateName, scopeOf } from "./limit-rule.ts";
-import type { Spent, Wanted } from "./spent.ts";
 
 export const rateWindowMs = 60_000;
 
@@ -52,8 +52,8 @@ class RateRule implements LimitRule {
     return { kind, key, limit, amount, least: amount, windowMs, periodStart, fail };
   }
 
-  actual(spent: Spent): number {
-    if (this.name === "tpm") return spent.tokens;
+  actual(tokens: number): number {
+    if (this.name === "tpm") return tokens;
     return this.name === "rpm" ? 1 : 0;
   }
 

@@ -13,7 +13,7 @@ const ids = { workspaceId: "ws_1", groupId: "grp_1", keyId: "key_1" };
 async function restarted(rows: readonly RecentRow[]) {
   const clock = new FakeClock();
   const counter = createMemoryCounter({ clock });
-  const { key, group, workspace, scopes } = governedPrincipal({
+  const { group, workspace, scopes } = governedPrincipal({
     group: { limits: { rpm: 10 } },
     key: { limits: { tpm: 1_000 } },
   });
@@ -27,7 +27,7 @@ async function restarted(rows: readonly RecentRow[]) {
   };
   await seedRates({ counter, ledgerStore, clock, catalog });
   const admission = new Admission({ counter, clock });
-  const limitUsages = await admission.limitUsage({ key, group, workspace, person: null, scopes });
+  const limitUsages = await admission.limitUsages(scopes);
   return { used: limitUsages.map(({ name, used }) => [name, used]), size: counter.size };
 }
 
@@ -63,7 +63,7 @@ test("after a restart the rates of a person stand at what all their keys did", a
   ];
   const catalog = { workspaces: new Map(), groups: new Map() };
   await seedRates({ counter, ledgerStore: { recent: async () => rows }, clock, catalog });
-  const limitUsages = await new Admission({ counter, clock }).limitUsage(principal);
+  const limitUsages = await new Admission({ counter, clock }).limitUsages(principal.scopes);
   expect(limitUsages.map(({ scope, name, used }) => [scope, name, used])).toEqual([
     ["person", "rpm", 5],
     ["person", "tpm", 100],

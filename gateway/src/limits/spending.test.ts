@@ -62,7 +62,7 @@ test("a budget that is met while calls end has what the ledger holds and what ca
   spend(100);
   const { promise, resolve } = Promise.withResolvers<void>();
   state.hold = promise;
-  const limitUsage = admission.limitUsage(keyWith(1_000));
+  const limitUsage = admission.limitUsages(keyWith(1_000).scopes);
   // In the reading and told of afterwards; in the reading and told before; told only.
   const late = enter(7);
   spend(20);
@@ -72,7 +72,7 @@ test("a budget that is met while calls end has what the ledger holds and what ca
   const [before] = await limitUsage;
   expect((before?.used ?? 0) * 1e9).toBeCloseTo(130, 3);
   admission.settled(late);
-  const [after] = await admission.limitUsage(keyWith(1_000));
+  const [after] = await admission.limitUsages(keyWith(1_000).scopes);
   expect((after?.used ?? 0) * 1e9).toBeCloseTo(130, 3);
 });
 
@@ -101,7 +101,7 @@ test("how far a budget is used is not told as long as it cannot be read, and is 
   spend(100);
   const principal = governedPrincipal({ key: { limits: { rpm: 5 }, budget: { nanoUsd: 1_000, period: "day" } } });
   const used = async () =>
-    (await admission.limitUsage(principal)).map((limitUsage) => [limitUsage.name, limitUsage.used]);
+    (await admission.limitUsages(principal.scopes)).map((limitUsage) => [limitUsage.name, limitUsage.used]);
   expect(await used()).toEqual([
     ["budget", null],
     ["rpm", 0],
@@ -146,7 +146,7 @@ test("31 days forward and back admits what the budget allows, no more, however l
         const permit = await admitted(admission, principal, money(1)).catch(() => null);
         if (permit === null) continue;
         spend(1);
-        permit.settle({ tokens: 0 });
+        permit.settle(0);
         spent++;
       }
     };
@@ -179,7 +179,7 @@ test("a budget that nobody used for a while is forgotten and found again in the 
   }
   clock.advance(61_000);
   spend(8);
-  const [limitUsage] = await admission.limitUsage(principal);
+  const [limitUsage] = await admission.limitUsages(principal.scopes);
   expect((limitUsage?.used ?? 0) * 1e9).toBeCloseTo(50, 3);
 });
 
@@ -192,7 +192,7 @@ test("after 50,000 scopes have called, limits of new ones hold exactly, and noth
   };
   for (let batch = 0; batch < 250; batch++) {
     const permits = Array.from({ length: 200 }, (_, n) => admission.admit(limited(`key_${batch}_${n}`), money(1)));
-    for (const permit of await Promise.all(permits)) permit.settle({ tokens: 0 });
+    for (const permit of await Promise.all(permits)) permit.settle(0);
     clock.advance(100);
   }
   expect(counter.size).toBeLessThanOrEqual(100_000);
@@ -201,7 +201,7 @@ test("after 50,000 scopes have called, limits of new ones hold exactly, and noth
     Array.from({ length: 50 }, () => admitted(admission, newcomer, money(1)).catch(codeOf)),
   );
   expect(answers.filter((answer) => typeof answer !== "string")).toHaveLength(5);
-  for (const answer of answers) if (typeof answer !== "string") answer.settle({ tokens: 0 });
+  for (const answer of answers) if (typeof answer !== "string") answer.settle(0);
   expect([admission.outstanding, counter.turnedAway]).toEqual([0, 0]);
   // A day later the same number of calls of one key is enough to clear all of them away.
   clock.advance(86_400_000);
@@ -221,7 +221,7 @@ test("more money for a call that is under way waits while what its budget has sp
   expect(await permit.topUp(500, 1)).toBe(200);
   expect(permit.held).toBe(300);
   admission.storedElsewhere([enter(0), enter(50)]);
-  permit.settle({ tokens: 0 });
+  permit.settle(0);
   const other = await admitted(admission, keyWith(1_000), money(50));
   state.down = true;
   admission.storedElsewhere([enter(10)]);

@@ -279,7 +279,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       usageAsks.take(principal.key.id);
       return periodSpend(reports, principal, clock);
     },
-    limitUsage: async (principal) => (await admission.limitUsage(principal)).map(limitUsageRow),
+    limitUsage: async (principal) => (await admission.limitUsages(principal.scopes)).map(limitUsageRow),
     admin: admin.fetch,
   };
   asKey = createAsKey(apiDependencies);

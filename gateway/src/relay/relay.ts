@@ -196,7 +196,7 @@ export class Relay {
     if (!limitCodes.has(failure.code)) return { failure, headers: {} };
     const { admission, clock } = this.#dependencies;
     const now = clock.now();
-    const rates = limitHeaders(call.protocol.dialect, await admission.limitUsage(call.principal), now);
+    const rates = limitHeaders(call.protocol.dialect, await admission.limitUsages(call.principal.scopes), now);
     return { failure, headers: { ...rates, ...refusedCapHeaders(call, failure, now) } };
   }
 

@@ -96,7 +96,7 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
   afterEach(() => ground.close());
 
   const usedOf = async ({ admission }: Process): Promise<number> => {
-    const [usage] = await admission.limitUsage(principal);
+    const [usage] = await admission.limitUsages(principal.scopes);
     return Math.round((usage?.used ?? Number.NaN) * 1e9);
   };
   const told = (...processes: readonly Process[]) =>
@@ -113,7 +113,7 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
     await dead.admission.admit(principal, money(300), "req_2");
     dead.stopDrain();
     dead.spend("att_1", 80);
-    first.settle({ tokens: 0 });
+    first.settle(0);
     await told(dead);
     dead.counter.close();
     // Its lease is over.
@@ -169,7 +169,7 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
   test("costs that were told and are not in the ledger yet are in every reading: the drain of another process stands still", async () => {
     const ledger = new Ledger();
     const [slow, reader] = [await ledger.process(ground), await ledger.process(ground)];
-    (await slow.admission.admit(principal, money(10), "req_1")).settle({ tokens: 0 });
+    (await slow.admission.admit(principal, money(10), "req_1")).settle(0);
     slow.stopDrain();
     slow.spend("att_1", 70);
     reader.spend("att_2", 5);

@@ -74,7 +74,7 @@ export async function noticeGround(options: { readonly mailer?: Mailer } = {}) {
     );
     const scopes = { workspaceId: scope.id, groupId: "grp_1", keyId: "key_1" };
     admission.settled({ attemptId: ids.next("att_"), at: clock.now(), ...scopes, costNanoUsd: usdToNano(usd) });
-    permit.settle({ tokens: 0 });
+    permit.settle(0);
   };
   return {
     clock,

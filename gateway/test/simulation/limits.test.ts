@@ -50,7 +50,7 @@ test.each([1, 2, 3, 4, 5])(
         spent += cost;
         const scopes = { workspaceId: "ws_1", groupId: "grp_1", keyId: "key_1" };
         admission.settled({ attemptId: `att_${++attempts}`, at: clock.now(), ...scopes, costNanoUsd: cost });
-        permit.settle({ tokens: Math.floor(tokens * 2 * chance.unit()) });
+        permit.settle(Math.floor(tokens * 2 * chance.unit()));
       });
     };
 
@@ -68,7 +68,7 @@ test.each([1, 2, 3, 4, 5])(
     expect(spent).toBeLessThanOrEqual(600_000);
     expect([admission.outstanding, admission.repeatedEndings, underWay]).toEqual([0, 0, 0]);
     clock.advance(61_000);
-    const limitUsages = await admission.limitUsage(principal);
+    const limitUsages = await admission.limitUsages(principal.scopes);
     expect(limitUsages.map(({ name, used }) => [name, used])).toEqual([
       ["budget", spent / 1e9],
       ["rpm", 0],

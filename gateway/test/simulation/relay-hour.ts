@@ -175,7 +175,7 @@ export async function playHour(seed: number) {
     await new Promise((resolve) => setImmediate(resolve));
     clock.advance(7);
   }
-  const [budget] = (await admission.limitUsage(principal)).filter((limitUsage) => limitUsage.name === "budget");
+  const [budget] = (await admission.limitUsages(principal.scopes)).filter((limitUsage) => limitUsage.name === "budget");
   return {
     shutdown,
     journal,

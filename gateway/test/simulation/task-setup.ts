@@ -279,5 +279,5 @@ export async function entriesOf(town: TaskTown): Promise<readonly LedgerEntry[]>
 
 /** USD that the caller's budget counts as used, what is set aside included. */
 export async function budgetUsed({ admission }: TaskSetup, principal = alice): Promise<number> {
-  return (await admission.limitUsage(principal)).find(({ name }) => name === "budget")?.used ?? 0;
+  return (await admission.limitUsages(principal.scopes)).find(({ name }) => name === "budget")?.used ?? 0;
 }

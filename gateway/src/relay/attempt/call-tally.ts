@@ -68,7 +68,7 @@ export class CallTally {
 
   #end(): void {
     try {
-      if (this.#sent) this.permit.settle({ tokens: this.#tokens });
+      if (this.#sent) this.permit.settle(this.#tokens);
       else this.permit.release();
     } finally {
       this.estimate.end();

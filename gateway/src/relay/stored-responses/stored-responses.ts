@@ -8,7 +8,7 @@ import {
   type Provider,
   type UpstreamObject,
 } from "#core/index.ts";
-import { freeRequest, type Permit, type Spent } from "#limits/index.ts";
+import { freeRequest, type Permit } from "#limits/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import { isEventStreamType } from "#protocols/index.ts";
 import { type Lane, lanesOf, laneUrl, type OutboundDraft, type ProviderKind, providerKind } from "#providers/index.ts";
@@ -59,7 +59,7 @@ export async function askResponseOwner(dependencies: RelayDependencies, call: St
       const asked: Asked = { ...accountOf(dependencies, call, response), dependencies, call, response, permit };
       return await deliver(asked, await send(asked));
     } catch (thrown) {
-      permit.settle(nothing);
+      permit.settle(0);
       throw thrown;
     }
   } catch (thrown) {
@@ -83,8 +83,6 @@ interface Asked extends Account {
   readonly response: UpstreamObject;
   readonly permit: Permit;
 }
-
-const nothing: Spent = { tokens: 0 };
 
 async function send(asked: Asked): Promise<OutboundAnswer> {
   const { dependencies, call, response, provider, kind } = asked;
@@ -116,7 +114,7 @@ async function deliver(asked: Asked, answer: OutboundAnswer): Promise<CallResult
       return { status, headers, body: openStream(asked, answer) };
     }
     return await dependencies.answers.reading(answer, provider.timeouts.idleMs, async (body) => {
-      permit.settle(nothing);
+      permit.settle(0);
       if (call.method === "DELETE") await endObject(dependencies, response);
       return { status, headers, body };
     });
@@ -136,7 +134,7 @@ async function endObject({ upstreamObjects, observer }: RelayDependencies, respo
 }
 
 function openStream({ dependencies, call, permit, provider }: Asked, answer: OutboundAnswer): LiveBody {
-  const end = (): void => void permit.settle(nothing);
+  const end = (): void => void permit.settle(0);
   return new AnswerStream({
     dependencies,
     call,

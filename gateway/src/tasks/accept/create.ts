@@ -94,7 +94,7 @@ async function accept(dependencies: TaskDependencies, call: CreateCall): Promise
   const rates = await dependencies.admission.admit(principal, nothingWanted, call.requestId);
   try {
     const accepted = (await replayed(dependencies, call)) ?? (await store(dependencies, call, request));
-    rates.settle({ tokens: 0 });
+    rates.settle(0);
     return accepted;
   } catch (thrown) {
     rates.release();

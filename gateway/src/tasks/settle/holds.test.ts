@@ -39,7 +39,7 @@ async function spentAfter(end: (holds: Holds) => unknown, isShared: boolean): Pr
   const holds = new Holds({ admission, principalOf: () => ada, clock });
   holds.keep("vt_1", permit);
   await end(holds);
-  const [budget] = await admission.limitUsage(ada);
+  const [budget] = await admission.limitUsages(ada.scopes);
   return Math.round((budget?.used ?? 0) * 1e9) - (isShared ? 400 : 0);
 }
 

@@ -1,5 +1,5 @@
 import { BoundedMap, bounds, finalTaskStates, isResponseTask, type Task, tokensOf } from "#core/index.ts";
-import type { Admission, Permit, Spent } from "#limits/index.ts";
+import type { Admission, Permit } from "#limits/index.ts";
 import type { Clock, TaskStore } from "#ports/index.ts";
 import type { PrincipalOf } from "../options.ts";
 
@@ -55,7 +55,7 @@ export class Holds {
 
   /** After the task's end is stored. What a permit of another process holds stays with that process. */
   settle(task: Task): void {
-    if (this.endWithProcess) this.#settle(task.id, spentOn(task));
+    if (this.endWithProcess) this.#settle(task.id, tokensUsedBy(task));
     // Told until the counter takes it; and should this process die, the sweep of another finds it.
     else ignored(this.#admission.endHold(task.id, costOf(task)));
   }
@@ -78,11 +78,11 @@ export class Holds {
       if (permit === undefined) continue;
       // The task of a response comes out of the journal, a while after its hold.
       const isLate = task === null && isResponseTask(taskId) && !this.#isMissing(taskId);
-      if (task === null && !isLate) this.#settle(taskId, { tokens: 0 });
+      if (task === null && !isLate) this.#settle(taskId, 0);
       else if (task !== null && finalTaskStates.has(task.state)) {
         // Another process has stored its entry; the budgets here hear of it only now.
         this.#admission.settled(costOf(task));
-        this.#settle(taskId, spentOn(task));
+        this.#settle(taskId, tokensUsedBy(task));
       } else {
         this.#permits.delete(taskId);
         this.#permits.set(taskId, permit);
@@ -114,11 +114,11 @@ export class Holds {
     return nowMs - sinceMs >= bounds.taskHoldMissingMs;
   }
 
-  #settle(taskId: string, spent: Spent): void {
+  #settle(taskId: string, tokens: number): void {
     const permit = this.#permits.get(taskId);
     if (permit === undefined) return;
     this.#permits.delete(taskId);
-    permit.settle(spent);
+    permit.settle(tokens);
   }
 }
 
@@ -134,6 +134,6 @@ function costOf({ attemptId, workspaceId, groupId, keyId, personId, createdAt, c
 }
 
 /** What a final task has used. */
-function spentOn({ usage }: Task): Spent {
-  return { tokens: usage === null ? 0 : tokensOf(usage) };
+function tokensUsedBy({ usage }: Task): number {
+  return usage === null ? 0 : tokensOf(usage);
 }

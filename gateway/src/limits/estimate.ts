@@ -1,11 +1,5 @@
 import type { NanoUsd } from "#core/index.ts";
 
-/** What a call has taken from its rates. What it cost its budgets hear from the ledger's entries. */
-export interface Spent {
-  /** Input and output together. */
-  readonly tokens: number;
-}
-
 /** Money to be held for a call: all that it can come to and, where it can be ended before that, what it needs to begin. */
 export interface Money {
   readonly most: NanoUsd;
@@ -14,6 +8,7 @@ export interface Money {
 
 /** What a call will probably use, and what it may at most cost. */
 export interface Estimate {
+  /** Input and output together. */
   readonly tokens: number;
   /** It costs nothing, whatever comes of it: no budget is asked, also one that is used up. */
   readonly isFree?: boolean;
