@@ -2,11 +2,12 @@ import { type BodyBytes, outcomeOf, sizeOf, wholeOf } from "#bodies/index.ts";
 import { bounds, Failure } from "#core/index.ts";
 import type { Spooled } from "#ports/index.ts";
 import { isJsonType, type RequestFacts, splice, withoutMark } from "#protocols/index.ts";
-import type { PassedPlace } from "#relay/index.ts";
+import type { PassedField, PassedPlace } from "#relay/index.ts";
 import { readBytes } from "./body.ts";
 import type { BodyPlace } from "./body-room.ts";
 import { modelBody } from "./body-rules.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
+import { FormTexts, isForm } from "./form-texts.ts";
 import { spoolBody } from "./spool-body.ts";
 import { encodingOf, unpack } from "./unpack.ts";
 
@@ -14,6 +15,8 @@ export interface ReadPassedBody {
   readonly body: Uint8Array | Spooled | null;
   /** null: nobody understands it. */
   readonly facts: RequestFacts | null;
+  /** See PassedCall. */
+  readonly fields: readonly PassedField[] | null;
 }
 
 /**
@@ -52,12 +55,16 @@ export class PassedBody {
       throw new Failure("invalid_request", `A body of a ${request.method} means nothing and is not passed on.`);
     }
     if (!this.#isUnderstood && !this.#place.isSigned && !this.#isChecked) {
-      this.#spooled = await spoolBody(request, this.#dependencies.spool, { deadlines: this.#exchange.bodies });
-      return { body: this.#spooled, facts: null };
+      const form = this.#place.isShared && isForm(request) ? new FormTexts(request) : null;
+      const heard = form === null ? {} : { onPiece: form.push, onEnd: form.end };
+      const reading = { deadlines: this.#exchange.bodies, ...heard };
+      this.#spooled = await spoolBody(request, this.#dependencies.spool, reading);
+      return { body: this.#spooled, facts: null, fields: form?.fields ?? null };
     }
     const bytes = await readBytes(this.#exchange, this.#room, modelBody);
     if (sizeOf(bytes) === 0) return nothing;
-    return this.#isUnderstood ? await this.#understood(bytes) : { body: wholeOf(bytes), facts: null };
+    const read = this.#isUnderstood ? await this.#understood(bytes) : { body: wholeOf(bytes), facts: null };
+    return { ...read, fields: null };
   }
 
   /** Lets go of what nobody will send. */
@@ -103,11 +110,14 @@ export class PassedBody {
   /** Names in it have to be looked for, because the account is not the workspace's alone. */
   get #isChecked(): boolean {
     const { headers } = this.#exchange.request;
-    return this.#place.isShared && isJsonType(headers.get("content-type") ?? "") && !headers.has("content-encoding");
+    const { isShared, target } = this.#place;
+    return (
+      isShared && !target.isUpload && isJsonType(headers.get("content-type") ?? "") && !headers.has("content-encoding")
+    );
   }
 
   /** What is no call of the dialect after all is passed on all the same: its vendor says what is wrong with it. */
-  async #understood(bytes: BodyBytes): Promise<ReadPassedBody> {
+  async #understood(bytes: BodyBytes): Promise<Omit<ReadPassedBody, "fields">> {
     const { path, protocol } = this.#place;
     const { endpoint, wireDialect: dialect, wire } = protocol;
     const inPath = path === null || dialect.startsWith("gemini") ? null : path;
@@ -135,7 +145,7 @@ export class PassedBody {
   }
 }
 
-const nothing: ReadPassedBody = { body: null, facts: null };
+const nothing: ReadPassedBody = { body: null, facts: null, fields: null };
 const bodiless: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 /**

@@ -107,7 +107,7 @@ const common: readonly string[] = [
 
 const openaiFamily: readonly string[] = ["openai-*"];
 
-const googleFamily: readonly string[] = ["x-goog-api-client", "x-server-timeout"];
+const googleFamily: readonly string[] = ["x-goog-api-client", "x-goog-upload-*", "x-server-timeout"];
 
 /** What the others speak is OpenAI's, or close to it. */
 const familyOf: { readonly [Dialect in WireDialectId]?: readonly string[] } = {

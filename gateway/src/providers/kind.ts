@@ -103,6 +103,8 @@ export interface ProviderKind {
   readonly costSource?: CostSource;
   /** See PriceTerms. */
   readonly routers?: RegExp;
+  /** Its uploads stand beside the base URL's version: `/upload/v1beta/files` beside `/v1beta`. */
+  readonly uploadsBesideVersion?: true;
   /** It keeps the message threads of the Messages API. Default: it does not. */
   readonly keepsThreads?: true;
   /** What its models take of a request to reason. */

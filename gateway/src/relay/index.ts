@@ -24,5 +24,7 @@ export type { Call, CallResult, Delivery, EndpointProtocol } from "./call.ts";
 export type { BackgroundResponses } from "./dependencies.ts";
 export { explanationOf } from "./explain-call.ts";
 export { noSuchProvider, type PassedPlace } from "./pass-through/passed-place.ts";
+export type { PassedField } from "./pass-through/passed-price.ts";
+export { uploadUrlHeader } from "./pass-through/upload-session.ts";
 export { Relay } from "./relay.ts";
 export { storedResponseDraft } from "./stored-responses/stored-responses.ts";

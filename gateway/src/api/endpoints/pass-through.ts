@@ -3,7 +3,7 @@ import { ServerAnswer } from "#http-server/index.ts";
 import { mayPassThrough, whyNotPassThrough } from "#identity/index.ts";
 import type { OutboundMethod } from "#ports/index.ts";
 import type { RequestFacts } from "#protocols/index.ts";
-import { type Call, type EndpointProtocol, noSuchProvider, type PassedPlace } from "#relay/index.ts";
+import { type Call, type EndpointProtocol, noSuchProvider, type PassedPlace, uploadUrlHeader } from "#relay/index.ts";
 import { authenticated } from "../authenticated.ts";
 import { mayBeLarge } from "../body.ts";
 import type { Answer } from "../call-request.ts";
@@ -11,7 +11,8 @@ import type { ApiDependencies, Endpoint, Exchange } from "../dependencies.ts";
 import { endpointProtocols, generateProtocol, messagesProtocol } from "../endpoint-protocols.ts";
 import { isGoogles } from "../google-path.ts";
 import { grantOf, StreamEnd, unread } from "../model-call.ts";
-import { PassedBody } from "../passed-body.ts";
+import { originOf } from "../origin.ts";
+import { PassedBody, type ReadPassedBody } from "../passed-body.ts";
 import { captureOf } from "../request-capture.ts";
 import { renderFailure } from "../respond.ts";
 import { readTags } from "../tags.ts";
@@ -37,9 +38,9 @@ export const passThrough: Endpoint = async (dependencies, exchange) => {
   }
   try {
     const startMs = dependencies.clock.monotonic();
-    const { body, facts } = await arriving.read();
+    const { body, facts, fields } = await arriving.read();
     const bodyWaitMs = dependencies.clock.monotonic() - startMs;
-    return await passed(dependencies, exchange, { ...head, body, facts, bodyWaitMs });
+    return await passed(dependencies, exchange, { ...head, body, facts, fields, bodyWaitMs });
   } catch (thrown) {
     arriving.discard();
     const failure = asFailure(thrown);
@@ -125,12 +126,13 @@ interface Head {
 
 interface ReadHead extends Head {
   readonly place: PassedPlace;
-  readonly body: Awaited<ReturnType<PassedBody["read"]>>["body"];
+  readonly body: ReadPassedBody["body"];
+  readonly fields: ReadPassedBody["fields"];
 }
 
 async function passed(dependencies: ApiDependencies, exchange: Exchange, head: ReadHead): Promise<Answer> {
   const { request } = exchange;
-  const { principal, place, facts, body, protocol } = head;
+  const { principal, place, facts, body, fields, protocol } = head;
   const price = dependencies.relay.passedPrice(place, facts, body !== null);
   exchange.seen.model = price.model.name;
   const sent = body === null || body instanceof Uint8Array ? (body ?? noBytes) : noteOf(body.size, request.headers);
@@ -149,7 +151,7 @@ async function passed(dependencies: ApiDependencies, exchange: Exchange, head: R
     streamEnd: end.tell,
   };
   const method = request.method as OutboundMethod;
-  const result = await dependencies.relay.pass({ call, place, price, isRead: facts !== null, method, body });
+  const result = await dependencies.relay.pass({ call, place, price, isRead: facts !== null, method, body, fields });
   if ("failure" in result) {
     const refusal = refused(exchange, result.failure, result.headers, protocol);
     await capture?.answered(refusal);
@@ -158,7 +160,17 @@ async function passed(dependencies: ApiDependencies, exchange: Exchange, head: R
   if (!(result.body instanceof Uint8Array)) end.heard = exchange.streams();
   const answer = capture === null ? result.body : capture.delivered(result);
   const isEmpty = answer instanceof Uint8Array && answer.length === 0;
-  return new ServerAnswer(result.status, result.headers, isEmpty ? null : answer);
+  const headers = withUploadUrl(
+    result.headers,
+    `${originOf(dependencies, exchange)}${providersPath}${place.provider.id}`,
+  );
+  return new ServerAnswer(result.status, headers, isEmpty ? null : answer);
+}
+
+/** An upload goes on through this gateway. */
+function withUploadUrl(headers: Readonly<Record<string, string>>, provider: string): Record<string, string> {
+  const path = headers[uploadUrlHeader];
+  return path === undefined ? headers : { ...headers, [uploadUrlHeader]: `${provider}${path}` };
 }
 
 const noBytes = new Uint8Array(0);

@@ -27,6 +27,7 @@ export const gemini: ProviderKind = {
     { endpoint: "images", dialect: "gemini", path: generate.path },
   ],
   rootOf: geminiRoot,
+  uploadsBesideVersion: true,
   modelsQuery: "pageSize=1000",
   video: veoVideo(geminiRoot),
   authorize: authorizeGoogleKey,

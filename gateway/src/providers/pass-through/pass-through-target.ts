@@ -15,6 +15,8 @@ export interface PassThroughTarget {
   readonly parts: readonly string[];
   /** What is known to be spoken there; null: nobody knows. */
   readonly lane: LaneCalled | null;
+  /** A resumable upload, or a piece of one: its body is nothing but bytes, whatever its type says. */
+  readonly isUpload: boolean;
 }
 
 interface LaneCalled {
@@ -32,7 +34,8 @@ interface LaneCalled {
  */
 export function passThroughTarget(provider: Provider, path: string, query: string): PassThroughTarget {
   const parts = partsOf(path);
-  const root = rootOf(provider);
+  const isUpload = parts[0] === "upload" && providerKind(provider.kind)?.uploadsBesideVersion === true;
+  const root = isUpload ? withoutVersion(rootOf(provider)) : rootOf(provider);
   const below = belowRoot(root, parts);
   const decodedParts = below.map(decoded);
   const denied = deniedBy(decodedParts, passThroughOf(provider).deny);
@@ -54,7 +57,13 @@ export function passThroughTarget(provider: Provider, path: string, query: strin
     pathClass: pathClassOf(below),
     parts: decodedParts,
     lane: laneCalled(provider, [root, ...decodedParts].join("/"), query),
+    isUpload,
   };
+}
+
+function withoutVersion(root: string): string {
+  const at = root.lastIndexOf("/");
+  return isVersion(root.slice(at + 1)) ? root.slice(0, at) : root;
 }
 
 function partsOf(path: string): readonly string[] {

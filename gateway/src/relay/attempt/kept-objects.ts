@@ -49,7 +49,7 @@ export class KeptObjects {
 
   /** What a call that is passed through has made or deleted. */
   passed(objects: readonly KeptObject[]): void {
-    this.#passed = objects.filter(({ id }) => isObjectId(id));
+    this.#passed = [...this.#passed, ...objects.filter(({ id }) => isObjectId(id))];
   }
 
   /** For the attempt's record. `used` null: not known yet. */

@@ -29,9 +29,10 @@ import type { Delivery } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import { Warnings } from "../translation/translator.ts";
 import { ListeningTap, PackedTap, unpackedAnswer } from "./listening-tap.ts";
-import { changesObjects, passedObjects } from "./passed-objects.ts";
+import { madeObjects, makesObjects, objectsOfHead } from "./passed-objects.ts";
 import type { PassedPlace } from "./passed-place.ts";
 import type { PassedCall } from "./passed-price.ts";
+import { addUploadHeaders } from "./upload-session.ts";
 
 interface PassedAttempt extends BegunAttempt {
   readonly passed: PassedCall;
@@ -96,6 +97,8 @@ async function deliver(parts: PassedAttempt, answer: OutboundAnswer): Promise<De
     const { status } = answer;
     if (status >= 300 && status <= 399) throw redirected(status);
     if (status < 200 || status > 299) throw await refused(parts, answer);
+    const { entry, passed, dependencies } = parts;
+    entry.kept.passed(objectsOfHead(passed, answer.headers, dependencies.clock.now()));
     return isWhole(parts, answer) ? await takeWhole(parts, answer) : await passStream(parts, answer);
   } catch (thrown) {
     answer.body.cancel();
@@ -141,7 +144,7 @@ function isWhole({ passed }: PassedAttempt, { headers }: OutboundAnswer): boolea
 /** It may have made something that only its workspace may use. What is made is told in few words. */
 function isRecorded(passed: PassedCall, headers: OutboundAnswer["headers"]): boolean {
   const length = Number(headers.get("content-length") ?? 0);
-  return changesObjects(passed) && length <= bounds.replyInPlaceBytesMax;
+  return makesObjects(passed) && length <= bounds.replyInPlaceBytesMax;
 }
 
 /** How the answers of a path are listened to, also where its requests are not understood. */
@@ -153,8 +156,8 @@ function listenerOf({ place, call }: PassedCall): Listener {
 function takeWhole(parts: PassedAttempt, answer: OutboundAnswer): Promise<Delivery> {
   const { dependencies, passed, tally, entry } = parts;
   return dependencies.answers.reading(answer, passed.place.provider.timeouts.idleMs, async (read) => {
-    if (!passed.isRead && changesObjects(passed) && read.length <= bounds.replyInPlaceBytesMax) {
-      entry.kept.passed(passedObjects(passed, read, dependencies.clock.now()));
+    if (!passed.isRead && makesObjects(passed) && read.length <= bounds.replyInPlaceBytesMax) {
+      entry.kept.passed(madeObjects(passed, read));
     }
     const { body, facts } = await readReply(parts, read, answer.headers.get("content-encoding") ?? "identity");
     entry.reply = facts;
@@ -236,6 +239,7 @@ function headersOf(parts: PassedAttempt, answer: OutboundAnswer): Record<string,
     if (value !== null) headers[name] = value;
   }
   if (parts.selection.deployment.id === "") delete headers["x-sluice-deployment"];
+  if (parts.passed.place.target.isUpload) addUploadHeaders(headers, answer.headers);
   return headers;
 }
 

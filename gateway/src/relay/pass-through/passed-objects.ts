@@ -1,4 +1,4 @@
-import { Failure, type KeptObject, type UpstreamObjectKind } from "#core/index.ts";
+import { Failure, type HeaderReader, type KeptObject, type UpstreamObjectKind } from "#core/index.ts";
 import {
   countOf,
   isJsonType,
@@ -10,9 +10,9 @@ import {
 } from "#protocols/index.ts";
 import { allowsObject } from "#providers/index.ts";
 import { guessFile } from "../attempt/input-guess.ts";
-import type { Call } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
-import type { PassedCall } from "./passed-price.ts";
+import type { PassedCall, PassedField } from "./passed-price.ts";
+import { sessionObject, uploadIdIn, uploadSession } from "./upload-session.ts";
 
 /**
  * At an account that several workspaces reach, a call of its own API may name what its workspace made, and what the operator lists
@@ -26,7 +26,7 @@ export async function checkPassedObjects(dependencies: RelayDependencies, passed
   const { ids, isList } = pathObjects(target.parts);
   if (isList && body === null && (method === "GET" || method === "HEAD")) throw noLists();
   const { continues, objects = [] } = call.facts;
-  const inBody = isRead ? [...(continues === null ? [] : [continues]), ...objects] : unreadObjects(call, body);
+  const inBody = isRead ? [...(continues === null ? [] : [continues]), ...objects] : unreadObjects(passed);
   const named: readonly NamedObject[] = ids.length === 0 ? inBody : [...ids.slice(0, 1), ...inBody];
   const asked = named.filter(({ id }) => !allowsObject(provider, id));
   if (asked.length === 0) return;
@@ -43,13 +43,23 @@ export async function checkPassedObjects(dependencies: RelayDependencies, passed
   }
 }
 
-/** What a call has made or deleted, by its answer. `body` is the whole JSON answer. */
-export function passedObjects({ place, method }: PassedCall, body: Uint8Array, now: number): readonly KeptObject[] {
-  const { ids, collection } = pathObjects(place.target.parts);
-  if (method === "DELETE") {
-    if (!deletesWhole(place.target.parts)) return [];
-    return ids.map(({ id, kind }) => ({ id, kind, inputTokens: null, expiresAt: now }));
+/** What a call has deleted whose answer is a success, or an upload that it has begun. */
+export function objectsOfHead(
+  { place: { target }, method }: PassedCall,
+  headers: HeaderReader,
+  now: number,
+): readonly KeptObject[] {
+  if (target.isUpload) {
+    const id = uploadSession(headers)?.id ?? null;
+    return id === null ? [] : [sessionObject(id, now)];
   }
+  if (method !== "DELETE" || !deletesWhole(target.parts)) return [];
+  return pathObjects(target.parts).ids.map(({ id, kind }) => ({ id, kind, inputTokens: null, expiresAt: now }));
+}
+
+/** What a call has made, by its whole JSON answer. */
+export function madeObjects({ place, method }: PassedCall, body: Uint8Array): readonly KeptObject[] {
+  const { ids, collection } = pathObjects(place.target.parts);
   if (method !== "POST" || ids.length > 0) return [];
   const answer = parseObject(new TextDecoder().decode(body));
   const made = isObject(answer?.["file"]) ? answer["file"] : answer;
@@ -61,10 +71,9 @@ export function passedObjects({ place, method }: PassedCall, body: Uint8Array, n
   return (typeof uri === "string" ? [id, uri] : [id]).map((one) => ({ ...object, id: one }));
 }
 
-/** A call whose answer may say that something was made or deleted. */
-export function changesObjects({ place, method }: PassedCall): boolean {
-  const { ids, isList } = pathObjects(place.target.parts);
-  return (method === "POST" && isList) || (method === "DELETE" && ids.length > 0);
+/** A call whose answer may say that something was made. */
+export function makesObjects({ place, method }: PassedCall): boolean {
+  return method === "POST" && pathObjects(place.target.parts).isList;
 }
 
 /** The response that a call is about to cancel or delete. null: it does neither. */
@@ -137,7 +146,12 @@ const collections: ReadonlyMap<string, UpstreamObjectKind> = new Map<string, Ups
 const verbs: ReadonlySet<string> = new Set(["compact", "input_tokens", "runs", "edits", "extensions"]);
 
 /** Ids in a JSON body that nobody has read: members that end like ids, and texts that look like a vendor's ids. */
-function unreadObjects({ headers }: Call, body: PassedCall["body"]): readonly NamedObject[] {
+function unreadObjects({ call: { headers }, place: { target }, body, fields }: PassedCall): readonly NamedObject[] {
+  if (target.isUpload) {
+    const id = uploadIdIn(target.url);
+    return id === null ? [] : [{ param: "upload_id", id, kind: "other" }];
+  }
+  if (fields !== null) return fields.flatMap(fieldObjects);
   if (body === null || (body instanceof Uint8Array ? body.length : body.size) === 0) return [];
   const type = headers.get("content-type") ?? "";
   if (uploadType.test(type)) return [];
@@ -146,6 +160,16 @@ function unreadObjects({ headers }: Call, body: PassedCall["body"]): readonly Na
   if (read === null) throw unchecked();
   const found: NamedObject[] = [];
   collect(read, "", found);
+  return found;
+}
+
+/** Vendors write lists and members of objects as names in brackets, or as JSON: `file_ids[]`, `input_reference[file_id]`. */
+function fieldObjects({ name, text: said }: PassedField): readonly NamedObject[] {
+  if (said === null) throw unchecked();
+  const found: NamedObject[] = [];
+  const read = /^\s*[[{]/.test(said) ? parseObject(`{"value":${said}}`) : null;
+  const member = name.split(/[[\]]/).findLast((part) => /\D/.test(part)) ?? name;
+  collect(read?.["value"] ?? said, member, found);
   return found;
 }
 

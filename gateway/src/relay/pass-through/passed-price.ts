@@ -31,6 +31,12 @@ export interface PassedPrice {
   readonly heldTimes: number;
 }
 
+/** A field of a form that is no file. `text` null: it is longer than any that names an object. */
+export interface PassedField {
+  readonly name: string;
+  readonly text: string | null;
+}
+
 /** A call for a provider's own API: read as far as it is understood, and passed as it is. */
 export interface PassedCall {
   readonly call: Call;
@@ -41,6 +47,8 @@ export interface PassedCall {
   readonly method: OutboundMethod;
   /** What its provider's signature goes over is bytes. */
   readonly body: Uint8Array | Spooled | null;
+  /** Of a form, where objects that it names have to be checked. null: it is none, or its account is the workspace's alone. */
+  readonly fields: readonly PassedField[] | null;
 }
 
 /**

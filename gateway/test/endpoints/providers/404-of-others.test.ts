@@ -110,6 +110,55 @@ describe.each(objects)("what was made by POST %s", (path, id, made) => {
   });
 });
 
+const forms: readonly (readonly [string, string])[] = [
+  ["file_id", "file-form12"],
+  ["file_ids[]", "file-form12"],
+  ["input_reference[file_id]", "file-form12"],
+  ["files[0][file_id]", "file-form12"],
+  ["anything", "file-form12"],
+  ["input_reference", '{"file_id":"file-form12"}'],
+  ["file_ids", '["file-form12"]'],
+];
+
+test.each(forms)("a form that names an object in %s is 404 for another workspace", async (name, value) => {
+  await upload("openai/files", aliceKey, { id: "file-form12", object: "file", bytes: 4 });
+  answer = { id: "made_form12" };
+  const send = async (key: string): Promise<number> => {
+    const form = new FormData();
+    form.append("purpose", "user_data");
+    form.append(name, value);
+    form.append("file", new Blob(["file-of-nobody12"]), "file-of-nobody12");
+    const headers = { authorization: `Bearer ${key}` };
+    const sent = await fetch(`${gateway.url}/v1/providers/openai/videos`, { method: "POST", headers, body: form });
+    await sent.text();
+    return sent.status;
+  };
+  const before = vendor.received.length;
+  expect(await send(malloryKey)).toBe(404);
+  expect(vendor.received.length).toBe(before);
+  expect(await send(aliceKey)).toBe(200);
+});
+
+test("a form that nobody can read is refused at a shared account, and passes at one of its own", async () => {
+  const send = async (provider: string, more: Record<string, string>): Promise<number> => {
+    const headers = { authorization: `Bearer ${aliceKey}`, "content-type": "multipart/form-data; boundary=b", ...more };
+    const body = '--b\r\ncontent-disposition: form-data; name="file_id"\r\n\r\nfile-x';
+    const sent = await fetch(`${gateway.url}/v1/providers/${provider}/files`, { method: "POST", headers, body });
+    await sent.text();
+    return sent.status;
+  };
+  expect(await send("openai", {})).toBe(400);
+  expect(await send("openai", { "content-encoding": "gzip" })).toBe(415);
+  expect(await send("alone", {})).toBe(200);
+});
+
+test("a deletion that is answered without a body ends the object", async () => {
+  await upload("openai/files", aliceKey, { id: "file-gone12", object: "file", bytes: 4 });
+  vendor.answer = (_, response) => void response.writeHead(204).end();
+  expect(await call("DELETE", "openai/files/file-gone12", aliceKey)).toBe(204);
+  expect(await call("GET", "openai/files/file-gone12", aliceKey)).toBe(404);
+});
+
 test("an upload is its workspace's in calls of models too, with its size as tokens", async () => {
   expect(
     await upload("openai/files", aliceKey, { id: "file-up1234", object: "file", bytes: 4_000, filename: "notes.txt" }),
