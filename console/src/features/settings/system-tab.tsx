@@ -1,5 +1,5 @@
 import { Anchor, Stack, Text } from "@mantine/core";
-import type { SystemFacts } from "@sluice/contract";
+import type { ConsoleCatalogue, SystemFacts } from "@sluice/contract";
 import type { ReactNode } from "react";
 import { useCall } from "../../api/use-call.ts";
 import { formatDuration } from "../../client/format.ts";
@@ -10,6 +10,7 @@ import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Section } from "../../components/section.tsx";
 import { Stat, Stats } from "../../components/stat.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
+import { t as catalogText } from "../../language/areas/catalog.ts";
 import { Rich, t } from "../../language/areas/settings.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { ProcessList } from "./process-list.tsx";
@@ -19,6 +20,7 @@ const everyMs = 5_000;
 /** How the gateway itself is, while one looks. */
 export function SystemTab() {
   const system = useCall("system.show", { everyMs });
+  const catalogue = useCall("catalogue.show", {});
   const { answer } = useSession();
   const facts = system.data;
   if (system.error !== null && facts === undefined) {
@@ -63,7 +65,7 @@ export function SystemTab() {
       </Stats>
       <ProcessList everyMs={everyMs} />
       <Section title={t("settings.system.installation")}>
-        <Facts facts={factsOf(facts, answer.public_url)} />
+        <Facts facts={[...factsOf(facts, answer.public_url), catalogueFact(catalogue.data)]} />
         <Text fz="xs" c="dimmed" mt="md">
           <Rich
             text="settings.system.monitoring"
@@ -110,4 +112,12 @@ function factsOf(facts: SystemFacts | undefined, publicUrl: string): readonly Fa
       value: <CopyText value={publicUrl} label={t("settings.system.copyUrl")} />,
     },
   ];
+}
+
+/** Which prices are known here, and how old they are. */
+function catalogueFact(catalogue: ConsoleCatalogue | undefined): Fact {
+  const name = catalogText("catalog.prices.title");
+  if (catalogue === undefined) return { name, value: "…" };
+  const { source, age_days: days } = catalogue;
+  return { name, value: days === null ? source : catalogText("catalog.prices.age", { source, days }) };
 }

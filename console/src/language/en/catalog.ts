@@ -125,4 +125,8 @@ export const catalog = {
     choose: "Choose from the account's models, or enter a name.",
     label: "Upstream model",
   },
+  prices: {
+    title: "Price catalog",
+    age: "{source}, {days, plural, one {# day} other {# days}} old",
+  },
 } as const;

@@ -122,4 +122,8 @@ export const catalog: Translation<typeof english> = {
     choose: "从账号的模型中选择，或直接填写名称。",
     label: "上游模型",
   },
+  prices: {
+    title: "价目表",
+    age: "{source}，发布于 {days, plural, other {# 天}}前",
+  },
 };
