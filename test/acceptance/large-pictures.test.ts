@@ -60,9 +60,9 @@ let loop: WatchedLoop;
 
 beforeAll(async () => {
   upstream = Bun.serve({
+    idleTimeout: 0,
     port: 0,
     hostname: "127.0.0.1",
-    idleTimeout: 0,
     async fetch(request) {
       const { pathname } = new URL(request.url);
       const [, said] = Object.entries(answers).find(([end]) => pathname.endsWith(end)) ?? [];

@@ -85,7 +85,8 @@ export function serveOwn(
   const { sockets, leaveSockets } = inner;
   return {
     port: server.port,
-    sockets,
+    // What the last session has said may still be on its way.
+    sockets: () => Math.max(sockets(), server.upgraded),
     leaveSockets,
     pending: () => server.pending + inner.socketsPending(),
     leave() {

@@ -116,16 +116,23 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
 
   /** Those on which nothing of a request has come. */
   get idle(): number {
-    let idle = 0;
-    for (const connection of this.#connections) if (connection.idle) idle++;
-    return idle;
+    return this.#count("idle");
   }
 
   /** Requests that are being answered, streams and those that were passed on included; not what became a WebSocket. */
   get pending(): number {
-    let pending = 0;
-    for (const { busy } of this.#connections) if (busy) pending++;
-    return pending;
+    return this.#count("answering");
+  }
+
+  /** Connections that speak another protocol. */
+  get upgraded(): number {
+    return this.#count("raw");
+  }
+
+  #count(phase: ServerConnection["phase"]): number {
+    let count = 0;
+    for (const connection of this.#connections) if (connection.phase === phase) count++;
+    return count;
   }
 
   /** The port is closed, and connections on which nothing is under way; the others with their answer. */

@@ -61,14 +61,9 @@ export class ServerConnection {
     this.#dueAt = host.after(host.idleMs);
   }
 
-  /** Waits for a request of which nothing has come. */
-  get idle(): boolean {
-    return this.#phase === "idle";
-  }
-
-  /** A request is being answered. */
-  get busy(): boolean {
-    return this.#phase === "answering";
+  /** `idle`: it waits for a request; `answering`; `raw`: it speaks another protocol. */
+  get phase(): Phase {
+    return this.#phase;
   }
 
   get full(): boolean {

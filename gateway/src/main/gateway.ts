@@ -355,7 +355,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       observer.log("warn", "Calls under way are ended.", { pending: listeners.pending(), hurried: hurried.aborted });
     }
     relay.abortStreams(new Failure("draining", "The gateway is shutting down."));
-    await settleDown(() => relay.liveStreams === 0 && listeners.pending() === 0, bounds.lastBytesMs, clock);
+    const calm = () => relay.liveStreams === 0 && listeners.pending() === 0 && listeners.sockets() === 0;
+    await settleDown(calm, bounds.lastBytesMs, clock);
     const ending = new Ending({ clock, observer });
     await ending.step("listeners", () => listeners.stop());
     await endWork(ending);

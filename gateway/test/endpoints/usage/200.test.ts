@@ -30,7 +30,12 @@ test("a key sees what it has used and how it stands against its limits", async (
 test("a key sees what vendors reported beside the configured prices", async () => {
   const usage = { prompt_tokens: 1_000, completion_tokens: 0, total_tokens: 1_000, cost: 0.25 };
   const choices = [{ index: 0, message: { role: "assistant", content: "x" }, finish_reason: "stop" }];
-  using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json({ id: "c", choices, usage }) });
+  using server = Bun.serve({
+    idleTimeout: 0,
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => Response.json({ id: "c", choices, usage }),
+  });
   const gateway = await startGateway({
     providers: () => [
       {
