@@ -97,8 +97,10 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     ),
     curve("Reservations open", "short", ["sum(sluice_reservations_open)", "reservations"]),
   ],
-  "Video tasks": [
-    curve("How late tasks are looked at", "s", ["max(sluice_tasks_late_seconds)", "late"]),
+  "Videos and background responses": [
+    curve("Delay of polls", "s", ["max(sluice_tasks_late_seconds)", "late"]),
+    curve("Background responses open", "short", ["max(sluice_background_responses_open)", "open"]),
+    curve("Age of the oldest", "s", ["max(sluice_background_responses_oldest_seconds)", "oldest"]),
     curve(
       "Messages to callers",
       "reqps",

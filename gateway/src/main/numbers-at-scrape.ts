@@ -17,7 +17,7 @@ export interface Counted {
   readonly bodyRoom: Pick<BodyRoom, "bytes">;
   readonly catalog: Pick<CatalogHolder, "current">;
   readonly router: Pick<Router, "states">;
-  readonly videos: Pick<VideoTasks, "lateMs" | "deliveryTries">;
+  readonly videos: Pick<VideoTasks, "lateMs" | "openResponses" | "deliveryTries">;
   /** null: none is open yet. */
   readonly listeners: () => Pick<Listeners, "pending" | "sockets"> | null;
   /** When the certificate ends that new connections are shown, in Unix milliseconds; null: the ports speak plain HTTP. */
@@ -41,6 +41,8 @@ export function registerNumbers(metrics: Metrics, counted: Counted): () => void 
     sluice_models_served_unpriced: () =>
       countOf(catalog.current, (model) => model.price === null && model.blocked === undefined && !isDemo(model)),
     sluice_tasks_late_seconds: () => videos.lateMs / 1_000,
+    sluice_background_responses_open: () => videos.openResponses.count,
+    sluice_background_responses_oldest_seconds: () => videos.openResponses.oldestMs / 1_000,
   });
   if (certificateEndsAt !== null) {
     metrics.gauges({ sluice_tls_certificate_expires_timestamp_seconds: () => certificateEndsAt() / 1_000 });

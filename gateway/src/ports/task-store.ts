@@ -158,6 +158,8 @@ export interface TaskStore {
   remove(workspaceId: string, id: string, now: number): Promise<{ readonly blobHash: string | null } | null>;
   /** The tasks that are not final, and what each reserves. For rebuilding the reservations after a restart. */
   open(): AsyncIterable<Pick<Task, "id" | "workspaceId" | "groupId" | "keyId" | "personId" | "reservedNanoUsd">>;
+  /** Background responses that have not ended, and when the oldest of them was made (Unix milliseconds; null: there is none). */
+  openResponses(): Promise<{ readonly count: number; readonly oldestAt: number | null }>;
   /**
    * Which tasks, of any workspace, have one of these upstream ids. For matching a vendor's list with our tasks.
    */

@@ -60,6 +60,10 @@ export class VideoTasks {
     return this.#poller.lateMs;
   }
 
+  get openResponses(): { readonly count: number; readonly oldestMs: number } {
+    return this.#poller.openResponses;
+  }
+
   get deliveryTries(): { readonly delivered: number; readonly failed: number } {
     return this.#dependencies.deliveries.tries;
   }

@@ -49,6 +49,8 @@ export const tasksBounds = {
   taskGoneMs: 600_000,
   /** From the last word of the call that began a background response to its first poll. */
   backgroundFirstPollMs: 2_000,
+  /** How often those that have not ended are counted, for metrics. */
+  backgroundCountMs: 60_000,
   /** What large background responses hold together while their polls read them. */
   backgroundRepliesBytesMax: 256 * 1024 * 1024,
   /** How long a vendor that does not answer is asked again for a task that is past its deadline, and how often. */

@@ -112,3 +112,16 @@ function narrowed(rows: Rows, filter: TaskFilter): Rows {
 function placeOfTask({ createdAt, id }: TaskPlace): Place {
   return { at: createdAt, id };
 }
+
+/** From the partial index of open tasks alone. */
+export async function openResponses(
+  database: Database,
+): Promise<{ readonly count: number; readonly oldestAt: number | null }> {
+  const row = await database.kysely
+    .selectFrom("tasks")
+    .select(({ fn }) => [fn.countAll<number>().as("count"), fn.min<number | null>("created_at").as("oldest")])
+    .where("kind", "=", sql.lit("response"))
+    .where("final", "=", sql.lit(0))
+    .executeTakeFirstOrThrow();
+  return { count: Number(row.count), oldestAt: row.oldest === null ? null : Number(row.oldest) };
+}

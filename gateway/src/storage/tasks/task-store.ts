@@ -7,7 +7,7 @@ import { createTask } from "./task-create.ts";
 import { deliveriesOf, leaseDeliveries, recordDelivery } from "./task-deliveries.ts";
 import { hurryTask, leaseDue, leaseOne, nextDue } from "./task-leases.ts";
 import { forgetMaterial, materialOf, noteMaterial, spentMaterial } from "./task-materials.ts";
-import { openTasks, taskPage } from "./task-page.ts";
+import { openResponses, openTasks, taskPage } from "./task-page.ts";
 import { removeTask } from "./task-removal.ts";
 import { findByKey, findByUpstreamIds, findTask } from "./task-rows.ts";
 import { attachBlob, finishTask, stepTask } from "./task-steps.ts";
@@ -44,6 +44,7 @@ export function createTaskStore({ database, vault }: TaskStoreOptions): TaskStor
     attachBlob: (id, blobHash, contentType) => attachBlob(database, id, blobHash, contentType),
     remove: (workspaceId, id, now) => removeTask(database, { workspaceId, id, now }),
     open: () => openTasks(database),
+    openResponses: () => openResponses(database),
     withUpstreamIds: (upstreamIds) => findByUpstreamIds(database.kysely, upstreamIds),
     dueDeliveries: (now, leaseMs, limit) => leaseDeliveries(database, now, leaseMs, limit),
     delivered: (leased, result) => recordDelivery(database, leased, result),

@@ -1,5 +1,5 @@
 import { bounds, LastingFault } from "#core/index.ts";
-import type { LeasedTask } from "#ports/index.ts";
+import type { LeasedTask, TaskStore } from "#ports/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { TaskPass } from "../task-pass.ts";
 import { advance } from "./advance.ts";
@@ -22,6 +22,8 @@ export class Poller {
   #restMs = 0;
   #restedFromMs = 0;
   #sweptMs = Number.NEGATIVE_INFINITY;
+  #countedMs = Number.NEGATIVE_INFINITY;
+  #responses: Awaited<ReturnType<TaskStore["openResponses"]>> = { count: 0, oldestAt: null };
   #readMs = 0;
   #foundLateMs = 0;
   #cancelTick: () => void = () => {};
@@ -30,8 +32,8 @@ export class Poller {
   constructor(dependencies: TaskDependencies) {
     this.#dependencies = dependencies;
     const { clock, observer } = dependencies;
-    const fault = "The store of video tasks cannot be read.";
-    const over = "The store of video tasks can be read again.";
+    const fault = "The store of tasks cannot be read.";
+    const over = "The store of tasks can be read again.";
     this.#unread = new LastingFault({ clock, observer, level: "error", fault, over });
     dependencies.deliveries.onWake(() => this.#soon());
   }
@@ -45,6 +47,12 @@ export class Poller {
     if (!this.#started) return 0;
     const sinceMs = this.#dependencies.clock.monotonic() - this.#readMs;
     return Math.max(this.#foundLateMs, sinceMs - Math.max(this.#restMs, bounds.taskTickMs), 0);
+  }
+
+  /** Background responses that have not ended, of all processes, as they were last counted; the age of the oldest in milliseconds. */
+  get openResponses(): { readonly count: number; readonly oldestMs: number } {
+    const { count, oldestAt } = this.#responses;
+    return { count, oldestMs: oldestAt === null ? 0 : Math.max(0, this.#dependencies.clock.now() - oldestAt) };
   }
 
   start(): void {
@@ -105,8 +113,10 @@ export class Poller {
       await advance(this.#dependencies, new TaskPass(this.#dependencies, leased), this.#stopping.signal);
     } catch (thrown) {
       if (this.#stopping.signal.aborted) return;
-      this.#dependencies.observer.log("error", "A video task could not be taken further.", {
-        task: leased.task.id,
+      const { id, kind = "video" } = leased.task;
+      this.#dependencies.observer.log("error", "A task could not be taken further.", {
+        task: id,
+        kind,
         error: thrown,
       });
     }
@@ -115,6 +125,10 @@ export class Poller {
   async #sweepAll(): Promise<void> {
     const { clock, holds, store, materials } = this.#dependencies;
     const nowMs = clock.monotonic();
+    if (nowMs - this.#countedMs >= bounds.backgroundCountMs) {
+      this.#countedMs = nowMs;
+      this.#responses = await store.openResponses();
+    }
     if (nowMs - this.#sweptMs >= bounds.taskHoldsSweepMs) {
       this.#sweptMs = nowMs;
       await holds.sweep(store);

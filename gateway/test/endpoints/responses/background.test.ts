@@ -240,3 +240,22 @@ test("ends the stream that shows it with an error at a shutdown", async () => {
   expect(await response.text()).toContain("event: response.failed\n");
   await closing;
 });
+
+test("metrics show how many have not ended, and how old the oldest is", async () => {
+  const figures = async (): Promise<readonly number[]> => {
+    clock.move(6_000);
+    const text = await (await gateway.get("/metrics", {})).text();
+    return ["open", "oldest_seconds"].map((name) =>
+      Number(new RegExp(`^sluice_background_responses_${name} (.+)$`, "m").exec(text)?.[1]),
+    );
+  };
+  expect(await figures()).toEqual([0, 0]);
+  const id = await create(never);
+  await until(async () => {
+    const [open = 0, oldest = 0] = await figures();
+    return open === 1 && oldest > 60;
+  });
+  expect((await change(id, "POST", "/cancel")).status).toBe(200);
+  await settled(1);
+  await until(async () => (await figures()).every((figure) => figure === 0));
+});
