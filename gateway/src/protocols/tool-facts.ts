@@ -16,7 +16,7 @@ export type ToolFacts = Pick<RequestFacts, "serverTools" | "namedModels" | "host
  * could be spelt, is not walked.
  */
 export function toolFacts(body: Uint8Array, ...places: readonly (Span | undefined)[]): ToolFacts {
-  if (places.every((place) => place === undefined)) return noTools;
+  if (places.length === 1 && places[0] === undefined) return noTools;
   const models: string[] = [];
   let serverTools: ServerToolUse | undefined;
   let hosted: HostedInput | undefined;

@@ -1,4 +1,5 @@
 import { Failure } from "#core/index.ts";
+import { asBuffer } from "../bytes.ts";
 import { choiceError } from "../choice-error.ts";
 import type { ReplyFacts } from "../dialect.ts";
 import { errorReported } from "../error-event.ts";
@@ -31,7 +32,7 @@ export function readChatReply(body: Uint8Array, convention?: UsageConvention): R
       errorMessage,
       outputEstimate: choices === undefined || errorMessage !== null ? 0 : Math.ceil((choices.end - choices.start) / 4),
       id: readLabel(body, members.get("id")),
-      made: choices === undefined ? [] : soundsIn(body.subarray(choices.start, choices.end)),
+      made: choices === undefined ? [] : soundsIn(body, choices.start, choices.end),
     };
   } catch (thrown) {
     throw new Failure("upstream_error", "The upstream's answer is not valid JSON.", {
@@ -48,7 +49,8 @@ function hiddenMessage(body: Uint8Array, choices: Span | undefined): string | nu
     choices === undefined || isNull(body, choices)
       ? ([baseMark, 0, body.length] as const)
       : ([errorMark, choices.start, choices.end] as const);
-  if (Buffer.from(body.buffer, body.byteOffset + from, to - from).indexOf(mark) === -1) return null;
+  const at = asBuffer(body).indexOf(mark, from);
+  if (at === -1 || at >= to) return null;
   const error = choiceError(objectOf(readSpan(body, { start: 0, end: body.length })));
   return error === null ? null : errorText(error);
 }

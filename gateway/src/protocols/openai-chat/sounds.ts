@@ -4,10 +4,10 @@ import { textOf } from "../json-value.ts";
 import { valueEnd } from "../member-walk.ts";
 
 /** The id of the sound in an answer, or in a piece of one: a later message may name it (`audio.id`). */
-export function soundsIn(bytes: Uint8Array): readonly string[] {
+export function soundsIn(bytes: Uint8Array, from = 0, to = bytes.length): readonly string[] {
   const text = asBuffer(bytes);
-  const mark = text.indexOf(soundMark);
-  if (mark === -1) return none;
+  const mark = text.indexOf(soundMark, from);
+  if (mark === -1 || mark >= to) return none;
   let start = mark + soundMark.length;
   while ((text[start] ?? 0) <= 0x20 && start < text.length) start++;
   if (text[start] !== OPEN_OBJECT) return none;

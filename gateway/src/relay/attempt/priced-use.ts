@@ -25,7 +25,7 @@ export function checkPricedUse({ principal, facts, models, protocol }: Asked): v
   const tools = toolsAsked(facts);
   for (const model of models) {
     const missing = unpricedUse(model, tools);
-    if (missing === undefined) continue;
+    if (missing === null) continue;
     const isTool = tools.some((name) => name === missing);
     throw new Failure(
       "model_not_priced",
@@ -39,7 +39,7 @@ const chargedTools = ["webSearches", "fileSearches", "codeSessions"] as const sa
 const tokens = ["inputUncached", "output"] as const satisfies readonly PricedClass[];
 
 function toolsAsked({ serverTools, asksSearch }: RequestFacts): readonly PricedClass[] {
-  if (serverTools === undefined && asksSearch !== true) return [];
+  if (serverTools === undefined && asksSearch !== true) return none;
   return chargedTools.filter(
     (name) => (serverTools?.[name] ?? 0) > 0 || (name === "webSearches" && asksSearch === true),
   );
@@ -48,12 +48,31 @@ function toolsAsked({ serverTools, asksSearch }: RequestFacts): readonly PricedC
 /** A model may be priced by a measure other than tokens. */
 const onceEach: Usage = { ...noUsage, ...Object.fromEntries(measures.map((name) => [name, 1])) };
 
+const none: readonly PricedClass[] = [];
+/** By model object, for calls that ask for no tool: a new catalog brings new ones. */
+const known = new WeakMap<Model, PricedClass | null>();
+
+function unpricedUse(model: Model, tools: readonly PricedClass[]): PricedClass | null {
+  if (tools.length > 0) return findUnpricedUse(model, tools);
+  let unpriced = known.get(model);
+  if (unpriced === undefined) {
+    unpriced = findUnpricedUse(model, tools);
+    known.set(model, unpriced);
+  }
+  return unpriced;
+}
+
 /** What is known to be used. Every answer of a chat model has input and output; of other models one of them may be free. */
-function unpricedUse({ type, isPricedWhole, price, deployments }: Model, tools: readonly PricedClass[]) {
-  if (isPricedWhole !== true || price === null) return undefined;
+function findUnpricedUse(
+  { type, isPricedWhole, price, deployments }: Model,
+  tools: readonly PricedClass[],
+): PricedClass | null {
+  if (isPricedWhole !== true || price === null) return null;
   // A vendor's own figure has everything in it.
-  if (deployments.every(({ provider }) => priceTermsOf(provider).costSource === "vendor")) return undefined;
+  if (deployments.every(({ provider }) => priceTermsOf(provider).costSource === "vendor")) return null;
   const used = type === "chat" ? [...tools, ...tokens] : tools;
-  if (used.every((name) => price.table[name] !== undefined)) return undefined;
-  return chargeOf(price.table, { ...onceEach, ...Object.fromEntries(used.map((name) => [name, 1])) }).unpriced[0];
+  if (used.every((name) => price.table[name] !== undefined)) return null;
+  return (
+    chargeOf(price.table, { ...onceEach, ...Object.fromEntries(used.map((name) => [name, 1])) }).unpriced[0] ?? null
+  );
 }
