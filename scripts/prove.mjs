@@ -3,7 +3,7 @@ import { chmodSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { bun, bunEnvironment, install, root } from "./install.mjs";
 import { ensurePostgres } from "./postgres.mjs";
-import { ensureRedis } from "./redis.mjs";
+import { ensureRedis } from "./test-programs.mjs";
 import { openTestRun } from "./test-run.mjs";
 
 install();

@@ -1,13 +1,11 @@
 // `npm test`: installs, type-checks, lints, looks for dead code, runs every test, and ends with `N passed, N failed`.
 // `npm run ok` (--quick): types, lint, dead code, borders, unit and conformance, without the acceptance suites.
 import { join } from "node:path";
-import { ensureBrowser } from "./browser.mjs";
 import { makeBundles } from "./bundles.mjs";
 import { bun, bunEnvironment, install, root } from "./install.mjs";
-import { ensureJudges } from "./judges.mjs";
 import { ensurePostgres, startPostgres } from "./postgres.mjs";
-import { ensureRedis } from "./redis.mjs";
 import { SuiteOutput } from "./suite-output.mjs";
+import { ensureBrowser, ensureJudges, ensureRedis, unpackedPrograms } from "./test-programs.mjs";
 import { openTestRun } from "./test-run.mjs";
 
 install();
@@ -18,6 +16,7 @@ const failures = [];
 ensurePostgres();
 ensureRedis();
 ensureJudges();
+if (!quick) ensureBrowser();
 // One server for all of them; each process of the tests has databases of its own there.
 const postgres = await startPostgres();
 if (postgres.url === null) console.log(`The tests on PostgreSQL are skipped: ${postgres.why}.`);
@@ -49,7 +48,6 @@ count("programs of the tests", await makeBundles(run));
 const unit = ["contract", "gateway", "simulator", "bench", "console/src"];
 if (quick) await suite("unit, conformance, borders", 3, unit);
 else {
-  ensureBrowser();
   // In one queue, the slow files first: those that wait for processes and browsers leave the processor to the others. Each more
   // reads and compiles the same modules once more (six take a seventh more of the processor than three); with four it waits at times.
   await suite("all tests, and the console in a browser", 5, [...unit, "test", "console/e2e"]);
@@ -60,6 +58,8 @@ count("nothing is left behind", left.length === 0);
 
 // Once more, because whoever looks at a long log looks at its end.
 if (failures.length > 0) console.log(`\n== what failed\n${failures.join("\n\n")}`);
+const programs = unpackedPrograms();
+if (programs !== null) console.log(`\nunpacked for the tests (delete the folder to remove them): ${programs}`);
 const line = `${tally.passed} passed, ${tally.failed} failed${tally.skipped > 0 ? `, ${tally.skipped} skipped` : ""}`;
 console.log(`\n${line}`);
 process.exit(tally.failed === 0 ? 0 : 1);
