@@ -37,7 +37,7 @@ function applyTests(make: StoreGroundFactory): void {
     expect(main?.baseUrl).toBe("https://api.openai.com/v1");
     expect(main?.secret?.reveal()).toBe("upstream-canary-secret");
     expect(main?.settings).toEqual({ secret_access_key: "settings-canary-secret", region: "eu" });
-    expect(main?.timeouts).toMatchObject({ connectMs: 1_234, headersMs: 60_000 });
+    expect(main?.timeouts).toMatchObject({ connectMs: 1_234, headersMs: 600_000 });
     expect(main?.disconnect).toBe("drain");
     const model = catalog.models.get("gpt-5");
     expect(model).toMatchObject({ type: "chat", fallbacks: ["gpt-5-mini"], createdAt: ground.clock.now() / 1_000 });

@@ -113,6 +113,14 @@ describe("every header of the SDKs' own", () => {
       "anthropic-worker-id",
       "openai-beta",
       "x-goog-api-client",
+      "x-goog-upload-command",
+      "x-goog-upload-file-name",
+      "x-goog-upload-header-content-length",
+      "x-goog-upload-header-content-type",
+      "x-goog-upload-offset",
+      "x-goog-upload-protocol",
+      "x-goog-upload-status",
+      "x-goog-upload-url",
     ]);
     const payers = ["anthropic-user-profile-id", "anthropic-workspace-id", "openai-organization", "openai-project"];
     for (const payer of [...payers, "x-goog-user-project"]) expect(names).toContain(payer);
