@@ -284,6 +284,18 @@ export const settingsSchema = z.strictObject({
         .describe("The audit log: who changed what. At least 90, default 3650."),
     })
     .optional(),
+  keys: z
+    .strictObject({
+      stale_max: z
+        .int()
+        .min(10)
+        .max(86_400)
+        .optional()
+        .describe(
+          "Seconds. How long calls with known keys go on while the database is unreachable, although a key may have been revoked meanwhile; default 3600.",
+        ),
+    })
+    .optional(),
   disconnect: z.strictObject({ default: disconnectSchema.optional() }).optional(),
   video: z
     .strictObject({

@@ -17,6 +17,7 @@ export function quietCatalog({ providers = [], models = [], settings, ...rest }:
     settings: {
       logBodies: "none",
       ledgerDurability: "disk",
+      keysStaleMaxMs: 3_600_000,
       ledgerRetentionDays: 1,
       ledgerExport: null,
       explanationRetentionDays: 30,

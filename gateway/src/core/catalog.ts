@@ -24,6 +24,8 @@ export interface Settings {
   readonly captureRetentionDays: number;
   readonly auditRetentionDays: number;
   readonly drainTimeoutMs: number;
+  /** How long known keys are used while the database does not answer. */
+  readonly keysStaleMaxMs: number;
   /** A call that was sent and not answered may be sent to another deployment, although the first may be charged. */
   readonly retrySent: boolean;
   /** What becomes of calls of models that have no price; a model may say otherwise. */

@@ -86,7 +86,14 @@ function gateway(overrides: Partial<ApiKey> = {}, catalog: Partial<Catalog> = {}
     ...quietCatalog({ workspaces: new Map([[workspace.id, workspace]]), groups: new Map([[group.id, group]]) }),
     ...catalog,
   };
-  return { keyStore, clock, authenticator: new Authenticator({ vault, keyStore, catalog: () => current, clock }) };
+  /** When the feed of changes was read to its end. */
+  const feed = { currentAtMs: 0 };
+  const authenticator = new Authenticator({
+    ...{ vault, keyStore, clock },
+    catalog: () => current,
+    changesKnownAtMs: () => feed.currentAtMs,
+  });
+  return { keyStore, clock, feed, authenticator };
 }
 
 const bearer = (secret: string): Headers => new Headers({ authorization: `Bearer ${secret}` });
@@ -154,11 +161,26 @@ describe("a known caller", () => {
   });
 });
 
-describe("what is known of a key without any notice of a change", () => {
+describe("a known key", () => {
+  const away = new Failure("storage_unavailable", "The database is away.");
   const letIn = async ({ authenticator }: ReturnType<typeof gateway>) =>
     await refusalOf(() => authenticator.authenticate(bearer("secret"), address));
+  const staleMaxMs = quietCatalog().settings.keysStaleMaxMs;
 
-  test("is read anew beside the calls that use it, and none of them waits", async () => {
+  test("is read once an hour while the feed of changes says that nothing has changed", async () => {
+    const { authenticator, keyStore, clock, feed } = gateway();
+    await authenticator.authenticate(bearer("secret"), address);
+    const hours = 3;
+    for (let second = 0; second < hours * 3_600; second++) {
+      clock.advance(1_000);
+      feed.currentAtMs = clock.monotonic();
+      expect(authenticator.authenticate(bearer("secret"), address)).not.toBeInstanceOf(Promise);
+      await Promise.resolve();
+    }
+    expect(keyStore.reads).toBe(1 + hours);
+  });
+
+  test("is read anew beside its calls when the feed is interrupted, and none of them waits", async () => {
     const { authenticator, keyStore, clock } = gateway();
     await authenticator.authenticate(bearer("secret"), address);
     for (let second = 0; second < 600; second++) {
@@ -166,10 +188,10 @@ describe("what is known of a key without any notice of a change", () => {
       expect(authenticator.authenticate(bearer("secret"), address)).not.toBeInstanceOf(Promise);
       await Promise.resolve();
     }
-    expect(keyStore.reads).toBeWithin(2, 600_000 / bounds.keyRefreshMs + 2);
+    expect(keyStore.reads).toBeWithin(2, 600_000 / bounds.keyFreshMs + 2);
   });
 
-  test("is at most a minute old: a key that was revoked in silence is refused then at the latest", async () => {
+  test("that was revoked while the feed is interrupted is refused after a minute at the latest", async () => {
     const one = gateway();
     await letIn(one);
     one.keyStore.keys.delete("digest of secret");
@@ -184,21 +206,33 @@ describe("what is known of a key without any notice of a change", () => {
     expect(await letIn(idle)).toBe("invalid_api_key");
   });
 
-  test("serves for the rest of the minute when the database is away, and then no longer", async () => {
+  test("is accepted while the database is away, until keys.stale_max is over", async () => {
     const one = gateway();
     await letIn(one);
-    const failing = one.keyStore.failWith(new Failure("storage_unavailable", "The database is away."));
-    one.clock.advance(bounds.keyRefreshMs);
+    const failing = one.keyStore.failWith(away);
+    one.clock.advance(bounds.keyFreshMs);
     for (let call = 0; call < 100; call++) expect(await letIn(one)).toBe("let in");
     // A database that fails is asked once a second, not by every call.
     expect(failing()).toBe(1);
-    one.clock.advance(bounds.keyRefreshRestMs);
-    expect(await letIn(one)).toBe("let in");
-    expect(failing()).toBe(2);
-    one.clock.advance(bounds.keyAgeMsMax - bounds.keyRefreshMs);
+    for (const ageMs of [55_000, bounds.keyAgeMsMax, 65_000, 1_800_000, staleMaxMs - 1]) {
+      one.clock.advance(ageMs - one.clock.monotonic());
+      for (let call = 0; call < 100; call++) expect(await letIn(one)).toBe("let in");
+    }
+    expect(failing()).toBe(6);
+    one.clock.advance(1);
     expect(await letIn(one)).toBe("storage_unavailable");
     one.keyStore.failWith(null);
     expect(await letIn(one)).toBe("let in");
+  });
+
+  test("is refused at once when its revocation is heard of while the database is away", async () => {
+    const one = gateway();
+    await letIn(one);
+    one.keyStore.failWith(away);
+    one.clock.advance(bounds.keyAgeMsMax);
+    expect(await letIn(one)).toBe("let in");
+    one.authenticator.changed({ kind: "key", digest: "digest of secret" });
+    expect(await letIn(one)).toBe("storage_unavailable");
   });
 
   test("is read for so many keys at once, so that a crowd of them does not crowd the database", async () => {
@@ -207,7 +241,7 @@ describe("what is known of a key without any notice of a change", () => {
     for (const name of names) keyStore.keys.set(`digest of ${name}`, key);
     const call = (name: string) => authenticator.authenticate(bearer(name), address);
     await Promise.all(names.map(call));
-    clock.advance(bounds.keyRefreshMs);
+    clock.advance(bounds.keyFreshMs);
     const before = keyStore.reads;
     for (const name of names) call(name);
     expect(keyStore.reads - before).toBe(bounds.keyRefreshesMax);

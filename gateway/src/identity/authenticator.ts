@@ -20,6 +20,8 @@ export interface AuthenticatorOptions {
   readonly keyStore: KeyStore;
   readonly catalog: () => Catalog;
   readonly clock: Clock;
+  /** Monotonic milliseconds: every change before then was told to `changed`. */
+  readonly changesKnownAtMs: () => number;
 }
 
 interface CachedPrincipal {
@@ -45,7 +47,12 @@ export class Authenticator {
     this.#catalog = options.catalog;
     this.#clock = options.clock;
     this.#tokens = new AccessTokens(options.vault, options.clock);
-    this.#cache = new KeyCache(options.keyStore, options.clock);
+    this.#cache = new KeyCache({
+      store: options.keyStore,
+      clock: options.clock,
+      currentAtMs: options.changesKnownAtMs,
+      staleMaxMs: () => options.catalog().settings.keysStaleMaxMs,
+    });
   }
 
   /** `address` is asked only when the key is bound to addresses. Throws Failure (401, 403). */

@@ -1,16 +1,29 @@
-import { type ApiKey, BoundedMap, bounds } from "#core/index.ts";
+import { type ApiKey, BoundedMap, bounds, Failure } from "#core/index.ts";
 import type { Clock, KeyStore } from "#ports/index.ts";
+
+export interface KeyCacheOptions {
+  readonly store: KeyStore;
+  readonly clock: Clock;
+  /** Monotonic milliseconds: every change before then was told to `forget`. */
+  readonly currentAtMs: () => number;
+  /** How long a known key is used while the database does not answer, milliseconds. */
+  readonly staleMaxMs: () => number;
+}
 
 /**
  * Known keys by digest, so that a known caller costs no database read. Bounded: the least recently used leave
  * first. Unknown digests are remembered for a short while, so that guessing costs no read either. A change notice
  * drops what it names; concurrent first calls with one key share one read.
  *
- * Whatever happens to notices, nothing older than bounds.keyAgeMsMax is used. A key in use is read anew before that, beside its
- * calls, so that none of them waits; when the database does not answer, calls wait for it from that age on.
+ * A key's age is the time since it was read or, later, since the feed of changes was read to its end:
+ *
+ *   under keyFreshMs    used, and read anew once every keyRereadMs beside the call
+ *   under keyAgeMsMax   used, and read anew beside the call
+ *   under staleMaxMs    the call waits for it to be read anew; used when the database does not answer
+ *   beyond              the call waits, and is refused when the database does not answer
  */
 export class KeyCache {
-  readonly #store: KeyStore;
+  readonly #options: KeyCacheOptions;
   readonly #clock: Clock;
   readonly #known = new BoundedMap<string, KnownKey>(bounds.keyCacheEntriesMax);
   readonly #unknown: BoundedMap<string, null>;
@@ -20,28 +33,30 @@ export class KeyCache {
   #refreshes = 0;
   #restUntilMs = Number.NEGATIVE_INFINITY;
 
-  constructor(store: KeyStore, clock: Clock) {
-    this.#store = store;
-    this.#clock = clock;
-    this.#unknown = new BoundedMap(bounds.unknownKeyEntriesMax, { life: { clock, ms: bounds.unknownKeyMs } });
+  constructor(options: KeyCacheOptions) {
+    this.#options = options;
+    this.#clock = options.clock;
+    const life = { clock: options.clock, ms: bounds.unknownKeyMs };
+    this.#unknown = new BoundedMap(bounds.unknownKeyEntriesMax, { life });
   }
 
-  get size(): number {
-    return this.#known.size;
-  }
-
+  /** Throws Failure `storage_unavailable` where a key would have to be read and cannot be. */
   find(digest: string): ApiKey | null | Promise<ApiKey | null> {
     const known = this.#known.peek(digest);
     if (known !== undefined) {
       const nowMs = this.#clock.monotonic();
-      if (nowMs < known.refreshAtMs) return known.key;
-      if (nowMs < known.refreshAtMs + graceMs) {
+      const ageMs = nowMs - Math.max(known.readAtMs, this.#options.currentAtMs());
+      const isFresh = ageMs < bounds.keyFreshMs;
+      if (isFresh && nowMs - known.readAtMs < bounds.keyRereadMs) return known.key;
+      const staleMaxMs = this.#options.staleMaxMs();
+      if (isFresh || ageMs < Math.min(bounds.keyAgeMsMax, staleMaxMs)) {
         this.#refresh(digest, nowMs);
         return known.key;
       }
+      if (ageMs < staleMaxMs) return nowMs < this.#restUntilMs ? known.key : this.#readOrKnown(digest);
     }
     if (this.#unknown.get(digest) === null) return null;
-    return this.#reading.get(digest) ?? this.#read(digest);
+    return this.#shared(digest);
   }
 
   /** A use of a key; told of now and then, not on every hit. */
@@ -69,16 +84,41 @@ export class KeyCache {
     if (this.#refreshes >= bounds.keyRefreshesMax || nowMs < this.#restUntilMs) return;
     this.#refreshes++;
     void this.#read(digest)
-      .catch(() => {
-        this.#restUntilMs = this.#clock.monotonic() + bounds.keyRefreshRestMs;
-      })
+      .catch(() => this.#rest())
       .finally(() => this.#refreshes--);
+  }
+
+  /** Nobody else waits for a while after a failure. */
+  #rest(): void {
+    this.#restUntilMs = this.#clock.monotonic() + bounds.keyRefreshRestMs;
+  }
+
+  async #readOrKnown(digest: string): Promise<ApiKey | null> {
+    try {
+      return await this.#shared(digest);
+    } catch (thrown) {
+      this.#rest();
+      // A notice may have dropped it meanwhile.
+      const known = this.#known.peek(digest);
+      if (known === undefined || !isUnavailable(thrown)) throw thrown;
+      return known.key;
+    }
+  }
+
+  async #shared(digest: string): Promise<ApiKey | null> {
+    try {
+      return await (this.#reading.get(digest) ?? this.#read(digest));
+    } catch (thrown) {
+      if (!isUnavailable(thrown)) throw thrown;
+      const message = "The API key cannot be checked: the database does not answer. Try again.";
+      throw new Failure("storage_unavailable", message, { cause: thrown, retryAfterMs: bounds.keyRetryAfterMs });
+    }
   }
 
   async #read(digest: string): Promise<ApiKey | null> {
     const changes = this.#changes;
     const askedMs = this.#clock.monotonic();
-    const reading = this.#store.find(digest).then((key) => {
+    const reading = this.#options.store.find(digest).then((key) => {
       if (this.#changes === changes) this.#remember(digest, key, askedMs);
       return key;
     });
@@ -91,7 +131,7 @@ export class KeyCache {
   }
 
   #remember(digest: string, key: ApiKey | null, askedMs: number): void {
-    if (key !== null) this.#known.set(digest, { key, refreshAtMs: askedMs + bounds.keyRefreshMs });
+    if (key !== null) this.#known.set(digest, { key, readAtMs: askedMs });
     else {
       this.#known.delete(digest);
       this.#unknown.set(digest, null);
@@ -102,7 +142,9 @@ export class KeyCache {
 interface KnownKey {
   readonly key: ApiKey;
   /** Monotonic milliseconds. */
-  readonly refreshAtMs: number;
+  readonly readAtMs: number;
 }
 
-const graceMs = bounds.keyAgeMsMax - bounds.keyRefreshMs;
+function isUnavailable(thrown: unknown): boolean {
+  return thrown instanceof Failure && thrown.code === "storage_unavailable";
+}

@@ -45,6 +45,7 @@ import { openAgentTelemetry, openTelemetry } from "./open-telemetry.ts";
 import { periodSpend } from "./period-spend.ts";
 import { openProcesses } from "./processes.ts";
 import { pruneDaily } from "./pruning.ts";
+import { readiness } from "./readiness.ts";
 import { refreshCatalogue } from "./refresh-catalogue.ts";
 import { settleDown } from "./settle-down.ts";
 import { sharedAccounts } from "./shared-accounts.ts";
@@ -159,9 +160,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     background: () => media.videos.responses,
     ...{ objectStore, ids, clock, observer, explainer, ...tracing },
   });
-  const authenticator = new Authenticator({ vault, keyStore: controlStore, catalog: () => catalog.current, clock });
-  const onSilence = (): void => databaseWatch.doubt();
-  const feed = createChangeFeed({ database, clock, observer, broadcast, onSilence });
+  const feed = createChangeFeed({ database, clock, observer, broadcast });
+  const authenticator = new Authenticator({
+    ...{ vault, clock },
+    keyStore: controlStore,
+    catalog: () => catalog.current,
+    changesKnownAtMs: () => feed.currentAtMs,
+  });
   const stopFeed = feed.subscribe((change) => {
     authenticator.changed(change);
     reports.forget();
@@ -266,8 +271,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     draining: () => draining,
     leaving: () => leaving || departing,
     handshakeProblem: metrics.handshakeProblem,
-    unready: () => (leaving ? "draining" : journal.healthy ? databaseWatch.problem : "the ledger cannot be written"),
-    remark: () => joined(databaseWatch.remark, counting.remark()),
+    ...readiness({ leaving: () => leaving, journal, database, databaseWatch, counting, feed, catalog, clock }),
     metricsText: () => numbers.text(),
     metricsType: metrics.contentType,
     countCall: callCounter(admission),
@@ -388,11 +392,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     outstanding: () => admission.outstanding,
     close,
   };
-}
-
-function joined(...remarks: readonly (string | null)[]): string | null {
-  const said = remarks.filter((remark) => remark !== null);
-  return said.length === 0 ? null : said.join("; ");
 }
 
 const atOnce: Leave = { graceMs: 0, hurried: new AbortController().signal };

@@ -73,6 +73,8 @@ export interface ChangeFeed {
   subscribe(listener: (change: Change) => void): () => void;
   /** Resolves when all changes written until now were reported. For a process that must see its own writes at once. */
   catchUp(): Promise<void>;
+  /** Monotonic milliseconds: every change written before then was reported. */
+  readonly currentAtMs: number;
 }
 
 /** Holds the master key. Makes digests of API keys; encrypts (seals) and decrypts (opens) the secrets of providers. */

@@ -30,7 +30,13 @@ test("people with access tokens cost a read of two rows at their first call, and
     workspaces: new Map([[workspace.id, workspace]]),
     groups: new Map([[group.id, group]]),
   } as unknown as Catalog;
-  const authenticator = new Authenticator({ vault, keyStore, catalog: () => catalog, clock });
+  const authenticator = new Authenticator({
+    vault,
+    keyStore,
+    catalog: () => catalog,
+    clock,
+    changesKnownAtMs: () => 0,
+  });
   const tokens = new AccessTokens(vault, clock);
   const issued = Array.from({ length: count }, (_, n) => {
     const person = { userId: `usr_${n}`, email: `p${n}@example.com`, name: "P", keyId: `key_${n}`, group: "default" };

@@ -32,8 +32,13 @@ async function processOf(database: Database, directory: string) {
   const people = createPeopleStore(options);
   const agents = createAgentStore(options);
   let catalog = await controlStore.catalog();
-  const authenticator = new Authenticator({ vault, keyStore: controlStore, catalog: () => catalog, clock });
   const feed = createChangeFeed({ database, clock, observer: silentObserver });
+  const authenticator = new Authenticator({
+    ...{ vault, clock },
+    keyStore: controlStore,
+    catalog: () => catalog,
+    changesKnownAtMs: () => feed.currentAtMs,
+  });
   const stop = feed.subscribe((change) => authenticator.changed(change));
   return {
     ...{ controlStore, people, agents, vault, clock, feed, stop },

@@ -80,6 +80,7 @@ function applyTests(make: StoreGroundFactory): void {
       captureRetentionDays: 7,
       auditRetentionDays: 3_650,
       drainTimeoutMs: 120_000,
+      keysStaleMaxMs: 3_600_000,
       videoCopyResults: false,
       retrySent: false,
       unpriced: "block_in_budgets",

@@ -115,7 +115,13 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
     observer,
     explainer: silentExplainer,
   });
-  const authenticator = new Authenticator({ vault, keyStore: controlStore, catalog: () => catalog.current, clock });
+  const authenticator = new Authenticator({
+    vault,
+    keyStore: controlStore,
+    catalog: () => catalog.current,
+    clock,
+    changesKnownAtMs: () => 0,
+  });
   const spool = createSpool({ directory: join(dataDir, "spool"), nextName: () => ids.next("spool_") });
   const bodyRoom = new BodyRoom(environment.bodyMemoryBytes);
   const media = openMedia({

@@ -17,6 +17,7 @@ describe("settings", () => {
         disconnect: { default: "cancel" },
         video: { copy_results: false },
         drain_timeout_ms: 120_000,
+        keys: { stale_max: 3_600 },
       },
       managed_by_file: [],
       oidc: [],

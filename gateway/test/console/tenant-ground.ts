@@ -56,8 +56,12 @@ export async function openTenantGround(
       ...accessHandlers(whole),
     };
   });
-  const authenticator = new Authenticator({ ...ground, keyStore: ground.controlStore });
   const changes = feed as unknown as ReturnType<typeof createChangeFeed>;
+  const authenticator = new Authenticator({
+    ...ground,
+    keyStore: ground.controlStore,
+    changesKnownAtMs: () => changes.currentAtMs,
+  });
   const stop = changes.subscribe((change) => authenticator.changed(change));
   await changes.catchUp();
   const callerOf = async (secret: string, address = "203.0.113.7") =>

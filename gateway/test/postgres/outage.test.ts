@@ -50,7 +50,7 @@ await onPostgres("a database that goes away under load", () => {
       });
     await open(false);
     try {
-      await until(async () => (await readyz()).startsWith("200 ready, but the database is not to be had: "));
+      await until(async () => (await readyz()).startsWith("200 ready, but the database is unreachable: "));
       expect(await (await gateway.get("/metrics", {})).text()).toContain("sluice_database_healthy 0");
       for (let n = 0; n < 5; n++) expect((await gateway.chat(hello, { script: { tokens: 2 } })).status).toBe(200);
       expect((await gateway.chat(hello, { key: "sk-nobody-knows-0123456789" })).status).toBe(503);

@@ -10,6 +10,8 @@ import {
   drainSecondsMax,
   type RetentionName,
   type SettingsDraft,
+  staleKeySecondsMax,
+  staleKeySecondsMin,
 } from "./settings-draft.ts";
 
 export interface FieldsProps {
@@ -92,6 +94,17 @@ export function RequestFields(props: FieldsProps) {
           allowNegative={false}
           value={draft.drainSeconds}
           onChange={(drainSeconds) => change({ drainSeconds })}
+        />
+        <NumberField
+          {...lookOf(props, "staleKeySeconds", t("settings.general.staleKeys"))}
+          description={t("settings.general.staleKeysHelp")}
+          suffix={` ${t("settings.general.seconds")}`}
+          min={staleKeySecondsMin}
+          max={staleKeySecondsMax}
+          allowNegative={false}
+          allowDecimal={false}
+          value={draft.staleKeySeconds}
+          onChange={(staleKeySeconds) => change({ staleKeySeconds })}
         />
         <Switch
           {...switchLookOf(props, "retrySent", t("settings.general.retrySent"))}

@@ -12,6 +12,7 @@ const settings = settingsSchema.parse({
   retry_sent: false,
   video: { copy_results: false },
   drain_timeout_ms: 120_000,
+  keys: { stale_max: 3_600 },
   unpriced: "block",
 });
 const draft = draftOf(settings);
@@ -29,6 +30,7 @@ test("only what was changed is sent, in the shape that the gateway takes", () =>
     retrySent: true,
     copyResults: true,
     drainSeconds: 0.5,
+    staleKeySeconds: 600,
     unpriced: "price_as",
     priceAs: " gpt-5 ",
     exportOn: true,
@@ -50,6 +52,7 @@ test("only what was changed is sent, in the shape that the gateway takes", () =>
     retry_sent: true,
     video: { copy_results: true },
     drain_timeout_ms: 500,
+    keys: { stale_max: 600 },
     unpriced: { price_as: "gpt-5" },
   });
 });
@@ -62,6 +65,7 @@ test("an empty field and one out of its bounds are told beside the field", () =>
   ]);
   expect(faultsOf({ ...draft, captureDays: 366 })).toEqual({ captureDays: "Enter a number from 1 to 365." });
   expect(Object.keys(faultsOf({ ...draft, auditDays: 89 }))).toEqual(["auditDays"]);
+  expect(Object.keys(faultsOf({ ...draft, staleKeySeconds: 9 }))).toEqual(["staleKeySeconds"]);
 });
 
 test("the place of the export is sent whole, switching it off is null, and what is typed while it is off is no change", () => {

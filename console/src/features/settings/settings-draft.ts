@@ -22,6 +22,7 @@ export interface SettingsDraft extends LedgerExportDraft {
   readonly retrySent: boolean;
   readonly copyResults: boolean;
   readonly drainSeconds: number | null;
+  readonly staleKeySeconds: number | null;
   readonly unpriced: "block_in_budgets" | "block" | "allow" | "price_as";
   /** The model whose price counts with `price_as`. */
   readonly priceAs: string;
@@ -38,6 +39,7 @@ export const settingNames: Readonly<Record<keyof SettingsDraft, string>> = {
   retrySent: "retry_sent",
   copyResults: "video.copy_results",
   drainSeconds: "drain_timeout_ms",
+  staleKeySeconds: "keys.stale_max",
   unpriced: "unpriced",
   priceAs: "unpriced",
   ...ledgerExportNames,
@@ -53,6 +55,7 @@ export function draftOf(settings: SettingsConfig): SettingsDraft {
     video,
     retry_sent: retrySent,
     drain_timeout_ms: drainMs,
+    keys,
     unpriced = "block_in_budgets",
   } = settings;
   return {
@@ -65,6 +68,7 @@ export function draftOf(settings: SettingsConfig): SettingsDraft {
     retrySent: retrySent ?? false,
     copyResults: video?.copy_results ?? false,
     drainSeconds: drainMs === undefined ? null : drainMs / 1_000,
+    staleKeySeconds: keys?.stale_max ?? null,
     unpriced: typeof unpriced === "object" ? "price_as" : unpriced,
     priceAs: typeof unpriced === "object" ? unpriced.price_as : "",
     ...ledgerExportDraft(ledger?.export),
@@ -103,6 +107,9 @@ export function changeOf(before: SettingsDraft, after: SettingsDraft): SettingsC
     ...(changed("drainSeconds") && after.drainSeconds !== null
       ? { drain_timeout_ms: Math.round(after.drainSeconds * 1_000) }
       : {}),
+    ...(changed("staleKeySeconds") && after.staleKeySeconds !== null
+      ? { keys: { stale_max: after.staleKeySeconds } }
+      : {}),
     ...(changed("unpriced") || (after.unpriced === "price_as" && changed("priceAs"))
       ? { unpriced: after.unpriced === "price_as" ? { price_as: after.priceAs.trim() } : after.unpriced }
       : {}),
@@ -140,6 +147,8 @@ export const daysMax = 36_500;
 export const captureDaysMax = 365;
 export const auditDaysMin = 90;
 export const drainSecondsMax = 86_400;
+export const staleKeySecondsMin = 10;
+export const staleKeySecondsMax = 86_400;
 
 const bounds = [
   { name: "ledgerDays", min: 1, max: daysMax },
@@ -147,6 +156,7 @@ const bounds = [
   { name: "captureDays", min: 1, max: captureDaysMax },
   { name: "auditDays", min: auditDaysMin, max: daysMax },
   { name: "drainSeconds", min: 0.001, max: drainSecondsMax },
+  { name: "staleKeySeconds", min: staleKeySecondsMin, max: staleKeySecondsMax },
 ] as const;
 
 function isEmpty(value: object): boolean {

@@ -91,8 +91,7 @@ export const settings = {
     retention: "Data retention",
     retentionHelp: "How durably requests are recorded, and for how long.",
     durability: "Request records survive",
-    durabilityHelp:
-      "Written before and after each request. Stronger guarantees cost a little latency. Takes effect after a restart.",
+    durabilityHelp: "Stronger guarantees cost a little latency. Takes effect after a restart.",
     ledgerDays: "Keep request records",
     ledgerDaysHelp: "Who called what, when, and what it cost. Older records are deleted; hourly totals stay.",
     explanationDays: "Keep explanations",
@@ -108,10 +107,11 @@ export const settings = {
     disconnectHelp: "For providers without a setting of their own.",
     drain: "Shutdown grace period",
     drainHelp: "When the gateway is stopped, open streams may finish for this long.",
+    staleKeys: "Accept known keys without the database",
+    staleKeysHelp: "While the database is unreachable, known keys work for this long, revoked ones too.",
     seconds: "s",
     retrySent: "Retry requests that got no response",
-    retrySentHelp:
-      "After a timeout or a broken connection the next deployment is tried, although both may be billed. Off: only requests that were refused or never sent are retried.",
+    retrySentHelp: "After a timeout or broken connection, try the next deployment, although both may be billed.",
     copyVideos: "Copy finished videos",
     copyVideosHelp: "Provider links expire after hours or days. A copy in your own storage stays, and takes up space.",
     discard: "Discard",

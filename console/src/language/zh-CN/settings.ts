@@ -110,6 +110,8 @@ export const settings: Translation<typeof english> = {
     disconnectHelp: "用于未单独设置的提供商。",
     drain: "关闭等待时间",
     drainHelp: "网关停止时，允许进行中的流式响应继续完成的时间。",
+    staleKeys: "数据库不可用时接受已知密钥",
+    staleKeysHelp: "数据库无法连接时，已知密钥可继续使用这么长时间，期间被吊销的也不例外。",
     seconds: "秒",
     retrySent: "重试未收到响应的请求",
     retrySentHelp: "超时或连接中断后尝试下一个部署，但两者都可能计费。关闭时，只重试被拒绝或未发出的请求。",

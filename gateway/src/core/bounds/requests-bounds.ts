@@ -129,12 +129,17 @@ export const requestsBounds = {
   socketSilenceSeconds: 120,
   /** Cached callers; least recently used leave first. */
   keyCacheEntriesMax: 50_000,
-  /** What was read of a key is used for so long at most, also when no notice of a change comes; a key in use is read anew before. */
+  /** The feed of changes says every changePollMs that nothing was changed. Where it has not for so long, keys in use are read anew. */
+  keyFreshMs: 10_000,
+  /** From then on calls wait for that, unless the database does not answer. */
   keyAgeMsMax: 60_000,
-  keyRefreshMs: 40_000,
+  /** A key in use is read anew after so long in any case. */
+  keyRereadMs: 3_600_000,
   /** How many are read anew at once beside what callers wait for; after a failure none for so long. */
   keyRefreshesMax: 16,
   keyRefreshRestMs: 1_000,
+  /** When a caller whose key cannot be checked may try again. */
+  keyRetryAfterMs: 2_000,
   /** Cached unknown keys, so that a guesser costs no database read. */
   unknownKeyEntriesMax: 10_000,
   unknownKeyMs: 10_000,

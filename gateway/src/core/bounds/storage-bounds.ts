@@ -29,10 +29,11 @@ export const storageBounds = {
   /** How long the end of a process waits for statements under way, and then for their connections to close. */
   postgresEndMs: 4_000,
   postgresCutMs: 500,
-  /** How often a process asks whether the server answers, how often while it does, and how long it waits for that. */
+  /** How often a process asks whether the server answers, and how long it waits for that before nobody else waits. */
   postgresPingMs: 2_000,
-  postgresCalmMs: 6_000,
-  postgresPingMsMax: 5_000,
+  postgresPingMsMax: 4_000,
+  /** Beyond that, in real time: a process that was busy may not have read an answer that has come. */
+  postgresPingReadMs: 1_000,
   /** An installation that is moved into PostgreSQL: rows and bytes of one statement, about. */
   moveRowsMax: 2_000,
   moveBytes: 4 * 1024 * 1024,

@@ -9,8 +9,6 @@ export interface ChangeFeedOptions {
   readonly observer: Observer;
   /** Says when to ask at once. What it does not say is found by asking anyhow. */
   readonly broadcast?: Broadcast;
-  /** Told each time that the database does not answer. */
-  readonly onSilence?: () => void;
 }
 
 /**
@@ -35,12 +33,16 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
       };
     },
     catchUp: async () => await poll?.catchUp(),
+    get currentAtMs() {
+      return poll?.currentAtMs ?? Number.NEGATIVE_INFINITY;
+    },
   };
 }
 
 interface Poll {
   stop(): void;
   catchUp(): Promise<void>;
+  readonly currentAtMs: number;
 }
 
 /** Rows of one read; the rest follows in the next. */
@@ -53,9 +55,11 @@ function startPoll(options: ChangeFeedOptions, listeners: ReadonlySet<(change: C
   let takeBack = (): void => undefined;
   let seen: number | null = null;
   let failing = false;
+  let currentAtMs = Number.NEGATIVE_INFINITY;
 
   /** Whether there is more to read. */
   const read = async (): Promise<boolean> => {
+    const askedMs = clock.monotonic();
     try {
       if (seen === null) {
         const begun = await lastChange(database);
@@ -69,11 +73,12 @@ function startPoll(options: ChangeFeedOptions, listeners: ReadonlySet<(change: C
         seen = row.seq;
         tell(row.change, listeners, observer);
       }
-      return rows.length === rowsMax;
+      const hasMore = rows.length === rowsMax;
+      if (!hasMore) currentAtMs = askedMs;
+      return hasMore;
     } catch (error) {
       if (!failing) observer.log("warn", "The database does not say what has changed; asking again.", { error });
       failing = true;
-      options.onSilence?.();
       return false;
     }
   };
@@ -110,6 +115,9 @@ function startPoll(options: ChangeFeedOptions, listeners: ReadonlySet<(change: C
       takeBack();
     },
     catchUp,
+    get currentAtMs() {
+      return currentAtMs;
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 import type { ColumnDefinitionBuilder, Kysely, Transaction } from "kysely";
+import type { ServerBreaker } from "./postgres/server-breaker.ts";
 import type { Tables } from "./schema.ts";
 
 /** What differs between the databases, so that everything else is written once. */
@@ -23,12 +24,14 @@ export interface Database {
   readonly flavour: Flavour;
   /** On PostgreSQL: a connection outside the pools, for what the server tells by itself. Whoever opens it ends it. */
   readonly openSession?: () => Promise<ServerSession>;
+  /** On PostgreSQL: opened by whoever watches the server while it does not answer. */
+  readonly breaker?: ServerBreaker;
   close(): Promise<void>;
 }
 
 /** One connection to a server that notifies. */
 export interface ServerSession {
-  run(statement: string): Promise<void>;
+  run(statement: string): Promise<readonly unknown[]>;
   onNotice: (payload: string) => void;
   /** Once, when the connection is lost. */
   onEnd: () => void;

@@ -11,8 +11,6 @@ export interface DatabaseWatch {
   readonly problem: string | null;
   /** What is amiss though calls can be taken; `/readyz` says it behind `ready, but`. */
   readonly remark: string | null;
-  /** A question went without an answer: it is looked at once whether that is lasting. */
-  doubt(): void;
   close(): Promise<void>;
 }
 
@@ -50,9 +48,6 @@ class Watch implements DatabaseWatch {
     const paths = [options.databasePath, `${options.databasePath}-wal`];
     this.#files = new Map(paths.flatMap((path) => inodeOf(path)));
   }
-
-  /** A file answers by itself, and what is wrong with it is seen by looking. */
-  doubt(): void {}
 
   get problem(): string | null {
     return this.#lost ?? this.#damage;

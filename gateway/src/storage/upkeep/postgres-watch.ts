@@ -1,8 +1,8 @@
-import { sql } from "kysely";
-import { bounds, Failure } from "#core/index.ts";
+import { bounds } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
-import type { Database } from "../database/database.ts";
+import type { Database, ServerSession } from "../database/database.ts";
 import { type SchemaState, schemaState } from "../database/migrate.ts";
+import { isFull } from "../database/postgres/postgres-problems.ts";
 import type { DatabaseWatch } from "./database-watch.ts";
 
 export interface PostgresWatchOptions {
@@ -12,8 +12,14 @@ export interface PostgresWatchOptions {
 }
 
 /**
- * Asks a PostgreSQL server now and then whether it answers: rarely while it does, since others who are left without an answer say so. While it does not, calls of keys that this process knows go on and their
- * entries wait in the journal, so this is a remark and no reason to be given no calls: all processes would lose them at once.
+ * Asks a PostgreSQL server every bounds.postgresPingMs whether it answers, on a connection of its own: the pools may be busy.
+ *
+ *   answers ──no answer, or no connection──▶ unreachable: the breaker is open, so that nobody waits
+ *   answers ──no answer, but others have one──▶ slow: a remark, nothing is refused
+ *   unreachable ──answers──▶ answers
+ *
+ * Calls of known keys go on meanwhile and their entries wait in the journal, so this is a remark and no reason to be given no
+ * calls: all processes would lose them at once.
  */
 export function watchPostgres(options: PostgresWatchOptions): DatabaseWatch {
   const watch = new PostgresWatch(options);
@@ -21,19 +27,24 @@ export function watchPostgres(options: PostgresWatchOptions): DatabaseWatch {
   return watch;
 }
 
+interface Answer {
+  readonly isReadOnly: boolean;
+  /** How many migrations there are, and the last of them. */
+  readonly schema: string | null;
+}
+
 class PostgresWatch implements DatabaseWatch {
   readonly problem = null;
   remark: string | null = null;
   readonly #options: PostgresWatchOptions;
   #later: string | null = null;
-  /** How many migrations there were at the last look, and the last of them. */
   #schema: string | null = null;
   #closed = false;
-  #isResting = false;
   #unbook = (): void => undefined;
   #asked: Promise<void> = Promise.resolve();
-  /** A question that is still open: a server that is silent is not asked another. */
-  #open: Promise<string | null> | null = null;
+  #session: ServerSession | null = null;
+  /** A connection that is being made: a server that is silent is not asked for another. */
+  #opening: Promise<ServerSession | null> | null = null;
 
   constructor(options: PostgresWatchOptions) {
     this.#options = options;
@@ -41,68 +52,96 @@ class PostgresWatch implements DatabaseWatch {
 
   begin(): void {
     if (this.#closed) return;
-    const restMs = this.remark === null ? bounds.postgresCalmMs : bounds.postgresPingMs;
-    this.#unbook = this.#options.clock.after(restMs, () => this.#look());
-    this.#isResting = true;
-  }
-
-  doubt(): void {
-    if (!this.#isResting || this.remark !== null) return;
-    this.#unbook();
-    this.#look();
+    this.#unbook = this.#options.clock.after(bounds.postgresPingMs, () => {
+      this.#asked = this.#look().then(() => this.begin());
+    });
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#isResting = false;
     this.#unbook();
+    await this.#session?.end();
     await this.#asked;
+    await this.#session?.end();
   }
 
-  #look(): void {
-    this.#isResting = false;
-    this.#asked = this.#ask().then(() => this.begin());
-  }
-
-  async #ask(): Promise<void> {
-    const late = Promise.withResolvers<string>();
-    const unbook = this.#options.clock.after(bounds.postgresPingMsMax, () => late.resolve("it does not answer"));
-    this.#open ??= this.#answered().finally(() => (this.#open = null));
-    const why = await Promise.race([this.#open, late.promise]);
-    unbook();
-    if (!this.#closed) this.#found(why);
-  }
-
-  /** Null: it answered, and may be written to. */
-  async #answered(): Promise<string | null> {
-    const { kysely } = this.#options.database;
+  async #look(): Promise<void> {
+    const { breaker } = this.#options.database;
+    const answersBefore = breaker?.answers;
+    const late = Promise.withResolvers<null>();
+    const unbook = this.#options.clock.after(bounds.postgresPingMsMax, () => late.resolve(null));
     try {
-      const { rows } = await sql<{ reading: string; schema: string }>`
-        select current_setting('transaction_read_only') as reading,
-          (select count(*) || ' ' || max(name) from migrations) as schema`.execute(kysely);
-      const schema = rows[0]?.schema ?? null;
-      if (schema !== this.#schema) {
-        this.#tellLater(await schemaState(this.#options.database));
-        this.#schema = schema;
+      const asked = this.#ask();
+      const answer = (await Promise.race([asked, late.promise])) ?? (await atLast(asked));
+      if (this.#closed) return;
+      if (answer !== null) await this.#answered(answer);
+      else {
+        await this.#session?.end();
+        if (breaker?.answers === answersBefore) this.#unreachable("it does not answer");
+        else this.#tell("the database is slow");
       }
-      return rows[0]?.reading === "on" ? "it takes no writes: it is a standby, or was made read-only" : null;
     } catch (thrown) {
+      if (this.#closed) return;
       // What a server says may hold more than is for everybody.
-      return thrown instanceof Failure ? thrown.message : "it refuses to be read";
+      if (isFull(thrown)) this.#tell("the database has no connection left for this process");
+      else this.#unreachable("it refuses connections");
+    } finally {
+      unbook();
     }
   }
 
-  #found(why: string | null): void {
-    const { observer } = this.#options;
-    const remark = why === null ? null : `the database is not to be had: ${why}`;
-    const before = this.remark;
-    this.remark = remark;
-    if (before === null && why !== null) {
-      observer.log("error", "PostgreSQL is not to be had. Calls go on, and their entries wait in the journal.", {
-        why,
-      });
+  async #ask(): Promise<Answer> {
+    const [row] = await (await this.#connected()).run(`
+      select current_setting('transaction_read_only') as reading,
+        (select count(*) || ' ' || max(name) from migrations) as schema`);
+    const { reading, schema } = row as { readonly reading: string; readonly schema: string | null };
+    return { isReadOnly: reading === "on", schema };
+  }
+
+  async #connected(): Promise<ServerSession> {
+    if (this.#session !== null && !this.#session.isOver) return this.#session;
+    this.#opening ??= this.#open().finally(() => (this.#opening = null));
+    const session = await this.#opening;
+    if (session === null) throw new Error("the watch is closed");
+    return session;
+  }
+
+  async #open(): Promise<ServerSession | null> {
+    const session = (await this.#options.database.openSession?.()) ?? null;
+    if (this.#closed) {
+      await session?.end();
+      return null;
     }
-    if (before !== null && why === null) observer.log("info", "PostgreSQL is there again.");
+    this.#session = session;
+    return session;
+  }
+
+  async #answered({ isReadOnly, schema }: Answer): Promise<void> {
+    const { database, observer } = this.#options;
+    if (database.breaker?.isOpen === true) observer.log("info", "PostgreSQL is available again.");
+    database.breaker?.close();
+    this.#tell(isReadOnly ? "the database takes no writes: it is a standby, or was made read-only" : null);
+    if (schema === this.#schema) return;
+    const state = await schemaState(database).catch(() => null);
+    if (state === null) return;
+    this.#tellLater(state);
+    this.#schema = schema;
+  }
+
+  #unreachable(why: string): void {
+    const { database, observer } = this.#options;
+    if (database.breaker?.isOpen === false) {
+      observer.log("error", "PostgreSQL unavailable; buffering ledger entries in the journal.", { why });
+    }
+    database.breaker?.open();
+    this.#tell(`the database is unreachable: ${why}`);
+  }
+
+  #tell(remark: string | null): void {
+    if (remark !== null && remark !== this.remark && this.#options.database.breaker?.isOpen !== true) {
+      this.#options.observer.log("warn", "PostgreSQL does not answer as it should.", { why: remark });
+    }
+    this.remark = remark;
   }
 
   /** Versions run side by side while they are being replaced; what a later one has only added harms nobody. */
@@ -127,4 +166,11 @@ class PostgresWatch implements DatabaseWatch {
       );
     }
   }
+}
+
+/** What has come in time may not have been read yet. null: nothing has. */
+async function atLast(asked: Promise<Answer>): Promise<Answer | null> {
+  // Nobody else waits for it any more.
+  asked.catch(() => undefined);
+  return await Promise.race([asked, Bun.sleep(bounds.postgresPingReadMs).then(() => null)]);
 }

@@ -69,6 +69,7 @@ export async function readSettings(connection: Connection): Promise<StoredSettin
       captureRetentionDays: read("captures.retention_days", 7),
       auditRetentionDays: read("audit.retention_days", 3_650),
       drainTimeoutMs: read("drain_timeout_ms", 120_000),
+      keysStaleMaxMs: read("keys.stale_max", 3_600) * 1_000,
       retrySent: read("retry_sent", false),
       unpriced: read<Settings["unpriced"]>("unpriced", "block_in_budgets"),
       videoCopyResults: read("video.copy_results", false),
@@ -93,6 +94,7 @@ type SettingName =
   | "audit.retention_days"
   | "disconnect.default"
   | "drain_timeout_ms"
+  | "keys.stale_max"
   | "retry_sent"
   | "unpriced"
   | "video.copy_results";
@@ -117,6 +119,7 @@ export function settingRows(settings: SettingsChange, owner: ManagedBy): Row<"se
     "audit.retention_days": settings.audit?.retention_days,
     "disconnect.default": settings.disconnect?.default,
     drain_timeout_ms: settings.drain_timeout_ms,
+    "keys.stale_max": settings.keys?.stale_max,
     retry_sent: settings.retry_sent,
     unpriced: settings.unpriced,
     "video.copy_results": settings.video?.copy_results,

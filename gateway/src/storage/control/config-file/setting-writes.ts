@@ -37,6 +37,7 @@ async function settingsInForce(connection: Connection) {
     disconnect: { default: disconnectDefault },
     video: { copy_results: settings.videoCopyResults },
     drain_timeout_ms: settings.drainTimeoutMs,
+    keys: { stale_max: settings.keysStaleMaxMs / 1_000 },
     retry_sent: settings.retrySent,
     unpriced: settings.unpriced,
   };

@@ -8,6 +8,7 @@ import { postgresDialect } from "./postgres-dialect.ts";
 import { openServerSession } from "./postgres-session.ts";
 import { type PostgresSettings, postgresSettings } from "./postgres-settings.ts";
 import { postgresTypes } from "./postgres-values.ts";
+import { ServerBreaker } from "./server-breaker.ts";
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database?…`, see `postgresSettings`. */
@@ -27,15 +28,17 @@ export interface PostgresOptions {
 export async function openPostgres({ url, isChecked = false, ...given }: PostgresOptions): Promise<Database> {
   const settings: PostgresSettings = { ...postgresSettings(url), ...given };
   if (!isChecked) await lookAt(settings);
-  const kysely = kyselyOn(settings, "");
+  const breaker = new ServerBreaker();
+  const kysely = kyselyOn(settings, breaker, "");
   let reading: Kysely<Tables> | null = null;
   return {
     kysely,
     get reading() {
-      reading ??= kyselyOn(settings, "set default_transaction_read_only = on; set work_mem = '32MB';");
+      reading ??= kyselyOn(settings, breaker, "set default_transaction_read_only = on; set work_mem = '32MB';");
       return reading;
     },
     flavour: postgresFlavour,
+    breaker,
     openSession: async () => await openServerSession(await openPool({ ...settings, poolSize: 1 }, "")),
     async close() {
       await reading?.destroy();
@@ -60,8 +63,9 @@ const postgresFlavour: Flavour = {
   sequence: (column) => column.primaryKey(),
 };
 
-function kyselyOn(settings: PostgresSettings, further: string): Kysely<Tables> {
-  return new Kysely<Tables>({ dialect: postgresDialect(() => openPool(settings, further), settings.statementMs) });
+function kyselyOn(settings: PostgresSettings, breaker: ServerBreaker, further: string): Kysely<Tables> {
+  const dialect = postgresDialect(() => openPool(settings, further), settings.statementMs, breaker);
+  return new Kysely<Tables>({ dialect });
 }
 
 async function openPool(settings: PostgresSettings, further: string): Promise<Pool> {

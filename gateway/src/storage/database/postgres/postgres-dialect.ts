@@ -13,10 +13,11 @@ import {
 } from "kysely";
 import type { Pool } from "pg";
 import { PostgresDriver } from "./postgres-driver.ts";
+import type { ServerBreaker } from "./server-breaker.ts";
 
-export function postgresDialect(open: () => Promise<Pool>, statementMs: number): Dialect {
+export function postgresDialect(open: () => Promise<Pool>, statementMs: number, breaker: ServerBreaker): Dialect {
   return {
-    createDriver: () => new PostgresDriver(open, statementMs),
+    createDriver: () => new PostgresDriver(open, statementMs, breaker),
     createAdapter: () => new PostgresAdapter(),
     createQueryCompiler: () => new Compiler(),
     createIntrospector: (db) => new PostgresIntrospector(db),

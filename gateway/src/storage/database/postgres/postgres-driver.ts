@@ -8,8 +8,9 @@ import {
 } from "kysely";
 import type { PgResult, Pool, PoolClient } from "pg";
 import { bounds } from "#core/index.ts";
-import { endsConnection, statementProblem, unavailable, wasCut } from "./postgres-problems.ts";
+import { endsConnection, statementProblem, unavailable, unreachable, wasCut } from "./postgres-problems.ts";
 import { postgresValue } from "./postgres-values.ts";
+import type { ServerBreaker } from "./server-breaker.ts";
 
 /** A statement that a connection prepares once, under this name: read and planned once, however often it is asked. */
 export interface NamedQuery<Result> extends CompiledQuery<Result> {
@@ -19,23 +20,27 @@ export interface NamedQuery<Result> extends CompiledQuery<Result> {
 /**
  * Kysely on a pool of the package `pg`. A connection on which something went wrong is closed, never given out again; what only
  * reads, outside a transaction, and what begins one, is asked again on another one when the server goes away in the middle of it, as at a failover.
- * The end of a transaction is believed only when the server says that it has committed.
+ * The end of a transaction is believed only when the server says that it has committed. While the breaker is open nothing is asked.
  */
 export class PostgresDriver implements Driver {
   readonly #open: () => Promise<Pool>;
   readonly #statementMs: number;
+  readonly #breaker: ServerBreaker;
   readonly #lent = new Set<PostgresConnection>();
   #pool: Pool | null = null;
+  #stopListening = (): void => undefined;
 
-  constructor(open: () => Promise<Pool>, statementMs: number) {
+  constructor(open: () => Promise<Pool>, statementMs: number, breaker: ServerBreaker) {
     this.#open = open;
     this.#statementMs = statementMs;
+    this.#breaker = breaker;
   }
 
   async init(): Promise<void> {
     this.#pool = await this.#open();
     // A connection that breaks while nobody uses it: the pool has dropped it already.
     this.#pool.on("error", () => undefined);
+    this.#stopListening = this.#breaker.onOpen(() => this.#cutLent());
   }
 
   async acquireConnection(): Promise<PostgresConnection> {
@@ -46,7 +51,7 @@ export class PostgresDriver implements Driver {
       throw unavailable("The database cannot be reached.", thrown);
     }
     if (client === null) throw unavailable("The database is closed.", undefined);
-    const connection = new PostgresConnection(client, this.#statementMs, () => this.#client());
+    const connection = new PostgresConnection(client, this.#statementMs, this.#breaker, () => this.#client());
     this.#lent.add(connection);
     return connection;
   }
@@ -55,11 +60,38 @@ export class PostgresDriver implements Driver {
   async #client(): Promise<PoolClient | null> {
     for (let again = 0; ; again++) {
       try {
-        return (await this.#pool?.connect()) ?? null;
+        return await this.#connected();
       } catch (thrown) {
         if (again === rereadsMax || !wasCut(thrown)) throw thrown;
       }
     }
+  }
+
+  /** A wait for a connection ends when the breaker opens. */
+  async #connected(): Promise<PoolClient | null> {
+    if (this.#pool === null) return null;
+    if (this.#breaker.isOpen) throw unreachable();
+    const connecting = this.#pool.connect();
+    const refused = Promise.withResolvers<never>();
+    let isRefused = false;
+    const stopListening = this.#breaker.onOpen(() => {
+      isRefused = true;
+      refused.reject(unreachable());
+    });
+    try {
+      return await Promise.race([connecting, refused.promise]);
+    } finally {
+      stopListening();
+      if (isRefused)
+        void connecting.then(
+          (client) => client.release(true),
+          () => undefined,
+        );
+    }
+  }
+
+  #cutLent(): void {
+    for (const connection of this.#lent) connection.cut();
   }
 
   async beginTransaction(connection: PostgresConnection, settings: TransactionSettings): Promise<void> {
@@ -86,9 +118,10 @@ export class PostgresDriver implements Driver {
   async destroy(): Promise<void> {
     const pool = this.#pool;
     this.#pool = null;
+    this.#stopListening();
     const { promise: cut, resolve } = Promise.withResolvers<void>();
     let silence = setTimeout(() => {
-      for (const connection of this.#lent) connection.cut();
+      this.#cutLent();
       silence = setTimeout(resolve, bounds.postgresCutMs);
     }, bounds.postgresEndMs);
     await Promise.race([pool?.end(), cut]);
@@ -99,6 +132,7 @@ export class PostgresDriver implements Driver {
 class PostgresConnection implements DatabaseConnection {
   #client: PoolClient;
   readonly #statementMs: number;
+  readonly #breaker: ServerBreaker;
   readonly #another: () => Promise<PoolClient | null>;
   #broken = false;
   #released = false;
@@ -108,9 +142,15 @@ class PostgresConnection implements DatabaseConnection {
   readonly #onError = () => this.giveUp();
 
   /** `another`: one in its place; null: the pool is closed. */
-  constructor(client: PoolClient, statementMs: number, another: () => Promise<PoolClient | null>) {
+  constructor(
+    client: PoolClient,
+    statementMs: number,
+    breaker: ServerBreaker,
+    another: () => Promise<PoolClient | null>,
+  ) {
     this.#client = client;
     this.#statementMs = statementMs;
+    this.#breaker = breaker;
     this.#another = another;
     // It may break between two statements; without a listener that would end the process.
     client.on("error", this.#onError);
@@ -185,10 +225,14 @@ class PostgresConnection implements DatabaseConnection {
     const silence = setTimeout(() => this.cut(), this.#statementMs + bounds.postgresSilenceMs);
     try {
       const values = parameters.map(postgresValue);
-      if (!("name" in query)) return await this.#client.query(sql, values);
-      return await this.#client.query({ name: query.name, text: sql, values });
+      const asked =
+        "name" in query ? this.#client.query({ name: query.name, text: sql, values }) : this.#client.query(sql, values);
+      const result = await asked;
+      this.#breaker.countAnswer();
+      return result;
     } catch (thrown) {
       if (endsConnection(thrown)) this.giveUp();
+      else this.#breaker.countAnswer();
       throw statementProblem(thrown, this.#statementMs);
     } finally {
       clearTimeout(silence);

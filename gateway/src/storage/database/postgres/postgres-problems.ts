@@ -1,4 +1,4 @@
-import { Failure } from "#core/index.ts";
+import { bounds, Failure } from "#core/index.ts";
 import type { PostgresSettings } from "./postgres-settings.ts";
 import { PostgresUnusable } from "./postgres-unusable.ts";
 
@@ -64,6 +64,18 @@ export function wasCut(thrown: unknown): boolean {
 
 export function unavailable(message: string, cause: unknown): Failure {
   return new Failure("storage_unavailable", `${message} Try again.`, { cause, retryAfterMs: 1_000 });
+}
+
+/** Refused without asking: the server was found not to answer, and is asked again in the background. */
+export function unreachable(): Failure {
+  return new Failure("storage_unavailable", "The database does not answer. Try again.", {
+    retryAfterMs: bounds.postgresPingMs,
+  });
+}
+
+/** The server answers, but has no connection left for this process. */
+export function isFull(thrown: unknown): boolean {
+  return codeOf(thrown) === "53300";
 }
 
 function isUntrusted(code: string): boolean {

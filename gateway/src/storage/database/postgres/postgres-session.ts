@@ -11,7 +11,7 @@ export async function openServerSession(pool: Pool): Promise<ServerSession> {
   let isOver = false;
   let ended: Promise<void> | null = null;
   const session: ServerSession = {
-    run: async (statement) => void (await client.query(statement)),
+    run: async (statement) => (await client.query(statement)).rows,
     onNotice: () => undefined,
     onEnd: () => undefined,
     get isOver() {

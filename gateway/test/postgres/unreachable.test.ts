@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { bounds, Secret } from "#core/index.ts";
+import { until } from "../../../test/until.ts";
+import { MovedClock } from "../moved-clock.ts";
+import { openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
+import { onPostgres } from "../postgres-server.ts";
+import { type InterruptedWay, wayTo } from "../silent-server.ts";
+import { aliceKey, errorOf, hello, type StartedGateway, startGateway } from "../started-gateway.ts";
+
+const bobKey = "sk-bob-0123456789abcdefghijkl";
+
+await onPostgres("a database that stands still", () => {
+  let ground: PostgresGround;
+  let way: InterruptedWay;
+  let gateway: StartedGateway;
+  const clock = new MovedClock();
+
+  beforeAll(async () => {
+    ground = await openPostgresGround();
+    const url = new URL(ground.url);
+    way = await wayTo(url.hostname, Number(url.port));
+    url.port = String(way.port);
+    gateway = await startGateway({
+      clock,
+      environment: { databaseUrl: new Secret(url.href) },
+      keys: [
+        { name: "alice", secret: aliceKey },
+        { name: "bob", secret: bobKey },
+      ],
+    });
+  });
+  afterAll(async () => {
+    way?.restore();
+    await gateway?.stop();
+    await way?.[Symbol.asyncDispose]();
+    await ground?.[Symbol.asyncDispose]();
+  });
+
+  const call = async (key: string) => await gateway.chat(hello, { key, script: { tokens: 2 } });
+  const readyz = async () => {
+    const answer = await gateway.get("/readyz", {});
+    return `${answer.status} ${(await answer.text()).trim()}`;
+  };
+  const unready = "503 the database has been unreachable for longer than keys.stale_max";
+  const untilNoticed = async () => {
+    clock.move(bounds.postgresPingMs + bounds.postgresPingMsMax);
+    await until(async () => (await readyz()).startsWith("200 ready, but the database is unreachable: "));
+  };
+
+  test("known keys are accepted until keys.stale_max is over, others are refused at once, readiness says which", async () => {
+    expect((await call(aliceKey)).status).toBe(200);
+    way.interrupt();
+    const waiting = call(bobKey);
+    await untilNoticed();
+    // It was asked before anybody knew, and waits no longer than that.
+    expect(await errorOf(await waiting)).toMatchObject({ status: 503, code: "storage_unavailable" });
+
+    let passedMs = 0;
+    for (const atMs of [55_000, 65_000, 1_800_000, 3_000_000]) {
+      clock.move(atMs - passedMs);
+      passedMs = atMs;
+      for (let n = 0; n < 5; n++) expect((await call(aliceKey)).status).toBe(200);
+      const refused = await call(bobKey);
+      expect(refused.headers.get("retry-after")).toBe("2");
+      expect(await errorOf(refused)).toMatchObject({
+        status: 503,
+        code: "storage_unavailable",
+        message: "The API key cannot be checked: the database does not answer. Try again.",
+      });
+      expect(await readyz()).toBe("200 ready, but the database is unreachable: it does not answer");
+    }
+    clock.move(600_000);
+    expect(await readyz()).toBe(unready);
+    expect(await errorOf(await call(aliceKey))).toMatchObject({ status: 503, code: "storage_unavailable" });
+    expect(gateway.gateway.journal.lag).toBeGreaterThan(0);
+
+    way.restore();
+    await until(async () => {
+      clock.move(bounds.postgresPingMs);
+      return (await readyz()) === "200 ready";
+    });
+    await until(async () => (await call(aliceKey)).status === 200);
+    await until(async () => (await call(bobKey)).status === 200);
+    expect((await gateway.entries()).length).toBeGreaterThanOrEqual(23);
+    expect((await gateway.control.ledgerStore.check()).faults).toEqual([]);
+  });
+});
