@@ -8,6 +8,9 @@ import { freePort } from "../free-port.ts";
 
 const program = Bun.which("nginx") ?? Bun.which("nginx", { PATH: "/usr/sbin:/usr/local/sbin:/usr/local/bin" });
 
+/** Since 1.27.4 a reload leaves kept connections alone. Older versions do not know the directive that says so. */
+export const keepsConnections: boolean = program !== null && Bun.semver.order(versionOf(program), "1.27.4") >= 0;
+
 /** Why tests with nginx are skipped; null when they are not. */
 export const noNginx: string | null = program === null ? "no nginx is installed on this machine" : null;
 
@@ -68,6 +71,7 @@ export class NginxProcess {
     this.#generation++;
     let text = readFileSync(join(root, "deploy", "nginx.conf"), "utf8")
       .replaceAll(/^\s*resolver .*$/gm, "")
+      .replaceAll(keepsConnections ? "" : /^\s*keepalive_min_timeout .*$/gm, "")
       .replaceAll("/tmp/", `${this.#folder}/`)
       .replaceAll(/\/dev\/std(err|out)/g, join(this.#folder, "std$1.log"))
       .replace(
@@ -101,3 +105,8 @@ export class NginxProcess {
 }
 
 const answersInRow = 20;
+
+function versionOf(nginx: string): string {
+  const { stderr } = Bun.spawnSync([nginx, "-v"]);
+  return /nginx\/([\d.]+)/.exec(stderr.toString())?.[1] ?? "0.0.0";
+}

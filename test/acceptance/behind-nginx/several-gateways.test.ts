@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { ResponsesWS } from "openai/resources/responses/ws";
+import { openSocket } from "../../../gateway/test/edge/raw-socket.ts";
 import { postgresServer } from "../../../gateway/test/postgres-server.ts";
 import { noRedis } from "../../redis-server.ts";
 import { until } from "../../until.ts";
 import { chat } from "../chat-call.ts";
 import { type Replicas, startReplicas } from "../replicas.ts";
 import { keys, model, testConfig } from "../test-config.ts";
-import { NginxProcess, noNginx } from "./nginx-process.ts";
+import { keepsConnections, NginxProcess, noNginx } from "./nginx-process.ts";
 
 /** The topology of deploy/compose.yaml as processes of this machine. */
 const postgres = await postgresServer();
@@ -143,6 +144,19 @@ describe.skipIf(why !== null)("three gateways on one PostgreSQL and one Redis be
     over = true;
     await Promise.all(lanes);
     expect([...results.keys()]).toEqual(["ok"]);
+  });
+
+  test.skipIf(!keepsConnections)("a connection that its caller keeps is still open after a reload", async () => {
+    const kept = openSocket(nginx.port);
+    const head = "GET /v1/models HTTP/1.1\r\nhost: a\r\n";
+    const question = `${head}authorization: Bearer ${keys.main}\r\n\r\n`;
+    kept.write(question);
+    const first = await kept.until('"object":"list"');
+    await nginx.leaveOut(1);
+    kept.write(question);
+    expect((await kept.untilBehind(first.length, "HTTP/1.1")).slice(first.length)).toContain("HTTP/1.1 200 ");
+    kept.end();
+    await nginx.leaveOut(null);
   });
 
   test("a gateway that is killed takes nothing with it but what it had under way", async () => {
