@@ -17,6 +17,8 @@ test("a key is made, listed and revoked; its secret is shown once and stored now
   const made = await sluice([...create.split(" "), "--json"], dataDir);
   expect(made).toMatchObject({ status: 0, stderr: "" });
   const key = JSON.parse(made.stdout);
+  // What a script finds first that looks like a key is the key.
+  expect(made.stdout.match(/sk-sluice-[\w-]+/)?.[0]).toBe(key.secret);
   expect(key).toMatchObject({
     workspace: "acme",
     group: "default",

@@ -155,6 +155,10 @@ await onPostgres("moving an installation over", () => {
     expect(told.stdout).toContain("rows and money of every month are as they were");
     expect(digest()).toBe(before);
     await expect(move(empty.url)).rejects.toThrow("holds an installation already");
+    await using other = await emptyPostgres();
+    await expect(move(other.url)).rejects.toThrow(
+      /^This installation moved to PostgreSQL .* both would accept the same keys\.$/,
+    );
 
     const control = await openControl(environment);
     const { rows } = await sql<{ object: string; actor: string; after: string }>`
@@ -210,6 +214,18 @@ await onPostgres("moving an installation over", () => {
     expect((await run("doctor")).stdout).toContain("fail  database: This installation moved to PostgreSQL");
     rmSync(paths.moved);
     expect((await run("workspace list")).status).toBe(0);
+  });
+
+  test("a database with tables of another program is refused with their names, and stays as it was", async () => {
+    await using used = await emptyPostgres();
+    const { moved } = dataPaths(embedded.dataDir);
+    rmSync(moved, { force: true });
+    await asOwner(used.url, async (client) => void (await client.query("create table invoices (id int)")));
+    await expect(move(used.url)).rejects.toThrow("This database has tables of another program (invoices)");
+    const { rows } = await asOwner(used.url, (client) =>
+      client.query("select table_name from information_schema.tables where table_schema = 'public'"),
+    );
+    expect(rows).toEqual([{ table_name: "invoices" }]);
   });
 
   test("killed at any table it is run again to its end, and both sides have the same sums", async () => {

@@ -56,7 +56,7 @@ export function addKeyCreate(key: Command, terminal: Terminal): void {
         return await controlStore.addKey(id, newKey(options, secret), auditSource);
       });
       const until = made.expires_at === null ? "" : `, valid until ${new Date(made.expires_at).toISOString()}`;
-      await report(terminal, command, { ...keyView(made), secret: secret.reveal() }, [
+      await report(terminal, command, { secret: secret.reveal(), ...keyView(made) }, [
         `Key ${made.name} of ${made.workspace.slug}/${made.group.name} (${made.id})${until}.`,
         "Its secret is shown this once and kept nowhere:",
         "",

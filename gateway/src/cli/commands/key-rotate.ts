@@ -27,7 +27,7 @@ export function addKeyRotate(key: Command, terminal: Terminal): void {
         return await controlStore.rotateKey(workspace.id, id, { secret, graceMs }, auditSource);
       });
       const oldUntil = rotated.old_secret_until === null ? null : new Date(rotated.old_secret_until).toISOString();
-      const data = { ...keyView(rotated), secret: secret.reveal(), old_secret_until: oldUntil };
+      const data = { secret: secret.reveal(), ...keyView(rotated), old_secret_until: oldUntil };
       await report(terminal, command, data, [
         `Key ${rotated.name} of ${rotated.workspace.slug}/${rotated.group.name} (${rotated.id}) has a new secret.`,
         oldUntil === null ? "The old one no longer opens." : `The old one opens until ${oldUntil}.`,

@@ -49,7 +49,7 @@ function addCreate(service: Command, terminal: Terminal): void {
         const wanted = { ...newKey(options, secret), fillsDeclared: false, service: true, expires_at: expiresAt };
         return await controlStore.addKey(id, wanted, auditSource);
       });
-      await report(terminal, command, { ...keyView(made), secret: secret.reveal() }, [
+      await report(terminal, command, { secret: secret.reveal(), ...keyView(made) }, [
         `Service token ${shownPlace(made)} (${made.id}), valid until ${shownEnd(made)}.`,
         "Its secret is shown this once and kept nowhere:",
         "",
@@ -108,7 +108,7 @@ function addRotate(service: Command, terminal: Terminal): void {
       });
       const { old_secret_until: until } = rotated;
       const oldUntil = until === null ? null : new Date(until).toISOString();
-      const data = { ...keyView(rotated), secret: secret.reveal(), old_secret_until: oldUntil };
+      const data = { secret: secret.reveal(), ...keyView(rotated), old_secret_until: oldUntil };
       await report(terminal, command, data, [
         `Service token ${shownPlace(rotated)} (${rotated.id}) has a new secret, valid until ${shownEnd(rotated)}.`,
         oldUntil === null ? "The old one no longer opens." : `The old one opens until ${oldUntil}.`,

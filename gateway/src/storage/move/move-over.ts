@@ -7,8 +7,8 @@ import { SchemaTooNew, schemaState } from "../database/migrate.ts";
 import { openReadOnly } from "../database/open-database.ts";
 import { type DataPaths, DataUnusable } from "../disk/data-directory.ts";
 import { lockDirectory } from "../disk/journal-lock.ts";
-import { beginMove, endMove } from "../upkeep/half-moved.ts";
-import { markMoved } from "../upkeep/moved-mark.ts";
+import { beginMove, endMove, refuseOtherTables } from "../upkeep/half-moved.ts";
+import { markMoved, refuseMovedElsewhere } from "../upkeep/moved-mark.ts";
 import { upgradePostgres } from "../upkeep/upgrade-postgres.ts";
 import { hasVault, openVaultOf } from "../vault/vault.ts";
 import { difference, sumsOf } from "./moved-sums.ts";
@@ -45,6 +45,7 @@ export async function moveOver(options: MoveOptions): Promise<Moved> {
   if (!((statSync(from.database, { throwIfNoEntry: false })?.size ?? 0) > 0)) {
     throw new DataUnusable(`There is no installation to move in ${from.dataDir}: ${from.database} is missing.`);
   }
+  refuseMovedElsewhere(from, shownPlace(options.to));
   const release = statSync(from.journal, { throwIfNoEntry: false }) === undefined ? null : lockDirectory(from.journal);
   try {
     const source = openReadOnly(from.database);
@@ -81,6 +82,7 @@ async function moveFrom(source: Database, options: MoveOptions): Promise<Moved> 
   // One connection: what it holds for itself alone, it holds through all of it.
   const target = await openPlace(to, { poolSize: 1, statementMs: bounds.postgresMigrationMs });
   try {
+    await refuseOtherTables(target);
     await upgradePostgres(target, url);
     const tables = await movedTables(source, target);
     await beginMove(

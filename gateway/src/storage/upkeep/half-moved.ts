@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "../database/database.ts";
+import { schemaState } from "../database/migrate.ts";
 import { DataUnusable } from "../disk/data-directory.ts";
 
 /** A setting that stands in a database from the first row that is moved into it until all of them are there. */
@@ -16,6 +17,19 @@ export async function beginMove({ kysely }: Database, tables: readonly string[])
     await sql`truncate ${sql.join(tables.map((name) => sql.table(name)))}`.execute(transaction);
     await transaction.insertInto("settings").values({ name: mark, value: "1", managed_by: "system" }).execute();
   });
+}
+
+/** Refuses a database that was never migrated and has tables all the same: they are another program's. */
+export async function refuseOtherTables(database: Database): Promise<void> {
+  if ((await schemaState(database)).state !== "empty") return;
+  const { rows } = await sql<{ name: string }>`
+    select table_name as name from information_schema.tables
+    where table_schema = current_schema() order by name limit 3`.execute(database.kysely);
+  if (rows.length === 0) return;
+  const names = rows.map(({ name }) => name).join(", ");
+  throw new DataUnusable(
+    `This database has tables of another program (${names}); name an empty one. Nothing was changed.`,
+  );
 }
 
 /** From here on gateways may start on it. */

@@ -30,6 +30,16 @@ export function refuseMoved({ moved, database }: DataPaths): void {
   );
 }
 
+/** Refuses a second move into another database: two would go on with the same keys and budgets. Throws DataUnusable. */
+export function refuseMovedElsewhere({ moved }: DataPaths, to: string): void {
+  const mark = markIn(moved);
+  if (mark === null || mark.to === to) return;
+  throw new DataUnusable(
+    `This installation moved to ${mark.to} at ${mark.at}. To move it again, without what happened since, remove ${moved}. ` +
+      "Stop the gateways on the other database first: both would accept the same keys.",
+  );
+}
+
 function markIn(path: string): Moved | null {
   try {
     const { to, at } = JSON.parse(readFileSync(path, "utf8")) as Partial<Moved>;
