@@ -76,9 +76,9 @@ class PostgresWatch implements DatabaseWatch {
       if (this.#closed) return;
       if (answer !== null) await this.#answered(answer);
       else {
-        await this.#session?.end();
         if (breaker?.answers === answersBefore) this.#unreachable("it does not answer");
         else this.#tell("the database is slow");
+        await this.#session?.end();
       }
     } catch (thrown) {
       if (this.#closed) return;
