@@ -97,6 +97,10 @@ describe("the rendered manifests", () => {
     expect(container.startupProbe.httpGet).toEqual({ path: "/healthz", port: "http" });
     expect(container.livenessProbe.httpGet).toEqual({ path: "/healthz", port: "http" });
     expect(container.readinessProbe.httpGet).toEqual({ path: "/readyz", port: "http" });
+    const { periodSeconds: every, failureThreshold: tries } = container.startupProbe;
+    expect(every * tries * 1_000, "a migration would be ended and begun again").toBeGreaterThan(
+      bounds.postgresMigrationMs,
+    );
     // Readiness is seen to fail before calls are refused.
     const { periodSeconds, failureThreshold } = container.readinessProbe;
     expect(periodSeconds * failureThreshold * 1_000).toBeLessThan(environment.drainGraceMs);

@@ -105,7 +105,7 @@ test("compose.yaml waits for healthy servers, names what it uses, and lets nobod
   for (const server of ["postgres", "redis"]) expect(compose.services[server].networks).toEqual(["inside"]);
   // Of each gateway: pools for writing, reading and reports, five of single connections; and a third more for commands and people.
   const connections = Number(/max_connections=(\d+)/.exec(compose.services.postgres.command.join(" "))?.[1]);
-  expect(connections).toBeGreaterThanOrEqual((4 / 3) * gateways.length * (3 * bounds.postgresPoolSize + 5));
+  expect(connections).toBeGreaterThanOrEqual((4 / 3) * gateways.length * (3 * bounds.postgresPoolSize + 6));
 });
 
 test("the secrets that compose files hand over are the ones that make-secrets.mjs makes", () => {
@@ -178,6 +178,7 @@ test("the Containerfile copies what there is, starts the command line as nobody,
   expect(file).toContain(`CMD ["${program}", "health"]`);
   for (const { healthcheck } of [compose.services["gateway-1"], small.services.gateway]) {
     expect(healthcheck.test).toEqual(["CMD", program, "health", "/readyz"]);
+    expect(Number.parseInt(healthcheck.start_period) * 1_000).toBeGreaterThan(bounds.postgresMigrationMs);
   }
   for (const script of ["build-binary", "built-program", "build-console", "install"]) {
     expect(isSent(`scripts/${script}.mjs`), script).toBe(true);
