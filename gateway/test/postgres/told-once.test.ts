@@ -95,7 +95,7 @@ await onPostgres("while the database is away", () => {
       await untilItIs(() => (["tasks", "assets", "sums"] as const).every((what) => counts[what] >= before[what] + 10));
     };
     const unread = [
-      "error The store of video tasks cannot be read.",
+      "error The store of tasks cannot be read.",
       "warn Due assets could not be read; it is tried again.",
       "warn The sums of usage could not be folded. It is tried again.",
     ];
