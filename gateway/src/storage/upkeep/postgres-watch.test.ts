@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { bounds } from "#core/index.ts";
+import { until } from "../../../../test/until.ts";
+import { silentObserver } from "../../../test/conformance/store-ground.ts";
+import { MovedClock } from "../../../test/moved-clock.ts";
+import { openPostgresGround, type PostgresGround } from "../../../test/postgres-ground.ts";
+import { onPostgres } from "../../../test/postgres-server.ts";
+import type { ServerSession } from "../database/database.ts";
+import { watchPostgres } from "./postgres-watch.ts";
+
+await onPostgres("the watch of a PostgreSQL server", () => {
+  let ground: PostgresGround;
+  beforeAll(async () => {
+    ground = await openPostgresGround();
+  });
+  afterAll(async () => await ground?.[Symbol.asyncDispose]());
+
+  /** A watch whose own connection gets no answer, and how often it has asked on one. */
+  function deafWatch() {
+    const { database } = ground;
+    const clock = new MovedClock();
+    let asked = 0;
+    const openSession = async (): Promise<ServerSession> => {
+      const session = await database.openSession?.();
+      if (session === undefined) throw new Error("PostgreSQL opens sessions");
+      const run = async () => {
+        asked++;
+        return await new Promise<never>(() => undefined);
+      };
+      return { onNotice: () => undefined, onEnd: () => undefined, isOver: false, end: () => session.end(), run };
+    };
+    const watch = watchPostgres({ database: { ...database, openSession }, clock, observer: silentObserver });
+    return { watch, clock, asked: () => asked };
+  }
+  const question = async () => await ground.database.kysely.selectFrom("settings").select("name").execute();
+
+  test("takes a server that answers others for slow, and refuses nothing", async () => {
+    const { watch, clock, asked } = deafWatch();
+    clock.move(bounds.postgresPingMs);
+    await until(() => asked() === 1);
+    await question();
+    clock.move(bounds.postgresPingMsMax);
+    await until(() => watch.remark === "the database is slow");
+    expect(ground.database.breaker?.isOpen).toBe(false);
+    expect(await question()).not.toEqual([]);
+    await watch.close();
+  });
+
+  test("takes one that answers nobody for unreachable, and everything is refused at once", async () => {
+    const { watch, clock, asked } = deafWatch();
+    clock.move(bounds.postgresPingMs);
+    await until(() => asked() === 1);
+    clock.move(bounds.postgresPingMsMax);
+    await until(() => watch.remark === "the database is unreachable: it does not answer");
+    await expect(question()).rejects.toMatchObject({ code: "storage_unavailable" });
+    await watch.close();
+    ground.database.breaker?.close();
+    expect(await question()).not.toEqual([]);
+  });
+});
