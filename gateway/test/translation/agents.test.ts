@@ -98,10 +98,19 @@ describe("a prompt that is found to be too long once the stream has begun", () =
     response: { ...response, status: "in_progress" },
     sequence_number: 0,
   });
+  // Output, after which nothing is tried elsewhere: what is only announced is held back from the caller for a while.
+  const text = event({
+    type: "response.output_text.delta",
+    item_id: "msg_1",
+    output_index: 0,
+    content_index: 0,
+    delta: "I",
+    sequence_number: 1,
+  });
   const failed = event({
     type: "response.failed",
     response: { ...response, status: "failed", error },
-    sequence_number: 1,
+    sequence_number: 2,
   });
 
   async function told(path: string, ask: object, [first, rest]: readonly [string, string]): Promise<string> {
@@ -114,13 +123,13 @@ describe("a prompt that is found to be too long once the stream has begun", () =
 
   // Claude Code makes the conversation shorter when it reads this, and gives up when it reads anything else.
   test("is told to a caller of messages in Anthropic's words", async () => {
-    const text = await told(paths.messages, { ...asked, model: "of-responses" }, [begun, failed]);
-    expect(text).toMatch(/event: error\ndata: .*"invalid_request_error".*prompt is too long/);
+    const answer = await told(paths.messages, { ...asked, model: "of-responses" }, [begun + text, failed]);
+    expect(answer).toMatch(/event: error\ndata: .*"invalid_request_error".*prompt is too long/);
   });
 
   test("is told to a caller of chat completions with OpenAI's code", async () => {
-    const text = await told(paths.chat, { messages, model: "of-responses" }, [begun, failed]);
-    expect(text).toContain('"code":"context_length_exceeded"');
+    const answer = await told(paths.chat, { messages, model: "of-responses" }, [begun + text, failed]);
+    expect(answer).toContain('"code":"context_length_exceeded"');
   });
 
   test("is told to a caller of responses with the code that Codex looks for", async () => {
