@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { kindForm, providerKinds } from "#providers/index.ts";
 import { kinds as english } from "../../console/src/language/en/kinds.ts";
 import { kinds as chinese } from "../../console/src/language/zh-CN/kinds.ts";
@@ -50,3 +52,13 @@ function at(words: Words, path: string): string | null {
   // Braces that are no placeholders are quoted in the catalogue.
   return typeof found === "string" ? found.replace(/'(\{[^']*\})'/g, "$1") : null;
 }
+
+test("the pages list every kind of provider, and count them", () => {
+  const pageOf = (name: string): string => readFileSync(join(import.meta.dir, "../..", name), "utf8");
+  const row = /^\| `kind` \| required \|(.*)\|$/m.exec(pageOf("docs/configuration.md"))?.[1] ?? "";
+  const listed = [...row.matchAll(/`([\w-]+)`/g)].map(([, kind]) => kind ?? "");
+  expect(listed.toSorted()).toEqual(providerKinds.map(({ id }) => id as string).toSorted());
+  for (const page of ["README.md", "docs/quickstart.md"]) {
+    expect([page, /(\d+) kinds/.exec(pageOf(page))?.[1]]).toEqual([page, String(providerKinds.length)]);
+  }
+});
