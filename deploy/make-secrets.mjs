@@ -1,10 +1,18 @@
-// Makes deploy/secrets/: what compose.yaml and compose.small.yaml hand to their containers. What is there stays as it is.
+// Sets up compose.yaml and compose.small.yaml: writes deploy/.env with the variables that are given, and deploy/secrets/.
+//
+//   node deploy/make-secrets.mjs SLUICE_ADMIN_EMAIL=you@example.com [SLUICE_PUBLIC_URL=https://ai.example.com …]
+//
+// Compose reads deploy/.env by itself, so later commands need no variables in the shell. Secrets that exist are kept; so are
+// variables that are not given again.
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const folder = join(dirname(fileURLToPath(import.meta.url)), "secrets");
+const home = dirname(fileURLToPath(import.meta.url));
+writeVariables(process.argv.slice(2));
+
+const folder = join(home, "secrets");
 // Containers are handed each file alone and read it as users of their own; on this machine the folder keeps others out.
 mkdirSync(folder, { recursive: true, mode: 0o700 });
 
@@ -14,10 +22,37 @@ kept("master-key", random);
 kept("admin-password", random);
 kept("database-url", () => `postgres://sluice:${postgres}@postgres:5432/sluice?sslmode=disable`);
 kept("redis-url", () => `redis://:${redis}@redis:6379`);
+console.log(`The variables of this installation are in ${join(home, ".env")}.`);
 console.log(
   `Keep a copy of ${join(folder, "master-key")} apart from every backup: without it no key and no provider works.`,
 );
 console.log(`The first administrator's password is in ${join(folder, "admin-password")}.`);
+
+/** Each word is NAME=value. Values are quoted, so that Compose takes them as they are. */
+function writeVariables(words) {
+  const file = join(home, ".env");
+  const lines = new Map();
+  for (const line of existsSync(file) ? readFileSync(file, "utf8").split("\n") : []) {
+    if (line !== "") lines.set(/^([A-Z][A-Z0-9_]*)=/.exec(line)?.[1] ?? line, line);
+  }
+  for (const word of words) {
+    const [, name, value] = /^([A-Z][A-Z0-9_]*)=([^'\n]*)$/.exec(word) ?? [];
+    if (name === undefined) fail(`"${word}" is not NAME=value, or its value has a quote or a line break.`);
+    lines.set(name, `${name}='${value}'`);
+  }
+  if (!lines.has("SLUICE_ADMIN_EMAIL")) {
+    fail(
+      "The first administrator's address is missing: node deploy/make-secrets.mjs SLUICE_ADMIN_EMAIL=you@example.com",
+    );
+  }
+  writeFileSync(file, `${[...lines.values()].join("\n")}\n`, { mode: 0o600 });
+  chmodSync(file, 0o600);
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(2);
+}
 
 function kept(name, make) {
   const file = join(folder, name);

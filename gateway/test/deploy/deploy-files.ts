@@ -23,7 +23,7 @@ export function deployFiles(): readonly string[] {
   return readdirSync(deploy, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(deploy.length + 1))
-    .filter((name) => !name.startsWith("secrets/"))
+    .filter((name) => name !== ".env" && !name.startsWith("secrets/"))
     .sort();
 }
 
@@ -34,4 +34,10 @@ export function durationMs(text: string): number {
     (sum, [, count, unit]) => sum + Number(count) * (units[unit ?? ""] ?? Number.NaN),
     0,
   );
+}
+
+/** What the image sets for every container. */
+export function imageVariables(): Record<string, string> {
+  const lines = /^ENV ((?:.*\\\n)*.*)$/m.exec(textOf("Containerfile"))?.[1] ?? "";
+  return Object.fromEntries([...lines.matchAll(/([A-Za-z_]+)=(\S+)/g)].map(([, name, value]) => [name, value]));
 }

@@ -9,7 +9,7 @@ import { bounds } from "#core/index.ts";
 import { providerKinds } from "#providers/index.ts";
 import { shippedPackages } from "../../../scripts/built-program.mjs";
 import runtimeEnvironment from "../../../scripts/runtime-environment.json" with { type: "json" };
-import { deploy, deployFiles, documentsOf, durationMs, root, textOf } from "./deploy-files.ts";
+import { deploy, deployFiles, documentsOf, durationMs, imageVariables, root, textOf } from "./deploy-files.ts";
 
 /** What a stop may take: the grace, the drain as long as nobody says otherwise, last bytes, the journal's way into the database. */
 const drainTimeoutMs = 120_000;
@@ -196,12 +196,6 @@ function isSent(path: string): boolean {
   );
 }
 
-/** What the image sets for every container. */
-function imageVariables(): Record<string, string> {
-  const lines = /^ENV ((?:.*\\\n)*.*)$/m.exec(textOf("Containerfile"))?.[1] ?? "";
-  return Object.fromEntries([...lines.matchAll(/([A-Za-z_]+)=(\S+)/g)].map(([, name, value]) => [name, value]));
-}
-
 test("the health check of the image ends with 0 for a gateway that is well, and with 1 and the reason for one that is not", async () => {
   let status = 200;
   const server = Bun.serve({
@@ -288,7 +282,7 @@ test("documents name no file of deploy/ that there is not", () => {
     for (const name of readdirSync(join(root, folder)).filter((one) => one.endsWith(".md"))) {
       const text = readFileSync(join(root, folder, name), "utf8");
       for (const [, path] of text.matchAll(/\b(deploy\/[\w./-]*\w)/g)) {
-        if (!existsSync(join(root, path ?? "")) && !path?.startsWith("deploy/secrets"))
+        if (!existsSync(join(root, path ?? "")) && !/^deploy\/(secrets|\.env)/.test(path ?? ""))
           missing.push(`${name}: ${path}`);
       }
     }
