@@ -173,10 +173,10 @@ test("the check of a webhook that a page shows takes ours, and nothing else", as
   writeFileSync(join(folder, "check.mjs"), check?.text ?? "");
   const { isOurs } = await import(join(folder, "check.mjs")).finally(() => rmSync(folder, { recursive: true }));
   const secret = `whsec_${Buffer.from("0123456789abcdef0123456789abcdef").toString("base64")}`;
-  const headers = webhookHeaders("msg_1", "{}", secret, Date.now());
+  const headers = webhookHeaders("msg_1", "{}", [`whsec_${btoa("another")}`, secret], Date.now());
   expect(isOurs(headers, "{}", secret)).toBe(true);
   expect(isOurs(headers, "{ }", secret)).toBe(false);
-  expect(isOurs(webhookHeaders("msg_1", "{}", secret, 0), "{}", secret)).toBe(false);
+  expect(isOurs(webhookHeaders("msg_1", "{}", [secret], 0), "{}", secret)).toBe(false);
 });
 
 test("every link of every page leads to a file and a heading that are there", () => {

@@ -93,7 +93,7 @@ export const storageRows: Readonly<Record<string, readonly string[]>> = {
   journal: [],
   ledger: [],
   drain: ["journal", "ledger"],
-  upkeep: ["vault"],
+  upkeep: ["vault", "notices", "people", "tasks"],
   "ledger-export": ["ledger"],
   move: ["ledger", "upkeep", "vault"],
   keys: ["changes"],

@@ -57,6 +57,8 @@ const vault: Vault = {
     throw new Error("not asked for");
   },
   derive: () => "",
+  deriveValid: () => [],
+  deriveAll: () => [],
 };
 
 class KeysInMemory implements KeyStore {

@@ -19,7 +19,7 @@ import { consoleUrl } from "./listeners.ts";
 import type { Media } from "./media.ts";
 import { listProcesses } from "./process-list.ts";
 import { tellKept } from "./sign-in.ts";
-import { webhookSecretOf } from "./webhook-secret.ts";
+import { webhookSecretOf, webhookSecretsOf } from "./webhook-secret.ts";
 
 export interface ConsoleDependencies {
   readonly environment: Environment;
@@ -65,7 +65,7 @@ export function openConsole(dependencies: ConsoleDependencies): {
     transport,
     mailer,
     clock,
-    webhookSecret,
+    webhookSecrets: (workspaceId) => webhookSecretsOf(vault, workspaceId, clock.now()),
   });
   const current = () => catalog.current;
   const { admission, observer } = dependencies;

@@ -14,7 +14,6 @@ import type {
   ScimStore,
   SharedFacts,
   UpstreamObjectStore,
-  Vault,
 } from "#ports/index.ts";
 import {
   closeDatabase,
@@ -31,6 +30,7 @@ import {
   createUpstreamObjectStore,
   type Database,
   type DatabasePlace,
+  type DatabaseVault,
   dataPaths,
   openDatabaseClock,
   openInstallation,
@@ -46,7 +46,7 @@ export interface Control {
   /** On PostgreSQL the database's time of day, so that all processes have one. */
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly vault: Vault;
+  readonly vault: DatabaseVault;
   readonly database: Database;
   readonly controlStore: ControlStore;
   readonly ledgerStore: LedgerStore;

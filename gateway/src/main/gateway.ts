@@ -98,8 +98,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   tail.share({ broadcast, instanceId: control.instanceId });
   const { database, place } = control;
   const databaseWatch = await watchDatabase({ place, database, clock, observer });
-  const readCatalog = async (): Promise<Catalog> =>
-    await withContextWindows(await controlStore.catalog(), controlStore.storedCatalogue);
+  const readCatalog = async (): Promise<Catalog> => {
+    await vault.refresh();
+    return await withContextWindows(await controlStore.catalog(), controlStore.storedCatalogue);
+  };
   const first = await readCatalog();
   const { directory, onFatal } = options;
   const durability = first.settings.ledgerDurability;

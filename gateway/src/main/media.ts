@@ -14,7 +14,7 @@ import type { CatalogHolder } from "./catalog-holder.ts";
 import type { Control } from "./control.ts";
 import { holderOf } from "./holder.ts";
 import { openBlobs } from "./open-blobs.ts";
-import { webhookSecretOf } from "./webhook-secret.ts";
+import { webhookSecretsOf } from "./webhook-secret.ts";
 
 export interface MediaOptions {
   readonly environment: Environment;
@@ -61,7 +61,10 @@ export function openMedia(options: MediaOptions): Media {
   const assets = new Assets({
     ...shared,
     store: createAssetStore({ database: control.database }),
-    signer: { sign: (text) => vault.derive("blob link", text) },
+    signer: {
+      sign: (text) => vault.derive("blob link", text),
+      signatures: (text) => vault.deriveValid("blob link", text, clock.now()),
+    },
     publicUrl: () => publicUrl,
   });
   const videos = new VideoTasks({
@@ -79,8 +82,9 @@ export function openMedia(options: MediaOptions): Media {
     assets,
     unusedBlobs: assets,
     secrets: {
-      webhookSecret: (workspaceId) => webhookSecretOf(vault, workspaceId),
+      webhookSecrets: (workspaceId) => webhookSecretsOf(vault, workspaceId, clock.now()),
       callbackToken: (taskId) => vault.derive("video callback", taskId),
+      callbackTokens: (taskId) => vault.deriveValid("video callback", taskId, clock.now()),
     },
     publicUrl,
     webhookPlaces: environment.webhookPlaces,

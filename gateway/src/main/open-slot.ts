@@ -7,7 +7,7 @@ export function openSlot({ control, alone }: { readonly control: Control; readon
   return openJournalSlot(control.journalPath, { process: control.instanceId, installation, alone });
 }
 
-/** The same for all processes on one database: they share its master key, and nobody learns it from this. */
+/** The same for all processes on one database: they share its pepper, and nobody learns it from this. */
 export function installationOf({ vault }: Pick<Control, "vault">): string {
-  return vault.derive("journal", "installation");
+  return vault.digest("journal installation");
 }

@@ -26,7 +26,7 @@ export function openSignIn({ environment, control, transport, observer }: SignIn
   const { database, clock, ids, vault, people } = control;
   return createSignIn({
     kysely: database.kysely,
-    secret: vault.derive("console sessions", "1"),
+    secrets: () => vault.deriveAll("console sessions", "1"),
     publicUrl: consoleUrl(environment),
     hashPassword,
     passwordMatches,

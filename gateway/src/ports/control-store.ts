@@ -84,6 +84,16 @@ export interface Vault {
   /** AES-256-GCM. `rowId` is authenticated with it: a sealed value does not open in another row. */
   seal(secret: Secret, rowId: string): string;
   open(sealed: string, rowId: string): Secret;
-  /** A secret for one purpose and one id, base64url. It is the same each time and does not reveal the master key. */
+  /** A secret for one purpose and one id, base64url. It changes only with the master key, and does not reveal it. */
   derive(purpose: string, id: string): string;
+  /** The current one first, then those of earlier master keys whose signatures are valid at `now` (Unix milliseconds). */
+  deriveValid(purpose: string, id: string, now: number): readonly string[];
+  /** The current one first, then those of all earlier master keys, to open what was encrypted with them. */
+  deriveAll(purpose: string, id: string): readonly VersionedSecret[];
+}
+
+export interface VersionedSecret {
+  /** Counts the master keys; from 1. */
+  readonly version: number;
+  readonly value: string;
 }

@@ -11,11 +11,11 @@ import { rawCookieOf, type Site } from "./site.ts";
  * A device is a signed cookie and leaves nothing in the database: account, end and a name made by chance.
  */
 export class KnownDevices {
-  readonly #key: string;
+  readonly #secret: () => string;
   readonly #clock: Clock;
 
-  constructor(secret: string, clock: Clock) {
-    this.#key = `known devices\n${secret}`;
+  constructor(secret: () => string, clock: Clock) {
+    this.#secret = secret;
     this.#clock = clock;
   }
 
@@ -40,7 +40,7 @@ export class KnownDevices {
   }
 
   #signature(named: string, email: string): string {
-    return createHmac("sha256", this.#key).update(`${named}\n${email}`).digest("base64url");
+    return createHmac("sha256", `known devices\n${this.#secret()}`).update(`${named}\n${email}`).digest("base64url");
   }
 }
 

@@ -1,6 +1,6 @@
 import type { BetterAuthOptions } from "better-auth/types";
 import { bounds } from "#core/index.ts";
-import type { Ids, Observer } from "#ports/index.ts";
+import type { Ids, Observer, VersionedSecret } from "#ports/index.ts";
 import type { AuthDatabase } from "./auth-database.ts";
 import { hashedSessions } from "./hashed-sessions.ts";
 import { coreTables, passkeyTables, twoFactorTables } from "./library-tables.ts";
@@ -18,7 +18,7 @@ export interface Library {
 
 export interface LibraryOptions {
   readonly database: AuthDatabase;
-  readonly secret: string;
+  readonly secrets: readonly VersionedSecret[];
   readonly passwords: PasswordFunctions;
   readonly ids: Ids;
   readonly observer: Observer;
@@ -84,7 +84,7 @@ export async function openLibrary(options: LibraryOptions, site: Site): Promise<
 }
 
 function baseOptions(options: LibraryOptions, site: Site): BetterAuthOptions {
-  const { secret, passwords, ids, observer, issuers, sessions } = options;
+  const { secrets, passwords, ids, observer, issuers, sessions } = options;
   const signedInLately = async (headers: Headers): Promise<string | null> => {
     const session = await sessions.find(headers, site);
     return session?.fresh === true ? session.user.id : null;
@@ -94,7 +94,7 @@ function baseOptions(options: LibraryOptions, site: Site): BetterAuthOptions {
     baseURL: site.origin,
     basePath: "/api/auth",
     // As a list, so that no variable of the environment is asked for more.
-    secrets: [{ version: 1, value: secret }],
+    secrets: [...secrets],
     trustedOrigins: [site.origin],
     telemetry: { enabled: false },
     rateLimit: { enabled: false },

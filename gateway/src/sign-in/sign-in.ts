@@ -12,6 +12,7 @@ import type {
   SignIn,
   SignInEvent,
   Transport,
+  VersionedSecret,
 } from "#ports/index.ts";
 import { type AuthTables, authDatabase } from "./auth-database.ts";
 import type { SignInDependencies } from "./call.ts";
@@ -28,8 +29,8 @@ import { Users } from "./users.ts";
 export interface SignInOptions extends PasswordFunctions {
   /** With the tables of migration 005, of either database. */
   readonly kysely: unknown;
-  /** Signs cookies and seals second factors; at least 32 characters of chance. */
-  readonly secret: string;
+  /** Sign cookies (the first) and seal second factors; at least 32 characters of chance each. Asked again after each `useOidc`. */
+  readonly secrets: () => readonly VersionedSecret[];
   /** Where the console is opened; null: at this machine's own name only. */
   readonly publicUrl: string | null;
   readonly clock: Clock;
@@ -48,7 +49,7 @@ export interface SignInOptions extends PasswordFunctions {
 }
 
 export function createSignIn(options: SignInOptions): SignIn {
-  const { clock, ids, observer, transport, publicUrl, secret } = options;
+  const { clock, ids, observer, transport, publicUrl, secrets } = options;
   const database = authDatabase(options.kysely as Kysely<AuthTables>);
   const passwords = boundedPasswords(options);
   const sessions = new Sessions(database, clock);
@@ -65,7 +66,7 @@ export function createSignIn(options: SignInOptions): SignIn {
   issuers.use(options.oidc);
   const libraries = new Libraries(async (site) => {
     const { openLibrary } = await import("./library.ts");
-    return await openLibrary({ database, secret, passwords, ids, observer, issuers, sessions }, site);
+    return await openLibrary({ database, secrets: secrets(), passwords, ids, observer, issuers, sessions }, site);
   });
   const dependencies: SignInDependencies = {
     database,
@@ -75,7 +76,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     rights,
     clock,
     tries: openTryCounts(options.openTries),
-    devices: new KnownDevices(secret, clock),
+    devices: new KnownDevices(() => secrets()[0]?.value ?? "", clock),
     onEvent: options.onEvent ?? (() => {}),
     onNoteLost: ({ message }) => observer.log("warn", "A refused sign-in could not be noted.", { error: message }),
     library: (site) => libraries.at(site),

@@ -69,13 +69,16 @@ export { integrityFaults } from "./upkeep/integrity.ts";
 export { refuseMoved } from "./upkeep/moved-mark.ts";
 export { bringUpToDate, openInstallation } from "./upkeep/open-installation.ts";
 export { restoreDatabase } from "./upkeep/restore-database.ts";
+export { sealAllAgain } from "./upkeep/seal-all-again.ts";
 export type { Upgrade } from "./upkeep/upgrade-database.ts";
 export { watchDatabase } from "./upkeep/watch-place.ts";
-export { givenMasterKey, newMasterKey, replaceKeyFile } from "./vault/master-key.ts";
+export { givenMasterKey, keptKeyFiles, newMasterKey, replaceKeyFile } from "./vault/master-key.ts";
 export {
   addMasterKey,
   confirmVault,
+  type DatabaseVault,
   hasVault,
+  masterKeyAddedAt,
   openVault,
   openVaultOf,
   retireMasterKeys,

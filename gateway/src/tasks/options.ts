@@ -20,10 +20,12 @@ import type { ProviderClient } from "#provider-client/index.ts";
 import type { Router } from "#routing/index.ts";
 
 interface TaskSecrets {
-  /** `whsec_` and base64. */
-  webhookSecret(workspaceId: string): string;
+  /** `whsec_` and base64; more than one for a while after the master key has changed. */
+  webhookSecrets(workspaceId: string): readonly string[];
   /** What an upstream must show to be heard; not to be guessed. */
   callbackToken(taskId: string): string;
+  /** All that may be shown now. */
+  callbackTokens(taskId: string): readonly string[];
 }
 
 /** What one body takes of the memory for all. */

@@ -12,6 +12,7 @@ const count = Number(process.env["PEOPLE"] ?? 500);
 
 const vault = {
   derive: (purpose: string, about: string) => `derived ${purpose} ${about}`,
+  deriveValid: (purpose: string, about: string) => [`derived ${purpose} ${about}`],
   digest: (secret: string) => `digest ${secret}`,
 } as unknown as Vault;
 

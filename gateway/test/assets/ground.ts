@@ -65,7 +65,7 @@ export async function openGround(changes: Partial<AssetsDependencies> = {}): Pro
       ...silentObserver,
       log: (level, message) => void (level === "warn" || level === "error" ? complaints.push(message) : 0),
     },
-    signer: { sign: (text) => createHmac("sha256", "a key of this test").update(text).digest("base64url") },
+    signer: { sign: signed, signatures: (text) => [signed(text)] },
     publicUrl: () => ground.publicUrl,
     ...changes,
   };
@@ -140,3 +140,7 @@ export const thrownBy = (promise: Promise<unknown>): Promise<unknown> =>
     () => null,
     (thrown: unknown) => thrown,
   );
+
+function signed(text: string): string {
+  return createHmac("sha256", "a key of this test").update(text).digest("base64url");
+}

@@ -43,7 +43,7 @@ export async function noticeGround(options: { readonly mailer?: Mailer } = {}) {
     transport,
     mailer: options.mailer ?? null,
     clock,
-    webhookSecret: () => `whsec_${Buffer.from("secret of the workspace").toString("base64")}`,
+    webhookSecrets: () => [`whsec_${Buffer.from("secret of the workspace").toString("base64")}`],
   });
   const observer = {
     log: () => {},

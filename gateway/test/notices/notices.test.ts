@@ -155,7 +155,12 @@ test("a message does not tell an address of our own network from one that does n
       return [name === "inside.example" ? "10.11.12.13" : "169.254.169.254"];
     },
   });
-  const sender = new NoticeSender({ transport, mailer: null, clock: systemClock, webhookSecret: () => "whsec_eA==" });
+  const sender = new NoticeSender({
+    transport,
+    mailer: null,
+    clock: systemClock,
+    webhookSecrets: () => ["whsec_eA=="],
+  });
   const said = new Set<string | null>();
   for (const host of ["inside.example", "cloud.example", "nowhere.example", "127.0.0.1:1", "[::1]:1"]) {
     const notice = { ...message, noticeId: host };

@@ -32,7 +32,7 @@ const calls = [
 
 test("what the library offers beyond our calls cannot be reached, signed in or not", async () => {
   const library = betterAuth({
-    secret: "a-secret-of-this-test-9f3c71d2b85e40a6",
+    secrets: [{ version: 1, value: "a-secret-of-this-test-9f3c71d2b85e40a6" }],
     baseURL: "http://localhost:8811",
     plugins: [twoFactor(), passkey()],
     logger: { disabled: true },

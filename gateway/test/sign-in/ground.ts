@@ -47,7 +47,7 @@ export async function openGround(options: Partial<SignInOptions> = {}, given?: D
   const logged: Ground["logged"] = [];
   const settings: SignInOptions = {
     kysely: database.kysely,
-    secret: "a-secret-of-this-test-9f3c71d2b85e40a6",
+    secrets: () => [{ version: 1, value: "a-secret-of-this-test-9f3c71d2b85e40a6" }],
     publicUrl: null,
     // What is put off until an answer has left happens at once.
     clock: { ...systemClock, after: atOnce },

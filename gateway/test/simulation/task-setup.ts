@@ -138,8 +138,9 @@ export function openTaskSetup(town: TaskSetupOptions, changes: TaskSetupChanges 
     bodyRoom: { open: freeRoom },
     assets: null,
     secrets: {
-      webhookSecret: () => webhookSecret,
+      webhookSecrets: () => [webhookSecret],
       callbackToken: (taskId) => `token of ${taskId}`,
+      callbackTokens: (taskId) => [`token of ${taskId}`],
     },
     publicUrl: "https://sluice.example",
     webhookPlaces: [],

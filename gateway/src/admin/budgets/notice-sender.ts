@@ -9,7 +9,7 @@ export interface NoticeSenderOptions {
   /** null: no mail server is configured. */
   readonly mailer: Mailer | null;
   readonly clock: Clock;
-  readonly webhookSecret: (workspaceId: string) => string;
+  readonly webhookSecrets: (workspaceId: string) => readonly string[];
 }
 
 export interface NoticeMessage extends Crossing {
@@ -47,7 +47,7 @@ export class NoticeSender {
   }
 
   async #post(url: string, message: NoticeMessage, signal: AbortSignal): Promise<string | null> {
-    const { transport, clock, webhookSecret } = this.#options;
+    const { transport, clock, webhookSecrets } = this.#options;
     const now = clock.now();
     const id = `${message.noticeId}.${message.periodStart}.${message.percent}.${message.test ? now : "n"}`;
     const body = JSON.stringify(bodyOf(message, now));
@@ -57,7 +57,7 @@ export class NoticeSender {
         url,
         headers: {
           "content-type": "application/json",
-          ...webhookHeaders(id, body, webhookSecret(message.workspaceId), now),
+          ...webhookHeaders(id, body, webhookSecrets(message.workspaceId), now),
         },
         body: new TextEncoder().encode(body),
         connectMs: bounds.deliveryTotalMs,

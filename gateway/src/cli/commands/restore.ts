@@ -21,11 +21,17 @@ export function addRestore(program: Command, terminal: Terminal): void {
       prepareDataDirectory(paths.dataDir);
       const masterKey = environment.masterKey?.reveal() ?? null;
       const restored = await restoreDatabase({ paths, file, masterKey, now: systemClock.now() });
-      const { schema, keys, entries, aside } = restored;
-      await report(terminal, command, { file, database: paths.database, schema, keys, entries, aside }, [
-        `${paths.database} is now what ${file} was: schema ${schema}, ${keys} keys, ${entries} ledger entries.`,
-        ...(aside === null ? [] : [`What was there before is kept: ${aside}`]),
-        "What is in the journal and not in the database is recovered at the next start.",
-      ]);
+      const { schema, keys, entries, aside, oldKey } = restored;
+      await report(
+        terminal,
+        command,
+        { file, database: paths.database, schema, keys, entries, aside, old_key_file: oldKey },
+        [
+          `${paths.database} is now what ${file} was: schema ${schema}, ${keys} keys, ${entries} ledger entries.`,
+          ...(aside === null ? [] : [`What was there before is kept: ${aside}`]),
+          ...(oldKey === null ? [] : [`It needed an earlier master key: master.key is now what ${oldKey} was.`]),
+          "What is in the journal and not in the database is recovered at the next start.",
+        ],
+      );
     });
 }

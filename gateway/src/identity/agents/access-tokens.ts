@@ -16,12 +16,10 @@ export interface AccessClaims {
  * Refresh tokens say which sign-in they belong to and the how manieth they are; that, too, is signed, and nothing of them is stored.
  */
 export class AccessTokens {
-  readonly #key: string;
-  readonly #vault: Pick<Vault, "derive">;
+  readonly #vault: Pick<Vault, "derive" | "deriveValid">;
   readonly #clock: Pick<Clock, "now">;
 
-  constructor(vault: Pick<Vault, "derive">, clock: Pick<Clock, "now">) {
-    this.#key = vault.derive("access tokens of agents", "1");
+  constructor(vault: Pick<Vault, "derive" | "deriveValid">, clock: Pick<Clock, "now">) {
     this.#vault = vault;
     this.#clock = clock;
   }
@@ -43,7 +41,7 @@ export class AccessTokens {
       key: person.keyId,
     };
     const body = `${header}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}`;
-    return { token: `${body}.${this.#sign(body)}`, expiresIn };
+    return { token: `${body}.${signature(body, this.#vault.derive(...accessKey))}`, expiresIn };
   }
 
   /** Throws `invalid_api_key`, or `expired_api_key` unless `expired` is allowed. */
@@ -51,7 +49,12 @@ export class AccessTokens {
     const end = token.lastIndexOf(".");
     const body = token.slice(0, Math.max(0, end));
     // The header is compared as a whole: nothing in a token chooses how it is checked.
-    if (!looksLikeAccessToken(token) || !same(token.slice(end + 1), this.#sign(body))) throw badToken();
+    if (!looksLikeAccessToken(token)) throw badToken();
+    const given = token.slice(end + 1);
+    const valid = this.#vault
+      .deriveValid(...accessKey, this.#clock.now())
+      .some((key) => same(given, signature(body, key)));
+    if (!valid) throw badToken();
     const claims = JSON.parse(Buffer.from(body.slice(header.length + 1), "base64url").toString()) as Signed;
     if (claims.aud !== audience) throw badToken();
     if (!expired && claims.exp * 1_000 <= this.#clock.now()) {
@@ -61,7 +64,7 @@ export class AccessTokens {
   }
 
   refreshToken({ sessionId, generation }: Pick<AgentGrant, "sessionId" | "generation">): string {
-    return `${refreshStart}${sessionId}.${generation}.${this.#proof(sessionId, generation)}`;
+    return `${refreshStart}${sessionId}.${generation}.${this.#vault.derive(...refreshKey(sessionId, generation))}`;
   }
 
   /** null: no refresh token of this installation. */
@@ -69,16 +72,21 @@ export class AccessTokens {
     const [, sessionId = "", count = "", proof = ""] = refreshPattern.exec(token) ?? [];
     if (sessionId === "") return null;
     const generation = Number(count);
-    return same(proof, this.#proof(sessionId, generation)) ? { sessionId, generation } : null;
+    const valid = this.#vault.deriveValid(...refreshKey(sessionId, generation), this.#clock.now());
+    return valid.some((right) => same(proof, right)) ? { sessionId, generation } : null;
   }
+}
 
-  #proof(sessionId: string, generation: number): string {
-    return this.#vault.derive("refresh tokens of agents", `${sessionId}.${generation}`);
-  }
+type Derivation = readonly [purpose: string, id: string];
 
-  #sign(body: string): string {
-    return createHmac("sha256", this.#key).update(body).digest("base64url");
-  }
+const accessKey: Derivation = ["access tokens of agents", "1"];
+
+function refreshKey(sessionId: string, generation: number): Derivation {
+  return ["refresh tokens of agents", `${sessionId}.${generation}`];
+}
+
+function signature(body: string, key: string): string {
+  return createHmac("sha256", key).update(body).digest("base64url");
 }
 
 /** Our own header, byte for byte: no key and no token of anybody else begins so. */

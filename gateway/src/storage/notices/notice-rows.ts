@@ -9,7 +9,7 @@ import { sealedAgain } from "../vault/sealed-columns.ts";
 export type NoticeRow = Row<"notices">;
 export type ToldRow = Row<"notices_told">;
 
-const channelSeal = (id: string) => `notice:${id}:channel`;
+export const channelSeal = (id: string) => `notice:${id}:channel`;
 
 /** `sealedBefore`: the channel as it is stored; the same one again stays the same text. */
 export function noticeRow(

@@ -146,16 +146,16 @@ function accountColumns(
   vault: Vault,
 ): Pick<TaskRow, "provider_id" | "sealed_account"> {
   if (account === null) return { provider_id: null, sealed_account: null };
-  const sealed = vault.seal(new Secret(JSON.stringify(account)), sealId(id));
+  const sealed = vault.seal(new Secret(JSON.stringify(account)), accountSealId(id));
   return { provider_id: account.providerId, sealed_account: sealed };
 }
 
 function openAccount(id: string, sealed: string, vault: Vault): TaskAccount {
-  return JSON.parse(vault.open(sealed, sealId(id)).reveal());
+  return JSON.parse(vault.open(sealed, accountSealId(id)).reveal());
 }
 
 /** An account cannot be moved to another task. */
-function sealId(taskId: string): string {
+export function accountSealId(taskId: string): string {
   return `task:${taskId}:account`;
 }
 

@@ -1,4 +1,3 @@
-import type { Vault } from "#ports/index.ts";
 import { closeDatabase, type Database } from "../database/database.ts";
 import { type DatabasePlace, openPlace } from "../database/database-place.ts";
 import { schemaState } from "../database/migrate.ts";
@@ -9,7 +8,7 @@ import {
   refuseEmptyServerBeside,
   refuseLostDatabase,
 } from "../disk/data-directory.ts";
-import { confirmVault, hasVault, openVaultOf } from "../vault/vault.ts";
+import { confirmVault, type DatabaseVault, hasVault, openVaultOf } from "../vault/vault.ts";
 import { refuseHalfMoved } from "./half-moved.ts";
 import { refuseMoved } from "./moved-mark.ts";
 import { type Upgrade, upgradeDatabase } from "./upgrade-database.ts";
@@ -27,7 +26,7 @@ export interface InstallationOptions {
 
 export interface Installation {
   readonly database: Database;
-  readonly vault: Vault;
+  readonly vault: DatabaseVault;
   readonly upgrade: Upgrade;
 }
 

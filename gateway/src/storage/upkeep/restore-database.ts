@@ -8,7 +8,8 @@ import { chunksOf } from "../database/reconcile.ts";
 import type { Row } from "../database/schema.ts";
 import { type DataPaths, DataUnusable } from "../disk/data-directory.ts";
 import { lockDirectory } from "../disk/journal-lock.ts";
-import { hasVault, openVaultOf } from "../vault/vault.ts";
+import { keptKey, keptKeyFiles, replaceKeyFile } from "../vault/master-key.ts";
+import { hasVault, opensDatabase, openVaultOf } from "../vault/vault.ts";
 import { integrityFaults } from "./integrity.ts";
 
 export interface RestoreOptions {
@@ -27,6 +28,8 @@ export interface Restored {
   readonly entries: number;
   /** Where the database is that was there before; null when there was none. */
   readonly aside: string | null;
+  /** The kept file of the earlier master key that the backup needed, and that is the one in force again; null: it was not needed. */
+  readonly oldKey: string | null;
 }
 
 /**
@@ -45,6 +48,7 @@ export async function restoreDatabase(options: RestoreOptions): Promise<Restored
     const aside = await putAside(paths.database, options.now);
     renameSync(draft, paths.database);
     syncPath(paths.dataDir);
+    if (facts.oldKey !== null) replaceKeyFile(paths.dataDir, keptKey(facts.oldKey), { now: options.now });
     return { ...facts, aside };
   } catch (thrown) {
     removeAll(draft);
@@ -71,18 +75,29 @@ async function checkedCopy(
     const { state, applied, unknown } = await schemaState(database);
     if (state === "newer") throw new SchemaTooNew(unknown);
     if (state === "empty") throw new DataUnusable(`${file} is not a database of Sluice. Nothing was changed.`);
-    if (await hasVault(database)) {
-      await openVaultOf(database, { masterKey, dataDir: paths.dataDir, mayMakeKey: false });
-    }
+    const oldKey = (await hasVault(database)) ? await oldKeyFor(database, masterKey, paths.dataDir) : null;
     await keepExportedHours(paths.database, database);
     return {
       schema: applied.at(-1) ?? "",
       keys: await rowsOf(database, "api_keys"),
       entries: await rowsOf(database, "ledger_entries"),
+      oldKey,
     };
   } finally {
     await closeWhole(database);
     syncPath(draft);
+  }
+}
+
+/** The kept key file that opens the backup; null where the master key in force does. Throws DataUnusable when none does. */
+async function oldKeyFor(database: Database, masterKey: string | null, dataDir: string): Promise<string | null> {
+  try {
+    await openVaultOf(database, { masterKey, dataDir, mayMakeKey: false });
+    return null;
+  } catch (thrown) {
+    if (!(thrown instanceof DataUnusable) || masterKey !== null) throw thrown;
+    for (const path of keptKeyFiles(dataDir)) if (await opensDatabase(database, keptKey(path))) return path;
+    throw thrown;
   }
 }
 

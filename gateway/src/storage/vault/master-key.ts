@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -48,15 +50,48 @@ export function newMasterKey(): Uint8Array {
   return randomBytes(fileBytes);
 }
 
-/** From the moment in which it appears, whole, the key file holds this one. */
-export function replaceKeyFile(dataDir: string, key: Uint8Array): void {
-  const draft = writeDraft(keyFileIn(dataDir), key);
+/**
+ * From the moment in which it appears, whole, the key file holds this one. The one before is kept beside it under the name that is given
+ * back, for backups of its time; null: `keep` is not wanted. `now` is Unix milliseconds.
+ */
+export function replaceKeyFile(
+  dataDir: string,
+  key: Uint8Array,
+  { now, keep = true }: { readonly now: number; readonly keep?: boolean },
+): string | null {
+  const path = keyFileIn(dataDir);
+  const kept = keep ? `${path}.until-${compactTime(now)}` : null;
+  const draft = writeDraft(path, key);
   try {
-    renameSync(draft, keyFileIn(dataDir));
+    if (kept !== null) linkSync(path, kept);
+    renameSync(draft, path);
   } finally {
     rmSync(draft, { force: true });
   }
   syncPath(dataDir);
+  return kept;
+}
+
+/** Earlier master keys that were kept, newest first. */
+export function keptKeyFiles(dataDir: string): readonly string[] {
+  if (!existsSync(dataDir)) return [];
+  const names = readdirSync(dataDir).filter((name) => /^master\.key\.until-\d{8}T\d{6}Z$/.test(name));
+  return names
+    .sort()
+    .reverse()
+    .map((name) => join(dataDir, name));
+}
+
+/** The bytes of a kept key file. */
+export function keptKey(path: string): Uint8Array {
+  const bytes = readKeyFile(path);
+  if (bytes === null) throw new DataUnusable(`There is no key file ${path}.`);
+  return bytes;
+}
+
+/** For names of files: 20261124T220500Z. */
+function compactTime(ms: number): string {
+  return new Date(ms).toISOString().replaceAll(/[-:]|\.\d+/g, "");
 }
 
 const keyFileIn = (dataDir: string) => join(dataDir, "master.key");

@@ -1,7 +1,8 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { sql } from "kysely";
 import { Secret } from "#core/index.ts";
-import type { Vault } from "#ports/index.ts";
-import type { Database } from "../database/database.ts";
+import type { Vault, VersionedSecret } from "#ports/index.ts";
+import type { Connection, Database } from "../database/database.ts";
 import { schemaState } from "../database/migrate.ts";
 import { DataUnusable } from "../disk/data-directory.ts";
 import { masterKey } from "./master-key.ts";
@@ -15,71 +16,237 @@ export interface VaultOptions {
   readonly mayMakeKey?: boolean;
 }
 
+/**
+ * The vault of one database. Digests use a pepper that never changes. Everything else is sealed and signed with the current root, which
+ * changes with the master key; older roots still open what they sealed, and verify what they signed until their stated end.
+ */
+export interface DatabaseVault extends Vault {
+  /** Reads which root is current. Throws DataUnusable when the master key of this process no longer opens the database. */
+  refresh(): Promise<void>;
+  /** The same secret, sealed with the current root; null when it already is. Throws SealBroken. */
+  sealAgain(sealed: string, rowId: string): string | null;
+}
+
 /** The vault of a database that was never given another master key. */
 export function openVault(options: VaultOptions): Vault {
-  return vaultOn(masterKey(options.masterKey, options.dataDir, options.mayMakeKey));
+  return new RootedVault(firstKeys(masterKey(options.masterKey, options.dataDir, options.mayMakeKey)), firstState);
 }
 
 /**
  * The vault of this database. Throws DataUnusable for a master key that does not open it: with that every API key would look
  * unknown and no provider secret could be opened.
  */
-export async function openVaultOf(database: Database, options: VaultOptions): Promise<Vault> {
-  return (await openedBy(database, masterKey(options.masterKey, options.dataDir, options.mayMakeKey))).vault;
+export async function openVaultOf(database: Database, options: VaultOptions): Promise<DatabaseVault> {
+  const master = masterKey(options.masterKey, options.dataDir, options.mayMakeKey);
+  const { keys, state } = await unlocked(database, master);
+  const vault = new RootedVault(keys, state);
+  return Object.assign(vault, {
+    refresh: async () => {
+      const now = await readState(database);
+      // Even where the master key was retired: what has ended, has ended here too.
+      vault.use(keysFor(now, master), now);
+      if (keysFor(now, master) === null) throw new DataUnusable(anotherKey);
+    },
+  });
 }
 
 /** What `master` opens. Throws DataUnusable. */
-async function openedBy(
+async function unlocked(
   database: Database,
   master: Uint8Array,
-): Promise<{ readonly vault: Vault; readonly root: Uint8Array; readonly kept: readonly string[] }> {
-  const kept = await keptRoots(database);
-  const root = kept.length === 0 ? master : rootIn(kept, master);
-  const vault = root === null ? null : vaultOn(root);
+): Promise<{ readonly keys: Keys; readonly state: RootState }> {
+  const state = await readState(database);
+  const keys = keysFor(state, master);
   const known = await fingerprintOf(database);
-  if (root === null || vault === null || (known !== null && known !== vault.digest(fingerprintText))) {
+  if (keys === null || (known !== null && known !== new RootedVault(keys, state).digest(fingerprintText))) {
     throw new DataUnusable(anotherKey);
   }
-  return { vault, root, kept };
+  return { keys, state };
 }
 
 /**
- * Has another master key open this database too. What every other key is derived from stays: it is sealed with each master
- * key that may open it, as often as there are such. Running processes go on; those that start from now on may have either.
- * Throws DataUnusable when `options` has a key that does not open it.
+ * Lets another master key open this database too. It brings a new root that only it opens, which becomes current when the others are
+ * retired. Running processes go on; those that start from now on may have either key. `now` is Unix milliseconds.
+ * Throws DataUnusable when `options` has a key that does not open the database.
  */
-export async function addMasterKey(database: Database, options: VaultOptions, added: Uint8Array): Promise<void> {
+export async function addMasterKey(
+  database: Database,
+  options: VaultOptions,
+  added: Uint8Array,
+  now: number,
+): Promise<void> {
   const master = masterKey(options.masterKey, options.dataDir, false);
-  const { root, kept } = await openedBy(database, master);
-  const before = kept.length === 0 ? [sealedRoot(root, master)] : kept;
-  if (rootIn(before, added) !== null) throw new DataUnusable("That master key opens this database already.");
-  if (before.length >= masterKeysMax) {
+  const { keys, state } = await unlocked(database, master);
+  const sealed = state.sealed.length === 0 ? [{ keys: sealedKeys(keys, master), addedAt: null }] : state.sealed;
+  if (keysFor({ ...state, sealed }, added) !== null) {
+    throw new DataUnusable("That master key opens this database already.");
+  }
+  if (sealed.length >= masterKeysMax) {
     throw new DataUnusable(`${masterKeysMax} master keys open this database already; retire the others first.`);
   }
-  await keepRoots(database, kept, [...before, sealedRoot(root, added)]);
+  const number = (keys.roots.at(-1)?.number ?? 0) + 1;
+  const more = { ...keys, roots: [...keys.roots, { number, key: randomBytes(rootBytes) }] };
+  const after = { ...state, sealed: [...sealed, { keys: sealedKeys(more, added), addedAt: now }] };
+  await database.kysely.transaction().execute((transaction) => writeState(transaction, state, after));
 }
 
-/** From now on only the master key of `options` opens this database. Gives how many did so beside it. */
-export async function retireMasterKeys(database: Database, options: VaultOptions): Promise<number> {
+export interface Retired {
+  /** Master keys that opened the database beside the one in force. */
+  readonly count: number;
+  /** When the one in force was added: backups from before open with a retired key alone. null: it is the first. */
+  readonly addedAt: number | null;
+}
+
+/** Whether these bytes are a master key of this database. */
+export async function opensDatabase(database: Database, master: Uint8Array): Promise<boolean> {
+  return await unlocked(database, master).then(
+    () => true,
+    (thrown: unknown) => {
+      if (thrown instanceof DataUnusable) return false;
+      throw thrown;
+    },
+  );
+}
+
+/** When the master key of `options` was added to this database; null: it is the first. */
+export async function masterKeyAddedAt(database: Database, options: VaultOptions): Promise<number | null> {
   const master = masterKey(options.masterKey, options.dataDir, false);
-  const { kept } = await openedBy(database, master);
-  const staying = kept.filter((sealed) => rootIn([sealed], master) !== null);
-  if (staying.length < kept.length) await keepRoots(database, kept, staying);
-  return kept.length - staying.length;
+  const { state } = await unlocked(database, master);
+  return state.sealed.find((one) => keysFor({ ...state, sealed: [one] }, master) !== null)?.addedAt ?? null;
 }
 
-/** The pepper and the sealing key are derived apart, so that neither tells anything of the other. */
-function vaultOn(master: Uint8Array): Vault {
-  const pepper = derive(master, "sluice api key pepper v1");
-  const sealingKey = derive(master, "sluice sealing key v1");
+/**
+ * From now on only the master key of `options` opens this database, and its root is current. What the root before signed is valid until
+ * `until` (Unix milliseconds). Everybody signs in to the console again, and running processes learn of it with the next change.
+ * What is sealed with the root before is sealed again by `sealAllAgain`.
+ */
+export async function retireMasterKeys(
+  database: Database,
+  options: VaultOptions,
+  { now, until }: { readonly now: number; readonly until: number },
+): Promise<Retired> {
+  const master = masterKey(options.masterKey, options.dataDir, false);
+  const { keys, state } = await unlocked(database, master);
+  const staying = state.sealed.filter((one) => keysFor({ ...state, sealed: [one] }, master) !== null);
+  const count = state.sealed.length - staying.length;
+  const addedAt = staying[0]?.addedAt ?? null;
+  const current = keys.roots.at(-1)?.number ?? state.current;
+  // Told again with an earlier end, as after a leak: the earlier end counts.
+  const ends = Object.fromEntries(Object.entries(state.ends).map(([root, end]) => [root, Math.min(end, until)]));
+  if (current !== state.current) ends[state.current] = until;
+  const after = { sealed: staying, current, ends };
+  if (JSON.stringify(after) === JSON.stringify(state)) return { count, addedAt };
+  await database.kysely.transaction().execute(async (transaction) => {
+    await writeState(transaction, state, after);
+    if (current !== state.current) await sql`delete from auth_sessions`.execute(transaction);
+    await transaction.insertInto("changes").values({ at: now, kind: "catalog", digest: null }).execute();
+  });
+  return { count, addedAt };
+}
+
+/** 32 bytes each. The current root seals and signs. */
+interface Root {
+  readonly number: number;
+  readonly key: Uint8Array;
+}
+
+/** What one master key opens. */
+interface Keys {
+  readonly pepper: Uint8Array;
+  /** In the order of their making; a process may know one that is not current yet. */
+  readonly roots: readonly Root[];
+}
+
+/** What the database says of its roots; no secret but the sealed ones. */
+interface RootState {
+  /** For each master key what it opens. Empty: there is one, which is the first root itself. */
+  readonly sealed: readonly { readonly keys: string; readonly addedAt: number | null }[];
+  readonly current: number;
+  /** By earlier root, when what it signed ends. */
+  readonly ends: Readonly<Record<string, number>>;
+}
+
+const firstState: RootState = { sealed: [], current: 1, ends: {} };
+const rootBytes = 32;
+
+function firstKeys(master: Uint8Array): Keys {
+  return { pepper: derive(master, "sluice api key pepper v1"), roots: [{ number: 1, key: master }] };
+}
+
+interface SealingRoot extends Root {
+  readonly sealing: Buffer;
+}
+
+class RootedVault {
   // Made once: each digest begins with a copy of it.
-  const hasher = new Bun.CryptoHasher("sha256", pepper);
-  return {
-    digest: (secret) => hasher.copy().update(secret).digest("hex"),
-    seal: (secret, rowId) => seal(sealingKey, secret, rowId),
-    open: (sealed, rowId) => open(sealingKey, sealed, rowId),
-    derive: (purpose, id) => derive(master, `sluice ${purpose} v1\n${id}`).toString("base64url"),
-  };
+  readonly #hasher: Bun.CryptoHasher;
+  #current: SealingRoot;
+  #others: readonly SealingRoot[];
+  #state: RootState;
+
+  constructor(keys: Keys, state: RootState) {
+    this.#hasher = new Bun.CryptoHasher("sha256", keys.pepper);
+    [this.#current, this.#others] = rootsOf(keys, state);
+    this.#state = state;
+  }
+
+  /** `keys`: null where this process knows no more than it did. */
+  use(keys: Keys | null, state: RootState): void {
+    this.#state = state;
+    if (keys !== null) [this.#current, this.#others] = rootsOf(keys, state);
+  }
+
+  digest(secret: string): string {
+    return this.#hasher.copy().update(secret).digest("hex");
+  }
+
+  seal(secret: Secret, rowId: string): string {
+    return seal(this.#current.sealing, secret, rowId);
+  }
+
+  open(sealed: string, rowId: string): Secret {
+    for (const { sealing } of [this.#current, ...this.#others]) {
+      const secret = openedBy(sealing, sealed, rowId);
+      if (secret !== null) return secret;
+    }
+    throw new SealBroken(rowId);
+  }
+
+  sealAgain(sealed: string, rowId: string): string | null {
+    if (openedBy(this.#current.sealing, sealed, rowId) !== null) return null;
+    return this.seal(this.open(sealed, rowId), rowId);
+  }
+
+  derive(purpose: string, id: string): string {
+    return derived(this.#current, purpose, id);
+  }
+
+  deriveValid(purpose: string, id: string, now: number): readonly string[] {
+    const { current, ends } = this.#state;
+    return [this.#current, ...this.#others]
+      .filter(({ number }) => number === current || (ends[number] ?? 0) > now)
+      .map((root) => derived(root, purpose, id));
+  }
+
+  deriveAll(purpose: string, id: string): readonly VersionedSecret[] {
+    return [this.#current, ...this.#others].map((root) => ({
+      version: root.number,
+      value: derived(root, purpose, id),
+    }));
+  }
+}
+
+/** The current root and the others. One that the master key of this process does not open leaves it with the newest that it knows. */
+function rootsOf({ roots }: Keys, { current }: RootState): [SealingRoot, readonly SealingRoot[]] {
+  // The sealing key and what is signed are derived apart, so that none tells anything of another.
+  const all = roots.map((root) => ({ ...root, sealing: derive(root.key, "sluice sealing key v1") }));
+  const first = all.find(({ number }) => number === current) ?? all.at(-1);
+  if (first === undefined) throw new DataUnusable("The database holds no root key.");
+  return [first, all.filter((root) => root !== first)];
+}
+
+function derived({ key }: Root, purpose: string, id: string): string {
+  return derive(key, `sluice ${purpose} v1\n${id}`).toString("base64url");
 }
 
 /** What was sealed cannot be opened: another master key, another row, or damage. Says nothing of the content. */
@@ -121,56 +288,59 @@ const fingerprintText = "sluice vault fingerprint";
 
 const rootsName = "vault.roots";
 const masterKeysMax = 8;
+const rootPurpose = "sluice root key v1";
 
-/** The root, sealed once with each master key that opens it. Empty: there is one, and it is the root itself. */
-async function keptRoots(database: Database): Promise<readonly string[]> {
+async function readState(database: Database): Promise<RootState> {
   const value = await settingOf(database, rootsName);
-  return value === null ? [] : (JSON.parse(value) as readonly string[]);
+  return value === null ? firstState : (JSON.parse(value) as RootState);
 }
 
-function sealedRoot(root: Uint8Array, master: Uint8Array): string {
-  return seal(derive(master, rootPurpose), new Secret(Buffer.from(root).toString("base64")), rootsName);
+function sealedKeys({ pepper, roots }: Keys, master: Uint8Array): string {
+  const text = JSON.stringify({
+    pepper: Buffer.from(pepper).toString("base64"),
+    roots: roots.map(({ number, key }) => ({ number, key: Buffer.from(key).toString("base64") })),
+  });
+  return seal(derive(master, rootPurpose), new Secret(text), rootsName);
 }
 
-/** null: `master` opens none of them. */
-function rootIn(kept: readonly string[], master: Uint8Array): Uint8Array | null {
+/** null: `master` opens nothing. */
+function keysFor({ sealed }: RootState, master: Uint8Array): Keys | null {
+  if (sealed.length === 0) return firstKeys(master);
   const key = derive(master, rootPurpose);
-  for (const sealed of kept) {
-    try {
-      return Buffer.from(open(key, sealed, rootsName).reveal(), "base64");
-    } catch (thrown) {
-      if (!(thrown instanceof SealBroken)) throw thrown;
-    }
+  for (const one of sealed) {
+    const text = openedBy(key, one.keys, rootsName);
+    if (text === null) continue;
+    const { pepper, roots } = JSON.parse(text.reveal()) as {
+      readonly pepper: string;
+      readonly roots: readonly { readonly number: number; readonly key: string }[];
+    };
+    return {
+      pepper: Buffer.from(pepper, "base64"),
+      roots: roots.map((root) => ({ number: root.number, key: Buffer.from(root.key, "base64") })),
+    };
   }
   return null;
 }
 
-const rootPurpose = "sluice root key v1";
-
-/** Unless somebody else has changed them meanwhile. */
-async function keepRoots(database: Database, before: readonly string[], roots: readonly string[]): Promise<void> {
-  const value = JSON.stringify(roots);
-  const { kysely } = database;
-  const [result] =
-    before.length === 0
-      ? await kysely
+/** Throws DataUnusable where somebody else has changed it meanwhile. */
+async function writeState(transaction: Connection, before: RootState, after: RootState): Promise<void> {
+  const value = JSON.stringify(after);
+  const written =
+    before === firstState
+      ? await transaction
           .insertInto("settings")
           .values({ name: rootsName, value, managed_by: "system" })
           .onConflict((conflict) => conflict.column("name").doNothing())
+          .returning("name")
           .execute()
-      : await kysely
+      : await transaction
           .updateTable("settings")
           .set({ value })
           .where("name", "=", rootsName)
           .where("value", "=", JSON.stringify(before))
+          .returning("name")
           .execute();
-  if (
-    (result === undefined
-      ? 0n
-      : "numUpdatedRows" in result
-        ? result.numUpdatedRows
-        : result.numInsertedOrUpdatedRows) !== 1n
-  ) {
+  if (written.length !== 1) {
     throw new DataUnusable("Somebody else has changed the master keys meanwhile; nothing was changed.");
   }
 }
@@ -192,13 +362,12 @@ function seal(key: Buffer, secret: Secret, rowId: string): string {
   return `${version}.${iv.toString("base64url")}.${sealed.toString("base64url")}`;
 }
 
-function open(key: Buffer, sealed: string, rowId: string): Secret {
+/** null: sealed with another key or for another row, or damaged. */
+function openedBy(key: Buffer, sealed: string, rowId: string): Secret | null {
   const [form, ivText, sealedText, ...rest] = sealed.split(".");
   const iv = Buffer.from(ivText ?? "", "base64url");
   const bytes = Buffer.from(sealedText ?? "", "base64url");
-  if (form !== version || rest.length > 0 || iv.length !== ivBytes || bytes.length < tagBytes) {
-    throw new SealBroken(rowId);
-  }
+  if (form !== version || rest.length > 0 || iv.length !== ivBytes || bytes.length < tagBytes) return null;
   try {
     const decipher = createDecipheriv("aes-256-gcm", key, iv, { authTagLength: tagBytes });
     decipher.setAAD(Buffer.from(rowId, "utf8"));
@@ -206,6 +375,6 @@ function open(key: Buffer, sealed: string, rowId: string): Secret {
     const text = Buffer.concat([decipher.update(bytes.subarray(0, bytes.length - tagBytes)), decipher.final()]);
     return new Secret(text.toString("utf8"));
   } catch {
-    throw new SealBroken(rowId);
+    return null;
   }
 }

@@ -97,7 +97,7 @@ export class Deliveries {
     const { transport, clock, secrets } = this.#outside;
     const { id, url, body } = delivery;
     try {
-      const signed = webhookHeaders(id, body, secrets.webhookSecret(delivery.workspaceId), clock.now());
+      const signed = webhookHeaders(id, body, secrets.webhookSecrets(delivery.workspaceId), clock.now());
       const answer = await transport.send(
         {
           method: "POST",

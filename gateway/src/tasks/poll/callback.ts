@@ -24,7 +24,7 @@ export async function takeHint(
   readBody: () => Promise<Uint8Array>,
 ): Promise<boolean> {
   const { store, secrets, clock } = dependencies;
-  if (!sameText(token, secrets.callbackToken(taskId))) return false;
+  if (!secrets.callbackTokens(taskId).some((right) => sameText(token, right))) return false;
   const task = await store.findById(taskId);
   if (task?.account == null) return false;
   if (finalTaskStates.has(task.state)) return true;

@@ -31,7 +31,7 @@ beforeAll(async () => {
     ids: createIds(systemClock),
     chance: systemChance,
     observer: silentObserver,
-    signer: { sign: (text) => control.vault.derive("blob link", text) },
+    signer: { sign: (text) => control.vault.derive("blob link", text), signatures: () => [] },
     publicUrl: () => gateway.url,
   });
   const asset = { blobHash: hash, contentType: "image/png" };
