@@ -81,6 +81,79 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
+/**
+ * Why an attempt at an upstream failed: the label `cause` of metrics, and a member of log lines. `fault`: whose it is. Only what is the
+ * provider's counts against it in alerts.
+ */
+export const failureCauses = {
+  rate_limited: { fault: "provider", help: "The account is over a rate limit (429)." },
+  credentials: {
+    fault: "provider",
+    help: "The provider refused the account's credentials (401, or a 403 that says so).",
+  },
+  credit: { fault: "provider", help: "The account has no credit or quota left." },
+  overloaded: { fault: "provider", help: "The upstream is overloaded (503, 529)." },
+  not_found: {
+    fault: "provider",
+    help: "The account does not have the model, or the base URL is wrong (404 to a call that names nothing else).",
+  },
+  server_error: { fault: "provider", help: "The upstream answered 5xx, or with something unreadable." },
+  timeout: { fault: "provider", help: "The upstream took too long." },
+  connection: { fault: "provider", help: "No connection to the upstream could be made." },
+  cut: { fault: "provider", help: "The upstream's answer broke off before its end." },
+  bad_request: { fault: "caller", help: "The upstream refused the request itself (400, 404 of an object, 413, 422)." },
+  forbidden: { fault: "caller", help: "The upstream forbids what is asked (403 that is not about the credentials)." },
+  gateway: { fault: "gateway", help: "Not the upstream: the gateway itself could not go on." },
+} as const satisfies Record<string, { fault: "provider" | "caller" | "gateway"; help: string }>;
+
+export type FailureCause = keyof typeof failureCauses;
+
+/** What is known of a failed attempt. `status`: the upstream's; null: it gave none. */
+interface FailedWith {
+  readonly code: string;
+  readonly status: number | null;
+  readonly accountFault?: string | null;
+  /** It is about what the account has, not about what the request holds or names. */
+  readonly lacksModel?: boolean;
+  /** The request names an object of its caller's, which may be what is not there. */
+  readonly namesObject?: boolean;
+  /** Waiting does not help: the quota is spent. */
+  readonly spent?: boolean;
+}
+
+export function failureCause(failed: FailedWith): FailureCause {
+  const { code, status, accountFault } = failed;
+  if (accountFault === "credential") return "credentials";
+  if (accountFault === "credit") return "credit";
+  const known = causesByCode[code];
+  if (known !== undefined) return known;
+  if (code !== "upstream_error") {
+    return ((errorCodes as Record<string, ErrorCodeRow>)[code]?.status ?? 500) < 500 ? "bad_request" : "gateway";
+  }
+  if (status === null || status < 400) return "server_error";
+  if (failed.lacksModel === true) return "not_found";
+  if (status === 404) return failed.namesObject === true ? "bad_request" : "not_found";
+  if (status === 429) return failed.spent === true ? "credit" : "rate_limited";
+  return causesByStatus[status] ?? (status < 500 ? "bad_request" : "server_error");
+}
+
+const causesByCode: Readonly<Record<string, FailureCause>> = {
+  upstream_timeout: "timeout",
+  upstream_unreachable: "connection",
+  upstream_truncated: "cut",
+};
+
+const causesByStatus: Readonly<Record<number, FailureCause>> = {
+  401: "credentials",
+  402: "credit",
+  403: "forbidden",
+  408: "timeout",
+  425: "overloaded",
+  503: "overloaded",
+  504: "timeout",
+  529: "overloaded",
+};
+
 /** The same table as Markdown, for the API reference. */
 export function errorCodeTable(): string {
   const rows = Object.entries(errorCodes).map(([code, row]) => `| ${row.status} | \`${code}\` | ${row.help} |`);

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { hello, type StartedGateway, startGateway } from "./started-gateway.ts";
-import { dashboardFile, dashboardText } from "./write-dashboard.ts";
+import { dashboardFile, dashboardText, ofProvider } from "./write-dashboard.ts";
 
 const root = join(import.meta.dir, "../..");
 const alertsText = readFileSync(join(root, "deploy/monitoring/alerts.yaml"), "utf8");
@@ -72,6 +72,13 @@ test("what is there only with Redis, workers, TLS or a collector is in the table
   );
   const written = [...described().keys()].filter((name) => elsewhere.test(name));
   expect(written.toSorted()).toEqual([...named].map(String).toSorted());
+});
+
+test("no alert counts a caller's mistake, or a fault of the gateway's, against a provider", () => {
+  const failing = rules.find(({ alert }) => alert === "SluiceUpstreamFailing")?.expr ?? "";
+  const asked = [...failing.matchAll(/sluice_attempts_total\{[^}]*\}/g)].map(([selector]) => selector);
+  expect(asked.length).toBeGreaterThan(0);
+  expect(asked.filter((selector) => !selector.includes(ofProvider))).toEqual([]);
 });
 
 test("alerts and dashboard ask for metrics and labels that there are", () => {

@@ -3,6 +3,7 @@
  * Prometheus that scrapes the gateways.
  */
 import { join } from "node:path";
+import { failureCauses } from "@sluice/contract/words";
 
 type Unit = "short" | "reqps" | "s" | "percentunit" | "bytes" | "currencyUSD";
 
@@ -22,6 +23,11 @@ interface Panel {
 const range = "$__rate_interval";
 /** Without what proxies and Prometheus itself ask. */
 const noProbe = 'route!~"metrics|healthz|readyz"';
+/** Without what is no failure of the provider's: its caller's mistakes, and what ended here. */
+export const ofProvider = `cause!~"${Object.entries(failureCauses)
+  .filter(([, { fault }]) => fault !== "provider")
+  .map(([cause]) => cause)
+  .join("|")}"`;
 const quantile = (share: number, metric: string, by = ""): string =>
   `histogram_quantile(${share}, sum by (le${by}) (rate(${metric}_bucket[${range}])))`;
 
@@ -29,11 +35,11 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
   "At a glance": [
     number("Requests", "reqps", `sum(rate(sluice_requests_total{${noProbe}}[${range}]))`),
     number(
-      "Failed (5xx)",
+      "Failed",
       "percentunit",
-      `sum(rate(sluice_requests_total{status=~"5..",${noProbe}}[${range}])) / sum(rate(sluice_requests_total{${noProbe}}[${range}]))`,
+      `sum(rate(sluice_requests_total{outcome="failed",${noProbe}}[${range}])) / sum(rate(sluice_requests_total{${noProbe}}[${range}]))`,
     ),
-    number("Cost, last 24 hours", "currencyUSD", "sum(increase(sluice_cost_nano_usd_total[24h])) / 1e9"),
+    number("Cost, last 24 hours", "currencyUSD", "sum(increase(sluice_cost_usd_total[24h]))"),
     number("Streams open", "short", "sum(sluice_streams_open)"),
     number("Journal to database", "short", "sum(sluice_ledger_lag_entries)"),
     number("Processes", "short", 'count(up{job="sluice"} == 1)'),
@@ -44,8 +50,8 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       "{{route}}",
     ]),
     curve("Failures by status", "reqps", [
-      `sum by (status) (rate(sluice_requests_total{status=~"[45]..",${noProbe}}[${range}]))`,
-      "{{status}}",
+      `sum by (status, outcome) (rate(sluice_requests_total{outcome=~"failed|refused",${noProbe}}[${range}]))`,
+      "{{status}} {{outcome}}",
     ]),
     curve(
       "First byte",
@@ -63,13 +69,17 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
   ],
   "Models and providers": [
     curve("Cost per hour by model", "currencyUSD", [
-      `topk(10, sum by (model) (rate(sluice_cost_nano_usd_total[${range}])) > 0) * 3600 / 1e9`,
+      `topk(10, sum by (model) (rate(sluice_cost_usd_total[${range}])) > 0) * 3600`,
       "{{model}}",
     ]),
     curve("Tokens per second by class", "short", [`sum by (class) (rate(sluice_tokens_total[${range}]))`, "{{class}}"]),
     curve("Failed attempts by provider", "percentunit", [
-      `sum by (provider) (rate(sluice_attempts_total{provider!="none",outcome="failed"}[${range}])) / sum by (provider) (rate(sluice_attempts_total{provider!="none"}[${range}]))`,
+      `sum by (provider) (rate(sluice_attempts_total{provider!="none",outcome="failed",${ofProvider}}[${range}])) / sum by (provider) (rate(sluice_attempts_total{provider!="none",${ofProvider}}[${range}]))`,
       "{{provider}}",
+    ]),
+    curve("Failed attempts by cause", "reqps", [
+      `sum by (provider, cause) (rate(sluice_attempts_total{provider!="none",outcome="failed"}[${range}])) > 0`,
+      "{{provider}} {{cause}}",
     ]),
     curve("First byte by model, p95", "s", [
       `topk(10, ${quantile(0.95, "sluice_first_byte_seconds", ", model")} > 0)`,

@@ -1,4 +1,5 @@
-import { asFailure, Failure } from "#core/index.ts";
+import { asFailure, Failure, type FailureCode, failureTable } from "#core/index.ts";
+import type { AttemptSums, RequestOutcome } from "#ports/index.ts";
 import type { Dialect } from "#protocols/index.ts";
 import { adminRoute } from "./admin-route.ts";
 import type { Answer, CallRequest } from "./call-request.ts";
@@ -30,21 +31,37 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
   dependencies.tracing?.arrived(requestId, request.headers);
   // Now: of a caller who leaves early the connection no longer says it.
   const address = arrival.address();
-  const seen: Seen = { key: null, model: null, error: null, principal: null };
+  const attempts: AttemptSums = {
+    count: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    costNanoUsd: 0,
+    last: null,
+    fault: null,
+  };
+  const seen: Seen = { key: null, model: null, failure: null, attempts, principal: null };
   let response: Answer;
   let streaming = false;
   const report = (): void => {
     arrival.done();
+    const { status } = response;
+    const isNowhere = route === null && status === 404;
+    const error = seen.failure?.code ?? (status < 400 ? (attempts.last?.errorCode ?? null) : null);
     dependencies.observer.requestEnd({
       requestId,
       method: request.method,
       route: route?.name ?? adminRoute(path),
-      status: response.status,
+      path: isNowhere ? path : null,
+      status,
+      outcome: outcomeOf(status, error),
       totalMs: dependencies.clock.monotonic() - startedMs,
       address,
       key: seen.key,
       model: seen.model,
-      error: seen.error,
+      error,
+      // The sentence of one that leads nowhere says the path again, whole.
+      message: isNowhere ? null : (attempts.fault?.message ?? seen.failure?.message ?? null),
+      attempts,
       principal: seen.principal,
     });
   };
@@ -77,6 +94,7 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
           await dependencies.admin(arrival.whole, { ip: address, requestId, patient: arrival.patient }),
           requestId,
         );
+        if (response.status >= 400) seen.failure = await failureIn(response);
         report();
         return response;
       }
@@ -97,7 +115,7 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
     response = answered instanceof Promise ? await answered : answered;
   } catch (thrown) {
     const failure = asFailure(thrown);
-    seen.error = failure.code;
+    seen.failure = failure;
     response = failed(dependencies, thrown, failure, requestId, dialect());
   }
   if (!streaming) report();
@@ -132,6 +150,29 @@ function isServed(role: ListenerRole, path: string, hasRoute: boolean): boolean 
   if (role === "all" || path === "/healthz" || path === "/readyz") return true;
   if (path === "/") return role === "console" || hasRoute;
   return isCallersPath(path) === (role === "calls");
+}
+
+/** A stream that broke after its start has a good status. */
+function outcomeOf(status: number, error: string | null): RequestOutcome {
+  if (error === "client_closed") return "cancelled";
+  if (status >= 500) return "failed";
+  if (status >= 400) return "refused";
+  if (error === null) return "succeeded";
+  const told = (failureTable as Readonly<Record<string, { readonly status: number }>>)[error]?.status ?? 500;
+  return told >= 500 ? "failed" : "refused";
+}
+
+/** The admin API and sign-in tell what is wrong in the body of their answers. */
+async function failureIn(response: Response): Promise<Seen["failure"]> {
+  if (response.headers.get("content-type")?.startsWith("application/json") !== true) return null;
+  try {
+    const { error } = (await response.clone().json()) as { error?: { code?: unknown; message?: unknown } };
+    const code = error?.code;
+    if (typeof code !== "string" || !Object.hasOwn(failureTable, code)) return null;
+    return { code: code as FailureCode, message: String(error?.message ?? "") };
+  } catch {
+    return null;
+  }
 }
 
 /** A call within a call has one already, by which its own line is found. */

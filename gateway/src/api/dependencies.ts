@@ -1,8 +1,18 @@
 import type { Assets } from "#assets/index.ts";
 import type { BodyWork } from "#bodies/index.ts";
-import type { Catalog, Principal } from "#core/index.ts";
+import type { Catalog, Failure, Principal } from "#core/index.ts";
 import type { AgentSettingsOf, AgentSignIn, Authenticator } from "#identity/index.ts";
-import type { AgentTelemetry, Clock, Explainer, Ids, Observer, Spool, Tracing, UsageSum } from "#ports/index.ts";
+import type {
+  AgentTelemetry,
+  AttemptSums,
+  Clock,
+  Explainer,
+  Ids,
+  Observer,
+  Spool,
+  Tracing,
+  UsageSum,
+} from "#ports/index.ts";
 import type { Relay } from "#relay/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
 import type { BodyDeadlines } from "./body-deadlines.ts";
@@ -103,7 +113,9 @@ export interface SocketOpening {
 export interface Seen {
   key: string | null;
   model: string | null;
-  error: string | null;
+  /** Why the request was refused. */
+  failure: Pick<Failure, "code" | "message"> | null;
+  readonly attempts: AttemptSums;
   /** Whose key it is. */
   principal: Principal | null;
 }

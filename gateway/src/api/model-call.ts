@@ -144,7 +144,7 @@ export async function runCall(dependencies: ApiDependencies, exchange: Exchange,
       ? dependencies.relay.refuse(call, ...refusalOf(dependencies.catalog(), principal, facts.model))
       : await dependencies.relay.run(call);
   if ("failure" in result) {
-    exchange.seen.error = result.failure.code;
+    exchange.seen.failure = result.failure;
     const refusal = renderFailure(result.failure, requestId, result.headers, protocol.dialect);
     await capture?.answered(refusal);
     return refusal;
@@ -155,7 +155,7 @@ export async function runCall(dependencies: ApiDependencies, exchange: Exchange,
 }
 
 function callOf(
-  { request, requestId, startedMs }: Exchange,
+  { request, requestId, startedMs, seen }: Exchange,
   read: Omit<ReadCall, "body"> & Pick<Call, "body">,
   models: readonly Model[],
   streamEnd: () => void,
@@ -176,6 +176,7 @@ function callOf(
     bodyWaitMs: read.bodyWaitMs,
     userAgent: (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax),
     tags: readTags(request.headers, read.principal, read.facts.affinity),
+    attempts: seen.attempts,
     streamEnd,
   };
 }
@@ -193,7 +194,7 @@ export async function refusedUnread(
   const read = { protocol, principal, facts: unread, body: null, sent: noBytes, marks: null, bodyWaitMs: 0, query: "" };
   const refusal = await dependencies.relay.refusedUnread(callOf(exchange, read, [], () => {}));
   if (refusal === null) return null;
-  exchange.seen.error = refusal.failure.code;
+  exchange.seen.failure = refusal.failure;
   return renderFailure(refusal.failure, exchange.requestId, refusal.headers, protocol.dialect);
 }
 

@@ -17,7 +17,7 @@ import {
   type UsageSource,
   usageClasses,
 } from "#core/index.ts";
-import type { Clock, Journal, Observer } from "#ports/index.ts";
+import type { AttemptFault, Clock, Journal, Observer } from "#ports/index.ts";
 import { knownMs, wholeUsage } from "./whole-usage.ts";
 
 /** What the caller of the recorder knows of an attempt before it is sent; the recorder adds the rest. */
@@ -46,6 +46,8 @@ export interface AttemptEnd extends Reached {
   readonly upstreamMs: number | null;
   readonly overheadMs: number | null;
   readonly warnings?: readonly string[] | null;
+  /** For logs and metrics; the ledger has the code. */
+  readonly fault?: AttemptFault | null;
 }
 
 /** One attempt that is written ahead. It must be settled, whatever happens to it. */
@@ -160,7 +162,7 @@ export class RecordedAttempt implements Attempt {
     this.#entry = joinEntry(this.#intent, settlement);
     journal.settle(settlement);
     if (end.outcome === "pending") observer.attemptPending?.(this.#entry);
-    else observer.attemptEnd(this.#entry);
+    else observer.attemptEnd(this.#entry, end.fault);
     return this.#entry;
   }
 

@@ -6,9 +6,9 @@ import type { Observer } from "#ports/index.ts";
 export function entriesToldTo(admission: Pick<Admission, "settled">, observer: Observer): Observer {
   return {
     ...observer,
-    attemptEnd: (entry) => {
+    attemptEnd: (entry, fault) => {
       admission.settled(entry);
-      observer.attemptEnd(entry);
+      observer.attemptEnd(entry, fault);
     },
   };
 }

@@ -32,7 +32,7 @@ export class ConfigFile implements ConfigFacts {
   before(observer: Observer): Observer {
     return {
       log: (level, message, fields) => observer.log(level, message, fields),
-      attemptEnd: (entry) => observer.attemptEnd(entry),
+      attemptEnd: (entry, fault) => observer.attemptEnd(entry, fault),
       requestEnd: (end) => observer.requestEnd(end),
       breakerChange: (deploymentId, state, reason) => observer.breakerChange(deploymentId, state, reason),
       configReload: (result, detail) => {

@@ -61,7 +61,7 @@ function statusOf(error: unknown): number | null {
 }
 
 /** Refusals of the request itself, or of its pace: they say nothing of the upstream's health. */
-const ofRequest: ReadonlySet<number> = new Set([400, 404, 413, 422, 429]);
+const ofRequest: ReadonlySet<number> = new Set([400, 403, 404, 409, 413, 422, 429]);
 
 /**
  * Codes and types of OpenAI and what copies it, Anthropic's types, and Google's status words. Sources: OpenAI's and Anthropic's

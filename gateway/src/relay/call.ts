@@ -10,7 +10,7 @@ import {
   personField,
   type WireDialectId,
 } from "#core/index.ts";
-import type { FormBody } from "#ports/index.ts";
+import type { AttemptSums, FormBody } from "#ports/index.ts";
 import type { CallEndpointId, CallerCodec, Dialect, RequestFacts, Wire } from "#protocols/index.ts";
 import type { KeptState } from "./upstream-objects.ts";
 
@@ -52,6 +52,8 @@ export interface Call {
   readonly bodyWaitMs: number;
   readonly userAgent: string;
   readonly tags: Readonly<Record<string, string>>;
+  /** Told of each attempt's end. Absent: nobody adds them up. */
+  readonly attempts?: AttemptSums;
   /** Called once when an answer that is a stream has come to its end, whatever end that is. */
   readonly streamEnd: () => void;
   /** What the upstreams keep of what the call names; set before it is admitted, absent where it names nothing. */

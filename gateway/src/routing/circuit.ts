@@ -144,9 +144,11 @@ export class Circuit {
     return pass;
   }
 
-  /** A first sign of success of one that is not trusted, while the attempt goes on: a probe need not wait for the end of a long stream. */
-  answer(pass: BreakerPass, nowMs: number): void {
-    this.#tell(this.#breaker.succeed(pass, nowMs), nowMs);
+  /** The attempt goes on and has shown that the deployment works. Gives the pass under which its end counts. */
+  answer(pass: BreakerPass, nowMs: number): BreakerPass {
+    const change = this.#breaker.succeed(pass, nowMs);
+    this.#tell(change, nowMs);
+    return change === null ? pass : this.#breaker.begin(nowMs).pass;
   }
 
   succeed(pass: BreakerPass, nowMs: number, latencyMs: number): void {

@@ -201,15 +201,48 @@ describe("a pick", () => {
     expect(router.states().map(({ inFlight }) => inFlight)).toEqual([0, 1]);
   });
 
-  test("that is a probe closes the breaker with its first event, long before its stream ends", () => {
+  test("that is a probe closes the breaker when it has streamed for ten seconds, long before its stream ends", () => {
     const ground = routingGround();
     const only = model("m", [deployment("a")]);
     breakAll(ground, only);
     ground.clock.advance(30_000);
     const probe = take(ground.router.plan([only]));
     probe.answered();
+    probe.streamed();
+    ground.clock.advance(9_999);
+    probe.streamed();
+    expect(ground.router.states()).toMatchObject([{ breaker: "half-open", inFlight: 1 }]);
+    ground.clock.advance(1);
+    probe.streamed();
     expect(ground.router.states()).toMatchObject([{ breaker: "closed", inFlight: 1, coolingMs: 0 }]);
     probe.end("ok", 600_000);
     expect(ground.changes.map(({ id, state }) => `${id} ${state}`)).toEqual(["a open", "a half-open", "a closed"]);
+  });
+
+  test("that is a probe whose stream breaks opens the breaker for twice as long, though its content had begun", () => {
+    const ground = routingGround();
+    const only = model("m", [deployment("a")]);
+    breakAll(ground, only);
+    ground.clock.advance(30_000);
+    const probe = take(ground.router.plan([only]));
+    probe.answered();
+    probe.streamed();
+    ground.clock.advance(5_000);
+    probe.end(unhealthy(), 5_000);
+    expect(ground.router.states()).toMatchObject([{ breaker: "open", coolingMs: 60_000 }]);
+  });
+
+  test("that closed the breaker counts when its stream breaks after all", () => {
+    const ground = routingGround();
+    const only = model("m", [deployment("a")]);
+    breakAll(ground, only);
+    ground.clock.advance(30_000);
+    const probe = take(ground.router.plan([only]));
+    probe.streamed();
+    ground.clock.advance(10_000);
+    probe.streamed();
+    probe.end(unhealthy(), 20_000);
+    for (let call = 0; call < 4; call++) take(ground.router.plan([only])).end(unhealthy(), 1);
+    expect(ground.router.states()).toMatchObject([{ breaker: "open" }]);
   });
 });

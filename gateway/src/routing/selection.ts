@@ -9,14 +9,22 @@ export interface Selection {
   readonly deployment: Deployment;
   /** To be waited before sending; 0 for at once. */
   readonly waitMs: number;
-  /** The first event or the whole answer is there. Optional: a recovered deployment is then known before a long stream ends. */
+  /** The first event or the whole answer is there. Optional. */
   answered(): void;
+  /**
+   * Content of a stream has come. Optional: a deployment that was down is trusted again when its probe has streamed for a while, and
+   * a long answer need not end first.
+   */
+  streamed(): void;
   /**
    * The first end counts, later ones do nothing. `cancelled`: the caller went away, which says nothing about the deployment.
    * `latencyMs` is the attempt's total; `nowMs`: monotonic, where it was read just now.
    */
   end(result: "ok" | "cancelled" | Failure, latencyMs: number, nowMs?: number): void;
 }
+
+/** A stream that has gone on for so long shows that its deployment is back. One that breaks sooner is a failed probe. */
+const probeStreamMs = 10_000;
 
 export class CountedSelection implements Selection {
   readonly model: Model;
@@ -26,7 +34,11 @@ export class CountedSelection implements Selection {
   /** Called for each sign that it serves the call; null: nobody wants to know. */
   readonly #served: ((candidate: Candidate) => void) | null;
   readonly #clock: Clock;
-  readonly #pass: BreakerPass;
+  #pass: BreakerPass;
+  /** The deployment was down, and this attempt may show that it is back. */
+  #probes: boolean;
+  /** When a probe's content began; null: it has not. */
+  #contentMs: number | null = null;
   #ended = false;
 
   constructor(candidate: Candidate, waitMs: number, served: ((candidate: Candidate) => void) | null, clock: Clock) {
@@ -37,13 +49,21 @@ export class CountedSelection implements Selection {
     this.#served = served;
     this.#clock = clock;
     candidate.tries++;
+    this.#probes = !candidate.circuit.trusted;
     this.#pass = candidate.circuit.begin(clock.monotonic());
   }
 
   answered(): void {
-    const { circuit } = this.#candidate;
     this.#served?.(this.#candidate);
-    if (!this.#ended && !circuit.trusted) circuit.answer(this.#pass, this.#clock.monotonic());
+  }
+
+  streamed(): void {
+    if (!this.#probes || this.#ended) return;
+    const nowMs = this.#clock.monotonic();
+    this.#contentMs ??= nowMs;
+    if (nowMs - this.#contentMs < probeStreamMs) return;
+    this.#probes = false;
+    this.#pass = this.#candidate.circuit.answer(this.#pass, nowMs);
   }
 
   end(result: "ok" | "cancelled" | Failure, latencyMs: number, nowMs: number = this.#clock.monotonic()): void {

@@ -1,5 +1,6 @@
-import { BoundedMap, bounds } from "#core/index.ts";
-import type { Clock, RequestEnd, Tracing } from "#ports/index.ts";
+import { BoundedMap, bounds, nanoToUsdText, type Principal } from "#core/index.ts";
+import type { AttemptSums, Clock, RequestEnd, Tracing } from "#ports/index.ts";
+import { causeOf } from "./attempt-metrics.ts";
 import { maskText } from "./redacted.ts";
 
 export type AccessLogMode = "all" | "errors" | "off";
@@ -27,12 +28,13 @@ export interface AccessLogOptions {
 
 /**
  * One line for each request. Its members are known and few, so the line is put together by hand, and lines wait a moment to
- * be written together: a line costs a request about two microseconds. Nothing in it is what a caller wrote but the model's
- * name, which is masked and bounded.
+ * be written together. What a caller or an upstream wrote (the model's name, a path where nothing is, the sentence of an error) is
+ * masked and bounded.
  */
 export class AccessLog {
   readonly #options: AccessLogOptions;
   readonly #texts = new BoundedMap<string, string>(bounds.accessLogTextsMax);
+  readonly #callers = new WeakMap<Principal, string>();
   readonly #instance: string;
   readonly #traces: Pick<Tracing, "traceIdOf"> | null;
   #lines = "";
@@ -48,9 +50,10 @@ export class AccessLog {
 
   add(end: RequestEnd): void {
     const { mode } = this.#options;
-    if (mode === "off" || (mode === "errors" && end.status < 400) || isProbe(end)) return;
+    const isGood = end.status < 400 && end.outcome !== "failed";
+    if (mode === "off" || (mode === "errors" && isGood) || (isGood && isProbe(end))) return;
     const atMs = this.#options.clock.now();
-    const level = end.status >= 500 ? "warn" : "info";
+    const level = end.outcome === "failed" ? "warn" : "info";
     this.#lines += this.#line(end, level, atMs);
     this.#options.onLine?.({ end, level, atMs });
     if (this.#lines.length >= bounds.accessLogBytesMax) this.flush();
@@ -68,15 +71,43 @@ export class AccessLog {
   }
 
   #line(end: RequestEnd, level: AccessLine["level"], atMs: number): string {
-    const { requestId, method, route, status, totalMs, address, key, model, error } = end;
+    const { requestId, method, route, path = null, status, outcome, totalMs, address, model, error, attempts } = end;
     return (
       `{"level":"${level}","time":"${this.#timeText(atMs)}"${this.#instance},"msg":"request","requestId":"${requestId}"` +
       (this.#traces === null ? "" : `,"trace_id":"${this.#traces.traceIdOf(requestId)}"`) +
-      `,"method":${this.#text(method)},"route":"${route}","status":${status},"totalMs":${totalMs.toFixed(1)}` +
-      `,"address":${this.#text(address)}` +
-      (key === null ? "" : `,"key":${JSON.stringify(key)}`) +
+      `,"method":${this.#text(method)},"route":"${route}"` +
+      (path === null ? "" : `,"path":${JSON.stringify(shownPath(path))}`) +
+      `,"status":${status},"outcome":"${outcome}","totalMs":${tenths(totalMs)},"address":${this.#text(address)}` +
+      this.#caller(end) +
       (model === null ? "" : `,"model":${this.#text(model)}`) +
-      (error === null ? "}\n" : `,"error":"${error}"}\n`)
+      (attempts === undefined || attempts.last === null ? "" : this.#attempts(attempts)) +
+      (error === null ? "}\n" : `,"error":"${error}"${messageOf(end)}}\n`)
+    );
+  }
+
+  /** Whose key it was. All of a key's calls say the same of it. */
+  #caller(end: RequestEnd): string {
+    const { key, principal } = end;
+    if (principal == null) return key === null ? "" : `,"key":${JSON.stringify(key)}`;
+    let text = this.#callers.get(principal);
+    if (text === undefined) {
+      text = `,${JSON.stringify(callerFields(end)).slice(1, -1)}`;
+      this.#callers.set(principal, text);
+    }
+    return text;
+  }
+
+  #attempts({ count, inputTokens, outputTokens, costNanoUsd, last, fault }: AttemptSums): string {
+    if (last === null) return "";
+    const { provider, deployment, upstreamStatus, stream, startedAfterMs, firstByteMs } = last;
+    const cause = causeOf(last, fault);
+    return (
+      `,"provider":${this.#text(provider)},"deployment":${this.#text(deployment)},"attempts":${count}` +
+      (upstreamStatus === null ? "" : `,"upstreamStatus":${upstreamStatus}`) +
+      `,"stream":${stream}` +
+      (firstByteMs === null ? "" : `,"firstByteMs":${tenths((startedAfterMs ?? 0) + firstByteMs)}`) +
+      `,"inputTokens":${inputTokens},"outputTokens":${outputTokens},"costUsd":${nanoToUsdText(costNanoUsd)}` +
+      (cause === "" ? "" : `,"cause":"${cause}"`)
     );
   }
 
@@ -100,7 +131,36 @@ export class AccessLog {
   }
 }
 
+/** Whose request it was, as far as that is known. */
+export function callerFields({ key, principal }: RequestEnd): Readonly<Record<string, string>> {
+  if (principal == null) return key === null ? {} : { key };
+  const { workspace, group, key: own, person } = principal;
+  return {
+    ...{ workspace: workspace.slug, group: group.name, keyId: own.id, keyName: own.name, key: own.prefix },
+    ...(person === null ? {} : { person }),
+  };
+}
+
+function messageOf({ message }: RequestEnd): string {
+  return message == null ? "" : `,"message":${JSON.stringify(shownSentence(message))}`;
+}
+
+/** Of an error, as long as logs have it. */
+export function shownSentence(message: string): string {
+  return maskText(message.slice(0, bounds.accessLogSentenceMax));
+}
+
+/** A long part may be anything, also somebody's token. */
+export function shownPath(path: string): string {
+  return maskText(path.slice(0, bounds.accessLogPathMax).replaceAll(/[^/]{33,}/g, (part) => `${part.slice(0, 8)}…`));
+}
+
+/** Milliseconds with one decimal place: finer than anybody reads. */
+export function tenths(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}
+
 /** What load balancers and Prometheus ask every few seconds is news only when it goes wrong. */
-function isProbe({ route, status }: RequestEnd): boolean {
-  return status < 400 && (route === "healthz" || route === "readyz" || route === "metrics");
+function isProbe({ route }: RequestEnd): boolean {
+  return route === "healthz" || route === "readyz" || route === "metrics";
 }

@@ -1,4 +1,6 @@
-import { bounds, type LedgerEntry, servedAxes, type Usage, usageClasses } from "#core/index.ts";
+import { type FailureCause, failureCause } from "@sluice/contract/words";
+import { bounds, type LedgerEntry, nanoToUsd, servedAxes, type Usage, usageClasses } from "#core/index.ts";
+import type { AttemptFault } from "#ports/index.ts";
 import { type HistogramTally, registerHistogram } from "./histogram-tally.ts";
 import type { Registry } from "./prometheus.ts";
 import { Series } from "./series.ts";
@@ -18,7 +20,7 @@ interface Pair {
   readonly firstByte: HistogramTally;
 }
 
-export type RecordAttempt = (entry: LedgerEntry) => void;
+export type RecordAttempt = (entry: LedgerEntry, fault?: AttemptFault | null) => void;
 
 /** Attempts, tokens, cost, first byte and own overhead, from the same entries that the ledger keeps. */
 export function registerAttemptMetrics(registry: Registry): RecordAttempt {
@@ -29,11 +31,12 @@ export function registerAttemptMetrics(registry: Registry): RecordAttempt {
   })();
   const pairs = new Series(bounds.metricPairsMax, pairMaker(registry));
 
-  return (entry) => {
+  return (entry, fault) => {
     const { provider, model, outcome, errorCode, usage } = entry;
     // Without a provider nothing was chosen, and the model may be anything a caller wrote.
     const pair = pairs.of(provider === "" ? "none" : `${provider}\n${model}`);
-    pair.outcomes.of(errorCode === null ? outcome : `${outcome}\n${errorCode}`).count++;
+    const outcomes = errorCode === null ? outcome : `${outcome}\n${errorCode}\n${causeOf(entry, fault)}`;
+    pair.outcomes.of(outcomes).count++;
     for (const name of usageClasses) {
       if (usage[name] > 0) pair.tokens.of(name).count += usage[name];
     }
@@ -47,6 +50,15 @@ export function registerAttemptMetrics(registry: Registry): RecordAttempt {
   };
 }
 
+/** Empty: it did not fail, or not at an upstream. */
+export function causeOf(
+  { outcome, provider, errorCode, upstreamStatus }: LedgerEntry,
+  fault: AttemptFault | null | undefined,
+): FailureCause | "" {
+  if (outcome !== "failed" || provider === "" || errorCode === null) return "";
+  return fault?.cause ?? failureCause({ code: errorCode, status: upstreamStatus });
+}
+
 /** The vendor's figure and ours are more than a hundredth of the vendor's apart. */
 function costDiffers({ priceVersion, vendorCostNanoUsd: vendor, ownCostNanoUsd, costNanoUsd }: LedgerEntry): boolean {
   if (priceVersion === null || vendor === undefined) return false;
@@ -56,8 +68,8 @@ function costDiffers({ priceVersion, vendorCostNanoUsd: vendor, ownCostNanoUsd, 
 function pairMaker(registry: Registry): (key: string) => Pair {
   const attempts = registerTallies(registry, {
     name: "sluice_attempts_total",
-    help: "Attempts by provider, model, outcome and error code; refused calls have provider none.",
-    labelNames: ["provider", "model", "outcome", "error"],
+    help: "Attempts by provider, model, outcome, error code and cause; refused calls have provider none.",
+    labelNames: ["provider", "model", "outcome", "error", "cause"],
   });
   const tokens = registerTallies(registry, {
     name: "sluice_tokens_total",
@@ -65,9 +77,10 @@ function pairMaker(registry: Registry): (key: string) => Pair {
     labelNames: ["model", "class"],
   });
   const cost = registerTallies(registry, {
-    name: "sluice_cost_nano_usd_total",
-    help: "Cost by model, in billionths of a US dollar.",
+    name: "sluice_cost_usd_total",
+    help: "Cost by model, in US dollars.",
     labelNames: ["model"],
+    shown: nanoToUsd,
   });
   const unpriced = registerTallies(registry, {
     name: "sluice_unpriced_attempts_total",
@@ -94,8 +107,8 @@ function pairMaker(registry: Registry): (key: string) => Pair {
     const [provider = "", model = provider] = key.split("\n");
     return {
       outcomes: new Series(bounds.metricValuesMax, (text: string) => {
-        const [outcome = "", error = ""] = text.split("\n");
-        return attempts({ provider, model, outcome, error });
+        const [outcome = "", error = "", cause = ""] = text.split("\n");
+        return attempts({ provider, model, outcome, error, cause });
       }),
       tokens: new Series(usageClasses.length, (name) => tokens({ model, class: className(name) })),
       cost: cost({ model }),

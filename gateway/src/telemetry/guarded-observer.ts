@@ -17,7 +17,7 @@ export function guardedObserver(observer: Observer): Observer {
     };
   return {
     log: guarded((level, message, fields) => observer.log(level, message, fields)),
-    attemptEnd: guarded((entry) => observer.attemptEnd(entry)),
+    attemptEnd: guarded((entry, fault) => observer.attemptEnd(entry, fault)),
     attemptPending: guarded((entry) => observer.attemptPending?.(entry)),
     requestEnd: guarded((end) => observer.requestEnd(end)),
     breakerChange: guarded((deploymentId, state, reason) => observer.breakerChange(deploymentId, state, reason)),

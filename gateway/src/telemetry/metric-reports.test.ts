@@ -12,7 +12,7 @@ function counted(calls: number, streams: number, healthy: number) {
   const metrics = createMetrics();
   for (let call = 0; call < calls; call++) {
     metrics.attemptEnd(ledgerEntry("1", { usage: { ...noUsage, inputUncached: 7 } }));
-    metrics.requestEnd("chat", 200, 30);
+    metrics.requestEnd({ route: "chat", status: 200, outcome: "succeeded", totalMs: 30 });
   }
   metrics.gauges({ sluice_streams_open: () => streams, sluice_ledger_healthy: () => healthy });
   return metrics;
@@ -24,7 +24,7 @@ const ownLines = (text: string): string[] => text.split("\n").filter((line) => !
 test("the numbers of one process are told as it tells them itself, to the letter", async () => {
   const metrics = counted(3, 2, 1);
   metrics.gauges({ sluice_broken: () => Number.NaN });
-  metrics.requestEnd('odd"route\\\n', 200, 1);
+  metrics.requestEnd({ route: 'odd"route\\\n', status: 200, outcome: "succeeded", totalMs: 1 });
   expect(ownLines(reportText(await reportOf(metrics)))).toEqual(ownLines(await metrics.text()));
 });
 
@@ -35,11 +35,11 @@ test("counters and histograms are summed; a gauge is summed, or tells the worst,
   other.breakers(() => [{ deployment: "dep_1", provider: "openai", model: "gpt", breaker: "closed" }]);
   one.gauges({ sluice_redis_up: () => 1 });
   other.gauges({ sluice_redis_up: () => 0 });
-  other.requestEnd("models", 200, 1);
+  other.requestEnd({ route: "models", status: 200, outcome: "succeeded", totalMs: 1 });
   const merged = mergeReports([await reportOf(one), await reportOf(other)]);
   const lines = reportText(merged).split("\n");
-  expect(lines).toContain('sluice_requests_total{route="chat",status="200"} 7');
-  expect(lines).toContain('sluice_requests_total{route="models",status="200"} 1');
+  expect(lines).toContain('sluice_requests_total{route="chat",status="200",outcome="succeeded"} 7');
+  expect(lines).toContain('sluice_requests_total{route="models",status="200",outcome="succeeded"} 1');
   expect(lines).toContain('sluice_request_duration_seconds_bucket{le="0.1",route="chat"} 7');
   expect(lines).toContain('sluice_request_duration_seconds_count{route="chat"} 7');
   expect(lines).toContain('sluice_breaker_state{deployment="dep_1",provider="openai",model="gpt"} 2');
@@ -51,5 +51,5 @@ test("counters and histograms are summed; a gauge is summed, or tells the worst,
 test("of a process that ended only what grows is kept", async () => {
   const kept = mergeCounts([await reportOf(counted(3, 2, 1))]);
   expect(kept.map(({ type }) => type)).not.toContain("gauge");
-  expect(reportText(kept)).toContain('sluice_requests_total{route="chat",status="200"} 3');
+  expect(reportText(kept)).toContain('sluice_requests_total{route="chat",status="200",outcome="succeeded"} 3');
 });

@@ -18,11 +18,13 @@ test("an attempt is counted by provider, model, outcome and error, with its toke
   metrics.attemptEnd(ledgerEntry("1", failed));
   const lines = (await metrics.text()).split("\n");
   const labels = 'provider="openai-main",model="gpt-5"';
-  expect(lines).toContain(`sluice_attempts_total{${labels},outcome="succeeded",error=""} 2`);
-  expect(lines).toContain(`sluice_attempts_total{${labels},outcome="failed",error="upstream_timeout"} 1`);
+  expect(lines).toContain(`sluice_attempts_total{${labels},outcome="succeeded",error="",cause=""} 2`);
+  expect(lines).toContain(
+    `sluice_attempts_total{${labels},outcome="failed",error="upstream_timeout",cause="timeout"} 1`,
+  );
   expect(lines).toContain('sluice_tokens_total{model="gpt-5",class="input_uncached"} 100');
   expect(lines).toContain('sluice_tokens_total{model="gpt-5",class="cache_write_5m"} 7');
-  expect(lines).toContain('sluice_cost_nano_usd_total{model="gpt-5"} 855000');
+  expect(lines).toContain('sluice_cost_usd_total{model="gpt-5"} 0.000855');
   expect(lines).toContain(`sluice_first_byte_seconds_count{${labels}} 2`);
   expect(lines).toContain('sluice_overhead_seconds_bucket{le="0.0005"} 3');
 });
@@ -41,11 +43,11 @@ test("the version that runs is among the numbers", async () => {
 
 test("requests and reloads are counted", async () => {
   const metrics = createMetrics();
-  metrics.requestEnd("chat", 200, 40);
-  metrics.requestEnd("chat", 429, 1);
+  metrics.requestEnd({ route: "chat", status: 200, outcome: "succeeded", totalMs: 40 });
+  metrics.requestEnd({ route: "chat", status: 429, outcome: "refused", totalMs: 1 });
   metrics.configReload("refused");
   const lines = (await metrics.text()).split("\n");
-  expect(lines).toContain('sluice_requests_total{route="chat",status="429"} 1');
+  expect(lines).toContain('sluice_requests_total{route="chat",status="429",outcome="refused"} 1');
   expect(lines).toContain('sluice_request_duration_seconds_bucket{le="0.1",route="chat"} 2');
   expect(lines).toContain('sluice_config_reloads_total{result="refused"} 1');
 });
@@ -86,7 +88,7 @@ test("a model that a caller made up never becomes a label", async () => {
   const text = await metrics.text();
   expect(text).not.toContain("made-up");
   expect(text).toContain(
-    'sluice_attempts_total{provider="none",model="none",outcome="rejected",error="model_not_found"} 100',
+    'sluice_attempts_total{provider="none",model="none",outcome="rejected",error="model_not_found",cause=""} 100',
   );
 });
 
@@ -96,7 +98,9 @@ test("beyond the bound, pairs of provider and model are counted as other, and no
     metrics.attemptEnd(ledgerEntry("1", { model: `m-${i}`, usage: noUsage }));
   const lines = (await metrics.text()).split("\n").filter((line) => line.startsWith("sluice_attempts_total{"));
   expect(lines).toHaveLength(bounds.metricPairsMax + 1);
-  expect(lines).toContain('sluice_attempts_total{provider="other",model="other",outcome="succeeded",error=""} 50');
+  expect(lines).toContain(
+    'sluice_attempts_total{provider="other",model="other",outcome="succeeded",error="",cause=""} 50',
+  );
 });
 
 test("gauges are asked for at the scrape, and one that fails does not take the others with it", async () => {
@@ -128,7 +132,7 @@ test("counts that others keep are read at the scrape, each time anew", async () 
 test("two gateways in one process count apart", async () => {
   const one = createMetrics();
   const two = createMetrics();
-  one.requestEnd("chat", 200, 1);
+  one.requestEnd({ route: "chat", status: 200, outcome: "succeeded", totalMs: 1 });
   expect(await two.text()).not.toContain('route="chat"');
 });
 

@@ -1,5 +1,5 @@
 import { bounds } from "#core/index.ts";
-import type { Clock } from "#ports/index.ts";
+import type { Clock, RequestEnd, RequestOutcome } from "#ports/index.ts";
 import { type RecordAttempt, registerAttemptMetrics } from "./attempt-metrics.ts";
 import { registerHistogram } from "./histogram-tally.ts";
 import { LoopDelay } from "./loop-delay.ts";
@@ -36,7 +36,7 @@ export interface Metrics {
   /** Begins to watch how late the event loop is, and tells it as a number. Ends with the returned function. */
   watchLoop(clock: Clock, pending: () => number): () => void;
   attemptEnd: RecordAttempt;
-  requestEnd(route: string, status: number, totalMs: number): void;
+  requestEnd(end: Pick<RequestEnd, "route" | "status" | "outcome" | "totalMs">): void;
   configReload(result: string): void;
   /** TLS was not agreed upon with a caller. */
   handshakeProblem(problem: string): void;
@@ -150,20 +150,22 @@ export function createMetrics(version?: string): Metrics {
       return () => delay.close();
     },
     attemptEnd: registerAttemptMetrics(registry),
-    requestEnd: (route, status, totalMs) => {
+    requestEnd: (end) => {
       ended++;
-      requests(route, status, totalMs);
+      requests(end);
     },
     configReload: (result) => reloads.inc({ result }),
     handshakeProblem: registerHandshakes(registry),
   };
 }
 
+const outcomes: readonly RequestOutcome[] = ["succeeded", "refused", "failed", "cancelled"];
+
 function registerRequests(registry: Registry): Metrics["requestEnd"] {
   const count = registerTallies(registry, {
     name: "sluice_requests_total",
-    help: "Answered requests by route and status.",
-    labelNames: ["route", "status"],
+    help: "Answered requests by route, status and outcome; a stream that broke after its start has status 200 and outcome failed.",
+    labelNames: ["route", "status", "outcome"],
   });
   const duration = registerHistogram(registry, {
     name: "sluice_request_duration_seconds",
@@ -172,14 +174,16 @@ function registerRequests(registry: Registry): Metrics["requestEnd"] {
     buckets: durationBuckets,
   });
   const routes = new Series(bounds.metricRoutesMax, (route: string) => ({
-    statuses: new Series(bounds.metricValuesMax, (status: number | "other") =>
-      count({ route, status: String(status) }),
+    ends: new Series(bounds.metricValuesMax, (end: number | "other") =>
+      end === "other"
+        ? count({ route, status: end, outcome: end })
+        : count({ route, status: String(Math.floor(end / 10)), outcome: outcomes[end % 10] ?? "other" }),
     ),
     duration: duration(route),
   }));
-  return (route, status, totalMs) => {
+  return ({ route, status, outcome, totalMs }) => {
     const children = routes.of(route);
-    children.statuses.of(status).count++;
+    children.ends.of(status * 10 + outcomes.indexOf(outcome)).count++;
     children.duration.observe(totalMs / 1000);
   };
 }

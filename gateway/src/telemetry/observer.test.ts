@@ -48,6 +48,7 @@ const answered: RequestEnd = {
   method: "POST",
   route: "chat",
   status: 200,
+  outcome: "succeeded",
   totalMs: 5.04,
   address: "192.0.2.1",
   key: "sk-sluice-ab",
@@ -63,23 +64,34 @@ test("each request has an access line, in the order of what else is written", ()
     ...answered,
     requestId: "req_2",
     status: 401,
+    outcome: "refused",
     key: null,
     model: null,
     error: "invalid_api_key",
   });
-  observer.requestEnd({ ...answered, requestId: "req_3", status: 502, error: "upstream_error" });
+  observer.requestEnd({ ...answered, requestId: "req_3", status: 502, outcome: "failed", error: "upstream_error" });
   clock.advance(bounds.accessLogMs);
   const common = { time: "2026-01-01T12:00:00.000Z", msg: "request", method: "POST", route: "chat" };
   const of = { totalMs: 5, address: "192.0.2.1" };
   expect(parsed()).toEqual([
-    { level: "info", ...common, requestId: "req_1", status: 200, ...of, key: "sk-sluice-ab", model: "gpt-5" },
+    {
+      level: "info",
+      ...common,
+      requestId: "req_1",
+      status: 200,
+      outcome: "succeeded",
+      ...of,
+      key: "sk-sluice-ab",
+      model: "gpt-5",
+    },
     { level: "info", time: common.time, msg: "Between." },
-    { level: "info", ...common, requestId: "req_2", status: 401, ...of, error: "invalid_api_key" },
+    { level: "info", ...common, requestId: "req_2", status: 401, outcome: "refused", ...of, error: "invalid_api_key" },
     {
       level: "warn",
       ...common,
       requestId: "req_3",
       status: 502,
+      outcome: "failed",
       ...of,
       key: "sk-sluice-ab",
       model: "gpt-5",
@@ -142,9 +154,9 @@ test("probes that go well have no line, and SLUICE_ACCESS_LOG narrows the rest",
       write: (text) => lines.push(...text.trimEnd().split("\n")),
     });
     observer.requestEnd({ ...answered, route: "readyz" });
-    observer.requestEnd({ ...answered, route: "readyz", status: 503 });
+    observer.requestEnd({ ...answered, route: "readyz", status: 503, outcome: "failed" });
     observer.requestEnd(answered);
-    observer.requestEnd({ ...answered, status: 404, error: "model_not_found" });
+    observer.requestEnd({ ...answered, status: 404, outcome: "refused", error: "model_not_found" });
     observer.flush();
     return lines.map((line) => JSON.parse(line).status);
   };
@@ -165,7 +177,7 @@ test("an attempt that went well writes a line only at level debug", () => {
 test("a failed attempt and, without access lines, an answer of 5xx are one warning each, with what is needed to find them", () => {
   const { observer, parsed } = setUp("warn");
   observer.attemptEnd(failed);
-  observer.requestEnd({ ...answered, status: 502, error: "upstream_error" });
+  observer.requestEnd({ ...answered, status: 502, outcome: "failed", error: "upstream_error" });
   observer.requestEnd(answered);
   expect(parsed()).toMatchObject([
     { level: "warn", requestId: "req_1", attemptId: "att_1", provider: "openai-main", error: "upstream_timeout" },

@@ -1,7 +1,8 @@
 import { type Logger, pino } from "pino";
 import { bounds, type LedgerEntry } from "#core/index.ts";
-import type { Clock, LogLevel, Observer, RequestEnd, Tracing } from "#ports/index.ts";
-import { type AccessLine, AccessLog, type AccessLogMode } from "./access-log.ts";
+import type { AttemptFault, Clock, LogLevel, Observer, RequestEnd, Tracing } from "#ports/index.ts";
+import { type AccessLine, AccessLog, type AccessLogMode, shownSentence, tenths } from "./access-log.ts";
+import { causeOf } from "./attempt-metrics.ts";
 import { LineBudget } from "./line-budget.ts";
 import { createLogWriter } from "./log-writer.ts";
 import type { Metrics } from "./metrics.ts";
@@ -86,19 +87,19 @@ class LogObserver implements Observer {
     }
   }
 
-  attemptEnd(entry: LedgerEntry): void {
-    this.#metrics.attemptEnd(entry);
+  attemptEnd(entry: LedgerEntry, fault: AttemptFault | null = null): void {
+    this.#metrics.attemptEnd(entry, fault);
     this.#exported?.attemptEnd(entry);
     const failed = entry.outcome === "failed" || entry.outcome === "interrupted";
-    if (failed) this.#failure("An attempt failed.", attemptFields(entry));
-    else if (this.#debug) this.log("debug", "An attempt ended.", attemptFields(entry));
+    if (failed) this.#failure("An attempt failed.", () => attemptFields(entry, fault));
+    else if (this.#debug) this.log("debug", "An attempt ended.", attemptFields(entry, fault));
   }
 
   requestEnd(end: RequestEnd): void {
-    this.#metrics.requestEnd(end.route, end.status, end.totalMs);
+    this.#metrics.requestEnd(end);
     this.#exported?.requestEnd(end);
     if (this.#accessLog !== null) this.#accessLog.add(end);
-    else if (end.status >= 500) this.#failure("A request was answered with an error of ours.", requestFields(end));
+    else if (end.outcome === "failed") this.#failure("A request failed.", () => requestFields(end));
   }
 
   flush(): void {
@@ -122,10 +123,11 @@ class LogObserver implements Observer {
     return { ...fields, trace_id: this.#traces.traceIdOf(requestId) };
   }
 
-  #failure(message: string, fields: Fields): void {
+  #failure(message: string, fields: () => Fields): void {
+    if (!this.#logger.isLevelEnabled("warn")) return;
     const suppressed = this.#failureLines.take();
     if (suppressed === null) return;
-    this.log("warn", message, suppressed > 0 ? { ...fields, suppressed } : fields);
+    this.log("warn", message, suppressed > 0 ? { ...fields(), suppressed } : fields());
   }
 }
 
@@ -151,11 +153,26 @@ function createLogger({ level, clock, instance }: ObserverOptions, write: (line:
   );
 }
 
-function requestFields({ principal: _, ...end }: RequestEnd): Fields {
-  return end;
+function requestFields({
+  requestId,
+  method,
+  route,
+  status,
+  totalMs,
+  model,
+  error,
+  message,
+  principal,
+}: RequestEnd): Fields {
+  return {
+    ...{ requestId, method, route, status, totalMs: tenths(totalMs), model, error },
+    ...(message == null ? {} : { message: shownSentence(message) }),
+    ...(principal == null ? {} : { workspace: principal.workspace.slug, keyId: principal.key.id }),
+  };
 }
 
-function attemptFields(entry: LedgerEntry): Fields {
+function attemptFields(entry: LedgerEntry, fault: AttemptFault | null): Fields {
+  const cause = causeOf(entry, fault);
   return {
     requestId: entry.requestId,
     attemptId: entry.attemptId,
@@ -165,7 +182,12 @@ function attemptFields(entry: LedgerEntry): Fields {
     retry: entry.retryIndex,
     outcome: entry.outcome,
     status: entry.httpStatus,
+    upstreamStatus: entry.upstreamStatus,
     error: entry.errorCode,
-    totalMs: entry.totalMs,
+    ...(cause === "" ? {} : { cause }),
+    ...(fault === null ? {} : { message: shownSentence(fault.message) }),
+    workspaceId: entry.workspaceId,
+    keyId: entry.keyId,
+    totalMs: tenths(entry.totalMs),
   };
 }

@@ -9,12 +9,14 @@ export interface TallyOptions<Label extends string> {
   readonly name: string;
   readonly help: string;
   readonly labelNames: readonly Label[];
+  /** What a count is at the scrape, in the unit of the metric. Absent: itself. */
+  readonly shown?: (count: number) => number;
 }
 
 /** Registers a counter and gives the function that finds the tally of some labels; the same labels, the same tally. */
 export function registerTallies<Label extends string>(
   registry: Registry,
-  options: TallyOptions<Label>,
+  { shown = (count) => count, ...options }: TallyOptions<Label>,
 ): (labels: Readonly<Record<Label, string>>) => Tally {
   const tallies = new Map<string, { readonly labels: Readonly<Record<Label, string>>; readonly tally: Tally }>();
   new Counter<Label>({
@@ -22,7 +24,7 @@ export function registerTallies<Label extends string>(
     registers: [registry],
     collect() {
       this.reset();
-      for (const { labels, tally } of tallies.values()) this.inc({ ...labels }, tally.count);
+      for (const { labels, tally } of tallies.values()) this.inc({ ...labels }, shown(tally.count));
     },
   });
   return (labels) => {

@@ -54,6 +54,9 @@ const requests: fc.Arbitrary<LogEvent> = fc.record({
     method: fc.constantFrom("GET", "POST"),
     route: fc.constantFrom("chat", "messages"),
     status: fc.constantFrom(200, 404, 500),
+    outcome: fc.constantFrom("succeeded", "refused", "failed"),
+    path: fc.option(fc.constantFrom("/x", "/chat/completions")),
+    message: fc.option(fc.string({ unit: "binary", minLength: 1, maxLength: 500 })),
     totalMs: fc.double({ min: 0, max: 1e6, noNaN: true }),
     address: fc.constantFrom("10.0.0.1", "::1"),
     key: fc.option(fc.constantFrom("sk-ali", "sk-bob")),
@@ -113,9 +116,9 @@ test.each([
   const traceparent = parent === null ? null : `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-${parent}`;
   traces.arrived("req_1", { get: (header) => (header === "traceparent" ? traceparent : null) });
   const logMaker = new LogMaker(traces, { now: () => 1 });
-  const end = { requestId: "req_1", method: "POST", route: "chat", status: 200, totalMs: 1, address: "::1" };
+  const end = { requestId: "req_1", method: "POST", route: "chat", status: 200, outcome: "succeeded" };
   const request = {
-    end: { ...end, key: null, model: null, error: null } as RequestEnd,
+    end: { ...end, totalMs: 1, address: "::1", key: null, model: null, error: null } as RequestEnd,
     level: "info",
     atMs: 1,
   } as const;

@@ -70,8 +70,9 @@ for (const { title, isDelta, variables } of variants) {
     expect(failed.length).toBeGreaterThan(0);
     const errors = { "error.type": failed[0]?.errorCode };
     expect(total("gen_ai.client.inference.duration", ({ count }) => count, errors)).toBe(failed.length);
-    expect(total("sluice_cost_nano_usd_total", value, { model: "gpt-test" })).toBe(
-      wanted(({ costNanoUsd }) => costNanoUsd),
+    expect(total("sluice_cost_usd_total", value, { model: "gpt-test" })).toBeCloseTo(
+      wanted(({ costNanoUsd }) => costNanoUsd) / 1e9,
+      12,
     );
     expect(total("sluice_requests_total", value, { route: "chat" })).toBe(4);
   });

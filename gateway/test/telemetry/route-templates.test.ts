@@ -20,7 +20,7 @@ test("every route is counted by itself, also where somebody has tried all paths 
   const areas = [...adminAreas, "auth", "setup", "status"].map((area) => `/api/${area}`);
   const names = new Set([...routes.map(({ name }) => name), ...[...paths, ...areas].map(adminRoute)]);
   const metrics = createMetrics();
-  for (const name of names) metrics.requestEnd(name, 401, 1);
+  for (const name of names) metrics.requestEnd({ route: name, status: 401, outcome: "refused", totalMs: 1 });
   const lines = (await metrics.text()).split("\n").filter((line) => line.startsWith("sluice_requests_total{"));
   expect(lines).toHaveLength(names.size);
   expect(lines.filter((line) => line.includes('route="other"'))).toEqual([]);

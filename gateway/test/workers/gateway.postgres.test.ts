@@ -11,7 +11,7 @@ import { emptyPostgres } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { Collector } from "../telemetry/collector.ts";
 
-const answeredCalls = 'sluice_requests_total{route="chat",status="200"}';
+const answeredCalls = 'sluice_requests_total{route="chat",status="200",outcome="succeeded"}';
 const limited = "sk-acme-limited-0000000000001";
 
 if (process.platform !== "linux" || noRedis !== null) {

@@ -58,8 +58,8 @@ export class RequestTail {
     };
     return {
       ...observer,
-      attemptEnd: (entry) => {
-        observer.attemptEnd(entry);
+      attemptEnd: (entry, fault) => {
+        observer.attemptEnd(entry, fault);
         tell(entry);
       },
       attemptPending: tell,

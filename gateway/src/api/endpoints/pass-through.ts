@@ -197,6 +197,7 @@ function callOf(exchange: Exchange, { principal, place, facts, protocol, bodyWai
     bodyWaitMs,
     userAgent: (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax),
     tags: readTags(request.headers, principal),
+    attempts: exchange.seen.attempts,
     streamEnd: () => {},
     operation: place === null ? request.method : `${request.method} ${place.target.pathClass}`,
   };
@@ -208,6 +209,6 @@ function refused(
   headers: Record<string, string>,
   { dialect }: EndpointProtocol,
 ): Response {
-  exchange.seen.error = failure.code;
+  exchange.seen.failure = failure;
   return renderFailure(failure, exchange.requestId, headers, dialect);
 }

@@ -63,7 +63,7 @@ function isHandshake(headers: HeaderReader): boolean {
 
 function refused(why: string, exchange: Exchange): Response {
   const failure = new Failure("websocket_unavailable", `${why} Use POST /v1/responses, with \`stream\` for events.`);
-  exchange.seen.error = failure.code;
+  exchange.seen.failure = failure;
   // RFC 9110, 15.5.22: the answer names what may be spoken.
   const headers = { upgrade: "HTTP/1.1", connection: "upgrade" };
   return renderFailure(failure, exchange.requestId, headers, responsesProtocol.dialect);

@@ -48,7 +48,7 @@ export const keptResponse: Endpoint = async (dependencies, exchange) => {
     streamEnd: () => streamEnd(),
   });
   if ("failure" in result) {
-    exchange.seen.error = result.failure.code;
+    exchange.seen.failure = result.failure;
     return renderFailure(result.failure, requestId, result.headers, responsesProtocol.dialect);
   }
   if (!(result.body instanceof Uint8Array)) streamEnd = exchange.streams();

@@ -35,6 +35,9 @@ export const startBounds = {
   accessLogMs: 100,
   accessLogBytesMax: 64 * 1024,
   accessLogTextMax: 256,
+  /** Characters of an error's sentence in a line of the log, and of a path where nothing is. */
+  accessLogSentenceMax: 400,
+  accessLogPathMax: 128,
   accessLogTextsMax: 4_096,
   /** What a log line carries: nesting, members of one value, characters of one text, bytes that wait to be written. */
   logDepthMax: 5,

@@ -96,7 +96,7 @@ test("each pull is answered once, with what was held, what came within its wait,
   expect(said[1]).toEndWith(event("two").toString());
   pull();
   body.push(Buffer.from("data: [DONE]\n\n"));
-  expect([said.slice(2), answered(), ends]).toEqual([["data: [DONE]\n\n", "close"], 3, ["end", "finished", "over"]]);
+  expect([said.slice(2), answered(), ends]).toEqual([["data: [DONE]\n\n", "close"], 3, ["finished", "over", "end"]]);
 });
 
 test("a shutdown ends a stream that waits as interrupted, though its upstream fails by being stopped", () => {
@@ -105,7 +105,7 @@ test("a shutdown ends a stream that waits as interrupted, though its upstream fa
   pull();
   for (const stream of [...live]) stream.abort(new Failure("draining", "The gateway is shutting down."));
   expect(body.cancelled).toBe(1);
-  expect(ends).toEqual(["end", "interrupted draining", "over"]);
+  expect(ends).toEqual(["interrupted draining", "over", "end"]);
   expect(said[1]).toContain("draining");
   expect([said.length, said[2], answered(), live.size]).toEqual([3, "close", 2, 0]);
 });
@@ -126,14 +126,14 @@ test("a caller that leaves is booked so, once, and hears nothing more", () => {
   open.cancel();
   open.cancel();
   body.push(event("late"));
-  expect([ends, said.length, body.cancelled]).toEqual([["end", "cancelled client_closed", "over"], 1, 1]);
+  expect([ends, said.length, body.cancelled]).toEqual([["cancelled client_closed", "over", "end"], 1, 1]);
 });
 
 test("a caller that stopped reading for long and goes on sees a connection that breaks, not a clean end", () => {
   const { clock, ends, said, pull } = ground();
   pull();
   clock.advance(bounds.stalledReaderMs + bounds.keepAliveMs);
-  expect(ends).toEqual(["end", "cancelled client_closed", "over"]);
+  expect(ends).toEqual(["cancelled client_closed", "over", "end"]);
   pull();
   expect(said.slice(1)).toEqual(["error client_closed"]);
 });
@@ -151,7 +151,7 @@ test("an upstream that charges for it anyway is let finish for a reader that sto
   await Promise.resolve();
   body.push(Buffer.from("data: [DONE]\n\n"));
   for (let turn = 0; turn < 5; turn++) await Promise.resolve();
-  expect(ends).toEqual(["end", "cancelled client_closed", "over"]);
+  expect(ends).toEqual(["cancelled client_closed", "over", "end"]);
 });
 
 test("an end that could not be settled breaks the connection, is thrown at no socket, and lets go of what was held", () => {
@@ -162,12 +162,12 @@ test("an end that could not be settled breaks the connection, is thrown at no so
   expect([said.slice(1), answered(), ends]).toEqual([
     ["error ledger_unavailable"],
     2,
-    ["end", "failed upstream_truncated", "over"],
+    ["failed upstream_truncated", "over", "end"],
   ]);
   const left = ground({ settles: false });
   left.pull();
   left.open.cancel();
-  expect(left.ends).toEqual(["end", "cancelled client_closed", "over"]);
+  expect(left.ends).toEqual(["cancelled client_closed", "over", "end"]);
 });
 
 test("a shutdown and a reader that stopped meet streams that cannot be settled: nothing is thrown, and none ends cleanly", () => {
@@ -236,5 +236,5 @@ test("where there is no room for a large event its stream ends with an error, an
   pull();
   body.push(event("x".repeat(bounds.imageEventBytesMax - 1_000)).subarray(0, -1));
   expect(said[1]).toContain('"code":"overloaded"');
-  expect([said[2], ends, body.cancelled]).toEqual(["close", ["end", "failed overloaded", "over"], 1]);
+  expect([said[2], ends, body.cancelled]).toEqual(["close", ["failed overloaded", "over", "end"], 1]);
 });

@@ -254,8 +254,7 @@ export class AnswerStream implements LiveBody, PieceListener {
   /** `sent`: something was written in answer to this pull. */
   #endWith(told: Failure | null, sent: boolean): void {
     const { dependencies, dialect, call } = this.#options;
-    const { requestId } = call;
-    const error = told === null ? null : { dialect, requestId, failure: told };
+    const error = told === null ? null : { dialect, requestId: call.requestId, failure: told };
     const end = new StreamEnd(dependencies.clock, this.#waiting, error);
     this.#end = end;
     const sink = this.#sink;
@@ -271,13 +270,10 @@ export class AnswerStream implements LiveBody, PieceListener {
 
   #settleEnd(): void {
     const { tap, entry, answer } = this.#options;
-    this.#close();
-    try {
+    this.#settle(() => {
       if (tap.failure === null) entry.finish(answer.status, tap);
       else entry.breakOff("failed", tap.failure);
-    } finally {
-      this.#options.over();
-    }
+    });
   }
 
   /** Within the callback of a socket or a timer nobody hears what is thrown; the caller sees a connection that breaks. */
@@ -293,13 +289,8 @@ export class AnswerStream implements LiveBody, PieceListener {
 
   /** Settles what was seen and, when a caller is still there, tells it in its own dialect, unless the upstream has. */
   #breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure, told: boolean = isTold(this.#options.tap)): void {
-    const { tap, entry, over } = this.#options;
-    this.#close();
-    try {
-      entry.breakOff(outcome, failure);
-    } finally {
-      over();
-    }
+    const { tap, entry } = this.#options;
+    this.#settle(() => entry.breakOff(outcome, failure));
     if (outcome === "cancelled") return;
     if (tap.isRaw === true) {
       this.#broken = failure;
@@ -354,12 +345,22 @@ export class AnswerStream implements LiveBody, PieceListener {
     this.#breakOffSafely("cancelled", gone);
   }
 
-  #close(): void {
+  /** The end of the request is reported last, with what its attempt came to. */
+  #settle(entry: () => void): void {
+    const { place, dependencies, over, call } = this.#options;
     this.#over = true;
     this.#stopTimer();
-    this.#options.place.release();
-    this.#options.dependencies.live.delete(this);
-    this.#options.call.streamEnd();
+    place.release();
+    dependencies.live.delete(this);
+    try {
+      entry();
+    } finally {
+      try {
+        over();
+      } finally {
+        call.streamEnd();
+      }
+    }
   }
 
   /** One lazily renewed timer: a comment during long silence, an end for a reader that has stopped reading. */

@@ -11,9 +11,11 @@ import {
   tokensOf,
 } from "#core/index.ts";
 import type { Attempt, AttemptEnd, AttemptFields } from "#ledger/index.ts";
+import type { AttemptFault } from "#ports/index.ts";
 import { type ReplyFacts, readServedHeaders, type StreamTap } from "#protocols/index.ts";
 import { priceTermsOf } from "#providers/index.ts";
 import { callFields } from "../call.ts";
+import { addUp, faultOf } from "./attempt-fault.ts";
 import type { AttemptParts } from "./attempt-parts.ts";
 import { KeptObjects } from "./kept-objects.ts";
 import {
@@ -155,6 +157,7 @@ export class AttemptEntry {
 
   progress(tap: StreamTap): Failure | null {
     this.#tap = tap;
+    if (tap.contentSeen) this.#parts.selection.streamed();
     if (this.#firstTokenMs === null && tap.contentSeen) {
       this.#firstTokenMs = this.#parts.dependencies.clock.monotonic() - this.#startMs;
     }
@@ -317,6 +320,7 @@ export class AttemptEntry {
       upstreamId: this.kept.answerId,
       ...this.kept.record(told),
       warnings: this.#parts.warnings.list(),
+      fault: failure !== null && isFailure(outcome) ? this.#faultOf(failure) : null,
     };
     try {
       if (charged.others !== undefined) {
@@ -325,6 +329,7 @@ export class AttemptEntry {
     } finally {
       this.#booked = this.#record.settle(end, now);
     }
+    addUp(this.#parts.call.attempts, this.#booked, end.fault ?? null);
     this.kept.remember(told);
     if (outcome === "pending") {
       const held = this.#fields.reservedNanoUsd;
@@ -332,7 +337,7 @@ export class AttemptEntry {
         this.#parts.dependencies.background().hold(this.#parts.call.principal, this.attemptId, held),
       );
     } else this.#parts.tally.add(tokensOf(usage));
-    if (failure !== null && (outcome === "failed" || outcome === "interrupted")) this.#tellFailure(failure);
+    if (failure !== null && isFailure(outcome)) this.#tellFailure(failure);
   }
 
   /** Of a stream the headers are written before anybody knows what it costs. */
@@ -353,10 +358,20 @@ export class AttemptEntry {
     return { ...told, usage: { ...told.usage, webSearches: 1 } };
   }
 
-  #tellFailure({ code, message, retry }: Failure): void {
+  #tellFailure(failure: Failure): void {
+    const { code, retry } = failure;
+    const message = this.#words(failure, this.refusedWith);
+    this.#parts.tally.failed({ attemptId: this.attemptId, code, message, retry });
+  }
+
+  #faultOf(failure: Failure): AttemptFault {
+    const words = () => this.#words(failure, this.refusedWith);
+    return faultOf(failure, { call: this.#parts.call, upstreamStatus: this.#upstreamStatus, words });
+  }
+
+  #words({ message }: Failure, said: string | null): string {
     const from = { headers: this.#parts.call.headers, provider: this.#parts.selection.deployment.provider };
-    const words = failureWords(message, this.refusedWith, from);
-    this.#parts.tally.failed({ attemptId: this.attemptId, code, message: words, retry });
+    return failureWords(message, said, from);
   }
 }
 
@@ -368,6 +383,10 @@ interface Booking {
   readonly rawUsage: string | null;
   /** Monotonic milliseconds, where they were read just now. */
   readonly now?: number;
+}
+
+function isFailure(outcome: Outcome): boolean {
+  return outcome === "failed" || outcome === "interrupted";
 }
 
 /** Refused before any connection was tried. */

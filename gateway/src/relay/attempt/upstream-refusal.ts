@@ -58,7 +58,7 @@ export async function refusalOf(
  * What a request names at the vendor, or has it fetch, may be what is forbidden or not there: that is the caller's own
  * matter, and says nothing about the deployment.
  */
-function mayConcernObject(facts: RequestFacts | undefined, status: number): boolean {
+export function mayConcernObject(facts: RequestFacts | undefined, status: number): boolean {
   if (facts === undefined || (status !== 403 && status !== 404)) return false;
   return facts.continues !== null || facts.namesMedia === true || (facts.objects?.length ?? 0) > 0;
 }

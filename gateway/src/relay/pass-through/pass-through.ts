@@ -41,7 +41,14 @@ interface PassedAttempt extends BegunAttempt {
 /** Sends it once, to the one account it is for, and gives its answer as it is. Throws Failure, as `runAttempt`. */
 export function passThrough(dependencies: RelayDependencies, passed: PassedCall, tally: CallTally): Promise<Delivery> {
   const { call, place, price } = passed;
-  const selection: Selection = { model: price.model, deployment: price.deployment, waitMs: 0, answered() {}, end() {} };
+  const selection: Selection = {
+    model: price.model,
+    deployment: price.deployment,
+    waitMs: 0,
+    answered() {},
+    streamed() {},
+    end() {},
+  };
   const warnings = new Warnings();
   if (price.by === "unknown") warnings.add(unpriced);
   const parts = { dependencies, call, selection, match: laneOfPassed(place), tally, warnings };

@@ -1,6 +1,7 @@
-import { BoundedMap, bounds } from "#core/index.ts";
-import type { Clock } from "#ports/index.ts";
-import type { AccessLine } from "../access-log.ts";
+import { BoundedMap, bounds, type LedgerEntry, nanoToUsd } from "#core/index.ts";
+import type { AttemptSums, Clock } from "#ports/index.ts";
+import { type AccessLine, callerFields, shownPath, shownSentence, tenths } from "../access-log.ts";
+import { causeOf } from "../attempt-metrics.ts";
 import { maskText } from "../redacted.ts";
 import { AttributeList, attributeName } from "./attribute-list.ts";
 import { contentEvent } from "./content-event.ts";
@@ -40,8 +41,11 @@ export class LogMaker {
     const trace = this.#traces?.of(end.requestId) ?? null;
     const own = this.#own.clear();
     own.add(names.requestId, end.requestId);
-    own.add(names.totalMs, Math.round(end.totalMs * 10) / 10);
+    own.add(names.totalMs, tenths(end.totalMs));
     own.add(names.address, this.#address(end.address));
+    if (end.path != null) own.add(names.path, shownPath(end.path));
+    if (end.message != null) own.add(names.message, shownSentence(end.message));
+    if (end.attempts !== undefined && end.attempts.last !== null) addAttempts(own, end.attempts, end.attempts.last);
     return {
       atMs,
       observedMs: atMs,
@@ -53,7 +57,7 @@ export class LogMaker {
       trace,
       sampled: this.#isSampled(trace),
       of: end.requestId,
-      shared: this.#cache.get(end.key ?? "", line),
+      shared: this.#cache.get(end.principal?.key.id ?? end.key ?? "", line),
       own,
       attributes: none,
       dropped: 0,
@@ -111,13 +115,35 @@ const names = {
   requestId: attributeName("requestId"),
   totalMs: attributeName("totalMs"),
   address: attributeName("address"),
+  path: attributeName("path"),
+  message: attributeName("message"),
+  attempts: attributeName("attempts"),
+  firstByteMs: attributeName("firstByteMs"),
+  inputTokens: attributeName("inputTokens"),
+  outputTokens: attributeName("outputTokens"),
+  costUsd: attributeName("costUsd"),
 } as const;
+
+function addAttempts(own: AttributeList, sums: AttemptSums, { startedAfterMs, firstByteMs }: LedgerEntry): void {
+  own.add(names.attempts, sums.count);
+  if (firstByteMs !== null) own.add(names.firstByteMs, tenths((startedAfterMs ?? 0) + firstByteMs));
+  own.add(names.inputTokens, sums.inputTokens);
+  own.add(names.outputTokens, sums.outputTokens);
+  own.add(names.costUsd, nanoToUsd(sums.costNanoUsd));
+}
 
 /** What `sharedOfLine` reads. */
 function isSameLine({ end: one, level }: AccessLine, { end: other, level: its }: AccessLine): boolean {
   return (
     level === its &&
     one.key === other.key &&
+    one.principal === other.principal &&
+    one.outcome === other.outcome &&
+    one.attempts?.last?.provider === other.attempts?.last?.provider &&
+    one.attempts?.last?.deployment === other.attempts?.last?.deployment &&
+    one.attempts?.last?.upstreamStatus === other.attempts?.last?.upstreamStatus &&
+    one.attempts?.last?.stream === other.attempts?.last?.stream &&
+    one.attempts?.fault?.cause === other.attempts?.fault?.cause &&
     one.route === other.route &&
     one.status === other.status &&
     one.model === other.model &&
@@ -127,11 +153,16 @@ function isSameLine({ end: one, level }: AccessLine, { end: other, level: its }:
 }
 
 function sharedOfLine({ end }: AccessLine): SharedFields {
-  const { method, route, status, key, model, error } = end;
+  const { method, route, status, outcome, model, error, attempts } = end;
+  const last = attempts?.last ?? null;
+  const cause = last === null ? "" : causeOf(last, attempts?.fault);
   return new SharedFields({
     method: shortened(method),
-    ...{ route, status },
-    ...(key === null ? {} : { key }),
+    ...{ route, status, outcome },
+    ...callerFields(end),
+    ...(last === null ? {} : { provider: last.provider, deployment: last.deployment, stream: last.stream }),
+    ...(last === null || last.upstreamStatus === null ? {} : { upstreamStatus: last.upstreamStatus }),
+    ...(cause === "" ? {} : { cause }),
     ...(model === null ? {} : { model: shortened(model) }),
     ...(error === null ? {} : { error }),
   });

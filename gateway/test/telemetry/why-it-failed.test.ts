@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readEnvironment } from "#config/index.ts";
+import { until } from "../../../test/until.ts";
+import { type AccountsGateway, type Behavior, startAccounts } from "../failover/accounts.ts";
+import { Collector } from "./collector.ts";
+
+const collector = new Collector();
+let made: AccountsGateway;
+
+const { otlp } = readEnvironment({
+  OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+  OTEL_TRACES_EXPORTER: "none",
+  OTEL_METRICS_EXPORTER: "none",
+  OTEL_BLRP_SCHEDULE_DELAY: "1",
+});
+
+const price = { input: 1, output: 10 };
+
+beforeAll(async () => {
+  const unused: Behavior = () => new Response(null, { status: 500 });
+  made = await startAccounts({
+    behaviors: [unused, unused, unused],
+    environment: { otlp, logLevel: "info" },
+    modelsOf: () => [
+      { name: "m", price, deployments: [{ provider: "a0" }] },
+      {
+        name: "pair",
+        price,
+        deployments: [
+          { provider: "a1", priority: 1 },
+          { provider: "a2", priority: 2 },
+        ],
+      },
+    ],
+  });
+});
+afterAll(async () => {
+  await made[Symbol.asyncDispose]();
+  await collector.stop();
+});
+
+/** How the accounts answer from now on, in their order. */
+function behave(...behaviors: readonly Behavior[]): void {
+  for (const [index, behavior] of behaviors.entries()) {
+    const account = made.accounts[index];
+    if (account !== undefined) account.behavior = behavior;
+  }
+}
+
+const ask = { model: "m", messages: [{ role: "user", content: "Hello" }] };
+
+/** The line of the answered request, once it is there. */
+async function lineOf(response: Response): Promise<Record<string, unknown>> {
+  await response.text().catch(() => {});
+  const id = response.headers.get("x-request-id");
+  const line = await until(() =>
+    collector.logs.find(({ body, attributes }) => body === "request" && attributes["requestId"] === id),
+  );
+  return { ...line.attributes, severity: line.severity };
+}
+
+async function attemptLineOf(response: Response): Promise<Record<string, unknown>> {
+  const id = response.headers.get("x-request-id");
+  const line = await until(() =>
+    collector.logs.find(({ body, attributes }) => body === "An attempt failed." && attributes["requestId"] === id),
+  );
+  return line.attributes;
+}
+
+const refusal = (status: number, error: object = { message: "secret words of the prompt", type: "x" }) =>
+  Response.json({ error }, { status });
+
+const chunk = (content: string): string =>
+  `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "u", choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`;
+
+const cutStream = (): Response =>
+  new Response(chunk("one") + chunk("two"), { headers: { "content-type": "text/event-stream" } });
+
+describe("a line of the log says why an attempt failed", () => {
+  test.each([
+    ["server_error", 500, {}],
+    ["overloaded", 503, {}],
+    ["rate_limited", 429, {}],
+    ["credit", 429, { code: "insufficient_quota", message: "You exceeded your current quota." }],
+    ["credentials", 401, {}],
+    ["credit", 402, {}],
+    ["bad_request", 400, {}],
+    ["forbidden", 403, {}],
+    ["not_found", 404, {}],
+  ] as const)("cause %s for an upstream's %d", async (cause, status, error) => {
+    behave(() => refusal(status, { message: "no", ...error }));
+    const response = await made.gateway.chat(ask);
+    const line = await lineOf(response);
+    expect(line).toMatchObject({ cause, upstreamStatus: status, provider: "a0", workspace: "acme", keyName: "alice" });
+    expect(await attemptLineOf(response)).toMatchObject({ cause, upstreamStatus: status, provider: "a0" });
+    const metrics = await (await made.gateway.get("/metrics")).text();
+    expect(metrics).toMatch(new RegExp(`sluice_attempts_total\\{[^}]*provider="a0"[^}]*cause="${cause}"`));
+  });
+
+  test("what an upstream quotes of a request that it refused is in no line", async () => {
+    behave(() => refusal(400));
+    const response = await made.gateway.chat(ask);
+    const lines = [await lineOf(response), await attemptLineOf(response)];
+    expect(JSON.stringify(lines)).not.toContain("secret words");
+    expect(lines.map((line) => line["message"])).toEqual([
+      "The upstream refused the request (400).",
+      "The upstream refused the request (400).",
+    ]);
+  });
+
+  test("its own words about an outage are there, without the account's credential", async () => {
+    const words = "the fan failed; your key sk-upstream-0123456789 is fine";
+    behave(() => refusal(500, { message: words }));
+    const line = await lineOf(await made.gateway.chat(ask));
+    expect(line["message"]).toContain("the fan failed");
+    expect(JSON.stringify(line)).not.toContain("0123456789");
+  });
+});
+
+describe("the line of a request", () => {
+  test("names who called, where it went, and what it came to", async () => {
+    const reply = {
+      ...{ id: "c", object: "chat.completion", created: 1, model: "u" },
+      choices: [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 },
+    };
+    const failing: Behavior = () => refusal(503);
+    behave(failing, failing, () => Response.json(reply));
+    const line = await lineOf(await made.gateway.chat({ ...ask, model: "pair" }));
+    const [entry] = await made.gateway.entries();
+    expect(line).toMatchObject({
+      ...{ method: "POST", route: "chat", status: 200, outcome: "succeeded", severity: 9, upstreamStatus: 200 },
+      ...{ workspace: "acme", group: "default", keyName: "alice", keyId: entry?.keyId, model: "pair" },
+      ...{ provider: "a2", deployment: entry?.deployment, attempts: 2, stream: false },
+      ...{ inputTokens: 100, outputTokens: 20, costUsd: 0.0003 },
+    });
+    expect(line["firstByteMs"]).toBeNumber();
+    expect([line["error"], line["cause"], line["path"]]).toEqual([undefined, undefined, undefined]);
+  });
+
+  test("has the path where nothing is there, cut, and without what may be a credential", async () => {
+    behave(() => refusal(500));
+    const pathOf = async (path: string): Promise<unknown> => {
+      const line = await lineOf(await made.gateway.post(path, ask));
+      expect(line).toMatchObject({ status: 404, error: "not_found", outcome: "refused" });
+      return line["path"];
+    };
+    expect(await pathOf("/v1/v1/chat/completions?key=abc")).toBe("/v1/v1/chat/completions");
+    expect(await pathOf("/chat/completions")).toBe("/chat/completions");
+    expect(await pathOf(`/v1/x/sk-0123456789/${"a".repeat(60)}/b`)).toBe("/v1/x/sk-[redacted]/aaaaaaaa…/b");
+  });
+
+  test("has code and sentence of a refused sign-in and of a call of the admin API", async () => {
+    behave(() => refusal(500));
+    const signIn = await lineOf(
+      await made.gateway.post("/api/auth/sign-in/email", { email: "a@example.com", password: "no" }),
+    );
+    expect(signIn).toMatchObject({ route: "api/auth", status: 401, error: "sign_in_refused" });
+    const admin = await lineOf(await made.gateway.get("/api/workspaces"));
+    expect(admin).toMatchObject({ status: 401, error: "not_signed_in" });
+  });
+});
+
+describe("a stream that broke after its start", () => {
+  test("is a failure in the log and in the metrics, though its status was 200", async () => {
+    behave(cutStream);
+    const line = await lineOf(await made.gateway.chat({ ...ask, stream: true }));
+    const failed = { outcome: "failed", error: "upstream_truncated", cause: "cut" };
+    expect(line).toMatchObject({ status: 200, severity: 13, stream: true, upstreamStatus: 200, ...failed });
+    expect(line["message"]).toBe("The upstream's stream ended before it was complete.");
+    const metrics = await (await made.gateway.get("/metrics")).text();
+    expect(metrics).toContain('sluice_requests_total{route="chat",status="200",outcome="failed"} 1');
+    expect(metrics).toMatch(/sluice_attempts_total\{[^}]*outcome="failed",error="upstream_truncated",cause="cut"\} 1/);
+  });
+
+  test("does not close the breaker of its deployment on the way", async () => {
+    behave(cutStream);
+    for (let call = 0; call < 6; call++) await (await made.gateway.chat({ ...ask, stream: true })).text();
+    const metrics = await (await made.gateway.get("/metrics")).text();
+    expect(metrics).toMatch(/sluice_breaker_state\{[^}]*provider="a0"[^}]*\} [12]\n/);
+  });
+});
