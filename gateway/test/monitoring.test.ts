@@ -74,6 +74,15 @@ test("what is there only with Redis, workers, TLS or a collector is in the table
   expect(written.toSorted()).toEqual([...named].map(String).toSorted());
 });
 
+test("the disk of the data directory is told with what is free of it", async () => {
+  const text = await (await fetch(`${gateway.url}/metrics`)).text();
+  const [free = 0, size = 0] = ["free", "size"].map((what) =>
+    Number(new RegExp(`^sluice_data_${what}_bytes (\\S+)$`, "m").exec(text)?.[1]),
+  );
+  expect(free).toBeGreaterThan(0);
+  expect(size).toBeGreaterThanOrEqual(free);
+});
+
 test("no alert counts a caller's mistake, or a fault of the gateway's, against a provider", () => {
   const failing = rules.find(({ alert }) => alert === "SluiceUpstreamFailing")?.expr ?? "";
   const asked = [...failing.matchAll(/sluice_attempts_total\{[^}]*\}/g)].map(([selector]) => selector);

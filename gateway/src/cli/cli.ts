@@ -1,7 +1,7 @@
 #!/usr/bin/env -S bun --no-env-file
 /**
  * cli: the commands of `sluice`. Commands that change something use the same stores as the admin API; the audit log shows
- * `command line` as the actor. They work beside a running gateway. A failed command prints one line and exits with 1. A
+ * `command line (user@host)` as the actor. They work beside a running gateway. A failed command prints one line and exits with 1. A
  * wrong command line exits with 2.
  */
 import { processVariables } from "#config/index.ts";

@@ -1,6 +1,8 @@
+import { hostname, userInfo } from "node:os";
 import {
   type Environment,
   type ProviderVariables,
+  processVariables,
   readEnvironment,
   secretNames,
   type Variables,
@@ -29,7 +31,31 @@ export async function withControl<T>(variables: Variables, act: (control: Contro
 }
 
 /** Who made a change, as the audit log says it. */
-export const auditSource: AuditSource = { actor: "command line", ip: null };
+export const auditSource: AuditSource = {
+  get actor() {
+    return `command line (${systemUser()}@${hostname()})`;
+  },
+  ip: null,
+};
+
+/** Whoever started the command, also through sudo. */
+function systemUser(): string {
+  const behind =
+    processVariables()
+      ["SUDO_USER"]?.replaceAll(/[^\w.@\\-]/g, "")
+      .slice(0, 64) ?? "";
+  const own = ownName();
+  return behind === "" || behind === own ? own : `${behind} as ${own}`;
+}
+
+/** Containers run as ids that have no name. */
+function ownName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? "unknown"}`;
+  }
+}
 
 async function providerVariables(): Promise<readonly ProviderVariables[]> {
   const { providerKinds } = await import("#providers/index.ts");

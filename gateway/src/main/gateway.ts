@@ -293,6 +293,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   let certificate = options.certificate ?? null;
   const stopLoopWatch = registerNumbers(metrics, {
     ...{ clock, journal, databaseWatch, relay, admission, bodyRoom, catalog, router },
+    dataDir: environment.dataDir,
     videos: media.videos,
     listeners: () => opened,
     certificateEndsAt: certificate === null ? null : () => certificate?.endsAt ?? 0,

@@ -7,6 +7,7 @@ import type { Router } from "#routing/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
 import type { BreakerNumber, Metrics } from "#telemetry/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
+import { watchSpace } from "./free-space.ts";
 import type { Listeners } from "./listeners.ts";
 
 export interface Counted {
@@ -22,12 +23,14 @@ export interface Counted {
   readonly listeners: () => Pick<Listeners, "pending" | "sockets"> | null;
   /** When the certificate ends that new connections are shown, in Unix milliseconds; null: the ports speak plain HTTP. */
   readonly certificateEndsAt: (() => number) | null;
+  readonly dataDir: string;
   readonly clock: Clock;
 }
 
 /** What the parts of the gateway know themselves, and are asked for at each scrape; the event loop is watched until the returned function is called. */
 export function registerNumbers(metrics: Metrics, counted: Counted): () => void {
   const { journal, databaseWatch, relay, admission, bodyRoom, catalog, videos, listeners, certificateEndsAt } = counted;
+  const space = watchSpace(counted.dataDir);
   metrics.gauges({
     sluice_ledger_lag_entries: () => journal.lag,
     sluice_ledger_healthy: () => (journal.healthy ? 1 : 0),
@@ -40,6 +43,8 @@ export function registerNumbers(metrics: Metrics, counted: Counted): () => void 
     sluice_models_blocked: () => countOf(catalog.current, (model) => model.blocked !== undefined),
     sluice_models_served_unpriced: () =>
       countOf(catalog.current, (model) => model.price === null && model.blocked === undefined && !isDemo(model)),
+    sluice_data_free_bytes: () => space.free(),
+    sluice_data_size_bytes: () => space.size(),
     sluice_tasks_late_seconds: () => videos.lateMs / 1_000,
     sluice_background_responses_open: () => videos.openResponses.count,
     sluice_background_responses_oldest_seconds: () => videos.openResponses.oldestMs / 1_000,

@@ -51,6 +51,8 @@ const helpOf: Readonly<Record<string, string>> = {
   sluice_ledger_lag_entries: "Settled entries that are in the journal and not yet in the database.",
   sluice_database_healthy: "1 while nothing is known to be wrong with the database's file, else 0.",
   sluice_ledger_healthy: "1 while the journal can be written, else 0.",
+  sluice_data_free_bytes: "Free bytes on the disk of the data directory.",
+  sluice_data_size_bytes: "Bytes of that disk, free or not.",
   sluice_streams_open: "Streams under way.",
   sluice_reservations_open: "Reservations of limits that are not yet settled.",
   sluice_limits_counted: "Limits in use that are counted now.",
@@ -100,6 +102,8 @@ const helpOf: Readonly<Record<string, string>> = {
 const ruleOf: Readonly<Record<string, GaugeRule>> = {
   sluice_database_healthy: "min",
   sluice_ledger_healthy: "min",
+  sluice_data_free_bytes: "min",
+  sluice_data_size_bytes: "min",
   sluice_redis_up: "min",
   sluice_models_blocked: "max",
   sluice_models_served_unpriced: "max",

@@ -177,7 +177,11 @@ describe.each(["console", "command line", "file"] as const)("a new key, by the %
     const last = (await ground.audit()).at(-1)?.seq ?? 0;
     await makeKey(ground, writer, { workspace: "acme", name: "fresh" });
     const rows = (await ground.audit(last)).filter(({ object }) => object === "key acme/fresh");
-    const actors = { console: "administrator@example.com", "command line": "command line", file: "file sluice.yaml" };
+    const actors = {
+      console: "administrator@example.com",
+      "command line": expect.stringMatching(/^command line \(.+@.+\)$/),
+      file: "file sluice.yaml",
+    };
     const [row] = rows;
     expect(rows).toMatchObject([{ workspace_id: ground.acme.id, actor: actors[writer], action: "create" }]);
     expect(row === undefined ? null : audited(row).after).toMatchObject({
@@ -242,7 +246,11 @@ describe.each(["console", "command line", "file"] as const)("a new workspace, by
     await using ground = await openTenantGround();
     const last = (await ground.audit()).at(-1)?.seq ?? 0;
     expect(await make(ground, "lab")).toBeNull();
-    const actors = { console: "administrator@example.com", "command line": "command line", file: "file sluice.yaml" };
+    const actors = {
+      console: "administrator@example.com",
+      "command line": expect.stringMatching(/^command line \(.+@.+\)$/),
+      file: "file sluice.yaml",
+    };
     const rows = await ground.audit(last);
     expect(rows.map(({ actor, action, object, before }) => ({ actor, action, object, before }))).toEqual(
       ["workspace lab", "group lab/default"].map((object) => ({
