@@ -71,6 +71,8 @@ export const oidcScopesSchema = z.array(z.string().regex(/^[\x21\x23-\x5B\x5D-\x
 export const recheckMinutesSchema = z.int().min(5).max(1_440);
 export const graceHoursSchema = z.int().min(0).max(720);
 
+export const directoryClaimSchema = z.string().min(1).max(128);
+
 export const oidcSchema = z.strictObject({
   id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, "lower-case letters, digits and dashes, at most 32"),
   name: name.optional().describe("What stands on the button; default: the id."),
@@ -96,6 +98,11 @@ export const oidcSchema = z.strictObject({
   grace_hours: graceHoursSchema
     .optional()
     .describe("How long after its last word agents go on while it does not answer; default 24."),
+  directory_claim: directoryClaimSchema
+    .optional()
+    .describe(
+      "The claim that holds a directory's id of the person (SCIM's externalId); default: oid at Microsoft, else none.",
+    ),
   rules: rightsRulesSchema.optional(),
 });
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { settingsChangeSchema, settingsSchema } from "../config.ts";
-import { graceHoursSchema, oidcScopesSchema, recheckMinutesSchema } from "../config-people.ts";
+import { directoryClaimSchema, graceHoursSchema, oidcScopesSchema, recheckMinutesSchema } from "../config-people.ts";
 import { remarkSchema } from "./remark.ts";
 import { type AuditTargetKind, auditActions, auditTargetKinds } from "./remark-codes.ts";
 import { route } from "./route.ts";
@@ -28,6 +28,11 @@ export const oidcAccountSchema = z.object({
     .describe("It is asked for a refresh token, and asked again when agents of its people refresh."),
   recheck_minutes: recheckMinutesSchema.describe("How often at most it is asked again of one person."),
   grace_hours: graceHoursSchema.describe("How long after its last word agents go on while it does not answer."),
+  directory_claim: directoryClaimSchema
+    .nullable()
+    .describe(
+      "The claim that holds a directory's id of the person (SCIM's externalId); null: `oid` at Microsoft, else none.",
+    ),
 });
 export type OidcAccountForm = z.infer<typeof oidcAccountSchema>;
 
@@ -183,6 +188,7 @@ export const settingsRoutes = {
       offline_access: z.boolean().optional().describe("Default: as before, or false."),
       recheck_minutes: recheckMinutesSchema.optional().describe("Default: as before, or 15."),
       grace_hours: graceHoursSchema.optional().describe("Default: as before, or 24."),
+      directory_claim: directoryClaimSchema.nullable().optional().describe("Default: as before, or null."),
     }),
     answer: consoleSettingsSchema,
   }),

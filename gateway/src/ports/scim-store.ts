@@ -103,8 +103,8 @@ export interface NewIdentity {
   readonly subject: string;
   /** Ids that the directory may know the same person by. */
   readonly directoryIds: readonly string[];
-  /** Lower case; null: the issuer vouches for none. */
-  readonly verifiedEmail: string | null;
+  /** Lower case. */
+  readonly verifiedEmail: string;
   /** Whether the issuer may speak for an address. */
   readonly speaksFor: (email: string) => boolean;
 }

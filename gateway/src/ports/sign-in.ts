@@ -47,6 +47,8 @@ export interface OidcAccount {
   readonly recheckMinutes: number;
   /** How long after its last word agents go on while it does not answer. */
   readonly graceHours: number;
+  /** The claim that holds the id by which a directory (SCIM) knows the same person; null: `oid` at Microsoft's issuers, none elsewhere. */
+  readonly directoryClaim: string | null;
 }
 
 /** What happened at sign-in, for the audit log. */

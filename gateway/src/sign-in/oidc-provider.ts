@@ -1,5 +1,5 @@
 import type { OAuthProvider } from "@better-auth/core/oauth2";
-import { Failure } from "#core/index.ts";
+import { claimAt, Failure } from "#core/index.ts";
 import type { NewIdentity, Observer, OidcAccount } from "#ports/index.ts";
 import type { IssuerDocuments, IssuerMetadata } from "./issuer-documents.ts";
 import { checkDomain, isAllowed } from "./oidc-domains.ts";
@@ -67,12 +67,13 @@ export function oidcProvider(
       const { email, name } = claims;
       checkDomain(account, email);
       learn({ claims });
-      const emailVerified = claims.email_verified === true || claims.email_verified === "true";
-      await connect(identityOf(account, claims, emailVerified ? usableAddress(email ?? "") : null));
+      const emailVerified = isVerified(account, claims);
+      const address = emailVerified ? usableAddress(email ?? "") : null;
+      if (address !== null) await connect(identityOf(account, claims, address));
       return {
         // One that is not verified is nobody's: the library must find no user by it, and so tell nothing of who is here.
         user: {
-          email: (emailVerified ? usableAddress(email ?? "") : null) ?? notAnAddress,
+          email: address ?? notAnAddress,
           emailVerified,
           name: name ?? email?.split("@", 1)[0] ?? "",
         },
@@ -83,17 +84,40 @@ export function oidcProvider(
   return provider as unknown as OAuthProvider;
 }
 
-/** As a directory may know the same person: by the subject, or by what Entra ID calls the object id. */
-function identityOf(account: OidcAccount, claims: IssuerClaims, verifiedEmail: string | null): NewIdentity {
-  const { oid } = claims;
+/** As a directory may know the same person: by the verified address, or by the claim that the account names. */
+function identityOf(account: OidcAccount, claims: IssuerClaims, verifiedEmail: string): NewIdentity {
+  const ids = directoryClaim(account).map((claim) => claimAt(claims, claim));
   return {
     provider: account.id,
     issuer: claims.iss,
     subject: claims.sub,
-    directoryIds: typeof oid === "string" && oid !== "" ? [claims.sub, oid] : [claims.sub],
+    directoryIds: ids.flatMap((id) => (id.kind === "one" ? id.values.filter((value) => value !== "") : [])),
     verifiedEmail,
     speaksFor: (email) => isAllowed(account, email),
   };
+}
+
+/** None unless the account names one: `sub` and `oid` mean something else at other issuers, or are what people edit. */
+function directoryClaim(account: OidcAccount): readonly string[] {
+  if (account.directoryClaim !== null) return [account.directoryClaim];
+  return isMicrosoft(account) ? ["oid"] : [];
+}
+
+/** Entra ID says in `xms_edov` what others say in `email_verified`: that the owner of the address's domain vouches for it. */
+function isVerified(account: OidcAccount, claims: IssuerClaims): boolean {
+  const said = [claims.email_verified, ...(isMicrosoft(account) ? [claims["xms_edov"]] : [])];
+  return said.some((value) => value === true || value === "true" || value === 1 || value === "1");
+}
+
+const microsoftHosts: ReadonlySet<string> = new Set([
+  "login.microsoftonline.com",
+  "login.microsoftonline.us",
+  "login.partner.microsoftonline.cn",
+  "sts.windows.net",
+]);
+
+function isMicrosoft({ issuer }: OidcAccount): boolean {
+  return microsoftHosts.has(new URL(issuer).hostname);
 }
 
 /** Asks for a refresh token as OpenID Connect does (Core 1.0 §11), or as Google does, which does not know the scope. */

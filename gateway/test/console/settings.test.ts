@@ -134,6 +134,7 @@ describe("single sign-on", () => {
         offline_access: false,
         recheck_minutes: 15,
         grace_hours: 24,
+        directory_claim: null,
         has_secret: true,
         callback_url: "http://localhost:8787/api/auth/callback/company",
       },

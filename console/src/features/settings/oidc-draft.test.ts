@@ -13,6 +13,7 @@ const account = {
   offline_access: false,
   recheck_minutes: 15,
   grace_hours: 24,
+  directory_claim: null,
   has_secret: true,
   callback_url: "https://gateway.example/api/auth/callback/corp",
 };
@@ -60,6 +61,8 @@ test("how often the issuer is asked again is sent as the gateway bounds it", () 
   const hidden = { ...draft, offlineAccess: false, graceHours: "" as const, recheckMinutes: 1 };
   expect(faultsOf(hidden, account, [account])).toEqual({});
   expect(Object.keys(bodyOf(hidden))).not.toContain("recheck_minutes");
+  expect(bodyOf(draft).directory_claim).toBeNull();
+  expect(bodyOf({ ...draft, directoryClaim: " oid " }).directory_claim).toBe("oid");
   expect(bodyOf({ ...draft, scopes: ["groups"] })).toMatchObject({
     scopes: ["groups"],
     offline_access: true,

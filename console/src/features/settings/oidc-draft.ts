@@ -26,6 +26,8 @@ export interface OidcDraft {
   /** What is typed; empty while nothing is. */
   readonly recheckMinutes: number | "";
   readonly graceHours: number | "";
+  /** Empty: the issuer's usual one, if there is one. */
+  readonly directoryClaim: string;
 }
 
 export function draftOf(account: OidcAccount | null): OidcDraft {
@@ -41,6 +43,7 @@ export function draftOf(account: OidcAccount | null): OidcDraft {
     offlineAccess: account?.offline_access ?? false,
     recheckMinutes: account?.recheck_minutes ?? 15,
     graceHours: account?.grace_hours ?? 24,
+    directoryClaim: account?.directory_claim ?? "",
   };
 }
 
@@ -53,6 +56,7 @@ export function bodyOf(draft: OidcDraft): BodyInput<"settings.putOidc"> {
     second_factor_trusted: draft.secondFactorTrusted,
     scopes: [...draft.scopes],
     offline_access: draft.offlineAccess,
+    directory_claim: draft.directoryClaim.trim() === "" ? null : draft.directoryClaim.trim(),
     // Their fields are hidden otherwise, and the gateway keeps what it has.
     ...(draft.offlineAccess && draft.recheckMinutes !== "" ? { recheck_minutes: draft.recheckMinutes } : {}),
     ...(draft.offlineAccess && draft.graceHours !== "" ? { grace_hours: draft.graceHours } : {}),

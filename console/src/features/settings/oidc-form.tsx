@@ -93,6 +93,16 @@ export function OidcForm({ account, taken, onClose }: OidcFormProps) {
         checked={draft.secondFactorTrusted}
         onChange={(event) => change({ secondFactorTrusted: event.currentTarget.checked })}
       />
+      <TextInput
+        label={t("settings.oidc.directoryClaim")}
+        description={t("settings.oidc.directoryClaimHelp")}
+        spellCheck={false}
+        autoCapitalize="off"
+        maxLength={128}
+        error={faults.of("directory_claim")}
+        value={draft.directoryClaim}
+        onChange={(event) => change({ directoryClaim: event.currentTarget.value })}
+      />
       <ClaimFields draft={draft} fault={faults.of} change={change} />
       <LeaveGuard dirty={draft !== stored} sent={save.isPending || save.isSuccess} openedBy={["account", "tab"]} />
     </FormDrawer>

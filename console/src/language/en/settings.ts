@@ -228,8 +228,9 @@ export const settings = {
       "Only people with an address in these domains can sign in; those without an account get one, without a workspace. Empty: any address, but only people who connected it to their account.",
     domainsExample: "example.com",
     secondFactor: "It asks for a second factor itself",
-    secondFactorHelp:
-      "People with an authenticator app set up here are then not asked for its code after signing in there.",
+    secondFactorHelp: "People who sign in there are not asked for the code of their authenticator app here.",
+    directoryClaim: "Directory ID claim",
+    directoryClaimHelp: "Holds the SCIM externalId; not editable by people. Empty: oid at Microsoft, else none.",
     title: "Single sign-on",
     help: "Sign in with OpenID Connect: Google, Microsoft Entra, Okta, Keycloak …",
     list: "Sign-in providers",
@@ -314,8 +315,7 @@ export const settings = {
     state: "State",
     running: "Running",
     silent: "Not heard of",
-    silentHelp:
-      "It has not reported for more than 20 seconds: it was killed, has stopped responding, or can't reach the database.",
+    silentHelp: "No report for more than 20 seconds: it was killed, does not respond, or can't reach the database.",
     seen: "Last seen",
     leads: "Does for all",
     leader: "Leader",

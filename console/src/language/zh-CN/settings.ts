@@ -231,6 +231,9 @@ export const settings: Translation<typeof english> = {
     domainsExample: "example.com",
     secondFactor: "该登录方式自带双重验证",
     secondFactorHelp: "开启后，已在此设置身份验证器的用户通过该方式登录时不再需要验证码。",
+    directoryClaim: "目录 ID 声明",
+    directoryClaimHelp:
+      "保存 SCIM 目录 externalId 的声明（claim）。留空：Microsoft Entra ID 使用 oid，其他不使用。请选择用户无法自行修改的声明。",
     title: "单点登录",
     help: "通过 OpenID Connect 登录：Google、Microsoft Entra、Okta、Keycloak 等",
     list: "登录方式",

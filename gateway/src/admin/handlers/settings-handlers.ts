@@ -69,6 +69,7 @@ async function settingsView(dependencies: SettingsHandlerDependencies, request: 
       offline_access: account.offlineAccess,
       recheck_minutes: account.recheckMinutes,
       grace_hours: account.graceHours,
+      directory_claim: account.directoryClaim,
       has_secret: true,
       callback_url: `${origin}/api/auth/callback/${account.id}`,
     })),
@@ -114,6 +115,10 @@ function accountFrom(before: OidcAccount | null, body: BodyOf<"settings.putOidc"
     offlineAccess: body.offline_access ?? before?.offlineAccess ?? oidcDefaults.offlineAccess,
     recheckMinutes: body.recheck_minutes ?? before?.recheckMinutes ?? oidcDefaults.recheckMinutes,
     graceHours: body.grace_hours ?? before?.graceHours ?? oidcDefaults.graceHours,
+    directoryClaim:
+      body.directory_claim === undefined
+        ? (before?.directoryClaim ?? oidcDefaults.directoryClaim)
+        : body.directory_claim,
   };
 }
 

@@ -5,4 +5,5 @@ export const oidcDefaults = Object.freeze({
   offlineAccess: false,
   recheckMinutes: 15,
   graceHours: 24,
+  directoryClaim: null,
 });

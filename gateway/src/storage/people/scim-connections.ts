@@ -4,8 +4,8 @@ import type { Connection } from "../database/database.ts";
 import type { PeopleContext } from "./people-options.ts";
 
 /**
- * The first sign-in of somebody whom a directory made: the identity is theirs that the directory knows by the same id, or
- * whose verified address is theirs, at an issuer that may speak for their address. Only while they have no way in at all, and
+ * The first sign-in of somebody whom a directory made: the identity has a verified address that its issuer may speak for, and that is theirs,
+ * or the directory knows both by the same id. The issuer may speak for their address too. Only while they have no way in at all, and
  * never of an administrator: there, an address would open what somebody else set up.
  */
 export async function connectIdentity(options: PeopleContext, identity: NewIdentity): Promise<void> {
@@ -48,7 +48,8 @@ async function waitingFor(
     .executeTakeFirst();
   if (connected !== undefined) return null;
   const { directoryIds, verifiedEmail } = identity;
-  if (directoryIds.length === 0 && verifiedEmail === null) return null;
+  // The address that was told, not that of the person it leads to, is what the issuer has to be allowed to speak for.
+  if (!identity.speaksFor(verifiedEmail)) return null;
   const people = await connection
     .selectFrom("scim_users")
     .innerJoin("auth_users", "auth_users.id", "scim_users.user_id")
@@ -60,7 +61,7 @@ async function waitingFor(
     .where((eb) =>
       eb.or([
         ...(directoryIds.length === 0 ? [] : [eb("scim_users.external_id", "in", [...directoryIds])]),
-        ...(verifiedEmail === null ? [] : [eb("auth_users.email", "=", verifiedEmail)]),
+        eb("auth_users.email", "=", verifiedEmail),
       ]),
     )
     .where((eb) =>

@@ -100,6 +100,7 @@ export async function applyOidc(
       offlineAccess: account.offline_access ?? false,
       recheckMinutes: account.recheck_minutes ?? oidcDefaults.recheckMinutes,
       graceHours: account.grace_hours ?? oidcDefaults.graceHours,
+      directoryClaim: account.directory_claim ?? oidcDefaults.directoryClaim,
     }));
   }
   const ids = accounts.map(({ id }) => id).toSorted();
@@ -152,6 +153,7 @@ function plainOf(account: OidcAccount): string {
     offlineAccess: account.offlineAccess,
     recheckMinutes: account.recheckMinutes,
     graceHours: account.graceHours,
+    directoryClaim: account.directoryClaim,
   } satisfies Record<keyof OidcAccount, unknown>);
 }
 
