@@ -1,6 +1,6 @@
-import { type BodySink, type EndpointId, type LiveBody, type Model, type Principal, secretsOf } from "#core/index.ts";
+import type { BodySink, EndpointId, LiveBody, Model, Principal } from "#core/index.ts";
 import type { CapturedBody, CapturedRequest, FormBody } from "#ports/index.ts";
-import type { Delivery } from "#relay/index.ts";
+import { type Delivery, secretsOf } from "#relay/index.ts";
 import { BodyExcerpt, excerptOf, isText, noteOf } from "./body-excerpt.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
 

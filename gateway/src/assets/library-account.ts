@@ -12,6 +12,7 @@ import type { Clock } from "#ports/index.ts";
 import type { ProviderClient, RequestClocks, WholeAnswer } from "#provider-client/index.ts";
 import {
   type AssetLibrary,
+  accountRedactor,
   assetLibrary,
   type GoodAnswer,
   type LibraryAsset,
@@ -69,7 +70,7 @@ export class LibraryAccount {
     const draft = this.#library.getAsset(this.provider, { upstreamId, projectName }, this.#dependencies.clock.now());
     return this.#told(async () => {
       const answer = await this.#askUnlessGone(draft, signal);
-      return answer === null ? null : this.#library.readAsset(answer);
+      return answer === null ? null : this.#shown(this.#library.readAsset(answer));
     });
   }
 
@@ -128,12 +129,19 @@ export class LibraryAccount {
     return providerClient.read(this.provider, answer, { bytesMax: bounds.assetLibraryBytesMax, limitMs: totalMs });
   }
 
+  #shown(asset: LibraryAsset): LibraryAsset {
+    if (asset.error === null) return asset;
+    const redactor = accountRedactor(this.provider);
+    const error = { code: redactor.text(asset.error.code), message: redactor.text(asset.error.message) };
+    return { ...asset, error };
+  }
+
   /** Says whose failure it is, and keeps the library's own answer for the log: it may name the account. */
   async #told<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (thrown) {
-      const failure = asFailure(thrown);
+      const failure = accountRedactor(this.provider).failure(asFailure(thrown));
       if (failure.code === "client_closed" || failure.code === "internal_error") throw failure;
       const { param, retry, unhealthy, upstream, retryAfterMs } = failure;
       const callersFault = retry === "never" && upstream !== undefined && upstream.status < 500;

@@ -153,7 +153,7 @@ export class Failure extends Error {
   /** The same with some of it otherwise. */
   with(changes: FailureOptions & { readonly message?: string }): Failure {
     const { param, retry, retryAfterMs, details, upstream, unhealthy, cools } = this;
-    const { arrival, accountFault, contextLength, cause } = this;
+    const { arrival, accountFault, contextLength, status, type, cause } = this;
     return new Failure(this.code, changes.message ?? this.message, {
       param,
       retry,
@@ -161,6 +161,8 @@ export class Failure extends Error {
       cools,
       arrival,
       contextLength,
+      status,
+      type,
       cause,
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
       ...(details === undefined ? {} : { details }),

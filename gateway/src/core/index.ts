@@ -34,7 +34,7 @@ export * from "./pieces-match.ts";
 export * from "./price.ts";
 export * from "./price-config.ts";
 export * from "./principal.ts";
-export * from "./provider-secrets.ts";
+export * from "./redactor.ts";
 export * from "./rights/claim-values.ts";
 export * from "./rights/oidc-defaults.ts";
 export * from "./rights/rights-from-claims.ts";

@@ -1,4 +1,4 @@
-import { maskSecrets, type Settings } from "#core/index.ts";
+import type { Settings } from "#core/index.ts";
 import type { ContentSink, Observer } from "#ports/index.ts";
 import { createExplainer, type ExplainWriter, type KeptExplainer } from "#storage/index.ts";
 import { isSecretHeader, isShownHeader, type Metrics } from "#telemetry/index.ts";
@@ -23,7 +23,6 @@ export function openExplainer(dependencies: ExplainerDependencies): KeptExplaine
     place: control.place,
     clock: control.clock,
     observer,
-    mask: maskSecrets,
     hidesHeader: isSecretHeader,
     showsHeader: isShownHeader,
     content,

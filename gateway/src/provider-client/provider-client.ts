@@ -2,10 +2,10 @@ import { bounds, type CallSignal, type Provider } from "#core/index.ts";
 import type { Clock, OutboundAnswer, OutboundBody, ReadClock, Transport } from "#ports/index.ts";
 import {
   type AuthorizeOptions,
+  accountRedactor,
   type BadAnswer,
   type OutboundDraft,
   type ProviderKind,
-  withoutQuotedKeys,
 } from "#providers/index.ts";
 import { AccountTokens } from "./account-tokens.ts";
 import { outboundRequest, type RequestClocks } from "./outbound-request.ts";
@@ -76,7 +76,7 @@ export class ProviderClient {
     try {
       const most = good ? bytesMax : Math.min(bytesMax, bounds.errorBodyBytesMax);
       const said = await answer.body.readAll(most, clock, limitMs, grown);
-      const body = good ? said : withoutQuotedKeys(said, provider);
+      const body = good ? said : accountRedactor(provider).bytes(said);
       return { status: answer.status, headers: answer.headers, body, now: this.#clock.now(), good };
     } catch (thrown) {
       answer.body.cancel();

@@ -4,6 +4,7 @@ import type { Clock } from "#ports/index.ts";
 import { isObject } from "#protocols/index.ts";
 import {
   type Advice,
+  accountRedactor,
   adviceFor,
   type GoodAnswer,
   listQuestion,
@@ -15,7 +16,6 @@ import {
   taskQuestion,
   testLane,
   type UpstreamModelListed,
-  withoutSecrets,
 } from "#providers/index.ts";
 import type { ProviderClient, WholeAnswer } from "./provider-client.ts";
 
@@ -132,7 +132,7 @@ export class ProviderProbe {
       const answer = await this.#ask(draft, asked, Math.max(1, asked.leftMs - took()));
       return this.#judge(kind, draft.provider, { answer, ms: took(), asked });
     } catch (thrown) {
-      const failure = asFailure(thrown);
+      const failure = accountRedactor(draft.provider).failure(asFailure(thrown));
       if (failure.code === "client_closed") throw failure;
       const advice = adviceFor(kind, { status: 0, failure, location: null, model: asked.model });
       const problem = failure.code === "internal_error" ? "The request could not be made." : failure.message;
@@ -180,7 +180,8 @@ export class ProviderProbe {
     if (good && body !== null && hidden === null) {
       return { ...facts, ...noProblem, body, admitted: true };
     }
-    const failure = hidden ?? (good ? notJson : kind.classify(answer));
+    const failure =
+      hidden === null ? (good ? notJson : kind.classify(answer)) : accountRedactor(provider).failure(hidden);
     const theirs = upstreamMessage(body, provider);
     return {
       ...facts,
@@ -265,7 +266,8 @@ function upstreamMessage(body: unknown, provider: Provider): string | null {
   const error = member(first, "error");
   const message = member(error, "message") ?? error ?? member(first, "message") ?? member(first, "detail");
   if (typeof message !== "string" || message.trim() === "") return null;
-  return withoutSecrets(message, provider)
+  return accountRedactor(provider)
+    .text(message)
     .replaceAll(/[\s\p{Cc}]+/gu, " ")
     .trim()
     .slice(0, messageLengthMax);

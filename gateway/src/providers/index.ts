@@ -42,10 +42,9 @@ export { type PassThroughTarget, passThroughTarget } from "./pass-through/pass-t
 export { priceTermsOf } from "./price-terms.ts";
 export { type Advice, adviceFor, noListAdvice } from "./probe-advice.ts";
 export { listQuestion, smallQuestion, taskQuestion, testLane } from "./probe-question.ts";
-export { withoutQuotedKeys } from "./quoted-keys.ts";
 
 export type { SettingField } from "./setting-field.ts";
-export { redactedText, settingIsShown, shownSettings, withoutSecrets } from "./setting-secrets.ts";
+export { accountRedactor, secretsOf, settingIsShown, shownSettings } from "./setting-secrets.ts";
 export { settingTypeProblem, wrongSettings } from "./setting-types.ts";
 export { allowsObject } from "./shared-objects.ts";
 export { keepsThreads } from "./threads.ts";

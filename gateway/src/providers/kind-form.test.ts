@@ -5,7 +5,7 @@ import { kindForm } from "./kind-form.ts";
 import { providerKinds } from "./kinds.ts";
 import { laneTraits } from "./lane-traits.ts";
 import { defaultBaseUrl, laneUrl, rootOf, settingsProblem } from "./lanes.ts";
-import { settingIsShown, shownSettings, withoutSecrets } from "./setting-secrets.ts";
+import { accountRedactor, settingIsShown, shownSettings } from "./setting-secrets.ts";
 import type { CreateInput } from "./video-adapter.ts";
 
 /** Settings that remember which of them were asked for. */
@@ -141,6 +141,6 @@ describe("settings that are shown", () => {
   test("an upstream's words are without the secrets it repeats, longer ones first", () => {
     const provider = providerOf("ark", { settings: { secret_access_key: "canary", session_token: "canary-and-more" } });
     const said = `no: ${provider.secret?.reveal()} canary-and-more canary`;
-    expect(withoutSecrets(said, provider)).toBe("no: [redacted] [redacted] [redacted]");
+    expect(accountRedactor(provider).text(said)).toBe("no: [redacted] [redacted] [redacted]");
   });
 });

@@ -1,9 +1,6 @@
-import type { Provider } from "#core/index.ts";
+import { type Provider, Redactor, redactedText } from "#core/index.ts";
 import { kindForm } from "./kind-form.ts";
 import { providerKind } from "./kinds.ts";
-
-/** What stands for a secret that is there. */
-export const redactedText = "[redacted]";
 
 /** Whether a setting of this name of a kind is shown. What no form asks for may be anything, so it is not. */
 export function settingIsShown(kindId: string, name: string): boolean {
@@ -21,27 +18,43 @@ export function shownSettings(
   return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, shown(name, value)]));
 }
 
-/** A text without any secret of an account that it may repeat: upstreams quote keys in their refusals. */
-export function withoutSecrets(text: string, provider: Provider): string {
-  return secretsIn(provider).reduce((safe, secret) => safe.replaceAll(secret, redactedText), text);
+/** What of an account must never be shown: its key, what is secret in its settings, and what is named so within them. */
+export function secretsOf({ kind, secret, settings }: Provider): readonly string[] {
+  const credential = secret?.reveal() ?? "";
+  const found = [credential, ...secretsInDocument(credential)];
+  for (const [name, value] of Object.entries(settings)) {
+    if (typeof value === "string" && !settingIsShown(kind, name)) found.push(value);
+    else collectNamed(name, value, found);
+  }
+  return found.filter((text) => text !== "");
 }
 
-/** The longest first: a shorter one may be its beginning, and would leave the rest of it standing. */
-export function secretsIn(provider: Provider): readonly string[] {
-  const credential = provider.secret?.reveal() ?? "";
-  const secrets = [credential, ...secretsInDocument(credential)];
-  for (const [name, value] of Object.entries(provider.settings)) {
-    if (typeof value === "string" && !settingIsShown(provider.kind, name)) secrets.push(value);
+/** Hides the secrets of an account. Made once for each, at its first failure. */
+export function accountRedactor(provider: Provider): Redactor {
+  const known = redactors.get(provider);
+  if (known !== undefined) return known;
+  const made = new Redactor(secretsOf(provider));
+  redactors.set(provider, made);
+  return made;
+}
+
+const redactors = new WeakMap<Provider, Redactor>();
+
+const secretName = /key|secret|token|password|credential|authorization/i;
+
+function collectNamed(name: string, value: unknown, found: string[]): void {
+  if (typeof value === "string") {
+    if (secretName.test(name)) found.push(value);
+  } else if (typeof value === "object" && value !== null) {
+    for (const [member, inner] of Object.entries(value)) {
+      collectNamed(secretName.test(name) ? name : member, inner, found);
+    }
   }
-  return secrets.filter((secret) => secret.length >= secretLengthMin).sort((a, b) => b.length - a.length);
 }
 
 /** What is secret in a service account's key file; its addresses and names are none. */
 function secretsInDocument(credential: string): readonly string[] {
-  return [...credential.matchAll(secretMember)].map(([, value]) => value ?? "");
+  return [...credential.matchAll(secretMember)].map(([, value]) => value?.replaceAll("\\n", "\n") ?? "");
 }
 
 const secretMember = /"(?:private_key|private_key_id|client_secret|refresh_token)"\s*:\s*"((?:[^"\\]|\\.)*)"/g;
-
-/** What is shorter stands in any sentence. */
-const secretLengthMin = 4;

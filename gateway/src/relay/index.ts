@@ -12,6 +12,8 @@
  * Promises: every attempt is settled exactly once, before its last bytes leave. When the journal cannot be written, nothing
  * is sent.
  */
+
+export { secretsOf } from "#providers/index.ts";
 export type { FailedAttempt } from "./attempt/call-tally.ts";
 export { fetchBytes } from "./attempt/inline-media.ts";
 export { passes, serves } from "./attempt/lane-match.ts";

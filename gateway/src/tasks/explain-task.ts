@@ -1,4 +1,4 @@
-import { type Failure, type Provider, secretsOf, type Task, withoutSecrets } from "#core/index.ts";
+import type { Failure, Provider, Task } from "#core/index.ts";
 import { explanationOf, type FailedAttempt, upstreamWords } from "#relay/index.ts";
 import type { Place, Plan } from "#routing/index.ts";
 import type { TaskDependencies } from "./dependencies.ts";
@@ -17,7 +17,7 @@ export class SubmissionStory {
     this.failures.push({
       attemptId: task.attemptId,
       code: failure.code,
-      message: upstreamWords(withoutSecrets(`${provider.id}: ${message}`, secretsOf(provider))),
+      message: upstreamWords(`${provider.id}: ${message}`),
       retry: failure.retry,
     });
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { bounds, type Failure } from "#core/index.ts";
+import { bounds, type Failure, Redactor } from "#core/index.ts";
 import {
   type AnswerContext,
   callerSide,
@@ -111,7 +111,7 @@ function translatedTap({ from, to }: { from: From; to: To }, read: (characters: 
 
 /** All that a caller gets of a stream that comes in pieces. */
 function passed(tap: StreamTap, bytes: Uint8Array, cuts: readonly number[] = []): string {
-  const queue = new PieceQueue();
+  const queue = new PieceQueue(() => new Redactor([]));
   const places = [...new Set(cuts.map((cut) => cut % bytes.length))].sort((one, other) => one - other);
   let from = 0;
   for (const to of [...places, bytes.length]) {

@@ -33,7 +33,7 @@ test.each([
   ["vendor", "Incorrect API key provided: sk-proj-********wxyz.", "Incorrect API key provided: [redacted]."],
   ["vendor", "Incorrect API key provided: sk-p...wxyz.", "Incorrect API key provided: [redacted]."],
   ["vendor", "Incorrect API key provided: sk-p…wxyz.", "Incorrect API key provided: [redacted]."],
-  ["vendor", "Another one, ghp_0123456789abcdefghijABCDEFGHIJ012345, too.", "Another one, [redacted], too."],
+  ["vendor", "Another one, ghp_zyxwvutsrqponm9876543210ABCDEFGHIJ, too.", "Another one, [redacted], too."],
 ])("%s: an upstream's own refusal reaches the caller without the key it quotes: %s", async (model, said, told) => {
   for (const status of [400, 404, 422, 429]) {
     const body = JSON.stringify({ error: { message: said, type: "invalid_request_error", param: null, code: "x" } });

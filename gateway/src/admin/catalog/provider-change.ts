@@ -1,11 +1,10 @@
 import type { BodyOf } from "@sluice/contract";
-import { defaultTimeouts, Failure, type Provider } from "#core/index.ts";
+import { defaultTimeouts, Failure, type Provider, redactedText } from "#core/index.ts";
 import type { ProviderDraft, ProviderRecord } from "#ports/index.ts";
 import {
   defaultBaseUrl,
   kindForm,
   providerKind,
-  redactedText,
   type SettingField,
   settingIsShown,
   settingsProblem,

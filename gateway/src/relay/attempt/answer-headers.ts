@@ -1,6 +1,7 @@
 import { type HeaderReader, nanoToUsdText } from "#core/index.ts";
 import type { LimitHeader, LimitUsage, RateHeaders } from "#limits/index.ts";
 import type { Dialect } from "#protocols/index.ts";
+import { accountRedactor } from "#providers/index.ts";
 import { capHeaders, isAgent } from "../agent-caps.ts";
 import type { CallTally } from "./call-tally.ts";
 import type { BegunAttempt } from "./run-attempt.ts";
@@ -10,15 +11,21 @@ export function answerHeaders(attempt: BegunAttempt, upstream: HeaderReader): Re
   const out: Record<string, string> = {};
   const warnings = attempt.warnings.header();
   if (warnings !== null) out["x-sluice-warnings"] = warnings;
+  const redactor = accountRedactor(attempt.selection.deployment.provider);
   upstream.forEach((value, name) => {
-    if (passed.has(name) || name.startsWith("x-codex-")) out[name] = value;
-    // Of events: whoever stands between must neither keep nor gather them. Whole answers are not for any cache.
-    else if (name === "cache-control" && attempt.call.facts.stream) out[name] = value;
-    // The upstream's own request id under another name, for talking to the vendor's support.
-    else if (name === "x-request-id") out["x-sluice-upstream-request-id"] = value;
+    const shownAs = passedName(name, attempt.call.facts.stream);
+    if (shownAs !== null) out[shownAs] = redactor.header(value);
   });
   addOwnHeaders(attempt, out);
   return out;
+}
+
+function passedName(name: string, isStream: boolean): string | null {
+  if (passed.has(name) || name.startsWith("x-codex-")) return name;
+  // Of events: whoever stands between must neither keep nor gather them. Whole answers are not for any cache.
+  if (name === "cache-control") return isStream ? name : null;
+  // The upstream's own request id under another name, for talking to the vendor's support.
+  return name === "x-request-id" ? "x-sluice-upstream-request-id" : null;
 }
 
 /** Headers of an answer that was translated: nothing of another vendor's is passed. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { bounds, Failure, readableOf } from "#core/index.ts";
+import { bounds, Failure, Redactor, readableOf } from "#core/index.ts";
 import type { AnswerBody, PieceListener } from "#ports/index.ts";
 import { openaiChat, upstreamSide } from "#protocols/index.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
@@ -40,6 +40,8 @@ class PushedBody implements AnswerBody {
   }
 }
 
+const redactor = () => new Redactor([]);
+
 function ground({ settles = true, drains = false } = {}) {
   const first = event("one");
   const clock = new FakeClock();
@@ -47,7 +49,7 @@ function ground({ settles = true, drains = false } = {}) {
   const memory = new LargeMemory("large events of streams", bounds.largeEventsBytesMax, bounds.eventBytesMax);
   const body = new PushedBody();
   const tap = upstreamSide("openai-chat").listener.tapStream(false);
-  const waiting = new PieceQueue();
+  const waiting = new PieceQueue(redactor);
   waiting.add(first, tap);
   const ends: string[] = [];
   const stream = new AnswerStream({
@@ -67,6 +69,7 @@ function ground({ settles = true, drains = false } = {}) {
     tap,
     start: { waiting, pending: null },
     inStream: (told) => told,
+    redactor,
     place: memory.open(),
     idleMs: 1_000,
     drains,

@@ -1,4 +1,4 @@
-import { asFailure, type BodySink, bounds, Failure, type LiveBody, type Outcome } from "#core/index.ts";
+import { asFailure, type BodySink, bounds, Failure, type LiveBody, type Outcome, type Redactor } from "#core/index.ts";
 import type { OutboundAnswer, PieceListener } from "#ports/index.ts";
 import type { Dialect, StreamTap } from "#protocols/index.ts";
 import type { RelayDependencies } from "../dependencies.ts";
@@ -32,6 +32,7 @@ export interface AnswerStreamOptions {
   readonly idleMs: number;
   /** An error that the tap found, as the caller is told of it. */
   readonly inStream: (told: Failure) => Failure;
+  readonly redactor: () => Redactor;
   /** The upstream is let finish when the caller goes away. */
   readonly drains: boolean;
 }
@@ -248,7 +249,7 @@ export class AnswerStream implements LiveBody, PieceListener {
 
   #toldFailure(): Failure | null {
     const { failure } = this.#options.tap;
-    return failure && this.#options.inStream(failure);
+    return failure && this.#options.redactor().failure(this.#options.inStream(failure));
   }
 
   /** `sent`: something was written in answer to this pull. */
@@ -259,10 +260,7 @@ export class AnswerStream implements LiveBody, PieceListener {
     this.#end = end;
     const sink = this.#sink;
     if (sink === null || (sent && !end.isEmpty)) return;
-    if (end.isEmpty) {
-      sink.close();
-      return;
-    }
+    if (end.isEmpty) return sink.close();
     const answered = this.#answered;
     this.#answered = nobody;
     end.pull(sink, answered);
@@ -272,7 +270,7 @@ export class AnswerStream implements LiveBody, PieceListener {
     const { tap, entry, answer } = this.#options;
     this.#settle(() => {
       if (tap.failure === null) entry.finish(answer.status, tap);
-      else entry.breakOff("failed", tap.failure);
+      else entry.breakOff("failed", this.#options.redactor().failure(tap.failure));
     });
   }
 
@@ -288,8 +286,9 @@ export class AnswerStream implements LiveBody, PieceListener {
   }
 
   /** Settles what was seen and, when a caller is still there, tells it in its own dialect, unless the upstream has. */
-  #breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure, told: boolean = isTold(this.#options.tap)): void {
-    const { tap, entry } = this.#options;
+  #breakOff(outcome: Exclude<Outcome, "rejected">, thrown: Failure, told: boolean = isTold(this.#options.tap)): void {
+    const { tap, entry, redactor } = this.#options;
+    const failure = outcome === "cancelled" ? thrown : redactor().failure(thrown);
     this.#settle(() => entry.breakOff(outcome, failure));
     if (outcome === "cancelled") return;
     if (tap.isRaw === true) {

@@ -7,6 +7,7 @@ import {
   type Outcome,
   onlyCounts,
   type PriceTerms,
+  type Redactor,
   type Served,
   tokensOf,
 } from "#core/index.ts";
@@ -17,6 +18,7 @@ import { priceTermsOf } from "#providers/index.ts";
 import { callFields } from "../call.ts";
 import { addUp, faultOf } from "./attempt-fault.ts";
 import type { AttemptParts } from "./attempt-parts.ts";
+import { attemptRedactor, shownWords } from "./attempt-redactor.ts";
 import { KeptObjects } from "./kept-objects.ts";
 import {
   asServed,
@@ -34,7 +36,6 @@ import {
 import { bookOthers } from "./other-models.ts";
 import { pricesAt } from "./sold-models.ts";
 import { StreamMoney } from "./stream-money.ts";
-import { failureWords } from "./upstream-words.ts";
 
 /**
  * One attempt's fact in the making: written ahead when made, settled exactly once however the attempt ends. The
@@ -145,6 +146,11 @@ export class AttemptEntry {
     return this.#booked?.costNanoUsd ?? null;
   }
 
+  /** What is told of a failure goes by it. */
+  get redactor(): Redactor {
+    return attemptRedactor(this.#parts.selection.deployment.provider, this.#parts.call.headers);
+  }
+
   get overheadMs(): number {
     return this.#overheadMs ?? 0;
   }
@@ -208,7 +214,8 @@ export class AttemptEntry {
    */
   fail(thrown: Failure): Failure {
     const sent = this.#sentMs !== 0;
-    const failure = sent ? this.#judged(thrown) : thrown.with({ arrival: "unsent" });
+    const safe = this.redactor.failure(thrown);
+    const failure = sent ? this.#judged(safe) : safe.with({ arrival: "unsent" });
     const outcome = failure.code === "client_closed" ? "cancelled" : "failed";
     if (this.#firstByteMs === null && sent)
       this.#parts.tally.awayMs += this.#parts.dependencies.clock.monotonic() - this.#sentMs;
@@ -230,7 +237,7 @@ export class AttemptEntry {
     return withCounted(told, this.#parts.call.facts, this.#parts.selection.model, this.#inputEstimate);
   }
 
-  /** After an answer began. */
+  /** After an answer began. `failure` is shown as it is. */
   breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure): void {
     const { stream } = this;
     // Of a background response only the listener has gone.
@@ -360,19 +367,15 @@ export class AttemptEntry {
 
   #tellFailure(failure: Failure): void {
     const { code, retry } = failure;
-    const message = this.#words(failure, this.refusedWith);
-    this.#parts.tally.failed({ attemptId: this.attemptId, code, message, retry });
+    this.#parts.tally.failed({ attemptId: this.attemptId, code, message: this.#words(failure), retry });
   }
 
   #faultOf(failure: Failure): AttemptFault {
-    const words = () => this.#words(failure, this.refusedWith);
+    const words = () => this.#words(failure);
     return faultOf(failure, { call: this.#parts.call, upstreamStatus: this.#upstreamStatus, words });
   }
 
-  #words({ message }: Failure, said: string | null): string {
-    const from = { headers: this.#parts.call.headers, provider: this.#parts.selection.deployment.provider };
-    return failureWords(message, said, from);
-  }
+  readonly #words = (failure: Failure): string => shownWords(this.redactor, failure, this.refusedWith);
 }
 
 interface Booking {

@@ -161,11 +161,12 @@ function succeeded(
   translated: TranslatedAnswer | null,
 ): Delivery {
   const { tally, entry } = attempt;
+  const shown = facts.status === "failed" ? entry.redactor.bytes(reply) : reply;
   entry.succeed(answer.status, facts, translated?.images ?? 0);
   entry.warnUnpriced();
   tally.end();
   return translated === null
-    ? { status: answer.status, headers: answerHeaders(attempt, answer.headers), body: reply }
+    ? { status: answer.status, headers: answerHeaders(attempt, answer.headers), body: shown }
     : { status: 200, headers: translatedHeaders(attempt, translated.contentType), body: translated.body };
 }
 
@@ -219,7 +220,9 @@ function truncated(message: string): Failure {
 
 function inStream(attempt: Attempt): (failure: Failure) => Failure {
   const { protocol, requestId } = attempt.call;
-  return (failure) => refusalInStream({ dialect: protocol.dialect, requestId }, refusedBy(attempt), failure);
+  const { entry } = attempt;
+  return (failure) =>
+    entry.redactor.failure(refusalInStream({ dialect: protocol.dialect, requestId }, refusedBy(attempt), failure));
 }
 
 function refusedBy({ selection, match, entry }: Attempt): RefusedBy {

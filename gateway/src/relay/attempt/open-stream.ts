@@ -1,4 +1,4 @@
-import type { Failure } from "#core/index.ts";
+import type { Failure, Redactor } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import type { StreamTap } from "#protocols/index.ts";
 import type { Delivery } from "../call.ts";
@@ -32,7 +32,8 @@ export async function openStream(
   const place = events.open();
   try {
     entry.stream = tap;
-    const start = await readStreamStart({ clock, answer, tap, place, firstEventMs, idleMs, begun });
+    const redactor = (): Redactor => entry.redactor;
+    const start = await readStreamStart({ clock, answer, tap, place, firstEventMs, idleMs, begun, redactor });
     check(start.cut);
     entry.begin(tap);
     const headers = headersOf();
@@ -43,7 +44,7 @@ export async function openStream(
     }
     passAtOnce(headers);
     const stream = new AnswerStream({
-      ...{ dependencies, call, entry, answer, tap, start, place, idleMs, inStream },
+      ...{ dependencies, call, entry, answer, tap, start, place, idleMs, inStream, redactor },
       dialect: call.protocol.dialect,
       over: () => tally.end(),
       drains: drains(call, provider),

@@ -1,3 +1,4 @@
+import type { Redactor } from "#core/index.ts";
 import type { StreamTap } from "#protocols/index.ts";
 
 /** To copy and write more at once would hold up everybody else. */
@@ -7,6 +8,12 @@ const partBytes = 256 * 1024;
 export class PieceQueue {
   #pieces: Uint8Array[] = [];
   #bytes = 0;
+  readonly #redactor: () => Redactor;
+
+  /** `redactor`: for the upstream's own error events, and whatever comes with and after them. */
+  constructor(redactor: () => Redactor) {
+    this.#redactor = redactor;
+  }
 
   get bytes(): number {
     return this.#bytes;
@@ -14,8 +21,9 @@ export class PieceQueue {
 
   /** What a tap has just returned, and what follows it. */
   add(bytes: Uint8Array, tap: StreamTap): void {
-    if (bytes.length > 0) this.#pieces.push(bytes);
-    this.#bytes += bytes.length;
+    const shown = tap.failure === null ? bytes : this.#redactor().bytes(bytes);
+    if (shown.length > 0) this.#pieces.push(shown);
+    this.#bytes += shown.length;
     for (const more of tap.takeMore?.() ?? []) {
       this.#pieces.push(more);
       this.#bytes += more.length;

@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { bounds, type Redactor } from "#core/index.ts";
 import type { Clock, OutboundAnswer } from "#ports/index.ts";
 import type { StreamTap } from "#protocols/index.ts";
 import type { HeldMemory } from "./large-memory.ts";
@@ -33,6 +33,7 @@ export interface StreamStartOptions {
   readonly place: HeldMemory;
   /** Whether the stream has begun, with all events so far. It is asked once there is one. */
   readonly begun: (tap: StreamTap) => boolean;
+  readonly redactor: () => Redactor;
 }
 
 /**
@@ -44,7 +45,7 @@ export async function readStreamStart(options: StreamStartOptions): Promise<Stre
   const { clock, tap, place, firstEventMs, idleMs } = options;
   const { body } = options.answer;
   const firstEventBy = clock.monotonic() + firstEventMs;
-  const waiting = new PieceQueue();
+  const waiting = new PieceQueue(options.redactor);
   let release = releaseAfter(clock, silenceMs);
   const start = (cut: StreamStart["cut"], pending: StreamStart["pending"] = null): StreamStart => ({
     ...{ waiting, cut, pending },

@@ -14,7 +14,7 @@ import {
   upstreamSide,
   withoutMark,
 } from "#protocols/index.ts";
-import type { OutboundDraft } from "#providers/index.ts";
+import { accountRedactor, type OutboundDraft } from "#providers/index.ts";
 import type { Selection } from "#routing/index.ts";
 import { answerHeaders } from "../attempt/answer-headers.ts";
 import type { CallTally } from "../attempt/call-tally.ts";
@@ -171,7 +171,9 @@ function takeWhole(parts: PassedAttempt, answer: OutboundAnswer): Promise<Delive
     entry.succeed(answer.status, facts, 0);
     entry.warnUnpriced();
     tally.end();
-    return { status: answer.status, headers: headersOf(parts, answer), body };
+    const isError = facts.errorMessage !== null || facts.status === "failed";
+    const shown = isError ? entry.redactor.bytes(body) : body;
+    return { status: answer.status, headers: headersOf(parts, answer), body: shown };
   });
 }
 
@@ -241,9 +243,10 @@ async function tapOf({ passed, match }: PassedAttempt, { headers }: OutboundAnsw
 
 function headersOf(parts: PassedAttempt, answer: OutboundAnswer): Record<string, string> {
   const headers = answerHeaders(parts, answer.headers);
+  const redactor = accountRedactor(parts.selection.deployment.provider);
   for (const name of parts.passed.method === "HEAD" ? ofHeads : ofAnswers) {
     const value = answer.headers.get(name);
-    if (value !== null) headers[name] = value;
+    if (value !== null) headers[name] = redactor.header(value);
   }
   if (parts.selection.deployment.id === "") delete headers["x-sluice-deployment"];
   if (parts.passed.place.target.isUpload) addUploadHeaders(headers, answer.headers);

@@ -6,14 +6,24 @@ import {
   type LiveBody,
   type Principal,
   type Provider,
+  type Redactor,
   type UpstreamObject,
 } from "#core/index.ts";
 import { freeRequest, type Permit } from "#limits/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import { isEventStreamType } from "#protocols/index.ts";
-import { type Lane, lanesOf, laneUrl, type OutboundDraft, type ProviderKind, providerKind } from "#providers/index.ts";
+import {
+  accountRedactor,
+  type Lane,
+  lanesOf,
+  laneUrl,
+  type OutboundDraft,
+  type ProviderKind,
+  providerKind,
+} from "#providers/index.ts";
 import { passAtOnce } from "../attempt/answer-headers.ts";
 import { AnswerStream } from "../attempt/answer-stream.ts";
+import { attemptRedactor } from "../attempt/attempt-redactor.ts";
 import { withQuery } from "../attempt/forwarded-query.ts";
 import { PieceQueue } from "../attempt/piece-queue.ts";
 import { continueTrace, forwardedHeaders, ownIdempotencyKeys } from "../attempt/request-headers.ts";
@@ -57,7 +67,7 @@ export async function askResponseOwner(dependencies: RelayDependencies, call: St
     try {
       if (call.method !== "GET") await dependencies.background().refresh(workspaceId, upstreamId, signal);
       const asked: Asked = { ...accountOf(dependencies, call, response), dependencies, call, response, permit };
-      return await deliver(asked, await send(asked));
+      return await ask(asked);
     } catch (thrown) {
       permit.settle(0);
       throw thrown;
@@ -82,6 +92,14 @@ interface Asked extends Account {
   readonly call: StoredResponseCall;
   readonly response: UpstreamObject;
   readonly permit: Permit;
+}
+
+async function ask(asked: Asked): Promise<CallResult> {
+  try {
+    return await deliver(asked, await send(asked));
+  } catch (thrown) {
+    throw attemptRedactor(asked.provider, asked.call.headers).failure(asFailure(thrown));
+  }
 }
 
 async function send(asked: Asked): Promise<OutboundAnswer> {
@@ -116,7 +134,9 @@ async function deliver(asked: Asked, answer: OutboundAnswer): Promise<CallResult
     return await dependencies.answers.reading(answer, provider.timeouts.idleMs, async (body) => {
       permit.settle(0);
       if (call.method === "DELETE") await endObject(dependencies, response);
-      return { status, headers, body };
+      const isFailed = Buffer.from(body.buffer, body.byteOffset, body.length).includes('"failed"');
+      const shown = isFailed ? attemptRedactor(provider, call.headers).bytes(body) : body;
+      return { status, headers, body: shown };
     });
   } catch (thrown) {
     answer.body.cancel();
@@ -135,6 +155,7 @@ async function endObject({ upstreamObjects, observer }: RelayDependencies, respo
 
 function openStream({ dependencies, call, permit, provider }: Asked, answer: OutboundAnswer): LiveBody {
   const end = (): void => void permit.settle(0);
+  const redactor = (): Redactor => attemptRedactor(provider, call.headers);
   return new AnswerStream({
     dependencies,
     call,
@@ -144,7 +165,8 @@ function openStream({ dependencies, call, permit, provider }: Asked, answer: Out
     answer,
     tap: call.protocol.wire.tapStream(false),
     inStream: inSafeWords,
-    start: { waiting: new PieceQueue(), pending: null },
+    start: { waiting: new PieceQueue(redactor), pending: null },
+    redactor,
     place: dependencies.events.open(),
     idleMs: provider.timeouts.idleMs,
     drains: false,
@@ -192,13 +214,14 @@ function accountOf(dependencies: RelayDependencies, call: StoredResponseCall, re
 }
 
 function answerHeaders(call: StoredResponseCall, provider: Provider, answer: OutboundAnswer): Record<string, string> {
+  const redactor = accountRedactor(provider);
   const out: Record<string, string> = {
-    "content-type": answer.headers.get("content-type") ?? "application/json",
+    "content-type": redactor.header(answer.headers.get("content-type") ?? "application/json"),
     "x-request-id": call.requestId,
     "x-sluice-provider": provider.id,
   };
   const upstreamRequestId = answer.headers.get("x-request-id");
-  if (upstreamRequestId !== null) out["x-sluice-upstream-request-id"] = upstreamRequestId;
+  if (upstreamRequestId !== null) out["x-sluice-upstream-request-id"] = redactor.header(upstreamRequestId);
   return out;
 }
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Explanation } from "@sluice/contract";
-import { bounds, maskSecrets } from "#core/index.ts";
+import { bounds } from "#core/index.ts";
 import type { CapturedRequest, ExplainedRequest } from "#ports/index.ts";
 import { isSecretHeader, isShownHeader } from "#telemetry/index.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
@@ -40,7 +40,6 @@ function explainer(change: Partial<ExplainerOptions> = {}): KeptExplainer {
     place: { kind: "sqlite", path: join(directory, "sluice.db") },
     clock,
     observer: { log: (level, message) => said.push(`${level}: ${message}`) },
-    mask: maskSecrets,
     hidesHeader: isSecretHeader,
     showsHeader: isShownHeader,
     captureRetentionMs: () => 7 * dayMs,
@@ -190,7 +189,7 @@ describe("a credential", () => {
     const text = `the key is ${secret.slice(0, 14)}`;
     told.capture(captured("req_1", { responseBody: body(text, true), secrets: [secret] }));
     await told.written();
-    expect((await store().capture("req_1"))?.response_body).toBe("the key is ");
+    expect((await store().capture("req_1"))?.response_body).toBe("the key is [redacted]");
   });
 
   test("is taken out of the sentences of an explanation, which are short", async () => {

@@ -1,5 +1,5 @@
 import type { Explanation } from "@sluice/contract/console";
-import { bounds } from "#core/index.ts";
+import { bounds, maskSecrets } from "#core/index.ts";
 import type {
   CapturedBody,
   CapturedRequest,
@@ -76,7 +76,7 @@ class ExplainQueue implements KeptExplainer {
       return;
     }
     try {
-      const text = JSON.stringify(masked(explanation(), this.#options));
+      const text = JSON.stringify(masked(explanation()));
       const row = {
         request_id: requestId,
         workspace_id: workspaceId,
@@ -224,8 +224,8 @@ class ExplainQueue implements KeptExplainer {
 }
 
 /** Sentences may quote what an upstream said. */
-function masked(explanation: Explanation, { mask }: SecretLooks): Explanation {
-  const short = (text: string): string => mask(text).slice(0, bounds.explainTextMax);
+function masked(explanation: Explanation): Explanation {
+  const short = (text: string): string => maskSecrets(text).slice(0, bounds.explainTextMax);
   const { refusal, failures, ...coded } = explanation;
   return {
     ...coded,

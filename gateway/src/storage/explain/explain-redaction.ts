@@ -1,11 +1,9 @@
-import { bounds, withoutSecrets } from "#core/index.ts";
+import { bounds, Redactor } from "#core/index.ts";
 import type { CapturedBody, CapturedRequest } from "#ports/index.ts";
 import type { NewRow } from "../database/schema.ts";
 
 /** How credentials are known that show themselves. */
 export interface SecretLooks {
-  /** The text without what looks like a credential. */
-  readonly mask: (text: string) => string;
   /** A header with this name holds one, whatever is in it. */
   readonly hidesHeader: (name: string) => boolean;
   /** It is known what a header with this name holds, and that it may be looked at. */
@@ -19,7 +17,8 @@ export function captureRow(
   times: { readonly at: number; readonly expiresAt: number },
   secrets: readonly string[] = secretsIn(captured, looks),
 ): NewRow<"request_captures"> {
-  const clean = (text: string): string => looks.mask(withoutSecrets(text, secrets));
+  const redactor = new Redactor(secrets);
+  const clean = (text: string): string => redactor.text(text);
   const headers = (all: CapturedRequest["requestHeaders"]): string =>
     JSON.stringify(
       all
@@ -31,8 +30,7 @@ export function captureRow(
             : clean(value).slice(0, bounds.captureHeaderCharactersMax),
         ]),
     );
-  const body = (one: CapturedBody | null): string | null =>
-    one === null ? null : clean(one.truncated ? withoutBegun(one.text, secrets) : one.text);
+  const body = (one: CapturedBody | null): string | null => (one === null ? null : clean(one.text));
   const { requestId, workspaceId, keyId, requestBody, responseBody } = captured;
   return {
     request_id: requestId,
@@ -67,13 +65,3 @@ function hiddenValues({ requestHeaders, responseHeaders }: CapturedRequest, look
 }
 
 const secretCharactersMin = 8;
-
-/** A text that was cut in the middle of a credential ends before it. */
-function withoutBegun(text: string, secrets: readonly string[]): string {
-  for (const secret of secrets) {
-    for (let length = Math.min(secret.length - 1, text.length); length >= secretCharactersMin; length--) {
-      if (text.endsWith(secret.slice(0, length))) return text.slice(0, -length);
-    }
-  }
-  return text;
-}

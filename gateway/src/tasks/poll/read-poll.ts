@@ -1,4 +1,5 @@
 import { asFailure, Failure, type Task } from "#core/index.ts";
+import { accountRedactor } from "#providers/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { adapterGone, pollClocks } from "../upstream-call.ts";
 import { type VideoAdapter, videoKindOf } from "../video-lane-match.ts";
@@ -10,8 +11,19 @@ export type Seen =
   | { readonly kind: "state"; readonly state: VideoState }
   | { readonly kind: "gone" | "failed"; readonly failure: Failure };
 
-/** Asks the account that has the task how it is. Never throws. */
+/** Asks the account that has the task how it is, and hides the account's secrets in what it says of a failure. Never throws. */
 export async function readPoll(dependencies: TaskDependencies, task: Task, signal: AbortSignal): Promise<Seen> {
+  const seen = await ask(dependencies, task, signal);
+  if (task.account === null) return seen;
+  const redactor = accountRedactor(dependencies.accounts.providerOf(task.account));
+  if (seen.kind !== "state") return { ...seen, failure: redactor.failure(seen.failure) };
+  const { error } = seen.state;
+  if (error === null) return seen;
+  const shown = { code: redactor.text(error.code), message: redactor.text(error.message) };
+  return { kind: "state", state: { ...seen.state, error: shown } };
+}
+
+async function ask(dependencies: TaskDependencies, task: Task, signal: AbortSignal): Promise<Seen> {
   const { account, upstreamId, upstreamModel } = task;
   const found = account === null ? null : videoKindOf(account.kind);
   if (account === null || upstreamId === null || found === null) {

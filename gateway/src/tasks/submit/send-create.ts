@@ -2,7 +2,7 @@ import { outcomeOf } from "#bodies/index.ts";
 import { asFailure, bounds, type Deployment, type Failure, type Provider, type Task } from "#core/index.ts";
 import { parseObject } from "#protocols/index.ts";
 import { isGood, type RequestClocks, type WholeAnswer } from "#provider-client/index.ts";
-import type { OutboundDraft } from "#providers/index.ts";
+import { accountRedactor, type OutboundDraft } from "#providers/index.ts";
 import type { MaterialInHand } from "../accept/materials.ts";
 import type { VideoRequest } from "../accept/validate-video.ts";
 import type { TaskDependencies } from "../dependencies.ts";
@@ -103,10 +103,10 @@ export async function sendCreate(
     if (!isGood(begun.status)) refusedWith = begun.status;
     answer = await providerClient.read(provider, begun, readLimits);
     if (answer.good) return { kind: "accepted", ...found.adapter.readCreated(answer, draft) };
-    const failure = found.kind.classify(answer);
+    const failure = accountRedactor(provider).failure(found.kind.classify(answer));
     return refuses(answer.status, answer.body) ? refused(failure) : { kind: "unknown", failure };
   } catch (thrown) {
-    const failure = asFailure(thrown);
+    const failure = accountRedactor(provider).failure(asFailure(thrown));
     return isRefusal(failure, answer, refusedWith) ? refused(failure) : { kind: "unknown", failure };
   }
 }

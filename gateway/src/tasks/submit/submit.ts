@@ -1,5 +1,6 @@
 import { storedSentence } from "@sluice/contract/words";
 import { asFailure, bounds, type Failure, type Model, type Task, videoPrice } from "#core/index.ts";
+import { accountRedactor } from "#providers/index.ts";
 import type { Plan } from "#routing/index.ts";
 import type { MaterialInHand } from "../accept/materials.ts";
 import type { VideoRequest } from "../accept/validate-video.ts";
@@ -139,7 +140,9 @@ async function attempt(
   const startMs = clock.monotonic();
   const { upstreamIds } = stagePlan;
   const toSend = { task: pass.task, request, material };
-  const prepared = await prepareCreate(dependencies, toSend, { deployment, upstreamIds }).catch(asFailure);
+  const prepared = await prepareCreate(dependencies, toSend, { deployment, upstreamIds }).catch((thrown: unknown) =>
+    accountRedactor(deployment.provider).failure(asFailure(thrown)),
+  );
   if (prepared instanceof Error) {
     // Nothing was sent, and it is not the deployment's fault: the task waits until there is room or a thread again.
     if (!walk.sent && prepared.upstream === undefined && notNow.has(prepared.code)) {

@@ -1,4 +1,4 @@
-import { bounds, type EndpointId, maskSecrets, withoutSecrets } from "#core/index.ts";
+import { bounds, type EndpointId, Redactor } from "#core/index.ts";
 import type { CapturedBody, ContentBodies } from "#ports/index.ts";
 import { chatAnswered, chatAsked, chatStreamed } from "./chat-content.ts";
 import { readCutJson } from "./closed-json.ts";
@@ -42,7 +42,8 @@ export function readContent({ endpoint, request, response, secrets }: ContentBod
   if (dialect === undefined) return null;
   const { system, input } = dialect.asked(jsonIn(request));
   const output = answeredIn(dialect, response);
-  const clean = (text: string): string => maskSecrets(withoutSecrets(text, secrets));
+  const redactor = new Redactor(secrets);
+  const clean = (text: string): string => redactor.text(text);
   const written = [system, input, output].map((list) => jsonOf(list, clean));
   const [ofSystem, ofInput, ofOutput] = written.map(({ json }) => json);
   return {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Secret } from "#core/index.ts";
 import { bytes, providerOf } from "../../test/provider-ground.ts";
-import { withoutQuotedKeys } from "./quoted-keys.ts";
+import { accountRedactor } from "./setting-secrets.ts";
 
 const keyId = "0123456789abcdef0123456789abcdef01234567";
 const account = {
@@ -12,7 +12,7 @@ const account = {
   client_email: "sluice@proj.iam.gserviceaccount.com",
 };
 const provider = providerOf("vertex", { secret: new Secret(JSON.stringify(account)) });
-const told = (text: string): string => new TextDecoder().decode(withoutQuotedKeys(bytes(text), provider));
+const told = (text: string): string => new TextDecoder().decode(accountRedactor(provider).bytes(bytes(text)));
 
 test("a refusal that begins as the account's key file does, as every document with a type, stays as it is", () => {
   const refusal = '{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long"}}';

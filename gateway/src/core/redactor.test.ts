@@ -1,0 +1,66 @@
+import { describe, expect, test } from "bun:test";
+import { Failure } from "./failure.ts";
+import { Redactor } from "./redactor.ts";
+
+/** Looks like no vendor's key: only its value tells. */
+const secret = 'K3y/of+the"company=2026~Wm2Xv8Tb4Rn6Pd1L';
+const redactor = new Redactor([secret, "tiny"], new Redactor(["another-secret-0123456789"]));
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+const escaped = (text: string): string =>
+  [...text].map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+
+describe("a secret is hidden in a text", () => {
+  test.each([
+    ["whole", secret],
+    ["that another redactor knows", "another-secret-0123456789"],
+    ["short and whole", "tiny"],
+    ["its beginning of 8", secret.slice(0, 8)],
+    ["any 12 of it", secret.slice(13, 25)],
+    ["in JSON", JSON.stringify(secret).slice(1, -1)],
+    ["in JSON in JSON", JSON.stringify(JSON.stringify(escaped(secret))).slice(1, -1)],
+    ["escaped letter by letter", escaped(secret)],
+    ["with \\/ for /", JSON.stringify(secret).slice(1, -1).replaceAll("/", "\\/")],
+    ["URL-encoded", encodeURIComponent(secret)],
+    ["URL-encoded letter by letter", Buffer.from(secret).toString("hex").replace(/../g, "%$&")],
+    ["masked in the middle", `****${secret.slice(-4)}`],
+    ["in UTF-16", [...secret].join("\0")],
+  ])("%s", (_, said) => {
+    expect(redactor.text(`The key ${said} is wrong.`)).toMatch(/^The key (?:\\")?\[redacted\](?:\\")? is wrong\.$/);
+  });
+
+  test.each(["", "a", "ab", "user:"])("in base64 behind %p, which keeps what it says beside it", (before) => {
+    const shown = redactor.text(`Basic is ${base64(`${before}${secret}`)}, not ${base64(secret).replaceAll("/", "_")}`);
+    expect(shown).toMatch(/^Basic is .{0,9}\[redacted\].{0,3}, not \[redacted\].{0,3}$/);
+  });
+
+  test("not where a text only shares a word with it", () => {
+    expect(new Redactor(["sk-upstream-of-main"]).text("The upstream-model failed.")).toBe("The upstream-model failed.");
+  });
+
+  test("again and again, and everything else stays as it is", () => {
+    expect(redactor.text(`${secret}${secret} and ${secret}`)).toBe("[redacted] and [redacted]");
+    const plain = '{"error":{"message":"50% of \\u00fc, C:\\\\new … at most 3"}}';
+    const bytes = new TextEncoder().encode(plain);
+    expect(redactor.bytes(bytes)).toBe(bytes);
+  });
+});
+
+test("hides them in all of a failure that is shown or logged, and changes nothing else of it", () => {
+  const body = new TextEncoder().encode(JSON.stringify({ error: { message: "m", code: secret, param: secret } }));
+  const options = { retry: "other", unhealthy: true, status: 429, type: "x", retryAfterMs: 5 } as const;
+  const upstream = { status: 400, contentType: `a/b; x=${secret.slice(-12)}`, body };
+  const cause = new Error(`caused by ${secret}`, { cause: new Failure("upstream_error", secret) });
+  const failure = new Failure("upstream_error", `no ${secret}`, { ...options, param: secret, upstream, cause });
+  const safe = redactor.failure(failure);
+  expect(safe).toMatchObject({ ...options, code: "upstream_error", message: "no [redacted]", param: "[redacted]" });
+  expect(new TextDecoder().decode(safe.upstream?.body)).toBe(
+    '{"error":{"message":"m","code":"[redacted]","param":"[redacted]"}}',
+  );
+  expect(Bun.inspect(safe)).not.toContain(secret.slice(13, 25));
+  expect(safe.upstream?.contentType).toBe("a/b; x=[redacted]");
+});
+
+test("a failure that tells nothing is the very same", () => {
+  const failure = new Failure("upstream_error", "The model is busy.", { cause: new Error("busy") });
+  expect(redactor.failure(failure)).toBe(failure);
+});

@@ -1,0 +1,262 @@
+import { Failure } from "./failure.ts";
+import { maskSecrets } from "./secret-looks.ts";
+
+/** What stands for a secret that is there. */
+export const redactedText = "[redacted]";
+
+/**
+ * Takes secrets out of what an upstream says: whole, any part of 12 characters, a beginning of 8, also
+ * escaped for JSON, URL-encoded, in base64 or masked in the middle ("sk-pr…wxyz"); and whatever looks like a credential.
+ * Made when something failed. A text is searched once, however many secrets there are.
+ */
+export class Redactor {
+  readonly #parts = new Map<string, Place[]>();
+  /** Which pairs of characters a part begins with, one bit for each: most of a text is passed over by it. */
+  readonly #pairs = new Uint8Array(8_192);
+  /** Documents, which begin as any other does, and what is too short to have parts. */
+  readonly #whole: string[] = [];
+  readonly #words: string[] = [];
+  readonly #base: Redactor | null;
+
+  /** `base`: looks for more secrets, and is kept where making it anew would cost too much. */
+  constructor(secrets: Iterable<string>, base: Redactor | null = null) {
+    this.#base = base;
+    for (const secret of new Set(secrets)) this.#add(secret);
+  }
+
+  text(text: string): string {
+    const spans = this.#spans(text, 0);
+    return maskSecrets(spans.length === 0 ? text : replaced(text, inOrder(spans)));
+  }
+
+  /** A body or a piece of one. The very same bytes where there is nothing to hide. */
+  bytes(bytes: Uint8Array): Uint8Array {
+    const text = decoder.decode(bytes);
+    const safe = this.text(text);
+    return safe === text ? bytes : encoder.encode(safe);
+  }
+
+  /** A header's value. Only known secrets are looked for: ids of requests look like anything. */
+  header(value: string): string {
+    const spans = this.#found(value);
+    return spans.length === 0 ? value : replaced(value, inOrder(spans));
+  }
+
+  /** All of a failure that may be shown or logged. */
+  failure(failure: Failure): Failure {
+    const { message, param, upstream, cause } = failure;
+    const safe = {
+      message: this.text(message),
+      param: param === null ? null : this.text(param),
+      upstream:
+        upstream === undefined
+          ? undefined
+          : { ...upstream, contentType: this.header(upstream.contentType), body: this.bytes(upstream.body) },
+      cause: this.#cause(cause),
+    };
+    const isSame =
+      safe.message === message &&
+      safe.param === param &&
+      safe.cause === cause &&
+      safe.upstream?.body === upstream?.body &&
+      safe.upstream?.contentType === upstream?.contentType;
+    if (isSame) return failure;
+    const { upstream: answer, ...words } = safe;
+    return failure.with({ ...words, ...(answer === undefined ? {} : { upstream: answer }) });
+  }
+
+  #cause(cause: unknown): unknown {
+    if (cause instanceof Failure) return this.failure(cause);
+    if (!(cause instanceof Error)) return typeof cause === "string" ? this.text(cause) : cause;
+    const message = this.text(cause.message);
+    const inner = this.#cause(cause.cause);
+    if (message === cause.message && inner === cause.cause) return cause;
+    const safe = new Error(message, { cause: inner });
+    safe.name = cause.name;
+    safe.stack = cause.stack === undefined ? message : this.text(cause.stack);
+    return safe;
+  }
+
+  #add(secret: string): void {
+    if (secret.length < shortestSecret) return;
+    if (secret.length < partLength || secret.startsWith("{")) {
+      this.#whole.push(secret);
+      return;
+    }
+    if (/^\S+$/.test(secret) && secret.length >= partLength * 2) this.#words.push(secret);
+    for (const form of formsOf(secret)) {
+      for (let at = 0; at + partLength <= form.length; at += partStep) this.#addPart(form, at);
+    }
+  }
+
+  #addPart(form: string, at: number): void {
+    const part = form.slice(at, at + partLength);
+    const places = this.#parts.get(part);
+    if (places !== undefined) {
+      if (places.length < placesMax) places.push({ form, at });
+      return;
+    }
+    this.#parts.set(part, [{ form, at }]);
+    const pair = pairAt(part, 0);
+    this.#pairs[pair >> 3] = (this.#pairs[pair >> 3] ?? 0) | (1 << (pair & 7));
+  }
+
+  /** Also where the text has to be decoded first, up to three times: `%73k-…`, `\u0073k-…`, UTF-16. */
+  #spans(text: string, depth: number): Span[] {
+    const spans = this.#found(text);
+    const decoded = depth < decodesMax ? decode(text) : null;
+    if (decoded === null) return spans;
+    for (const { start, end } of this.#spans(decoded.text, depth + 1)) {
+      spans.push({ start: decoded.places[start] ?? text.length, end: decoded.places[end] ?? text.length });
+    }
+    return spans;
+  }
+
+  #found(text: string): Span[] {
+    const spans: Span[] = this.#base === null ? [] : this.#base.#found(text);
+    for (const secret of this.#whole) {
+      for (let at = text.indexOf(secret); at !== -1; at = text.indexOf(secret, at + secret.length)) {
+        spans.push({ start: at, end: at + secret.length });
+      }
+    }
+    for (const secret of this.#words) addMasked(text, secret, spans);
+    for (let at = 0; at + partLength <= text.length; at++) {
+      const pair = pairAt(text, at);
+      if (((this.#pairs[pair >> 3] ?? 0) & (1 << (pair & 7))) === 0) continue;
+      const places = this.#parts.get(text.slice(at, at + partLength));
+      if (places === undefined) continue;
+      const telling = places
+        .map((place) => widest(text, at, place))
+        .filter(({ start, end, isBeginning }) => isBeginning || end - start >= tellingPart);
+      spans.push(...telling);
+      at = Math.max(at, ...telling.map(({ end }) => end - partLength));
+    }
+    return spans;
+  }
+}
+
+/** Where a part stands in one of the forms of a secret. */
+interface Place {
+  readonly form: string;
+  readonly at: number;
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What is shorter stands in any sentence. */
+const shortestSecret = 4;
+const partLength = 8;
+/** Less of a secret than this, but for its beginning, may be a word of the language. */
+const tellingPart = 12;
+/** Any twelve characters of a secret hold a part that begins at a multiple of four. */
+const partStep = 4;
+/** Of a part that stands in a secret again and again. */
+const placesMax = 16;
+const decodesMax = 3;
+
+/** The ways in which a secret may be written. A URL's scheme is none. */
+function formsOf(secret: string): ReadonlySet<string> {
+  const bare = secret.replace(/^[a-z][a-z0-9+.-]*:\/\//i, "").toWellFormed();
+  const forms = [bare, JSON.stringify(bare).slice(1, -1), encodeURIComponent(bare)];
+  const bytes = Buffer.from(bare);
+  // Beside what comes ahead of it, as a user's name, it is in base64 in one of three ways.
+  for (const [ahead, changed] of [
+    [0, 0],
+    [1, 2],
+    [2, 3],
+  ] as const) {
+    const whole = Buffer.concat([Buffer.alloc(ahead), bytes]);
+    const text = whole.toString("base64url").slice(changed, whole.length % 3 === 0 ? undefined : -1);
+    forms.push(text, text.replaceAll("-", "+").replaceAll("_", "/"));
+  }
+  return new Set(forms.filter((form) => form.length >= partLength));
+}
+
+function pairAt(text: string, at: number): number {
+  return ((text.charCodeAt(at) & 255) << 8) | (text.charCodeAt(at + 1) & 255);
+}
+
+/** As far as the text goes on like the secret, to both sides. */
+function widest(text: string, at: number, { form, at: formAt }: Place): Span & { readonly isBeginning: boolean } {
+  let before = 0;
+  while (before < Math.min(at, formAt) && text[at - before - 1] === form[formAt - before - 1]) before++;
+  let after = partLength;
+  while (formAt + after < form.length && text[at + after] === form[formAt + after]) after++;
+  return { start: at - before, end: at + after, isBeginning: before === formAt };
+}
+
+/** What stands for what was left out of a word: stars, dots or an ellipsis. */
+const mask = /(?:[*•]{2,}|\.{3,}|…)[*•.…]*/g;
+const letter = /[\w-]/;
+/** What of a key is too short to tell anything but its vendor. */
+const tellingMin = 4;
+
+/**
+ * Each masked word that tells of the secret. A word is read from its mask to both sides: a pattern that looks for its
+ * beginning would try every letter of a long text that has no mask.
+ */
+function addMasked(text: string, secret: string, spans: Span[]): void {
+  let from = 0;
+  for (const { 0: marks, index } of text.matchAll(mask)) {
+    if (index < from) continue;
+    let start = index;
+    while (start > from && letter.test(text.charAt(start - 1))) start--;
+    const tailStart = index + marks.length;
+    let end = tailStart;
+    while (end < text.length && letter.test(text.charAt(end))) end++;
+    const head = text.slice(start, index);
+    const tail = text.slice(tailStart, end);
+    const tells =
+      (tail.length >= tellingMin && secret.endsWith(tail)) || (head.length >= tellingMin && secret.startsWith(head));
+    if (tells) spans.push({ start, end });
+    from = end;
+  }
+}
+
+const escapes = /%[0-9a-f]{2}|\\+u[0-9a-f]{4}|\\+\/|\0/gi;
+
+/** The text without escapes, with the place of each of its characters in the one given. null: there are none. */
+function decode(text: string): { readonly text: string; readonly places: Uint32Array } | null {
+  if (!/[%\\\0]/.test(text)) return null;
+  let out = "";
+  let from = 0;
+  const places = new Uint32Array(text.length + 1);
+  const copy = (until: number): void => {
+    for (let at = from; at < until; at++) places[out.length + at - from] = at;
+    out += text.slice(from, until);
+  };
+  for (const { 0: written, index } of text.matchAll(escapes)) {
+    copy(index);
+    places[out.length] = index;
+    if (written.endsWith("/")) out += "/";
+    else if (written !== "\0") out += String.fromCharCode(Number.parseInt(written.replace(/^%|^.*u/, ""), 16));
+    from = index + written.length;
+  }
+  if (from === 0) return null;
+  copy(text.length);
+  places[out.length] = text.length;
+  return { text: out, places };
+}
+
+function inOrder(spans: readonly Span[]): readonly Span[] {
+  return spans.toSorted((a, b) => a.start - b.start);
+}
+
+/** `spans` by their starts. */
+function replaced(text: string, spans: readonly Span[]): string {
+  let out = "";
+  let from = 0;
+  let isOpen = false;
+  for (const { start, end } of spans) {
+    if (start > from || !isOpen) out += text.slice(from, Math.max(from, start)) + redactedText;
+    from = Math.max(from, end);
+    isOpen = true;
+  }
+  return out + text.slice(from);
+}
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
