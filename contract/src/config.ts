@@ -60,7 +60,10 @@ export const providerSchema = z.strictObject({
     .optional()
     .describe("Default by kind."),
   api_key: z.string().min(1).max(8_192).optional(),
-  allow_private_network: z.boolean().optional().describe("Lets base_url be on a private or loopback address."),
+  allow_private_network: z
+    .boolean()
+    .optional()
+    .describe("Lets base_url be on a private or loopback address. Nothing else there is fetched."),
   timeouts: timeoutsSchema.optional(),
   disconnect: disconnectSchema.optional().describe("When the caller goes away: cancel the upstream, or let it finish."),
   enabled: z.boolean().optional(),

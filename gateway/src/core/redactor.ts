@@ -195,7 +195,7 @@ const letter = /[\w-]/;
 const tellingMin = 4;
 
 /**
- * Each masked word that tells of the secret. A word is read from its mask to both sides: a pattern that looks for its
+ * Each masked word that gives some of the secret away. A word is read from its mask to both sides: a pattern that looks for its
  * beginning would try every letter of a long text that has no mask.
  */
 function addMasked(text: string, secret: string, spans: Span[]): void {
@@ -209,9 +209,9 @@ function addMasked(text: string, secret: string, spans: Span[]): void {
     while (end < text.length && letter.test(text.charAt(end))) end++;
     const head = text.slice(start, index);
     const tail = text.slice(tailStart, end);
-    const tells =
+    const givesAway =
       (tail.length >= tellingMin && secret.endsWith(tail)) || (head.length >= tellingMin && secret.startsWith(head));
-    if (tells) spans.push({ start, end });
+    if (givesAway) spans.push({ start, end });
     from = end;
   }
 }

@@ -1,5 +1,5 @@
 import type { OutboundBody, OutboundRequest } from "#ports/index.ts";
-import { networkOf, type OutboundDraft } from "#providers/index.ts";
+import { mayReachPrivate, networkOf, type OutboundDraft } from "#providers/index.ts";
 
 /** The clocks of one request, and whether it may go on a kept connection. */
 export interface RequestClocks {
@@ -15,7 +15,7 @@ export function outboundRequest(
   { connectMs, headersMs, totalMs, ownConnection = false }: RequestClocks,
   body: OutboundBody | null,
 ): OutboundRequest {
-  const { allowPrivateNetwork } = provider;
+  const allowPrivateNetwork = mayReachPrivate(provider, url);
   const network = networkOf(provider);
   return { method, url, headers, body, connectMs, headersMs, totalMs, allowPrivateNetwork, ownConnection, network };
 }

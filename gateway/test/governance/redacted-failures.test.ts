@@ -46,14 +46,14 @@ const errors: Readonly<Record<DialectName, object>> = {
   gemini: { error: { code: 503, message: words, status: "UNAVAILABLE" } },
 };
 
-const ways = ["whole 200", "400", "401", "429", "500", "first event", "after content", "two events"] as const;
-type Way = (typeof ways)[number];
-const translatedWays: readonly Way[] = ["whole 200", "400", "first event", "after content"];
+const errorForms = ["whole 200", "400", "401", "429", "500", "first event", "after content", "two events"] as const;
+type ErrorForm = (typeof errorForms)[number];
+const translatedForms: readonly ErrorForm[] = ["whole 200", "400", "first event", "after content"];
 
 /** Each has an account of its own: one that fails again and again is not asked any more. */
 const cases = dialects.flatMap((caller) =>
   dialects.flatMap((upstream) =>
-    (caller === upstream ? ways : translatedWays).map((way) => ({
+    (caller === upstream ? errorForms : translatedForms).map((way) => ({
       ...{ caller, upstream, way, model: `${caller}-${upstream}-${way.replace(" ", "-")}` },
     })),
   ),
@@ -120,7 +120,7 @@ const json = (value: object): string => JSON.stringify(value).replaceAll(JSON.st
 const streamed = (value: object): string => event({ ...value }).replace(/data: .*/, () => `data: ${json(value)}`);
 
 /** How an upstream of a dialect tells an error, as it answers. */
-function tell(upstream: DialectName, way: Way): void {
+function tell(upstream: DialectName, way: ErrorForm): void {
   const { preamble, content } = scripts[upstream];
   const error = streamed(errors[upstream]);
   const type = "text/event-stream";
@@ -179,7 +179,7 @@ const places: Readonly<Record<string, () => Promise<string>>> = {
   "api/socket/error-frame.ts": () => overSocket("after content"),
   "api/endpoints/pass-through.ts": async () => {
     let all = "";
-    for (const way of ways) {
+    for (const way of errorForms) {
       tell("chat", way);
       const [, body] = calls.chat("up");
       all += await shown(await ask("/v1/providers/chat-0/chat/completions", body));
@@ -215,12 +215,12 @@ const places: Readonly<Record<string, () => Promise<string>>> = {
 let used = 0;
 const fresh = (upstream: DialectName): string => `${upstream}-${++used}`;
 
-async function failing(upstream: DialectName, way: Way): Promise<string> {
+async function failing(upstream: DialectName, way: ErrorForm): Promise<string> {
   tell(upstream, way);
   return shown(await ask(...calls.chat(fresh(upstream))));
 }
 
-async function overSocket(way: Way): Promise<string> {
+async function overSocket(way: ErrorForm): Promise<string> {
   const socket = await openSocket(gateway, { key: callersKey });
   tell("responses", way);
   const frames = await socket.ask({ model: fresh("responses"), store: false, input: "hi" });

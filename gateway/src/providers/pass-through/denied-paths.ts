@@ -69,32 +69,48 @@ export const deniedPaths: readonly DeniedPath[] = [
 
 /** The first that a path meets; null: none. `parts` percent-decoded. */
 export function deniedBy(parts: readonly string[], more: readonly string[]): string | null {
-  const folded = parts.map((part) => part.normalize("NFKC").toLowerCase());
+  const folded = parts.map(canonicalPart);
   const met = deniedPaths.find((denied) => holds(folded, denied.parts));
   if (met !== undefined) return met.parts.join("/");
   return more.find((path) => begins(folded, path)) ?? null;
+}
+
+function canonicalPart(part: string): string {
+  return plainPart(part).toLowerCase();
+}
+
+/**
+ * A decoded part of a path as servers may take it: without the parameters behind a semicolon (RFC 3986, 3.3), and in plain
+ * letters. Denied paths and lanes are both compared so, without regard to case.
+ */
+export function plainPart(part: string): string {
+  return part.normalize("NFKC").split(";", 1)[0] ?? "";
 }
 
 function holds(path: readonly string[], parts: readonly string[]): boolean {
   const [only] = parts;
   // A verb of Google's stands at the end of a part.
   if (only?.startsWith(":") === true) return path.some((part) => part.endsWith(only));
-  // Google's `permissions:create`, and a parameter behind a semicolon, leave a part what it is.
   return path.some((_, at) => parts.every((part, index) => nameOf(path[at + index] ?? "") === part));
 }
 
+/** Google's `permissions:create` leaves a part what it is. */
 function nameOf(part: string): string {
-  return part.split(/[:;]/, 1)[0] ?? "";
+  return part.split(":", 1)[0] ?? "";
 }
 
 /** What an operator names stands at the beginning of the path, with or without a version before it. */
 function begins(path: readonly string[], denied: string): boolean {
   const parts = denied
-    .toLowerCase()
     .split("/")
+    .map(canonicalPart)
     .filter((part) => part !== "");
   const at = isVersion(path[0] ?? "") && !isVersion(parts[0] ?? "") ? 1 : 0;
-  return parts.length > 0 && parts.every((part, index) => part === path[at + index]);
+  return parts.length > 0 && parts.every((part, index) => isPart(path[at + index] ?? "", part));
+}
+
+function isPart(part: string, denied: string): boolean {
+  return part === denied || nameOf(part) === denied;
 }
 
 export function isVersion(part: string): boolean {

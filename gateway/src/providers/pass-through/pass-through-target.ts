@@ -3,7 +3,7 @@ import { fold } from "#protocols/index.ts";
 import type { Lane } from "../kind.ts";
 import { providerKind } from "../kinds.ts";
 import { laneUrl, rootOf } from "../lanes.ts";
-import { deniedBy, isVersion } from "./denied-paths.ts";
+import { deniedBy, isVersion, plainPart } from "./denied-paths.ts";
 import { passThroughOf } from "./pass-through-setting.ts";
 
 /** What is called at a provider's own API. */
@@ -56,7 +56,7 @@ export function passThroughTarget(provider: Provider, path: string, query: strin
     url,
     pathClass: pathClassOf(below),
     parts: decodedParts,
-    lane: laneCalled(provider, [root, ...decodedParts].join("/"), query),
+    lane: laneCalled(provider, [root, ...decodedParts.map(plainPart)].join("/"), query),
     isUpload,
   };
 }

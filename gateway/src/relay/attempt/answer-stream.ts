@@ -39,11 +39,9 @@ export interface AnswerStreamOptions {
 
 const encoder = new TextEncoder();
 const nobody = (): void => {};
-
 /**
- * A stream on its way to the caller: whole events as the tap gives them (unchanged, or translated), one read upstream for
- * each pull of the caller, so a slow reader slows the upstream. Settled before its last bytes leave, and exactly once. An upstream
- * that breaks off becomes an error event, never a clean end.
+ * A stream on its way to the caller: whole events as the tap gives them, one read upstream for each pull of the caller. Settled
+ * once, before its last bytes leave. An upstream that breaks off becomes an error event, never a clean end.
  */
 export class AnswerStream implements LiveBody, PieceListener {
   readonly #options: AnswerStreamOptions;
@@ -248,19 +246,22 @@ export class AnswerStream implements LiveBody, PieceListener {
   }
 
   #toldFailure(): Failure | null {
-    const { failure } = this.#options.tap;
-    return failure && this.#options.redactor().failure(this.#options.inStream(failure));
+    const { tap, redactor, inStream } = this.#options;
+    return tap.failure && redactor().failure(inStream(tap.failure));
   }
 
   /** `sent`: something was written in answer to this pull. */
   #endWith(told: Failure | null, sent: boolean): void {
     const { dependencies, dialect, call } = this.#options;
     const error = told === null ? null : { dialect, requestId: call.requestId, failure: told };
+    const sink = this.#sink;
     const end = new StreamEnd(dependencies.clock, this.#waiting, error);
     this.#end = end;
-    const sink = this.#sink;
     if (sink === null || (sent && !end.isEmpty)) return;
-    if (end.isEmpty) return sink.close();
+    if (end.isEmpty) {
+      sink.close();
+      return;
+    }
     const answered = this.#answered;
     this.#answered = nobody;
     end.pull(sink, answered);

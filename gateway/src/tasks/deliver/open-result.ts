@@ -1,7 +1,7 @@
 import { bounds, Failure, type Provider, type Task } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import type { RequestClocks } from "#provider-client/index.ts";
-import type { VideoStill } from "#providers/index.ts";
+import { mayReachPrivate, type VideoStill } from "#providers/index.ts";
 import type { Accounts } from "../accounts.ts";
 import type { VideoTasksOptions } from "../options.ts";
 import { videoKindOf } from "../video-lane-match.ts";
@@ -39,7 +39,7 @@ export async function openResult(
         headers: { ...request.headers, ...asked },
         body: null,
         ...resultClocks,
-        allowPrivateNetwork: provider.allowPrivateNetwork,
+        allowPrivateNetwork: mayReachPrivate(provider, request.url),
       },
       signal,
     );

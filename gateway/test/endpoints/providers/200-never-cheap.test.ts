@@ -99,6 +99,10 @@ const variants: readonly (readonly [string, Passed])[] = [
   ["with a second model", { body: json.replace("{", '{"model":"cheap",') }],
   ["with a slash at the end of its path", { path: "/chat/completions/" }],
   ["with a path in other letters", { path: "/Chat/completions" }],
+  ["with a parameter in its path", { path: "/chat;a/completions" }],
+  ["with an encoded parameter in its path", { path: "/chat/completions%3Ba" }],
+  ["with a path in full-width letters", { path: "/%EF%BD%83hat/completions" }],
+  ["in UTF-16", { body: Buffer.from(`\ufeff${json}`, "utf16le") }],
 ];
 
 describe.each(variants)("a call that is passed through %s", (_, passed) => {

@@ -6,7 +6,9 @@ let vendor: Vendor;
 let gateway: StartedGateway;
 beforeAll(async () => {
   vendor = await startVendor();
-  gateway = await startGranted(vendor, { settings: { pass_through: { deny: ["fine_tuning/jobs"] } } });
+  gateway = await startGranted(vendor, {
+    settings: { pass_through: { deny: ["fine_tuning/jobs", "/Files/Secret/"] } },
+  });
 });
 afterAll(async () => {
   await gateway.stop();
@@ -36,6 +38,14 @@ test.each([
   "/user/balance",
   "/fine_tuning/jobs",
   "/v1/fine_tuning/jobs/ftjob-1/cancel",
+  "/fine_tuning;a/jobs",
+  "/fine_tuning%3Ba/jobs",
+  "/v1;a/fine_tuning/jobs;b",
+  "/FINE_TUNING/Jobs/",
+  "/%EF%BD%86ine_tuning/jobs",
+  "/files/secret",
+  "/files/secret:x",
+  "/files/secret;x/content",
 ])("%s administers the account and is not passed through", async (path) => {
   const before = vendor.received.length;
   const error = await errorOf(await call(gateway, "POST", path, { body: "{}" }));

@@ -1,0 +1,26 @@
+import type { Provider } from "#core/index.ts";
+
+/**
+ * Whether a request for an account may go to a private address: only to the origins that its operator wrote down, those of the
+ * base URL and of addresses in its settings. An address that an upstream names, as that of a result or a redirect, is no word
+ * of the operator's.
+ */
+export function mayReachPrivate(provider: Provider, url: string): boolean {
+  if (!provider.allowPrivateNetwork) return false;
+  let origins = originsOf.get(provider);
+  if (origins === undefined) {
+    origins = configuredOrigins(provider);
+    originsOf.set(provider, origins);
+  }
+  return origins.some((origin) => url.startsWith(origin) && /^[/?#]?$/.test(url.charAt(origin.length)));
+}
+
+const originsOf = new WeakMap<Provider, readonly string[]>();
+
+/** As they are written and as URLs are normalized. */
+function configuredOrigins({ baseUrl, settings }: Provider): readonly string[] {
+  return [baseUrl, ...Object.values(settings)].flatMap((value) => {
+    const written = typeof value === "string" ? /^https?:\/\/[^/?#]+/i.exec(value)?.[0] : undefined;
+    return written === undefined ? [] : [written, URL.parse(written)?.origin ?? written];
+  });
+}
