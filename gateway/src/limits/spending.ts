@@ -213,11 +213,12 @@ export class Spending {
 
   async #readBatch(batch: readonly Reading[], source: SpendingSource): Promise<void> {
     const { clock, counter } = this.#options;
+    const beganMs = clock.now();
     // All that was counted until now will be in the reading; what is counted from here on is told apart below.
     const meetings = await Promise.all(batch.map(({ budget, start }) => counter.begin(budget.key, start, true)));
     if (meetings.includes("unreachable")) throw new Error("The counter does not answer.");
     if (meetings.includes("behind")) throw new Error("The ledger of another process is behind.");
-    const since = clock.now() - bounds.budgetReadSlackMs - (counter.shared?.ledgerLagMs ?? 0);
+    const since = beganMs - bounds.budgetReadSlackMs - (counter.shared?.ledgerLagMs ?? 0);
     const stop = new AbortController();
     const late = afterRunningFor(clock, bounds.budgetReadWaitMs, () => stop.abort());
     await source.settled(stop.signal).finally(late);

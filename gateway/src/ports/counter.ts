@@ -128,7 +128,10 @@ export interface SharedParts {
   someHolds(count: number): Promise<readonly string[]>;
   /** All that this process (`proc_…`) settled and left open is in the ledger: the money that it held is freed. */
   adopted(owner: string): Promise<void>;
-  /** How long ago, in milliseconds, the first entry may have been settled that was not in the ledger when `begin` was last asked. */
+  /**
+   * How long ago, in milliseconds of the ledger's clock with all its steps, the first entry may have been settled that was not in the
+   * ledger when `begin` was last asked.
+   */
   readonly ledgerLagMs: number;
 }
 

@@ -30,7 +30,9 @@ class Ledger {
     }),
   };
 
-  async process(ground: RedisGround): Promise<Process> {
+  /** `aheadMs`: of its clock, which is the ledger's. */
+  async process(ground: RedisGround, aheadMs = 0): Promise<Process> {
+    const clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
     const waiting: (RecentCost & { readonly endedAt: number })[] = [];
     let isStopped = false;
     let wake = Promise.withResolvers<void>();
@@ -46,13 +48,13 @@ class Ledger {
       await Promise.race([wake.promise, left.promise]);
     };
     const owner = `proc_${++this.#count}`;
-    const counter = await ground.counter({ owner, settled, shares: false });
+    const counter = await ground.counter({ owner, clock, settled, shares: false });
     const source = { reports: this.reports, settled, observer: { log: () => {} } };
-    const admission = new Admission({ counter, clock: systemClock, spending: source });
+    const admission = new Admission({ counter, clock, spending: source });
     const cost = (attemptId: string, costNanoUsd: number) => ({
       ...scopes,
       attemptId,
-      at: systemClock.now(),
+      at: clock.now(),
       costNanoUsd,
     });
     return {
@@ -65,11 +67,11 @@ class Ledger {
         drain();
       },
       spend: (attemptId, costNanoUsd) => {
-        waiting.push({ ...cost(attemptId, costNanoUsd), endedAt: systemClock.now() });
+        waiting.push({ ...cost(attemptId, costNanoUsd), endedAt: clock.now() });
         admission.settled(cost(attemptId, costNanoUsd));
       },
       store: (attemptId, costNanoUsd) => {
-        this.#stored.push({ ...cost(attemptId, costNanoUsd), endedAt: systemClock.now() });
+        this.#stored.push({ ...cost(attemptId, costNanoUsd), endedAt: clock.now() });
         return cost(attemptId, costNanoUsd);
       },
     };
@@ -183,6 +185,28 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
     (await reader.admission.admit(principal, money(10), "req_3")).release();
     await told(slow, reader);
     expect(await usedOf(reader)).toBe(75);
+  });
+
+  test.each([3, 24 * 60])("counts each cost once after the ledger's clock stepped ahead by %d minutes", async (minutes) => {
+    const ledger = new Ledger();
+    const dead = await ledger.process(ground);
+    (await dead.admission.admit(principal, money(10), "req_1")).settle(0);
+    dead.spend("att_1", 70);
+    await told(dead);
+    dead.goOn();
+    // It dies without a word, so nobody knows yet whether all that it settled is in the ledger.
+    dead.counter.close();
+    const alive = await ledger.process(ground, minutes * 60_000);
+    await forgotten(alive);
+    (await alive.admission.admit(principal, money(10), "req_2")).release();
+    await told(alive);
+    expect(await usedOf(alive)).toBe(70);
+    alive.spend("att_2", 5);
+    alive.goOn();
+    await forgotten(alive);
+    (await alive.admission.admit(principal, money(10), "req_3")).release();
+    await told(alive);
+    expect(await usedOf(alive)).toBe(75);
   });
 
   test("a counter that is emptied hears again of costs that are not in the ledger yet, and of the others once", async () => {

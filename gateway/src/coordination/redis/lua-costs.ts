@@ -6,6 +6,18 @@ local function ledgerUs()
   local at = tonumber(first[2] or us)
   return math.min(us, at), first[1]
 end
+-- Entries carry times of the ledger's clock, which may step against this one. Notes how far it is ahead, and returns how many
+-- milliseconds further than it was at least while costs were remembered.
+local function ledgerStep(ledgerMs)
+  local key, minute, ahead = base .. 'ahead', math.floor(us / 60000000), ledgerMs - ms
+  redis.call('ZADD', key, 'LT', str(ahead), str(minute))
+  redis.call('PEXPIRE', key, str(toldMaxMs * 2))
+  local samples = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')
+  for i = 1, #samples, 2 do
+    if math.abs(minute - tonumber(samples[i])) * 60000 > toldMaxMs + 60000 then redis.call('ZREM', key, samples[i]) end
+  end
+  return math.max(0, ahead - tonumber(samples[2]))
+end
 -- Counts a cost once. settledMs: how long ago it was settled.
 local function tellCost(b, key, start, attempt, cost, settledMs)
   local log, settled = base .. 't:' .. key, us - settledMs * 1000

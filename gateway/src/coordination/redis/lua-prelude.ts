@@ -15,7 +15,8 @@ import { endingsPrelude } from "./lua-endings.ts";
  * budget was told lately, `i:` those that a reading held, `d:` when those were settled that were told later, `r:` a reservation, `o:` the reservations of an owner (of nobody, `o:`: they last until they are
  * ended), `owners` until when each owner's reservations hold, `z:` one that lapsed, while windows count it, `l:` which owners have a share of a tally, and `x:` that it is
  * recalled (see shares/share-scripts.ts); `h:` the money that an owner held when its lease ended, `dead` until when that is
- * kept; `ledger` until when what each owner settled is in the ledger (microseconds).
+ * kept; `ledger` until when what each owner settled is in the ledger (microseconds), and `ahead` how far the ledger's clock was
+ * ahead of Redis's at least, by minute.
  */
 export const prelude = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {-1} end

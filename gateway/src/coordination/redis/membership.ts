@@ -307,7 +307,7 @@ export class Membership {
 
   #renewArgs(): readonly string[] {
     const mark = this.#drained.serverMark(this.#parts.untoldSinceMs());
-    return [this.owner, String(bounds.redisLeaseMs), String(mark)];
+    return [this.owner, String(bounds.redisLeaseMs), String(mark), String(this.#clock.now())];
   }
 
   /** The lock's own key stands in for the epoch's until all is seeded, so that nobody else counts in it. */

@@ -284,7 +284,7 @@ class CounterInRedis implements RedisCounter {
 
   async begin(key: string, periodStart: number, anew = false): Promise<Meeting> {
     try {
-      const args = [key, String(periodStart), this.#membership.owner, anew ? "1" : "0"];
+      const args = [key, String(periodStart), this.#membership.owner, anew ? "1" : "0", String(this.#clock.now())];
       const [known, lagMs] = await this.#membership.ask("begin", args);
       if (known === 1) return "known";
       if (lagMs === -1) return "behind";

@@ -189,11 +189,12 @@ return stateOf(readClaims(3)[1])
 `;
 
 /**
- * ARGV: key, period, owner, whether it is read now. Answers {1} when its earlier spending is known, else {0, how many
- * milliseconds ago the first entry may have been settled that is not in the ledger yet}.
+ * ARGV: key, period, owner, whether it is read now, the time by the ledger's clock. Answers {1} when its earlier spending is known,
+ * else {0, how many milliseconds before that time the first entry may have been settled that is not in the ledger yet}.
  */
 const begin = `
 local key, start, owner, anew = ARGV[3], ARGV[4], ARGV[5], ARGV[6] == '1'
+local steppedMs = ledgerStep(tonumber(ARGV[7]))
 local b = open('b', key, 0)
 local p = periodOf(b, start) or addPeriod(b, start, false)
 b.changed = true
@@ -216,7 +217,7 @@ end
 local known = p.k
 write()
 if known then return {1} end
-return {0, math.ceil((us - ledger) / 1000)}
+return {0, math.ceil((us - ledger) / 1000) + steppedMs}
 `;
 
 /** ARGV: key, period, owner, amount, cleanFrom, again, then attempt and cost of the latest entries in it. Answers {1}, or {0}. */
@@ -314,11 +315,12 @@ return {1}
 `);
 
 /**
- * ARGV: owner, lease in milliseconds, and until when what it settled is in the ledger, in milliseconds of this clock. Answers
- * {1}, or {-2} when it had lapsed and must restore what it holds.
+ * ARGV: owner, lease in milliseconds, until when what it settled is in the ledger, in milliseconds of this clock, and the time by the
+ * ledger's clock. Answers {1}, or {-2} when it had lapsed and must restore what it holds.
  */
 const renew = script(`
 local alive = isAlive(ARGV[3])
+ledgerStep(tonumber(ARGV[6]))
 redis.call('ZADD', base .. 'ledger', str(math.min(ms, tonumber(ARGV[5])) * 1000), ARGV[3])
 redis.call('ZREM', base .. 'dead', ARGV[3])
 redis.call('PEXPIRE', base .. 'ledger', str(keepMs))
