@@ -58,6 +58,7 @@ async function openRedis(options: CounterOptions, url: string): Promise<OpenedCo
     seed: async (seeded) => {
       await seedFrom(options, seeded);
       await seedHolds(options, seeded);
+      for (const { id, isAlive } of await control.instances.list()) if (isAlive) seeded.await(id);
     },
     settled: (signal) => options.journal.drained(signal),
     onRoundTrip: metrics.duration("sluice_redis_round_trip_seconds"),

@@ -6,7 +6,7 @@ import type { RecentCost, SpendingAsk, SpendingReading } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import { noRedis } from "../../../test/redis-server.ts";
 import { until } from "../../../test/until.ts";
-import { budgetClaim, gaugeClaim } from "../conformance/counter-claims.ts";
+import { budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { governedPrincipal } from "../simulation/governed-principal.ts";
 import { granted, meet, RedisGround } from "./redis-ground.ts";
@@ -187,27 +187,30 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
     expect(await usedOf(reader)).toBe(75);
   });
 
-  test.each([3, 24 * 60])("counts each cost once after the ledger's clock stepped ahead by %d minutes", async (minutes) => {
-    const ledger = new Ledger();
-    const dead = await ledger.process(ground);
-    (await dead.admission.admit(principal, money(10), "req_1")).settle(0);
-    dead.spend("att_1", 70);
-    await told(dead);
-    dead.goOn();
-    // It dies without a word, so nobody knows yet whether all that it settled is in the ledger.
-    dead.counter.close();
-    const alive = await ledger.process(ground, minutes * 60_000);
-    await forgotten(alive);
-    (await alive.admission.admit(principal, money(10), "req_2")).release();
-    await told(alive);
-    expect(await usedOf(alive)).toBe(70);
-    alive.spend("att_2", 5);
-    alive.goOn();
-    await forgotten(alive);
-    (await alive.admission.admit(principal, money(10), "req_3")).release();
-    await told(alive);
-    expect(await usedOf(alive)).toBe(75);
-  });
+  test.each([3, 24 * 60])(
+    "counts each cost once after the ledger's clock stepped ahead by %d minutes",
+    async (minutes) => {
+      const ledger = new Ledger();
+      const dead = await ledger.process(ground);
+      (await dead.admission.admit(principal, money(10), "req_1")).settle(0);
+      dead.spend("att_1", 70);
+      await told(dead);
+      dead.goOn();
+      // It dies without a word, so nobody knows yet whether all that it settled is in the ledger.
+      dead.counter.close();
+      const alive = await ledger.process(ground, minutes * 60_000);
+      await forgotten(alive);
+      (await alive.admission.admit(principal, money(10), "req_2")).release();
+      await told(alive);
+      expect(await usedOf(alive)).toBe(70);
+      alive.spend("att_2", 5);
+      alive.goOn();
+      await forgotten(alive);
+      (await alive.admission.admit(principal, money(10), "req_3")).release();
+      await told(alive);
+      expect(await usedOf(alive)).toBe(75);
+    },
+  );
 
   test("a counter that is emptied hears again of costs that are not in the ledger yet, and of the others once", async () => {
     const ledger = new Ledger();
@@ -228,6 +231,62 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
     (await slow.admission.admit(principal, money(10), "req_4")).release();
     await told(slow, reader);
     expect(await usedOf(reader)).toBe(75);
+  });
+
+  test("admits no more than the budget when it is emptied while a journal has not reached the ledger", async () => {
+    const ledger = new Ledger();
+    const processes = [await ledger.process(ground), await ledger.process(ground), await ledger.process(ground)];
+    const [slow, ...others] = processes as [Process, Process, Process];
+    const closed = governedPrincipal({
+      key: { budget: { nanoUsd: 1_000, period: "total" }, limits: { fail: "closed" } },
+    });
+    for (const { admission } of processes) (await admission.admit(closed, money(10))).release();
+    await told(...processes);
+    slow.stopDrain();
+    for (let call = 0; call < 12; call++) {
+      const permit = await slow.admission.admit(closed, money(50), `slow_${call}`);
+      slow.spend(`att_slow_${call}`, 50);
+      permit.settle(0);
+    }
+    await told(slow);
+    await ground.type("FLUSHALL");
+    let spent = 600;
+    const spend = async ({ admission, spend }: Process, id: string): Promise<boolean> => {
+      try {
+        const permit = await admission.admit(closed, money(50), id);
+        spend(`att_${id}`, 50);
+        spent += 50;
+        permit.settle(0);
+        return true;
+      } catch (thrown) {
+        // Until all have told what they hold, nobody can count.
+        return !/budget .* used up|exceeded|held/i.test(String(thrown));
+      }
+    };
+    for (const [at, other] of others.entries()) {
+      for (let call = 0; await spend(other, `req_${at}_${call}`); call++);
+    }
+    expect(spent).toBe(1_000);
+    slow.goOn();
+  });
+
+  test("admits no more than a rate when it is emptied while a journal has not reached the ledger", async () => {
+    const ledger = new Ledger();
+    const processes = [await ledger.process(ground), await ledger.process(ground), await ledger.process(ground)];
+    const [slow, ...others] = processes as [Process, Process, Process];
+    const claims = [windowClaim("rpm", 300)];
+    slow.stopDrain();
+    for (let call = 0; call < 150; call++) await slow.counter.settle((await granted(slow.counter, claims)).ticket, [1]);
+    await ground.type("FLUSHALL");
+    let admitted = 150;
+    for (const { counter } of others) {
+      for (let answer = await counter.reserve(claims); ; answer = await counter.reserve(claims)) {
+        if (answer.granted) admitted++;
+        else if (answer.reason === "limit") break;
+      }
+    }
+    expect(admitted).toBe(300);
+    slow.goOn();
   });
 
   test("a cost that is told long after it was settled is not counted beside the reading that holds it", async () => {

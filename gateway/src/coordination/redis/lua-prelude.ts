@@ -16,7 +16,9 @@ import { endingsPrelude } from "./lua-endings.ts";
  * ended), `owners` until when each owner's reservations hold, `z:` one that lapsed, while windows count it, `l:` which owners have a share of a tally, and `x:` that it is
  * recalled (see shares/share-scripts.ts); `h:` the money that an owner held when its lease ended, `dead` until when that is
  * kept; `ledger` until when what each owner settled is in the ledger (microseconds), and `ahead` how far the ledger's clock was
- * ahead of Redis's at least, by minute.
+ * ahead of Redis's at least, by minute;
+ * `awaited` living owners that have not told this epoch what they hold, until when each is waited for, `gathered` those that have, and `seeded`
+ * when the ledger was read to seed it.
  */
 export const prelude = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {-1} end
@@ -258,7 +260,13 @@ local function unasked(name)
   end
   return count
 end
-${endingsPrelude}${costsPrelude}local function isAlive(owner)
+${endingsPrelude}${costsPrelude}-- An owner has told what it holds, or has nothing: nobody waits for it.
+local function gathered(owner)
+  redis.call('ZREM', base .. 'awaited', owner)
+  redis.call('SADD', base .. 'gathered', owner)
+  redis.call('PEXPIRE', base .. 'gathered', str(toldMaxMs))
+end
+local function isAlive(owner)
   local untilMs = redis.call('ZSCORE', base .. 'owners', owner)
   return untilMs ~= false and tonumber(untilMs) >= ms
 end

@@ -21,8 +21,15 @@ export interface MembershipParts {
   untoldSinceMs(): number | null;
   /** All that was settled until then is in the ledger. */
   drained(atMs: number): void;
-  /** The counter is there, and has all that this process holds. `isAnew`: it had lost what it was told. */
-  joined(isAnew: boolean): void;
+  /** Of ended calls, as the scripts `spend` and `seed` read it: what may not have been in the ledger at `readMs`. */
+  unstored(readMs: number): {
+    readonly costs: readonly (readonly string[])[];
+    readonly uses: readonly (readonly string[])[];
+  };
+  /** The counter has lost what it was told: shares are told anew. */
+  tellShares(): Promise<void>;
+  /** The counter is there, and has all that this process holds. */
+  joined(): void;
 }
 
 /** What the ledger knows could not be told: the fault is not the server's. */
@@ -32,7 +39,8 @@ class SeedingFailed extends Error {}
  *
  * An *epoch* is one life of the counter's data: it begins under a lock with what the ledger knows, and ends when the data is
  * lost, or may be. A process that finds another epoch, or its own lease lapsed, tells the counter all that it holds anew, and
- * only then counts again. Meanwhile it is not up.
+ * only then counts again. Meanwhile it is not up. Nobody counts in a new epoch before every process that lives, or whose lease is
+ * not over, has told it what it holds and what the ledger does not have yet.
  */
 export class Membership {
   readonly owner: string;
@@ -52,6 +60,12 @@ export class Membership {
   /** Ends early when a connection is there, and when all is closed. */
   readonly #pause: Pause;
   #stopTick: () => void = () => {};
+  #stopWatch: () => void = () => {};
+  /** The epoch that was told all; and whether one is being told, or was, by this joining. */
+  #toldEpoch = "";
+  #isTelling = false;
+  /** Other processes, and until when by this one's monotonic clock their leases hold. */
+  #peers = new Map<string, number>();
   #closed = false;
   #leaseUntilMs = Number.NEGATIVE_INFINITY;
   readonly #drained: DrainedUntil;
@@ -76,6 +90,11 @@ export class Membership {
 
   get isUp(): boolean {
     return this.#state === "up";
+  }
+
+  /** Whether what this process holds may be told, though others may not have told theirs yet. */
+  get mayTell(): boolean {
+    return this.isUp || this.#isTelling;
   }
 
   /** How often its data were found lost, or to be another server's. */
@@ -110,8 +129,12 @@ export class Membership {
   /** Rejects with one clear line where no later try would do. A server that is away is tried until it is there. */
   async open(): Promise<void> {
     try {
-      this.#renewed(await this.#enter());
-      this.#state = "up";
+      const renewedMs = await this.#enter(false);
+      if (renewedMs === null) this.#rejoin("joining");
+      else {
+        this.#renewed(renewedMs);
+        this.#state = "up";
+      }
     } catch (thrown) {
       if (thrown instanceof SeedingFailed || isLasting(thrown)) {
         this.close();
@@ -121,12 +144,14 @@ export class Membership {
       this.#lost(thrown);
     }
     this.#tickLater();
+    this.#watchLater();
   }
 
   close(): void {
     this.#closed = true;
     this.#drained.close();
     this.#stopTick();
+    this.#stopWatch();
     this.#pause.end();
     this.#link?.close();
   }
@@ -187,6 +212,7 @@ export class Membership {
   #rejoin(state: "joining" | "down"): void {
     if (this.#closed) return;
     this.#state = state;
+    this.#isTelling = false;
     // While it is away, a lease holds; what was found to be over is over.
     if (state === "joining") this.#leaseUntilMs = Number.NEGATIVE_INFINITY;
     this.#joining ??= this.#join().finally(() => {
@@ -202,12 +228,13 @@ export class Membership {
       waitMs = Math.min(waitMs * 2, bounds.redisRetryMsMax)
     ) {
       try {
-        const { epochs } = this;
-        const renewedMs = await this.#enter();
+        const renewedMs = await this.#enter(true);
+        if (renewedMs === null) return;
         if (this.#state === "down")
           this.#options.observer.log("info", "The shared counter of limits answers again.", {});
         this.#state = "up";
-        this.#parts.joined(this.epochs > epochs);
+        this.#isTelling = false;
+        this.#parts.joined();
         this.#renewed(renewedMs);
         return;
       } catch (thrown) {
@@ -222,8 +249,11 @@ export class Membership {
     }
   }
 
-  /** Finds the epoch, or begins one, and tells it what this process holds. Resolves to when its lease was asked for. */
-  async #enter(): Promise<number> {
+  /**
+   * Finds the epoch, or begins one, and tells it what this process holds. Resolves to when its lease was asked for; null: others are
+   * to tell what they hold first, and `waits` is false.
+   */
+  async #enter(waits: boolean): Promise<number | null> {
     await this.#connect();
     for (;;) {
       const name = this.#options.ids.next("ep_");
@@ -237,8 +267,17 @@ export class Membership {
       this.#drained.note(this.#options.nowMs?.() ?? Number(serverMs), askedMs);
       this.#seePolicy(String(policy));
       if (found === "others") throw new Error(ofOthers);
-      if (found === "ready") return await this.#enterEpoch(String(current));
-      if (found === "seed") await this.#begin(String(current));
+      const epoch = String(current);
+      const isNew = epoch !== this.#toldEpoch;
+      if (found === "ready" || (found === "gather" && isNew)) {
+        const renewedMs = await this.#enterEpoch(epoch);
+        if (isNew) await this.#tellAll(epoch);
+        if (found === "ready") {
+          await this.#readPeers();
+          return renewedMs;
+        }
+      } else if (found === "seed") await this.#begin(epoch);
+      else if (found === "gather" && !waits) return null;
       else await this.#pause.take(bounds.redisSeedLookMs);
       if (this.#closed) throw new Error("it is closed.");
     }
@@ -249,7 +288,16 @@ export class Membership {
     const { epoch, lock, holder } = this.#keys;
     const lockMs = name === "" ? "" : String(bounds.redisSeedLockMs);
     const installation = this.#options.installation ?? "";
-    return this.#exec("enter", [epoch, lock, holder], [name, lockMs, begun, installation, String(bounds.redisLeaseMs)]);
+    const nowMs = this.#options.nowMs?.();
+    const args = [
+      name,
+      lockMs,
+      begun,
+      installation,
+      String(bounds.redisLeaseMs),
+      nowMs === undefined ? "" : String(nowMs),
+    ];
+    return this.#exec("enter", [epoch, lock, holder], args);
   }
 
   async #connect(): Promise<void> {
@@ -295,6 +343,29 @@ export class Membership {
     return renewedMs;
   }
 
+  /** What only this process knows, and who else lives. */
+  async #tellAll(epoch: string): Promise<void> {
+    const keys = [this.#keys.epoch];
+    this.#isTelling = true;
+    const askedMs = this.#clock.monotonic();
+    const [agoMs] = await this.#run("gather", keys, epoch, [this.owner, "0", ...this.#peersLeft()]);
+    const { costs, uses } = this.#parts.unstored(askedMs - Number(agoMs));
+    for (let from = 0; from < uses.length; from += bounds.redisRestoreMax) {
+      await this.#run("seed", keys, epoch, uses.slice(from, from + bounds.redisRestoreMax).flat());
+    }
+    await Promise.all(costs.map((args) => this.#messages.ask(epoch, "spend", args)));
+    await this.#parts.tellShares();
+    const [told] = await this.#run("gather", keys, epoch, [this.owner, "1"]);
+    if (agoMs === -1 || told === -1) throw new Error("its epoch ended at once.");
+    this.#toldEpoch = epoch;
+  }
+
+  /** Each and for how many milliseconds its lease holds. */
+  #peersLeft(): readonly string[] {
+    const atMs = this.#clock.monotonic();
+    return [...this.#peers].flatMap(([owner, untilMs]) => [owner, String(Math.ceil(untilMs - atMs))]);
+  }
+
   async #restore(owner: string, live: readonly SharedReservation[]): Promise<void> {
     for (let from = 0; from < live.length; from += bounds.redisRestoreMax) {
       const nowMs = this.#clock.monotonic();
@@ -315,6 +386,7 @@ export class Membership {
     const { lock } = this.#keys;
     const locks = [this.#keys.epoch, lock];
     let failure: unknown = null;
+    const readMs = this.#drained.serverMs - bounds.redisAnswerMs;
     const tell = async (script: ScriptName, args: readonly string[]): Promise<void> => {
       try {
         const [done] = await this.#run(script, [lock], epoch, args);
@@ -332,6 +404,11 @@ export class Membership {
       await this.#options.seed?.({
         seed: (key, amount, at, windowMs) => tell("seed", seedArgs(key, amount, this.#clock.now() - at, windowMs)),
         hold: (id, claims) => tell("restore", ["", ...heldArgs(id, claims)]),
+        await: (owner) => {
+          if (owner !== this.owner && !this.#peers.has(owner)) {
+            this.#peers.set(owner, this.#clock.monotonic() + bounds.redisLeaseMs);
+          }
+        },
       });
     } catch (thrown) {
       await this.#exec("abandon", locks, [epoch]).catch(() => undefined);
@@ -339,18 +416,56 @@ export class Membership {
     } finally {
       stopHolding();
     }
-    await this.#exec("publish", locks, [epoch, String(this.#drained.serverMs)]);
+    await this.#exec("publish", locks, [
+      ...[epoch, String(this.#drained.serverMs), String(readMs)],
+      ...[this.owner, String(bounds.redisLeaseMs), ...this.#peersLeft()],
+    ]);
   }
 
   #tickLater(): void {
     this.#stopTick = this.#clock.after(bounds.redisRenewMs, () => void this.#tick());
   }
 
+  #watchLater(): void {
+    this.#stopWatch = this.#clock.after(bounds.redisWatchMs, () => void this.#watch());
+  }
+
+  /** The others wait for this process when the counter has lost its data, so it looks soon, whoever calls. */
+  async #watch(): Promise<void> {
+    if (this.#closed) return;
+    this.#watchLater();
+    this.#drained.drain((atMs) => this.#parts.drained(atMs));
+    if (this.#state !== "up") return;
+    try {
+      const own = this.#epoch;
+      if (!(await this.#readPeers()) && this.isUp && own === this.#epoch) this.#rejoin("joining");
+    } catch (thrown) {
+      this.#lost(thrown);
+    }
+  }
+
+  /** Who else counts in this epoch; false: this process does not, since its lease is over or the data are lost. */
+  async #readPeers(): Promise<boolean> {
+    const { epoch } = this.#keys;
+    const owners = `${epoch.slice(0, -"epoch".length)}${this.#epoch}:owners`;
+    const answer = await this.#wait.answer(
+      this.#link?.send(epoch, ["ZRANGE", owners, "0", "-1", "WITHSCORES"]) ?? Promise.resolve([]),
+    );
+    const words: readonly unknown[] = Array.isArray(answer) ? answer : [];
+    if (!words.includes(this.owner)) return false;
+    const aheadMs = this.#clock.monotonic() - (this.#options.nowMs?.() ?? this.#drained.serverMs);
+    this.#peers = new Map();
+    for (let at = 0; at < words.length; at += 2) {
+      const owner = String(words[at]);
+      if (owner !== this.owner) this.#peers.set(owner, Number(words[at + 1]) + aheadMs);
+    }
+    return true;
+  }
+
   /** Renews the lease, and sees what nobody was asked about: that the server is another one now. */
   async #tick(): Promise<void> {
     if (this.#closed) return;
     this.#tickLater();
-    this.#drained.drain((atMs) => this.#parts.drained(atMs));
     if (this.#state !== "up") return;
     try {
       const own = this.#epoch;
@@ -361,9 +476,12 @@ export class Membership {
       renewing.catch(() => undefined);
       const [found, current, , , serverMs] = await entering;
       this.#drained.note(this.#options.nowMs?.() ?? Number(serverMs), askedMs);
-      if (found === "ready" && current === own && !isStale(await renewing)) {
-        this.#renewed(askedMs);
-        return;
+      // Those that come late to an epoch may still tell what they hold.
+      if ((found === "ready" || found === "gather") && current === own) {
+        if (!isStale(await renewing)) {
+          this.#renewed(askedMs);
+          return;
+        }
       }
       if (this.#state === "up") this.#rejoin("joining");
     } catch (thrown) {

@@ -37,6 +37,8 @@ export interface RedisCounterOptions {
 export interface Seeding extends Pick<Counter, "seed"> {
   /** What lasts, as `LastingHolds.hold` took it before; unchecked. */
   hold(id: string, claims: readonly Claim[]): Promise<void>;
+  /** A process that lives: nobody counts before it has told what it holds, or for as long as a lease lasts. */
+  await(owner: string): void;
 }
 
 /** The oldest Redis whose scripts and commands are known to do. */

@@ -19,6 +19,7 @@ import { LiveReservations } from "./live-reservations.ts";
 import { Membership } from "./membership.ts";
 import type { RedisCounterOptions } from "./options.ts";
 import { Outbox } from "./outbox.ts";
+import { RecentUses } from "./recent-uses.ts";
 import {
   type Asked,
   claimArgs,
@@ -83,6 +84,7 @@ class CounterInRedis implements RedisCounter {
   readonly #shares: ShareBook | null;
   readonly #latest: LatestHolds;
   readonly #told = new ToldCosts();
+  readonly #uses = new RecentUses();
   readonly #lag: ReadingLag;
   readonly shared: SharedParts;
   #toldFullMs = Number.NEGATIVE_INFINITY;
@@ -94,10 +96,17 @@ class CounterInRedis implements RedisCounter {
     this.#membership = new Membership(options, {
       live: () => [...this.#live.values(), ...this.#latest.latest()],
       untoldSinceMs: () => earlier(this.#outbox.sinceMs, this.#shares?.untoldSinceMs ?? null),
-      drained: (atMs) => this.#told.forgetUntil(atMs),
-      joined: (isAnew) => {
-        if (isAnew) this.#told.tellAgain((args, atMs) => this.#outbox.tell("spend", args, false, atMs));
-        this.#shares?.joined();
+      drained: (atMs) => {
+        this.#told.forgetUntil(atMs);
+        this.#uses.stored(atMs, this.#clock.monotonic());
+      },
+      unstored: (readMs) => {
+        const atMs = this.#clock.monotonic();
+        return { costs: this.#told.argsAt(atMs), uses: this.#uses.seedsSince(readMs, atMs) };
+      },
+      tellShares: async () => this.#shares?.joined(),
+      joined: () => {
+        void this.#shares?.joined();
         this.#outbox.flush();
       },
     });
@@ -262,6 +271,12 @@ class CounterInRedis implements RedisCounter {
 
   settle(ticket: object, actual: readonly number[]): void | Promise<void> {
     if (!(ticket instanceof LeasedReservation)) return this.#settle(ticket, actual);
+    if (!ticket.ended)
+      this.#noteUses(
+        ticket.takings.map(({ claim }) => claim),
+        actual,
+        ticket.takenMs,
+      );
     this.#shares?.settle(ticket, actual);
     if (ticket.annexes.length === 0) return;
     return Promise.all(ticket.annexes.map((annex) => this.#settle(annex, []))).then(() => undefined);
@@ -270,6 +285,7 @@ class CounterInRedis implements RedisCounter {
   async #settle(ticket: object, actual: readonly number[]): Promise<void> {
     if (!(ticket instanceof SharedReservation)) return;
     if (!ticket.ended) {
+      this.#noteUses(ticket.claims, actual, ticket.takenMs);
       ticket.ended = true;
       this.#live.delete(ticket.id);
       this.#latest.ended(ticket.id);
@@ -280,6 +296,10 @@ class CounterInRedis implements RedisCounter {
       return Number.isFinite(amount) && amount >= 0 ? String(Math.round(amount)) : "";
     });
     await this.#outbox.tell("settle", [ticket.id, ...amounts], this.isUp);
+  }
+
+  #noteUses(claims: readonly Claim[], actual: readonly number[], takenMs: number): void {
+    this.#uses.note(claims, actual, takenMs, this.#clock.monotonic());
   }
 
   async begin(key: string, periodStart: number, anew = false): Promise<Meeting> {

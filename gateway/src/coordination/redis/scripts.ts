@@ -286,13 +286,29 @@ const adopted = script(`
 local owner = ARGV[3]
 if endAll(base .. 'o:' .. owner, 500, true) + endAll(base .. 'h:' .. owner, 500, true) >= 500 then return {0} end
 for _, name in ipairs({'owners', 'dead', 'ledger'}) do redis.call('ZREM', base .. name, owner) end
+gathered(owner)
 return {1}
+`);
+
+/**
+ * ARGV: owner, whether it has told all that it holds, then owners that it knows to live and for how many milliseconds their leases
+ * hold. The epoch is ready when all of them have told. Answers {how many milliseconds ago the ledger was read to seed it}.
+ */
+const gather = script(`
+for i = 5, #ARGV, 2 do
+  if tonumber(ARGV[i + 1]) > 0 and redis.call('SISMEMBER', base .. 'gathered', ARGV[i]) == 0 then
+    redis.call('ZADD', base .. 'awaited', 'NX', str(ms + tonumber(ARGV[i + 1])), ARGV[i])
+  end
+end
+if ARGV[4] == '1' then gathered(ARGV[3]) end
+return {ms - tonumber(redis.call('GET', base .. 'seeded') or 0)}
 `);
 
 /** ARGV: owner. It ends, and all that it settled is in the ledger: what it holds lapses at once. */
 const leave = script(`
 redis.call('ZADD', base .. 'owners', 'XX', '0', ARGV[3])
 lapse(1000)
+gathered(ARGV[3])
 redis.call('ZREM', base .. 'ledger', ARGV[3])
 return {1}
 `);
@@ -306,10 +322,12 @@ end
 return ids
 `);
 
-/** ARGV: key, amount, age in milliseconds, window in milliseconds. */
+/** ARGV, for each use of a window: key, amount, age in milliseconds, window in milliseconds. */
 const seed = script(`
-local w = open('w', ARGV[3], tonumber(ARGV[6]))
-windowAdd(w, math.floor((ms - tonumber(ARGV[5])) / w.part), tonumber(ARGV[4]))
+for i = 3, #ARGV, 4 do
+  local w = open('w', ARGV[i], tonumber(ARGV[i + 3]))
+  windowAdd(w, math.floor((ms - tonumber(ARGV[i + 2])) / w.part), tonumber(ARGV[i + 1]))
+end
 write()
 return {1}
 `);
@@ -368,6 +386,7 @@ export const scripts = Object.freeze({
   seed,
   renew,
   adopted,
+  gather,
   leave,
   lasting,
   enter,

@@ -35,7 +35,7 @@ export function sharedParts({ membership, outbox, latest, lag, tellCosts, reserv
         () => [],
       ),
     adopted: async (owner) => {
-      while ((await outbox.tell("adopted", [owner], membership.isUp))[0] !== 1);
+      while ((await outbox.tell("adopted", [owner], membership.mayTell))[0] !== 1);
     },
     get ledgerLagMs() {
       return lag.ms;

@@ -23,7 +23,8 @@ export class ToldCosts {
     this.#costs = first === -1 ? [] : this.#costs.slice(first);
   }
 
-  tellAgain(tell: (args: readonly string[], atMs: number) => Promise<unknown>): void {
-    for (const { args, atMs } of this.#costs) tell(args, atMs).catch(() => undefined);
+  /** As the script `spend` reads them. */
+  argsAt(nowMs: number): readonly (readonly string[])[] {
+    return this.#costs.map(({ args, atMs }) => [...args, String(Math.max(0, Math.round(nowMs - atMs)))]);
   }
 }

@@ -44,6 +44,11 @@ export const limitsBounds = {
   /** What a process holds there lapses when the process has not renewed it for so long, and how often it does. */
   redisLeaseMs: 30_000,
   redisRenewMs: 5_000,
+  /** How often a process looks whether the counter has lost its data: the others wait until it has told what it holds. */
+  redisWatchMs: 250,
+  /** What a call used is remembered for the longest window; its entry is in the journal so soon after. */
+  redisUsesKeptMs: 63_000,
+  redisStoredSlackMs: 1_000,
   /** How long money of a dead process stays held when nobody takes over its journal. */
   redisMoneyMs: 1_800_000,
   /** How long a process remembers what it has set aside there for a task, which may not be stored yet. */

@@ -9,13 +9,16 @@ export class LeasedReservation implements Reserved {
   /** What was reserved beside them, because a share had too little for a top-up. */
   readonly annexes: SharedReservation[] = [];
   held: number;
+  /** By the monotonic clock of this process. */
+  readonly takenMs: number;
   ended = false;
   readonly #stateOf: (taking: Taking) => ClaimState;
   #states: readonly ClaimState[] | null = null;
 
-  constructor(takings: readonly Taking[], held: number, stateOf: (taking: Taking) => ClaimState) {
+  constructor(takings: readonly Taking[], held: number, takenMs: number, stateOf: (taking: Taking) => ClaimState) {
     this.takings = takings;
     this.held = held;
+    this.takenMs = takenMs;
     this.#stateOf = stateOf;
   }
 

@@ -12,6 +12,7 @@ export function openShares(membership: Membership, { clock, shares }: RedisCount
       epoch: () => membership.epoch,
       mayUse: (atMs) => membership.holdsLease(atMs),
       isUp: () => membership.isUp,
+      mayTell: () => membership.mayTell,
       tell: (script, args) => membership.tell(script, args),
       openInbox: (onRecall) =>
         openRecallInbox({

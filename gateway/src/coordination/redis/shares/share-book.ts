@@ -83,7 +83,7 @@ export class ShareBook {
       if (share.idle < claim.amount) this.#talk.soon();
     }
     this.#outstanding++;
-    return new LeasedReservation(takings, held, ({ share, claim }) => stateOf(share, claim, clock.monotonic()));
+    return new LeasedReservation(takings, held, atMs, ({ share, claim }) => stateOf(share, claim, clock.monotonic()));
   }
 
   settle(reservation: LeasedReservation, actual: readonly number[]): void {
@@ -174,8 +174,8 @@ export class ShareBook {
   }
 
   /** The shared counter is there again, and is the same or another. */
-  joined(): void {
-    this.#talk.joined(this.#shares.values());
+  joined(): Promise<void> {
+    return this.#talk.joined(this.#shares.values());
   }
 
   /** Gives back all that is idle. */

@@ -13,6 +13,8 @@ export interface ShareTalkParts {
   /** Whether this process's lease holds, by its own clock and with a margin. */
   mayUse(atMs: number): boolean;
   isUp(): boolean;
+  /** Before it is up, others are told what this process holds, and nothing is asked for. */
+  mayTell(): boolean;
   tell(operation: Operation, args: readonly string[]): Promise<readonly unknown[]>;
   /** Opens the way on which others recall what is idle. `onRecall` is told names of tallies. */
   openInbox(onRecall: (name: string) => void): RecallInbox;
@@ -105,7 +107,7 @@ export class ShareTalk {
     return true;
   }
 
-  joined(shares: Iterable<Share>): void {
+  joined(shares: Iterable<Share>): Promise<void> {
     const epoch = this.#parts.epoch();
     if (epoch !== this.#epoch) {
       const unanswered = new Map(this.#letter?.map((letter) => [letter.share, letter]));
@@ -122,7 +124,7 @@ export class ShareTalk {
         this.#awake.add(share);
       }
     }
-    void this.flush();
+    return this.flush();
   }
 
   async leave(shares: Iterable<Share>): Promise<void> {
@@ -160,8 +162,8 @@ export class ShareTalk {
   }
 
   async #sendAll(asks: boolean): Promise<void> {
-    while (!this.#closed && this.#parts.isUp()) {
-      this.#letter ??= this.#write(asks && !this.#isLeaving);
+    while (!this.#closed && this.#parts.mayTell()) {
+      this.#letter ??= this.#write(asks && !this.#isLeaving && this.#parts.isUp());
       const letter = this.#letter;
       if (letter.length === 0) {
         this.#letter = null;
