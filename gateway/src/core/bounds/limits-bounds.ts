@@ -45,7 +45,7 @@ export const limitsBounds = {
   redisLeaseMs: 30_000,
   redisRenewMs: 5_000,
   /** How often a process looks whether the counter has lost its data: the others wait until it has told what it holds. */
-  redisWatchMs: 250,
+  redisWatchMs: 200,
   /** What a call used is remembered for the longest window; its entry is in the journal so soon after. */
   redisUsesKeptMs: 63_000,
   redisStoredSlackMs: 1_000,
