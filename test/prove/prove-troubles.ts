@@ -123,6 +123,26 @@ function troubles({ replicas: { gateways, redis }, postgres, between }: Troubles
       },
     ],
     [
+      // Longer than any time-out of a call or a statement.
+      "PostgreSQL stopped for a minute",
+      async () => {
+        await postgres.befalls("pause");
+        await while_(61_000, 75_000);
+        await postgres.befalls("resume");
+      },
+    ],
+    [
+      "Redis emptied while journals wait for PostgreSQL",
+      async () => {
+        await postgres.befalls("pause");
+        await while_(300, 3_000);
+        await redis.end();
+        await runRedis();
+        await while_(0, 1_000);
+        await postgres.befalls("resume");
+      },
+    ],
+    [
       "disk of a replica full",
       async () => {
         const gateway = any();

@@ -1,5 +1,5 @@
 import { bounds, Failure, type LimitScope, type NanoUsd, type Principal } from "#core/index.ts";
-import type { Claim, ClaimState, Clock, Counter, Refused, Reserved } from "#ports/index.ts";
+import type { Claim, ClaimState, Clock, Counter, LastingHold, Refused, Reserved } from "#ports/index.ts";
 import { BudgetRule, budgetRules, type CountedBudget, RefusedBudgets } from "./budget.ts";
 import { type Estimate, noMoney, nothingWanted, type Wanted } from "./estimate.ts";
 import type { LimitRule, ScopeLimitUsage } from "./limit-rule.ts";
@@ -121,8 +121,8 @@ export class Admission implements PermitOwner {
     return shared.endHold(taskId).then(() => undefined);
   }
 
-  /** Ids of some holds of a shared counter, whoever made them. */
-  someHolds(count: number): readonly string[] | Promise<readonly string[]> {
+  /** Some holds of a shared counter, whoever made them. */
+  someHolds(count: number): readonly LastingHold[] | Promise<readonly LastingHold[]> {
     return this.counter.shared?.someHolds(count) ?? [];
   }
 

@@ -124,8 +124,8 @@ export interface SharedParts {
   hold(id: string, claims: readonly Claim[]): Promise<Reserved | Refused>;
   /** Ends it, whoever took it. False: it had ended before. */
   endHold(id: string): Promise<boolean>;
-  /** Ids of some that hold; none while the counter is away. */
-  someHolds(count: number): Promise<readonly string[]>;
+  /** Some that hold; none while the counter is away. */
+  someHolds(count: number): Promise<readonly LastingHold[]>;
   /** All that this process (`proc_…`) settled and left open is in the ledger: the money that it held is freed. */
   adopted(owner: string): Promise<void>;
   /**
@@ -133,6 +133,12 @@ export interface SharedParts {
    * ledger when `begin` was last asked.
    */
   readonly ledgerLagMs: number;
+}
+
+/** `ageMs`: since it was taken, by the counter's clock. */
+export interface LastingHold {
+  readonly id: string;
+  readonly ageMs: number;
 }
 
 /** What one attempt cost. */

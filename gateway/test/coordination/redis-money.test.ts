@@ -289,6 +289,25 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
     slow.goOn();
   });
 
+  test.each(["its lease is over", "its journal was taken over"])(
+    "counts nothing after it was emptied while a process has not told what it holds, until %s",
+    async (what) => {
+      const clock = new FakeClock();
+      const nowMs = () => clock.now();
+      const dead = await ground.counter({ nowMs, owner: "proc_dead" });
+      const alive = await ground.counter({ nowMs });
+      dead.close();
+      await ground.type("FLUSHALL");
+      const claims = [windowClaim("rpm", 300)];
+      expect(await alive.reserve(claims)).toMatchObject({ granted: false, reason: "unreachable" });
+      expect(alive.isUp).toBe(false);
+      if (what === "its lease is over") clock.advance(bounds.redisLeaseMs + 1);
+      else await alive.shared?.adopted("proc_dead");
+      await until(() => alive.isUp);
+      await granted(alive, claims);
+    },
+  );
+
   test("a cost that is told long after it was settled is not counted beside the reading that holds it", async () => {
     const ledger = new Ledger();
     const [cut, reader] = [await ledger.process(ground), await ledger.process(ground)];
@@ -312,7 +331,7 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
     await maker.admission.adopted(maker.owner);
     await maker.counter.leave();
     expect(await usedOf(ender)).toBe(400);
-    expect(await ender.admission.someHolds(10)).toEqual(["vt_1"]);
+    expect(await ender.admission.someHolds(10)).toEqual([{ id: "vt_1", ageMs: expect.any(Number) }]);
     // The process that ends it has never met its budget.
     const cost = ender.store("att_1", 350);
     await ender.admission.endHold("vt_1", cost);
@@ -333,7 +352,8 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
     expect(hold).toMatchObject({ granted: true, held: 40 });
     await ground.type("FLUSHALL");
     await until(async () => (await counter.peek(budgetClaim("b", 1, 0))).held === 70);
-    expect([...((await counter.shared?.someHolds(10)) ?? [])].sort()).toEqual(["vt_1", "vt_2"]);
+    const holds = (await counter.shared?.someHolds(10)) ?? [];
+    expect(holds.map(({ id }) => id).sort()).toEqual(["vt_1", "vt_2"]);
     expect(await counter.shared?.endHold("vt_1")).toBe(true);
     expect(await counter.shared?.endHold("vt_1")).toBe(false);
     expect(await counter.shared?.endHold("vt_2")).toBe(true);

@@ -313,13 +313,18 @@ redis.call('ZREM', base .. 'ledger', ARGV[3])
 return {1}
 `);
 
-/** ARGV: how many. Answers ids of reservations that belong to no owner, any of them; each is kept for another while. */
+/** ARGV: how many. Answers ids of reservations that belong to no owner, any of them, each with its age in milliseconds; each is kept for another while. */
 const lasting = script(`
-local ids = redis.call('SRANDMEMBER', base .. 'o:', tonumber(ARGV[3]))
+local ids, answer = redis.call('SRANDMEMBER', base .. 'o:', tonumber(ARGV[3])), {}
 for _, id in ipairs(ids) do
-  if redis.call('PEXPIRE', base .. 'r:' .. id, str(keepMs)) == 0 then redis.call('SREM', base .. 'o:', id) end
+  local packed = redis.call('GET', base .. 'r:' .. id)
+  if packed then
+    redis.call('PEXPIRE', base .. 'r:' .. id, str(keepMs))
+    answer[#answer + 1] = id
+    answer[#answer + 1] = str(math.max(0, ms - cmsgpack.unpack(packed).at))
+  else redis.call('SREM', base .. 'o:', id) end
 end
-return ids
+return answer
 `);
 
 /** ARGV, for each use of a window: key, amount, age in milliseconds, window in milliseconds. */

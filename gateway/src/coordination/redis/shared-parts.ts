@@ -31,7 +31,11 @@ export function sharedParts({ membership, outbox, latest, lag, tellCosts, reserv
     },
     someHolds: (count) =>
       membership.ask("lasting", [String(count)]).then(
-        (ids) => ids.map(String),
+        (words) =>
+          Array.from({ length: words.length / 2 }, (_, at) => ({
+            id: String(words[2 * at]),
+            ageMs: Number(words[2 * at + 1]),
+          })),
         () => [],
       ),
     adopted: async (owner) => {

@@ -65,8 +65,12 @@ export const tasksBounds = {
   taskHoldsSharedSweepMax: 20,
   /** How long a counter that held nothing is not asked, unless something is held meanwhile. */
   taskHoldsRestMs: 30_000,
-  /** How long something is held for a task that is not stored: its request may still be on its way to the store. */
-  taskHoldMissingMs: 3_600_000,
+  /**
+   * How long something is held for a task that is not stored: its request may still be on its way to the store. A background
+   * response comes out of a journal, which may be behind.
+   */
+  taskHoldUnstoredMs: 120_000,
+  responseHoldUnstoredMs: 3_600_000,
   /** Results: redirects that are followed, the wait for a first byte, silence between two pieces, the whole. */
   resultMovesMax: 3,
   resultHeadersMs: 30_000,

@@ -128,6 +128,7 @@ async function store(dependencies: TaskDependencies, call: CreateCall, request: 
   const { body, held } = call;
   const draft = rowOf(dependencies, call, request);
   const hold: Permit = await dependencies.admission.hold(call.principal, draft.reservedNanoUsd, false, draft.id);
+  const heldMs = dependencies.clock.monotonic();
   let stored: Awaited<ReturnType<TaskDependencies["store"]["create"]>>;
   let nobodyKnows = false;
   try {
@@ -154,6 +155,9 @@ async function store(dependencies: TaskDependencies, call: CreateCall, request: 
     return sameAgain(stored.task, body);
   }
   dependencies.holds.keep(draft.id, hold);
+  // Material may take so long that the hold was thought to be nobody's.
+  const tookMs = dependencies.clock.monotonic() - heldMs;
+  if (tookMs >= bounds.taskHoldUnstoredMs / 2) await dependencies.holds.ensure(stored.task);
   const { material } = body;
   return {
     task: stored.task,

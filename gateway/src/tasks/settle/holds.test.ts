@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createMemoryCounter } from "#coordination/index.ts";
-import type { Task } from "#core/index.ts";
+import { bounds, type Task } from "#core/index.ts";
 import { Admission } from "#limits/index.ts";
 import type { SharedParts } from "#ports/index.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
@@ -46,4 +46,23 @@ async function spentAfter(end: (holds: Holds) => unknown, isShared: boolean): Pr
 test("a person's budget hears what their video cost from whichever process ends it", async () => {
   expect(await spentAfter((holds) => holds.settle(ended), true)).toBe(300);
   expect(await spentAfter((holds) => holds.sweep({ findById: async () => ended }), false)).toBe(300);
+});
+
+test("frees money of a task that was never stored once its request must have ended", async () => {
+  const freed: string[] = [];
+  const held = [
+    { id: "vt_young", ageMs: bounds.taskHoldUnstoredMs - 1 },
+    { id: "vt_old", ageMs: bounds.taskHoldUnstoredMs },
+  ];
+  const shared: SharedParts = {
+    hold: () => Promise.reject(new Error("nothing is held here")),
+    endHold: async (id) => freed.push(id) > 0,
+    someHolds: async () => held,
+    adopted: async () => undefined,
+    ledgerLagMs: 0,
+  };
+  const clock = new FakeClock(mayMs);
+  const admission = new Admission({ counter: Object.assign(createMemoryCounter({ clock }), { shared }), clock });
+  await new Holds({ admission, principalOf: () => ada, clock }).sweep({ findById: async () => null });
+  expect(freed).toEqual(["vt_old"]);
 });

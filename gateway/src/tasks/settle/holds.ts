@@ -96,10 +96,10 @@ export class Holds {
     if (nowMs < this.#nothingUntilMs) return;
     const some = await this.#admission.someHolds(bounds.taskHoldsSharedSweepMax);
     if (some.length === 0) this.#nothingUntilMs = nowMs + bounds.taskHoldsRestMs;
-    for (const taskId of some) {
+    for (const { id: taskId, ageMs } of some) {
+      const unstoredMs = isResponseTask(taskId) ? bounds.responseHoldUnstoredMs : bounds.taskHoldUnstoredMs;
       const task = await store.findById(taskId);
-      if (task === null ? !this.#isMissing(taskId) : !finalTaskStates.has(task.state)) continue;
-      this.#missing.delete(taskId);
+      if (task === null ? ageMs < unstoredMs : !finalTaskStates.has(task.state)) continue;
       // Not waited for: they are told in this order, when the counter is there.
       if (task !== null) ignored(this.#admission.storedElsewhere([costOf(task)]));
       ignored(this.#admission.endHold(taskId, { ...(task === null ? nobody : costOf(task)), costNanoUsd: 0 }));
@@ -111,7 +111,7 @@ export class Holds {
     const nowMs = this.#clock.monotonic();
     const sinceMs = this.#missing.get(taskId) ?? nowMs;
     this.#missing.set(taskId, sinceMs);
-    return nowMs - sinceMs >= bounds.taskHoldMissingMs;
+    return nowMs - sinceMs >= bounds.responseHoldUnstoredMs;
   }
 
   #settle(taskId: string, tokens: number): void {
