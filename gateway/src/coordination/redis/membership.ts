@@ -3,37 +3,16 @@ import type { Clock } from "#ports/index.ts";
 import { Pause } from "../leases/pause.ts";
 import { AnswerWait, Unanswered } from "./answer-wait.ts";
 import { DrainedUntil } from "./drained-until.ts";
-import { every } from "./every.ts";
+import { EpochTelling, type MembershipParts, SeedingFailed } from "./epoch-telling.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { type RedisCounterOptions, redisVersionMin } from "./options.ts";
 import { RedisUnusable } from "./redis-address.ts";
 import { RedisConnector } from "./redis-connector.ts";
 import { isLasting, ofOthers, reasonOf } from "./redis-failure.ts";
 import type { RedisLink } from "./redis-link.ts";
-import { heldArgs, type SharedReservation, seedArgs } from "./reservation.ts";
 import { isStale, runScript } from "./run-script.ts";
 import { isOperation, type Operation, type ScriptName } from "./scripts.ts";
 
-export interface MembershipParts {
-  /** What this process has reserved and not ended, and what it reserved lately that lasts. */
-  live(): Iterable<SharedReservation>;
-  /** When, by the monotonic clock, the first was settled of what the counter has not been told yet; null: nothing waits. */
-  untoldSinceMs(): number | null;
-  /** All that was settled until then is in the ledger. */
-  drained(atMs: number): void;
-  /** Of ended calls, as the scripts `spend` and `seed` read it: what may not have been in the ledger at `readMs`. */
-  unstored(readMs: number): {
-    readonly costs: readonly (readonly string[])[];
-    readonly uses: readonly (readonly string[])[];
-  };
-  /** The counter has lost what it was told: shares are told anew. */
-  tellShares(): Promise<void>;
-  /** The counter is there, and has all that this process holds. */
-  joined(): void;
-}
-
-/** What the ledger knows could not be told: the fault is not the server's. */
-class SeedingFailed extends Error {}
 /**
  * The part that one process has in a shared counter: its connection, the epoch it counts in, and the lease on what it holds.
  *
@@ -64,8 +43,7 @@ export class Membership {
   /** The epoch that was told all; and whether one is being told, or was, by this joining. */
   #toldEpoch = "";
   #isTelling = false;
-  /** Other processes, and until when by this one's monotonic clock their leases hold. */
-  #peers = new Map<string, number>();
+  readonly #telling: EpochTelling;
   #closed = false;
   #leaseUntilMs = Number.NEGATIVE_INFINITY;
   readonly #drained: DrainedUntil;
@@ -86,6 +64,11 @@ export class Membership {
     this.owner = options.owner ?? options.ids.next("proc_");
     const tag = `{${options.namespace ?? "sluice"}}`;
     this.#keys = { epoch: `${tag}:epoch`, lock: `${tag}:seeding`, holder: `${tag}:installation` };
+    this.#telling = new EpochTelling({
+      ...{ options, parts, owner: this.owner, keys: this.#keys, drained: this.#drained, messages: this.#messages },
+      run: (script, keys, epoch, args) => this.#run(script, keys, epoch, args),
+      exec: (script, keys, args) => this.#exec(script, keys, args),
+    });
   }
 
   get isUp(): boolean {
@@ -260,7 +243,7 @@ export class Membership {
       const begun = this.#begun;
       this.#begun = name;
       const askedMs = this.#clock.monotonic();
-      const [found, current, version, policy, serverMs] = await this.#look(name, begun);
+      const [found, current, version, policy, serverMs] = await this.#telling.look(name, begun);
       if (Number.parseInt(String(version), 10) < redisVersionMin) {
         throw new RedisUnusable(`it is version ${version}, and ${redisVersionMin} or later is needed.`);
       }
@@ -271,33 +254,20 @@ export class Membership {
       const isNew = epoch !== this.#toldEpoch;
       if (found === "ready" || (found === "gather" && isNew)) {
         const renewedMs = await this.#enterEpoch(epoch);
-        if (isNew) await this.#tellAll(epoch);
+        if (isNew) {
+          this.#isTelling = true;
+          await this.#telling.tellAll(epoch);
+          this.#toldEpoch = epoch;
+        }
         if (found === "ready") {
           await this.#readPeers();
           return renewedMs;
         }
-      } else if (found === "seed") await this.#begin(epoch);
+      } else if (found === "seed") await this.#telling.begin(epoch);
       else if (found === "gather" && !waits) return null;
       else await this.#pause.take(bounds.redisSeedLookMs);
       if (this.#closed) throw new Error("it is closed.");
     }
-  }
-
-  /** See the script. `name` of an epoch to begin; empty to begin none. */
-  #look(name: string, begun: string): Promise<readonly unknown[]> {
-    const { epoch, lock, holder } = this.#keys;
-    const lockMs = name === "" ? "" : String(bounds.redisSeedLockMs);
-    const installation = this.#options.installation ?? "";
-    const nowMs = this.#options.nowMs?.();
-    const args = [
-      name,
-      lockMs,
-      begun,
-      installation,
-      String(bounds.redisLeaseMs),
-      nowMs === undefined ? "" : String(nowMs),
-    ];
-    return this.#exec("enter", [epoch, lock, holder], args);
   }
 
   async #connect(): Promise<void> {
@@ -331,95 +301,13 @@ export class Membership {
     if (alive === -1) throw new Error("its epoch ended at once.");
     // Others may have what was leased to this process, until it is told what is left.
     if (alive !== 1) this.#leaseUntilMs = Number.NEGATIVE_INFINITY;
-    const live = [...this.#parts.live()];
-    await this.#restore(
-      this.owner,
-      live.filter(({ lasts }) => !lasts),
-    );
-    await this.#restore(
-      "",
-      live.filter(({ lasts }) => lasts),
-    );
+    await this.#telling.restore(epoch);
     return renewedMs;
-  }
-
-  /** What only this process knows, and who else lives. */
-  async #tellAll(epoch: string): Promise<void> {
-    const keys = [this.#keys.epoch];
-    this.#isTelling = true;
-    const askedMs = this.#clock.monotonic();
-    const [agoMs] = await this.#run("gather", keys, epoch, [this.owner, "0", ...this.#peersLeft()]);
-    const { costs, uses } = this.#parts.unstored(askedMs - Number(agoMs));
-    for (let from = 0; from < uses.length; from += bounds.redisRestoreMax) {
-      await this.#run("seed", keys, epoch, uses.slice(from, from + bounds.redisRestoreMax).flat());
-    }
-    await Promise.all(costs.map((args) => this.#messages.ask(epoch, "spend", args)));
-    await this.#parts.tellShares();
-    const [told] = await this.#run("gather", keys, epoch, [this.owner, "1"]);
-    if (agoMs === -1 || told === -1) throw new Error("its epoch ended at once.");
-    this.#toldEpoch = epoch;
-  }
-
-  /** Each and for how many milliseconds its lease holds. */
-  #peersLeft(): readonly string[] {
-    const atMs = this.#clock.monotonic();
-    return [...this.#peers].flatMap(([owner, untilMs]) => [owner, String(Math.ceil(untilMs - atMs))]);
-  }
-
-  async #restore(owner: string, live: readonly SharedReservation[]): Promise<void> {
-    for (let from = 0; from < live.length; from += bounds.redisRestoreMax) {
-      const nowMs = this.#clock.monotonic();
-      const batch = live.slice(from, from + bounds.redisRestoreMax).filter(({ ended }) => !ended);
-      const args = [owner, ...batch.flatMap((reservation) => reservation.restoreArgs(nowMs))];
-      const [missing] = await this.#run("restore", [this.#keys.epoch], this.#epoch, args);
-      if (missing === -1) throw new Error("its epoch ended at once.");
-    }
   }
 
   #renewArgs(): readonly string[] {
     const mark = this.#drained.serverMark(this.#parts.untoldSinceMs());
     return [this.owner, String(bounds.redisLeaseMs), String(mark), String(this.#clock.now())];
-  }
-
-  /** The lock's own key stands in for the epoch's until all is seeded, so that nobody else counts in it. */
-  async #begin(epoch: string): Promise<void> {
-    const { lock } = this.#keys;
-    const locks = [this.#keys.epoch, lock];
-    let failure: unknown = null;
-    const readMs = this.#drained.serverMs - bounds.redisAnswerMs;
-    const tell = async (script: ScriptName, args: readonly string[]): Promise<void> => {
-      try {
-        const [done] = await this.#run(script, [lock], epoch, args);
-        if (done === -1) throw new Error("its seeding took too long.");
-      } catch (thrown) {
-        failure = thrown;
-        throw thrown;
-      }
-    };
-    const holdMs = bounds.redisSeedLockMs;
-    const stopHolding = every(this.#clock, holdMs / 4, bounds.redisSeedMs, () => {
-      this.#exec("holdLock", locks, [epoch, String(holdMs)]).catch(() => undefined);
-    });
-    try {
-      await this.#options.seed?.({
-        seed: (key, amount, at, windowMs) => tell("seed", seedArgs(key, amount, this.#clock.now() - at, windowMs)),
-        hold: (id, claims) => tell("restore", ["", ...heldArgs(id, claims)]),
-        await: (owner) => {
-          if (owner !== this.owner && !this.#peers.has(owner)) {
-            this.#peers.set(owner, this.#clock.monotonic() + bounds.redisLeaseMs);
-          }
-        },
-      });
-    } catch (thrown) {
-      await this.#exec("abandon", locks, [epoch]).catch(() => undefined);
-      throw failure ?? new SeedingFailed(`what the ledger knows cannot be read: ${reasonOf(thrown)}`);
-    } finally {
-      stopHolding();
-    }
-    await this.#exec("publish", locks, [
-      ...[epoch, String(this.#drained.serverMs), String(readMs)],
-      ...[this.owner, String(bounds.redisLeaseMs), ...this.#peersLeft()],
-    ]);
   }
 
   #tickLater(): void {
@@ -448,18 +336,8 @@ export class Membership {
   async #readPeers(): Promise<boolean> {
     const { epoch } = this.#keys;
     const owners = `${epoch.slice(0, -"epoch".length)}${this.#epoch}:owners`;
-    const answer = await this.#wait.answer(
-      this.#link?.send(epoch, ["ZRANGE", owners, "0", "-1", "WITHSCORES"]) ?? Promise.resolve([]),
-    );
-    const words: readonly unknown[] = Array.isArray(answer) ? answer : [];
-    if (!words.includes(this.owner)) return false;
-    const aheadMs = this.#clock.monotonic() - (this.#options.nowMs?.() ?? this.#drained.serverMs);
-    this.#peers = new Map();
-    for (let at = 0; at < words.length; at += 2) {
-      const owner = String(words[at]);
-      if (owner !== this.owner) this.#peers.set(owner, Number(words[at + 1]) + aheadMs);
-    }
-    return true;
+    const asked = this.#link?.send(epoch, ["ZRANGE", owners, "0", "-1", "WITHSCORES"]);
+    return this.#telling.sees(await this.#wait.answer(asked ?? Promise.resolve([])));
   }
 
   /** Renews the lease, and sees what nobody was asked about: that the server is another one now. */
@@ -470,7 +348,7 @@ export class Membership {
     try {
       const own = this.#epoch;
       const askedMs = this.#clock.monotonic();
-      const entering = this.#look("", "");
+      const entering = this.#telling.look("", "");
       // Both leave in one writing. A renewal in an epoch that has ended is of no use, and harms nobody.
       const renewing = this.#run("renew", [this.#keys.epoch], own, this.#renewArgs());
       renewing.catch(() => undefined);

@@ -73,3 +73,9 @@ export class Outbox {
     }
   }
 }
+
+/** Of two times, of which either may be none. */
+export function earlier(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other;
+  return Math.min(one, other);
+}

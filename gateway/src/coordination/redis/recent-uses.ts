@@ -9,6 +9,12 @@ interface Use {
   amount: number;
 }
 
+interface Ending {
+  readonly ended: boolean;
+  readonly claims: readonly Claim[];
+  readonly takenMs: number;
+}
+
 /** What ended within a moment. */
 interface Slice {
   readonly firstMs: number;
@@ -25,8 +31,9 @@ interface Slice {
 export class RecentUses {
   #slices: Slice[] = [];
 
-  /** A call that was admitted at `takenMs` has ended. `actual[i]`: what claim i used; left out, what it reserved. */
-  note(claims: readonly Claim[], actual: readonly number[], takenMs: number, atMs: number): void {
+  /** A reservation ends. `actual[i]`: what claim i used; left out, what it reserved. */
+  note({ ended, claims, takenMs }: Ending, actual: readonly number[], atMs: number): void {
+    if (ended) return;
     for (const [index, { kind, key, windowMs, amount }] of claims.entries()) {
       if (kind !== "window") continue;
       const given = actual[index] ?? Number.NaN;

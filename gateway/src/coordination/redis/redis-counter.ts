@@ -18,7 +18,7 @@ import { LatestHolds } from "./latest-holds.ts";
 import { LiveReservations } from "./live-reservations.ts";
 import { Membership } from "./membership.ts";
 import type { RedisCounterOptions } from "./options.ts";
-import { Outbox } from "./outbox.ts";
+import { earlier, Outbox } from "./outbox.ts";
 import { RecentUses } from "./recent-uses.ts";
 import {
   type Asked,
@@ -93,6 +93,7 @@ class CounterInRedis implements RedisCounter {
     this.#clock = options.clock;
     this.#ids = options.ids;
     this.#observer = options.observer;
+    const nowMs = (): number => this.#clock.monotonic();
     this.#membership = new Membership(options, {
       live: () => [...this.#live.values(), ...this.#latest.latest()],
       untoldSinceMs: () => earlier(this.#outbox.sinceMs, this.#shares?.untoldSinceMs ?? null),
@@ -100,17 +101,13 @@ class CounterInRedis implements RedisCounter {
         this.#told.forgetUntil(atMs);
         this.#uses.stored(atMs, this.#clock.monotonic());
       },
-      unstored: (readMs) => {
-        const atMs = this.#clock.monotonic();
-        return { costs: this.#told.argsAt(atMs), uses: this.#uses.seedsSince(readMs, atMs) };
-      },
+      unstored: (readMs) => ({ costs: this.#told.argsAt(nowMs()), uses: this.#uses.seedsSince(readMs, nowMs()) }),
       tellShares: async () => this.#shares?.joined(),
       joined: () => {
         void this.#shares?.joined();
         this.#outbox.flush();
       },
     });
-    const nowMs = (): number => this.#clock.monotonic();
     this.#latest = new LatestHolds(nowMs);
     this.#outbox = new Outbox(nowMs, (script, args) => this.#membership.tell(script, args));
     this.#shares = options.shares === false ? null : openShares(this.#membership, options);
@@ -271,12 +268,7 @@ class CounterInRedis implements RedisCounter {
 
   settle(ticket: object, actual: readonly number[]): void | Promise<void> {
     if (!(ticket instanceof LeasedReservation)) return this.#settle(ticket, actual);
-    if (!ticket.ended)
-      this.#noteUses(
-        ticket.takings.map(({ claim }) => claim),
-        actual,
-        ticket.takenMs,
-      );
+    this.#uses.note(ticket, actual, this.#clock.monotonic());
     this.#shares?.settle(ticket, actual);
     if (ticket.annexes.length === 0) return;
     return Promise.all(ticket.annexes.map((annex) => this.#settle(annex, []))).then(() => undefined);
@@ -285,7 +277,7 @@ class CounterInRedis implements RedisCounter {
   async #settle(ticket: object, actual: readonly number[]): Promise<void> {
     if (!(ticket instanceof SharedReservation)) return;
     if (!ticket.ended) {
-      this.#noteUses(ticket.claims, actual, ticket.takenMs);
+      this.#uses.note(ticket, actual, this.#clock.monotonic());
       ticket.ended = true;
       this.#live.delete(ticket.id);
       this.#latest.ended(ticket.id);
@@ -296,10 +288,6 @@ class CounterInRedis implements RedisCounter {
       return Number.isFinite(amount) && amount >= 0 ? String(Math.round(amount)) : "";
     });
     await this.#outbox.tell("settle", [ticket.id, ...amounts], this.isUp);
-  }
-
-  #noteUses(claims: readonly Claim[], actual: readonly number[], takenMs: number): void {
-    this.#uses.note(claims, actual, takenMs, this.#clock.monotonic());
   }
 
   async begin(key: string, periodStart: number, anew = false): Promise<Meeting> {
@@ -316,17 +304,9 @@ class CounterInRedis implements RedisCounter {
   }
 
   async known(key: string, periodStart: number, { amount, recent, cleanFrom, again }: Spending): Promise<void> {
-    await this.#membership.ask("known", [
-      ...[
-        key,
-        String(periodStart),
-        this.#membership.owner,
-        numberText(amount),
-        numberText(cleanFrom),
-        again ? "1" : "0",
-      ],
-      ...recent.flatMap((cost) => [cost.attemptId, String(cost.amount)]),
-    ]);
+    const words = [numberText(amount), numberText(cleanFrom), again ? "1" : "0"];
+    const costs = recent.flatMap((cost) => [cost.attemptId, String(cost.amount)]);
+    await this.#membership.ask("known", [key, String(periodStart), this.#membership.owner, ...words, ...costs]);
   }
 
   /**
@@ -411,9 +391,4 @@ class CounterInRedis implements RedisCounter {
       error,
     });
   }
-}
-
-function earlier(one: number | null, other: number | null): number | null {
-  if (one === null || other === null) return one ?? other;
-  return Math.min(one, other);
 }

@@ -1,4 +1,4 @@
-import type { ClaimState, Reserved } from "#ports/index.ts";
+import type { Claim, ClaimState, Reserved } from "#ports/index.ts";
 import type { SharedReservation } from "../reservation.ts";
 import type { Taking } from "./share.ts";
 
@@ -20,6 +20,10 @@ export class LeasedReservation implements Reserved {
     this.held = held;
     this.takenMs = takenMs;
     this.#stateOf = stateOf;
+  }
+
+  get claims(): readonly Claim[] {
+    return this.takings.map(({ claim }) => claim);
   }
 
   get ticket(): object {

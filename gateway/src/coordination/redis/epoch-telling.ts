@@ -1,0 +1,159 @@
+import { bounds } from "#core/index.ts";
+import type { DrainedUntil } from "./drained-until.ts";
+import { every } from "./every.ts";
+import type { MessageQueue } from "./message-queue.ts";
+import type { RedisCounterOptions } from "./options.ts";
+import { Peers } from "./peers.ts";
+import { reasonOf } from "./redis-failure.ts";
+import { heldArgs, type SharedReservation, seedArgs } from "./reservation.ts";
+import type { ScriptName } from "./scripts.ts";
+
+export interface MembershipParts {
+  /** What this process has reserved and not ended, and what it reserved lately that lasts. */
+  live(): Iterable<SharedReservation>;
+  /** When, by the monotonic clock, the first was settled of what the counter has not been told yet; null: nothing waits. */
+  untoldSinceMs(): number | null;
+  /** All that was settled until then is in the ledger. */
+  drained(atMs: number): void;
+  /** Of ended calls, as the scripts `spend` and `seed` read it: what may not have been in the ledger at `readMs`. */
+  unstored(readMs: number): {
+    readonly costs: readonly (readonly string[])[];
+    readonly uses: readonly (readonly string[])[];
+  };
+  /** The counter has lost what it was told: shares are told anew. */
+  tellShares(): Promise<void>;
+  /** The counter is there, and has all that this process holds. */
+  joined(): void;
+}
+
+interface TellingWorld {
+  readonly options: RedisCounterOptions;
+  readonly parts: MembershipParts;
+  readonly owner: string;
+  readonly keys: { readonly epoch: string; readonly lock: string; readonly holder: string };
+  readonly drained: DrainedUntil;
+  readonly messages: MessageQueue;
+  run(script: ScriptName, keys: readonly string[], epoch: string, args: readonly string[]): Promise<readonly unknown[]>;
+  exec(script: ScriptName, keys: readonly string[], args: readonly string[]): Promise<readonly unknown[]>;
+}
+
+/** What the ledger knows could not be told: the fault is not the server's. */
+export class SeedingFailed extends Error {}
+
+/** What one process tells an epoch: what the ledger knows, where it begins one, and what it holds itself. */
+export class EpochTelling {
+  readonly #world: TellingWorld;
+  readonly #peers = new Peers();
+
+  constructor(world: TellingWorld) {
+    this.#world = world;
+  }
+
+  /** See the script. `name` of an epoch to begin; empty to begin none. */
+  look(name: string, begun: string): Promise<readonly unknown[]> {
+    const { epoch, lock, holder } = this.#world.keys;
+    const lockMs = name === "" ? "" : String(bounds.redisSeedLockMs);
+    const installation = this.#world.options.installation ?? "";
+    const nowMs = this.#world.options.nowMs?.();
+    const args = [
+      name,
+      lockMs,
+      begun,
+      installation,
+      String(bounds.redisLeaseMs),
+      nowMs === undefined ? "" : String(nowMs),
+    ];
+    return this.#world.exec("enter", [epoch, lock, holder], args);
+  }
+
+  /** What only this process knows, and who else lives. */
+  async tellAll(epoch: string): Promise<void> {
+    const keys = [this.#world.keys.epoch];
+    const askedMs = this.#world.options.clock.monotonic();
+    const [agoMs] = await this.#world.run("gather", keys, epoch, [
+      this.#world.owner,
+      "0",
+      ...this.#peers.left(this.#world.options.clock.monotonic()),
+    ]);
+    const { costs, uses } = this.#world.parts.unstored(askedMs - Number(agoMs));
+    for (let from = 0; from < uses.length; from += bounds.redisRestoreMax) {
+      await this.#world.run("seed", keys, epoch, uses.slice(from, from + bounds.redisRestoreMax).flat());
+    }
+    await Promise.all(costs.map((args) => this.#world.messages.ask(epoch, "spend", args)));
+    await this.#world.parts.tellShares();
+    const [told] = await this.#world.run("gather", keys, epoch, [this.#world.owner, "1"]);
+    if (agoMs === -1 || told === -1) throw new Error("its epoch ended at once.");
+  }
+
+  async #restoreOf(epoch: string, owner: string, live: readonly SharedReservation[]): Promise<void> {
+    for (let from = 0; from < live.length; from += bounds.redisRestoreMax) {
+      const nowMs = this.#world.options.clock.monotonic();
+      const batch = live.slice(from, from + bounds.redisRestoreMax).filter(({ ended }) => !ended);
+      const args = [owner, ...batch.flatMap((reservation) => reservation.restoreArgs(nowMs))];
+      const [missing] = await this.#world.run("restore", [this.#world.keys.epoch], epoch, args);
+      if (missing === -1) throw new Error("its epoch ended at once.");
+    }
+  }
+
+  /** What this process has reserved and not ended, and what lasts. */
+  async restore(epoch: string): Promise<void> {
+    const live = [...this.#world.parts.live()];
+    await this.#restoreOf(
+      epoch,
+      this.#world.owner,
+      live.filter(({ lasts }) => !lasts),
+    );
+    await this.#restoreOf(
+      epoch,
+      "",
+      live.filter(({ lasts }) => lasts),
+    );
+  }
+
+  /** Takes the list of owners with the ends of their leases; false: this process is not on it. */
+  sees(answer: unknown): boolean {
+    const owners: readonly unknown[] = Array.isArray(answer) ? answer : [];
+    if (!owners.includes(this.#world.owner)) return false;
+    const { clock, nowMs } = this.#world.options;
+    this.#peers.see(owners, clock.monotonic() - (nowMs?.() ?? this.#world.drained.serverMs));
+    return true;
+  }
+
+  /** The lock's own key stands in for the epoch's until all is seeded, so that nobody else counts in it. */
+  async begin(epoch: string): Promise<void> {
+    const { lock } = this.#world.keys;
+    const locks = [this.#world.keys.epoch, lock];
+    let failure: unknown = null;
+    const readMs = this.#world.drained.serverMs - bounds.redisAnswerMs;
+    const tell = async (script: ScriptName, args: readonly string[]): Promise<void> => {
+      try {
+        const [done] = await this.#world.run(script, [lock], epoch, args);
+        if (done === -1) throw new Error("its seeding took too long.");
+      } catch (thrown) {
+        failure = thrown;
+        throw thrown;
+      }
+    };
+    const holdMs = bounds.redisSeedLockMs;
+    const stopHolding = every(this.#world.options.clock, holdMs / 4, bounds.redisSeedMs, () => {
+      this.#world.exec("holdLock", locks, [epoch, String(holdMs)]).catch(() => undefined);
+    });
+    try {
+      await this.#world.options.seed?.({
+        seed: (key, amount, at, windowMs) =>
+          tell("seed", seedArgs(key, amount, this.#world.options.clock.now() - at, windowMs)),
+        hold: (id, claims) => tell("restore", ["", ...heldArgs(id, claims)]),
+        await: (owner) => this.#peers.add(owner, this.#world.options.clock.monotonic()),
+      });
+    } catch (thrown) {
+      await this.#world.exec("abandon", locks, [epoch]).catch(() => undefined);
+      throw failure ?? new SeedingFailed(`what the ledger knows cannot be read: ${reasonOf(thrown)}`);
+    } finally {
+      stopHolding();
+    }
+    await this.#world.exec("publish", locks, [
+      ...[epoch, String(this.#world.drained.serverMs), String(readMs)],
+      ...[...this.#peers.left(this.#world.options.clock.monotonic()), this.#world.owner, String(bounds.redisLeaseMs)],
+    ]);
+  }
+}
