@@ -11,7 +11,7 @@ export interface DeniedPath {
  *
  * Sources, read on 2026-11-22: the API references of OpenAI (Administration), Anthropic (Admin API), OpenRouter (API keys,
  * credits), Replicate, Runway, Google (IAM, permissions of tuned models and corpora), Mistral, vLLM,
- * Ollama and LiteLLM.
+ * Ollama and LiteLLM. The last rows, from `customer` on, are from general knowledge of the servers.
  */
 export const deniedPaths: readonly DeniedPath[] = [
   {
@@ -65,6 +65,22 @@ export const deniedPaths: readonly DeniedPath[] = [
   { parts: ["api", "copy"], what: "Ollama: which models the server has" },
   { parts: ["api", "delete"], what: "Ollama: which models the server has" },
   { parts: ["update_weights"], what: "vLLM: what the server runs" },
+  { parts: ["customer"], what: "LiteLLM: its customers and their budgets" },
+  { parts: ["spend"], what: "LiteLLM: what every key spent" },
+  { parts: ["cache", "flushall"], what: "LiteLLM: what every caller shares" },
+  { parts: ["get", "config"], what: "LiteLLM: its configuration" },
+  { parts: ["scale_elastic_ep"], what: "vLLM: what the server runs" },
+  { parts: ["start_profile"], what: "vLLM, SGLang: whether the server is slowed down" },
+  { parts: ["stop_profile"], what: "vLLM, SGLang: whether the server is slowed down" },
+  { parts: ["reset_mm_cache"], what: "vLLM: what every caller shares" },
+  { parts: ["flush_cache"], what: "SGLang: what every caller shares" },
+  { parts: ["pause_generation"], what: "SGLang: whether the server runs" },
+  { parts: ["continue_generation"], what: "SGLang: whether the server runs" },
+  { parts: ["update_weights_from_disk"], what: "SGLang: what the server runs" },
+  { parts: ["update_weights_from_distributed"], what: "SGLang: what the server runs" },
+  { parts: ["update_weights_from_tensor"], what: "SGLang: what the server runs" },
+  { parts: ["release_memory_occupation"], what: "SGLang: whether the server runs" },
+  { parts: ["resume_memory_occupation"], what: "SGLang: whether the server runs" },
 ];
 
 /** The first that a path meets; null: none. `parts` percent-decoded. */
