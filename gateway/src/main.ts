@@ -9,6 +9,7 @@ import { randomBytes } from "node:crypto";
 import type { ConfigWatch, Environment } from "#config/index.ts";
 import { fileState, isLoopbackHost } from "#config/index.ts";
 import { bounds } from "#core/index.ts";
+import type { ApplyReport } from "#ports/index.ts";
 import {
   createLeases,
   dataPaths,
@@ -21,7 +22,7 @@ import { letGo, systemClock } from "#system/index.ts";
 import { createWorkerLink, processChannel, type WorkerLink } from "#workers/index.ts";
 import { CannotStart } from "./main/cannot-start.ts";
 import { startCertificate } from "./main/certificate.ts";
-import { applyConfigFile, watchConfig } from "./main/config-source.ts";
+import { applyConfigFile, logRemovals, watchConfig } from "./main/config-source.ts";
 import { type Control, openControl } from "./main/control.ts";
 import { Ending } from "./main/ending.ts";
 import { starterProviders } from "./main/first-start.ts";
@@ -91,10 +92,13 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
     await keepToOneBlobFolder(environment, control);
     processes = await openProcesses({ control, version: options.version });
     let state = "";
+    let appliedAtStart: ApplyReport = [];
     if (environment.configFile !== null) {
       state = await fileState(environment.configFile);
-      shared = sharedConfig({ file: environment.configFile, control, processes, variables: options.variables });
-      if (shared === null) await applyConfigFile(environment.configFile, options.variables, controlStore);
+      const { variables } = options;
+      shared = sharedConfig({ file: environment.configFile, environment, control, processes, variables });
+      if (shared === null)
+        appliedAtStart = await applyConfigFile(environment.configFile, { environment, variables, controlStore });
       else await shared.start();
     }
     // The file may have declared one.
@@ -126,6 +130,7 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
     const refreshed = () => gateway.catalog.refresh();
     if (shared !== null) watch = shared.watch(gateway.observer, refreshed);
     else if (environment.configFile !== null) {
+      logRemovals(gateway.observer, appliedAtStart);
       watch = watchConfig(environment.configFile, {
         environment,
         variables: options.variables,

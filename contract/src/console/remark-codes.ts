@@ -177,6 +177,8 @@ export const auditActions = [
   "cancel",
   "take-over",
   "release",
+  "suspend",
+  "resume",
   "view",
   "download",
   "reset-password",

@@ -39,6 +39,7 @@ export const tokenSchema = z.object({
   prefix: z.string().describe("The first characters of the secret, to recognise it by."),
   administrator: z.boolean(),
   scim: z.boolean().describe("A directory's: good for /scim/v2 and nothing else."),
+  suspended: z.boolean().describe("No longer in the config file: it opens nothing until it is declared again."),
   workspace: z.object({ id, slug: z.string() }).nullable(),
   role: z.enum(workspaceRoles).nullable(),
   owner: personSchema,
@@ -68,6 +69,7 @@ const withLink = invitationSchema.extend({
 export const userSchema = personSchema.extend({
   administrator: z.boolean(),
   disabled: z.boolean(),
+  suspended: z.boolean().describe("Disabled because the config file no longer declares them."),
   language,
   two_factor: z.boolean(),
   passkeys: z.int(),

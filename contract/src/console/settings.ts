@@ -39,7 +39,15 @@ export type OidcAccountForm = z.infer<typeof oidcAccountSchema>;
 export const consoleSettingsSchema = z.object({
   settings: settingsSchema.describe("What is in force, defaults filled in."),
   managed_by_file: z.array(z.string()).describe("Names that the config file sets: `ledger.durability` …"),
-  oidc: z.array(oidcAccountSchema.extend({ has_secret: z.boolean(), callback_url: z.string() })),
+  oidc: z.array(
+    oidcAccountSchema.extend({
+      has_secret: z.boolean(),
+      callback_url: z.string(),
+      suspended: z
+        .boolean()
+        .describe("No longer in the config file: nobody signs in by it until it is declared again."),
+    }),
+  ),
   mail: z.object({ configured: z.boolean(), from: z.string().nullable() }),
   ledger_export: z.object({
     keys: z

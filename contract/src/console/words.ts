@@ -16,8 +16,10 @@ export const passThrough = passThroughSchema.describe(
   "Ids of providers whose own API may be used whole, below /v1/providers/{id}/; workspace, group and key must each name one.",
 );
 export const managedBy = z
-  .enum(["file", "console"])
-  .describe("`file` objects are read-only here: change the config file.");
+  .enum(["file", "console", "suspended"])
+  .describe(
+    "`file` objects are read-only here: change the config file. `suspended` objects were declared by the config file once: they serve nobody, can be deleted, and resume when the file declares them again.",
+  );
 
 /** A page of a list, newest or first first. `next` goes into `cursor`; null at the end. */
 export function pageOf<Item extends z.ZodType>(item: Item) {

@@ -54,7 +54,12 @@ test("a whole installation stands on one file: people, tokens and single sign-on
   const [first, second] = [await secretOf(), await secretOf()];
   const config = whole(first.secret, second.secret_sha256);
   writeFileSync(file, JSON.stringify(config));
-  await using gateway = await startGateway(dataDir, { ...variables, SLUICE_CONFIG: file, SLUICE_HOST: "0.0.0.0" });
+  await using gateway = await startGateway(dataDir, {
+    ...variables,
+    SLUICE_CONFIG: file,
+    SLUICE_CONFIG_PRUNE: "allow",
+    SLUICE_HOST: "0.0.0.0",
+  });
   const [root, reports] = [gateway.api(first.secret), gateway.api(second.secret)];
   const signIn = async (email: string) =>
     (await gateway.api(null)("POST", "/api/auth/sign-in/email", { email, password })).status;
@@ -105,15 +110,17 @@ test("a whole installation stands on one file: people, tokens and single sign-on
   }
   expect((await sluice(words("token revoke reports"), dataDir)).stderr).toContain("comes from the config file");
 
-  // What vanishes: the user is disabled and the console's, the token is revoked, the issuer is gone.
+  // What vanishes is suspended: the user is disabled and the console's, the token opens nothing, nobody signs in by the issuer.
   const [kept] = config.users;
   const [terraform] = config.tokens;
   writeFileSync(file, JSON.stringify({ ...config, users: [kept], tokens: [terraform], oidc: [] }));
   await until(async () => (await reports("GET", "/api/workspaces/acme/keys")).status === 401);
   const after = await root<{ data: readonly object[] }>("GET", "/api/users?search=ada");
-  expect(after.body.data).toMatchObject([{ email: "ada@example.com", disabled: true }]);
+  expect(after.body.data).toMatchObject([{ email: "ada@example.com", disabled: true, suspended: true }]);
   expect((await root("PATCH", `/api/users/${ada}`, { disabled: false })).status).toBe(200);
-  expect((await root<{ oidc: readonly unknown[] }>("GET", "/api/settings")).body.oidc).toEqual([]);
+  expect((await root<{ oidc: readonly unknown[] }>("GET", "/api/settings")).body.oidc).toMatchObject([
+    { id: "corp", suspended: true },
+  ]);
 });
 
 test("what of it cannot be meant is told all at once; what the database forbids changes nothing", async () => {

@@ -19,6 +19,7 @@ test("an empty environment gives the documented defaults, frozen", () => {
     databaseUrl: null,
     redisUrl: null,
     configFile: null,
+    configPrune: false,
     workers: 1,
     drainGraceMs: 5_000,
     masterKey: null,

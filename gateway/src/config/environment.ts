@@ -24,6 +24,8 @@ export interface Environment {
   readonly databaseUrl: Secret | null;
   readonly redisUrl: Secret | null;
   readonly configFile: string | null;
+  /** Large removals of a config file are applied without a confirmation. */
+  readonly configPrune: boolean;
   readonly workers: number;
   /** How long `/readyz` fails before calls are refused, after SIGTERM. */
   readonly drainGraceMs: number;
@@ -134,6 +136,7 @@ export function readEnvironment(
     databaseUrl: reader.secretUrl("SLUICE_DATABASE_URL", ["postgres", "postgresql"]),
     redisUrl: reader.secretUrl("SLUICE_REDIS_URL", ["redis", "rediss"]),
     configFile: reader.text("SLUICE_CONFIG"),
+    configPrune: reader.oneOf("SLUICE_CONFIG_PRUNE", ["refuse", "allow"]) === "allow",
     workers: reader.integer("SLUICE_WORKERS", 1, bounds.workersMax) ?? 1,
     drainGraceMs: reader.integer("SLUICE_DRAIN_GRACE_MS", 0, bounds.drainGraceMsMax) ?? bounds.drainGraceMs,
     masterKey: reader.secret("SLUICE_MASTER_KEY", 32),
@@ -201,6 +204,7 @@ const knownNames = [
   "SLUICE_DATABASE_URL",
   "SLUICE_REDIS_URL",
   "SLUICE_CONFIG",
+  "SLUICE_CONFIG_PRUNE",
   "SLUICE_WORKERS",
   "SLUICE_DRAIN_GRACE_MS",
   "SLUICE_MASTER_KEY",

@@ -42,6 +42,7 @@ function rowStores(existing: readonly { readonly email: string; readonly adminis
         const more = {
           language: null,
           disabled: false,
+          suspended: false,
           two_factor: false,
           passkeys: 0,
           created_at: 0,

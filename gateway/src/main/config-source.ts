@@ -1,11 +1,11 @@
 import type { Variables } from "#config/index.ts";
 import { ConfigInvalid, type ConfigWatch, type Environment, loadConfigFile, watchConfigFile } from "#config/index.ts";
-import type { Clock, ControlStore, Observer } from "#ports/index.ts";
+import type { ApplyReport, Clock, ControlStore, Observer } from "#ports/index.ts";
 import { ConfigConflict } from "#storage/index.ts";
 import { kindCheck } from "./kind-check.ts";
 
 export interface ConfigSourceOptions {
-  readonly environment: Environment;
+  readonly environment: Pick<Environment, "configPrune">;
   readonly variables: Variables;
   readonly controlStore: ControlStore;
   readonly observer: Observer;
@@ -15,14 +15,27 @@ export interface ConfigSourceOptions {
   readonly state: string;
 }
 
+interface Applying {
+  readonly environment: Pick<Environment, "configPrune">;
+  readonly variables: Variables;
+  readonly controlStore: ControlStore;
+}
+
 /** Applies the config file once. Throws ConfigInvalid or ConfigConflict; then nothing was changed. */
 export async function applyConfigFile(
   file: string,
-  variables: Variables,
-  store: ControlStore,
-): Promise<readonly string[]> {
-  const loaded = await loadConfigFile(file, variables, [kindCheck]);
-  return store.apply(loaded.config, `file ${file}`);
+  { environment, variables, controlStore }: Applying,
+): Promise<ApplyReport> {
+  const { config } = await loadConfigFile(file, variables, [kindCheck]);
+  return await controlStore.apply(config, `file ${file}`, { prune: environment.configPrune });
+}
+
+/** Logs what the file no longer declares at `warn`, by name. */
+export function logRemovals(observer: Pick<Observer, "log">, report: ApplyReport): void {
+  const objects = report.flatMap(({ action, text }) =>
+    action === "suspend" || action === "release" || action === "remove" ? [text] : [],
+  );
+  if (objects.length > 0) observer.log("warn", "the config file no longer declares objects", { objects });
 }
 
 /** Re-applies the config file when it changes and at SIGHUP. An invalid file changes nothing and says why. */
@@ -30,13 +43,14 @@ export function watchConfig(file: string, options: ConfigSourceOptions): ConfigW
   const { observer } = options;
   const reload = async (): Promise<void> => {
     try {
-      const report = await applyConfigFile(file, options.variables, options.controlStore);
+      const report = await applyConfigFile(file, options);
       if (report.length === 0) {
         observer.configReload("unchanged", file);
         return;
       }
       await options.applied();
-      observer.configReload("applied", report.join("; "));
+      observer.configReload("applied", report.map(({ text }) => text).join("; "));
+      logRemovals(observer, report);
     } catch (thrown) {
       if (!(thrown instanceof ConfigInvalid || thrown instanceof ConfigConflict)) throw thrown;
       observer.configReload("refused", thrown instanceof ConfigInvalid ? thrown.lines.join("\n") : thrown.message);

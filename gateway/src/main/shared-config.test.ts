@@ -56,7 +56,7 @@ function process(apply: () => Promise<readonly string[]>, other: { isThere: bool
   } as unknown as Control;
   const broadcast = { subscribe: () => () => undefined, send: () => undefined };
   const processes = { leadership, broadcast } as unknown as Processes;
-  const shared = sharedConfig({ file, variables: {}, control, processes });
+  const shared = sharedConfig({ file, environment: { configPrune: false }, variables: {}, control, processes });
   const observer = {
     log: (_level: string, message: string) => void told.push(message),
     configReload: (result: string, detail: string) => void told.push(`${result}: ${detail}`),

@@ -1,21 +1,24 @@
 import {
   ConfigInvalid,
   type ConfigWatch,
+  type Environment,
   fileState,
   loadConfigFile,
   type Variables,
   watchConfigFile,
 } from "#config/index.ts";
 import { bounds } from "#core/index.ts";
-import type { KeptLease, Observer } from "#ports/index.ts";
+import type { ApplyReport, KeptLease, Observer } from "#ports/index.ts";
 import { ConfigConflict } from "#storage/index.ts";
 import { CannotStart } from "./cannot-start.ts";
+import { logRemovals } from "./config-source.ts";
 import type { Control } from "./control.ts";
 import { kindCheck } from "./kind-check.ts";
 import type { Processes } from "./processes.ts";
 
 export interface SharedConfigOptions {
   readonly file: string;
+  readonly environment: Pick<Environment, "configPrune">;
   readonly variables: Variables;
   readonly control: Control;
   readonly processes: Processes;
@@ -51,6 +54,8 @@ export class SharedConfig {
   #isStarted = false;
   /** Refused before there was anybody to be told. */
   #refused: string | null = null;
+  /** Applied before there was a log. */
+  #removedAtStart: ApplyReport = [];
 
   constructor(options: SharedConfigOptions) {
     this.#options = options;
@@ -103,6 +108,7 @@ export class SharedConfig {
   watch(observer: Observer, refresh: () => Promise<void>): ConfigWatch {
     const { file, control, processes } = this.#options;
     this.#observer = observer;
+    logRemovals(observer, this.#removedAtStart);
     this.#refresh = refresh;
     if (this.#refused !== null) observer.configReload("refused", this.#refused);
     else if (this.#differs !== null) this.#tellOther(this.#differs);
@@ -134,17 +140,19 @@ export class SharedConfig {
 
   /** False: the lease was lost before anything was applied. */
   async #apply(): Promise<boolean> {
-    const { file, control } = this.#options;
+    const { file, control, environment } = this.#options;
     const config = await this.#load();
     const lease = this.#lease;
     if (lease === null || !lease.isHeld) return false;
-    const report = await control.controlStore.apply(config, `file ${file}`);
+    const report = await control.controlStore.apply(config, `file ${file}`, { prune: environment.configPrune });
     const applied: Applied = { by: lease.owner, fence: lease.fence, digest: this.#digestOf(config) };
     await control.facts.write(fact, JSON.stringify(applied));
+    if (this.#observer === null) this.#removedAtStart = report;
+    else logRemovals(this.#observer, report);
     if (report.length === 0) this.#observer?.configReload("unchanged", file);
     else {
       await this.#refresh();
-      this.#observer?.configReload("applied", report.join("; "));
+      this.#observer?.configReload("applied", report.map(({ text }) => text).join("; "));
     }
     return true;
   }

@@ -11,7 +11,7 @@ import type { ModelType, PriceVersion } from "#core/index.ts";
 import type { AuditSource } from "./people-store.ts";
 import type { OidcAccount } from "./sign-in.ts";
 
-type Owner = "file" | "console";
+type Owner = "file" | "console" | "suspended";
 
 /** A provider as it is stored. `settings` are decrypted: code that shows them must leave the secret ones out. */
 export interface ProviderRecord {

@@ -1,4 +1,5 @@
 import type { ConfigFile } from "@sluice/contract/config-file";
+import type { AuditAction, AuditObject, Conflict } from "@sluice/contract/words";
 import type { ApiKey, Catalog, Secret } from "#core/index.ts";
 import type { CatalogStore } from "./catalog-store.ts";
 import type { TenantStore } from "./tenant-store.ts";
@@ -41,15 +42,42 @@ export interface ConfigExport {
   readonly keysLeftOut: boolean;
 }
 
-/** What `apply` did, in words: `created model gpt-5`, `removed key acme/ci`. Empty when nothing changed. */
-export type ApplyReport = readonly string[];
+/** One object that `apply` changed. `before` and `after` hold no secrets. */
+export interface ConfigChange {
+  readonly action: AuditAction;
+  readonly object: AuditObject;
+  /** In words: `created model gpt-5`, `suspended key acme/ci`. */
+  readonly text: string;
+  readonly before: Readonly<Record<string, unknown>> | null;
+  readonly after: Readonly<Record<string, unknown>> | null;
+}
+
+/** Empty when nothing changed. */
+export type ApplyReport = readonly ConfigChange[];
+
+export interface ApplyOptions {
+  /** Allows large removals. */
+  readonly prune?: boolean;
+}
+
+/** What applying a file would do. */
+export interface ConfigPlan {
+  readonly changes: ApplyReport;
+  /** Removals so large that only `prune` allows them. */
+  readonly largeRemovals: readonly Conflict[];
+}
 
 export interface ControlStore extends KeyStore, CatalogStore, TenantStore {
   keyById(id: string): Promise<ApiKey | null>;
   /** The whole catalog, as a frozen snapshot of one moment. */
   catalog(): Promise<Catalog>;
-  /** Makes the objects of the config file equal to `config`, in one transaction. Other objects do not change. Idempotent. */
-  apply(config: ConfigFile, actor: string): Promise<ApplyReport>;
+  /**
+   * Makes the objects of the config file equal to `config`, in one transaction. What it no longer declares is suspended. Other
+   * objects do not change. Idempotent. Throws ConfigConflict.
+   */
+  apply(config: ConfigFile, actor: string, options?: ApplyOptions): Promise<ApplyReport>;
+  /** What `apply` would do. Nothing is changed. Throws ConfigConflict. */
+  plan(config: ConfigFile, actor: string): Promise<ConfigPlan>;
   /** Makes the first providers and models. They belong to the console. Does nothing if there are any already. */
   seed(config: ConfigFile, actor: string): Promise<ApplyReport>;
   /** Secrets are replaced by names of variables. `isSecret` says which settings of a kind are secrets. */

@@ -127,7 +127,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     setPassword: (userId, password) => users.setPassword(userId, password),
     removeUser: (userId) => users.remove(userId),
     useOidc(accounts) {
-      issuers.use(accounts);
+      issuers.use(accounts.filter(({ suspended }) => suspended !== true));
       libraries.forget();
     },
   };

@@ -13,6 +13,7 @@ import {
   newKey,
   type StoreGround,
   type StoreGroundFactory,
+  texts,
   wholeText,
 } from "./store-ground.ts";
 
@@ -141,9 +142,9 @@ function applyTests(make: StoreGroundFactory): void {
       },
       "test",
     );
-    expect(report).toContain("updated workspace acme");
-    expect(report).toContain("removed model gpt-5-mini");
-    expect(report).toContain("removed deployment gpt-5 at spare/gpt");
+    expect(texts(report)).toContain("updated workspace acme");
+    expect(texts(report)).toContain("suspended model gpt-5-mini");
+    expect(texts(report)).toContain("removed deployment gpt-5 at spare/gpt");
     const after = await ground.controlStore.catalog();
     expect([...after.workspaces.keys()]).toEqual([...before.workspaces.keys()]);
     expect([...after.groups.keys()]).toEqual([...before.groups.keys()]);
@@ -151,10 +152,10 @@ function applyTests(make: StoreGroundFactory): void {
     expect(after.version).toBeGreaterThan(before.version);
   });
 
-  test("an empty file removes everything the file had made", async () => {
+  test("an empty file suspends everything the file had made", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "test");
-    await ground.controlStore.apply({}, "test");
+    await ground.controlStore.apply({}, "test", { prune: true });
     const catalog = await ground.controlStore.catalog();
     expect([catalog.workspaces.size, catalog.groups.size, catalog.providers.size, catalog.models.size]).toEqual([
       0, 0, 0, 0,
@@ -216,7 +217,7 @@ function priceTests(make: StoreGroundFactory): void {
     await ground.controlStore.apply({ ...priced(10), settings: { drain_timeout_ms: 5 } }, "test");
     expect((await current())?.id).toBe(first?.id ?? "");
     ground.clock.jump(60_000);
-    expect(await ground.controlStore.apply(priced(12), "test")).toEqual([
+    expect(texts(await ground.controlStore.apply(priced(12), "test", { prune: true }))).toEqual([
       "set price of model m",
       "removed setting drain_timeout_ms",
     ]);
@@ -224,7 +225,7 @@ function priceTests(make: StoreGroundFactory): void {
     expect(second?.id).not.toBe(first?.id ?? "");
     expect(second?.effectiveFrom).toBe(ground.clock.now());
     expect(await ground.ledgerStore.price(first?.id ?? "")).toEqual(first ?? null);
-    await ground.controlStore.apply({}, "test");
+    await ground.controlStore.apply({}, "test", { prune: true });
     expect(await ground.ledgerStore.price(second?.id ?? "")).toEqual(second ?? null);
   });
 
@@ -246,9 +247,12 @@ function ownershipTests(make: StoreGroundFactory): void {
     const key = newKey("mine", { workspace: "own" });
     await makeKey(ground, key, "admin");
     await ground.controlStore.apply(acmeConfig, "test");
-    await ground.controlStore.apply({}, "test");
+    await ground.controlStore.apply({}, "test", { prune: true });
     expect((await findKey(ground, key.secret.reveal()))?.enabled).toBe(true);
-    expect((await allWorkspaces(ground)).map((w) => [w.slug, w.managed_by])).toEqual([["own", "console"]]);
+    expect((await allWorkspaces(ground)).map((w) => [w.slug, w.managed_by])).toEqual([
+      ["acme", "suspended"],
+      ["own", "console"],
+    ]);
   });
 
   test("the file takes over an object of the console that has the same name, keeping its id", async () => {
@@ -257,25 +261,25 @@ function ownershipTests(make: StoreGroundFactory): void {
     const key = newKey("later");
     const { id } = await makeKey(ground, key, "admin");
     const report = await ground.controlStore.apply(acmeConfig, "test");
-    expect(report).toContain("took over workspace acme");
-    expect(report).toContain("took over key acme/later");
+    expect(texts(report)).toContain("took over workspace acme");
+    expect(texts(report)).toContain("took over key acme/later");
     const [workspace] = await allWorkspaces(ground);
     expect(workspace).toMatchObject({ id: made.id, name: "Acme", managed_by: "file" });
     expect((await findKey(ground, key.secret.reveal()))?.id).toBe(id);
   });
 
-  test("a workspace that leaves the file but holds a key made elsewhere is handed over, not removed", async () => {
+  test("a workspace that leaves the file but holds a key made elsewhere is handed over, not suspended", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "test");
     const key = newKey("mine");
     await makeKey(ground, key, "admin");
-    const report = await ground.controlStore.apply({}, "test");
-    expect(report).toContain("released workspace acme");
-    expect(report).toContain("released group acme/default");
-    expect(report).toContain("removed group acme/batch");
+    const report = await ground.controlStore.apply({}, "test", { prune: true });
+    expect(texts(report)).toContain("released workspace acme");
+    expect(texts(report)).toContain("released group acme/default");
+    expect(texts(report)).toContain("suspended group acme/batch");
     expect((await findKey(ground, key.secret.reveal()))?.enabled).toBe(true);
     expect(await findKey(ground, ciSecret)).toBeNull();
-    expect(await ground.controlStore.apply({}, "test")).toEqual([]);
+    expect(await ground.controlStore.apply({}, "test", { prune: true })).toEqual([]);
   });
 
   test("a seed belongs to the console, is given once, and yields to a file", async () => {
@@ -286,11 +290,11 @@ function ownershipTests(make: StoreGroundFactory): void {
     };
     expect((await ground.controlStore.seed(seed, "first start")).length).toBeGreaterThan(0);
     expect(await ground.controlStore.seed({ providers: acmeConfig.providers ?? [] }, "first start")).toEqual([]);
-    expect(await ground.controlStore.apply({}, "test")).toEqual([]);
+    expect(await ground.controlStore.apply({}, "test", { prune: true })).toEqual([]);
     expect((await ground.controlStore.catalog()).models.size).toBe(1);
     const report = await ground.controlStore.apply(acmeConfig, "test");
-    expect(report).toContain("took over provider openai-main");
-    expect(report).toContain("took over model gpt-5");
+    expect(texts(report)).toContain("took over provider openai-main");
+    expect(texts(report)).toContain("took over model gpt-5");
   });
 }
 
@@ -298,7 +302,7 @@ function secretTests(make: StoreGroundFactory): void {
   test("no secret stands in any row in the open", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "test");
-    await ground.controlStore.apply({ ...acmeConfig, providers: [], models: [] }, "test");
+    await ground.controlStore.apply({ ...acmeConfig, providers: [], models: [] }, "test", { prune: true });
     await ground.controlStore.apply(acmeConfig, "test");
     const key = newKey("mine");
     await makeKey(ground, key, "admin");

@@ -1,6 +1,15 @@
 import type { ConfigFile } from "@sluice/contract";
 import { type LedgerEntry, noUsage, Secret } from "#core/index.ts";
-import type { AuditSource, ChangeFeed, ControlStore, LedgerStore, NewKey, Observer, Vault } from "#ports/index.ts";
+import type {
+  ApplyReport,
+  AuditSource,
+  ChangeFeed,
+  ControlStore,
+  LedgerStore,
+  NewKey,
+  Observer,
+  Vault,
+} from "#ports/index.ts";
 import type { Database } from "#storage/index.ts";
 import type { FakeClock } from "../fake-clock.ts";
 
@@ -12,6 +21,11 @@ export interface StoreGround extends AsyncDisposable {
   readonly controlStore: ControlStore;
   readonly ledgerStore: LedgerStore;
   readonly changeFeed: ChangeFeed;
+}
+
+/** What `apply` did, in words. */
+export function texts(report: ApplyReport): readonly string[] {
+  return report.map(({ text }) => text);
 }
 
 export type StoreGroundFactory = () => Promise<StoreGround>;

@@ -11,6 +11,7 @@ import { createIds } from "#system/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { catalogStoreSuite } from "./catalog-store-suite.ts";
 import { changeFeedSuite } from "./change-feed-suite.ts";
+import { configFileSuite } from "./config-file-suite.ts";
 import { controlStoreSuite } from "./control-store-suite.ts";
 import { leaseSuite } from "./lease-suite.ts";
 import { ledgerExportSuite } from "./ledger-export-suite.ts";
@@ -40,6 +41,7 @@ export function storesOn(database: Database, dataDir: string, dispose: () => Pro
 
 /** Every suite of these stores, for one kind of database. */
 export function storeSuites(name: string, make: StoreGroundFactory): void {
+  configFileSuite(name, make);
   controlStoreSuite(name, make);
   storedKeysSuite(name, make);
   catalogStoreSuite(name, make);

@@ -53,7 +53,7 @@ async function commandLine(ground: TenantGround, words: readonly string[]): Prom
 
 async function applied(ground: TenantGround, config: ConfigFile): Promise<Outcome> {
   try {
-    await ground.controlStore.apply(config, "file sluice.yaml");
+    await ground.controlStore.apply(config, "file sluice.yaml", { prune: true });
     await ground.refresh();
     return null;
   } catch (thrown) {
@@ -321,6 +321,7 @@ test("a model that another falls back to stays, whoever would remove it: the fil
   expect(await applied(ground, {})).toBeNull();
   const left = (await ground.controlStore.listModels()).map(({ name, managedBy }) => [name, managedBy]);
   expect(left).toEqual([
+    ["alone", "suspended"],
     ["last", "console"],
     ["middle", "console"],
     ["ours", "console"],

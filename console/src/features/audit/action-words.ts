@@ -20,6 +20,8 @@ const words: Readonly<Record<AuditAction, ActionWord>> = {
   cancel: { label: t("audit.action.cancel"), tone: "warn" },
   "take-over": { label: t("audit.action.take-over"), tone: "off" },
   release: { label: t("audit.action.release"), tone: "off" },
+  suspend: { label: t("audit.action.suspend"), tone: "warn" },
+  resume: { label: t("audit.action.resume"), tone: "good" },
   view: { label: t("audit.action.view"), tone: "warn" },
   download: { label: t("audit.action.download"), tone: "warn" },
   "reset-password": { label: t("audit.action.reset-password"), tone: "warn" },

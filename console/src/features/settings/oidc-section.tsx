@@ -5,6 +5,7 @@ import { ConfirmButton } from "../../components/confirm-button.tsx";
 import { CopyText } from "../../components/copy-button.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
+import { ManagedByFile } from "../../components/managed-by-file.tsx";
 import { rowsOf } from "../../components/rows.ts";
 import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/settings.ts";
@@ -48,7 +49,16 @@ export function OidcSection({ accounts }: { readonly accounts: readonly OidcAcco
 }
 
 const columns: readonly Column<OidcAccount>[] = [
-  { id: "name", header: t("settings.name"), cell: (account) => account.name },
+  {
+    id: "name",
+    header: t("settings.name"),
+    cell: (account) => (
+      <Group gap="xs">
+        {account.name}
+        {account.suspended && <ManagedByFile by="suspended" />}
+      </Group>
+    ),
+  },
   {
     id: "issuer",
     header: t("settings.oidc.issuer"),

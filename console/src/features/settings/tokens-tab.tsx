@@ -9,6 +9,7 @@ import { ConfirmButton } from "../../components/confirm-button.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { When } from "../../components/figures.tsx";
+import { ManagedByFile } from "../../components/managed-by-file.tsx";
 import { Section } from "../../components/section.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { t as scimWords } from "../../language/areas/scim.ts";
@@ -134,6 +135,7 @@ function Name({ token }: { readonly token: AdminToken }) {
       <Group gap="xs">
         <span className="break">{token.name}</span>
         {isOver(token) && <StatusBadge status="expired" />}
+        {token.suspended && <ManagedByFile by="suspended" />}
       </Group>
       <Text fz="xs" c="dimmed" ff="monospace">
         {token.prefix}…

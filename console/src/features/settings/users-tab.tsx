@@ -7,6 +7,7 @@ import { type Column, DataTable } from "../../components/data-table.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { Nothing, When } from "../../components/figures.tsx";
 import { FilterBar } from "../../components/filter-bar.tsx";
+import { ManagedByFile } from "../../components/managed-by-file.tsx";
 import { SearchBox } from "../../components/search-box.tsx";
 import { Section } from "../../components/section.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
@@ -89,6 +90,7 @@ function Who({ user }: { readonly user: ConsoleUser }) {
         {user.id === me.id && <StatusBadge status="you" tone="off" />}
         {user.administrator && <StatusBadge status="administrator" tone="busy" />}
         {user.disabled && <StatusBadge status="disabled" tone="bad" />}
+        {user.suspended && <ManagedByFile by="suspended" />}
         {user.sources.map((source) => (
           <SourceMark key={source.source} of={source} />
         ))}

@@ -10,6 +10,8 @@ export const audit = {
     cancel: "Cancelled",
     "take-over": "Taken over by config file",
     release: "Released by config file",
+    suspend: "Suspended",
+    resume: "Resumed",
     view: "Viewed",
     download: "Downloaded",
     "reset-password": "Password reset",

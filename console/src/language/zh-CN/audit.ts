@@ -12,6 +12,8 @@ export const audit: Translation<typeof english> = {
     cancel: "已取消",
     "take-over": "由配置文件接管",
     release: "配置文件已释放",
+    suspend: "已暂停",
+    resume: "已恢复",
     view: "已查看",
     download: "已下载",
     "reset-password": "已重置密码",

@@ -71,6 +71,7 @@ async function settingsView(dependencies: SettingsHandlerDependencies, request: 
       grace_hours: account.graceHours,
       directory_claim: account.directoryClaim,
       has_secret: true,
+      suspended: account.suspended === true,
       callback_url: `${origin}/api/auth/callback/${account.id}`,
     })),
     mail: { configured: dependencies.mailFrom !== null, from: dependencies.mailFrom },

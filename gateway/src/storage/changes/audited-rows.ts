@@ -9,6 +9,8 @@ type AuditedTable = Extract<
   "workspaces" | "groups" | "api_keys" | "providers" | "models" | "deployments" | "settings" | "notices"
 >;
 
+type SuspendableTable = "workspaces" | "groups" | "api_keys" | "providers" | "models";
+
 /**
  * What people configure, as one table: how its rows are found, what an audit row calls and shows of one, and who is told
  * of a change. Every writer of the table (admin API, command line, config file) writes through the three functions below.
@@ -62,6 +64,17 @@ export async function updateRow<Name extends AuditedTable>(
   log.record(done, object.label(before), ...views, object.workspaceOf(after));
   object.notify(log, before);
   object.notify(log, after);
+}
+
+/** What the config file no longer declares stays, with its id and all that belongs to it, and serves nobody. */
+export async function suspendRows<Name extends SuspendableTable>(
+  under: AuditedWrite,
+  object: AuditedObject<Name>,
+  rows: readonly Row<Name>[],
+): Promise<void> {
+  for (const before of rows) {
+    await updateRow(under, object, { before, after: { ...before, managed_by: "suspended" } });
+  }
 }
 
 /** `gone`: what went with each row, for the audit log. */

@@ -1,5 +1,5 @@
 import type { AuditAction, AuditObject } from "@sluice/contract/words";
-import type { ApplyReport, AuditEvent, AuditSource } from "#ports/index.ts";
+import type { ApplyReport, AuditEvent, AuditSource, ConfigChange } from "#ports/index.ts";
 import type { Connection } from "../database/database.ts";
 import type { NewRow } from "../database/schema.ts";
 
@@ -10,6 +10,8 @@ const pastWords = {
   remove: "removed",
   "take-over": "took over",
   release: "released",
+  suspend: "suspended",
+  resume: "resumed",
   revoke: "revoked",
   rotate: "rotated",
   "set-price": "set price of",
@@ -33,7 +35,7 @@ export class ChangeLog {
   readonly #at: number;
   readonly #audit: NewRow<"audit_log">[] = [];
   readonly #digests = new Set<string>();
-  readonly #report: string[] = [];
+  readonly #report: ConfigChange[] = [];
   #catalog = false;
 
   constructor(auditSource: AuditSource, at: number) {
@@ -41,7 +43,7 @@ export class ChangeLog {
     this.#at = at;
   }
 
-  /** What was done so far, in words. */
+  /** What was done so far. */
   get report(): ApplyReport {
     return Object.freeze([...this.#report]);
   }
@@ -53,7 +55,7 @@ export class ChangeLog {
     after: AuditView,
     workspaceId: string | null = null,
   ): void {
-    this.#report.push(`${pastWords[action]} ${object}`);
+    this.#report.push({ action, object, text: `${pastWords[action]} ${object}`, before, after });
     this.#add({ action, object, workspaceId, before, after });
   }
 

@@ -44,7 +44,12 @@ export async function readCatalog(database: Database, vault: Vault, now: number)
 }
 
 async function readWorkspaces(connection: Connection): Promise<ReadonlyMap<string, Workspace>> {
-  const rows = await connection.selectFrom("workspaces").selectAll().orderBy("slug").execute();
+  const rows = await connection
+    .selectFrom("workspaces")
+    .selectAll()
+    .where("managed_by", "!=", "suspended")
+    .orderBy("slug")
+    .execute();
   const workspace = (row: Row<"workspaces">): Workspace =>
     Object.freeze({
       id: row.id,
@@ -62,7 +67,12 @@ async function readGroups(
   connection: Connection,
   workspaces: ReadonlyMap<string, Workspace>,
 ): Promise<ReadonlyMap<string, Group>> {
-  const rows = await connection.selectFrom("groups").selectAll().orderBy("name").execute();
+  const rows = await connection
+    .selectFrom("groups")
+    .selectAll()
+    .where("managed_by", "!=", "suspended")
+    .orderBy("name")
+    .execute();
   const group = (row: Row<"groups">): Group =>
     Object.freeze({
       id: row.id,
@@ -80,7 +90,12 @@ async function readProviders(
   vault: Vault,
   stored: StoredSettings,
 ): Promise<ReadonlyMap<string, Provider>> {
-  const rows = await connection.selectFrom("providers").selectAll().orderBy("id").execute();
+  const rows = await connection
+    .selectFrom("providers")
+    .selectAll()
+    .where("managed_by", "!=", "suspended")
+    .orderBy("id")
+    .execute();
   return new Map(rows.map((row) => [row.id, providerOf(row, vault, stored)]));
 }
 
@@ -109,7 +124,12 @@ async function readModels(
   connection: Connection,
   { providers, prices, policy }: ModelParts,
 ): Promise<ReadonlyMap<string, Model>> {
-  const rows = await connection.selectFrom("models").selectAll().orderBy("name").execute();
+  const rows = await connection
+    .selectFrom("models")
+    .selectAll()
+    .where("managed_by", "!=", "suspended")
+    .orderBy("name")
+    .execute();
   const windows = new Map(rows.map((row) => [row.name, row.context_window]));
   const deployments = await readDeployments(connection, providers, windows);
   const priceIn = (row: Row<"prices"> | null | undefined) => (row == null ? null : priceOf(row));

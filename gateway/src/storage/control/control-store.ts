@@ -5,7 +5,7 @@ import { type CallerKeyRow, callerKeys, keyByOldSecret, keyOf } from "../keys/ke
 import { isPersonDigest, personKey } from "../people/agent-persons.ts";
 import { endingTokens, limitedKeys } from "../reports/limited-keys.ts";
 import { readCatalog } from "./catalog-reader.ts";
-import { applyConfig } from "./config-file/apply-config.ts";
+import { applyConfig, planConfig } from "./config-file/apply-config.ts";
 import { exportConfig } from "./config-file/config-export.ts";
 import { seedConfig } from "./config-file/seed-config.ts";
 import type { ControlOptions } from "./control-options.ts";
@@ -24,7 +24,8 @@ export function createControlStore(options: ControlOptions): ControlStore {
       return row === undefined ? null : keyOf(row);
     },
     catalog: () => readCatalog(database, vault, options.clock.now()),
-    apply: (config, actor) => applyConfig(options, config, actor),
+    apply: (config, actor, applying) => applyConfig(options, config, actor, applying),
+    plan: (config, actor) => planConfig(options, config, actor),
     seed: (config, actor) => seedConfig(options, config, actor),
     exportConfig: (isSecret) => exportConfig(options, isSecret),
     limitedKeys: (filter, limit) => limitedKeys(database.kysely, filter, limit),

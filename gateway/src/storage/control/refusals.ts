@@ -4,8 +4,22 @@ import type { ManagedBy } from "../database/schema.ts";
 
 /** `what` is the object as a person would name it: `provider openai`. */
 export function refuseFileOwned(row: { readonly managed_by: ManagedBy | "system" }, what: string): void {
+  refuseFileDeclared(row, what);
+  refuseSuspended(row, what);
+}
+
+/** For deletions: what the file no longer declares may be deleted. */
+export function refuseFileDeclared(row: { readonly managed_by: ManagedBy | "system" }, what: string): void {
   if (row.managed_by !== "file") return;
   throw new Failure("managed_by_file", `The ${what} comes from the config file. Change it there.`);
+}
+
+export function refuseSuspended(row: { readonly managed_by: ManagedBy | "system" }, what: string): void {
+  if (row.managed_by !== "suspended") return;
+  throw new Failure(
+    "managed_by_file",
+    `The ${what} is suspended: it is no longer in the config file. Declare it there again, or delete it.`,
+  );
 }
 
 /** The first conflict as a refusal; `depth` steps of its path lead to the object that was sent. */

@@ -38,8 +38,10 @@ export function sameRow(stored: object, wanted: object): boolean {
 export function updateAction(
   before: { readonly managed_by?: string },
   after: { readonly managed_by?: string },
-): "update" | "take-over" | "release" {
+): "update" | "take-over" | "release" | "suspend" | "resume" {
   if (before.managed_by === after.managed_by) return "update";
+  if (after.managed_by === "suspended") return "suspend";
+  if (before.managed_by === "suspended") return "resume";
   return after.managed_by === "file" ? "take-over" : "release";
 }
 

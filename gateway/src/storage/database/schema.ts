@@ -79,7 +79,8 @@ interface OpenAttemptTable {
   checkpoint: string | null;
 }
 
-export type ManagedBy = "file" | "console";
+/** `suspended`: the config file declared it once and does not any more. It keeps its id and what belongs to it, and serves nobody. */
+export type ManagedBy = "file" | "console" | "suspended";
 
 interface WorkspaceTable {
   id: string;

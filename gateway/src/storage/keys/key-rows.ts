@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { ApiKey, Secret } from "#core/index.ts";
 import type { Connection } from "../database/database.ts";
 import type { Row } from "../database/schema.ts";
@@ -17,9 +18,15 @@ export function namedKeys(connection: Connection) {
     .select(["workspaces.slug as workspace_slug", "groups.name as group_name"]);
 }
 
-/** With what limits whoever it counts for. Nothing here is a parameter: it is compiled once. */
+/**
+ * Keys that may call, with what limits whoever they count for. What is suspended may not. Nothing here is a parameter: it is
+ * compiled once.
+ */
 export function callerKeys(connection: Connection) {
   return namedKeys(connection)
+    .where("api_keys.managed_by", "!=", sql.lit("suspended"))
+    .where("groups.managed_by", "!=", sql.lit("suspended"))
+    .where("workspaces.managed_by", "!=", sql.lit("suspended"))
     .leftJoin("person_limits", (join) =>
       join
         .onRef("person_limits.workspace_id", "=", "api_keys.workspace_id")

@@ -94,6 +94,7 @@ export async function tooManyKeys(connection: Connection, workspaceId: string): 
     .select((eb) => eb.fn.countAll<number>().as("n"))
     .where("workspace_id", "=", workspaceId)
     .where("revoked_at", "is", null)
+    .where("managed_by", "!=", "suspended")
     .executeTakeFirstOrThrow();
   if (Number(n) <= bounds.workspaceKeysMax) return null;
   return `A workspace has at most ${bounds.workspaceKeysMax} keys in use. Revoke some first.`;

@@ -44,7 +44,8 @@ export async function giveRights(
   const { transaction } = under;
   const { userId, source } = giving;
   // The config file says all of what its users hold.
-  if ((await readFilePeople(transaction)).users.includes(userId)) return [];
+  const people = await readFilePeople(transaction);
+  if (people.users.includes(userId) || people.suspended.users.includes(userId)) return [];
   const before = await givenRows(transaction, userId);
   const old = before.filter((row) => row.source === source);
   const wanted = giving.given.map((given): GivenRow => ({ ...given, user_id: userId, source }));

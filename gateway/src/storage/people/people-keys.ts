@@ -52,8 +52,10 @@ export async function mayHoldKeys(connection: Connection, workspaceId: string, u
     .leftJoin("members", (join) =>
       join.onRef("members.user_id", "=", "auth_users.id").on("members.workspace_id", "=", workspaceId),
     )
+    .innerJoin("workspaces", (join) => join.on("workspaces.id", "=", workspaceId))
     .select(["auth_users.administrator", "members.role"])
     .where("auth_users.id", "=", userId)
+    .where("workspaces.managed_by", "!=", "suspended")
     .where("auth_users.disabled", "=", 0)
     .executeTakeFirst();
   return row !== undefined && (row.administrator === 1 || (row.role !== null && row.role !== "viewer"));

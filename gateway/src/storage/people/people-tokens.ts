@@ -5,7 +5,7 @@ import { type AuditedWrite, auditedWrite } from "../changes/audited-write.ts";
 import type { Connection, Database } from "../database/database.ts";
 import { cursorOf, cutPage, isBehind, placeOf } from "../database/pages.ts";
 import { relaxedWrite } from "../database/relaxed-write.ts";
-import { refuseFilePeople } from "./file-people.ts";
+import { refuseFilePeople, suspendedPeople } from "./file-people.ts";
 import type { PeopleContext } from "./people-options.ts";
 import { grantColumns, grantOf, grantPlace, userRow } from "./people-rows.ts";
 
@@ -62,7 +62,8 @@ export async function scimCaller({ database, clock }: PeopleContext, digest: str
 
 async function validToken(connection: Connection, digest: string, now: number): Promise<TokenRow | null> {
   const row = await tokenRows(connection).where("admin_tokens.digest", "=", digest).executeTakeFirst();
-  return row === undefined || (row.expires_at !== null && Number(row.expires_at) <= now) ? null : row;
+  if (row === undefined || (row.expires_at !== null && Number(row.expires_at) <= now)) return null;
+  return (await suspendedPeople(connection)).tokens.includes(row.id) ? null : row;
 }
 
 /** Newest first. `ownerId` null: everybody's. */
@@ -82,12 +83,13 @@ export async function listTokens(
   }
   const rows = await query.execute();
   const { page, next } = cutPage(rows, limit, (last) => cursorOf({ at: Number(last.created_at), id: last.id }));
-  return { data: page.map(tokenOf), next };
+  const { tokens } = await suspendedPeople(database.kysely);
+  return { data: page.map((row) => tokenOf(row, tokens)), next };
 }
 
 export async function oneToken(connection: Connection, id: string): Promise<AdminToken | null> {
   const row = await tokenRows(connection).where("admin_tokens.id", "=", id).executeTakeFirst();
-  return row === undefined ? null : tokenOf(row);
+  return row === undefined ? null : tokenOf(row, (await suspendedPeople(connection)).tokens);
 }
 
 export async function createToken(
@@ -97,7 +99,7 @@ export async function createToken(
 ): Promise<AdminToken> {
   return await auditedWrite(options, auditSource, async (under) => {
     const id = await insertToken(under, options, token);
-    return tokenOf(await tokenRows(under.transaction).where("admin_tokens.id", "=", id).executeTakeFirstOrThrow());
+    return tokenOf(await tokenRows(under.transaction).where("admin_tokens.id", "=", id).executeTakeFirstOrThrow(), []);
   });
 }
 
@@ -143,13 +145,27 @@ export async function revokeToken(options: PeopleContext, id: string, auditSourc
   });
 }
 
+/** What becomes of a token that the config file declared. */
+export async function recordToken(
+  { transaction, log }: AuditedWrite,
+  action: "suspend" | "resume",
+  id: string,
+): Promise<void> {
+  const row = await tokenRows(transaction).where("admin_tokens.id", "=", id).executeTakeFirst();
+  if (row === undefined) return;
+  log.record(action, tokenLabel(row), tokenView(row), tokenView(row), row.workspace_id);
+}
+
 /** The removal itself, whoever makes it. */
 export async function removeToken({ transaction, log }: AuditedWrite, id: string): Promise<void> {
   const row = await tokenRows(transaction).where("admin_tokens.id", "=", id).executeTakeFirst();
   if (row === undefined) return;
   await transaction.deleteFrom("admin_tokens").where("id", "=", id).execute();
-  const label = `admin token ${row.slug ?? "installation"}/${row.name}` as const;
-  log.record("revoke", label, tokenView(row), null, row.workspace_id);
+  log.record("revoke", tokenLabel(row), tokenView(row), null, row.workspace_id);
+}
+
+function tokenLabel(row: Pick<TokenRow, "slug" | "name">) {
+  return `admin token ${row.slug ?? "installation"}/${row.name}` as const;
 }
 
 function tokenRows(connection: Connection) {
@@ -163,13 +179,14 @@ function tokenRows(connection: Connection) {
 
 type TokenRow = Awaited<ReturnType<ReturnType<typeof tokenRows>["executeTakeFirstOrThrow"]>>;
 
-function tokenOf(row: TokenRow): AdminToken {
+function tokenOf(row: TokenRow, suspended: readonly string[]): AdminToken {
   return {
     id: row.id,
     name: row.name,
     prefix: row.prefix,
     administrator: row.administrator === 1 && row.scope === null,
     scim: row.scope === "scim",
+    suspended: suspended.includes(row.id),
     workspace: row.workspace_id === null ? null : { id: row.workspace_id, slug: row.slug ?? "" },
     role: row.role,
     owner: { id: row.owner_id, email: row.email, name: row.owner_name },

@@ -7,7 +7,7 @@ import type { Connection, Database } from "../database/database.ts";
 import { cutPage } from "../database/pages.ts";
 import { contains } from "../database/text-search.ts";
 import { endAgents } from "./agent-ends.ts";
-import { refuseFilePeople } from "./file-people.ts";
+import { forgetSuspended, refuseFilePeople, suspendedPeople } from "./file-people.ts";
 import { installation, setByHand } from "./given-rows.ts";
 import { refuseUngoverned } from "./people-administrators.ts";
 import { settleKeys } from "./people-keys.ts";
@@ -60,6 +60,7 @@ export async function updateUser(
   return await auditedWrite(options, auditSource, async (under) => {
     const { email } = await userRow(under.transaction, userId);
     await refuseFilePeople(under.transaction, "users", userId, `user ${email}`);
+    await forgetSuspended(under.transaction, "users", userId);
     if (change.administrator !== undefined) {
       const role = change.administrator ? ("administrator" as const) : null;
       await setByHand(under.transaction, { userId, workspaceId: installation, role, email });
@@ -105,6 +106,7 @@ export async function removeUser(
     const { transaction, log } = under;
     const user = await userRow(transaction, userId);
     await refuseFilePeople(transaction, "users", userId, `user ${user.email}`);
+    await forgetSuspended(transaction, "users", userId);
     await refuseUngoverned(transaction, user);
     const places = await transaction
       .selectFrom("members")
@@ -152,10 +154,12 @@ async function consoleUsers(connection: Connection, rows: readonly UserRow[]): P
   const passkeys = new Map(counts.map((row) => [row.user_id, Number(row.passkeys)]));
   const byUser = Map.groupBy(places, (place) => place.user_id);
   const sources = await userSources(connection, ids);
+  const suspended = await suspendedPeople(connection);
   return rows.map((row) => ({
     ...personOf(row),
     administrator: row.administrator === 1,
     disabled: row.disabled === 1,
+    suspended: suspended.users.includes(row.id),
     language: isConsoleLanguage(row.language) ? row.language : null,
     two_factor: Boolean(row.two_factor_enabled),
     passkeys: passkeys.get(row.id) ?? 0,

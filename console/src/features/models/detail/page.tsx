@@ -75,7 +75,7 @@ function OneModel({ name }: { readonly name: string }) {
       description={t("models.detail.about", { type: typeWords[model.type], owner: model.owned_by })}
       actions={
         <>
-          {mayChange && model.managed_by === "console" && <RemoveModel name={name} />}
+          {mayChange && model.managed_by !== "file" && <RemoveModel name={name} />}
           <Button
             variant="default"
             renderRoot={(props) => <Link to="/requests" search={{ model: name, range: "7d" }} {...props} />}

@@ -26,7 +26,7 @@ export function PricePanel({ model }: { readonly model: ConsoleModel }) {
   const stored = model.price ?? {};
   const price = draft ?? stored;
   const isChanged = draft !== null && !samePrice(draft, stored);
-  const locked = model.managed_by === "file";
+  const locked = model.managed_by !== "console";
   const save = useAct("models.update", {
     invalidates: afterCatalogChange,
     shownBy: "models.show",

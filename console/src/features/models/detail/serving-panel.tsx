@@ -29,7 +29,7 @@ export function ServingPanel({ model }: { readonly model: ConsoleModel }) {
   const draft = work?.draft ?? stored;
   const body = servingBody(draft, stored);
   const isChanged = work !== null && Object.keys(body).length > 0;
-  const locked = model.managed_by === "file";
+  const locked = model.managed_by !== "console";
   const save = useAct("models.update", {
     invalidates: afterCatalogChange,
     shownBy: "models.show",

@@ -44,7 +44,7 @@ export function SettingsPanel({ provider, form }: SettingsPanelProps) {
       );
     },
   });
-  const locked = provider.managed_by === "file";
+  const locked = provider.managed_by !== "console";
   const body = updateBody(draft, from, form);
   const isChanged = Object.keys(body).length > 0;
   const isOvertaken = isChanged && JSON.stringify(draftOf(from, form)) !== JSON.stringify(stored);

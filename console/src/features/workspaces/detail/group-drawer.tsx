@@ -36,7 +36,7 @@ export function GroupDrawer({ workspace, group, mayChange, onClose }: GroupDrawe
     if (group === null) create.mutate({ params: { workspace: slug }, body: { ...changes, name } });
     else update.mutate({ params: { workspace: slug, group: group.id }, body: changes });
   };
-  const locked = !mayChange || group?.managed_by === "file";
+  const locked = !mayChange || (group?.managed_by ?? "console") !== "console";
   const nameWrong = name === "" ? null : slugFault(name);
   const nothing = Object.keys(changes).length === 0 ? t("workspaces.edit.unchanged") : null;
   return (

@@ -48,7 +48,7 @@ export function OverviewTab({ workspace }: { readonly workspace: ConsoleWorkspac
         />
       </Section>
       <WorkspaceLimits workspace={workspace} />
-      {user.administrator && workspace.managed_by === "console" && <WorkspaceEnd workspace={workspace} />}
+      {user.administrator && workspace.managed_by !== "file" && <WorkspaceEnd workspace={workspace} />}
     </Stack>
   );
 }

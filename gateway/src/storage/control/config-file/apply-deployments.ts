@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { ModelConfig } from "@sluice/contract/config-file";
 import { type AuditedObject, insertRows, removeRows, updateRow } from "../../changes/audited-rows.ts";
 import type { Row } from "../../database/schema.ts";
@@ -33,7 +34,7 @@ export async function applyDeployments(context: ApplyContext, models: readonly M
   for (const row of models.flatMap((model) => wantedRows(model))) {
     const before = existing.get(targetOf(row));
     kept.add(targetOf(row));
-    if (before === undefined) create.push({ ...row, id: context.ids.next("dep_") });
+    if (before === undefined) create.push({ ...row, id: deploymentId(row) });
     else if (differs(before, row)) update.push({ before, after: { ...row, id: before.id } });
   }
   const vanished = [...existing.values()].filter((row) => names.has(row.model) && !kept.has(targetOf(row)));
@@ -63,6 +64,11 @@ function differs(a: Omit<DeploymentRow, "id">, b: Omit<DeploymentRow, "id">): bo
   return (
     a.priority !== b.priority || a.weight !== b.weight || a.enabled !== b.enabled || a.capabilities !== b.capabilities
   );
+}
+
+/** The same for the same target, so that a deployment that is taken out and put back keeps its metrics and its circuit. */
+function deploymentId(row: Omit<DeploymentRow, "id">): string {
+  return `dep_${createHash("sha256").update(targetOf(row)).digest("hex").slice(0, 26)}`;
 }
 
 function targetOf(row: Omit<DeploymentRow, "id">): string {

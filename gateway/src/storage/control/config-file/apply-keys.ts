@@ -1,7 +1,8 @@
 import type { KeyConfig, WorkspaceConfig } from "@sluice/contract/config-file";
 import { type Conflict, defaultGroupName } from "@sluice/contract/words";
 import { Secret } from "#core/index.ts";
-import { insertRows, removeRows, updateRow } from "../../changes/audited-rows.ts";
+import { insertRows, suspendRows, updateRow } from "../../changes/audited-rows.ts";
+import type { Connection } from "../../database/database.ts";
 import { chunksOf, reconcile } from "../../database/reconcile.ts";
 import { patternsOf } from "../../database/scope-columns.ts";
 import { newColumns } from "../../keys/key-fields.ts";
@@ -22,7 +23,7 @@ export interface KeyPlaces {
 }
 
 /**
- * Keys become what the file says. One that vanished is removed and stops working. One whose secret the file leaves
+ * Keys become what the file says. One that vanished is suspended: it keeps its secret and opens nothing. One whose secret the file leaves
  * out keeps the secret that was made for it. A revoked key stays revoked: it gives its name up to a new key, made with
  * what the file says; one of the file itself does so once the file gives another secret.
  */
@@ -39,8 +40,10 @@ export async function applyKeys(
   const wanted = wantedKeys(context, workspaces, places, byPlace);
   const { create, update, vanished } = reconcile(existing, [...wanted.keys()], placeOf);
 
-  // Order matters, since a digest is unique: what vanished gives its secret free, and so does what gets another.
-  await removeRows(context, object, vanished);
+  // Order matters, since a digest is unique: what is suspended gives up a secret that the file gives to another key, and so does
+  // what gets another.
+  await suspendRows(context, object, vanished);
+  await takeFromSuspended(transaction, wanted);
   const moved = update.filter(({ before, after }) => before.digest !== null && before.digest !== after.digest);
   for (const chunk of chunksOf(moved.map(({ before }) => before.id))) {
     const none = { digest: null, old_digest: null, old_until: null };
@@ -111,7 +114,7 @@ async function keysInUse(
     const givesWay =
       before.revoked_at !== null &&
       key !== undefined &&
-      (before.managed_by === "console" || isRenewed(context, key, before));
+      (before.managed_by !== "file" || isRenewed(context, key, before));
     if (givesWay) {
       const name = await nameOfRevoked(context.transaction, before);
       const after: KeyRow = { ...before, name, managed_by: "console" };
@@ -204,6 +207,21 @@ function secretColumns(context: ApplyContext, key: KeyConfig, before: KeyRow | u
   const digest = context.vault.digest(key.secret);
   if (digest === kept.digest) return kept;
   return { digest, ...recognition(new Secret(key.secret)), revoked_at: null, old_digest: null, old_until: null };
+}
+
+async function takeFromSuspended(
+  transaction: Connection,
+  wanted: ReadonlyMap<KeyRow, Conflict["path"]>,
+): Promise<void> {
+  const none = { digest: null, old_digest: null, old_until: null };
+  for (const chunk of chunksOf([...wanted.keys()].flatMap(({ digest }) => digest ?? []))) {
+    await transaction
+      .updateTable("api_keys")
+      .set(none)
+      .where("managed_by", "=", "suspended")
+      .where((eb) => eb.or([eb("digest", "in", chunk), eb("old_digest", "in", chunk)]))
+      .execute();
+  }
 }
 
 /** By now only keys the file does not name, or names with this very secret, still hold one. */

@@ -1,5 +1,5 @@
 import type { ModelConfig, ProviderConfig } from "@sluice/contract/config-file";
-import { insertRows, removeRows, updateRow } from "../../changes/audited-rows.ts";
+import { insertRows, suspendRows, updateRow } from "../../changes/audited-rows.ts";
 import { reconcile } from "../../database/reconcile.ts";
 import type { ApplyContext } from "../control-options.ts";
 import {
@@ -12,9 +12,9 @@ import {
   setPriceOver,
 } from "../providers/model-object.ts";
 import { noPrices, pricesInForce } from "../providers/price-in-force.ts";
-import { applyDeployments, removeDeployments } from "./apply-deployments.ts";
+import { applyDeployments } from "./apply-deployments.ts";
 
-/** Models with their prices and deployments. A model that vanished goes; its price versions stay. */
+/** Models with their prices and deployments. A model that vanished is suspended with them. */
 export async function applyModels(
   context: ApplyContext,
   models: readonly ModelConfig[],
@@ -29,11 +29,11 @@ export async function applyModels(
   for (const change of update) await updateRow(context, modelObject, change);
   await applyPrices(context, models, byName);
   await applyDeployments(context, models);
-  await removeModels(context, vanished);
+  await suspendModels(context, vanished);
 }
 
-/** A model that others, made elsewhere, fall back to is handed over instead of removed. */
-async function removeModels(context: ApplyContext, vanished: readonly ModelRow[]): Promise<void> {
+/** A model that others, made elsewhere, fall back to is handed over instead of suspended. */
+async function suspendModels(context: ApplyContext, vanished: readonly ModelRow[]): Promise<void> {
   if (vanished.length === 0) return;
   const gone = new Set(vanished.map((row) => row.name));
   const leaning = await modelsLeaningOn(context.transaction, gone);
@@ -44,10 +44,8 @@ async function removeModels(context: ApplyContext, vanished: readonly ModelRow[]
     for (const name of held) gone.delete(name);
   } while (held.length > 0);
   for (const row of vanished) {
-    if (gone.has(row.name)) {
-      await removeDeployments(context, row.name);
-      await removeRows(context, modelObject, [row]);
-    } else await updateRow(context, modelObject, { before: row, after: { ...row, managed_by: "console" } });
+    if (gone.has(row.name)) await suspendRows(context, modelObject, [row]);
+    else await updateRow(context, modelObject, { before: row, after: { ...row, managed_by: "console" } });
   }
 }
 

@@ -1,10 +1,10 @@
 import type { ProviderConfig } from "@sluice/contract/config-file";
-import { insertRows, removeRows, updateRow } from "../../changes/audited-rows.ts";
+import { insertRows, suspendRows, updateRow } from "../../changes/audited-rows.ts";
 import { reconcile } from "../../database/reconcile.ts";
 import type { ApplyContext } from "../control-options.ts";
 import { type ProviderRow, providerObject, providerRow } from "../providers/provider-rows.ts";
 
-/** Creates and updates; gives the providers that vanished, to be removed once no deployment stands on them. */
+/** Creates and updates; gives the providers that vanished, to be suspended once no deployment stands on them. */
 export async function applyProviders(
   context: ApplyContext,
   providers: readonly ProviderConfig[],
@@ -18,15 +18,17 @@ export async function applyProviders(
   return vanished;
 }
 
-/** A provider that deployments made elsewhere still use is handed over instead of removed. */
-export async function removeProviders(context: ApplyContext, vanished: readonly ProviderRow[]): Promise<void> {
+/** A provider that deployments made elsewhere still use is handed over instead of suspended. */
+export async function suspendProviders(context: ApplyContext, vanished: readonly ProviderRow[]): Promise<void> {
   for (const row of vanished) {
     const used = await context.transaction
       .selectFrom("deployments")
-      .select("id")
-      .where("provider", "=", row.id)
+      .innerJoin("models", "models.name", "deployments.model")
+      .select("deployments.id")
+      .where("deployments.provider", "=", row.id)
+      .where("models.managed_by", "!=", "suspended")
       .executeTakeFirst();
-    if (used === undefined) await removeRows(context, providerObject, [row]);
+    if (used === undefined) await suspendRows(context, providerObject, [row]);
     else await updateRow(context, providerObject, { before: row, after: { ...row, managed_by: "console" } });
   }
 }

@@ -1,7 +1,7 @@
 import type { GroupConfig, WorkspaceConfig } from "@sluice/contract/config-file";
 import type { Conflict } from "@sluice/contract/words";
 import { defaultGroupName } from "@sluice/contract/words";
-import { insertRows, removeRows, updateRow } from "../../changes/audited-rows.ts";
+import { insertRows, suspendRows, updateRow } from "../../changes/audited-rows.ts";
 import { reconcile } from "../../database/reconcile.ts";
 import { patternsOf, patternsText, scopeColumns } from "../../database/scope-columns.ts";
 import type { ApplyContext } from "../control-options.ts";
@@ -14,13 +14,13 @@ import {
   type WorkspaceRow,
   workspaceObject,
 } from "../workspaces/tenant-rows.ts";
-import { removeWorkspaceRows, workLeft } from "../workspaces/workspace-removal.ts";
+import { workLeft } from "../workspaces/workspace-removal.ts";
 import { applyKeys, placeOf } from "./apply-keys.ts";
 import { refuseConflicts } from "./config-conflict.ts";
 
 /**
  * Workspaces with their groups and keys. A workspace or group that vanished but still holds what was made elsewhere
- * is handed over (released) instead of removed, so that nobody's key dies by an edit of a file that never named it.
+ * is handed over (released) instead of suspended, so that nobody's key dies by an edit of a file that never named it.
  */
 export async function applyWorkspaces(context: ApplyContext, workspaces: readonly WorkspaceConfig[]): Promise<void> {
   const existing = await context.transaction.selectFrom("workspaces").selectAll().execute();
@@ -36,8 +36,8 @@ export async function applyWorkspaces(context: ApplyContext, workspaces: readonl
   await applyKeys(context, workspaces, { workspaceIds: ids, groupIds: groups.ids, slugs });
   const inUse = new Set<string>();
   for (const { id } of vanished) if ((await workLeft(context.transaction, id)) !== null) inUse.add(id);
-  await removeGroups(context, groups.vanished, inUse, slugs);
-  await removeWorkspaces(context, vanished);
+  await suspendGroups(context, groups.vanished, inUse, slugs);
+  await suspendWorkspaces(context, vanished);
 }
 
 async function refuseUnknownGrants(
@@ -110,7 +110,7 @@ function groupsOf(workspace: WorkspaceConfig): readonly GroupConfig[] {
 }
 
 /** `inUse`: workspaces that stay, though the file has them no more. A workspace keeps its groups. */
-async function removeGroups(
+async function suspendGroups(
   context: ApplyContext,
   vanished: readonly GroupRow[],
   inUse: ReadonlySet<string>,
@@ -122,20 +122,22 @@ async function removeGroups(
       .selectFrom("api_keys")
       .select("id")
       .where("group_id", "=", row.id)
+      .where("managed_by", "!=", "suspended")
       .executeTakeFirst();
-    if (key === undefined && !inUse.has(row.workspace_id)) await removeRows(context, object, [row]);
+    if (key === undefined && !inUse.has(row.workspace_id)) await suspendRows(context, object, [row]);
     else await updateRow(context, object, { before: row, after: { ...row, managed_by: "console" } });
   }
 }
 
-async function removeWorkspaces(context: ApplyContext, vanished: readonly WorkspaceRow[]): Promise<void> {
+async function suspendWorkspaces(context: ApplyContext, vanished: readonly WorkspaceRow[]): Promise<void> {
   for (const row of vanished) {
     const group = await context.transaction
       .selectFrom("groups")
       .select("id")
       .where("workspace_id", "=", row.id)
+      .where("managed_by", "!=", "suspended")
       .executeTakeFirst();
-    if (group === undefined) await removeWorkspaceRows(context, row);
+    if (group === undefined) await suspendRows(context, workspaceObject, [row]);
     else await updateRow(context, workspaceObject, { before: row, after: { ...row, managed_by: "console" } });
   }
 }

@@ -8,7 +8,9 @@ export class ConfigConflict extends Error {
   readonly path: Conflict["path"];
 
   constructor(conflicts: readonly [Conflict, ...Conflict[]]) {
-    super(conflicts.map((conflict) => `${pathText(conflict.path)}: ${conflict.message}`).join("\n"));
+    super(
+      conflicts.map(({ path, message }) => (path.length === 0 ? message : `${pathText(path)}: ${message}`)).join("\n"),
+    );
     this.conflicts = conflicts;
     this.path = conflicts[0].path;
   }

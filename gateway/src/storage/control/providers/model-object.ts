@@ -45,9 +45,13 @@ function keptMark(before: ModelRow | undefined): string | null {
   return before?.unpriced === "upgrade" ? before.unpriced : null;
 }
 
-/** Names of models that fall back to one of these names. */
+/** Names of models in use that fall back to one of these names. */
 export async function modelsLeaningOn(connection: Connection, names: ReadonlySet<string>) {
-  const rows = await connection.selectFrom("models").select(["name", "fallbacks"]).execute();
+  const rows = await connection
+    .selectFrom("models")
+    .select(["name", "fallbacks"])
+    .where("managed_by", "!=", "suspended")
+    .execute();
   return rows
     .map((row) => ({
       name: row.name,

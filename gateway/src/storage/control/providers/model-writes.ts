@@ -7,7 +7,7 @@ import { auditedWrite } from "../../changes/audited-write.ts";
 import { priceOf } from "../../database/price-rows.ts";
 import { applyDeployments, removeDeployments } from "../config-file/apply-deployments.ts";
 import type { ApplyContext, ControlOptions } from "../control-options.ts";
-import { refuseDraft, refuseFileOwned } from "../refusals.ts";
+import { refuseDraft, refuseFileDeclared, refuseSuspended } from "../refusals.ts";
 import { dropNextPrice, type ModelRow, modelObject, modelRow, modelsLeaningOn, setPriceOver } from "./model-object.ts";
 import { modelRecord, modelRecords } from "./model-rows.ts";
 
@@ -49,8 +49,13 @@ export async function createModel(
   origin: "catalogue" | null = null,
 ): Promise<ModelRecord> {
   const { transaction } = context;
-  const taken = await transaction.selectFrom("models").select("name").where("name", "=", draft.name).executeTakeFirst();
+  const taken = await transaction
+    .selectFrom("models")
+    .select("managed_by")
+    .where("name", "=", draft.name)
+    .executeTakeFirst();
   if (taken !== undefined) {
+    refuseSuspended(taken, `model ${draft.name}`);
     throw new Failure("conflict", `There is already a model ${draft.name}.`, { param: "name" });
   }
   const row = await checkedRow(context, draft, undefined);
@@ -66,6 +71,7 @@ async function updateModel(
 ): Promise<ModelRecord> {
   return await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (context) => {
     const before = await ownRow(context, name);
+    refuseSuspended(before, `model ${name}`);
     const record = await modelRecord(context.transaction, name, context.at);
     if (record === null) throw noModel();
     const draft = change(record);
@@ -96,7 +102,7 @@ const namedMax = 5;
 async function ownRow(context: ApplyContext, name: string): Promise<ModelRow> {
   const row = await context.transaction.selectFrom("models").selectAll().where("name", "=", name).executeTakeFirst();
   if (row === undefined) throw noModel();
-  refuseFileOwned(row, `model ${name}`);
+  refuseFileDeclared(row, `model ${name}`);
   return row;
 }
 
@@ -120,12 +126,18 @@ async function checkedRow(
     .selectFrom("providers")
     .select(["id", "kind"])
     .where("id", "in", providerIds)
+    .where("managed_by", "!=", "suspended")
     .execute();
   const fallbacks = draft.fallbacks ?? [];
   const found =
     fallbacks.length === 0
       ? []
-      : await transaction.selectFrom("models").select("name").where("name", "in", fallbacks).execute();
+      : await transaction
+          .selectFrom("models")
+          .select("name")
+          .where("name", "in", fallbacks)
+          .where("managed_by", "!=", "suspended")
+          .execute();
   const known = new Set([...found.map((row) => row.name), ...fallbacksBefore]);
   known.delete(draft.name);
   const others = [...known].map((name): ModelConfig => ({ name, deployments: [] }));

@@ -5,7 +5,7 @@ import type { AuditSource, CatalogStore, OidcAccount, Vault } from "#ports/index
 import { type AuditedWrite, auditedWrite } from "../../changes/audited-write.ts";
 import type { Connection } from "../../database/database.ts";
 import type { Row } from "../../database/schema.ts";
-import { refuseFilePeople } from "../../people/file-people.ts";
+import { type FilePeople, forgetSuspended, refuseFilePeople, suspendedPeople } from "../../people/file-people.ts";
 import { missingPlace, writeRules } from "../../people/rights-rules.ts";
 import { refuseConflicts } from "../config-file/config-conflict.ts";
 import type { ApplyContext, ControlOptions } from "../control-options.ts";
@@ -23,7 +23,11 @@ export function oidcWrites(options: ControlOptions): OidcWrites {
         .where("name", "like", `${prefix}%`)
         .orderBy("name")
         .execute();
-      return rows.map((row) => accountOf(row, vault));
+      const suspended = new Set((await suspendedPeople(database.kysely)).oidc);
+      return rows.map((row) => {
+        const account = accountOf(row, vault);
+        return suspended.has(account.id) ? Object.freeze({ ...account, suspended: true }) : account;
+      });
     },
     putOidcAccount: (id, change, auditSource) => putAccount(options, id, change, auditSource),
     removeOidcAccount: (id, auditSource) => removeAccount(options, id, auditSource),
@@ -42,6 +46,7 @@ async function putAccount(
   const { vault } = options;
   return await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (under) => {
     await refuseFilePeople(under.transaction, "oidc", id, label(id));
+    await forgetSuspended(under.transaction, "oidc", id);
     return await writeAccount(under, vault, id, change);
   });
 }
@@ -75,12 +80,12 @@ async function writeAccount(
   return after;
 }
 
-/** Accounts become what the file says; one that vanished goes. Gives their ids. */
+/** Accounts become what the file says. One that vanished is suspended with its rules and what they gave; it signs in nobody. */
 export async function applyOidc(
   context: ApplyContext,
   accounts: readonly OidcConfig[],
-  before: readonly string[],
-): Promise<readonly string[]> {
+  before: FilePeople,
+): Promise<{ readonly ids: readonly string[]; readonly suspended: readonly string[] }> {
   for (const [index, { id, ...account }] of accounts.entries()) {
     const rules = account.rules ?? [];
     const missing = await missingPlace(context.transaction, rules);
@@ -104,14 +109,25 @@ export async function applyOidc(
     }));
   }
   const ids = accounts.map(({ id }) => id).toSorted();
-  for (const id of before)
-    if (!ids.includes(id) && (await rowOf(context.transaction, id))) await dropAccount(context, context.vault, id);
-  return ids;
+  const { log } = context;
+  const suspended: string[] = [];
+  for (const id of [...before.oidc, ...before.suspended.oidc]) {
+    const was = before.suspended.oidc.includes(id);
+    if (ids.includes(id)) {
+      if (was) log.record("resume", label(id), null, null);
+    } else if ((await rowOf(context.transaction, id)) !== undefined) {
+      suspended.push(id);
+      if (!was) log.record("suspend", label(id), null, null);
+    }
+  }
+  if (suspended.length + before.suspended.oidc.length > 0) log.catalogChanged();
+  return { ids, suspended: suspended.toSorted() };
 }
 
 async function removeAccount(options: ControlOptions, id: string, auditSource: AuditSource): Promise<void> {
   await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (under) => {
     await refuseFilePeople(under.transaction, "oidc", id, label(id));
+    await forgetSuspended(under.transaction, "oidc", id);
     await dropAccount(under, under.vault, id);
   });
 }
@@ -154,7 +170,7 @@ function plainOf(account: OidcAccount): string {
     recheckMinutes: account.recheckMinutes,
     graceHours: account.graceHours,
     directoryClaim: account.directoryClaim,
-  } satisfies Record<keyof OidcAccount, unknown>);
+  } satisfies Record<keyof Omit<OidcAccount, "suspended">, unknown>);
 }
 
 async function forgetTokens(connection: Connection, id: string): Promise<void> {

@@ -6,7 +6,7 @@ import { insertRows, removeRows, updateRow } from "../../changes/audited-rows.ts
 import { auditedWrite } from "../../changes/audited-write.ts";
 import type { Connection } from "../../database/database.ts";
 import type { ApplyContext, ControlOptions } from "../control-options.ts";
-import { refuseDraft, refuseFileOwned } from "../refusals.ts";
+import { refuseDraft, refuseFileDeclared, refuseSuspended } from "../refusals.ts";
 import { kindConflicts, type ProviderRow, providerObject, providerRecord, providerRow } from "./provider-rows.ts";
 
 type ProviderWrites = Pick<
@@ -37,7 +37,9 @@ async function createProvider(
   auditSource: AuditSource,
 ): Promise<ProviderRecord> {
   return await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (context) => {
-    if ((await rowOf(context.transaction, draft.id)) !== undefined) {
+    const taken = await rowOf(context.transaction, draft.id);
+    if (taken !== undefined) {
+      refuseSuspended(taken, `provider ${draft.id}`);
       throw new Failure("conflict", `There is already a provider ${draft.id}.`, { param: "id" });
     }
     const row = rowFrom(context, draft, undefined);
@@ -54,6 +56,7 @@ async function updateProvider(
 ): Promise<ProviderRecord> {
   return await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (context) => {
     const before = await ownRow(context, id);
+    refuseSuspended(before, `provider ${id}`);
     const after = rowFrom(context, change(providerRecord(before, options.vault)), before);
     await updateRow(context, providerObject, { before, after });
     return providerRecord(after, options.vault);
@@ -86,7 +89,7 @@ const namedMax = 5;
 async function ownRow(context: ApplyContext, id: string): Promise<ProviderRow> {
   const row = await rowOf(context.transaction, id);
   if (row === undefined) throw new Failure("not_found", "There is no such provider.", { param: "provider" });
-  refuseFileOwned(row, `provider ${id}`);
+  refuseFileDeclared(row, `provider ${id}`);
   return row;
 }
 

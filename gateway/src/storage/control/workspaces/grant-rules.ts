@@ -19,6 +19,7 @@ export async function grantFaults(
       .selectFrom("providers")
       .select("id")
       .where("id", "in", [...chunk])
+      .where("managed_by", "!=", "suspended")
       .execute();
     for (const { id } of rows) known.add(id);
   }

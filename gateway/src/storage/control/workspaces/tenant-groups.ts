@@ -7,7 +7,7 @@ import { auditedWrite } from "../../changes/audited-write.ts";
 import type { Connection } from "../../database/database.ts";
 import { changedScope, patternsOf, patternsText, scopeColumns } from "../../database/scope-columns.ts";
 import type { ControlOptions } from "../control-options.ts";
-import { refuseFileOwned } from "../refusals.ts";
+import { refuseFileDeclared, refuseFileOwned, refuseSuspended } from "../refusals.ts";
 import { refuseUnknownProviders } from "./grant-rules.ts";
 import { consoleGroup, everyModel, type GroupRow, groupIn, groupObject, workspaceRow } from "./tenant-rows.ts";
 
@@ -43,6 +43,7 @@ async function groupsOf(connection: Connection, workspaceId: string): Promise<re
     .select((eb) => eb.fn.countAll<number>().as("n"))
     .where("workspace_id", "=", workspaceId)
     .where("revoked_at", "is", null)
+    .where("managed_by", "!=", "suspended")
     .groupBy("group_id")
     .execute();
   const keys = new Map(counts.map((row) => [row.group_id, Number(row.n)]));
@@ -58,6 +59,7 @@ async function addGroup(
   return await auditedWrite(options, auditSource, async (under) => {
     const { transaction, at, ids } = under;
     const workspace = await workspaceRow(transaction, workspaceId);
+    refuseSuspended(workspace, `workspace ${workspace.slug}`);
     await refuseUnknownProviders(transaction, wanted.pass_through);
     const group: GroupRow = {
       id: ids.next("grp_"),
@@ -107,7 +109,7 @@ async function removeGroup(options: ControlOptions, place: GroupPlace, auditSour
     const { transaction } = under;
     const workspace = await workspaceRow(transaction, place.workspaceId);
     const row = await theGroup(transaction, place);
-    refuseFileOwned(row, `group ${row.name}`);
+    refuseFileDeclared(row, `group ${row.name}`);
     const keys = await keysOf(transaction, row.id);
     if (keys.inUse > 0) {
       const message = `The group ${row.name} has ${keys.inUse} keys in use. Move them to another group or revoke them first.`;
@@ -116,8 +118,8 @@ async function removeGroup(options: ControlOptions, place: GroupPlace, auditSour
     const heir = await heirOf(transaction, row);
     await transaction.updateTable("api_keys").set({ group_id: heir.id }).where("group_id", "=", row.id).execute();
     await removeRows(under, groupObject(new Map([[workspace.id, workspace.slug]])), [row], {
-      revoked_keys: keys.revoked,
-      revoked_keys_moved_to: heir.name,
+      idle_keys: keys.idle,
+      idle_keys_moved_to: heir.name,
     });
   });
 }
@@ -128,7 +130,7 @@ async function theGroup(connection: Connection, place: GroupPlace): Promise<Grou
   return row;
 }
 
-/** Who takes the revoked keys of a group that goes, so that they can still be looked up: `default`, else the first by name. */
+/** Who takes the revoked and suspended keys of a group that goes, so that they can still be looked up: `default`, else the first by name. */
 async function heirOf(connection: Connection, group: GroupRow): Promise<GroupRow> {
   const others = connection
     .selectFrom("groups")
@@ -145,21 +147,29 @@ async function heirOf(connection: Connection, group: GroupRow): Promise<GroupRow
 async function keysOf(connection: Connection, groupId: string) {
   const rows = await connection
     .selectFrom("api_keys")
-    .select((eb) => [eb.fn.countAll<number>().as("all"), eb.fn.count<number>("revoked_at").as("revoked")])
+    .select((eb) => eb.fn.countAll<number>().as("all"))
+    .select((eb) =>
+      eb.fn
+        .countAll<number>()
+        .filterWhere("revoked_at", "is", null)
+        .filterWhere("managed_by", "!=", "suspended")
+        .as("used"),
+    )
     .where("group_id", "=", groupId)
     .executeTakeFirstOrThrow();
-  const revoked = Number(rows.revoked);
-  return { revoked, inUse: Number(rows.all) - revoked };
+  const inUse = Number(rows.used);
+  return { idle: Number(rows.all) - inUse, inUse };
 }
 
 async function refuseTakenName(connection: Connection, group: GroupRow): Promise<void> {
   const taken = await connection
     .selectFrom("groups")
-    .select("id")
+    .select(["id", "managed_by"])
     .where("workspace_id", "=", group.workspace_id)
     .where("name", "=", group.name)
     .executeTakeFirst();
   if (taken === undefined) return;
+  refuseSuspended(taken, `group ${group.name}`);
   throw new Failure("conflict", `There is already a group called ${group.name} in this workspace.`, { param: "name" });
 }
 
@@ -174,6 +184,7 @@ export async function tooManyGroups(connection: Connection, workspaceId: string)
     .selectFrom("groups")
     .select((eb) => eb.fn.countAll<number>().as("n"))
     .where("workspace_id", "=", workspaceId)
+    .where("managed_by", "!=", "suspended")
     .executeTakeFirstOrThrow();
   return Number(n) <= bounds.workspaceGroupsMax ? null : `A workspace has at most ${bounds.workspaceGroupsMax} groups.`;
 }

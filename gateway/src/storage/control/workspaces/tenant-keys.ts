@@ -20,7 +20,7 @@ import {
 import { ownerOfNew, refuseOwner } from "../../people/key-owners.ts";
 import { mayHoldKeys } from "../../people/people-keys.ts";
 import type { ControlOptions } from "../control-options.ts";
-import { refuseFileOwned } from "../refusals.ts";
+import { refuseFileDeclared, refuseFileOwned, refuseSuspended } from "../refusals.ts";
 import { refuseUnknownProviders } from "./grant-rules.ts";
 import { groupIn, type WorkspaceRow, workspaceRow } from "./tenant-rows.ts";
 
@@ -56,12 +56,13 @@ export function tenantKeys(options: ControlOptions): KeyPart {
     rotateKey: (workspaceId, id, rotation, auditSource) =>
       changeKey(options, { workspaceId, id, auditSource, action: "rotate" }, async (row, under) => {
         // What the file declares without a secret gets one here, and keeps what the file says of it.
-        if (row.digest !== null) refuseFileOwned(row, `key ${row.name}`);
+        refuseSuspended(row, `key ${row.name}`);
+        if (row.digest !== null) refuseFileDeclared(row, `key ${row.name}`);
         return await rotatedRow(under, options, row, rotation);
       }),
     endKey: (workspaceId, id, auditSource) =>
       changeKey(options, { workspaceId, id, auditSource, action: "revoke" }, async (row, { at }) => {
-        refuseFileOwned(row, `key ${row.name}`);
+        refuseFileDeclared(row, `key ${row.name}`);
         return row.revoked_at === null ? { ...row, revoked_at: at, old_digest: null, old_until: null } : row;
       }),
   };
@@ -87,6 +88,7 @@ async function addKey(
   return await auditedWrite(options, auditSource, async (under) => {
     const { transaction, at } = under;
     const workspace = await workspaceRow(transaction, workspaceId);
+    refuseSuspended(workspace, `workspace ${workspace.slug}`);
     checkKeyFields(wanted, { now: at, before: null });
     await refuseUnknownProviders(transaction, wanted.pass_through);
     const { createdBy } = wanted;
@@ -104,6 +106,7 @@ async function addKey(
     }
     if (before !== null) {
       // The file would look for its key by this name, and find ours.
+      if (before.revoked_at === null) refuseSuspended(before, `key ${before.name}`);
       if (before.revoked_at === null || before.managed_by === "file") throw taken(workspace, wanted.name);
       await updateRow(under, object, { before, after: { ...before, name: await nameOfRevoked(transaction, before) } });
     }

@@ -62,6 +62,7 @@ export function countedWorkspaces(connection: Connection) {
         .selectFrom("api_keys")
         .whereRef("api_keys.workspace_id", "=", "workspaces.id")
         .where("api_keys.revoked_at", "is", null)
+        .where("api_keys.managed_by", "!=", "suspended")
         .select((e) => e.fn.countAll<number>().as("n"))
         .as("keys"),
       eb

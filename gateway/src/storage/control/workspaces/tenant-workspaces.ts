@@ -16,7 +16,7 @@ import { cutPage } from "../../database/pages.ts";
 import { changedScope, patternsOf, patternsText, scopeColumns } from "../../database/scope-columns.ts";
 import { contains } from "../../database/text-search.ts";
 import type { ControlOptions } from "../control-options.ts";
-import { refuseFileOwned } from "../refusals.ts";
+import { refuseFileDeclared, refuseFileOwned, refuseSuspended } from "../refusals.ts";
 import { refuseUnknownProviders } from "./grant-rules.ts";
 import {
   countedWorkspaces,
@@ -105,7 +105,9 @@ async function addWorkspace(
       ...scopeColumns(undefined, null),
       ...common,
     };
-    if ((await oneWorkspace(transaction, "slug", workspace.slug)) !== null) {
+    const taken = await oneWorkspace(transaction, "slug", workspace.slug);
+    if (taken !== null) {
+      refuseSuspended(taken, `workspace ${workspace.slug}`);
       throw new Failure("conflict", `There is already a workspace called ${workspace.slug}.`, { param: "slug" });
     }
     await insertRows(under, workspaceObject, [workspace]);
@@ -144,7 +146,7 @@ async function updateWorkspace(
 async function removeWorkspace(options: ControlOptions, id: string, auditSource: AuditSource): Promise<void> {
   await auditedWrite(options, auditSource, async (under) => {
     const row = await workspaceRow(under.transaction, id);
-    refuseFileOwned(row, `workspace ${row.slug}`);
+    refuseFileDeclared(row, `workspace ${row.slug}`);
     await refuseWorkspaceInUse(under.transaction, row);
     await removeWorkspaceRows(under, row);
   });

@@ -11,6 +11,7 @@ export async function refuseWorkspaceInUse(connection: Connection, workspace: Wo
     .select("name")
     .where("workspace_id", "=", workspace.id)
     .where("revoked_at", "is", null)
+    .where("managed_by", "!=", "suspended")
     // Those of people who signed in go with the workspace.
     .where("person_id", "is", null)
     .limit(1)
@@ -41,7 +42,7 @@ export async function workLeft(connection: Connection, workspaceId: string): Pro
 }
 
 /**
- * Takes the workspace with its groups, its revoked keys, and whoever belongs to it. Ledger entries, ended tasks and the
+ * Takes the workspace with its groups, its revoked and suspended keys, and whoever belongs to it. Ledger entries, ended tasks and the
  * audit log name it by its id and stay.
  */
 export async function removeWorkspaceRows(under: AuditedWrite, workspace: WorkspaceRow): Promise<void> {

@@ -1,0 +1,204 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ConfigWatch, fileState } from "#config/index.ts";
+import { keySecretBytes, makeScimTokenSecret } from "#identity/index.ts";
+import type { LogLevel, Observer } from "#ports/index.ts";
+import { until } from "../../../test/until.ts";
+import { watchConfig } from "../../src/main/config-source.ts";
+import { findKey, makeKey, newKey, type StoreGround, type StoreGroundFactory, silentObserver } from "./store-ground.ts";
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+const [ciSecret, betaSecret] = ["a-secret-of-the-ci-key-that-nobody-knows", "a-secret-of-the-beta-key-of-somebody"];
+const directory = makeScimTokenSecret(new Uint8Array(keySecretBytes).fill(7));
+
+/** Its first six lines are a file of their own. */
+const whole = `providers:
+  - { id: main, kind: openai, api_key: upstream-secret }
+  - { id: spare, kind: openai-compatible, base_url: "https://llm.example/v1" }
+models:
+  - { name: gpt-5, deployments: [{ provider: main }, { provider: spare, priority: 2 }], price: { input: 1, output: 2 } }
+  - { name: gpt-5-mini, deployments: [{ provider: main }] }
+workspaces:
+  - slug: acme
+    budget: { usd: 50, period: month }
+    groups: [{ name: default }, { name: batch, limits: { rpm: 5 } }]
+    keys: [{ name: ci, secret: ${ciSecret} }, { name: later, group: batch }]
+  - { slug: beta, keys: [{ name: app, secret: ${betaSecret} }] }
+users:
+  - { email: root@example.com }
+  - { email: ada@example.com, workspaces: [{ workspace: acme, role: admin, budget: { usd: 5, period: month } }, { workspace: beta, role: member }] }
+tokens:
+  - { name: reports, owner: ada@example.com, workspace: acme, role: viewer, secret_sha256: "${"ab".repeat(32)}" }
+  - { name: directory, owner: root@example.com, scim: true, secret: ${directory} }
+oidc:
+  - { id: corp, issuer: "https://sso.example.com", client_id: sluice, client_secret: of-the-issuer, allowed_domains: [example.com] }
+settings:
+  ledger: { retention_days: 3650 }
+`;
+
+const keptTables = [
+  "workspaces",
+  "groups",
+  "api_keys",
+  "providers",
+  "models",
+  "deployments",
+  "prices",
+  "members",
+  "person_limits",
+  "admin_tokens",
+  "auth_users",
+  "settings",
+] as const;
+
+/** A config file that the stores follow, on the clock of the ground. */
+async function followed(ground: StoreGround, { configPrune }: { readonly configPrune: boolean }) {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-config-"));
+  folders.push(folder);
+  const file = join(folder, "sluice.yaml");
+  const readings: { result: string; detail: string }[] = [];
+  const warnings: { level: LogLevel; objects: unknown }[] = [];
+  const observer: Observer = {
+    ...silentObserver,
+    log: (level, _message, fields) => void warnings.push({ level, objects: fields?.["objects"] }),
+    configReload: (result, detail) => void readings.push({ result, detail }),
+  };
+  writeFileSync(file, "");
+  const watch: ConfigWatch = watchConfig(file, {
+    environment: { configPrune },
+    variables: {},
+    controlStore: ground.controlStore,
+    observer,
+    clock: ground.clock,
+    applied: async () => undefined,
+    state: await fileState(file),
+  });
+  return {
+    warnings,
+    /** Writes the file, lets 1.1 seconds pass again and again, and gives what its reading said. */
+    async write(text: string) {
+      const before = readings.length;
+      writeFileSync(file, text);
+      await until(() => {
+        ground.clock.advance(1_100);
+        return readings.length > before;
+      });
+      return readings.at(-1);
+    },
+    [Symbol.asyncDispose]: () => watch.close(),
+  };
+}
+
+async function rows({ database }: StoreGround) {
+  const found: Record<string, readonly string[]> = {};
+  for (const table of keptTables) {
+    const stored = await database.kysely.selectFrom(table).selectAll().execute();
+    found[table] = stored.map((row) => JSON.stringify(row)).toSorted();
+  }
+  return found;
+}
+
+export function configFileSuite(name: string, make: StoreGroundFactory): void {
+  describe(`config file: ${name}`, () => {
+    test("refuses a file that was read half-written, and says what would go and how to confirm it", async () => {
+      await using ground = await make();
+      await using config = await followed(ground, { configPrune: false });
+      expect((await config.write(whole))?.result).toBe("applied");
+      const before = await rows(ground);
+      const half = await config.write(whole.split("\n").slice(0, 6).join("\n"));
+      expect(half?.result).toBe("refused");
+      for (const words of [
+        "2 of 2 workspaces (acme, beta)",
+        "3 of 3 groups",
+        "3 of 3 keys",
+        "2 of 2 users",
+        "1 of 1 oidc (corp)",
+        "1 of 1 settings (ledger.retention_days)",
+        "sluice apply --prune",
+        "SLUICE_CONFIG_PRUNE=allow",
+      ]) {
+        expect(half?.detail).toContain(words);
+      }
+      expect(half?.detail).not.toContain("providers");
+      expect(await rows(ground)).toEqual(before);
+      expect((await config.write("workspaces: []\nproviders: []\n"))?.result).toBe("refused");
+      expect(await rows(ground)).toEqual(before);
+      expect((await config.write(whole))?.result).toBe("unchanged");
+    });
+
+    test("suspends what a file no longer declares, and resumes it as it was", async () => {
+      await using ground = await make();
+      await using config = await followed(ground, { configPrune: true });
+      await config.write(whole);
+      const acme = await ground.controlStore.workspaceNamed("acme");
+      const ada = await ground.database.kysely
+        .selectFrom("auth_users")
+        .select("id")
+        .where("email", "=", "ada@example.com")
+        .executeTakeFirstOrThrow();
+      // Declared without a secret, and made by hand.
+      const later = newKey("later");
+      await makeKey(ground, { ...later, fillsDeclared: true }, "test");
+      const byHand = newKey("by hand");
+      await ground.controlStore.addKey(acme?.id ?? "", { ...byHand, createdBy: ada.id }, { actor: "test", ip: null });
+      const secrets = [ciSecret, betaSecret, later.secret.reveal(), byHand.secret.reveal()];
+      const keys = async () => await Promise.all(secrets.map(async (secret) => await findKey(ground, secret)));
+      const [before, keysBefore] = [await rows(ground), await keys()];
+
+      for (const part of [whole.split("\n").slice(0, 6).join("\n"), "workspaces: []\nproviders: []\n"]) {
+        expect((await config.write(part))?.result).toBe("applied");
+        const [ci, beta, declared, made] = await keys();
+        expect([ci, beta, declared]).toEqual([null, null, null]);
+        expect(made?.enabled).toBe(false);
+        expect([...(await ground.controlStore.catalog()).workspaces.values()].map(({ slug }) => slug)).toEqual([
+          "acme",
+        ]);
+        expect((await ground.controlStore.workspaceNamed("beta"))?.managed_by).toBe("suspended");
+        expect((await ground.controlStore.oidcAccounts())[0]?.suspended).toBe(true);
+      }
+      const removals = config.warnings.map(({ level, objects }) => `${level} ${objects}`).join();
+      for (const object of ["key beta/app", "workspace beta", "provider main", "model gpt-5", "user ada@example.com"]) {
+        expect(removals).toMatch(new RegExp(`warn .*suspended ${object}`));
+      }
+      expect((await config.write(whole))?.result).toBe("applied");
+      expect(await keys()).toEqual(keysBefore);
+      expect(await rows(ground)).toEqual(before);
+    });
+
+    test("lets a small removal through, and deletes it for good when asked", async () => {
+      await using ground = await make();
+      await using config = await followed(ground, { configPrune: false });
+      await config.write(whole);
+      const id = (await ground.controlStore.workspaceNamed("beta"))?.id ?? "";
+      const without = whole
+        .split("\n")
+        .filter((line) => !line.includes("slug: beta"))
+        .join("\n")
+        .replace(", { workspace: beta, role: member }", "");
+      expect((await config.write(without))?.result).toBe("applied");
+      const source = { actor: "test", ip: null };
+      await expect(ground.controlStore.updateWorkspace(id, { name: "x" }, source)).rejects.toThrow("suspended");
+      await expect(ground.controlStore.addWorkspace({ slug: "beta" }, source)).rejects.toThrow("suspended");
+      await ground.controlStore.removeWorkspace(id, source);
+      expect(await ground.controlStore.workspace(id)).toBeNull();
+      await config.write(whole);
+      expect((await ground.controlStore.workspaceNamed("beta"))?.id).not.toBe(id);
+    });
+
+    test("gives a suspended key's secret to the key that the file declares with it", async () => {
+      await using ground = await make();
+      await using config = await followed(ground, { configPrune: false });
+      await config.write(whole);
+      expect((await config.write(whole.replace("name: app", "name: renamed")))?.result).toBe("applied");
+      expect((await findKey(ground, betaSecret))?.name).toBe("renamed");
+      expect((await config.write(whole))?.result).toBe("applied");
+      expect((await findKey(ground, betaSecret))?.name).toBe("app");
+    });
+  });
+}
