@@ -25,6 +25,7 @@ export async function startGateway(dataDir: string, variables: Readonly<Record<s
     return answer.status;
   };
   return {
+    url,
     knock,
     /** Until the key is answered so. */
     until: (secret: string, status: number) => until(async () => (await knock(secret)) === status),

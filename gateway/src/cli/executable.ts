@@ -13,7 +13,7 @@ if (import.meta.main) {
 
 /** Returns where that is not needed, or cannot be done: Windows cannot. */
 function startAgain(words: readonly string[]): void {
-  const isGateway = words.length === 0 || words.some((word) => word === "serve" || word === "demo");
+  const isGateway = words.some((word) => word === "serve" || word === "demo");
   const variables = processVariables();
   const isSet = Object.keys(runtimeEnvironment).every((name) => variables[name] !== undefined);
   if (!isGateway || isSet || process.execve === undefined) return;

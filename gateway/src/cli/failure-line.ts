@@ -5,6 +5,8 @@ export function failureLine(thrown: unknown): string {
   if (thrown instanceof ConfigConflict) return conflictLine(thrown);
   if (!(thrown instanceof Error)) return oneLine(String(thrown));
   const code = "code" in thrown && typeof thrown.code === "string" ? thrown.code : "";
+  const path = "path" in thrown && typeof thrown.path === "string" ? `: ${thrown.path}` : "";
+  if (pathLines[code] !== undefined) return `${pathLines[code]}${path}`;
   return (
     systemLines[code] ?? systemLines[familyOf(code)] ?? oneLine(thrown.message === "" ? thrown.name : thrown.message)
   );
@@ -28,6 +30,16 @@ const systemLines: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full",
   EDQUOT: "the disk quota is used up",
   EROFS: "the file system is read-only; set SLUICE_DATA_DIR to a directory that can be written",
+};
+
+/** With the path behind. */
+const pathLines: Readonly<Record<string, string>> = {
+  ENOENT: "no such file or folder",
+  ENOTDIR: "a part of the path is not a folder",
+  EISDIR: "this is a folder, not a file",
+  EEXIST: "the file exists already",
+  EACCES: "permission denied",
+  EPERM: "not permitted",
 };
 
 /** SQLite tells more of some causes in longer codes: SQLITE_IOERR_SHMSIZE is an SQLITE_IOERR. */

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
 import {
   type Environment,
@@ -10,6 +11,7 @@ import {
 } from "#config/index.ts";
 import type { Control } from "#main.ts";
 import type { AuditSource } from "#ports/index.ts";
+import { CommandFailed } from "./command-failed.ts";
 
 /** The environment with the keys of every kind of provider that is found by a variable. Secrets may be in files. */
 export async function environmentOf(variables: Variables): Promise<Environment> {
@@ -18,9 +20,25 @@ export async function environmentOf(variables: Variables): Promise<Environment> 
   return readEnvironment(await withFiles(variables, names), ofVendors);
 }
 
-/** Opens the data directory for one command, beside a running gateway or without one, and closes it again. */
-export async function withControl<T>(variables: Variables, act: (control: Control) => Promise<T>): Promise<T> {
+/**
+ * Opens the data directory for one command, beside a running gateway or without one, and closes it again. A command in the wrong
+ * folder must not make an installation there and report success: only those that `create` one may.
+ */
+export async function withControl<T>(
+  variables: Variables,
+  act: (control: Control) => Promise<T>,
+  { create }: { readonly create: boolean } = { create: false },
+): Promise<T> {
   const environment = await environmentOf(variables);
+  if (!create && environment.databaseUrl === null) {
+    const { dataPaths } = await import("#storage/index.ts");
+    const { database, dataDir } = dataPaths(environment.dataDir);
+    if (!existsSync(database)) {
+      throw new CommandFailed(
+        `There is no database in ${dataDir}. Set SLUICE_DATA_DIR to the data directory of the installation; \`sluice serve\` creates one.`,
+      );
+    }
+  }
   const { openControl } = await import("#main.ts");
   const control = await openControl(environment);
   try {

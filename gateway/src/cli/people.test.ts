@@ -10,6 +10,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test("an installation is governed without a browser: a token, a key, and the end of whoever made it", async () => {
   const dataDir = join(folder, "data");
+  await sluice(["migrate"], dataDir);
   expect((await sluice(["token", "create", "--name", "ci", "--administrator"], dataDir)).stderr).toContain(
     "there is no administrator yet",
   );
@@ -64,6 +65,7 @@ test("wrong words are told with what to say instead", async () => {
     ["token create --name x --workspace acme --role boss", 2, "--role is one of viewer, member, admin, owner"],
     ["user disable nobody@example.com", 1, 'there is no user "nobody@example.com"; see `sluice user list`'],
   ];
+  await sluice(["migrate"], dataDir);
   for (const [line, status, message] of cases) {
     const answer = await sluice(words(line), dataDir);
     expect([line, answer.status, answer.stdout]).toEqual([line, status, ""]);
@@ -110,8 +112,11 @@ test("what the console writes while a config file is applied, and the other way 
   const lab = (await api<Workspace>("GET", "/api/workspaces/lab")).body;
   expect([lab.keys, lab.groups, lab.limits]).toEqual([times, times + 1, { rpm: times }]);
   await gateway.sees("/api/workspaces/acme", made.secret, (acme: Workspace) => acme.limits.rpm === rounds);
-  const keys = (await api<Listed<{ name: string }>>("GET", "/api/workspaces/acme/keys")).body.data;
-  expect(keys.map(({ name }) => name)).toEqual(["always", `key-${rounds}`]);
+  const keys = (await api<Listed<{ name: string; managed_by: string }>>("GET", "/api/workspaces/acme/keys")).body.data;
+  expect(keys.filter(({ managed_by }) => managed_by === "file").map(({ name }) => name)).toEqual([
+    "always",
+    `key-${rounds}`,
+  ]);
   const rows = await auditOf(api);
   const count = (start: string) => rows.filter((row) => row.startsWith(start)).length;
   expect([count("create key lab/"), count("create group lab/group-"), count("update workspace lab")]).toEqual([

@@ -11,6 +11,7 @@ import { addKeyCreate } from "./commands/key-create.ts";
 import { addKeyList } from "./commands/key-list.ts";
 import { addKeyRevoke } from "./commands/key-revoke.ts";
 import { addKeyRotate } from "./commands/key-rotate.ts";
+import { addKeyShow } from "./commands/key-show.ts";
 import { addLedgerExport } from "./commands/ledger-export.ts";
 import { addLedgerVerify } from "./commands/ledger-verify.ts";
 import { addLogin, addLogout, printToken } from "./commands/login.ts";
@@ -56,9 +57,10 @@ export function createProgram(terminal: Terminal): Command {
   addMigrate(program, terminal);
   addBackup(program, terminal);
   addRestore(program, terminal);
-  const key = program.command("key").description("make, list, rotate and revoke API keys");
+  const key = program.command("key").description("create, list, show, rotate and revoke API keys");
   addKeyCreate(key, terminal);
   addKeyList(key, terminal);
+  addKeyShow(key, terminal);
   addKeyRotate(key, terminal);
   addKeyRevoke(key, terminal);
   const workspace = program.command("workspace").description("list and make workspaces");
@@ -99,6 +101,10 @@ export function createProgram(terminal: Terminal): Command {
   addHealth(program, terminal);
   addSimulate(program, terminal);
   addSchema(program, terminal);
+  program
+    .command("version")
+    .description("print the version")
+    .action(() => terminal.show(`${version}\n`));
   return program;
 }
 

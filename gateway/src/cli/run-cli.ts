@@ -9,13 +9,18 @@ import { OutputClosed, type Terminal } from "./terminal.ts";
  */
 export async function runCli(words: readonly string[], terminal: Terminal): Promise<0 | 1 | 2> {
   try {
+    if (words.length === 0) {
+      createProgram(terminal).outputHelp();
+      return 0;
+    }
     await createProgram(terminal).parseAsync(words, { from: "user" });
     return 0;
   } catch (thrown) {
     if (thrown instanceof OutputClosed) return 0;
     if (thrown instanceof CommandTold) return thrown.status === 2 ? 2 : 1;
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0;
-    terminal.complain(`sluice: ${thrown instanceof CommanderError ? usageLine(thrown) : await lineOf(thrown)}`);
+    const line = thrown instanceof CommanderError ? usageLine(thrown) : await lineOf(thrown);
+    terminal.complain(words.includes("--json") ? JSON.stringify({ error: line }) : `sluice: ${line}`);
     if (terminal.variables["SLUICE_LOG_LEVEL"]?.toLowerCase() === "debug" && thrown instanceof Error) {
       terminal.complain(Bun.inspect(thrown));
     }
@@ -33,6 +38,7 @@ function usageLine(error: CommanderError): string {
   if (error.code === "commander.help") return "a command is missing; see --help";
   return error.message
     .replace(/^error: /, "")
+    .replace(/\s*\(Did you mean (.*)\?\)$/s, "; did you mean $1?")
     .replaceAll(/\s*\n\s*/g, " ")
     .trim();
 }

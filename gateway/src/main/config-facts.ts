@@ -9,10 +9,14 @@ export class ConfigFile implements ConfigFacts {
   readonly path: string | null;
   readonly #clock: Clock;
   #last: ReturnType<ConfigFacts["lastReload"]> = null;
+  /** When the file was last read and not refused. */
+  #lastGoodAt: number;
 
   constructor(path: string | null, clock: Clock) {
     this.path = path;
     this.#clock = clock;
+    // A gateway does not start on a file that it refuses.
+    this.#lastGoodAt = clock.now();
   }
 
   async text(): Promise<string | null> {
@@ -22,6 +26,20 @@ export class ConfigFile implements ConfigFacts {
     } catch {
       return null;
     }
+  }
+
+  get isValid(): boolean {
+    return this.#last?.result !== "refused";
+  }
+
+  get lastGoodAt(): number {
+    return this.#lastGoodAt;
+  }
+
+  /** For `/readyz`; null: the file is in force. */
+  get remark(): string | null {
+    if (this.#last?.result !== "refused") return null;
+    return `the config file was refused at ${new Date(this.#last.at).toISOString()}`;
   }
 
   lastReload(): ReturnType<ConfigFacts["lastReload"]> {
@@ -36,6 +54,7 @@ export class ConfigFile implements ConfigFacts {
       requestEnd: (end) => observer.requestEnd(end),
       breakerChange: (deploymentId, state, reason) => observer.breakerChange(deploymentId, state, reason),
       configReload: (result, detail) => {
+        if (result !== "refused") this.#lastGoodAt = this.#clock.now();
         this.#last = { at: this.#clock.now(), result, detail };
         observer.configReload(result, detail);
       },

@@ -27,7 +27,7 @@ export async function applyConfigFile(
   { environment, variables, controlStore }: Applying,
 ): Promise<ApplyReport> {
   const { config } = await loadConfigFile(file, variables, [kindCheck]);
-  return await controlStore.apply(config, `file ${file}`, { prune: environment.configPrune });
+  return await controlStore.apply(config, `file ${file}`, { refuseLargeRemovals: !environment.configPrune });
 }
 
 /** Logs what the file no longer declares at `warn`, by name. */

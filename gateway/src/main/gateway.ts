@@ -273,7 +273,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     draining: () => draining,
     leaving: () => leaving || departing,
     handshakeProblem: metrics.handshakeProblem,
-    ...readiness({ leaving: () => leaving, journal, database, databaseWatch, counting, feed, catalog, clock }),
+    ...readiness({
+      ...{ journal, database, databaseWatch, counting, configFile, feed, catalog, clock },
+      leaving: () => leaving,
+    }),
     metricsText: () => numbers.text(),
     metricsType: metrics.contentType,
     countCall: callCounter(admission),
@@ -292,7 +295,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   notices.start();
   let certificate = options.certificate ?? null;
   const stopLoopWatch = registerNumbers(metrics, {
-    ...{ clock, journal, databaseWatch, relay, admission, bodyRoom, catalog, router },
+    ...{ clock, journal, databaseWatch, relay, admission, bodyRoom, catalog, router, configFile },
     dataDir: environment.dataDir,
     videos: media.videos,
     listeners: () => opened,

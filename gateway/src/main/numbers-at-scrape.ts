@@ -7,6 +7,7 @@ import type { Router } from "#routing/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
 import type { BreakerNumber, Metrics } from "#telemetry/index.ts";
 import type { CatalogHolder } from "./catalog-holder.ts";
+import type { ConfigFile } from "./config-facts.ts";
 import { watchSpace } from "./free-space.ts";
 import type { Listeners } from "./listeners.ts";
 
@@ -23,6 +24,7 @@ export interface Counted {
   readonly listeners: () => Pick<Listeners, "pending" | "sockets"> | null;
   /** When the certificate ends that new connections are shown, in Unix milliseconds; null: the ports speak plain HTTP. */
   readonly certificateEndsAt: (() => number) | null;
+  readonly configFile: Pick<ConfigFile, "path" | "isValid" | "lastGoodAt">;
   readonly dataDir: string;
   readonly clock: Clock;
 }
@@ -51,6 +53,13 @@ export function registerNumbers(metrics: Metrics, counted: Counted): () => void 
   });
   if (certificateEndsAt !== null) {
     metrics.gauges({ sluice_tls_certificate_expires_timestamp_seconds: () => certificateEndsAt() / 1_000 });
+  }
+  const { configFile } = counted;
+  if (configFile.path !== null) {
+    metrics.gauges({
+      sluice_config_file_valid: () => (configFile.isValid ? 1 : 0),
+      sluice_config_file_last_good_timestamp_seconds: () => configFile.lastGoodAt / 1_000,
+    });
   }
   metrics.breakers(() => breakersOf(catalog.current, counted.router));
   metrics.counts({

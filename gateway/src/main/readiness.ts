@@ -8,6 +8,7 @@ export interface ReadinessOptions {
   readonly database: Pick<Database, "breaker">;
   readonly databaseWatch: { readonly problem: string | null; readonly remark: string | null };
   readonly counting: { remark(): string | null };
+  readonly configFile: { readonly remark: string | null };
   readonly feed: Pick<ChangeFeed, "currentAtMs">;
   readonly catalog: Pick<CatalogHolder, "current">;
   readonly clock: Pick<Clock, "monotonic">;
@@ -15,7 +16,7 @@ export interface ReadinessOptions {
 
 /** What `/readyz` says: why no call can be served, and what is amiss although calls can. null: nothing. */
 export function readiness(options: ReadinessOptions) {
-  const { leaving, journal, database, databaseWatch, counting, feed, catalog, clock } = options;
+  const { leaving, journal, database, databaseWatch, counting, configFile, feed, catalog, clock } = options;
   return {
     unready(): string | null {
       if (leaving()) return "draining";
@@ -25,7 +26,7 @@ export function readiness(options: ReadinessOptions) {
       return isStale ? "the database has been unreachable for longer than keys.stale_max" : databaseWatch.problem;
     },
     remark(): string | null {
-      const remarks = [databaseWatch.remark, counting.remark()].filter((remark) => remark !== null);
+      const remarks = [databaseWatch.remark, counting.remark(), configFile.remark].filter((remark) => remark !== null);
       return remarks.length === 0 ? null : remarks.join("; ");
     },
   };

@@ -144,7 +144,9 @@ export class SharedConfig {
     const config = await this.#load();
     const lease = this.#lease;
     if (lease === null || !lease.isHeld) return false;
-    const report = await control.controlStore.apply(config, `file ${file}`, { prune: environment.configPrune });
+    const report = await control.controlStore.apply(config, `file ${file}`, {
+      refuseLargeRemovals: !environment.configPrune,
+    });
     const applied: Applied = { by: lease.owner, fence: lease.fence, digest: this.#digestOf(config) };
     await control.facts.write(fact, JSON.stringify(applied));
     if (this.#observer === null) this.#removedAtStart = report;

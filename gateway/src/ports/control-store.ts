@@ -56,14 +56,14 @@ export interface ConfigChange {
 export type ApplyReport = readonly ConfigChange[];
 
 export interface ApplyOptions {
-  /** Allows large removals. */
-  readonly prune?: boolean;
+  /** Refuses removals that look like a file that was read half-written. */
+  readonly refuseLargeRemovals?: boolean;
 }
 
 /** What applying a file would do. */
 export interface ConfigPlan {
   readonly changes: ApplyReport;
-  /** Removals so large that only `prune` allows them. */
+  /** Removals that look like a file that was read half-written. */
   readonly largeRemovals: readonly Conflict[];
 }
 

@@ -123,7 +123,7 @@ export function catalogStoreSuite(name: string, make: StoreGroundFactory): void 
       await ground.controlStore.putOidcAccount("company", () => account, auditSource);
       expect(await told()).toEqual(["catalog"]);
       await ground.controlStore.apply(acmeConfig, "file");
-      await ground.controlStore.apply({}, "file", { prune: true });
+      await ground.controlStore.apply({}, "file");
       const [found] = await ground.controlStore.oidcAccounts();
       expect({ ...found, clientSecret: found?.clientSecret.reveal() }).toEqual({
         ...account,

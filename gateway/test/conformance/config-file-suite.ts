@@ -176,7 +176,10 @@ export function configFileSuite(name: string, make: StoreGroundFactory): void {
       await using config = await followed(ground, { configPrune: false });
       await config.write(whole);
       const id = (await ground.controlStore.workspaceNamed("beta"))?.id ?? "";
+      const deployments = () => ground.database.kysely.selectFrom("deployments").selectAll().orderBy("id").execute();
+      const before = await deployments();
       const without = whole
+        .replace(", { provider: spare, priority: 2 }", "")
         .split("\n")
         .filter((line) => !line.includes("slug: beta"))
         .join("\n")
@@ -187,8 +190,10 @@ export function configFileSuite(name: string, make: StoreGroundFactory): void {
       await expect(ground.controlStore.addWorkspace({ slug: "beta" }, source)).rejects.toThrow("suspended");
       await ground.controlStore.removeWorkspace(id, source);
       expect(await ground.controlStore.workspace(id)).toBeNull();
+      expect(await deployments()).toHaveLength(before.length - 1);
       await config.write(whole);
       expect((await ground.controlStore.workspaceNamed("beta"))?.id).not.toBe(id);
+      expect(await deployments()).toEqual(before);
     });
 
     test("gives a suspended key's secret to the key that the file declares with it", async () => {

@@ -155,7 +155,7 @@ function applyTests(make: StoreGroundFactory): void {
   test("an empty file suspends everything the file had made", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "test");
-    await ground.controlStore.apply({}, "test", { prune: true });
+    await ground.controlStore.apply({}, "test");
     const catalog = await ground.controlStore.catalog();
     expect([catalog.workspaces.size, catalog.groups.size, catalog.providers.size, catalog.models.size]).toEqual([
       0, 0, 0, 0,
@@ -217,7 +217,7 @@ function priceTests(make: StoreGroundFactory): void {
     await ground.controlStore.apply({ ...priced(10), settings: { drain_timeout_ms: 5 } }, "test");
     expect((await current())?.id).toBe(first?.id ?? "");
     ground.clock.jump(60_000);
-    expect(texts(await ground.controlStore.apply(priced(12), "test", { prune: true }))).toEqual([
+    expect(texts(await ground.controlStore.apply(priced(12), "test"))).toEqual([
       "set price of model m",
       "removed setting drain_timeout_ms",
     ]);
@@ -225,7 +225,7 @@ function priceTests(make: StoreGroundFactory): void {
     expect(second?.id).not.toBe(first?.id ?? "");
     expect(second?.effectiveFrom).toBe(ground.clock.now());
     expect(await ground.ledgerStore.price(first?.id ?? "")).toEqual(first ?? null);
-    await ground.controlStore.apply({}, "test", { prune: true });
+    await ground.controlStore.apply({}, "test");
     expect(await ground.ledgerStore.price(second?.id ?? "")).toEqual(second ?? null);
   });
 
@@ -247,7 +247,7 @@ function ownershipTests(make: StoreGroundFactory): void {
     const key = newKey("mine", { workspace: "own" });
     await makeKey(ground, key, "admin");
     await ground.controlStore.apply(acmeConfig, "test");
-    await ground.controlStore.apply({}, "test", { prune: true });
+    await ground.controlStore.apply({}, "test");
     expect((await findKey(ground, key.secret.reveal()))?.enabled).toBe(true);
     expect((await allWorkspaces(ground)).map((w) => [w.slug, w.managed_by])).toEqual([
       ["acme", "suspended"],
@@ -273,13 +273,13 @@ function ownershipTests(make: StoreGroundFactory): void {
     await ground.controlStore.apply(acmeConfig, "test");
     const key = newKey("mine");
     await makeKey(ground, key, "admin");
-    const report = await ground.controlStore.apply({}, "test", { prune: true });
+    const report = await ground.controlStore.apply({}, "test");
     expect(texts(report)).toContain("released workspace acme");
     expect(texts(report)).toContain("released group acme/default");
     expect(texts(report)).toContain("suspended group acme/batch");
     expect((await findKey(ground, key.secret.reveal()))?.enabled).toBe(true);
     expect(await findKey(ground, ciSecret)).toBeNull();
-    expect(await ground.controlStore.apply({}, "test", { prune: true })).toEqual([]);
+    expect(await ground.controlStore.apply({}, "test")).toEqual([]);
   });
 
   test("a seed belongs to the console, is given once, and yields to a file", async () => {
@@ -290,7 +290,7 @@ function ownershipTests(make: StoreGroundFactory): void {
     };
     expect((await ground.controlStore.seed(seed, "first start")).length).toBeGreaterThan(0);
     expect(await ground.controlStore.seed({ providers: acmeConfig.providers ?? [] }, "first start")).toEqual([]);
-    expect(await ground.controlStore.apply({}, "test", { prune: true })).toEqual([]);
+    expect(await ground.controlStore.apply({}, "test")).toEqual([]);
     expect((await ground.controlStore.catalog()).models.size).toBe(1);
     const report = await ground.controlStore.apply(acmeConfig, "test");
     expect(texts(report)).toContain("took over provider openai-main");
@@ -302,7 +302,7 @@ function secretTests(make: StoreGroundFactory): void {
   test("no secret stands in any row in the open", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "test");
-    await ground.controlStore.apply({ ...acmeConfig, providers: [], models: [] }, "test", { prune: true });
+    await ground.controlStore.apply({ ...acmeConfig, providers: [], models: [] }, "test");
     await ground.controlStore.apply(acmeConfig, "test");
     const key = newKey("mine");
     await makeKey(ground, key, "admin");

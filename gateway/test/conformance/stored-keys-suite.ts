@@ -65,7 +65,7 @@ function keyOfFileTests(make: StoreGroundFactory): void {
     await ground.controlStore.apply(keys(one, two), "test");
     await ground.controlStore.apply(keys(two, one), "test");
     expect((await findKey(ground, two))?.name).toBe("a");
-    await ground.controlStore.apply(acmeWith({ keys: [{ name: "c", secret: two }] }), "test", { prune: true });
+    await ground.controlStore.apply(acmeWith({ keys: [{ name: "c", secret: two }] }), "test");
     expect((await findKey(ground, two))?.name).toBe("c");
     expect(await findKey(ground, one)).toBeNull();
   });

@@ -119,7 +119,7 @@ function rotationTests(make: StoreGroundFactory): void {
     await ground.controlStore.rotateKey(workspaceId, key.id, { secret: secondSecret, graceMs: 60_000 }, auditSource);
     const keys = (secret?: string) =>
       acmeWith({ keys: [{ name: "mine", ...(secret === undefined ? {} : { secret }) }] });
-    await ground.controlStore.apply(keys(), "file", { prune: true });
+    await ground.controlStore.apply(keys(), "file");
     expect((await findKey(ground, firstSecret.reveal()))?.id).toBe(key.id);
     await ground.controlStore.apply(keys(ciSecret), "file");
     expect((await findKey(ground, ciSecret))?.id).toBe(key.id);
@@ -147,13 +147,13 @@ function auditTests(make: StoreGroundFactory): void {
   test("every row about a workspace, its groups and keys says which workspace, whoever wrote it", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "file");
-    await ground.controlStore.apply(acmeWith({ name: "Another", keys: [], groups: [] }), "file", { prune: true });
+    await ground.controlStore.apply(acmeWith({ name: "Another", keys: [], groups: [] }), "file");
     await ground.controlStore.addWorkspace({ slug: "own", name: "Own" }, by("command line"));
     const mine = await makeKey(ground, newKey("mine", { workspace: "own" }), "command line");
     await revokeKey(ground, mine.id, "command line");
     const { workspace, key } = await made(ground);
     await ground.controlStore.endKey(workspace.id, key.id, auditSource);
-    await ground.controlStore.apply({}, "file", { prune: true });
+    await ground.controlStore.apply({}, "file");
     const rows = await ground.database.kysely.selectFrom("audit_log").selectAll().orderBy("seq").execute();
     const ofTenants = rows.filter((row) => /^(workspace|group|key) /.test(row.object));
     expect(new Set(ofTenants.map((row) => row.object.split(" ")[0]))).toEqual(new Set(["workspace", "group", "key"]));
@@ -178,7 +178,7 @@ function placeTests(make: StoreGroundFactory): void {
       .values({ id: "n", workspace_id: id, name: "n", percent: "[]", sealed_channel: "", enabled: 1, created_at: 0 })
       .execute();
     const notices = () => ground.database.kysely.selectFrom("notices").select("id").execute();
-    await ground.controlStore.apply({}, "file", { prune: true });
+    await ground.controlStore.apply({}, "file");
     expect(await notices()).toEqual([{ id: "n" }]);
     await ground.controlStore.removeWorkspace(id, auditSource);
     expect(await notices()).toEqual([]);

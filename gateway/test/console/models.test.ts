@@ -201,7 +201,7 @@ describe("a model of the console", () => {
     await ground.makeModel("big", { fallbacks: ["small", "of-the-file"] });
     const refused = await ground.call("administrator", "models.remove", { params: { model: "small" } });
     expect([refused.code, refused.body.error.message]).toEqual(["conflict", expect.stringContaining("big")]);
-    await ground.controlStore.apply({}, "file", { prune: true });
+    await ground.controlStore.apply({}, "file");
     expect((await change(ground, "big", { owned_by: "me" })).body.fallbacks).toEqual(["small", "of-the-file"]);
     expect((await change(ground, "big", { fallbacks: [] })).status).toBe(200);
     expect((await ground.call("administrator", "models.remove", { params: { model: "small" } })).status).toBe(200);

@@ -130,6 +130,7 @@ describe("single sign-on", () => {
         client_id: "sluice",
         allowed_domains: ["example.com"],
         second_factor_trusted: false,
+        suspended: false,
         scopes: [],
         offline_access: false,
         recheck_minutes: 15,
@@ -143,7 +144,7 @@ describe("single sign-on", () => {
     expect(JSON.stringify([made.body, await ground.audit()])).not.toContain(canary);
     expect(await wholeText(ground.database)).not.toContain(canary);
     // Settings of the config file come and go beside them.
-    await ground.controlStore.apply({}, "file", { prune: true });
+    await ground.controlStore.apply({}, "file");
     expect((await show(ground)).oidc).toHaveLength(1);
     const removed = await ground.call("administrator", "settings.removeOidc", { params: { account: "company" } });
     expect([removed.body.oidc, ground.oidc.accounts]).toEqual([[], []]);

@@ -53,7 +53,7 @@ async function commandLine(ground: TenantGround, words: readonly string[]): Prom
 
 async function applied(ground: TenantGround, config: ConfigFile): Promise<Outcome> {
   try {
-    await ground.controlStore.apply(config, "file sluice.yaml", { prune: true });
+    await ground.controlStore.apply(config, "file sluice.yaml");
     await ground.refresh();
     return null;
   } catch (thrown) {

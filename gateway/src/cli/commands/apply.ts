@@ -1,9 +1,16 @@
 import type { Command } from "commander";
 import { ConfigInvalid, loadConfigFile } from "#config/index.ts";
+import { CommandTold } from "../command-failed.ts";
+import { planLines, shownPlan } from "../config-plan.ts";
 import { refuseConfig } from "../config-problems.ts";
 import { environmentOf, withControl } from "../open.ts";
 import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
+
+interface ApplyCommandOptions {
+  readonly prune?: boolean;
+  readonly dryRun?: boolean;
+}
 
 export function addApply(program: Command, terminal: Terminal): void {
   program
@@ -11,16 +18,34 @@ export function addApply(program: Command, terminal: Terminal): void {
     .description("make the objects of a config file real; a running gateway follows within two seconds")
     .argument("<file>", "YAML or JSON")
     .option("--prune", "suspend whatever the file no longer declares, however much it is")
-    .action(async (file: string, options: { readonly prune?: boolean }, command: Command) => {
+    .option("--dry-run", "print what would change, and change nothing; status 2 when something would")
+    .action(async (file: string, options: ApplyCommandOptions, command: Command) => {
       const { kindCheck } = await import("#main.ts");
       // Before the data directory is opened, so that a wrong file leaves no trace.
       const { config } = await loadConfigFile(file, terminal.variables, [kindCheck]).catch((thrown: unknown) => {
         if (!(thrown instanceof ConfigInvalid)) throw thrown;
         return refuseConfig(terminal, command, file, thrown);
       });
+      const actor = `file ${file}`;
+      if (options.dryRun === true) {
+        const existing = { create: false };
+        const plan = await withControl(
+          terminal.variables,
+          ({ controlStore }) => controlStore.plan(config, actor),
+          existing,
+        );
+        const { changes, unchanged } = shownPlan(plan.changes, config);
+        const warnings = plan.largeRemovals.map(({ message }) => message);
+        const lines = [...planLines({ changes, unchanged }), ...warnings.map((message) => `needs --prune: ${message}`)];
+        await report(terminal, command, { file, changes, unchanged, warnings }, lines);
+        if (changes.length > 0) throw new CommandTold(2);
+        return;
+      }
       const prune = options.prune === true || (await environmentOf(terminal.variables)).configPrune;
-      const done = await withControl(terminal.variables, (control) =>
-        control.controlStore.apply(config, `file ${file}`, { prune }),
+      const done = await withControl(
+        terminal.variables,
+        (control) => control.controlStore.apply(config, actor, { refuseLargeRemovals: !prune }),
+        { create: true },
       );
       const changes = done.map(({ text }) => text);
       await report(terminal, command, { file, changes }, changes.length === 0 ? ["nothing changed"] : changes);

@@ -9,7 +9,7 @@ export function addKeyRevoke(key: Command, terminal: Terminal): void {
   key
     .command("revoke")
     .description("end a key for good; a running gateway refuses it within two seconds")
-    .argument("<key>", "its id, or the beginning of its secret as `key list` shows it")
+    .argument("<key>", "its id, its name (`ci`, or `acme/ci`), or the beginning of its secret as `key list` shows it")
     .action(async (idOrPrefix: string, _options: object, command: Command) => {
       const revoked = await withControl(terminal.variables, async ({ controlStore }) => {
         const { workspace, id } = await keyNamed(controlStore, idOrPrefix);

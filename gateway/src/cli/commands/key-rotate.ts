@@ -12,7 +12,7 @@ export function addKeyRotate(key: Command, terminal: Terminal): void {
   key
     .command("rotate")
     .description("give a key a new secret, which is shown once; it stays the same key otherwise")
-    .argument("<key>", "its id, or the beginning of its secret as `key list` shows it")
+    .argument("<key>", "its id, its name (`ci`, or `acme/ci`), or the beginning of its secret as `key list` shows it")
     .option(
       "--grace <time>",
       "how long the old secret still opens, such as 30m, 24h or 7d (default: not at all)",

@@ -1,22 +1,17 @@
 import type { Command } from "commander";
-import { ConfigInvalid, closestOf, type Environment } from "#config/index.ts";
+import { ConfigInvalid, type Environment } from "#config/index.ts";
 import type { ServeOptions } from "#main.ts";
-import { CommandFailed, CommandTold, CommandWrong } from "../command-failed.ts";
+import { CommandFailed, CommandTold } from "../command-failed.ts";
 import { environmentOf } from "../open.ts";
 import type { Terminal } from "../terminal.ts";
 import { version } from "../version.ts";
 
-/** What runs when no command is named. */
 export function addServe(program: Command, terminal: Terminal): void {
   program
-    .command("serve", { isDefault: true })
-    .description("run the gateway (also what happens without a command)")
-    .allowExcessArguments(true)
+    .command("serve")
+    .description("run the gateway")
     .option("--dev", "log at level debug")
-    .action(async (options: { readonly dev?: boolean }, command: Command) => {
-      // As the default command it also gets every command line that begins with a word no command has.
-      const [word] = command.args;
-      if (word !== undefined) throw unknownCommand(word, program);
+    .action(async (options: { readonly dev?: boolean }) => {
       const variables =
         options.dev === true ? { SLUICE_LOG_LEVEL: "debug", ...terminal.variables } : terminal.variables;
       const environment = await environmentOf(variables);
@@ -71,12 +66,4 @@ async function problemLines(thrown: unknown): Promise<readonly string[]> {
   if (thrown instanceof ConfigInvalid) return thrown.lines;
   const { ConfigConflict } = await import("#storage/index.ts");
   return thrown instanceof ConfigConflict ? thrown.message.split("\n") : [];
-}
-
-function unknownCommand(word: string, program: Command): CommandWrong {
-  const names = program.commands.map((command) => command.name());
-  if (names.includes(word)) return new CommandWrong("serve takes no arguments");
-  const closest = closestOf(word, names);
-  const hint = closest === null ? "see --help" : `did you mean ${closest}?`;
-  return new CommandWrong(`unknown command ${JSON.stringify(word)}; ${hint}`);
 }

@@ -35,15 +35,19 @@ export function addUserCreate(user: Command, terminal: Terminal): void {
       const { readPerson } = await import("#sign-in/index.ts");
       const person = await readPerson({ email: text, name: options.name ?? text.slice(0, text.indexOf("@")) });
       const environment = await environmentOf(terminal.variables);
-      const { user: made, link } = await withControl(terminal.variables, async (control) => {
-        const { controlStore, people } = control;
-        // Whoever types a password first and is then told of a wrong slug types it again.
-        if (options.workspace !== undefined) await workspaceNamed(controlStore, options.workspace);
-        const passwordHash = await passwordHashOf(options, terminal);
-        const grants: readonly Grant[] = [await grantAsked(options, role, controlStore)];
-        const user = await people.createUser({ ...person, passwordHash, grants }, auditSource);
-        return { user, link: passwordHash === null ? await passwordLink(control, user.id, environment) : null };
-      });
+      const { user: made, link } = await withControl(
+        terminal.variables,
+        async (control) => {
+          const { controlStore, people } = control;
+          // Whoever types a password first and is then told of a wrong slug types it again.
+          if (options.workspace !== undefined) await workspaceNamed(controlStore, options.workspace);
+          const passwordHash = await passwordHashOf(options, terminal);
+          const grants: readonly Grant[] = [await grantAsked(options, role, controlStore)];
+          const user = await people.createUser({ ...person, passwordHash, grants }, auditSource);
+          return { user, link: passwordHash === null ? await passwordLink(control, user.id, environment) : null };
+        },
+        { create: true },
+      );
       const data = { ...shown(made), ...(link === null ? {} : { link: link.link, expires_at: link.expiresAt }) };
       const holds = role === null ? "an administrator" : `${role} of ${options.workspace}`;
       await report(terminal, command, data, [`made ${made.email}, ${holds} (${made.id})`, ...linkLines(link)]);

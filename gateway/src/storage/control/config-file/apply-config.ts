@@ -18,10 +18,10 @@ export async function applyConfig(
   options: ControlOptions,
   config: ConfigFile,
   actor: string,
-  { prune = false }: ApplyOptions = {},
+  { refuseLargeRemovals = false }: ApplyOptions = {},
 ): Promise<ApplyReport> {
   const { changes } = await write(options, config, actor, (plan) => {
-    if (!prune) refuseConflicts(plan.largeRemovals);
+    if (refuseLargeRemovals) refuseConflicts(plan.largeRemovals);
   });
   return changes;
 }

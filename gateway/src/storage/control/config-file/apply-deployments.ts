@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import type { ModelConfig } from "@sluice/contract/config-file";
 import { type AuditedObject, insertRows, removeRows, updateRow } from "../../changes/audited-rows.ts";
+import type { Connection } from "../../database/database.ts";
 import type { Row } from "../../database/schema.ts";
 import type { ApplyContext } from "../control-options.ts";
 
@@ -28,16 +28,18 @@ export async function applyDeployments(context: ApplyContext, models: readonly M
   let stored = transaction.selectFrom("deployments").selectAll();
   if (names.size <= namedMax) stored = stored.where("model", "in", [...names]);
   for (const row of await stored.execute()) existing.set(targetOf(row), row);
+  const left = context.owner === "file" ? await readLeft(transaction) : new Map<string, string>();
   const create: DeploymentRow[] = [];
   const update: { before: DeploymentRow; after: DeploymentRow }[] = [];
   const kept = new Set<string>();
   for (const row of models.flatMap((model) => wantedRows(model))) {
     const before = existing.get(targetOf(row));
     kept.add(targetOf(row));
-    if (before === undefined) create.push({ ...row, id: deploymentId(row) });
+    if (before === undefined) create.push({ ...row, id: left.get(targetOf(row)) ?? context.ids.next("dep_") });
     else if (differs(before, row)) update.push({ before, after: { ...row, id: before.id } });
   }
   const vanished = [...existing.values()].filter((row) => names.has(row.model) && !kept.has(targetOf(row)));
+  if (context.owner === "file") await rememberLeft(transaction, vanished);
   await removeRows(context, deploymentObject, vanished);
   await insertRows(context, deploymentObject, create);
   for (const change of update) await updateRow(context, deploymentObject, change);
@@ -66,9 +68,27 @@ function differs(a: Omit<DeploymentRow, "id">, b: Omit<DeploymentRow, "id">): bo
   );
 }
 
-/** The same for the same target, so that a deployment that is taken out and put back keeps its metrics and its circuit. */
-function deploymentId(row: Omit<DeploymentRow, "id">): string {
-  return `dep_${createHash("sha256").update(targetOf(row)).digest("hex").slice(0, 26)}`;
+/** A row of the system: ids of deployments that the file took out, by target. */
+const leftName = "config-file.deployments";
+
+/** Deployments that are remembered; the oldest is forgotten first. */
+const leftMax = 1_000;
+
+async function readLeft(transaction: Connection): Promise<ReadonlyMap<string, string>> {
+  const row = await transaction.selectFrom("settings").select("value").where("name", "=", leftName).executeTakeFirst();
+  return new Map(row === undefined ? [] : (JSON.parse(row.value) as [string, string][]));
+}
+
+/** One that the file takes out and puts back keeps its id, and with it its metrics, its circuit and its history. */
+async function rememberLeft(transaction: Connection, vanished: readonly DeploymentRow[]): Promise<void> {
+  if (vanished.length === 0) return;
+  const left = [...(await readLeft(transaction)), ...vanished.map((row) => [targetOf(row), row.id] as const)];
+  const value = JSON.stringify([...new Map(left)].slice(-leftMax));
+  await transaction
+    .insertInto("settings")
+    .values({ name: leftName, value, managed_by: "system" })
+    .onConflict((conflict) => conflict.column("name").doUpdateSet({ value }))
+    .execute();
 }
 
 function targetOf(row: Omit<DeploymentRow, "id">): string {

@@ -20,7 +20,7 @@ import { providerRecord } from "../providers/provider-rows.ts";
 const keysMax = 10_000;
 
 /**
- * Everything that calls depend on, as a config file would say it, and the names of what one owns. A secret stands as the
+ * Everything that calls depend on, as a config file would say it, and the names of what one owns; nothing that is suspended. A secret stands as the
  * name of a variable that is to hold it; `isSecret` says which settings of a kind are secrets.
  */
 export async function exportConfig(
@@ -28,14 +28,30 @@ export async function exportConfig(
   isSecret: (kind: string, setting: string) => boolean,
 ): Promise<ConfigExport> {
   return await inSnapshot(database, async (snapshot) => {
-    const providers = await snapshot.selectFrom("providers").selectAll().orderBy("id").execute();
-    const models = await modelRecords(snapshot, clock.now());
-    const workspaces = await snapshot.selectFrom("workspaces").selectAll().orderBy("slug").execute();
-    const groups = await snapshot.selectFrom("groups").selectAll().orderBy("name").execute();
+    const providers = await snapshot
+      .selectFrom("providers")
+      .selectAll()
+      .where("managed_by", "!=", "suspended")
+      .orderBy("id")
+      .execute();
+    const models = (await modelRecords(snapshot, clock.now())).filter(({ managedBy }) => managedBy !== "suspended");
+    const workspaces = await snapshot
+      .selectFrom("workspaces")
+      .selectAll()
+      .where("managed_by", "!=", "suspended")
+      .orderBy("slug")
+      .execute();
+    const groups = await snapshot
+      .selectFrom("groups")
+      .selectAll()
+      .where("managed_by", "!=", "suspended")
+      .orderBy("name")
+      .execute();
     const keys = await snapshot
       .selectFrom("api_keys")
       .selectAll()
       .where("revoked_at", "is", null)
+      .where("managed_by", "!=", "suspended")
       // Those of people who signed in: they come with their people, not with the file.
       .where("person_id", "is", null)
       .orderBy("name")

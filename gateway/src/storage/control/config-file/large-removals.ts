@@ -57,7 +57,9 @@ export async function ownedByFile(connection: Connection): Promise<Owned> {
 export function largeRemovals(changes: ApplyReport, config: ConfigFile, owned: Owned): readonly Conflict[] {
   const gone = changes.filter(isRemoval);
   const large = kinds.flatMap((kind): string[] => {
-    const names = gone.flatMap(({ object }) => (object.startsWith(words[kind]) ? [object.slice(words[kind].length)] : []));
+    const names = gone.flatMap(({ object }) =>
+      object.startsWith(words[kind]) ? [object.slice(words[kind].length)] : [],
+    );
     const isLarge =
       (names.length >= 2 && names.length * 4 > owned[kind]) || (names.length > 0 && declared(kind, config) === 0);
     const isRetention = kind === "settings" && names.some((name) => name.endsWith(".retention_days"));

@@ -74,9 +74,28 @@ async function keyNamed(connection: Connection, idOrPrefix: string, now: number)
   // A declared key without a secret has an empty prefix, which names nothing.
   if (idOrPrefix === "") return null;
   const [only, other] = await consoleKeys(connection).where("api_keys.prefix", "=", idOrPrefix).limit(2).execute();
-  if (only === undefined) return null;
+  if (only === undefined) return await keyCalledSo(connection, idOrPrefix, now);
   if (other === undefined) return consoleKeyOf(only, now);
   throw new Failure("invalid_request", `Several keys begin with ${idOrPrefix}. Name one by its id.`, { param: "key" });
+}
+
+/** A key in use by its name, with its workspace's slug in front where several workspaces have one. */
+async function keyCalledSo(connection: Connection, text: string, now: number): Promise<ConsoleKey | null> {
+  const inUse = consoleKeys(connection).where("api_keys.revoked_at", "is", null);
+  const slash = text.indexOf("/");
+  const [only, other] = await inUse
+    .where((eb) =>
+      eb.or([
+        eb("api_keys.name", "=", text),
+        eb.and([eb("workspaces.slug", "=", text.slice(0, slash)), eb("api_keys.name", "=", text.slice(slash + 1))]),
+      ]),
+    )
+    .limit(2)
+    .execute();
+  if (only === undefined) return null;
+  if (other === undefined) return consoleKeyOf(only, now);
+  const message = `Several keys are called ${text}. Name one with its workspace, as in acme/ci, or by its id.`;
+  throw new Failure("invalid_request", message, { param: "key" });
 }
 
 async function addKey(
