@@ -124,7 +124,7 @@ test("what the console writes while a config file is applied, and the other way 
     times,
     times,
   ]);
-  expect([count("create key acme/key-"), count("remove key acme/key-")]).toEqual([rounds, rounds - 1]);
+  expect([count("create key acme/key-"), count("suspend key acme/key-")]).toEqual([rounds, rounds - 1]);
 });
 
 async function auditOf(api: (method: string, path: string) => Promise<{ body: unknown }>): Promise<readonly string[]> {
