@@ -67,7 +67,9 @@ test("what is there only with Redis, workers, TLS, a collector or a config file 
     .join("\n");
   const named = new Set(
     [
-      ...source.matchAll(/["\s(]((?:sluice_redis|sluice_workers|sluice_tls|sluice_otlp|sluice_agent|sluice_config_file)\w*)\b["\s:,]/g),
+      ...source.matchAll(
+        /["\s(]((?:sluice_redis|sluice_workers|sluice_tls|sluice_otlp|sluice_agent|sluice_config_file)\w*)\b["\s:,]/g,
+      ),
     ].map(([, name]) => name),
   );
   const written = [...described().keys()].filter((name) => elsewhere.test(name));
