@@ -150,7 +150,8 @@ export const components = {
     note: "The config file manages this, so it is read-only here. Change the file, and the gateway reloads it by itself.",
     suspended: "Suspended",
     suspendedHint: "No longer in the config file. It serves nobody, and resumes when the file declares it again.",
-    suspendedNote: "This is no longer in the config file, so it is suspended and serves nobody. Declare it in the file again to resume it with its history, or delete it for good here.",
+    suspendedNote:
+      "This is no longer in the config file, so it is suspended and serves nobody. Declare it in the file again to resume it with its history, or delete it for good here.",
   },
   needsWorkspace: {
     choose: "Choose a workspace",

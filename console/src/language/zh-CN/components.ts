@@ -151,7 +151,8 @@ export const components: Translation<typeof english> = {
     note: "由配置文件管理，此处只读。请修改文件，网关会自动重新加载。",
     suspended: "已暂停",
     suspendedHint: "配置文件中已不再声明，暂停服务；重新声明后即恢复。",
-    suspendedNote: "配置文件中已不再声明此项，因此已暂停服务。在文件中重新声明即可连同历史一并恢复，也可以在此处永久删除。",
+    suspendedNote:
+      "配置文件中已不再声明此项，因此已暂停服务。在文件中重新声明即可连同历史一并恢复，也可以在此处永久删除。",
   },
   needsWorkspace: {
     choose: "选择工作区",
