@@ -10,7 +10,7 @@
  * never contain the value of a variable or a secret. Watching goes on.
  */
 
-export { closestOf, didYouMean } from "./closest-name.ts";
+export { didYouMean } from "./closest-name.ts";
 export type { Problem } from "./config-invalid.ts";
 export { ConfigInvalid } from "./config-invalid.ts";
 export type { Environment, ProviderVariables } from "./environment.ts";
