@@ -15,6 +15,7 @@ const account = {
   grace_hours: 24,
   directory_claim: null,
   has_secret: true,
+  suspended: false,
   callback_url: "https://gateway.example/api/auth/callback/corp",
 };
 
