@@ -227,11 +227,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     media,
     reports,
     explain,
-    tail,
-    configFile,
+    ...{ tail, configFile, version, callsUrl, agentSettings },
     processFacts: numbers,
-    version,
-    ...{ callsUrl, agentSettings },
     answerAs: async (call) => {
       if (asKey === null) throw new Failure("draining", "The gateway is starting.");
       return await asKey(call);
@@ -256,6 +253,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   let leaving = false;
   let departing = false;
   let draining = false;
+  const watched = { journal, databaseWatch, configFile, catalog, clock };
   const apiDependencies: ApiDependencies = {
     authenticator,
     agentSignIn,
@@ -273,10 +271,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     draining: () => draining,
     leaving: () => leaving || departing,
     handshakeProblem: metrics.handshakeProblem,
-    ...readiness({
-      ...{ journal, database, databaseWatch, counting, configFile, feed, catalog, clock },
-      leaving: () => leaving,
-    }),
+    ...readiness({ ...watched, leaving: () => leaving, database, counting, feed }),
     metricsText: () => numbers.text(),
     metricsType: metrics.contentType,
     countCall: callCounter(admission),
@@ -295,7 +290,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   notices.start();
   let certificate = options.certificate ?? null;
   const stopLoopWatch = registerNumbers(metrics, {
-    ...{ clock, journal, databaseWatch, relay, admission, bodyRoom, catalog, router, configFile },
+    ...{ ...watched, relay, admission, bodyRoom, router },
     dataDir: environment.dataDir,
     videos: media.videos,
     listeners: () => opened,
