@@ -122,7 +122,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     curve("Processor", "short", [`rate(process_cpu_seconds_total{job="sluice"}[${range}])`, "{{instance}}"]),
     curve("Memory", "bytes", ['process_resident_memory_bytes{job="sluice"}', "{{instance}}"]),
     curve("Longest delay of the loop", "s", ["sluice_event_loop_delay_seconds", "{{instance}}"]),
-    curve("Request bodies in memory", "bytes", ["sluice_request_body_bytes", "{{instance}}"]),
+    curve("Memory held for callers", "bytes", ["sluice_caller_memory_bytes", "{{instance}} {{kind}}"]),
     curve("Versions", "short", ["count by (version, runtime) (sluice_build_info)", "{{version}}, {{runtime}}"]),
   ],
 };

@@ -90,7 +90,7 @@ test("after all of them it holds no body any more, and serves as before", async 
   // Callers that are gone may have a video that is still being sent.
   const metrics = await until(async () => {
     const text = await (await fetch(`${gateway.url}/metrics`)).text();
-    return /\nsluice_request_body_bytes 0\n/.test(text) ? text : null;
+    return /\nsluice_caller_memory_bytes\{kind="request"\} 0\n/.test(text) ? text : null;
   });
   expect(metrics).toMatch(/\nsluice_reservations_open 0\n/);
   // The collector comes with calls, and later on a machine that has other work.

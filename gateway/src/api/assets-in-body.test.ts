@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { BodyWork } from "#bodies/index.ts";
+import { CallerMemory } from "#core/index.ts";
 import { withAssets } from "./assets-in-body.ts";
-import { BodyRoom } from "./body-room.ts";
 import type { ApiDependencies } from "./dependencies.ts";
 
 test("assets that do not fit into the memory for bodies are not all read before that is noticed", async () => {
@@ -13,12 +13,12 @@ test("assets that do not fit into the memory for bodies are not all read before 
   const bodies = new BodyWork({ offload: null, newId: (prefix) => prefix });
   const dependencies = { bodies, assets: { portable } } as unknown as ApiDependencies;
   const image = Array.from({ length: 5 }, (_, index) => `asset://as_${index}`);
-  const room = new BodyRoom(10_000);
-  const place = room.open();
-  const principal = { workspace: { id: "ws_1" } } as Parameters<typeof withAssets>[1];
+  const principal = { key: { id: "key_1" }, workspace: { id: "ws_1" } } as Parameters<typeof withAssets>[1];
+  const memory = new CallerMemory({ largeBytes: 20_000, smallBytes: 0, smallBytesMax: 0 });
+  const place = memory.open(principal, "request");
   const put = withAssets(dependencies, principal, { body: Buffer.from(JSON.stringify({ image })), marks: null }, place);
-  await expect(put).rejects.toMatchObject({ code: "overloaded" });
+  await expect(put).rejects.toMatchObject({ code: "rate_limit_exceeded" });
   expect(read).toBe(3);
   place.release();
-  expect(room.bytes).toBe(0);
+  expect(memory.bytes).toBe(0);
 });

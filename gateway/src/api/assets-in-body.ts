@@ -1,6 +1,5 @@
 import { type BodyMarks, type CarriedMedia, mentionsAssets, outcomeOf } from "#bodies/index.ts";
-import { bounds, Failure, type Principal } from "#core/index.ts";
-import type { BodyPlace } from "./body-room.ts";
+import { bounds, Failure, type HeldMemory, type Principal } from "#core/index.ts";
 import type { ApiDependencies } from "./dependencies.ts";
 
 export interface BodyWithAssets {
@@ -18,7 +17,7 @@ export async function withAssets(
   dependencies: ApiDependencies,
   principal: Principal,
   { body, marks }: { readonly body: Uint8Array; readonly marks: BodyMarks | null },
-  place: BodyPlace,
+  place: HeldMemory,
 ): Promise<BodyWithAssets> {
   if (!(marks?.assets ?? mentionsAssets(body))) return { sent: body, body };
   const found = await dependencies.bodies.do("assets", null, body);

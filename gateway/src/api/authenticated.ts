@@ -10,5 +10,6 @@ export function authenticated(dependencies: ApiDependencies, exchange: Exchange)
 function seen(principal: Principal, exchange: Exchange): Principal {
   exchange.seen.key = principal.key.prefix;
   exchange.seen.principal = principal;
+  exchange.request.heldFor?.(principal);
   return principal;
 }

@@ -1,8 +1,7 @@
 import { type BodyBytes, wholeOf } from "#bodies/index.ts";
-import { bounds, Failure, type HeaderReader } from "#core/index.ts";
+import { bounds, Failure, type HeaderReader, type HeldMemory } from "#core/index.ts";
 import type { BodyDeadlines } from "./body-deadlines.ts";
 import { BodyPieces } from "./body-pieces.ts";
-import type { BodyPlace } from "./body-room.ts";
 import { type BodyRules, tooLarge } from "./body-rules.ts";
 import type { CallRequest } from "./call-request.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
@@ -15,7 +14,7 @@ type BodyExchange = Pick<Exchange, "request" | "bodies">;
 export async function readJsonBody(
   dependencies: BodyDependencies,
   exchange: BodyExchange,
-  place: BodyPlace,
+  place: HeldMemory,
   rules: BodyRules,
 ): Promise<Uint8Array> {
   return wholeOf(await readJsonPieces(dependencies, exchange, place, rules));
@@ -28,7 +27,7 @@ export async function readJsonBody(
 export function readJsonPieces(
   dependencies: BodyDependencies,
   exchange: BodyExchange,
-  place: BodyPlace,
+  place: HeldMemory,
   rules: BodyRules,
 ): BodyBytes | Promise<BodyBytes> {
   requireJson(exchange.request.headers);
@@ -39,7 +38,7 @@ export function readJsonPieces(
 export function readPieces(
   { bodies: work }: BodyDependencies,
   { request, bodies }: BodyExchange,
-  place: BodyPlace,
+  place: HeldMemory,
   rules: BodyRules,
 ): BodyBytes | Promise<BodyBytes> {
   const encoding = encodingOf(request.headers.get("content-encoding"));
@@ -55,7 +54,7 @@ export function readPieces(
 /** Reads a body to its end as it is, whatever it is; without a pause where all of a small one is here. Throws Failure 408, 413 or 503. */
 export function readBytes(
   { request, bodies }: Pick<Exchange, "request" | "bodies">,
-  place: BodyPlace,
+  place: HeldMemory,
   rules: BodyRules,
 ): BodyBytes | Promise<BodyBytes> {
   const header = request.headers.get("content-length");
@@ -91,11 +90,11 @@ export function mayBeLarge({ headers }: CallRequest): boolean {
 class Arrival {
   readonly #request: CallRequest;
   readonly #declared: number | null;
-  readonly #place: BodyPlace;
+  readonly #place: HeldMemory;
   readonly #rules: BodyRules;
   #stop = (): void => {};
 
-  constructor(request: CallRequest, declared: number | null, place: BodyPlace, rules: BodyRules) {
+  constructor(request: CallRequest, declared: number | null, place: HeldMemory, rules: BodyRules) {
     this.#request = request;
     this.#declared = declared;
     this.#place = place;

@@ -1,4 +1,4 @@
-import { type CallSignal, type HeaderReader, type LiveBody, readableOf } from "#core/index.ts";
+import { type CallSignal, type HeaderReader, type LiveBody, type MemoryOwner, readableOf } from "#core/index.ts";
 import type { ServerAnswer } from "#http-server/index.ts";
 
 /** A request as endpoints use it: the runtime's own, or one of our server. */
@@ -8,6 +8,8 @@ export interface CallRequest extends Pick<Request, "method" | "url" | "body" | "
   readonly signal: CallSignal;
   /** All of the body where it is here already; else null, and nothing was read. Absent: that cannot be known. */
   arrived?(): Uint8Array | null;
+  /** Whose memory its answer takes until it is read. Absent: the server does not count it. */
+  heldFor?(owner: MemoryOwner): void;
 }
 
 /** What an endpoint answers with: the runtime's own, or what is cheaper to write. */

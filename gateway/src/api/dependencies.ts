@@ -1,6 +1,6 @@
 import type { Assets } from "#assets/index.ts";
 import type { BodyWork } from "#bodies/index.ts";
-import type { Catalog, Failure, Principal } from "#core/index.ts";
+import type { CallerMemory, Catalog, Failure, MemoryOwner, Principal } from "#core/index.ts";
 import type { AgentSettingsOf, AgentSignIn, Authenticator } from "#identity/index.ts";
 import type {
   AgentTelemetry,
@@ -16,7 +16,6 @@ import type {
 import type { Relay } from "#relay/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
 import type { BodyDeadlines } from "./body-deadlines.ts";
-import type { BodyRoom } from "./body-room.ts";
 import type { Answer, CallRequest } from "./call-request.ts";
 import type { OpenSession } from "./socket/socket-link.ts";
 
@@ -63,8 +62,8 @@ export interface ApiDependencies {
   readonly tracing?: Pick<Tracing, "arrived">;
   /** What large bodies are worked on with. */
   readonly bodies: BodyWork;
-  /** What the JSON bodies of all requests hold together. */
-  readonly bodyRoom: BodyRoom;
+  /** What is held for callers. */
+  readonly memory: CallerMemory;
   /** Where forms wait to be sent. */
   readonly spool: Spool;
   /** null when all is well, else one line that says what is not. */
@@ -93,8 +92,7 @@ export interface ApiDependencies {
 interface NewSocket {
   /** Of the answer to the handshake. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The id of its key. */
-  readonly owner: string;
+  readonly owner: MemoryOwner;
   readonly open: OpenSession;
 }
 
@@ -102,8 +100,8 @@ interface NewSocket {
 export interface SocketOpening {
   /** WebSockets that are open on this port. */
   readonly open: number;
-  /** And those of one key. */
-  openOf(owner: string): number;
+  /** And those of one key or workspace, by its id. */
+  openOf(id: string): number;
   /** False: it is no handshake. The session is made once the socket is open. */
   upgrade(socket: NewSocket): boolean;
   /** A call of the same path by the same caller, as one of its own connection would be answered. */

@@ -6,7 +6,6 @@
 export type { ApiServer, ServerCertificate } from "./api-server.ts";
 export { createAsKey } from "./as-key.ts";
 export { AskRate } from "./ask-rate.ts";
-export { BodyRoom } from "./body-room.ts";
 export type { ApiDependencies, PeriodSpend } from "./dependencies.ts";
 export { endpointsOf, untranslatedEndpointsOf } from "./endpoints/models.ts";
 export { serveApi } from "./server.ts";

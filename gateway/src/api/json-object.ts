@@ -1,7 +1,6 @@
-import { bounds } from "#core/index.ts";
+import { bounds, type HeldMemory, type Principal } from "#core/index.ts";
 import { type JsonObject, parseSmall, type ScanLimits } from "#protocols/index.ts";
 import { readJsonBody } from "./body.ts";
-import type { BodyPlace } from "./body-room.ts";
 import { type BodyRules, controlBody } from "./body-rules.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
 
@@ -18,7 +17,7 @@ const limits: ScanLimits = { values: bounds.plainValuesMax, members: bounds.plai
 async function readJsonObject(
   dependencies: ApiDependencies,
   exchange: Exchange,
-  place: BodyPlace,
+  place: HeldMemory,
   rules: BodyRules,
 ): Promise<ReadObject> {
   const bytes = await readJsonBody(dependencies, exchange, place, rules);
@@ -26,8 +25,12 @@ async function readJsonObject(
 }
 
 /** The body of a call that makes something small. */
-export async function readControlObject(dependencies: ApiDependencies, exchange: Exchange): Promise<JsonObject> {
-  const place = dependencies.bodyRoom.open();
+export async function readControlObject(
+  dependencies: ApiDependencies,
+  exchange: Exchange,
+  principal: Principal,
+): Promise<JsonObject> {
+  const place = dependencies.memory.open(principal, "request");
   try {
     return (await readJsonObject(dependencies, exchange, place, controlBody)).value;
   } finally {

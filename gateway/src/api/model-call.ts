@@ -43,7 +43,7 @@ export function modelCall(options: ModelCallOptions): Endpoint {
       const refused = await refusedUnread(dependencies, exchange, protocol, principal);
       if (refused !== null) return refused;
     }
-    const place = dependencies.bodyRoom.open();
+    const place = dependencies.memory.open(principal, "request");
     try {
       let arrived = readJsonPieces(dependencies, exchange, place, modelBody);
       let bodyWaitMs = 0;

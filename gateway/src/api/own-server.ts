@@ -70,6 +70,7 @@ export function serveOwn(
     port,
     shared: options.shared === true,
     clock: dependencies.clock,
+    memory: dependencies.memory,
     idleMs: options.idleSeconds * 1_000,
     isCall,
     answer,

@@ -1,10 +1,9 @@
 import { type BodyBytes, outcomeOf, sizeOf, wholeOf } from "#bodies/index.ts";
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, Failure, type HeldMemory, type Principal } from "#core/index.ts";
 import type { Spooled } from "#ports/index.ts";
 import { isJsonType, type RequestFacts, splice, withoutMark } from "#protocols/index.ts";
 import type { PassedField, PassedPlace } from "#relay/index.ts";
 import { readBytes } from "./body.ts";
-import type { BodyPlace } from "./body-room.ts";
 import { modelBody } from "./body-rules.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
 import { FormTexts, isForm } from "./form-texts.ts";
@@ -27,18 +26,19 @@ export class PassedBody {
   readonly #dependencies: Pick<ApiDependencies, "bodies" | "spool">;
   readonly #exchange: Pick<Exchange, "request" | "bodies">;
   readonly #place: PassedPlace;
-  readonly #room: BodyPlace;
+  readonly #room: HeldMemory;
   #spooled: Spooled | null = null;
 
   constructor(
-    dependencies: Pick<ApiDependencies, "bodies" | "spool" | "bodyRoom">,
+    dependencies: Pick<ApiDependencies, "bodies" | "spool" | "memory">,
     exchange: Exchange,
     place: PassedPlace,
+    principal: Principal,
   ) {
     this.#dependencies = dependencies;
     this.#exchange = exchange;
     this.#place = place;
-    this.#room = dependencies.bodyRoom.open();
+    this.#room = dependencies.memory.open(principal, "request");
   }
 
   /** Whether there is one, by what the head says. */

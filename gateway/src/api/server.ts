@@ -1,5 +1,5 @@
-import { bounds } from "#core/index.ts";
-import { InnerSocket, type Peer } from "#http-server/index.ts";
+import { bounds, type MemoryOwner } from "#core/index.ts";
+import { type Guarded, InnerSocket, type Peer } from "#http-server/index.ts";
 import { answerArrival, asksForSocket, type ListenerRole } from "./answer-arrival.ts";
 import type { ApiServer, ServerCertificate } from "./api-server.ts";
 import { BodyDeadlines } from "./body-deadlines.ts";
@@ -9,6 +9,7 @@ import type { ApiDependencies, SocketOpening } from "./dependencies.ts";
 import { type RuntimeServer, serveOwn } from "./own-server.ts";
 import { emptyPart, flawOf } from "./plain-target.ts";
 import { exactPaths } from "./routes.ts";
+import { IncomingMessages } from "./socket/incoming-messages.ts";
 import { type OpenSession, type SocketLink, type SocketSession, SocketSessions } from "./socket/socket-link.ts";
 import { targetOf } from "./target.ts";
 
@@ -67,7 +68,7 @@ function serveRuntime(dependencies: ApiDependencies, options: ApiServerOptions, 
     // What no shape fits: an empty part, or more parts than any path of ours.
     fetch: (request: Request, server: BunServer) =>
       answer(dependencies, request, server, { ...entrance, flaw: emptyPart }),
-    websocket: socketHandlers(sessions),
+    websocket: socketHandlers(dependencies, sessions, innerSocket !== null),
     error: () => new Response("internal error\n", { status: 500 }),
   };
   // It holds at sockets without a port too, of which the runtime's types do not know it.
@@ -150,7 +151,8 @@ function shapesOf(
 
 /** Its address is empty when the connection is gone already. */
 function peerOf(server: BunServer, request: Request): Peer {
-  return { address: server.requestIP(request)?.address ?? "", secure: request.url.startsWith("https:") };
+  const address = server.requestIP(request)?.address ?? "";
+  return { address, secure: request.url.startsWith("https:"), tunnel: null };
 }
 
 /** Our own server comes to the runtime's in the clear; what reads a request sees how its caller came. */
@@ -208,9 +210,12 @@ function answer(
   function opening(): SocketOpening {
     return {
       open: entrance.sessions.size,
-      openOf: (owner) => entrance.sessions.sizeOf(owner),
+      openOf: (id) => entrance.sessions.sizeOf(id),
       upgrade: ({ headers, owner, open }) => {
-        switched = server.upgrade(request, { headers, data: { owner, open, session: null } });
+        switched = server.upgrade(request, {
+          headers,
+          data: { owner, open, tunnel: peer?.tunnel ?? null, session: null, messages: null },
+        });
         return switched;
       },
       call: (inner) =>
@@ -233,15 +238,22 @@ function answer(
 
 /** What the runtime keeps of one WebSocket. */
 interface SocketData {
-  readonly owner: string;
+  readonly owner: MemoryOwner;
   readonly open: OpenSession;
+  readonly tunnel: Guarded | null;
   session: SocketSession | null;
+  /** What has come of its messages; null: nothing counts it. */
+  messages: IncomingMessages | null;
 }
 
 /** The runtime's WebSockets, handed to their sessions. It asks for signs of life by itself and answers those of others. */
-function socketHandlers(sessions: SocketSessions): Bun.WebSocketHandler<SocketData> {
+function socketHandlers(
+  { memory, clock }: Pick<ApiDependencies, "memory" | "clock">,
+  sessions: SocketSessions,
+  counts: boolean,
+): Bun.WebSocketHandler<SocketData> {
   return {
-    maxPayloadLength: bounds.socketFrameReadBytesMax,
+    maxPayloadLength: counts ? bounds.socketFrameReadBytesMax : bounds.socketFrameUncountedBytesMax,
     backpressureLimit: bounds.socketUnsentBytesMax,
     closeOnBackpressureLimit: true,
     idleTimeout: bounds.socketSilenceSeconds,
@@ -252,10 +264,16 @@ function socketHandlers(sessions: SocketSessions): Bun.WebSocketHandler<SocketDa
       const session = socket.data.open(linkOf(socket));
       socket.data.session = session;
       sessions.add(session, socket.data.owner);
+      if (socket.data.tunnel === null) return;
+      const held = memory.open(socket.data.owner, "frame");
+      const messages = new IncomingMessages({ held, clock, refuse: (failure) => session.refuse(failure) });
+      socket.data.messages = messages;
+      socket.data.tunnel.guard(messages);
     },
     message({ data }, message) {
       if (typeof message === "string") data.session?.onText(message);
       else data.session?.onBinary();
+      data.messages?.read();
     },
     // It is told of each part that has left: more is sent once most of it has, or it would add up to the limit.
     drain(socket) {
@@ -263,6 +281,7 @@ function socketHandlers(sessions: SocketSessions): Bun.WebSocketHandler<SocketDa
     },
     close({ data }) {
       const { session } = data;
+      data.messages?.close();
       if (session === null) return;
       data.session = null;
       sessions.remove(session);

@@ -7,6 +7,7 @@ import {
   checkField,
   Failure,
   type HeaderReader,
+  type HeldMemory,
   type Model,
   type Principal,
   type Task,
@@ -15,7 +16,6 @@ import type { RenamedMembers } from "#protocols/index.ts";
 import type { CreateCall, SentBody, TaskBody } from "#tasks/index.ts";
 import { authenticated } from "./authenticated.ts";
 import { mayBeLarge } from "./body.ts";
-import type { BodyPlace } from "./body-room.ts";
 import { callableModels, noModel } from "./callable-models.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
 import { captureOf, type RequestCapture } from "./request-capture.ts";
@@ -25,7 +25,7 @@ import { readTags } from "./tags.ts";
 /** How one endpoint is asked for a video and tells of it; what happens between is the same at all of them. */
 export interface VideoAsking {
   /** The body within its bounds. */
-  read(place: BodyPlace, principal: Principal): Promise<SentBody>;
+  read(place: HeldMemory, principal: Principal): Promise<SentBody>;
   answer(task: Task): Response;
   /** A failure in the words that the caller used. */
   told(failure: Failure, renamed: RenamedMembers): Failure;
@@ -40,7 +40,7 @@ export async function startVideo(
   const principal = await authenticated(dependencies, exchange);
   exchange.patient();
   if (mayBeLarge(exchange.request)) await dependencies.videos.check(principal);
-  const place = dependencies.bodyRoom.open();
+  const place = dependencies.memory.open(principal, "request");
   let asked: Asked;
   try {
     asked = await readAsked(dependencies, exchange, { principal, place, asking });
@@ -53,7 +53,7 @@ export async function startVideo(
 
 interface Asker {
   readonly principal: Principal;
-  readonly place: BodyPlace;
+  readonly place: HeldMemory;
   readonly asking: VideoAsking;
 }
 

@@ -1,8 +1,7 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib";
 import { type BodyBytes, type BodyWork, notUnpacked, outcomeOf, sizeOf, wholeOf } from "#bodies/index.ts";
-import { bounds, type CallSignal, Failure } from "#core/index.ts";
-import type { BodyPlace } from "./body-room.ts";
+import { bounds, type CallSignal, Failure, type HeldMemory } from "#core/index.ts";
 import type { BodyRules } from "./body-rules.ts";
 
 type Unpacker = (body: Uint8Array, options: { readonly maxOutputLength: number }) => Promise<Uint8Array>;
@@ -31,7 +30,7 @@ export function encodingOf(header: string | null): string | null {
 export interface PackedBody {
   readonly body: BodyBytes;
   readonly encoding: string;
-  readonly place: BodyPlace;
+  readonly place: HeldMemory;
   readonly rules: BodyRules;
   readonly work: BodyWork;
   readonly signal: CallSignal;

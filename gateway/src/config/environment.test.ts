@@ -42,7 +42,7 @@ test("an empty environment gives the documented defaults, frozen", () => {
     bucket: null,
     ledgerExportKeys: null,
     blobs: "shared",
-    bodyMemoryBytes: 512 * 1024 * 1024,
+    memoryBytes: null,
     providerKeys: [],
     warnings: [],
   });

@@ -1,4 +1,4 @@
-import { bounds, type Egress, type ExemptRule, isAddressRange, type Secret } from "#core/index.ts";
+import { bounds, type Egress, type ExemptRule, isAddressRange, memoryBytesMin, type Secret } from "#core/index.ts";
 import type { LogLevel, OtlpSettings } from "#ports/index.ts";
 import { didYouMean } from "./closest-name.ts";
 import type { Variables } from "./expand-variables.ts";
@@ -63,8 +63,8 @@ export interface Environment {
   readonly bucket: Bucket | null;
   /** Without a bucket: whether all processes of the installation must use one folder, or each may have its own. */
   readonly blobs: "shared" | "separate";
-  /** What the bodies of all requests may hold in memory together. */
-  readonly bodyMemoryBytes: number;
+  /** What the gateway may use of the machine's memory, all workers together; null: what its cgroup allows. */
+  readonly memoryBytes: number | null;
   /** For the bucket that the ledger is copied to; null: none are named. */
   readonly ledgerExportKeys: BucketKeys | null;
   readonly providerKeys: readonly FoundProviderKey[];
@@ -158,7 +158,7 @@ export function readEnvironment(
     bucket: readBucket(reader),
     ledgerExportKeys: readLedgerExportKeys(reader),
     blobs: reader.oneOf("SLUICE_BLOBS", blobFolders) ?? "shared",
-    bodyMemoryBytes: readBodyMemory(reader),
+    memoryBytes: readMemory(reader),
     providerKeys: readProviderKeys(reader, providerVariables),
     warnings: Object.freeze([...unknownVariables(variables), ...otlp.warnings, ...nowhere]),
   };
@@ -225,7 +225,7 @@ const knownNames = [
   "SLUICE_AGENT_TELEMETRY",
   "SLUICE_SMTP_URL",
   "SLUICE_MAIL_FROM",
-  "SLUICE_BODY_MEMORY_MB",
+  "SLUICE_MEMORY_MB",
   "SLUICE_BLOBS",
   "SLUICE_S3_BUCKET",
   "SLUICE_S3_ENDPOINT",
@@ -299,10 +299,9 @@ function readAdministrator(reader: VariableReader): Environment["administrator"]
   return email === null || password === null ? null : Object.freeze({ email, password });
 }
 
-/** Less than one body of the largest size, held as it came and as it goes, would refuse what the API promises to take. */
-function readBodyMemory(reader: VariableReader): number {
-  const mebibytes = reader.integer("SLUICE_BODY_MEMORY_MB", 128, 1024 * 1024);
-  return mebibytes === null ? bounds.bodiesBytesDefault : mebibytes * 1024 * 1024;
+function readMemory(reader: VariableReader): number | null {
+  const mebibytes = reader.integer("SLUICE_MEMORY_MB", memoryBytesMin / 1024 / 1024, 1024 * 1024);
+  return mebibytes === null ? null : mebibytes * 1024 * 1024;
 }
 
 function readMail(reader: VariableReader): Environment["mail"] {

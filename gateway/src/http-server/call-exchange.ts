@@ -120,6 +120,7 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink {
         return;
       }
       this.#settleBody();
+      this.#connection.unread.owner = this.#request.owner;
       if (answer instanceof ServerAnswer) this.#send(answer);
       else await this.#sendResponse(answer);
     } catch {

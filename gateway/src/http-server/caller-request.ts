@@ -1,4 +1,4 @@
-import { bounds, Failure, type HeaderReader, LeaveSignal } from "#core/index.ts";
+import { bounds, Failure, type HeaderReader, LeaveSignal, type MemoryOwner } from "#core/index.ts";
 import { FieldHeaders, fieldOf, type RequestHead } from "#http1/index.ts";
 
 /** How the connection is told what becomes of a body. */
@@ -21,6 +21,8 @@ export class CallerRequest {
   readonly headers: HeaderReader;
   /** Ends when the caller has gone. */
   readonly signal = new LeaveSignal();
+  /** Whose call it is, once that is known. */
+  owner: MemoryOwner | null = null;
   #pieces: Uint8Array[] = [];
   #held = 0;
   #whole = false;
@@ -35,6 +37,10 @@ export class CallerRequest {
     this.#secure = secure;
     this.headers = new FieldHeaders(head.fields);
     this.#whole = head.framing.kind === "none";
+  }
+
+  heldFor(owner: MemoryOwner): void {
+    this.owner = owner;
   }
 
   get method(): string {

@@ -1,3 +1,4 @@
+import type { CallerMemory } from "#core/index.ts";
 import type { MalformedMessage, RequestHead } from "#http1/index.ts";
 import type { ServerExchange } from "./exchange.ts";
 
@@ -11,6 +12,7 @@ export interface ConnectionHost<Connection> {
   /** The deadline that lies so far ahead, in turns of the wheel. */
   after(ms: number): number;
   readonly idleMs: number;
+  readonly memory: CallerMemory;
   /** Its connections speak TLS. */
   readonly secure: boolean;
   /** HTTP's date of now. */

@@ -1,5 +1,5 @@
 import type { Socket } from "bun";
-import { bounds } from "#core/index.ts";
+import { bounds, type CallerMemory } from "#core/index.ts";
 import { fieldOf, type MalformedMessage, type RequestHead } from "#http1/index.ts";
 import type { Clock } from "#ports/index.ts";
 import type { ServerAnswer } from "./answer.ts";
@@ -25,6 +25,8 @@ export interface HttpServerOptions {
   /** A caller with whom TLS was not agreed upon. */
   readonly onHandshakeProblem?: HandshakeProblem;
   readonly clock: Clock;
+  /** For what callers have not read yet. */
+  readonly memory: CallerMemory;
   /** How long a connection may be silent between requests, and how long a head may take. */
   readonly idleMs: number;
   /** Whether a request is answered here; all others go to the inner server. */
@@ -48,6 +50,7 @@ function tlsOf({ chain, key }: { readonly chain: string; readonly key: string })
 /** A port, and the connections to it. */
 export class HttpServer implements ConnectionHost<ServerConnection> {
   readonly idleMs: number;
+  readonly memory: CallerMemory;
   readonly secure: boolean;
   readonly #options: HttpServerOptions;
   readonly #handshakes: Handshakes<ServerConnection>;
@@ -68,6 +71,7 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
   constructor(options: HttpServerOptions) {
     this.#options = options;
     this.idleMs = options.idleMs;
+    this.memory = options.memory;
     this.secure = options.certificate !== undefined;
     this.#handshakes = new Handshakes(options.onHandshakeProblem ?? (() => {}));
     this.#turnMs = Math.min(bounds.wheelTurnMs, options.idleMs / 4);

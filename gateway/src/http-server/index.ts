@@ -13,4 +13,5 @@
 export { ServerAnswer } from "./answer.ts";
 export type { CallerRequest } from "./caller-request.ts";
 export { HttpServer, type HttpServerOptions, type RefusedReason } from "./http-server.ts";
-export { InnerSocket, type Peer } from "./inner-socket.ts";
+export { type Guarded, InnerSocket, type Peer } from "./inner-socket.ts";
+export type { MessageGuard } from "./message-meter.ts";

@@ -13,6 +13,7 @@ export type WriteBytes = (bytes: Uint8Array, length: number) => number;
  */
 export class Outbox {
   readonly #write: WriteBytes;
+  readonly #onKept: (bytes: number) => void;
   #head = "";
   #pieces: Uint8Array[] = [];
   #collected = 0;
@@ -20,8 +21,10 @@ export class Outbox {
   #end = false;
   #unsent: Uint8Array = nothing;
 
-  constructor(write: WriteBytes) {
+  /** `onKept`: is told of the memory that is kept for what waits for the socket. */
+  constructor(write: WriteBytes, onKept: (bytes: number) => void = () => {}) {
     this.#write = write;
+    this.#onKept = onKept;
   }
 
   /** Something waits for the socket, or much waits for `flush`. */
@@ -83,25 +86,25 @@ export class Outbox {
       return;
     }
     const taken = Math.max(0, this.#write(bytes, total));
-    if (taken < total) this.#unsent = Buffer.from(bytes.subarray(taken, total));
+    if (taken < total) this.#keep(Buffer.from(bytes.subarray(taken, total)));
   }
 
   /** As it is. */
   raw(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     if (this.#unsent.length > 0) {
-      this.#unsent = Buffer.concat([this.#unsent, bytes]);
+      this.#keep(Buffer.concat([this.#unsent, bytes]));
       return;
     }
     const taken = Math.max(0, this.#write(bytes, bytes.length));
-    if (taken < bytes.length) this.#unsent = bytes.subarray(taken);
+    if (taken < bytes.length) this.#keep(bytes.subarray(taken));
   }
 
   /** The socket takes more. True: it took something. */
   drain(): boolean {
     if (this.#unsent.length === 0) return false;
     const taken = Math.max(0, this.#write(this.#unsent, this.#unsent.length));
-    this.#unsent = taken === this.#unsent.length ? nothing : this.#unsent.subarray(taken);
+    this.#keep(taken === this.#unsent.length ? nothing : this.#unsent.subarray(taken));
     return taken > 0;
   }
 
@@ -110,7 +113,12 @@ export class Outbox {
     this.#end = false;
     this.#pieces = [];
     this.#collected = 0;
-    this.#unsent = nothing;
+    if (this.#unsent.length > 0) this.#keep(nothing);
+  }
+
+  #keep(unsent: Uint8Array): void {
+    this.#unsent = unsent;
+    this.#onKept(unsent.length === 0 ? 0 : unsent.buffer.byteLength);
   }
 }
 

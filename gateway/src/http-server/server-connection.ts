@@ -6,6 +6,7 @@ import type { ConnectionHost } from "./connection-host.ts";
 import type { ServerExchange } from "./exchange.ts";
 import { HeldBytes } from "./held-bytes.ts";
 import { Outbox } from "./outbox.ts";
+import { UnreadAnswer } from "./unread-answer.ts";
 
 type Phase = "idle" | "head" | "answering" | "discarding" | "lingering" | "raw" | "over";
 
@@ -16,6 +17,7 @@ const limits = { headBytesMax: bounds.callerHeadBytesMax, fieldsMax: bounds.call
 export class ServerConnection {
   readonly address: string;
   readonly secure: boolean;
+  readonly unread: UnreadAnswer;
   readonly #host: ConnectionHost<ServerConnection>;
   readonly #socket: Socket<ServerConnection>;
   readonly #reader: RequestReader;
@@ -48,7 +50,9 @@ export class ServerConnection {
     // Of one that was reset before it was met there is none.
     this.address = socket.remoteAddress ?? "";
     this.secure = host.secure;
-    this.#outbox = new Outbox((bytes, length) => this.#write(bytes, length));
+    this.unread = new UnreadAnswer(host.memory, this.address);
+    const kept = (bytes: number): void => this.unread.weigh(bytes);
+    this.#outbox = new Outbox((bytes, length) => this.#write(bytes, length), kept);
     this.#reader = new RequestReader(limits, {
       onHead: (head) => this.#onHead(head),
       onBody: (piece) => this.#exchange?.onBody(piece),

@@ -3,7 +3,8 @@ import { bounds } from "#core/index.ts";
 import { type Fields, fieldOf, type RequestHead, ResponseReader } from "#http1/index.ts";
 import { expectsContinue, fieldLines } from "./answer-head.ts";
 import type { ServerExchange } from "./exchange.ts";
-import { InnerSocket } from "./inner-socket.ts";
+import { type Guarded, InnerSocket } from "./inner-socket.ts";
+import { type MessageGuard, MessageMeter } from "./message-meter.ts";
 import type { ServerConnection } from "./server-connection.ts";
 
 const limits = { headBytesMax: bounds.upstreamHeadBytesMax, fieldsMax: bounds.upstreamFieldsMax };
@@ -14,7 +15,7 @@ const nothing = Buffer.alloc(0);
  * A request that the inner server answers, on a connection of its own to it. It is written anew, so that both read the same;
  * once the inner server has agreed to another protocol, bytes pass as they are.
  */
-export class TunnelExchange implements ServerExchange {
+export class TunnelExchange implements ServerExchange, Guarded {
   readonly #connection: ServerConnection;
   readonly #head: RequestHead;
   readonly #innerSocket: InnerSocket;
@@ -25,8 +26,12 @@ export class TunnelExchange implements ServerExchange {
   #unsent: Buffer = nothing;
   #first: Buffer = nothing;
   #raw = false;
+  #meter: MessageMeter | null = null;
+  /** A message was refused: the caller is not read any more. */
+  #deaf = false;
   #begun = false;
   #over = false;
+  #connected = false;
 
   constructor(connection: ServerConnection, head: RequestHead, innerSocket: InnerSocket) {
     this.#connection = connection;
@@ -53,9 +58,17 @@ export class TunnelExchange implements ServerExchange {
   }
 
   start(): void {
+    this.#connection.unread.owner = null;
     if (this.#head.minor === 1 && expectsContinue(fieldOf(this.#head.fields, "expect")) === true) {
       if (!this.#connection.bodyOver) this.#connection.continue();
     }
+    if (this.#connection.bodyOver) this.#connect();
+  }
+
+  /** Not before the request is whole, or long: whoever sends one slowly holds no more than its own connection. */
+  #connect(): void {
+    if (this.#connected || this.#over) return;
+    this.#connected = true;
     Bun.connect({
       unix: this.#innerSocket.path,
       socket: {
@@ -86,6 +99,7 @@ export class TunnelExchange implements ServerExchange {
 
   onBodyEnd(): void {
     if (this.#head.framing.kind === "chunked") this.#send(Buffer.from("0\r\n\r\n", "latin1"));
+    this.#connect();
   }
 
   onMalformed(): void {
@@ -100,6 +114,7 @@ export class TunnelExchange implements ServerExchange {
 
   onGone(): void {
     this.#over = true;
+    this.#innerSocket.forget(this);
     this.#inner?.terminate();
   }
 
@@ -107,15 +122,23 @@ export class TunnelExchange implements ServerExchange {
     this.#inner?.resume();
   }
 
+  guard(guard: MessageGuard): void {
+    this.#meter = new MessageMeter(guard);
+  }
+
   onRaw(bytes: Uint8Array): void {
-    this.#send(bytes);
+    if (this.#deaf) return;
+    this.#deaf = this.#meter?.push(bytes) === false;
+    if (!this.#deaf) this.#send(bytes);
   }
 
   #send(bytes: Uint8Array): void {
     if (this.#over) return;
     this.#unsent = this.#unsent.length === 0 ? Buffer.from(bytes) : Buffer.concat([this.#unsent, bytes]);
     this.#push();
-    if (this.#unsent.length > bounds.pipelinedBytesMax) this.#connection.pause();
+    if (this.#unsent.length <= bounds.pipelinedBytesMax) return;
+    this.#connect();
+    this.#connection.pause();
   }
 
   #push(): void {
@@ -188,7 +211,7 @@ export class TunnelExchange implements ServerExchange {
   /** With what concerns the two connections as we mean it. */
   #requestHead(): string {
     const { method, target, fields, framing } = this.#head;
-    let text = `${method} ${target} HTTP/1.1\r\n${InnerSocket.headerName}: ${this.#innerSocket.tell(this.#connection)}\r\n`;
+    let text = `${method} ${target} HTTP/1.1\r\n${InnerSocket.headerName}: ${this.#innerSocket.tell(this.#connection, this.#upgrade ? this : null)}\r\n`;
     for (let index = 0; index < fields.length; index += 2) {
       const name = fields[index] ?? "";
       if (ours.has(name) || (!this.#upgrade && ofUpgrades.has(name))) continue;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { createAdmin, RequestTail } from "#admin/index.ts";
-import { type ApiDependencies, AskRate, BodyRoom, createAsKey } from "#api/index.ts";
+import { type ApiDependencies, AskRate, createAsKey } from "#api/index.ts";
 import { bounds, type Catalog, Failure } from "#core/index.ts";
 import { Authenticator, agentSettingsBy, createSetup, makeFirstAdministrator } from "#identity/index.ts";
 import { createRecorder } from "#ledger/index.ts";
@@ -34,6 +34,7 @@ import { keepLedger } from "./ledger-upkeep.ts";
 import { letGoAtRest } from "./let-go-at-rest.ts";
 import { limitUsageRow } from "./limit-usage-row.ts";
 import { callsUrlOf, consoleOrigin, consoleUrl, type Listeners, openListenersInTurn } from "./listeners.ts";
+import { openCallerMemory } from "./machine-memory.ts";
 import { openMedia } from "./media.ts";
 import { networkOf } from "./network.ts";
 import { registerNumbers } from "./numbers-at-scrape.ts";
@@ -148,6 +149,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const explain = createExplainStore(control.database, clock);
   const { bodies, offload } = openBodyWork({ clock, ids, observer });
+  const { memory, spoolBytes } = openCallerMemory(environment);
   const relay = new Relay({
     sharesAccount: sharedAccounts(() => catalog.current),
     sharesLedger: database.flavour.name === "postgres",
@@ -160,7 +162,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     transport,
     providerClient,
     background: () => media.videos.responses,
-    ...{ objectStore, ids, clock, observer, explainer, ...tracing },
+    ...{ objectStore, ids, clock, observer, explainer, memory, ...tracing },
   });
   const feed = createChangeFeed({ database, clock, observer, broadcast });
   const authenticator = new Authenticator({
@@ -190,8 +192,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     randomToken: options.randomToken,
     ...(options.onSetUp === undefined ? {} : { onCompleted: options.onSetUp }),
   });
-  const spool = createSpool({ directory: join(environment.dataDir, "spool"), nextName: () => ids.next("spool_") });
-  const bodyRoom = new BodyRoom(environment.bodyMemoryBytes);
+  const spooling = { directory: join(environment.dataDir, "spool"), memoryBytesMax: spoolBytes };
+  const spool = createSpool({ ...spooling, nextName: () => ids.next("spool_") });
   const media = openMedia({
     environment,
     control,
@@ -205,8 +207,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     spool,
     observer: booked,
     explainer,
-    bodies,
-    bodyRoom,
+    ...{ bodies, memory },
   });
   await media.start();
   let opened: Listeners | null = null;
@@ -267,7 +268,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     clock,
     ids,
     ...{ observer, explainer, ...tracing },
-    ...{ bodies, bodyRoom, spool },
+    ...{ bodies, memory, spool },
     draining: () => draining,
     leaving: () => leaving || departing,
     handshakeProblem: metrics.handshakeProblem,
@@ -290,7 +291,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   notices.start();
   let certificate = options.certificate ?? null;
   const stopLoopWatch = registerNumbers(metrics, {
-    ...{ ...watched, relay, admission, bodyRoom, router },
+    ...{ ...watched, relay, admission, memory, router },
     dataDir: environment.dataDir,
     videos: media.videos,
     listeners: () => opened,

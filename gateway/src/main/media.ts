@@ -1,7 +1,7 @@
-import type { BodyRoom } from "#api/index.ts";
 import { Assets } from "#assets/index.ts";
 import type { BodyWork } from "#bodies/index.ts";
 import type { Environment } from "#config/index.ts";
+import type { CallerMemory } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { Explainer, Journal, Observer, Spool, Transport } from "#ports/index.ts";
@@ -30,7 +30,7 @@ export interface MediaOptions {
   readonly observer: Observer;
   readonly explainer: Pick<Explainer, "explain">;
   readonly bodies: BodyWork;
-  readonly bodyRoom: BodyRoom;
+  readonly memory: CallerMemory;
 }
 
 /** Everything that lasts longer than a call: video tasks, assets, and the bytes of both. */
@@ -78,7 +78,7 @@ export function openMedia(options: MediaOptions): Media {
     principalOf: (holder) => holderOf(options, holder),
     explainer: options.explainer,
     bodies: options.bodies,
-    bodyRoom: options.bodyRoom,
+    memory: options.memory,
     assets,
     unusedBlobs: assets,
     secrets: {

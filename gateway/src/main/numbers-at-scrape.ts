@@ -1,5 +1,4 @@
-import type { BodyRoom } from "#api/index.ts";
-import { type Catalog, isDemo, type Model } from "#core/index.ts";
+import { type CallerMemory, type Catalog, isDemo, type Model } from "#core/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { Clock, Journal } from "#ports/index.ts";
 import type { Relay } from "#relay/index.ts";
@@ -16,7 +15,7 @@ export interface Counted {
   readonly databaseWatch: { readonly problem: string | null; readonly remark: string | null };
   readonly relay: Pick<Relay, "liveStreams">;
   readonly admission: Pick<Admission, "outstanding">;
-  readonly bodyRoom: Pick<BodyRoom, "bytes">;
+  readonly memory: Pick<CallerMemory, "bytesByKind" | "refusals">;
   readonly catalog: Pick<CatalogHolder, "current">;
   readonly router: Pick<Router, "states">;
   readonly videos: Pick<VideoTasks, "lateMs" | "openResponses" | "deliveryTries">;
@@ -31,7 +30,7 @@ export interface Counted {
 
 /** What the parts of the gateway know themselves, and are asked for at each scrape; the event loop is watched until the returned function is called. */
 export function registerNumbers(metrics: Metrics, counted: Counted): () => void {
-  const { journal, databaseWatch, relay, admission, bodyRoom, catalog, videos, listeners, certificateEndsAt } = counted;
+  const { journal, databaseWatch, relay, admission, memory, catalog, videos, listeners, certificateEndsAt } = counted;
   const space = watchSpace(counted.dataDir);
   metrics.gauges({
     sluice_ledger_lag_entries: () => journal.lag,
@@ -40,7 +39,6 @@ export function registerNumbers(metrics: Metrics, counted: Counted): () => void 
     sluice_streams_open: () => relay.liveStreams,
     sluice_websockets_open: () => listeners()?.sockets() ?? 0,
     sluice_reservations_open: () => admission.outstanding,
-    sluice_request_body_bytes: () => bodyRoom.bytes,
     sluice_catalog_version: () => catalog.current.version,
     sluice_models_blocked: () => countOf(catalog.current, (model) => model.blocked !== undefined),
     sluice_models_served_unpriced: () =>
@@ -54,6 +52,7 @@ export function registerNumbers(metrics: Metrics, counted: Counted): () => void 
   if (certificateEndsAt !== null) {
     metrics.gauges({ sluice_tls_certificate_expires_timestamp_seconds: () => certificateEndsAt() / 1_000 });
   }
+  metrics.callerMemory(memory);
   const { configFile } = counted;
   if (configFile.path !== null) {
     metrics.gauges({

@@ -1,5 +1,5 @@
 import type { BodyWork } from "#bodies/index.ts";
-import type { CallSignal, Catalog, Failure, NanoUsd, Principal } from "#core/index.ts";
+import type { CallerMemory, CallSignal, Catalog, Failure, NanoUsd, Principal } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type {
@@ -15,7 +15,6 @@ import type {
 import type { ProviderClient } from "#provider-client/index.ts";
 import type { Router } from "#routing/index.ts";
 import type { UsageForecast } from "./attempt/estimate.ts";
-import type { LargeMemory } from "./attempt/large-memory.ts";
 import type { UpstreamObjects } from "./upstream-objects.ts";
 
 /** Background responses, which go on as tasks when their calls are over. */
@@ -47,6 +46,7 @@ export interface RelayOptions {
   readonly tracing?: Pick<Tracing, "outbound">;
   readonly explainer: Pick<Explainer, "explain">;
   readonly bodies: BodyWork;
+  readonly memory: CallerMemory;
   /** Whether calls of more than one workspace can reach this account. */
   readonly sharesAccount: (providerId: string) => boolean;
 }
@@ -55,9 +55,5 @@ export interface RelayDependencies extends RelayOptions {
   readonly forecast: UsageForecast;
   /** Streams that are under way, so that a drain can wait for them and, at its end, finish them honestly. */
   readonly live: Set<{ abort(failure: Failure): void }>;
-  /** Of events of streams: pictures and documents that come in one event each. */
-  readonly events: LargeMemory;
-  /** Of whole answers, while they are read and made ready for their callers. */
-  readonly answers: LargeMemory;
   readonly upstreamObjects: UpstreamObjects;
 }

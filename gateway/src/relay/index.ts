@@ -17,7 +17,6 @@ export { secretsOf } from "#providers/index.ts";
 export type { FailedAttempt } from "./attempt/call-tally.ts";
 export { fetchBytes } from "./attempt/inline-media.ts";
 export { passes, serves } from "./attempt/lane-match.ts";
-export { LargeMemory } from "./attempt/large-memory.ts";
 export { type Measured, measuredReply } from "./attempt/measured-usage.ts";
 export { usedByOthers } from "./attempt/other-models.ts";
 export { pricesAt } from "./attempt/sold-models.ts";

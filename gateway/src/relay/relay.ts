@@ -1,4 +1,4 @@
-import { asFailure, bounds, type Deployment, Failure, onlyCounts, refusedModel, sleep } from "#core/index.ts";
+import { asFailure, type Deployment, Failure, onlyCounts, refusedModel, sleep } from "#core/index.ts";
 import { conversationFingerprint, type Dialect, type RequestFacts } from "#protocols/index.ts";
 import { providerKind } from "#providers/index.ts";
 import type { Plan, PlanStory, RoutingConstraints } from "#routing/index.ts";
@@ -9,7 +9,6 @@ import { CallTally } from "./attempt/call-tally.ts";
 import { UsageForecast } from "./attempt/estimate.ts";
 import { CallEstimate } from "./attempt/hold.ts";
 import { matchLane } from "./attempt/lane-match.ts";
-import { LargeMemory } from "./attempt/large-memory.ts";
 import { checkPricedUse } from "./attempt/priced-use.ts";
 import { type Call, type CallResult, callFields, type EndpointProtocol, type Refusal } from "./call.ts";
 import type { RelayDependencies, RelayOptions } from "./dependencies.ts";
@@ -32,8 +31,6 @@ export class Relay {
       ...options,
       forecast: new UsageForecast(),
       live: new Set(),
-      events: new LargeMemory("large events of streams", bounds.largeEventsBytesMax, bounds.eventBytesMax),
-      answers: new LargeMemory("large answers", bounds.largeRepliesBytesMax, bounds.replyInPlaceBytesMax),
       upstreamObjects: new UpstreamObjects(options),
     };
   }

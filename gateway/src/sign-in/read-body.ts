@@ -24,11 +24,20 @@ function parsed(text: string): unknown {
   }
 }
 
+/** Throws client_closed when the caller leaves before its end. */
+async function* arriving({ body }: Request): AsyncIterable<Uint8Array> {
+  try {
+    yield* body ?? [];
+  } catch (thrown) {
+    throw new Failure("client_closed", "The caller went away while sending its body.", { cause: thrown });
+  }
+}
+
 async function readText(request: Request): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let size = 0;
-  for await (const piece of request.body ?? []) {
+  for await (const piece of arriving(request)) {
     size += piece.byteLength;
     if (size > bounds.controlBodyBytesMax) {
       throw new Failure("request_too_large", `The body has at most ${bounds.controlBodyBytesMax} bytes.`);

@@ -1,4 +1,3 @@
-import type { LargeMemory } from "#relay/index.ts";
 import type { Materials } from "./accept/materials.ts";
 import type { Accounts } from "./accounts.ts";
 import type { Deliveries } from "./deliver/deliveries.ts";
@@ -15,5 +14,4 @@ export interface TaskDependencies extends VideoTasksOptions {
   readonly materials: Materials;
   readonly deliveries: Deliveries;
   readonly copies: ResultCopies;
-  readonly answers: LargeMemory;
 }

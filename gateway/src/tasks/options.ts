@@ -1,5 +1,5 @@
 import type { BodyWork } from "#bodies/index.ts";
-import type { Catalog, ExemptRule, Principal, Task } from "#core/index.ts";
+import type { Catalog, ExemptRule, MemoryKind, MemoryOwner, Principal, Task } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type {
@@ -28,9 +28,9 @@ interface TaskSecrets {
   callbackTokens(taskId: string): readonly string[];
 }
 
-/** What one body takes of the memory for all. */
+/** What one body or answer takes of that memory. */
 export interface HeldRoom {
-  /** So many bytes from now on. Throws Failure overloaded where they do not fit. */
+  /** So many bytes from now on. Throws Failure overloaded or rate_limit_exceeded where they do not fit. */
   hold(bytes: number): void;
   /** May be called again. */
   release(): void;
@@ -67,8 +67,8 @@ export interface VideoTasksOptions {
   readonly bodies: Pick<BodyWork, "do">;
   /** Removes bytes that nobody uses any more. null: there are none. */
   readonly unusedBlobs: { drop(hash: string, but?: BlobOwner): Promise<void> } | null;
-  /** The memory for all bodies, what is being sent included. */
-  readonly bodyRoom: { open(): HeldRoom };
+  /** What is held for callers: bodies that are being sent, and answers. */
+  readonly memory: { open(owner: MemoryOwner, kind: MemoryKind): HeldRoom };
   /** null: there are no assets, so that nothing can refer to one. */
   readonly assets: AssetResolver | null;
   readonly secrets: TaskSecrets;

@@ -1,6 +1,6 @@
 import { bounds, Failure, finalTaskStates, type Principal, type Task, type TaskEvent } from "#core/index.ts";
 import type { Delivery, TaskFilter, TaskPage, TaskPlace } from "#ports/index.ts";
-import { type BackgroundResponses, LargeMemory } from "#relay/index.ts";
+import type { BackgroundResponses } from "#relay/index.ts";
 import { type CreateCall, createTask } from "./accept/create.ts";
 import { Materials } from "./accept/materials.ts";
 import { type ReadBody, readTaskBody, type SentBody } from "./accept/task-body.ts";
@@ -40,7 +40,6 @@ export class VideoTasks {
       materials: new Materials(options),
       deliveries: new Deliveries(options),
       copies: new ResultCopies({ ...options, accounts }),
-      answers: new LargeMemory("large answers", bounds.backgroundRepliesBytesMax, bounds.replyInPlaceBytesMax),
     };
     this.#poller = new Poller(this.#dependencies);
   }

@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { bounds, type CallerMemory } from "#core/index.ts";
 import type { Clock, RequestEnd, RequestOutcome } from "#ports/index.ts";
 import { type RecordAttempt, registerAttemptMetrics } from "./attempt-metrics.ts";
 import { registerHistogram } from "./histogram-tally.ts";
@@ -31,6 +31,8 @@ export interface Metrics {
   counts(readers: Readonly<Record<string, () => number>>): void;
   /** The breakers of the deployments there are, asked for at each scrape. May be given once. */
   breakers(read: () => readonly BreakerNumber[]): void;
+  /** What is held for callers and was refused, asked for at each scrape. May be given once. */
+  callerMemory(memory: Pick<CallerMemory, "bytesByKind" | "refusals">): void;
   /** Short times of one thing, as a histogram by metric name; the returned function is told each, in milliseconds. */
   duration(name: string): (ms: number) => void;
   /** Begins to watch how late the event loop is, and tells it as a number. Ends with the returned function. */
@@ -71,7 +73,6 @@ const helpOf: Readonly<Record<string, string>> = {
   sluice_explanations_dropped_total: "Explanations of requests that could not be kept in time.",
   sluice_captures_dropped_total: "Captures of requests that could not be kept in time.",
   sluice_websockets_open: "WebSockets of /v1/responses that are open.",
-  sluice_request_body_bytes: "Bytes of request bodies held in memory.",
   sluice_ledger_export_lag_seconds:
     "Since the beginning of the first hour of the ledger that was not copied to its bucket; 0 where none is named.",
   sluice_ledger_export_copies_total:
@@ -141,6 +142,7 @@ export function createMetrics(version?: string): Metrics {
       for (const [name, read] of Object.entries(readers)) registerCount(registry, name, read);
     },
     breakers: (read) => registerBreakers(registry, read),
+    callerMemory: (memory) => registerCallerMemory(registry, memory),
     duration: (name) => {
       const help = helpOf[name] ?? name;
       const histogram = registerHistogram(registry, { name, help, buckets: shortBuckets })();
@@ -250,6 +252,29 @@ function registerBreakers(registry: Registry, read: () => readonly BreakerNumber
       for (const { deployment, provider, model, breaker } of worstFirst.slice(0, bounds.metricDeploymentsMax)) {
         this.labels(deployment, provider, model).set(breakerValues[breaker]);
       }
+    },
+  });
+}
+
+function registerCallerMemory(registry: Registry, memory: Pick<CallerMemory, "bytesByKind" | "refusals">): void {
+  new Gauge({
+    name: "sluice_caller_memory_bytes",
+    help: "Memory held for callers, by what for.",
+    labelNames: ["kind"],
+    registers: [registry],
+    aggregator: "sum",
+    collect() {
+      for (const [kind, bytes] of memory.bytesByKind) this.labels(kind).set(bytes);
+    },
+  });
+  new Counter({
+    name: "sluice_caller_memory_refusals_total",
+    help: "Refusals for want of memory: a key or a workspace held its share, or nothing was left for anybody.",
+    labelNames: ["kind", "cause"],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { kind, cause, count } of memory.refusals) this.inc({ kind, cause }, count);
     },
   });
 }

@@ -8,6 +8,7 @@ import type { CallerCodec } from "#protocols/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
 import { Relay } from "#relay/index.ts";
 import { Router } from "#routing/index.ts";
+import { callerMemory } from "../caller-memory.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { noBackground } from "../no-background.ts";
 import { quietCatalog } from "../quiet-catalog.ts";
@@ -59,6 +60,7 @@ export async function callWith(
   const { protocol, model, body } = messages();
   const catalog = quietCatalog();
   const relay = new Relay({
+    memory: callerMemory(),
     background: noBackground,
     sharesAccount: () => false,
     catalog: () => catalog,

@@ -5,7 +5,7 @@ import type { ConfigFile, ProviderConfig, RouteId } from "@sluice/contract";
 import { consoleRoutes } from "@sluice/contract";
 import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import { Hono } from "hono";
-import { type ApiDependencies, BodyRoom, createAsKey, serveApi } from "#api/index.ts";
+import { type ApiDependencies, createAsKey, serveApi } from "#api/index.ts";
 import { BodyWork } from "#bodies/index.ts";
 import { readEnvironment } from "#config/index.ts";
 import { createMemoryCounter, createMemoryHealthBoard, createMemoryTries } from "#coordination/index.ts";
@@ -30,6 +30,7 @@ import { mountStreamingRoutes } from "../../src/admin/streaming/mount-streaming-
 import { CatalogHolder } from "../../src/main/catalog-holder.ts";
 import { openControl } from "../../src/main/control.ts";
 import { openMedia } from "../../src/main/media.ts";
+import { callerMemory } from "../caller-memory.ts";
 import { createHeaderSignIn, sessionHeader } from "../header-sign-in.ts";
 import { noBackground } from "../no-background.ts";
 import { silentExplainer } from "../silent-explainer.ts";
@@ -98,7 +99,9 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
   const providerClient = new ProviderClient(transport, clock);
   const recorder = createRecorder({ journal, clock, ids, observer });
   const bodies = new BodyWork({ offload: null, newId: (prefix) => ids.next(prefix) });
+  const memory = callerMemory();
   const relay = new Relay({
+    memory,
     background: noBackground,
     sharesAccount: () => false,
     bodies,
@@ -123,7 +126,6 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
     changesKnownAtMs: () => 0,
   });
   const spool = createSpool({ directory: join(dataDir, "spool"), nextName: () => ids.next("spool_") });
-  const bodyRoom = new BodyRoom(environment.bodyMemoryBytes);
   const media = openMedia({
     environment,
     control,
@@ -138,7 +140,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
     observer,
     explainer: silentExplainer,
     bodies,
-    bodyRoom,
+    memory,
   });
   await media.start();
   const backups: Backups = { made: 0, done: 0, body: () => new Blob(["a whole database"]).stream() };
@@ -186,7 +188,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
     observer,
     explainer: silentExplainer,
     bodies,
-    bodyRoom,
+    memory,
     spool,
     draining: () => false,
     leaving: () => false,

@@ -6,6 +6,7 @@ import {
   ServerAnswer,
 } from "#http-server/index.ts";
 import { systemClock } from "#system/index.ts";
+import { callerMemory } from "../caller-memory.ts";
 import { openSocket } from "../edge/raw-socket.ts";
 
 /** What the server understood of a request. */
@@ -31,6 +32,7 @@ export function startEcho(options: Partial<HttpServerOptions> = {}): EchoServer 
   const heard: Heard[] = [];
   const hosts: (string | null)[] = [];
   const server = new HttpServer({
+    memory: callerMemory(),
     hostname: "127.0.0.1",
     port: 0,
     shared: false,

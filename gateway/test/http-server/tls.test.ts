@@ -164,7 +164,7 @@ test("an answer knows that its question came by TLS, and so does the inner serve
     { address: "", secure: true },
   ]) {
     const headers = new Headers({ [InnerSocket.headerName]: inner.tell(peer), other: "stays" });
-    expect(inner.admit(headers)).toEqual(peer);
+    expect(inner.admit(headers)).toEqual({ ...peer, tunnel: null });
     expect([...headers.keys()]).toEqual(["other"]);
   }
 });

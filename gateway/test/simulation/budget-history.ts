@@ -11,6 +11,7 @@ import { type EndpointProtocol, Relay } from "#relay/index.ts";
 import { Router } from "#routing/index.ts";
 import { steadyClock } from "#system/index.ts";
 import { entriesToldTo } from "../../src/main/booked.ts";
+import { callerMemory } from "../caller-memory.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { noBackground } from "../no-background.ts";
 import { quietCatalog } from "../quiet-catalog.ts";
@@ -202,6 +203,7 @@ export class BudgetHistory {
     this.upstreams.push(upstream);
     const catalog = quietCatalog({ providers, models });
     const relay = new Relay({
+      memory: callerMemory(),
       background: noBackground,
       sharesAccount: () => false,
       catalog: () => catalog,

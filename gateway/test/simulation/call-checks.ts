@@ -227,7 +227,7 @@ function checkRest({ simulation, simulations }: CallHistory, say: Say): void {
     streams: simulation.relay.liveStreams,
     "repeated endings": simulation.admission.repeatedEndings,
     "settlements not taken": simulation.admission.unsettled,
-    "bytes of bodies": simulation.bodyRoom.bytes,
+    "bytes held for callers": simulation.memory.bytes,
     "attempts in flight": simulation.router.states().reduce((sum, { inFlight }) => sum + inFlight, 0),
     "open attempts": simulation.journal.open.size,
     "open streams of upstreams": simulations.reduce((sum, one) => sum + (one.killed ? 0 : one.upstream.openStreams), 0),

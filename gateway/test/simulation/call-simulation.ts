@@ -1,7 +1,8 @@
-import { type ApiDependencies, BodyRoom, createAsKey } from "#api/index.ts";
+import { type ApiDependencies, createAsKey } from "#api/index.ts";
 import { BodyWork } from "#bodies/index.ts";
 import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
 import {
+  type CallerMemory,
   type Catalog,
   defaultTimeouts,
   type LedgerEntry,
@@ -21,6 +22,7 @@ import { Router } from "#routing/index.ts";
 import { steadyClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
 import { entriesToldTo } from "../../src/main/booked.ts";
+import { callerMemory } from "../caller-memory.ts";
 import { noBackground } from "../no-background.ts";
 import { quietCatalog } from "../quiet-catalog.ts";
 import { silentExplainer } from "../silent-explainer.ts";
@@ -152,7 +154,7 @@ export interface Simulation {
   readonly upstream: ScriptedUpstream;
   readonly journal: KeptProcess;
   readonly steady: Clock;
-  readonly bodyRoom: BodyRoom;
+  readonly memory: CallerMemory;
   readonly outstanding: () => number;
   configure(configured: Configured): void;
   /** What is in memory is gone; nothing of it happens any more. */
@@ -206,7 +208,9 @@ export function openSimulation(parts: SimulationOptions): Simulation {
   let catalog = catalogOf(parts.configured, version);
   const router = new Router({ board: createMemoryHealthBoard(clock), clock, chance, observer });
   const bodies = new BodyWork({ offload: null, newId: ids.next });
+  const memory = callerMemory();
   const relay = new Relay({
+    memory,
     background: noBackground,
     sharesAccount: () => false,
     catalog: () => catalog,
@@ -223,7 +227,6 @@ export function openSimulation(parts: SimulationOptions): Simulation {
     explainer: silentExplainer,
     bodies,
   });
-  const bodyRoom = new BodyRoom(64 * 1024 * 1024);
   const apiDependencies: ApiDependencies = {
     authenticator: { authenticate: () => unasked("a secret") },
     agentSignIn: unreached("sign-ins of agents"),
@@ -241,7 +244,7 @@ export function openSimulation(parts: SimulationOptions): Simulation {
     observer,
     explainer: silentExplainer,
     bodies,
-    bodyRoom,
+    memory,
     unready: () => null,
     remark: () => null,
     draining: () => false,
@@ -262,7 +265,7 @@ export function openSimulation(parts: SimulationOptions): Simulation {
     upstream,
     journal,
     steady,
-    bodyRoom,
+    memory,
     outstanding: () => counter.outstanding,
     configure(configured) {
       catalog = catalogOf(configured, ++version);

@@ -8,6 +8,7 @@ import { ProviderClient } from "#provider-client/index.ts";
 import { type CallResult, Relay } from "#relay/index.ts";
 import { Router } from "#routing/index.ts";
 import { entriesToldTo } from "../../src/main/booked.ts";
+import { callerMemory } from "../caller-memory.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { noBackground } from "../no-background.ts";
 import { quietCatalog } from "../quiet-catalog.ts";
@@ -50,6 +51,7 @@ export async function playHour(seed: number) {
   const router = new Router({ board: createMemoryHealthBoard(clock), clock, chance, observer });
   const upstream = new PretendedUpstream(clock, chance);
   const relay = new Relay({
+    memory: callerMemory(),
     background: noBackground,
     sharesAccount: () => false,
     catalog: () => catalog,

@@ -115,7 +115,7 @@ test("while there is no room for its picture a task waits, and is sent when ther
   const hold = (): void => {
     if (!room) throw new Failure("overloaded", "no room");
   };
-  const gateway = openTaskSetup(town, { blobs: town.blobs, bodyRoom: { open: () => ({ hold, release: () => {} }) } });
+  const gateway = openTaskSetup(town, { blobs: town.blobs, memory: { open: () => ({ hold, release: () => {} }) } });
   const call = { ...(await largeCall(town, gateway)), held: { hold, release: () => {} } };
   const task = await gateway.videos.create(call);
   expect(task.state).toBe("accepted");

@@ -135,7 +135,7 @@ export function openTaskSetup(town: TaskSetupOptions, changes: TaskSetupChanges 
     observer,
     blobs: null,
     bodies: new BodyWork({ offload: null, newId: town.ids.next }),
-    bodyRoom: { open: freeRoom },
+    memory: { open: freeRoom },
     assets: null,
     secrets: {
       webhookSecrets: () => [webhookSecret],

@@ -15,7 +15,7 @@ export const assetGroupsPath = "/v1/asset-groups";
 export const createAssetGroup: Endpoint = async (dependencies, exchange) => {
   const principal = await authenticated(dependencies, exchange);
   return admitted(dependencies, principal, async () => {
-    const value = await readControlObject(dependencies, exchange);
+    const value = await readControlObject(dependencies, exchange, principal);
     const group = await dependencies.assets.createGroup({
       workspaceId: principal.workspace.id,
       platform: value["platform"],

@@ -26,7 +26,7 @@ export const createAsset: Endpoint = (dependencies, exchange) => {
 const fetchAsset: Endpoint = async (dependencies, exchange) => {
   const principal = await authenticated(dependencies, exchange);
   return admitted(dependencies, principal, async () => {
-    const value = await readControlObject(dependencies, exchange);
+    const value = await readControlObject(dependencies, exchange, principal);
     const asset = await dependencies.assets.createAsset({
       workspaceId: principal.workspace.id,
       platform: value["platform"],

@@ -29,7 +29,7 @@ export const passThrough: Endpoint = async (dependencies, exchange) => {
   const asked = askedOf(exchange);
   const met = placeOf(dependencies, exchange, principal, asked);
   if (met instanceof Response) return met;
-  const arriving = new PassedBody(dependencies, exchange, met);
+  const arriving = new PassedBody(dependencies, exchange, met, principal);
   const { protocol } = met;
   const head = { principal, place: met, facts: unread, protocol, bodyWaitMs: 0 };
   if (arriving.isThere && mayBeLarge(exchange.request)) {

@@ -7,7 +7,6 @@ import { responsesProtocol } from "../endpoint-protocols.ts";
 import { renderFailure } from "../respond.ts";
 import { ResponsesSession } from "../socket/responses-session.ts";
 import type { OpenSession } from "../socket/socket-link.ts";
-import { MemoryRoom } from "../socket/turn-memory.ts";
 
 /**
  * GET /v1/responses with an upgrade: Responses over a WebSocket. Where that cannot be had the answer is 426, which sends
@@ -36,19 +35,18 @@ export const responsesSocket: Endpoint = async (dependencies, exchange) => {
     await dependencies.authenticator.authenticate(request.headers, address);
   let over = (): void => {};
   const open: OpenSession = (link) => {
-    const memories = memoriesOf(dependencies);
     const { call } = openSocket;
     return new ResponsesSession({
       dependencies,
       exchange: kept,
       call,
       link,
-      memories,
+      owner: principal,
       stillWelcome,
       over: () => over(),
     });
   };
-  const opened = openSocket.upgrade({ headers: { "x-request-id": requestId }, owner: principal.key.id, open });
+  const opened = openSocket.upgrade({ headers: { "x-request-id": requestId }, owner: principal, open });
   if (opened) {
     over = exchange.streams();
     return new Response(null, { status: 101 });
@@ -76,19 +74,11 @@ function problemOf(
 ): string | null {
   if (open >= bounds.socketsMax) return "As many WebSockets are open as the gateway allows.";
   if (openOf(principal.key.id) >= bounds.socketsOfKeyMax) return "As many WebSockets are open as one key may have.";
+  if (openOf(principal.workspace.id) >= bounds.socketsOfWorkspaceMax) {
+    return "As many WebSockets are open as one workspace may have.";
+  }
   for (const model of dependencies.catalog().models.values()) {
     if (mayCall(principal, model.name) && serves([model], responsesProtocol)) return null;
   }
   return "None of the models of this key is served as Responses.";
-}
-
-const memories = new WeakMap<ApiDependencies, MemoryRoom>();
-
-function memoriesOf(dependencies: ApiDependencies): MemoryRoom {
-  let room = memories.get(dependencies);
-  if (room === undefined) {
-    room = new MemoryRoom();
-    memories.set(dependencies, room);
-  }
-  return room;
 }

@@ -1,4 +1,4 @@
-import { Failure, statesShownAs, type Task, type TaskState, taskIdOf } from "#core/index.ts";
+import { anonymousOwner, Failure, statesShownAs, type Task, type TaskState, taskIdOf } from "#core/index.ts";
 import { taskAnswer } from "#tasks/index.ts";
 import { authenticated } from "../authenticated.ts";
 import { readJsonBody, readJsonPieces } from "../body.ts";
@@ -62,7 +62,7 @@ export const videoContent: Endpoint = async (dependencies, exchange) => {
  */
 export const videoCallback: Endpoint = async (dependencies, exchange) => {
   const { id, part } = idInPath(exchange.path, callbacksPath);
-  const place = dependencies.bodyRoom.open();
+  const place = dependencies.memory.open(anonymousOwner(exchange.address()), "request");
   try {
     const readBody = (): Promise<Uint8Array> => readJsonBody(dependencies, exchange, place, callbackBody);
     const heard = await dependencies.videos.hint(requireId(id, "vt_", "task_not_found"), part ?? "", readBody);

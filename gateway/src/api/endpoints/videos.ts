@@ -1,10 +1,9 @@
 import { sizeOf } from "#bodies/index.ts";
-import { Failure, finalTaskStates, type Task, taskIdOf, videoIdOf } from "#core/index.ts";
+import { Failure, finalTaskStates, type HeldMemory, type Task, taskIdOf, videoIdOf } from "#core/index.ts";
 import { type RemixedVideo, type RenamedMembers, readMultipartType, videoObject } from "#protocols/index.ts";
 import { type ContentOptions, pollAfterMs, type SentBody } from "#tasks/index.ts";
 import { authenticated } from "../authenticated.ts";
 import { isJsonType, readJsonPieces, readPieces } from "../body.ts";
-import type { BodyPlace } from "../body-room.ts";
 import { videoBody } from "../body-rules.ts";
 import type { ApiDependencies, Endpoint, Exchange } from "../dependencies.ts";
 import { jsonOrForm } from "../form-call.ts";
@@ -100,7 +99,7 @@ const pathShownMax = 64;
 async function readAsked(
   dependencies: ApiDependencies,
   exchange: Exchange,
-  place: BodyPlace,
+  place: HeldMemory,
   remix: RemixedVideo | null,
 ): Promise<SentBody> {
   const contentType = exchange.request.headers.get("content-type");

@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { bounds, type HeldMemory } from "#core/index.ts";
 import { eventLines, SseEvents, skimObject, skimValue, textOf } from "#protocols/index.ts";
 
 /** How a response over a WebSocket has ended, as far as its session needs to know. */
@@ -9,14 +9,21 @@ export interface AnswerEnd {
   readonly items: readonly string[];
 }
 
+export interface AnswerWriting {
+  readonly send: (text: string) => Promise<void> | undefined;
+  /** For what is put together of its events. */
+  readonly held: HeldMemory;
+  /** Ends when the socket has closed. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * The events of a stream as frames, each the data of one. Comments stay behind. `send` is awaited, so that a slow reader slows
  * the upstream.
  */
 export async function sendAnswer(
   body: ReadableStream<Uint8Array>,
-  send: (text: string) => Promise<void> | undefined,
-  signal: AbortSignal,
+  { send, held, signal }: AnswerWriting,
 ): Promise<AnswerEnd> {
   const reader = body.getReader();
   const stop = (): void => void reader.cancel().catch(() => {});
@@ -30,6 +37,7 @@ export async function sendAnswer(
       if (piece.done) return heard.end();
       const all: Uint8Array[] = [];
       events.push(piece.value, (bytes, start, end) => void all.push(eventLines(bytes, start, end).data));
+      held.hold(events.held.length + (all.length === 0 ? 0 : piece.value.length));
       for (const data of all) {
         if (data[0] !== OPEN_OBJECT) continue;
         heard.hear(data);

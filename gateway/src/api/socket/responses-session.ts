@@ -1,11 +1,10 @@
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, Failure, type HeldMemory, type MemoryOwner } from "#core/index.ts";
 import { type CreateFrame, readClientFrame } from "#protocols/index.ts";
-import type { BodyPlace } from "../body-room.ts";
 import type { ApiDependencies, Exchange } from "../dependencies.ts";
 import { type ErrorFrame, failureFrame, socketError } from "./error-frame.ts";
 import type { SocketLink, SocketSession } from "./socket-link.ts";
 import { type SocketTurn, socketTurn } from "./socket-turn.ts";
-import { type MemoryRoom, TurnMemory } from "./turn-memory.ts";
+import { TurnMemory } from "./turn-memory.ts";
 
 export interface SessionDependencies {
   readonly dependencies: ApiDependencies;
@@ -13,7 +12,8 @@ export interface SessionDependencies {
   readonly exchange: Exchange;
   readonly call: SocketTurn["call"];
   readonly link: SocketLink;
-  readonly memories: MemoryRoom;
+  /** Whose it is. */
+  readonly owner: MemoryOwner;
   /** Whether its key may still be used; rejects with the Failure where not. */
   readonly stillWelcome: () => Promise<unknown>;
   /** Called once, when the socket has closed. */
@@ -22,11 +22,11 @@ export interface SessionDependencies {
 
 interface Waiting {
   readonly frame: CreateFrame;
-  readonly place: BodyPlace;
+  readonly place: HeldMemory;
 }
 
-/** RFC 6455, 7.4.1. */
-const closing = { normal: 1000, leaving: 1001, unreadable: 1003, unwelcome: 1008 } as const;
+/** RFC 6455, 7.4.1, and IANA's registry for 1013. */
+const closing = { normal: 1000, leaving: 1001, unreadable: 1003, unwelcome: 1008, again: 1013 } as const;
 
 /**
  * One WebSocket of /v1/responses. Each `response.create` is a call like any other: governed, recorded and answered by the
@@ -49,7 +49,7 @@ export class ResponsesSession implements SocketSession {
 
   constructor(dependencies: SessionDependencies) {
     this.#dependencies = dependencies;
-    this.#memory = new TurnMemory(dependencies.memories);
+    this.#memory = new TurnMemory(dependencies.dependencies.memory.open(dependencies.owner, "conversation"));
     this.#openedMs = this.#quietMs = dependencies.dependencies.clock.monotonic();
     this.#watch();
   }
@@ -99,6 +99,11 @@ export class ResponsesSession implements SocketSession {
     this.#dependencies.over();
   }
 
+  refuse(failure: Failure): void {
+    const told = failureFrame(failure, this.#dependencies.exchange.requestId);
+    void this.#refuse(null, told).then(() => this.#end(closing.again, failure.message));
+  }
+
   leave(): void {
     this.#end(closing.leaving, "The gateway is shutting down.");
   }
@@ -113,7 +118,7 @@ export class ResponsesSession implements SocketSession {
       this.#say(streamId, socketError(400, "websocket_stream_limit_reached", message));
       return;
     }
-    const place = this.#dependencies.dependencies.bodyRoom.open();
+    const place = this.#dependencies.dependencies.memory.open(this.#dependencies.owner, "request");
     place.hold(frame.size);
     if (streamId !== null) this.#lanes.add(streamId);
     const waiting = this.#waiting.get(streamId);
@@ -145,11 +150,13 @@ export class ResponsesSession implements SocketSession {
   /** Never rejects: what goes wrong is told in a frame. */
   async #run({ frame, place }: Waiting): Promise<void> {
     const { streamId: lane, previous } = frame;
+    const held = this.#dependencies.dependencies.memory.open(this.#dependencies.owner, "event");
     try {
       const before = previous === null ? null : this.#memory.find(previous);
       const { dependencies, exchange, call } = this.#dependencies;
       const send = (text: string): Promise<void> | undefined => this.#say(lane, text);
-      const end = await socketTurn(dependencies, exchange, { frame, before, call, send, signal: this.#gone.signal });
+      const turn = { frame, before, call, send, held, signal: this.#gone.signal };
+      const end = await socketTurn(dependencies, exchange, turn);
       if (end === null || this.#over) return;
       if ("status" in end) await this.#refuse(lane, Promise.resolve(end));
       else if (end.id !== null && (previous === null || before !== null)) {
@@ -159,6 +166,7 @@ export class ResponsesSession implements SocketSession {
     } catch (thrown) {
       if (!this.#over) await this.#refuse(lane, failureFrame(thrown, this.#dependencies.exchange.requestId));
     } finally {
+      held.release();
       place.release();
     }
   }

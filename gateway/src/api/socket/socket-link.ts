@@ -1,3 +1,5 @@
+import type { Failure, MemoryOwner } from "#core/index.ts";
+
 /** One open WebSocket as its session sees it. */
 export interface SocketLink {
   /** `full`: it was taken, and no more should come before `onRoom`. `gone`: nobody reads it any more. */
@@ -15,6 +17,8 @@ export interface SocketSession {
   /** What was `full` has room again. */
   onRoom(): void;
   onClose(): void;
+  /** A message cannot be taken: nothing more is read, and the socket ends with what is under way. */
+  refuse(failure: Failure): void;
   /** The gateway is shutting down: nothing new is begun, and the socket ends with what is under way. */
   leave(): void;
   /** Requests that are answered, or wait for it. */
@@ -25,7 +29,7 @@ export type OpenSession = (link: SocketLink) => SocketSession;
 
 /** The sessions of one port. */
 export class SocketSessions {
-  readonly #open = new Map<SocketSession, string>();
+  readonly #open = new Map<SocketSession, MemoryOwner>();
   readonly #ofOwner = new Map<string, number>();
 
   get size(): number {
@@ -38,23 +42,25 @@ export class SocketSessions {
     return pending;
   }
 
-  /** Of one key. */
-  sizeOf(owner: string): number {
-    return this.#ofOwner.get(owner) ?? 0;
+  /** Of one key or workspace, by its id. */
+  sizeOf(id: string): number {
+    return this.#ofOwner.get(id) ?? 0;
   }
 
-  add(session: SocketSession, owner: string): void {
+  add(session: SocketSession, owner: MemoryOwner): void {
     this.#open.set(session, owner);
-    this.#ofOwner.set(owner, this.sizeOf(owner) + 1);
+    for (const { id } of [owner.key, owner.workspace]) this.#ofOwner.set(id, this.sizeOf(id) + 1);
   }
 
   remove(session: SocketSession): void {
     const owner = this.#open.get(session);
     if (owner === undefined) return;
     this.#open.delete(session);
-    const left = this.sizeOf(owner) - 1;
-    if (left === 0) this.#ofOwner.delete(owner);
-    else this.#ofOwner.set(owner, left);
+    for (const { id } of [owner.key, owner.workspace]) {
+      const left = this.sizeOf(id) - 1;
+      if (left === 0) this.#ofOwner.delete(id);
+      else this.#ofOwner.set(id, left);
+    }
   }
 
   leave(): void {

@@ -6,18 +6,15 @@ import type { CallRequest } from "../call-request.ts";
 import { callableModels, noModel } from "../callable-models.ts";
 import type { ApiDependencies, Exchange } from "../dependencies.ts";
 import { responsesProtocol } from "../endpoint-protocols.ts";
-import { type AnswerEnd, sendAnswer } from "./answer-frames.ts";
+import { type AnswerEnd, type AnswerWriting, sendAnswer } from "./answer-frames.ts";
 import { type ErrorFrame, errorFrame } from "./error-frame.ts";
 
-export interface SocketTurn {
+export interface SocketTurn extends AnswerWriting {
   readonly frame: CreateFrame;
   /** What the socket remembers of the response that this one goes on from. */
   readonly before: readonly string[] | null;
   /** Answers a request of this socket's caller. */
   readonly call: (request: Request) => Promise<Response>;
-  readonly send: (text: string) => Promise<void> | undefined;
-  /** Ends when the socket has closed. */
-  readonly signal: AbortSignal;
 }
 
 /** One response: by a call of POST /v1/responses as its caller would make it. null: the caller has gone. */
@@ -26,7 +23,7 @@ export async function socketTurn(
   exchange: Exchange,
   turn: SocketTurn,
 ): Promise<AnswerEnd | ErrorFrame | null> {
-  const { frame, before, call, send, signal } = turn;
+  const { frame, before, call, send, held, signal } = turn;
   if (!frame.generates) return await warm(dependencies, exchange, turn);
   const answer = await call(innerRequest(exchange.request, frame.body(before), signal));
   if (signal.aborted) {
@@ -37,7 +34,7 @@ export async function socketTurn(
   if (!isStream || answer.body === null) return await errorFrame(answer);
   const metadata = metadataFrame(exchange.request.headers, answer.headers);
   if (metadata !== null) await send(metadata);
-  return await sendAnswer(answer.body, send, signal);
+  return await sendAnswer(answer.body, { send, held, signal });
 }
 
 /**

@@ -1,23 +1,4 @@
-import { bounds } from "#core/index.ts";
-
-/** What all sockets remember together. */
-export class MemoryRoom {
-  #characters = 0;
-
-  take(characters: number): boolean {
-    if (this.#characters + characters > bounds.socketMemoriesCharactersMax) return false;
-    this.#characters += characters;
-    return true;
-  }
-
-  give(characters: number): void {
-    this.#characters -= characters;
-  }
-
-  get characters(): number {
-    return this.#characters;
-  }
-}
+import { bounds, type HeldMemory } from "#core/index.ts";
 
 interface Remembered {
   readonly id: string;
@@ -31,12 +12,12 @@ interface Remembered {
  * no upstream keeps. What does not fit is not remembered; its caller is then told so, and sends it whole.
  */
 export class TurnMemory {
-  readonly #room: MemoryRoom;
+  readonly #held: HeldMemory;
   readonly #lanes = new Map<string | null, Remembered>();
   #characters = 0;
 
-  constructor(room: MemoryRoom) {
-    this.#room = room;
+  constructor(held: HeldMemory) {
+    this.#held = held;
   }
 
   find(id: string): readonly string[] | null {
@@ -54,7 +35,7 @@ export class TurnMemory {
       if (this.#characters + characters <= bounds.socketMemoryCharactersMax) break;
       this.#forget(oldest);
     }
-    if (!this.#room.take(characters)) return;
+    if (this.#held.tryHold(this.#characters + characters) !== null) return;
     this.#characters += characters;
     this.#lanes.set(lane, { id, items: said, characters });
   }
@@ -68,6 +49,6 @@ export class TurnMemory {
     if (remembered === undefined) return;
     this.#lanes.delete(lane);
     this.#characters -= remembered.characters;
-    this.#room.give(remembered.characters);
+    this.#held.keep(this.#characters);
   }
 }

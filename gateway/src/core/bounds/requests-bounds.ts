@@ -15,8 +15,6 @@ export const requestsBounds = {
   bodyPieceBytes: 256 * 1024,
   /** After so much of a body everybody else has a turn. */
   bodyTurnBytes: 1024 * 1024,
-  /** What the bodies of all requests hold together where the operator says nothing (SLUICE_BODY_MEMORY_MB). */
-  bodiesBytesDefault: 512 * 1024 * 1024,
   /** Larger bodies than these are unpacked, read, and translated in threads of their own. */
   unpackInPlaceBytesMax: 8 * 1024,
   readInPlaceBytesMax: 2_560 * 1024,
@@ -103,21 +101,25 @@ export const requestsBounds = {
   wheelTurnMs: 1_000,
   /** A caller that has not read for this long is taken to be gone. */
   stalledReaderMs: 120_000,
-  /** WebSockets that are open at once, and those of one key; what one frame may hold, and the name of a lane. */
-  socketsMax: 2_000,
-  socketsOfKeyMax: 250,
+  /** WebSockets that are open at once, those of one workspace and of one key; what one frame may hold, and the name of a lane. */
+  socketsMax: 1_000,
+  socketsOfWorkspaceMax: 256,
+  socketsOfKeyMax: 64,
   socketFrameBytesMax: 8 * 1024 * 1024,
   /** Up to here a frame that is too large is told so; a larger one is not even read, and ends the socket. */
   socketFrameReadBytesMax: 16 * 1024 * 1024,
+  /** The same where the runtime's server is at the port: nothing counts what it holds of a message that has not ended. */
+  socketFrameUncountedBytesMax: 1024 * 1024,
+  /** From the first byte of a message to its last. */
+  socketMessageMs: 60_000,
   socketStreamIdCharactersMax: 128,
   /** Of one WebSocket: lanes with a name, responses under way, and frames that wait for theirs. */
   socketLanesMax: 32,
   socketResponsesMax: 16,
   socketWaitingMax: 32,
-  /** What is remembered of conversations: for one lane, one socket, and all together. In characters of JSON. */
+  /** What is remembered of conversations: for one lane, and one socket. In characters of JSON. */
   socketLaneCharactersMax: 8 * 1024 * 1024,
   socketMemoryCharactersMax: 16 * 1024 * 1024,
-  socketMemoriesCharactersMax: 256 * 1024 * 1024,
   /** What waits in the runtime to be read by the other side; a socket that holds more is closed. */
   socketUnsentBytesMax: 32 * 1024 * 1024,
   /** A WebSocket ends after so long without a response, and after so long in any case, as OpenAI's do. */

@@ -51,8 +51,6 @@ export const tasksBounds = {
   backgroundFirstPollMs: 2_000,
   /** How often those that have not ended are counted, for metrics. */
   backgroundCountMs: 60_000,
-  /** What large background responses hold together while their polls read them. */
-  backgroundRepliesBytesMax: 256 * 1024 * 1024,
   /** How long a vendor that does not answer is asked again for a task that is past its deadline, and how often. */
   taskUnansweredMs: 600_000,
   taskUnansweredPollMs: 30_000,

@@ -7,11 +7,6 @@ export const upstreamBounds = {
   sendPieceBytes: 256 * 1024,
   /** After so much of it everybody else has a turn. */
   sendTurnBytes: 1024 * 1024,
-  /**
-   * What whole answers above replyInPlaceBytesMax hold in all while they are read and translated: twice their size. A hundred pictures of
-   * ten megabytes at one moment fit: one that is refused has been paid for.
-   */
-  largeRepliesBytesMax: 2 * 1024 * 1024 * 1024,
   /** Larger whole answers are read, and translated, in threads of their own. */
   replyInPlaceBytesMax: 2 * 1024 * 1024,
   translateReplyInPlaceBytesMax: 128 * 1024,
@@ -27,8 +22,6 @@ export const upstreamBounds = {
   eventJsonBytesMax: 2 * 1024 * 1024,
   /** Pictures of one translated stream that its end repeats, or that wait for their place in it. */
   streamMediaBytesMax: 64 * 1024 * 1024,
-  /** What events above eventBytesMax hold in all: while they arrive, and until their reader has room for them. */
-  largeEventsBytesMax: 256 * 1024 * 1024,
   /** Shorter inputs are mostly frame, and say nothing of how many tokens a text has. */
   calibrationTokensMin: 64,
   /** Conversations, keys and workspaces whose recent answers are remembered, each with one model. */

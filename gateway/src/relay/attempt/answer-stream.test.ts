@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { bounds, Failure, Redactor, readableOf } from "#core/index.ts";
 import type { AnswerBody, PieceListener } from "#ports/index.ts";
 import { openaiChat, upstreamSide } from "#protocols/index.ts";
+import { callerMemory } from "../../../test/caller-memory.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
 import { AnswerStream } from "./answer-stream.ts";
-import { LargeMemory } from "./large-memory.ts";
 import { PieceQueue } from "./piece-queue.ts";
 
 const event = (text: string): Uint8Array =>
@@ -41,12 +41,13 @@ class PushedBody implements AnswerBody {
 }
 
 const redactor = () => new Redactor([]);
+const owner = { key: { id: "key_1" }, workspace: { id: "ws_1" } };
 
 function ground({ settles = true, drains = false } = {}) {
   const first = event("one");
   const clock = new FakeClock();
   const live = new Set<Pick<AnswerStream, "abort">>();
-  const memory = new LargeMemory("large events of streams", bounds.largeEventsBytesMax, bounds.eventBytesMax);
+  const memory = callerMemory();
   const body = new PushedBody();
   const tap = upstreamSide("openai-chat").listener.tapStream(false);
   const waiting = new PieceQueue(redactor);
@@ -70,7 +71,7 @@ function ground({ settles = true, drains = false } = {}) {
     start: { waiting, pending: null },
     inStream: (told) => told,
     redactor,
-    place: memory.open(),
+    place: memory.open(owner, "event"),
     idleMs: 1_000,
     drains,
   });
@@ -225,7 +226,7 @@ test("a large event is held while it arrives and until its reader asks for more;
 
 test("where there is no room for a large event its stream ends with an error, and the upstream is told to stop", () => {
   const { body, ends, memory, pull, said } = ground();
-  const others = Array.from({ length: 100 }, () => memory.open());
+  const others = Array.from({ length: 100 }, () => memory.open(owner, "event"));
   const isFull = others.some((place) => {
     try {
       place.hold(bounds.imageEventBytesMax);
@@ -238,6 +239,6 @@ test("where there is no room for a large event its stream ends with an error, an
   pull();
   pull();
   body.push(event("x".repeat(bounds.imageEventBytesMax - 1_000)).subarray(0, -1));
-  expect(said[1]).toContain('"code":"overloaded"');
-  expect([said[2], ends, body.cancelled]).toEqual(["close", ["failed overloaded", "over", "end"], 1]);
+  expect(said[1]).toContain(`"code":"rate_limit_exceeded"`);
+  expect([said[2], ends, body.cancelled]).toEqual(["close", ["failed rate_limit_exceeded", "over", "end"], 1]);
 });

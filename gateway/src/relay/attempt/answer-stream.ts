@@ -2,10 +2,9 @@ import { asFailure, type BodySink, bounds, Failure, type LiveBody, type Outcome,
 import type { OutboundAnswer, PieceListener } from "#ports/index.ts";
 import type { Dialect, StreamTap } from "#protocols/index.ts";
 import type { RelayDependencies } from "../dependencies.ts";
-import type { HeldMemory } from "./large-memory.ts";
 import type { PieceQueue } from "./piece-queue.ts";
 import { readTail, StreamEnd } from "./stream-end.ts";
-import type { StreamStart } from "./stream-start.ts";
+import type { StreamStart, StreamStartOptions } from "./stream-start.ts";
 
 /** Where a stream is accounted for: told of its way, and once of its end. */
 interface StreamEntry {
@@ -28,7 +27,7 @@ export interface AnswerStreamOptions {
   /** What was held back until the stream had begun. */
   readonly start: Pick<StreamStart, "waiting" | "pending">;
   /** Where that is held, and those that follow. */
-  readonly place: HeldMemory;
+  readonly place: StreamStartOptions["place"];
   readonly idleMs: number;
   /** An error that the tap found, as the caller is told of it. */
   readonly inStream: (told: Failure) => Failure;

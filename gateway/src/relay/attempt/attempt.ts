@@ -26,6 +26,7 @@ import { streamType, type TranslatedAnswer, type Translator, Warnings } from "..
 import { answerHeaders, translatedHeaders } from "./answer-headers.ts";
 import type { AttemptParts } from "./attempt-parts.ts";
 import type { CallTally } from "./call-tally.ts";
+import { holdingAnswer } from "./holding-answer.ts";
 import { type LaneMatch, matchLane } from "./lane-match.ts";
 import { openStream } from "./open-stream.ts";
 import { sendAttempt } from "./outbound.ts";
@@ -129,7 +130,7 @@ function isBytes(attempt: Attempt, answer: OutboundAnswer): boolean {
 /** A whole reply: read, checked and settled before the caller sees a byte of it. */
 function takeWhole(attempt: Attempt, answer: OutboundAnswer): Promise<Delivery> {
   const { idleMs } = attempt.selection.deployment.provider.timeouts;
-  return attempt.dependencies.answers.reading(answer, idleMs, async (bytes) =>
+  return holdingAnswer(attempt.dependencies.memory, attempt.call.principal, { answer, idleMs }, async (bytes) =>
     takeReply(attempt, answer, await readReply(attempt, bytes)),
   );
 }

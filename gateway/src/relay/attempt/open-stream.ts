@@ -27,9 +27,9 @@ export async function openStream(
   const { dependencies, call, selection, tally, entry } = attempt;
   const { provider } = selection.deployment;
   const { firstEventMs, idleMs } = provider.timeouts;
-  const { clock, events } = dependencies;
+  const { clock, memory } = dependencies;
   const { status } = answer;
-  const place = events.open();
+  const place = memory.open(call.principal, "event");
   try {
     entry.stream = tap;
     const redactor = (): Redactor => entry.redactor;

@@ -1,7 +1,6 @@
-import { bounds, type Redactor } from "#core/index.ts";
+import { bounds, type HeldMemory, type Redactor } from "#core/index.ts";
 import type { Clock, OutboundAnswer } from "#ports/index.ts";
 import type { StreamTap } from "#protocols/index.ts";
-import type { HeldMemory } from "./large-memory.ts";
 import { PieceQueue } from "./piece-queue.ts";
 
 /**

@@ -18,6 +18,7 @@ import { accountRedactor, type OutboundDraft } from "#providers/index.ts";
 import type { Selection } from "#routing/index.ts";
 import { answerHeaders } from "../attempt/answer-headers.ts";
 import type { CallTally } from "../attempt/call-tally.ts";
+import { holdingAnswer } from "../attempt/holding-answer.ts";
 import type { LaneMatch } from "../attempt/lane-match.ts";
 import { openStream } from "../attempt/open-stream.ts";
 import { addAttemptHeaders, forwardedHeaders } from "../attempt/request-headers.ts";
@@ -162,7 +163,8 @@ function listenerOf({ place, call }: PassedCall): Listener {
 
 function takeWhole(parts: PassedAttempt, answer: OutboundAnswer): Promise<Delivery> {
   const { dependencies, passed, tally, entry } = parts;
-  return dependencies.answers.reading(answer, passed.place.provider.timeouts.idleMs, async (read) => {
+  const { idleMs } = passed.place.provider.timeouts;
+  return holdingAnswer(dependencies.memory, passed.call.principal, { answer, idleMs }, async (read) => {
     if (!passed.isRead && makesObjects(passed) && read.length <= bounds.replyInPlaceBytesMax) {
       entry.kept.passed(madeObjects(passed, read));
     }

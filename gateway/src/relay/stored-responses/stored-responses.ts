@@ -25,6 +25,7 @@ import { passAtOnce } from "../attempt/answer-headers.ts";
 import { AnswerStream } from "../attempt/answer-stream.ts";
 import { attemptRedactor } from "../attempt/attempt-redactor.ts";
 import { withQuery } from "../attempt/forwarded-query.ts";
+import { holdingAnswer } from "../attempt/holding-answer.ts";
 import { PieceQueue } from "../attempt/piece-queue.ts";
 import { continueTrace, forwardedHeaders, ownIdempotencyKeys } from "../attempt/request-headers.ts";
 import { refusalOf } from "../attempt/upstream-refusal.ts";
@@ -131,7 +132,8 @@ async function deliver(asked: Asked, answer: OutboundAnswer): Promise<CallResult
       passAtOnce(headers);
       return { status, headers, body: openStream(asked, answer) };
     }
-    return await dependencies.answers.reading(answer, provider.timeouts.idleMs, async (body) => {
+    const { idleMs } = provider.timeouts;
+    return await holdingAnswer(dependencies.memory, call.principal, { answer, idleMs }, async (body) => {
       permit.settle(0);
       if (call.method === "DELETE") await endObject(dependencies, response);
       const isFailed = Buffer.from(body.buffer, body.byteOffset, body.length).includes('"failed"');
@@ -167,7 +169,7 @@ function openStream({ dependencies, call, permit, provider }: Asked, answer: Out
     inStream: inSafeWords,
     start: { waiting: new PieceQueue(redactor), pending: null },
     redactor,
-    place: dependencies.events.open(),
+    place: dependencies.memory.open(call.principal, "event"),
     idleMs: provider.timeouts.idleMs,
     drains: false,
   }).open();

@@ -11,6 +11,7 @@ export interface SpoolOptions {
   readonly directory: string;
   /** Told apart from the names that other processes of the same directory use. */
   readonly nextName: () => string;
+  readonly memoryBytesMax?: number;
   readonly diskBytesMax?: number;
 }
 
@@ -22,7 +23,10 @@ export function createSpool(options: SpoolOptions): Spool {
   const { directory, nextName } = options;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   removeLeftovers(directory);
-  const room = new SpoolRoom(bounds.spoolMemoryTotalBytesMax, options.diskBytesMax ?? bounds.spoolDiskBytesMax);
+  const room = new SpoolRoom(
+    options.memoryBytesMax ?? bounds.spoolMemoryTotalBytesMax,
+    options.diskBytesMax ?? bounds.spoolDiskBytesMax,
+  );
   return { open: () => new FileSpoolWriter(room, () => join(directory, `${nextName()}${suffix}`)) };
 }
 

@@ -1,9 +1,9 @@
-import { bounds, Failure, LastingFault, type Task } from "#core/index.ts";
+import { bounds, Failure, LastingFault, ownerOf, type Task } from "#core/index.ts";
 import type { BlobInfo, BlobStore } from "#ports/index.ts";
 import type { HeldRoom, VideoTasksOptions } from "../options.ts";
 import type { TaskBody } from "./task-body.ts";
 
-type Dependencies = Pick<VideoTasksOptions, "store" | "blobs" | "bodyRoom" | "clock" | "observer">;
+type Dependencies = Pick<VideoTasksOptions, "store" | "blobs" | "memory" | "clock" | "observer">;
 
 /**
  * Material of tasks as blobs, each of one task alone. A note in the store comes before the bytes, so that those of a process
@@ -42,10 +42,10 @@ export class Materials {
   }
 
   /** What a task that was accepted earlier is sent with; null for one without. Throws what reading it throws. */
-  async open({ id }: Pick<Task, "id">): Promise<MaterialInHand | null> {
-    const info = await this.#dependencies.store.material(id);
+  async open(task: Pick<Task, "id" | "keyId" | "workspaceId">): Promise<MaterialInHand | null> {
+    const info = await this.#dependencies.store.material(task.id);
     if (info === null) return null;
-    const hand = this.inHand(info, null, this.#dependencies.bodyRoom.open());
+    const hand = this.inHand(info, null, this.#dependencies.memory.open(ownerOf(task), "request"));
     try {
       hand.give(await hand.take());
       return hand;

@@ -1,5 +1,5 @@
 import { outcomeOf } from "#bodies/index.ts";
-import { asFailure, bounds, type Failure, type Task } from "#core/index.ts";
+import { asFailure, bounds, type Failure, ownerOf, type Task } from "#core/index.ts";
 import type { TaskStep } from "#ports/index.ts";
 import type { ReplyFacts } from "#protocols/index.ts";
 import { lanesOf, providerKind } from "#providers/index.ts";
@@ -108,14 +108,15 @@ export async function prepareResponse({ catalog, holds }: TaskDependencies, pass
 
 /** GET: shows it. POST: cancels it, which an ended one survives. Never throws. */
 async function askVendor(
-  { providerClient, accounts, answers, bodies }: TaskDependencies,
-  { account, upstreamId, upstreamModel }: Task,
+  { providerClient, accounts, memory, bodies }: TaskDependencies,
+  task: Task,
   method: "GET" | "POST",
   signal: AbortSignal,
 ): Promise<Seen> {
+  const { account, upstreamId, upstreamModel } = task;
   const kind = account === null ? null : providerKind(account.kind);
   if (account === null || kind === null || upstreamId === null) return { kind: "failed", failure: null };
-  const held = answers.open();
+  const held = memory.open(ownerOf(task), "answer");
   try {
     const provider = accounts.providerOf(account);
     const lane = lanesOf(kind, provider).find(({ endpoint }) => endpoint === "responses");

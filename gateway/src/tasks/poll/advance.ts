@@ -1,4 +1,4 @@
-import { bounds, type Model, type Task } from "#core/index.ts";
+import { bounds, type Model, ownerOf, type Task } from "#core/index.ts";
 import type { JsonObject } from "#protocols/index.ts";
 import { parseObject } from "#protocols/index.ts";
 import { type MaterialInHand, MaterialLost } from "../accept/materials.ts";
@@ -99,7 +99,7 @@ interface KeptBody {
 }
 
 /** A body that is large in its row was accepted by an earlier version; it is worked on as it would be today. */
-async function keptBody({ materials, bodies, blobs, bodyRoom }: TaskDependencies, task: Task): Promise<KeptBody> {
+async function keptBody({ materials, bodies, blobs, memory }: TaskDependencies, task: Task): Promise<KeptBody> {
   if (task.request.length <= bounds.taskOutlineBytesMax) {
     const value = parseObject(task.request);
     if (value === null) throw new MaterialLost();
@@ -108,5 +108,5 @@ async function keptBody({ materials, bodies, blobs, bodyRoom }: TaskDependencies
   const bytes = new TextEncoder().encode(task.request);
   const { value, material } = (await readTaskBody({ bodies, blobs }, task.id, { bytes, openai: null }, null)).body;
   if (material === null) return { value, material };
-  return { value, material: materials.inHand(material, material.bytes, bodyRoom.open()) };
+  return { value, material: materials.inHand(material, material.bytes, memory.open(ownerOf(task), "request")) };
 }

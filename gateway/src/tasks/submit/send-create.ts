@@ -1,5 +1,5 @@
 import { outcomeOf } from "#bodies/index.ts";
-import { asFailure, bounds, type Deployment, type Failure, type Provider, type Task } from "#core/index.ts";
+import { asFailure, bounds, type Deployment, type Failure, ownerOf, type Provider, type Task } from "#core/index.ts";
 import { parseObject } from "#protocols/index.ts";
 import { isGood, type RequestClocks, type WholeAnswer } from "#provider-client/index.ts";
 import { accountRedactor, type OutboundDraft } from "#providers/index.ts";
@@ -50,7 +50,7 @@ export async function prepareCreate(
   const { turn, media } = fetches
     ? await fetchMaterial(resolved, taskId, dependencies.transport, ownSignal())
     : resolved;
-  const held = dependencies.bodyRoom.open();
+  const held = dependencies.memory.open(ownerOf(task), "request");
   try {
     held.hold(inRequest * sizeOf(media));
     const worked = await dependencies.bodies.do(

@@ -212,7 +212,12 @@ function servedBy(model: Model, { model: asked, asked: request }: Task) {
 }
 
 /** What the gateway itself says when it has no room or no thread, or cannot reach its own files. */
-const notNow: ReadonlySet<Failure["code"]> = new Set(["overloaded", "draining", "storage_unavailable"] as const);
+const notNow: ReadonlySet<Failure["code"]> = new Set([
+  "overloaded",
+  "rate_limit_exceeded",
+  "draining",
+  "storage_unavailable",
+] as const);
 
 /** Long enough for a vendor's list to show what it has. */
 const unknownFirstLookMs = 10_000;

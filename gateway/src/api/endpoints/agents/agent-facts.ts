@@ -60,7 +60,7 @@ export const takeTelemetry: Endpoint = async (dependencies, exchange) => {
   const principal = await authenticated(dependencies, exchange);
   const { agentTelemetry } = dependencies;
   const signal = telemetrySignals.find((each) => exchange.request.url.split("?", 1)[0]?.endsWith(`/v1/${each}`));
-  const place = dependencies.bodyRoom.open();
+  const place = dependencies.memory.open(principal, "request");
   try {
     if (agentTelemetry === null || signal === undefined || !agentTelemetry.takes(signal)) {
       await readBytes(exchange, place, droppedTelemetry);

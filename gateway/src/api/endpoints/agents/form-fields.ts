@@ -1,5 +1,5 @@
 import { wholeOf } from "#bodies/index.ts";
-import { bounds, Failure } from "#core/index.ts";
+import { anonymousOwner, bounds, Failure } from "#core/index.ts";
 import { readPieces } from "../../body.ts";
 import type { BodyRules } from "../../body-rules.ts";
 import type { ApiDependencies, Exchange } from "../../dependencies.ts";
@@ -9,7 +9,7 @@ const agentForm: BodyRules = { bytesMax: bounds.agentFormBytesMax, packed: false
 
 /** Reads whatever is sent, within a bound, and does not look at it. */
 export async function readAnything(dependencies: ApiDependencies, exchange: Exchange): Promise<Uint8Array> {
-  const place = dependencies.bodyRoom.open();
+  const place = dependencies.memory.open(anonymousOwner(exchange.address()), "request");
   try {
     return wholeOf(await readPieces(dependencies, exchange, place, agentForm));
   } finally {

@@ -1,0 +1,72 @@
+import { bounds, Failure, type HeldMemory } from "#core/index.ts";
+import type { MessageGuard } from "#http-server/index.ts";
+import type { Clock } from "#ports/index.ts";
+
+export interface IncomingMessagesOptions {
+  readonly held: HeldMemory;
+  readonly clock: Pick<Clock, "after">;
+  /** Called once. */
+  readonly refuse: (failure: Failure) => void;
+}
+
+/** The messages of one WebSocket from the first head of a frame until its session has them. */
+export class IncomingMessages implements MessageGuard {
+  readonly #options: IncomingMessagesOptions;
+  /** Sizes of those that have come and are not read yet, oldest first. */
+  readonly #whole: number[] = [];
+  #wholeBytes = 0;
+  #stopDeadline: (() => void) | null = null;
+  #arriving = 0;
+  #over = false;
+
+  constructor(options: IncomingMessagesOptions) {
+    this.#options = options;
+  }
+
+  grows(bytes: number): boolean {
+    if (this.#over) return false;
+    this.#arriving = bytes;
+    try {
+      this.#options.held.hold(this.#wholeBytes + bytes);
+    } catch (thrown) {
+      this.#refuse(thrown as Failure);
+      return false;
+    }
+    this.#stopDeadline ??= this.#options.clock.after(bounds.socketMessageMs, () => this.#refuse(tooSlow()));
+    return true;
+  }
+
+  ends(): void {
+    this.#stop();
+    this.#whole.push(this.#arriving);
+    this.#wholeBytes += this.#arriving;
+    this.#arriving = 0;
+  }
+
+  /** The session has the oldest. */
+  read(): void {
+    this.#wholeBytes -= this.#whole.shift() ?? 0;
+    if (!this.#over) this.#options.held.keep(this.#wholeBytes + this.#arriving);
+  }
+
+  close(): void {
+    this.#over = true;
+    this.#stop();
+    this.#options.held.release();
+  }
+
+  #refuse(failure: Failure): void {
+    this.close();
+    this.#options.refuse(failure);
+  }
+
+  #stop(): void {
+    this.#stopDeadline?.();
+    this.#stopDeadline = null;
+  }
+}
+
+function tooSlow(): Failure {
+  const seconds = bounds.socketMessageMs / 1_000;
+  return new Failure("request_timeout", `The message did not arrive within ${seconds} seconds.`);
+}

@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { memoryBytesDefault, memoryLimits, memoryParts } from "./memory-bounds.ts";
+
+const mebibyte = 1024 * 1024;
+const root = join(import.meta.dir, "../../../..");
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+const sum = (total: number): number => memoryParts.reduce((bytes, part) => bytes + part.bytes(total), 0);
+
+test("all bounds on memory add up to no more than the memory there is", () => {
+  for (let total = 1024 * mebibyte; total <= 65_536 * mebibyte; total += 512 * mebibyte) {
+    expect(sum(total)).toBeLessThanOrEqual(total);
+  }
+});
+
+test("what is shipped gives the gateway the memory that it takes where nothing is said", () => {
+  const limits = ["deploy/chart/values.yaml", "deploy/manifests/sluice.yaml"].map(
+    (path) => /limits:\s*\{?\s*memory: (\d+)Gi/.exec(read(path))?.[1],
+  );
+  expect(limits).toEqual(["2", "2"]);
+  // The unit and compose set no limit, or one that the gateway reads as its own.
+  for (const path of ["deploy/sluice.service", "deploy/compose.yaml", "deploy/compose.small.yaml"]) {
+    for (const [, amount] of read(path).matchAll(/^\s*(?:MemoryMax=|mem_limit:\s*|memory:\s*)(\d+)(?:g|G|Gi)\s*$/gm)) {
+      expect(Number(amount) * 1024 * mebibyte).toBeGreaterThanOrEqual(memoryBytesDefault);
+    }
+  }
+  expect(sum(memoryBytesDefault)).toBeLessThanOrEqual(2 * 1024 * mebibyte);
+});
+
+test("a process of the default size carries 5,000 streams", () => {
+  expect(memoryLimits(memoryBytesDefault).connectionsMax).toBeGreaterThan(5_000);
+});
+
+test("the documents show the table", () => {
+  const text = read("docs/operations.md");
+  for (const { name, what, bytes } of memoryParts) {
+    expect(text).toContain(`| ${name} | ${Math.round(bytes(memoryBytesDefault) / mebibyte)} MiB | ${what} |`);
+  }
+});

@@ -1,0 +1,73 @@
+import type { CallerMemoryLimits } from "../caller-memory.ts";
+import { requestsBounds } from "./requests-bounds.ts";
+
+const mebibyte = 1024 * 1024;
+
+/** What is held for an open connection and its stream, both ways: measured, with the runtime's sockets. */
+const bytesOfConnection = 42 * 1024;
+
+/** A process that says nothing, in a cgroup without a limit. */
+export const memoryBytesDefault = 2048 * mebibyte;
+/** With less the gateway cannot do its work. */
+export const memoryBytesMin = 512 * mebibyte;
+
+interface MemoryPart {
+  readonly name: string;
+  readonly what: string;
+  /** The most that it takes, of so much in all. */
+  readonly bytes: (total: number) => number;
+}
+
+/**
+ * What the memory of a process is for: each part with its bound, which is enforced where it is used. From 1 GiB on they add up to no more than
+ * SLUICE_MEMORY_MB. `docs/operations.md` shows the same table.
+ */
+export const memoryParts = [
+  {
+    name: "process",
+    what: "The runtime, the program, its sign-in library and console files.",
+    bytes: () => 150 * mebibyte,
+  },
+  {
+    name: "caches",
+    what: "Keys, objects at upstreams, health, counters: bounded by entries.",
+    bytes: () => 64 * mebibyte,
+  },
+  {
+    name: "large",
+    what: "Held for callers: bodies, messages, answers, events, conversations.",
+    bytes: (total) => (total * 5) / 16,
+  },
+  { name: "small", what: "The same of those up to 256 KiB.", bytes: (total) => total / 16 },
+  { name: "connections", what: "Callers' connections with their streams, 42 KiB each.", bytes: (total) => total / 4 },
+  { name: "spool", what: "Forms that wait to be sent, before they go to the disk.", bytes: (total) => total / 32 },
+  {
+    name: "queues",
+    what: "Journal, explanations, telemetry and log that wait to be written.",
+    bytes: (total) => total / 16,
+  },
+  {
+    name: "threads",
+    what: "Code and stacks of threads for bodies, the ledger and reports.",
+    bytes: () => 64 * mebibyte,
+  },
+] as const satisfies readonly MemoryPart[];
+
+export interface MemoryLimits extends CallerMemoryLimits {
+  readonly connectionsMax: number;
+  readonly spoolBytes: number;
+}
+
+/** The bounds of a process that may use so much. */
+export function memoryLimits(totalBytes: number): MemoryLimits {
+  const part = (name: (typeof memoryParts)[number]["name"]): number =>
+    Math.floor(memoryParts.find((each) => each.name === name)?.bytes(totalBytes) ?? 0);
+  return {
+    largeBytes: part("large"),
+    smallBytes: part("small"),
+    // A body counts as it arrived, and once more as it is sent.
+    smallBytesMax: Math.min(2 * requestsBounds.bodyAtOnceBytesMax, part("small") / 8),
+    connectionsMax: Math.floor(part("connections") / bytesOfConnection),
+    spoolBytes: part("spool"),
+  };
+}

@@ -1,0 +1,60 @@
+import { afterEach, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { until } from "../../../test/until.ts";
+import { type StartedGateway, startGateway } from "../started-gateway.ts";
+
+let gateway: StartedGateway;
+let sockets: Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  sockets = [];
+  await gateway.stop();
+});
+
+/** A sign-in that sends no more than one byte of its body. Resolves once its head has been read. */
+async function slowSignIn(): Promise<Socket> {
+  const socket = connect(gateway.gateway.server.port, "127.0.0.1");
+  sockets.push(socket);
+  socket.on("error", () => {});
+  let answer = "";
+  socket.on("data", (bytes) => {
+    answer += bytes.toString("latin1");
+  });
+  socket.write(
+    "POST /api/auth/sign-in/email HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n" +
+      "sec-fetch-site: same-origin\r\nexpect: 100-continue\r\ncontent-length: 60\r\n\r\n{",
+  );
+  await until(() => answer.includes("100 Continue"));
+  return socket;
+}
+
+const openFiles = (): number => readdirSync("/proc/self/fd").length;
+
+test.skipIf(process.platform !== "linux")("a body that does not come costs one descriptor, not three", async () => {
+  gateway = await startGateway({ environment: { httpServer: "own" } });
+  await slowSignIn();
+  const before = openFiles();
+  const count = 30;
+  await Promise.all(Array.from({ length: count }, slowSignIn));
+  expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+  // One here and one there; ten of other work.
+  expect(openFiles() - before).toBeLessThan(2 * count + 10);
+});
+
+test("a caller that leaves while it sends its body is a 499, and no error", async () => {
+  gateway = await startGateway({ environment: { httpServer: "runtime" } });
+  const socket = connect(gateway.gateway.server.port, "127.0.0.1");
+  sockets.push(socket);
+  socket.write(
+    "POST /api/auth/sign-in/email HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n" +
+      "sec-fetch-site: same-origin\r\ncontent-length: 60\r\n\r\n{",
+    () => socket.destroy(),
+  );
+  const text = await until(async () => {
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    return /status="(?:499|500)"/.test(metrics) ? metrics : null;
+  });
+  expect(text).not.toContain('status="500"');
+  expect(text).toContain('status="499"');
+});
