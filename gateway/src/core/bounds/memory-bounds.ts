@@ -3,9 +3,6 @@ import { requestsBounds } from "./requests-bounds.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** What is held for an open connection and its stream, both ways: measured, with the runtime's sockets. */
-const bytesOfConnection = 42 * 1024;
-
 /** A process that says nothing, in a cgroup without a limit. */
 export const memoryBytesDefault = 2048 * mebibyte;
 /** With less the gateway cannot do its work. */
@@ -19,8 +16,9 @@ interface MemoryPart {
 }
 
 /**
- * What the memory of a process is for: each part with its bound, which is enforced where it is used. From 1 GiB on they add up to no more than
- * SLUICE_MEMORY_MB. `docs/operations.md` shows the same table.
+ * What the memory of a process is for. `large`, `small` and `spool` are enforced where they are used; the other parts are what is
+ * left for things with bounds of their own, and for connections, whose number is not limited. From 1 GiB on they add up to no
+ * more than SLUICE_MEMORY_MB. `docs/operations.md` shows the same table.
  */
 export const memoryParts = [
   {
@@ -54,7 +52,6 @@ export const memoryParts = [
 ] as const satisfies readonly MemoryPart[];
 
 export interface MemoryLimits extends CallerMemoryLimits {
-  readonly connectionsMax: number;
   readonly spoolBytes: number;
 }
 
@@ -67,7 +64,6 @@ export function memoryLimits(totalBytes: number): MemoryLimits {
     smallBytes: part("small"),
     // A body counts as it arrived, and once more as it is sent.
     smallBytesMax: Math.min(2 * requestsBounds.bodyAtOnceBytesMax, part("small") / 8),
-    connectionsMax: Math.floor(part("connections") / bytesOfConnection),
     spoolBytes: part("spool"),
   };
 }
