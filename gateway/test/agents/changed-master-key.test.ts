@@ -74,7 +74,7 @@ test("the first master key makes tokens of every sign-in: what has to end when i
 test("rotate keeps the old key file for backups of its time, and the gateway goes on with both", async () => {
   await command("backup", join(folder, "before.sqlite"), "--json");
   const rotated = await command("master-key", "rotate", "--json");
-  expect(rotated.old_key_file).toMatch(/master\.key\.until-\d{8}T\d{6}Z$/);
+  expect(rotated.old_key_file).toMatch(/master\.key\.until-\d{8}T\d{9}Z$/);
   expect(readFileSync(rotated.old_key_file, "utf8")).toBe(readFileSync(stolen, "utf8"));
   expect(statSync(rotated.old_key_file).mode & 0o777).toBe(0o600);
   await ground.stop();

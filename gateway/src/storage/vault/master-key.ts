@@ -60,10 +60,10 @@ export function replaceKeyFile(
   { now, keep = true }: { readonly now: number; readonly keep?: boolean },
 ): string | null {
   const path = keyFileIn(dataDir);
-  const kept = keep ? `${path}.until-${compactTime(now)}` : null;
   const draft = writeDraft(path, key);
+  let kept: string | null = null;
   try {
-    if (kept !== null) linkSync(path, kept);
+    if (keep) kept = linkKept(path, now);
     renameSync(draft, path);
   } finally {
     rmSync(draft, { force: true });
@@ -72,10 +72,20 @@ export function replaceKeyFile(
   return kept;
 }
 
+/** Keeps the key file under a name of its own, also where two keys are replaced at one time. */
+function linkKept(path: string, now: number): string {
+  for (let at = now; ; at++) {
+    const kept = `${path}.until-${compactTime(at)}`;
+    if (existsSync(kept)) continue;
+    linkSync(path, kept);
+    return kept;
+  }
+}
+
 /** Earlier master keys that were kept, newest first. */
 export function keptKeyFiles(dataDir: string): readonly string[] {
   if (!existsSync(dataDir)) return [];
-  const names = readdirSync(dataDir).filter((name) => /^master\.key\.until-\d{8}T\d{6}Z$/.test(name));
+  const names = readdirSync(dataDir).filter((name) => /^master\.key\.until-\d{8}T\d{9}Z$/.test(name));
   return names
     .sort()
     .reverse()
@@ -89,9 +99,9 @@ export function keptKey(path: string): Uint8Array {
   return bytes;
 }
 
-/** For names of files: 20261124T220500Z. */
+/** For names of files: 20261124T220500123Z. */
 function compactTime(ms: number): string {
-  return new Date(ms).toISOString().replaceAll(/[-:]|\.\d+/g, "");
+  return new Date(ms).toISOString().replaceAll(/[-:.]/g, "");
 }
 
 const keyFileIn = (dataDir: string) => join(dataDir, "master.key");
