@@ -121,7 +121,7 @@ await onPostgres("while the database is away", () => {
           .toSorted(),
       ).toEqual([
         "info Due assets are read again.",
-        "info The store of video tasks can be read again.",
+        "info The store of tasks can be read again.",
         "info The sums of usage are folded again.",
       ]);
     } finally {
