@@ -17,7 +17,7 @@ test("assets that do not fit into the memory for bodies are not all read before 
   const memory = new CallerMemory({ largeBytes: 20_000, smallBytes: 0, smallBytesMax: 0 });
   const place = memory.open(principal, "request");
   const put = withAssets(dependencies, principal, { body: Buffer.from(JSON.stringify({ image })), marks: null }, place);
-  await expect(put).rejects.toMatchObject({ code: "rate_limit_exceeded" });
+  await expect(put).rejects.toMatchObject({ code: "overloaded" });
   expect(read).toBe(3);
   place.release();
   expect(memory.bytes).toBe(0);

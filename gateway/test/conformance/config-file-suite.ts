@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,11 +8,6 @@ import type { LogLevel, Observer } from "#ports/index.ts";
 import { until } from "../../../test/until.ts";
 import { watchConfig } from "../../src/main/config-source.ts";
 import { findKey, makeKey, newKey, type StoreGround, type StoreGroundFactory, silentObserver } from "./store-ground.ts";
-
-const folders: string[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
 
 const [ciSecret, betaSecret] = ["a-secret-of-the-ci-key-that-nobody-knows", "a-secret-of-the-beta-key-of-somebody"];
 const directory = makeScimTokenSecret(new Uint8Array(keySecretBytes).fill(7));
@@ -60,7 +55,6 @@ const keptTables = [
 /** A config file that the stores follow, on the clock of the ground. */
 async function followed(ground: StoreGround, { configPrune }: { readonly configPrune: boolean }) {
   const folder = mkdtempSync(join(tmpdir(), "sluice-config-"));
-  folders.push(folder);
   const file = join(folder, "sluice.yaml");
   const readings: { result: string; detail: string }[] = [];
   const warnings: { level: LogLevel; objects: unknown }[] = [];
@@ -91,7 +85,10 @@ async function followed(ground: StoreGround, { configPrune }: { readonly configP
       });
       return readings.at(-1);
     },
-    [Symbol.asyncDispose]: () => watch.close(),
+    async [Symbol.asyncDispose]() {
+      await watch.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
 }
 

@@ -119,7 +119,7 @@ describe("removing a group", () => {
     expect(shown.body).toMatchObject({ name: "one", state: "revoked", group: { name: "default" } });
     const last = (await ground.audit()).at(-1);
     expect(last).toMatchObject({ action: "remove", object: "group acme/batch", workspace_id: ground.acme.id });
-    expect(JSON.parse(last?.before ?? "")).toMatchObject({ revoked_keys: 1, revoked_keys_moved_to: "default" });
+    expect(JSON.parse(last?.before ?? "")).toMatchObject({ idle_keys: 1, idle_keys_moved_to: "default" });
   });
 
   test("leaves the last one, so that there is always one for a key", async () => {

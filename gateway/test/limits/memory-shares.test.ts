@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { patienceMs, until } from "../../../test/until.ts";
+import { until } from "../../../test/until.ts";
 import { type RawUpstream, rawAnswer, startRawUpstream } from "../raw-upstream.ts";
 import { aliceKey, hello, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
@@ -77,49 +77,41 @@ const head = (bytes: number, path = "/v1/chat/completions"): string =>
   `POST ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${aliceKey}\r\n` +
   `content-type: application/json\r\ncontent-length: ${bytes}\r\n\r\n`;
 
-test(
-  "another workspace's calls are answered while one key holds bodies of all sizes that do not end",
-  async () => {
-    // 20 MiB for what is large, 4 MiB for what is small.
-    await start(64 * mebibyte);
-    const refused: (() => string)[] = [];
-    for (const bytes of [...Array(12).fill(2 * mebibyte), ...Array(60).fill(200_000)] as number[]) {
-      refused.push(attack(head(bytes) + " ".repeat(bytes - 1)).answer);
-    }
-    // Each is held, or refused because of those that are held.
-    const isOver = (answer: string): boolean => answer.startsWith("HTTP/1.1 429 ");
-    await until(async () => {
-      const over = refused.filter((answer) => isOver(answer())).length;
-      return over > 0 && (await heldFor("request")) >= (12 * mebibyte * 8) / 10;
-    });
-    await bobIsServed();
-    expect(await metric('sluice_caller_memory_refusals_total{kind="request",cause="key"}')).toBeGreaterThan(0);
-    expect(await metric('sluice_caller_memory_refusals_total{kind="request",cause="all"}')).toBe(0);
-    for (const socket of sockets) socket.destroy();
-    await until(async () => (await heldFor("request")) === 0);
-  },
-  patienceMs,
-);
+test("another workspace's calls are answered while one key holds bodies of all sizes that do not end", async () => {
+  // 20 MiB for what is large, 4 MiB for what is small.
+  await start(64 * mebibyte);
+  const refused: (() => string)[] = [];
+  for (const bytes of [...Array(12).fill(2 * mebibyte), ...Array(60).fill(200_000)] as number[]) {
+    refused.push(attack(head(bytes) + " ".repeat(bytes - 1)).answer);
+  }
+  // Each is held, or refused because of those that are held.
+  const isOver = (answer: string): boolean => answer.startsWith("HTTP/1.1 429 ");
+  await until(async () => {
+    const over = refused.filter((answer) => isOver(answer())).length;
+    return over > 0 && (await heldFor("request")) >= (12 * mebibyte * 8) / 10;
+  });
+  await bobIsServed();
+  expect(await metric('sluice_caller_memory_refusals_total{kind="request",cause="key"}')).toBeGreaterThan(0);
+  expect(await metric('sluice_caller_memory_refusals_total{kind="request",cause="all"}')).toBe(0);
+  for (const socket of sockets) socket.destroy();
+  await until(async () => (await heldFor("request")) === 0);
+});
 
-test(
-  "another workspace's calls are answered while nobody reads the large answers of one key, and these count as its own",
-  async () => {
-    // 80 MiB for what is large. An answer counts twice while it is read.
-    await start(256 * mebibyte);
-    const ask = JSON.stringify({ model: "vectors", input: "hello" });
-    const attacks = Array.from({ length: 6 }, () => attack(head(ask.length, "/v1/embeddings")));
-    for (const { socket } of attacks) {
-      socket.pause();
-      socket.write(ask);
-    }
-    const refused = 'sluice_caller_memory_refusals_total{kind="answer",cause="key"}';
-    await until(async () => (await metric(refused)) > 0 && (await heldFor("unread")) >= 4 * mebibyte);
-    await bobIsServed();
-    for (const socket of sockets) socket.destroy();
-    await until(async () => (await heldFor("unread")) === 0);
-  },
-  patienceMs,
-);
+test("another workspace's calls are answered while nobody reads the large answers of one key, and these count as its own", async () => {
+  // 80 MiB for what is large. An answer counts twice while it is read.
+  await start(256 * mebibyte);
+  const ask = JSON.stringify({ model: "vectors", input: "hello" });
+  const attacks = Array.from({ length: 6 }, () => attack(head(ask.length, "/v1/embeddings")));
+  for (const { socket } of attacks) {
+    socket.pause();
+    socket.write(ask);
+  }
+  const refused = 'sluice_caller_memory_refusals_total{kind="answer",cause="key"}';
+  await until(async () => (await metric(refused)) > 0 && (await heldFor("unread")) >= 4 * mebibyte);
+  await bobIsServed();
+  for (const socket of sockets) socket.destroy();
+  await until(async () => (await heldFor("unread")) === 0);
+});
 
 const handshake =
   `GET /v1/responses HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${aliceKey}\r\nconnection: upgrade\r\n` +
@@ -135,51 +127,43 @@ function unfinishedFrame(bytes: number): Buffer {
   return frame;
 }
 
-test(
-  "another workspace's calls are answered while one key's WebSocket messages do not end, and each is counted by its declared size",
-  async () => {
-    // 20 MiB for what is large, 4 MiB for what is small.
-    await start(64 * mebibyte);
-    const attacks = Array.from({ length: 12 }, () => attack(handshake));
-    await until(() => attacks.every(({ answer }) => answer().startsWith("HTTP/1.1 101 ")));
-    for (const { socket } of attacks) socket.write(unfinishedFrame(2 * mebibyte));
-    // Whoever finds no room is told so, in an event, and its socket ends.
-    const refused = attacks.map(({ answer }) => answer);
-    await until(() => refused.filter((answer) => answer().includes('"code":"rate_limit_exceeded"')).length >= 9);
-    await bobIsServed();
-    expect(await heldFor("frame")).toBeGreaterThan(0);
-    expect(await heldFor("frame")).toBeLessThanOrEqual(10 * mebibyte);
-    for (const socket of sockets) socket.destroy();
-    await until(async () => (await heldFor("frame")) === 0);
-  },
-  patienceMs,
-);
+test("another workspace's calls are answered while one key's WebSocket messages do not end, and each is counted by its declared size", async () => {
+  // 20 MiB for what is large, 4 MiB for what is small.
+  await start(64 * mebibyte);
+  const attacks = Array.from({ length: 12 }, () => attack(handshake));
+  await until(() => attacks.every(({ answer }) => answer().startsWith("HTTP/1.1 101 ")));
+  for (const { socket } of attacks) socket.write(unfinishedFrame(2 * mebibyte));
+  // Whoever finds no room is told so, in an event, and its socket ends.
+  const refused = attacks.map(({ answer }) => answer);
+  await until(() => refused.filter((answer) => answer().includes('"code":"rate_limit_exceeded"')).length >= 9);
+  await bobIsServed();
+  expect(await heldFor("frame")).toBeGreaterThan(0);
+  expect(await heldFor("frame")).toBeLessThanOrEqual(10 * mebibyte);
+  for (const socket of sockets) socket.destroy();
+  await until(async () => (await heldFor("frame")) === 0);
+});
 
-test(
-  "a message that came is not held any more, whole or in fragments",
-  async () => {
-    // 20 MiB for what is large, 4 MiB for what is small.
-    await start(64 * mebibyte);
-    const { socket, answer } = attack(handshake);
-    await until(() => answer().startsWith("HTTP/1.1 101 "));
-    const bytes = mebibyte;
-    const whole = unfinishedFrame(bytes);
-    socket.write(whole);
-    await until(async () => (await heldFor("frame")) === 2 * bytes);
-    socket.write(" ");
-    // Spaces are no request: it is told so.
-    await until(() => answer().includes('"type":"error"'));
-    await until(async () => (await heldFor("frame")) === 0);
-    const fragment = unfinishedFrame(bytes);
-    fragment[0] = 0x01;
-    socket.write(Buffer.concat([fragment, Buffer.from(" ")]));
-    const ping = Buffer.from([0x89, 0x80, 0, 0, 0, 0]);
-    socket.write(ping);
-    fragment[0] = 0x80;
-    socket.write(fragment);
-    await until(async () => (await heldFor("frame")) === 4 * bytes);
-    socket.write(" ");
-    await until(async () => (await heldFor("frame")) === 0);
-  },
-  patienceMs,
-);
+test("a message that came is not held any more, whole or in fragments", async () => {
+  // 20 MiB for what is large, 4 MiB for what is small.
+  await start(64 * mebibyte);
+  const { socket, answer } = attack(handshake);
+  await until(() => answer().startsWith("HTTP/1.1 101 "));
+  const bytes = mebibyte;
+  const whole = unfinishedFrame(bytes);
+  socket.write(whole);
+  await until(async () => (await heldFor("frame")) === 2 * bytes);
+  socket.write(" ");
+  // Spaces are no request: it is told so.
+  await until(() => answer().includes('"type":"error"'));
+  await until(async () => (await heldFor("frame")) === 0);
+  const fragment = unfinishedFrame(bytes);
+  fragment[0] = 0x01;
+  socket.write(Buffer.concat([fragment, Buffer.from(" ")]));
+  const ping = Buffer.from([0x89, 0x80, 0, 0, 0, 0]);
+  socket.write(ping);
+  fragment[0] = 0x80;
+  socket.write(fragment);
+  await until(async () => (await heldFor("frame")) === 4 * bytes);
+  socket.write(" ");
+  await until(async () => (await heldFor("frame")) === 0);
+});
