@@ -108,7 +108,7 @@ export const failureCauses = {
 
 export type FailureCause = keyof typeof failureCauses;
 
-/** What is known of a failed attempt. `status`: the upstream's; null: it gave none. */
+/** Facts about a failed attempt. `status` is the upstream's HTTP status; null if it sent none. */
 interface FailedWith {
   readonly code: string;
   readonly status: number | null;

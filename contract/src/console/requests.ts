@@ -22,7 +22,7 @@ export const requestRowSchema = z.object({
   held_usd: usd
     .nullable()
     .describe(
-      "What is held for a background response until it ends; 0 where no budget applies. null: it has ended, or is no background response.",
+      "USD held for a pending background response; 0 if no budget applies. null for ended attempts and all other requests.",
     ),
 });
 export type RequestRow = z.infer<typeof requestRowSchema>;

@@ -45,7 +45,9 @@ export const consoleSettingsSchema = z.object({
       callback_url: z.string(),
       suspended: z
         .boolean()
-        .describe("No longer in the config file: nobody signs in by it until it is declared again."),
+        .describe(
+          "The config file no longer declares this account: sign-in with it is off until the file declares it again.",
+        ),
     }),
   ),
   mail: z.object({ configured: z.boolean(), from: z.string().nullable() }),

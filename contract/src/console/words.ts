@@ -18,7 +18,7 @@ export const passThrough = passThroughSchema.describe(
 export const managedBy = z
   .enum(["file", "console", "suspended"])
   .describe(
-    "`file` objects are read-only here: change the config file. `suspended` objects were declared by the config file once: they serve nobody, can be deleted, and resume when the file declares them again.",
+    "`file` objects are read-only here: change the config file. `suspended` objects are no longer in the config file: they cannot be used, can be deleted, and resume when the file declares them again.",
   );
 
 /** A page of a list, newest or first first. `next` goes into `cursor`; null at the end. */

@@ -7,13 +7,13 @@ export const redactedText = "[redacted]";
 /**
  * Takes secrets out of what an upstream says: whole, any part of 12 characters, a beginning of 8, also
  * escaped for JSON, URL-encoded, in base64 or masked in the middle ("sk-pr…wxyz"); and whatever looks like a credential.
- * Made when something failed. A text is searched once, however many secrets there are.
+ * A text is searched once, however many secrets there are.
  */
 export class Redactor {
   readonly #parts = new Map<string, Place[]>();
   /** Which pairs of characters a part begins with, one bit for each: most of a text is passed over by it. */
   readonly #pairs = new Uint8Array(8_192);
-  /** Documents, which begin as any other does, and what is too short to have parts. */
+  /** Secrets that are searched for only as a whole: JSON documents, whose beginnings are alike, and short secrets. */
   readonly #whole: string[] = [];
   readonly #words: string[] = [];
   readonly #base: Redactor | null;

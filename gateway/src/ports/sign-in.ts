@@ -49,7 +49,7 @@ export interface OidcAccount {
   readonly graceHours: number;
   /** The claim that holds the id by which a directory (SCIM) knows the same person; null: `oid` at Microsoft's issuers, none elsewhere. */
   readonly directoryClaim: string | null;
-  /** The config file declared it once and does not any more: nobody signs in by it. */
+  /** The config file no longer declares it, so sign-in with it is off. */
   readonly suspended?: true;
 }
 

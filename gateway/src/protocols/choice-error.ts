@@ -11,7 +11,7 @@ export function choiceError({ choices, base_resp }: JsonObject): JsonObject | nu
   const { status_code, status_msg } = objectOf(base_resp);
   const code = numberOf(status_code);
   if (all.length > 0 || code === null || code === 0) return null;
-  return { code: statuses.get(code) ?? code, message: status_msg };
+  return { code: minimaxStatus(code) ?? code, message: status_msg };
 }
 
 function isUnanswered({ error, message }: JsonObject): boolean {
@@ -19,18 +19,26 @@ function isUnanswered({ error, message }: JsonObject): boolean {
   return isObject(error) && (content ?? "") === "" && arrayOf(tool_calls).length === 0;
 }
 
-/** Of MiniMax's codes: rates, keys, credit, and requests that it does not take. */
+/** MiniMax: a plan that is used up. */
+export const minimaxPlanUsedUp = 2056;
+
+/** The HTTP status that a code of MiniMax's `base_resp` stands for. Undefined: a code that is not known. */
+export function minimaxStatus(code: number): number | undefined {
+  return statuses.get(code);
+}
+
 const statuses: ReadonlyMap<number, number> = new Map([
   [1002, 429],
   [1004, 401],
   [1008, 402],
   [1026, 400],
   [1027, 400],
+  // Tokens per minute, connections, characters that are not visible, a rate that grows too fast, a plan that is used up (K).
   [1039, 429],
   [1041, 429],
   [1042, 400],
   [2013, 400],
   [2045, 429],
   [2049, 401],
-  [2056, 429],
+  [minimaxPlanUsedUp, 429],
 ]);

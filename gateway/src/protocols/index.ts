@@ -21,6 +21,7 @@ export {
 export { AnyTap, nothingTold } from "./any-wire.ts";
 export { type Edit, splice } from "./bytes.ts";
 export { type CallEndpointId, callerSide } from "./caller-side.ts";
+export { minimaxPlanUsedUp, minimaxStatus } from "./choice-error.ts";
 export type {
   AnswerContext,
   AnswerSource,

@@ -29,7 +29,7 @@ export function secretsOf({ kind, secret, settings }: Provider): readonly string
   return found.filter((text) => text !== "");
 }
 
-/** Hides the secrets of an account. Made once for each, at its first failure. */
+/** Hides the secrets of a provider. Built once per provider object, on first use. */
 export function accountRedactor(provider: Provider): Redactor {
   const known = redactors.get(provider);
   if (known !== undefined) return known;

@@ -17,7 +17,7 @@ export interface Candidate {
 export type Tier = readonly Deployment[];
 
 /**
- * Enabled deployments by priority. Weight 0 means none of the traffic unless nobody else in the tier has any: it takes
+ * Enabled deployments by priority. A deployment of weight 0 gets no traffic unless all weights in its tier are 0: that takes
  * a deployment out without forgetting it. `provider`: only what is there counts.
  */
 export function tiersOf(model: Model, provider: string | null = null): readonly Tier[] {

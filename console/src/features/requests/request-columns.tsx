@@ -117,7 +117,7 @@ function ProviderTrail({ group }: { readonly group: RequestGroup }) {
   );
 }
 
-/** What a response costs that is still made in the background is not known yet. */
+/** The cost of a pending background response is not known yet. */
 function CostCell({ group: { costUsd, heldUsd } }: { readonly group: RequestGroup }) {
   if (heldUsd === null) return <Money usd={costUsd} aligned />;
   if (heldUsd === 0) return <Nothing word={t("requests.columns.costLater")} />;

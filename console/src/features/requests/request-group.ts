@@ -11,7 +11,7 @@ export interface RequestGroup {
   readonly at: number;
   readonly totalMs: number;
   readonly costUsd: number;
-  /** What is held for a background response until it ends; null: it has ended. */
+  /** USD held for a pending background response; null once it has ended. */
   readonly heldUsd: number | null;
   readonly inputTokens: number;
   readonly outputTokens: number;

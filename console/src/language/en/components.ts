@@ -149,9 +149,9 @@ export const components = {
     hint: "Managed by the config file. Change it there; it is read-only here.",
     note: "The config file manages this, so it is read-only here. Change the file, and the gateway reloads it by itself.",
     suspended: "Suspended",
-    suspendedHint: "No longer in the config file. It serves nobody, and resumes when the file declares it again.",
+    suspendedHint: "Suspended: the config file no longer declares it. Declare it again to resume it.",
     suspendedNote:
-      "This is no longer in the config file, so it is suspended and serves nobody. Declare it in the file again to resume it with its history, or delete it for good here.",
+      "The config file no longer declares this, so it is suspended and cannot be used. Declare it again to resume it with its history, or delete it permanently here.",
   },
   needsWorkspace: {
     choose: "Choose a workspace",

@@ -18,8 +18,8 @@ import { isOperation, type Operation, type ScriptName } from "./scripts.ts";
  *
  * An *epoch* is one life of the counter's data: it begins under a lock with what the ledger knows, and ends when the data is
  * lost, or may be. A process that finds another epoch, or its own lease lapsed, tells the counter all that it holds anew, and
- * only then counts again. Meanwhile it is not up. Nobody counts in a new epoch before every process that lives, or whose lease is
- * not over, has told it what it holds and what the ledger does not have yet.
+ * only then counts again. Meanwhile it is not up. A new epoch admits no call until every process with a lease has reported
+ * what it holds and what the ledger does not have yet.
  */
 export class Membership {
   readonly owner: string;

@@ -1,5 +1,13 @@
 import { type Provider, unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
-import { isObject, type JsonObject, numberOf, objectOf, textOf } from "#protocols/index.ts";
+import {
+  isObject,
+  type JsonObject,
+  minimaxPlanUsedUp,
+  minimaxStatus,
+  numberOf,
+  objectOf,
+  textOf,
+} from "#protocols/index.ts";
 import type { OutboundDraft } from "../outbound-draft.ts";
 import type { CreateInput, GoodAnswer, VideoAdapter, VideoState } from "../video-adapter.ts";
 import { answerObject, createdId, createdObject, noAnswer, refusalInside } from "./answer.ts";
@@ -124,26 +132,8 @@ function failureOf(told: JsonObject, task: JsonObject): ReturnType<typeof taskEr
 function refuseIn(told: JsonObject, answer: GoodAnswer): void {
   const code = numberOf(objectOf(told["base_resp"])["status_code"]);
   if (code === null || code === 0) return;
-  throw refusalInside(answer, statuses.get(code) ?? 500, { spent: code === planUsedUp });
+  throw refusalInside(answer, minimaxStatus(code) ?? 500, { spent: code === minimaxPlanUsedUp });
 }
-
-const planUsedUp = 2056;
-
-const statuses: ReadonlyMap<number, number> = new Map([
-  [1002, 429],
-  [1004, 401],
-  [1008, 402],
-  [1026, 400],
-  [1027, 400],
-  // Tokens a minute, connections, unseen characters, a rate that grows too fast, a plan that is used up (K).
-  [1039, 429],
-  [1041, 429],
-  [1042, 400],
-  [2013, 400],
-  [2045, 429],
-  [2049, 401],
-  [planUsedUp, 429],
-]);
 
 /** Of both versions, in lower case; queued, running and cancelled of v2 are U. */
 const words: StateWords = new Map([

@@ -66,7 +66,7 @@ export async function updateRow<Name extends AuditedTable>(
   object.notify(log, after);
 }
 
-/** What the config file no longer declares stays, with its id and all that belongs to it, and serves nobody. */
+/** Suspends a row that the config file no longer declares: it keeps its id and everything that belongs to it. */
 export async function suspendRows<Name extends SuspendableTable>(
   under: AuditedWrite,
   object: AuditedObject<Name>,

@@ -79,7 +79,7 @@ interface OpenAttemptTable {
   checkpoint: string | null;
 }
 
-/** `suspended`: the config file declared it once and does not any more. It keeps its id and what belongs to it, and serves nobody. */
+/** `suspended`: the config file no longer declares it. It keeps its id and everything that belongs to it, and cannot be used. */
 export type ManagedBy = "file" | "console" | "suspended";
 
 interface WorkspaceTable {

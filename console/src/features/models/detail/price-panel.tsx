@@ -95,7 +95,7 @@ export function PricePanel({ model }: { readonly model: ConsoleModel }) {
   );
 }
 
-/** What is wrong with the price, and what it will be. */
+/** Problems of the current price, and the next price. */
 function PriceNotices({ model, locked }: { readonly model: ConsoleModel; readonly locked: boolean }) {
   return (
     <>
