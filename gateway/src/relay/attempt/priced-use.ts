@@ -21,11 +21,12 @@ type Asked = Pick<Call, "principal" | "facts" | "models" | "protocol">;
  * Throws Failure model_not_priced.
  */
 export function checkPricedUse({ principal, facts, models, protocol }: Asked): void {
-  if (onlyCounts(protocol.endpoint) || principal.scopes.every(({ budget }) => budget === null)) return;
+  if (onlyCounts(protocol.endpoint)) return;
   const tools = toolsAsked(facts);
   for (const model of models) {
     const missing = unpricedUse(model, tools);
     if (missing === null) continue;
+    if (principal.scopes.every(({ budget }) => budget === null)) return;
     const isTool = tools.some((name) => name === missing);
     throw new Failure(
       "model_not_priced",
