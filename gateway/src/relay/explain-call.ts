@@ -1,6 +1,7 @@
 import type { Explanation } from "@sluice/contract/console";
+import { remarkSentence } from "@sluice/contract/words";
 import { bounds, type Failure } from "#core/index.ts";
-import { type Plan, type PlanStory, placeSentence, stepSentence } from "#routing/index.ts";
+import { type Plan, type PlanStory, placeSentence } from "#routing/index.ts";
 import type { CallTally, FailedAttempt } from "./attempt/call-tally.ts";
 import type { Call } from "./call.ts";
 import type { RelayDependencies } from "./dependencies.ts";
@@ -61,7 +62,7 @@ export function explanationOf(
     })),
     refusal: refusal === null ? null : refusalOf(refusal, why),
     failures: failures.map(({ attemptId, code, message, retry }) => ({ attempt_id: attemptId, code, message, retry })),
-    walk: steps.map(stepSentence),
+    walk: steps.map((step) => remarkSentence("step", step)),
     steps,
   };
 }

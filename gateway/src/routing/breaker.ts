@@ -22,7 +22,7 @@ const breakerRules = {
   openMsMax: 300_000,
 } as const;
 
-/** Under which state of the breaker an attempt began; its end is only heard while that state lasts. */
+/** The state of the breaker when an attempt began. Its result counts only while that state lasts. */
 export interface BreakerPass {
   readonly epoch: number;
   readonly probe: boolean;
@@ -46,13 +46,12 @@ export class Breaker {
     return this.#state;
   }
 
-  /** True when an attempt may begin as on any other day, or as the one probe. */
+  /** Whether an attempt may begin, if only as the one probe. */
   admits(nowMs: number): boolean {
     if (this.#state === "closed") return true;
     return nowMs >= this.#openUntilMs && !this.#probing;
   }
 
-  /** How much longer it stays open. */
   openForMs(nowMs: number): number {
     return this.#state === "open" ? Math.max(0, this.#openUntilMs - nowMs) : 0;
   }

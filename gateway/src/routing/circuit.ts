@@ -68,7 +68,6 @@ export class Circuit {
     return this.#inFlight;
   }
 
-  /** Recent successful calls, an exponential mean; null before the first. */
   get latencyMs(): number | null {
     return this.#latencyMs;
   }

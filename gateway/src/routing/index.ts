@@ -17,7 +17,7 @@ export type { DeploymentState } from "./circuit.ts";
 export type { CheckDeployment } from "./circuits.ts";
 export type { RoutingConstraints } from "./order.ts";
 export type { Plan } from "./plan.ts";
-export { placeSentence, stepSentence } from "./remarks.ts";
+export { placeSentence } from "./remarks.ts";
 export { Router } from "./router.ts";
 export type { Selection } from "./selection.ts";
 export type { Place, PlanStory } from "./story.ts";

@@ -13,7 +13,7 @@ export interface Candidate {
   tries: number;
 }
 
-/** Where the candidates of one model stand before their health is looked at: groups of equal priority, lowest number first. */
+/** Deployments of one model with equal priority. */
 export type Tier = readonly Deployment[];
 
 /**
@@ -47,7 +47,6 @@ export interface RoutingConstraints {
   readonly provider?: string | null;
 }
 
-/** Equals of one model, as they stand in an order. */
 export interface ModelTier {
   readonly model: Model;
   readonly deployments: Tier;
@@ -89,13 +88,11 @@ export class CandidateOrder {
     return (this.#tiers[0]?.deployments.length ?? 0) > 1 || this.at(1) !== null;
   }
 
-  /** Null behind the last. */
   at(index: number): Candidate | null {
     while (this.#found.length <= index) if (!this.#findNext()) return null;
     return this.#found[index] ?? null;
   }
 
-  /** The first of which `holds` is true. */
   find(holds: (candidate: Candidate) => boolean): Candidate | null {
     for (let index = 0; ; index++) {
       const candidate = this.at(index);
@@ -125,10 +122,10 @@ export class CandidateOrder {
 
   #drawn(): Candidate | null {
     const { chance } = this.#dependencies;
-    const index = drawByWeight(this.#rest, this.#units, chance);
+    if (this.#units !== null) return this.#candidate(leastIndex(this.#rest, this.#units));
+    const index = drawnIndex(this.#rest, chance.unit());
     const first = this.#candidate(index);
-    if (this.#units !== null) return first;
-    const other = drawByWeight(this.#rest, null, chance);
+    const other = drawnIndex(this.#rest, chance.unit());
     const second = other === index ? null : this.#candidate(other);
     return first !== null && second !== null && isBusier(first, second) ? second : first;
   }
@@ -164,8 +161,8 @@ export class CandidateOrder {
       const { deployments } = tier;
       this.#rest = this.#found.length === 0 ? deployments : deployments.filter(({ id }) => !this.#has(id));
     }
-    const drawn = this.#affinity === null || this.#rest.length < 2;
-    this.#units = drawn ? null : unitsOf(this.#rest, this.#affinity);
+    const affinity = this.#rest.length < 2 ? null : this.#affinity;
+    this.#units = affinity === null ? null : this.#rest.map(({ id }) => unitOf(`${affinity}\n${id}`));
     return true;
   }
 
@@ -174,21 +171,7 @@ export class CandidateOrder {
   }
 }
 
-/** What `drawByWeight` goes by instead of chance, so that one affinity has one order. */
-function unitsOf(tier: Tier, affinity: string): readonly number[] {
-  return tier.map(({ id }) => unitOf(`${affinity}\n${id}`));
-}
-
-/**
- * The index of the one that comes first, as often as its weight says; asked again without it, the one that comes next.
- * With numbers that come from a hash it is weighted rendezvous hashing: when a deployment goes, only its own conversations
- * move. The smallest draw of an order of Efraimidis and Spirakis ("Weighted random sampling with a reservoir", 2006) is as
- * likely to be of each as one draw among all weights, which needs one number only.
- */
-function drawByWeight(tier: Tier, units: readonly number[] | null, chance: Chance): number {
-  return units === null ? drawnIndex(tier, chance.unit()) : leastIndex(tier, units);
-}
-
+/** Draws one by weight. `unit` is in [0, 1). */
 function drawnIndex(tier: Tier, unit: number): number {
   let total = 0;
   for (const deployment of tier) total += weightOf(deployment);
@@ -200,6 +183,10 @@ function drawnIndex(tier: Tier, unit: number): number {
   return tier.length - 1;
 }
 
+/**
+ * The same with a number for each from a hash: weighted rendezvous hashing. When a deployment goes, only its own conversations
+ * move. Source: Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006.
+ */
 function leastIndex(tier: Tier, units: readonly number[]): number {
   let least = 0;
   let leastDraw = Number.POSITIVE_INFINITY;

@@ -98,7 +98,7 @@ describe("the order of a plan", () => {
       take(router.plan([model("x", [deployment("a")])])).end(unhealthy(), 1);
     const plan = router.plan([asked]);
     failWith(plan, take(plan), new Failure("upstream_error", "400", { arrival: "refused" }));
-    expect(notesOf(plan)).toEqual(["b: ", "a: breaker open for 30.0 s: 5 failures in a row"]);
+    expect(notesOf(plan)).toEqual(["b: ", "a: breaker open for 30 s: 5 failures in a row"]);
     expect(walkOf(plan)).toEqual([
       "attempt 1 to b: first in order",
       "b failed: upstream_error, retry never",
@@ -113,7 +113,7 @@ describe("the order of a plan", () => {
     expect(notesOf(plan)).toEqual(["a: "]);
     board.cool("b", clock.monotonic() + 2_000, "429");
     const cooled = router.plan([model("m", [deployment("b"), deployment("c", { priority: 2 })])]);
-    expect(notesOf(cooled)).toEqual(["c: ", "b: cooling for 2.0 s: told by a replica"]);
+    expect(notesOf(cooled)).toEqual(["c: ", "b: cooling for 2 s: told by a replica"]);
     expect(walkOf(cooled)).toEqual([]);
   });
 

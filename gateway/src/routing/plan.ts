@@ -1,15 +1,9 @@
-import { bounds, type Failure, type Model } from "#core/index.ts";
+import { bounds, type Failure } from "#core/index.ts";
 import type { Circuit } from "./circuit.ts";
-import type { Candidate, CandidateOrder, PlanDependencies, RoutingConstraints } from "./order.ts";
+import type { Candidate, CandidateOrder, PlanDependencies } from "./order.ts";
 import type { PlaceRemark, StepRemark } from "./remarks.ts";
 import { CountedSelection, type Selection } from "./selection.ts";
-import { type PlanStory, placesOf } from "./story.ts";
-
-/** What a plan was made from, for whoever asks it to explain itself. */
-interface PlanOrigin {
-  readonly models: readonly Model[];
-  readonly constraints: RoutingConstraints;
-}
+import { type PlanOrigin, type PlanStory, placesOf } from "./story.ts";
 
 /** The deployments for one call, in order. */
 export class Plan {

@@ -70,9 +70,8 @@ export class Router {
     // An account that gets nothing new still has what it keeps.
     if (provider !== null) return models.flatMap((model) => suitedOf(model, canServe ?? everything, provider).tiers);
     const [only] = models;
-    return models.length === 1 && only !== undefined
-      ? this.#suited(only, canServe).tiers
-      : models.flatMap((model) => this.#suited(model, canServe).tiers);
+    if (models.length === 1 && only !== undefined) return this.#suited(only, canServe).tiers;
+    return models.flatMap((model) => this.#suited(model, canServe).tiers);
   }
 
   #suited(model: Model, canServe: CanServe = everything): Suited {

@@ -3,35 +3,18 @@ import type { Clock } from "#ports/index.ts";
 import type { BreakerPass } from "./breaker.ts";
 import type { Candidate } from "./order.ts";
 
-/** One deployment for one attempt. It holds a place in flight until it is ended. */
-export interface Selection {
-  readonly model: Model;
-  readonly deployment: Deployment;
-  /** To be waited before sending; 0 for at once. */
-  readonly waitMs: number;
-  /** The first event or the whole answer is there. Optional. */
-  answered(): void;
-  /**
-   * Content of a stream has come. Optional: a deployment that was down is trusted again when its probe has streamed for a while, and
-   * a long answer need not end first.
-   */
-  streamed(): void;
-  /**
-   * The first end counts, later ones do nothing. `cancelled`: the caller went away, which says nothing about the deployment.
-   * `latencyMs` is the attempt's total; `nowMs`: monotonic, where it was read just now.
-   */
-  end(result: "ok" | "cancelled" | Failure, latencyMs: number, nowMs?: number): void;
-}
+export type Selection = Pick<CountedSelection, "model" | "deployment" | "waitMs" | "answered" | "streamed" | "end">;
 
 /** A stream that has gone on for so long shows that its deployment is back. One that breaks sooner is a failed probe. */
 const probeStreamMs = 10_000;
 
-export class CountedSelection implements Selection {
+/** One deployment for one attempt. It holds a place in flight until it is ended. */
+export class CountedSelection {
   readonly model: Model;
   readonly deployment: Deployment;
+  /** To wait before sending. */
   readonly waitMs: number;
   readonly #candidate: Candidate;
-  /** Called for each sign that it serves the call; null: nobody wants to know. */
   readonly #served: ((candidate: Candidate) => void) | null;
   readonly #clock: Clock;
   #pass: BreakerPass;
@@ -53,10 +36,12 @@ export class CountedSelection implements Selection {
     this.#pass = candidate.circuit.begin(clock.monotonic());
   }
 
+  /** The first event or the whole answer has come. */
   answered(): void {
     this.#served?.(this.#candidate);
   }
 
+  /** Content of a stream has come. A probe need not end before its deployment is trusted again. */
   streamed(): void {
     if (!this.#probes || this.#ended) return;
     const nowMs = this.#clock.monotonic();
@@ -66,6 +51,10 @@ export class CountedSelection implements Selection {
     this.#pass = this.#candidate.circuit.answer(this.#pass, nowMs);
   }
 
+  /**
+   * The first end counts. `cancelled`: the caller went away, which says nothing about the deployment. `latencyMs`: of the whole
+   * attempt. `nowMs`: monotonic.
+   */
   end(result: "ok" | "cancelled" | Failure, latencyMs: number, nowMs: number = this.#clock.monotonic()): void {
     if (this.#ended) return;
     this.#ended = true;

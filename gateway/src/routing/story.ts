@@ -18,9 +18,13 @@ export interface PlanStory {
   readonly steps: readonly StepRemark[];
 }
 
-export interface PlaceOptions {
+/** What a plan is made from. */
+export interface PlanOrigin {
   readonly models: readonly Model[];
   readonly constraints: RoutingConstraints;
+}
+
+interface PlaceOptions extends PlanOrigin {
   readonly candidates: readonly Candidate[];
   /** Why each candidate was passed over, by its index; null when all were well. */
   readonly problems: readonly (readonly PlaceRemark[])[] | null;
@@ -34,19 +38,20 @@ export function placesOf(parts: PlaceOptions): readonly Place[] {
   candidates.forEach((candidate, index) => {
     const problem = problems?.[index] ?? [];
     const { model, deployment } = candidate;
-    const place = { model, deployment, remarks: [...preferences(parts, index), ...problem] };
+    const place = { model, deployment, remarks: [...preferences(parts, candidate, candidates[index - 1]), ...problem] };
     (problem.length === 0 ? healthy : unhealthy).push(place);
   });
   return [...healthy, ...unhealthy, ...leftOut(parts)];
 }
 
-function preferences({ models, constraints, candidates }: PlaceOptions, index: number): readonly PlaceRemark[] {
+function preferences(
+  { models, constraints, candidates }: PlaceOptions,
+  candidate: Candidate,
+  before: Candidate | undefined,
+): readonly PlaceRemark[] {
   const remarks: PlaceRemark[] = [];
-  const candidate = candidates[index];
-  if (candidate === undefined) return remarks;
   if (candidate.model !== models[0]) remarks.push({ code: "fallback_model", params: {} });
   if (constraints.provider != null) remarks.push({ code: "account_bound", params: {} });
-  const before = candidates[index - 1];
   if (before !== undefined && areEquals(before, candidate)) return remarks;
   const count = candidates.filter((other) => areEquals(other, candidate)).length;
   if (count < 2) return remarks;
@@ -69,23 +74,14 @@ function leftOut({ models, constraints, candidates }: PlaceOptions): readonly Pl
   return models.flatMap((model) =>
     model.deployments
       .filter(({ id }) => !taken.has(id))
-      .map((deployment) => ({
-        model,
-        deployment,
-        remarks: [{ code: whyLeftOut(deployment, constraints), params: {} }],
-      })),
+      .map((deployment) => ({ model, deployment, remarks: [whyLeftOut(deployment, constraints)] })),
   );
 }
 
-function whyLeftOut(deployment: Deployment, { canServe, provider }: RoutingConstraints): LeftOut {
-  if (!deployment.enabled) return "deployment_disabled";
-  if (!deployment.provider.enabled) return "provider_disabled";
-  if (canServe !== undefined && !canServe(deployment)) return "cannot_serve";
-  if (provider != null && deployment.provider.id !== provider) return "other_account";
-  return deployment.weight === 0 ? "no_weight" : "duplicate";
+function whyLeftOut(deployment: Deployment, { canServe, provider }: RoutingConstraints): PlaceRemark {
+  if (!deployment.enabled) return { code: "deployment_disabled", params: {} };
+  if (!deployment.provider.enabled) return { code: "provider_disabled", params: {} };
+  if (canServe !== undefined && !canServe(deployment)) return { code: "cannot_serve", params: {} };
+  if (provider != null && deployment.provider.id !== provider) return { code: "other_account", params: {} };
+  return { code: deployment.weight === 0 ? "no_weight" : "duplicate", params: {} };
 }
-
-type LeftOut = Extract<
-  PlaceRemark["code"],
-  "deployment_disabled" | "provider_disabled" | "cannot_serve" | "other_account" | "no_weight" | "duplicate"
->;

@@ -1,7 +1,8 @@
+import { remarkSentence } from "@sluice/contract/words";
 import { createMemoryHealthBoard } from "#coordination/index.ts";
 import { type Deployment, defaultTimeouts, Failure, type FailureOptions, type Model } from "#core/index.ts";
 import type { HealthBoard, Observer } from "#ports/index.ts";
-import { type CheckDeployment, type Plan, Router, type Selection, stepSentence } from "#routing/index.ts";
+import { type CheckDeployment, type Plan, Router, type Selection } from "#routing/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { seededChance } from "./seeded-chance.ts";
 
@@ -92,7 +93,7 @@ export function failWith(plan: Plan, selection: Selection, failure: Failure): Se
 }
 
 export function walkOf(plan: Plan): readonly string[] {
-  return plan.explain().steps.map(stepSentence);
+  return plan.explain().steps.map((step) => remarkSentence("step", step));
 }
 
 /** Opens the breaker of every deployment of the model by five failures each. */

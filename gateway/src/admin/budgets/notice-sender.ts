@@ -1,5 +1,5 @@
 import type { NoticeChannel } from "@sluice/contract";
-import { storedSentence } from "@sluice/contract/words";
+import { remarkSentence } from "@sluice/contract/words";
 import { asFailure, bounds, endingTokenId } from "#core/index.ts";
 import type { Clock, Crossing, Mailer, Transport } from "#ports/index.ts";
 import { webhookHeaders, webhookProblem } from "#tasks/index.ts";
@@ -40,7 +40,7 @@ export class NoticeSender {
 
   async #mail(to: readonly string[], message: NoticeMessage): Promise<string | null> {
     if (this.#options.mailer === null) {
-      return storedSentence("alert", { code: "no_mail_server", params: {} });
+      return remarkSentence("alert", { code: "no_mail_server", params: {} });
     }
     await this.#options.mailer.send({ to, subject: subjectOf(message), text: `${sentenceOf(message)}\n` });
     return null;
@@ -71,7 +71,7 @@ export class NoticeSender {
     );
     answer.body.cancel();
     const { status } = answer;
-    return status >= 200 && status < 300 ? null : storedSentence("alert", { code: "answered", params: { status } });
+    return status >= 200 && status < 300 ? null : remarkSentence("alert", { code: "answered", params: { status } });
   }
 }
 

@@ -1,4 +1,4 @@
-import { storedSentence } from "@sluice/contract/words";
+import { remarkSentence } from "@sluice/contract/words";
 import { bounds, type Catalog, LastingFault, type LimitScope, personScopeId } from "#core/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type {
@@ -147,7 +147,7 @@ export class NoticeWatch {
         tries,
         dueAt: null,
         sentAt: null,
-        problem: storedSentence("alert", { code: "switched_off", params: {} }),
+        problem: remarkSentence("alert", { code: "switched_off", params: {} }),
       });
       return;
     }

@@ -1,4 +1,4 @@
-import { storedSentence } from "@sluice/contract/words";
+import { remarkSentence } from "@sluice/contract/words";
 import { bounds } from "#core/index.ts";
 import type { Delivery } from "#ports/index.ts";
 import { isGood } from "#provider-client/index.ts";
@@ -114,7 +114,7 @@ export class Deliveries {
       );
       answer.body.cancel();
       const { status } = answer;
-      const error = isGood(status) ? null : storedSentence("callback", { code: "answered", params: { status } });
+      const error = isGood(status) ? null : remarkSentence("callback", { code: "answered", params: { status } });
       return { status, error };
     } catch (thrown) {
       return { status: null, error: webhookProblem(thrown).slice(0, bounds.deliveryErrorCharactersMax) };

@@ -1,4 +1,4 @@
-import { storedSentence } from "@sluice/contract/words";
+import { remarkSentence } from "@sluice/contract/words";
 import { asFailure } from "#core/index.ts";
 
 /**
@@ -7,6 +7,6 @@ import { asFailure } from "#core/index.ts";
  */
 export function webhookProblem(thrown: unknown): string {
   const { code, message } = asFailure(thrown);
-  if (code === "upstream_unreachable") return storedSentence("callback", { code: "unreachable", params: {} });
-  return code === "upstream_timeout" ? storedSentence("callback", { code: "timeout", params: {} }) : message;
+  if (code === "upstream_unreachable") return remarkSentence("callback", { code: "unreachable", params: {} });
+  return code === "upstream_timeout" ? remarkSentence("callback", { code: "timeout", params: {} }) : message;
 }

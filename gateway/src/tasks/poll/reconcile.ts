@@ -1,4 +1,4 @@
-import { storedSentence } from "@sluice/contract/words";
+import { remarkSentence } from "@sluice/contract/words";
 import { asFailure, bounds, type Task } from "#core/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { settle } from "../settle/settle.ts";
@@ -56,7 +56,7 @@ async function adopt(
   if (!(await claimUpstreamId(store, pass, upstreamId))) return false;
   const now = clock.now();
   const dueAt = now + pollDelayMs({ ...pass.task, state: "queued" }, now, chance.unit());
-  const detail = storedSentence("taskEvent", { code: "found_in_list", params: {} });
+  const detail = remarkSentence("taskEvent", { code: "found_in_list", params: {} });
   await pass.leave({ state: "queued", dueAt, detail, unansweredSince: null });
   return true;
 }

@@ -1,4 +1,4 @@
-import { storedSentence } from "@sluice/contract/words";
+import { remarkSentence } from "@sluice/contract/words";
 import { bounds } from "#core/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { pollDelayMs } from "../poll/poll-delay.ts";
@@ -42,4 +42,4 @@ export async function keepAccepted(dependencies: TaskDependencies, pass: TaskPas
 const pauseMs = 500;
 const triesMax = Math.ceil((2 * bounds.taskLeaseMs) / pauseMs);
 
-const accepted = storedSentence("taskEvent", { code: "accepted", params: {} });
+const accepted = remarkSentence("taskEvent", { code: "accepted", params: {} });

@@ -1,4 +1,4 @@
-import { storedSentence } from "@sluice/contract/words";
+import { remarkSentence } from "@sluice/contract/words";
 import { asFailure, bounds, type Failure, type Model, type Task, videoPrice } from "#core/index.ts";
 import { accountRedactor } from "#providers/index.ts";
 import type { Plan } from "#routing/index.ts";
@@ -163,7 +163,7 @@ async function attempt(
     ...servedBy(pick.model, pass.task),
     submittedAt: now,
     dueAt: now + bounds.taskSubmitLeaseMs,
-    detail: storedSentence("taskEvent", {
+    detail: remarkSentence("taskEvent", {
       code: "sent",
       params: { provider: deployment.provider.id, model: deployment.upstreamModel },
     }),

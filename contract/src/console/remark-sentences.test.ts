@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
-import { storedRemark, storedSentence } from "./stored-remarks.ts";
+import { remarkSentence, storedRemark } from "./remark-sentences.ts";
 
 test("a sentence that was stored is found again by its code and its params", () => {
   const sent = { code: "sent", params: { provider: "ark-main", model: "ep 1 as video (v2)" } } as const;
-  expect(storedSentence("taskEvent", sent)).toBe("sent to ark-main as ep 1 as video (v2)");
-  expect(storedRemark("taskEvent", storedSentence("taskEvent", sent))).toEqual(sent);
+  expect(remarkSentence("taskEvent", sent)).toBe("sent to ark-main as ep 1 as video (v2)");
+  expect(storedRemark("taskEvent", remarkSentence("taskEvent", sent))).toEqual(sent);
   const answered = { code: "answered", params: { status: 503 } } as const;
-  expect(storedRemark("alert", storedSentence("alert", answered))).toEqual(answered);
+  expect(storedRemark("alert", remarkSentence("alert", answered))).toEqual(answered);
   const off = { code: "switched_off", params: {} } as const;
-  expect(storedRemark("alert", storedSentence("alert", off))).toEqual(off);
+  expect(storedRemark("alert", remarkSentence("alert", off))).toEqual(off);
 });
 
 test("another sentence has no code", () => {

@@ -1,0 +1,114 @@
+import type { Remark, RemarkCode, RemarkKind } from "./remark-codes.ts";
+
+/** An address that does not listen, told alike wherever messages are sent. */
+const toAnAddress = {
+  answered: "The address answered {status}.",
+  unreachable: "The address could not be reached, or is not a public one.",
+  timeout: "The address did not answer in time.",
+} as const;
+
+/** English sentences by code. */
+const sentences = {
+  place: {
+    fallback_model: "a fallback model",
+    account_bound: "only this account keeps what the call goes on from",
+    drawn_by_weight: "drawn by weight and load, first of {count}",
+    affinity: "affinity: calls of this conversation come here first, of {count}",
+    full: "full, {in_flight} calls in flight",
+    half_open: "half-open, it is being probed",
+    recovering: "recovering, {percent} % of its calls go there again",
+    cooling: "cooling for {seconds} s",
+    breaker_open: "breaker open for {seconds} s",
+    failures_in_a_row: "{count} failures in a row",
+    failure_share: "{failures} of {calls} calls failed within {seconds} s",
+    probe_failed: "the probe failed",
+    refused_a_call: "it refused a call for its limit or its model",
+    upstream_asked_to_wait: "its upstream asked to wait",
+    told_by_replica: "told by a replica",
+    deployment_disabled: "left out: it is switched off",
+    provider_disabled: "left out: its provider is switched off",
+    cannot_serve: "left out: it cannot serve this call",
+    other_account: "left out: another account keeps what the call goes on from",
+    no_weight: "left out: weight 0, and others of its priority have some",
+    duplicate: "left out: the same deployment stands above",
+  },
+  step: {
+    places_not_shown: "{count} further deployments are not shown",
+    try_first: "attempt {attempt} to {deployment}: first in order",
+    try_first_unready:
+      "attempt {attempt} to {deployment}: nothing is ready, so the first in order is tried all the same",
+    try_next: "attempt {attempt} to {deployment}: next in order",
+    try_larger: "attempt {attempt} to {deployment}: next in order with a larger context window",
+    try_same: "attempt {attempt} to {deployment}: the same again after {wait_ms} ms",
+    try_same_asked: "attempt {attempt} to {deployment}: the same again after the {wait_ms} ms its upstream asked for",
+    try_unready: "attempt {attempt} to {deployment}: nothing is ready, so one that is not is tried",
+    failed: "{deployment} failed: {code}, retry {retry}",
+    stop_nothing_left: "no further attempt: nothing else is left to try",
+    stop_all_full: "no further attempt: every deployment is at its limit of calls in flight",
+    stop_maybe_charged:
+      "no further attempt: it was sent and may be charged, so it is sent nowhere else (settings.retry_sent)",
+    stop_not_retryable: "no further attempt: this failure is not retried",
+    stop_enough_attempts: "no further attempt: enough attempts were made",
+    stop_too_many_repeats: "no further attempt: the same deployment was repeated too often just now",
+  },
+  taskEvent: {
+    sent: "sent to {provider} as {model}",
+    accepted: "accepted by the upstream",
+    found_in_list: "found in the upstream's list",
+  },
+  callback: toAnAddress,
+  alert: {
+    ...toAnAddress,
+    no_mail_server: "No mail server is configured: set SLUICE_SMTP_URL.",
+    switched_off: "The notice was switched off.",
+  },
+} as const satisfies { readonly [Kind in RemarkKind]?: Readonly<Record<RemarkCode<Kind>, string>> };
+
+/** The database keeps the sentences of these alone, so their codes and params are read from them again. */
+type StoredKind = "taskEvent" | "callback" | "alert";
+
+export function remarkSentence<Kind extends keyof typeof sentences>(
+  kind: Kind,
+  { code, params }: { readonly code: RemarkCode<Kind>; readonly params: Remark<Kind>["params"] },
+): string {
+  const ofKind: Readonly<Record<string, string>> = sentences[kind];
+  const values: Readonly<Record<string, string | number>> = params;
+  return (ofKind[code] ?? "").replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
+}
+
+/** null: another sentence, such as a provider's own. */
+export function storedRemark<Kind extends StoredKind>(kind: Kind, sentence: string | null): Remark<Kind> | null {
+  if (sentence === null) return null;
+  for (const [code, pattern] of patterns[kind]) {
+    const found = pattern.exec(sentence);
+    if (found === null) continue;
+    const params = Object.entries(found.groups ?? {}).map(([name, text]) => [
+      name,
+      name === "status" ? Number(text) : text,
+    ]);
+    return { code, params: Object.fromEntries(params) } as Remark<Kind>;
+  }
+  return null;
+}
+
+type Patterns = readonly (readonly [code: string, pattern: RegExp])[];
+const patterns: { readonly [Kind in StoredKind]: Patterns } = {
+  taskEvent: patternsOf(sentences.taskEvent),
+  callback: patternsOf(sentences.callback),
+  alert: patternsOf(sentences.alert),
+};
+
+/** A provider's id and a status have no spaces; what stands last may have any. */
+function patternsOf(ofKind: Readonly<Record<string, string>>): Patterns {
+  return Object.entries(ofKind).map(([code, sentence]) => {
+    const source = sentence
+      .split(/(\{\w+\})/)
+      .map((part) => (/^\{\w+\}$/.test(part) ? `(?<${part.slice(1, -1)}>${valuePattern(part)})` : RegExp.escape(part)));
+    return [code, new RegExp(`^${source.join("")}$`)];
+  });
+}
+
+function valuePattern(hole: string): string {
+  if (hole === "{status}") return "\\d+";
+  return hole === "{model}" ? ".+" : "\\S+";
+}
