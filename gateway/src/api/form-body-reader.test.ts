@@ -33,7 +33,11 @@ beforeEach(() => {
     async fetch(request) {
       try {
         const type = readMultipartType(request.headers.get("content-type"), "a form");
-        const read = await readFormBody(request, type, spool, { deadlines, fields: new ImagesFormReader() });
+        const read = await readFormBody(request, type, spool, {
+          owner: { key: { id: "key" }, workspace: { id: "ws" } },
+          deadlines,
+          fields: new ImagesFormReader(),
+        });
         outcome.resolve(read);
         return new Response("read");
       } catch (thrown) {

@@ -1,4 +1,4 @@
-import { Failure, type HeaderReader } from "#core/index.ts";
+import { Failure, type HeaderReader, type MemoryOwner } from "#core/index.ts";
 import type { FormBody, Spool } from "#ports/index.ts";
 import {
   createFormBody,
@@ -26,24 +26,26 @@ export interface FormFactsReader {
 }
 
 export interface FormReading {
+  readonly owner: MemoryOwner;
   readonly deadlines: BodyDeadlines;
   readonly fields: FormFactsReader;
 }
 
 /**
  * Reads a form into the spool as it arrives, and its facts with it; the caller is read no faster than the spool takes
- * it. Throws Failure 400, 408, 413, 415 or 503, with nothing kept.
+ * it. Throws Failure 400, 408, 413, 415, 429 or 503, with nothing kept.
  */
 export async function readFormBody(
   request: CallRequest,
   type: MultipartType,
   spool: Spool,
-  { deadlines, fields }: FormReading,
+  { owner, deadlines, fields }: FormReading,
 ): Promise<ReadForm> {
   requirePlain(request.headers);
   const scanner = new MultipartScanner(type.boundary);
   let found: FormFacts | null = null;
   const spooled = await spoolBody(request, spool, {
+    owner,
     deadlines,
     onPiece: (piece) => {
       for (const event of scanner.push(piece)) fields.take(event);

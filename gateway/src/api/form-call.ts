@@ -29,6 +29,7 @@ export function formCall(protocol: EndpointProtocol, { fields, wanted }: FormRul
     }
     const bodyStartMs = dependencies.clock.monotonic();
     const { facts, form } = await readFormBody(exchange.request, type, dependencies.spool, {
+      owner: principal,
       deadlines: exchange.bodies,
       fields: fields(),
     });

@@ -57,7 +57,7 @@ export class PassedBody {
     if (!this.#isUnderstood && !this.#place.isSigned && !this.#isChecked) {
       const form = this.#place.isShared && isForm(request) ? new FormTexts(request) : null;
       const heard = form === null ? {} : { onPiece: form.push, onEnd: form.end };
-      const reading = { deadlines: this.#exchange.bodies, ...heard };
+      const reading = { owner: this.#room.owner, deadlines: this.#exchange.bodies, ...heard };
       this.#spooled = await spoolBody(request, this.#dependencies.spool, reading);
       return { body: this.#spooled, facts: null, fields: form?.fields ?? null };
     }

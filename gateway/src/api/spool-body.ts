@@ -1,10 +1,12 @@
-import { Failure } from "#core/index.ts";
+import { Failure, type MemoryOwner } from "#core/index.ts";
 import type { Spool, Spooled, SpoolWriter } from "#ports/index.ts";
 import type { BodyDeadlines } from "./body-deadlines.ts";
 import { type BodyRules, modelBody, tooLarge } from "./body-rules.ts";
 import type { CallRequest } from "./call-request.ts";
 
 export interface SpoolReading {
+  /** Whose share of the spool it takes. */
+  readonly owner: MemoryOwner;
   readonly deadlines: BodyDeadlines;
   /** modelBody unless said. */
   readonly rules?: BodyRules;
@@ -15,14 +17,14 @@ export interface SpoolReading {
 }
 
 /**
- * A body in the spool, written as it arrives; its caller is read no faster than the spool takes it. Throws Failure 408, 413 or
+ * A body in the spool, written as it arrives; its caller is read no faster than the spool takes it. Throws Failure 408, 413, 429 or
  * 503, with nothing kept.
  */
 export async function spoolBody(request: CallRequest, spool: Spool, reading: SpoolReading): Promise<Spooled> {
   const { rules = modelBody } = reading;
   const declared = request.headers.get("content-length");
   if (declared !== null && Number(declared) > rules.bytesMax) throw tooLarge(rules);
-  const writer = spool.open();
+  const writer = spool.open(reading.owner);
   const pieces = request.body?.getReader() ?? null;
   const writing = write(pieces, writer, { ...reading, rules });
   try {

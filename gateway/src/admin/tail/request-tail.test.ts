@@ -243,8 +243,11 @@ test("only so many views are open at once, of one person fewer, and a closing ga
   const views = Array.from({ length: bounds.tailsPerUserMax }, (_, n) => watchAs(n));
   const tooMany = expect.objectContaining({ code: "rate_limit_exceeded", retryAfterMs: bounds.keepAliveMs });
   expect(() => watchAs(0)).toThrow(tooMany);
-  while (views.length < bounds.tailsMax) views.push(watchAs(views.length));
+  // All who watch one workspace leave a quarter of the places to others.
+  for (let n = bounds.tailsPerUserMax; views.length < (bounds.tailsMax * 3) / 4 - 1; n++) views.push(watchAs(n));
   expect(() => watch(null, { userId: "usr_new" })).toThrow(tooMany);
+  views.push(watch("ws_other", { userId: "usr_new" }));
+  await views.pop()?.reader.cancel();
   observed.attemptEnd(entry("att_1"));
   tail.close();
   expect([tail.listeners, clock.pending]).toEqual([0, 0]);

@@ -1,5 +1,5 @@
 import type { RequestRow } from "@sluice/contract";
-import { bounds, type Catalog, Failure, type LedgerEntry } from "#core/index.ts";
+import { bounds, type Catalog, Failure, FairShare, type LedgerEntry } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 import { KeyNames, type KeyNamesOptions } from "../handlers/key-names.ts";
 import { rowOf } from "./request-row.ts";
@@ -19,6 +19,8 @@ export class RequestTail {
   readonly #options: RequestTailOptions;
   readonly #keyNames: KeyNames;
   readonly #listeners = new Set<TailListener>();
+  /** Places of people and workspaces. */
+  readonly #places = new FairShare(bounds.tailsMax);
   #shared: SharedTail | null = null;
   #closed = false;
 
@@ -72,13 +74,17 @@ export class RequestTail {
       throw new Failure("draining", "The gateway is shutting down; try again.", { retryAfterMs: 1_000 });
     const own = [...this.#listeners].filter(({ userId }) => userId === asked.userId).length;
     if (own >= bounds.tailsPerUserMax) throw tooMany(`${own} live views of yours are open. Close one.`);
-    if (this.#listeners.size >= bounds.tailsMax) throw tooMany("As many live views are open as there may be.");
+    const owner = { key: { id: asked.userId }, workspace: { id: asked.workspaceId ?? "" } };
+    const problem = this.#places.take(owner, 1);
+    if (problem !== null) throw tooMany(sharedOut[problem]);
     const listener = new TailListener({
       ...asked,
       clock: this.#options.clock,
       named: (row) => this.#named(row),
       ended: (one) => {
-        if (this.#listeners.delete(one)) this.#tellWatched();
+        if (!this.#listeners.delete(one)) return;
+        this.#places.add(owner, -1);
+        this.#tellWatched();
       },
     });
     this.#listeners.add(listener);
@@ -122,6 +128,12 @@ export class RequestTail {
     return { ...row, key: { id: row.key.id, name } };
   }
 }
+
+const sharedOut = {
+  key: "You have as many live views open as are left for others. Close one.",
+  workspace: "The workspace has its share of live views open. Close one.",
+  all: "As many live views are open as there may be.",
+} as const;
 
 function tooMany(message: string): Failure {
   return new Failure("rate_limit_exceeded", message, { retryAfterMs: bounds.keepAliveMs });

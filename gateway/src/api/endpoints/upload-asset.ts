@@ -1,6 +1,6 @@
 import { assetForm } from "@sluice/contract/words";
 import { assetAnswer, FileJudge } from "#assets/index.ts";
-import { abortSignalOf, bounds, Failure } from "#core/index.ts";
+import { abortSignalOf, bounds, Failure, type MemoryOwner } from "#core/index.ts";
 import type { Spooled } from "#ports/index.ts";
 import { type FormEvent, FormReader, MultipartScanner, readMultipartType } from "#protocols/index.ts";
 import { admitted } from "../admitted.ts";
@@ -21,7 +21,7 @@ export const uploadAsset: Endpoint = async (dependencies, exchange) => {
   exchange.patient();
   return admitted(dependencies, principal, async () => {
     const form = new UploadForm();
-    const spooled = await spooledForm(dependencies.spool, exchange, boundary, form);
+    const spooled = await spooledForm(dependencies.spool, exchange, principal, boundary, form);
     try {
       const call = { ...form.call(), workspaceId: principal.workspace.id, signal: abortSignalOf(request.signal) };
       const asset = await dependencies.assets.upload(call, form.file(spooled));
@@ -35,11 +35,13 @@ export const uploadAsset: Endpoint = async (dependencies, exchange) => {
 function spooledForm(
   spool: Parameters<typeof spoolBody>[1],
   { request, bodies }: Pick<Exchange, "request" | "bodies">,
+  owner: MemoryOwner,
   boundary: string,
   form: UploadForm,
 ): Promise<Spooled> {
   const scanner = new MultipartScanner(boundary);
   return spoolBody(request, spool, {
+    owner,
     deadlines: bodies,
     rules: assetUploadBody,
     onPiece: (piece) => {

@@ -1,4 +1,4 @@
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, Failure, type MemoryOwner } from "#core/index.ts";
 import type { BlobInfo, BlobStore, Clock, Spool, Spooled, Transport } from "#ports/index.ts";
 import { isBlobHash, takeBlob } from "./blob-intake.ts";
 import { type Bucket, type BucketAnswer, type BucketSend, bucketSend } from "./bucket-requests.ts";
@@ -73,13 +73,16 @@ interface Piece {
   readonly size: number;
 }
 
+/** Whose call a blob comes from is not said here: all blobs share what one key may hold. */
+const blobsOwner: MemoryOwner = { key: { id: "blobs" }, workspace: { id: "blobs" } };
+
 async function spoolBlob(
   spool: Spool,
   bytes: ReadableStream<Uint8Array>,
   bytesMax: number,
   signal: AbortSignal,
 ): Promise<{ readonly info: BlobInfo; readonly spooled: Spooled }> {
-  const writer = spool.open();
+  const writer = spool.open(blobsOwner);
   try {
     const info = await takeBlob(bytes, bytesMax, signal, (part) => writer.write(part));
     return { info, spooled: await writer.end() };

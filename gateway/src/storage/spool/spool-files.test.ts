@@ -21,6 +21,9 @@ function newDirectory(): string {
   return directory;
 }
 
+let owners = 0;
+/** Each body is of a key of its own where a test does not say. */
+const owner = (key = `key_${owners++}`, workspace = key) => ({ key: { id: key }, workspace: { id: workspace } });
 let names = 0;
 const open = (directory: string, diskBytesMax?: number): Spool =>
   createSpool({ directory, nextName: () => `n${names++}`, ...(diskBytesMax === undefined ? {} : { diskBytesMax }) });
@@ -61,7 +64,7 @@ describe("a spooled body", () => {
     await fc.assert(
       fc.asyncProperty(size, fc.integer({ min: 700, max: 400_000 }), fc.nat(), fc.nat(), async (total, piece, a, b) => {
         const bytes = body(total);
-        const whole = await spooled(spool.open(), bytes, piece);
+        const whole = await spooled(spool.open(owner()), bytes, piece);
         const [start = 0, end = 0] = [a % (total + 1), b % (total + 1)].sort((one, other) => one - other);
         expect(whole.size).toBe(total);
         expect((await readAll(whole.read(start, end))).equals(bytes.subarray(start, end))).toBe(true);
@@ -76,9 +79,9 @@ describe("a spooled body", () => {
   test("stays in memory up to its bound, and above it leaves no name on the disk", async () => {
     const directory = newDirectory();
     const before = openFiles();
-    const small = await spooled(open(directory).open(), body(bounds.spoolMemoryBytesMax), 65_536);
+    const small = await spooled(open(directory).open(owner()), body(bounds.spoolMemoryBytesMax), 65_536);
     expect(openFiles()).toBe(before);
-    const large = await spooled(open(directory).open(), body(bounds.spoolMemoryBytesMax + 1), 65_536);
+    const large = await spooled(open(directory).open(owner()), body(bounds.spoolMemoryBytesMax + 1), 65_536);
     expect(openFiles()).toBe(before + 1);
     expect(readdirSync(directory)).toEqual([]);
     expect(await readAll(large.read(0, 10))).toHaveLength(10);
@@ -89,7 +92,7 @@ describe("a spooled body", () => {
   });
 
   test("of fifty megabytes is taken with a megabyte of memory, while the sender waits for the disk", async () => {
-    const writer = open(newDirectory()).open();
+    const writer = open(newDirectory()).open(owner());
     const piece = new Uint8Array(65_536).fill(1);
     Bun.gc(true);
     const before = process.memoryUsage().arrayBuffers;
@@ -109,7 +112,7 @@ describe("a spooled body", () => {
   });
 
   test("that comes byte by byte costs no more memory than another", async () => {
-    const writer = open(newDirectory()).open();
+    const writer = open(newDirectory()).open(owner());
     const crumb = new Uint8Array([7]);
     Bun.gc(true);
     const before = process.memoryUsage().heapUsed;
@@ -124,31 +127,59 @@ describe("a spooled body", () => {
 
 describe("a spool", () => {
   test("refuses more on disk than all bodies may have, and has room again when one is let go of", async () => {
-    const spool = open(newDirectory(), 4 * 1024 * 1024);
-    const first = await spooled(spool.open(), body(3 * 1024 * 1024), 65_536);
-    const writer = spool.open();
+    const spool = open(newDirectory(), 8 * 1024 * 1024);
+    const first = await spooled(spool.open(owner()), body(3 * 1024 * 1024), 65_536);
+    const writer = spool.open(owner());
     const refused = spooled(writer, body(3 * 1024 * 1024), 65_536);
     await expect(refused).rejects.toMatchObject({ code: "no_deployment_available", status: 503, retryAfterMs: 1_000 });
     writer.discard();
     first.discard();
-    const second = await spooled(spool.open(), body(3 * 1024 * 1024), 65_536);
+    const second = await spooled(spool.open(owner()), body(3 * 1024 * 1024), 65_536);
     second.discard();
   });
 
-  test("goes to disk early when all bodies together hold enough memory", async () => {
+  test("leaves room for other keys and workspaces, however much one of them sends", async () => {
+    const mebibyte = 1024 * 1024;
+    const spool = open(newDirectory(), 16 * mebibyte);
+    const fill = async (who: ReturnType<typeof owner>) => {
+      for (let bodies = 0; ; bodies++) {
+        const writer = spool.open(who);
+        const refused = await spooled(writer, body(2 * mebibyte), 65_536).then(
+          () => null,
+          (thrown: unknown) => thrown,
+        );
+        if (refused === null) continue;
+        writer.discard();
+        return { bodies, refused };
+      }
+    };
+    // Half of the space, then three quarters with other keys of the same workspace.
+    const first = await fill(owner("anna", "one"));
+    expect(first.bodies).toBe(4);
+    expect(first.refused).toMatchObject({ code: "rate_limit_exceeded", status: 429, details: { scope: "key" } });
+    for (let key = 0; key < 5; key++) await fill(owner(`key_${key}`, "one"));
+    const late = await fill(owner("late", "one"));
+    expect(late).toMatchObject({ bodies: 0, refused: { status: 429, details: { scope: "workspace" } } });
+    const whole = await spooled(spool.open(owner("bert", "two")), body(2 * mebibyte), 65_536);
+    whole.discard();
+  });
+
+  test("goes to disk early when the bodies of a key hold its share of memory", async () => {
     const spool = open(newDirectory());
     const before = openFiles();
-    const count = bounds.spoolMemoryTotalBytesMax / bounds.spoolMemoryBytesMax;
+    const [anna, bert] = [owner("anna"), owner("bert")];
+    const count = bounds.spoolMemoryTotalBytesMax / bounds.spoolMemoryBytesMax / 2;
     const held = [];
     for (let turn = 0; turn < count; turn++) {
-      held.push(await spooled(spool.open(), new Uint8Array(bounds.spoolMemoryBytesMax), 262_144));
+      held.push(await spooled(spool.open(anna), new Uint8Array(bounds.spoolMemoryBytesMax), 262_144));
     }
+    held.push(await spooled(spool.open(bert), body(1_000), 100));
     expect(openFiles()).toBe(before);
-    const late = await spooled(spool.open(), body(1_000), 100);
+    const late = await spooled(spool.open(anna), body(1_000), 100);
     expect(openFiles()).toBe(before + 1);
     expect((await readAll(late.read(0, 1_000))).equals(body(1_000))).toBe(true);
     for (const one of [...held, late]) one.discard();
-    const again = await spooled(spool.open(), body(1_000), 100);
+    const again = await spooled(spool.open(anna), body(1_000), 100);
     await settledFiles(before);
     again.discard();
   });
@@ -170,7 +201,7 @@ describe("a spool", () => {
 
   test("says that the gateway failed, not the caller, when the disk refuses", async () => {
     const directory = newDirectory();
-    const writer = open(directory).open();
+    const writer = open(directory).open(owner());
     rmSync(directory, { recursive: true });
     await expect(spooled(writer, body(2_000_000), 65_536)).rejects.toMatchObject({ code: "internal_error" });
     writer.discard();
@@ -179,23 +210,23 @@ describe("a spool", () => {
 
 describe("letting go", () => {
   test("in the middle of a write closes the file when the write has ended, and gives all room back", async () => {
-    const spool = open(newDirectory(), 4 * 1024 * 1024);
+    const spool = open(newDirectory(), 8 * 1024 * 1024);
     const before = openFiles();
     for (let turn = 0; turn < 20; turn++) {
-      const writer = spool.open();
+      const writer = spool.open(owner());
       const writing = writer.write(body(3 * 1024 * 1024));
       if (turn % 2 === 1) await new Promise((resolve) => setImmediate(resolve));
       writer.discard();
       await writing;
     }
     await settledFiles(before);
-    const whole = await spooled(spool.open(), body(4 * 1024 * 1024 - 1), 65_536);
+    const whole = await spooled(spool.open(owner()), body(4 * 1024 * 1024 - 1), 65_536);
     whole.discard();
   });
 
   test("while the body is read breaks the reading off", async () => {
     for (const size of [500_000, 3_000_000]) {
-      const whole = await spooled(open(newDirectory()).open(), body(size), 65_536);
+      const whole = await spooled(open(newDirectory()).open(owner()), body(size), 65_536);
       const reader = whole.read(0, size).getReader();
       expect((await reader.read()).done).toBe(false);
       whole.discard();

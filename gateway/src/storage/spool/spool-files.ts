@@ -27,7 +27,7 @@ export function createSpool(options: SpoolOptions): Spool {
     options.memoryBytesMax ?? bounds.spoolMemoryTotalBytesMax,
     options.diskBytesMax ?? bounds.spoolDiskBytesMax,
   );
-  return { open: () => new FileSpoolWriter(room, () => join(directory, `${nextName()}${suffix}`)) };
+  return { open: (owner) => new FileSpoolWriter(room, owner, () => join(directory, `${nextName()}${suffix}`)) };
 }
 
 const suffix = ".spool";

@@ -1,35 +1,33 @@
-import { Failure } from "#core/index.ts";
+import { Failure, FairShare, type MemoryOwner, type ShareProblem } from "#core/index.ts";
 
-/** How much all spooled bodies together hold, in memory and on disk. */
+/** How much all spooled bodies together hold, in memory and on disk, shared between keys and workspaces. */
 export class SpoolRoom {
-  readonly #memoryBytesMax: number;
-  readonly #diskBytesMax: number;
-  #memoryBytes = 0;
-  #diskBytes = 0;
+  readonly #memory: FairShare;
+  readonly #disk: FairShare;
 
   constructor(memoryBytesMax: number, diskBytesMax: number) {
-    this.#memoryBytesMax = memoryBytesMax;
-    this.#diskBytesMax = diskBytesMax;
+    this.#memory = new FairShare(memoryBytesMax);
+    this.#disk = new FairShare(diskBytesMax);
   }
 
   /** False when memory is taken: the body then goes to disk early. */
-  takeMemory(bytes: number): boolean {
-    if (this.#memoryBytes + bytes > this.#memoryBytesMax) return false;
-    this.#memoryBytes += bytes;
-    return true;
+  takeMemory(owner: MemoryOwner, bytes: number): boolean {
+    return this.#memory.take(owner, bytes) === null;
   }
 
-  giveMemory(bytes: number): void {
-    this.#memoryBytes -= bytes;
+  giveMemory(owner: MemoryOwner, bytes: number): void {
+    this.#memory.add(owner, -bytes);
   }
 
-  takeDisk(bytes: number): void {
-    if (this.#diskBytes + bytes > this.#diskBytesMax) throw noRoom();
-    this.#diskBytes += bytes;
+  /** For a body that holds `held`. Throws rate_limit_exceeded, or no_deployment_available where nothing is left for anybody. */
+  takeDisk(owner: MemoryOwner, bytes: number, held: number): void {
+    const problem = this.#disk.take(owner, bytes, 1, held);
+    if (problem === "all") throw noRoom();
+    if (problem !== null) throw shareHeld(problem);
   }
 
-  giveDisk(bytes: number): void {
-    this.#diskBytes -= bytes;
+  giveDisk(owner: MemoryOwner, bytes: number): void {
+    this.#disk.add(owner, -bytes);
   }
 }
 
@@ -38,4 +36,10 @@ export function noRoom(cause?: unknown): Failure {
     retryAfterMs: 1_000,
     cause,
   });
+}
+
+function shareHeld(problem: Exclude<ShareProblem, "all">): Failure {
+  const whose = problem === "key" ? "This key holds" : "The workspace of this key holds";
+  const message = `${whose} its share of the gateway's space for forms and other large bodies. Try again when some of its calls have ended.`;
+  return new Failure("rate_limit_exceeded", message, { retryAfterMs: 2_000, details: { scope: problem } });
 }

@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { bounds, type MemoryOwner } from "#core/index.ts";
 import type { Spooled, SpoolWriter } from "#ports/index.ts";
 import { discarded, SpoolFile } from "./spool-file.ts";
 import type { SpoolRoom } from "./spool-room.ts";
@@ -11,6 +11,7 @@ import { SpooledFile, SpooledMemory } from "./spooled.ts";
  */
 export class FileSpoolWriter implements SpoolWriter {
   readonly #room: SpoolRoom;
+  readonly #owner: MemoryOwner;
   readonly #path: () => string;
   #blocks: Uint8Array[] = [];
   /** Bytes in the last block. */
@@ -21,8 +22,9 @@ export class FileSpoolWriter implements SpoolWriter {
   #written = 0;
   #over = false;
 
-  constructor(room: SpoolRoom, path: () => string) {
+  constructor(room: SpoolRoom, owner: MemoryOwner, path: () => string) {
     this.#room = room;
+    this.#owner = owner;
     this.#path = path;
   }
 
@@ -39,18 +41,18 @@ export class FileSpoolWriter implements SpoolWriter {
     const blocks = this.#blocks;
     this.#blocks = [];
     if (this.#file !== null) {
-      this.#room.giveMemory(blocks.length * bounds.spoolPieceBytes);
-      return new SpooledFile(this.#file, this.#size, () => this.#room.giveDisk(this.#size));
+      this.#room.giveMemory(this.#owner, blocks.length * bounds.spoolPieceBytes);
+      return new SpooledFile(this.#file, this.#size, () => this.#room.giveDisk(this.#owner, this.#size));
     }
-    const giveBack = (): void => this.#room.giveMemory(blocks.length * bounds.spoolPieceBytes);
+    const giveBack = (): void => this.#room.giveMemory(this.#owner, blocks.length * bounds.spoolPieceBytes);
     return new SpooledMemory(blocks, this.#size, giveBack);
   }
 
   discard(): void {
     if (this.#over) return;
     this.#over = true;
-    this.#room.giveMemory(this.#blocks.length * bounds.spoolPieceBytes);
-    this.#room.giveDisk(this.#written);
+    this.#room.giveMemory(this.#owner, this.#blocks.length * bounds.spoolPieceBytes);
+    this.#room.giveDisk(this.#owner, this.#written);
     this.#blocks = [];
     this.#file?.close();
   }
@@ -73,7 +75,7 @@ export class FileSpoolWriter implements SpoolWriter {
 
   #addBlock(): boolean {
     const blocksMax = this.#file === null ? bounds.spoolMemoryBytesMax / bounds.spoolPieceBytes : 1;
-    if (this.#blocks.length >= blocksMax || !this.#room.takeMemory(bounds.spoolPieceBytes)) return false;
+    if (this.#blocks.length >= blocksMax || !this.#room.takeMemory(this.#owner, bounds.spoolPieceBytes)) return false;
     this.#blocks.push(new Uint8Array(bounds.spoolPieceBytes));
     this.#filled = 0;
     return true;
@@ -103,13 +105,13 @@ export class FileSpoolWriter implements SpoolWriter {
     }
     if (this.#over || blocks.length === 0) return;
     this.#blocks = blocks.slice(0, 1);
-    this.#room.giveMemory((blocks.length - 1) * bounds.spoolPieceBytes);
+    this.#room.giveMemory(this.#owner, (blocks.length - 1) * bounds.spoolPieceBytes);
     this.#filled = 0;
   }
 
   async #append(bytes: Uint8Array): Promise<void> {
     if (this.#over) return;
-    this.#room.takeDisk(bytes.length);
+    this.#room.takeDisk(this.#owner, bytes.length, this.#written);
     const position = this.#written;
     this.#written += bytes.length;
     if (this.#file === null) {
