@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
-import { buildOptions, entriesOf, makeStatic, writeNotices } from "./built-program.mjs";
+import { buildOptions, entriesOf, makeStatic, revisionOptions, writeNotices } from "./built-program.mjs";
 import { bun, bunEnvironment, root } from "./install.mjs";
 
 const platforms = [
@@ -61,6 +61,7 @@ function build(platform) {
       // The executable of the tests says how cheap their passwords are.
       ...(values.define === undefined ? [] : [`--define=${values.define}`]),
       ...buildOptions,
+      ...revisionOptions(),
       ...entriesOf("executable.ts"),
     ],
     // Assets keep the path that they have from here.

@@ -4,7 +4,15 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { buildOptions, entriesOf, makeStatic, manifest, writeNotices } from "./built-program.mjs";
+import {
+  buildOptions,
+  builtFrom,
+  entriesOf,
+  makeStatic,
+  manifest,
+  revisionOptions,
+  writeNotices,
+} from "./built-program.mjs";
 import { bun, bunEnvironment, root } from "./install.mjs";
 
 const { values } = parseArgs({ options: { out: { type: "string", default: join(root, "dist") } } });
@@ -18,6 +26,7 @@ try {
   run("the program could not be built", bun, [
     ...["build", "--target=bun", `--outdir=${join(folder, "lib")}`],
     ...buildOptions,
+    ...revisionOptions(),
     ...entriesOf("cli.ts"),
   ]);
   copyFileSync(join(root, "scripts", "package-start.mjs"), join(folder, "bin", "sluice.mjs"));
@@ -37,6 +46,7 @@ try {
 
 function packageManifest() {
   const { version, description, license, engines } = manifest;
+  const { revision } = builtFrom();
   // Where npm has to find the workflow that publishes it, to vouch for that.
   const repository = process.env.GITHUB_REPOSITORY;
   return {
@@ -44,6 +54,8 @@ function packageManifest() {
     version,
     description,
     license,
+    // As npm itself writes it for a package that is published from its checkout.
+    ...(revision === "unknown" ? {} : { gitHead: revision }),
     ...(repository === undefined
       ? {}
       : { repository: { type: "git", url: `git+https://github.com/${repository}.git` } }),

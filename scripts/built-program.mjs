@@ -1,5 +1,6 @@
 // What every built form of the gateway has in it: the program, one file for each of its threads, the console, the files of
 // the API reference, and the licences of all packages that went in.
+import { spawnSync } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { buildConsole } from "./build-console.mjs";
@@ -32,6 +33,36 @@ export const buildOptions = [
   ...["--format=esm", "--splitting", "--minify-syntax", "--minify-whitespace", "--entry-naming=[name].[ext]"],
   "--define=process.env.NODE_ENV=undefined",
 ];
+
+/**
+ * What is built, for the program to say (gateway/src/cli/version.ts): the commit, with `-dirty` where files have been changed, and its
+ * date. The build of an image has no checkout and is given both (deploy/Containerfile). `unknown` and no date where neither is there.
+ */
+export function builtFrom() {
+  const { BUILD_REVISION: given, BUILD_DATE: date } = process.env;
+  if (given) return { revision: given, date: date ? dayOf(new Date(date)) : "" };
+  const hash = existsSync(join(root, ".git")) ? git("rev-parse", "HEAD") : null;
+  const changes = hash === null ? null : git("status", "--porcelain");
+  if (changes === null) return { revision: "unknown", date: "" };
+  const committed = Number(git("show", "--no-patch", "--format=%ct", "HEAD"));
+  return { revision: changes === "" ? hash : `${hash}-dirty`, date: dayOf(new Date(committed * 1000)) };
+}
+
+/** UTC. */
+function dayOf(date) {
+  return date.toISOString().slice(0, 10);
+}
+
+/** null: git is not there, or refuses this folder. */
+function git(...words) {
+  const { status, stdout } = spawnSync("git", words, { cwd: root, encoding: "utf8" });
+  return status === 0 ? stdout.trim() : null;
+}
+
+export function revisionOptions() {
+  const { revision, date } = builtFrom();
+  return [`--define=builtRevision=${JSON.stringify(revision)}`, `--define=builtDate=${JSON.stringify(date)}`];
+}
 
 /** Makes `<folder>/static`, and says why it cannot. */
 export function makeStatic(folder) {

@@ -90,7 +90,7 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
     broken.promise.catch(() => undefined);
     control = await joinDatabase(environment, control, broken.reject);
     await keepToOneBlobFolder(environment, control);
-    processes = await openProcesses({ control, version: options.version });
+    processes = await openProcesses({ ...options, control });
     let state = "";
     let appliedAtStart: ApplyReport = [];
     if (environment.configFile !== null) {
@@ -120,6 +120,7 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
       control,
       directory,
       version: options.version,
+      revision: options.revision,
       randomToken: () => randomBytes(32).toString("base64url"),
       onSetUp: () => secrets.remove(),
       onFatal: (error) => broken.reject(error),
@@ -152,6 +153,7 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
     else link.ready(told);
     gateway.observer.log("info", "The gateway takes calls.", {
       version: options.version,
+      revision: options.revision,
       port: gateway.server.port,
       // By which the supervisor tells of it.
       ...(link === null ? {} : { pid: process.pid }),

@@ -94,6 +94,7 @@ export async function startGateway(overrides: Overrides = {}): Promise<StartedGa
     control: overrides.clock === undefined ? control : { ...control, clock: overrides.clock },
     certificate: environment.tls === null ? null : await startCertificate(environment.tls),
     version: "0.0.0-test",
+    revision: "72c595dc",
     randomToken: () => "test-setup-token-0123456789",
     onFatal: (error) => {
       throw error;

@@ -123,7 +123,10 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     curve("Memory", "bytes", ['process_resident_memory_bytes{job="sluice"}', "{{instance}}"]),
     curve("Longest delay of the loop", "s", ["sluice_event_loop_delay_seconds", "{{instance}}"]),
     curve("Memory held for callers", "bytes", ["sluice_caller_memory_bytes", "{{instance}} {{kind}}"]),
-    curve("Versions", "short", ["count by (version, runtime) (sluice_build_info)", "{{version}}, {{runtime}}"]),
+    curve("Versions", "short", [
+      "count by (version, revision, runtime) (sluice_build_info)",
+      "{{version}}, {{revision}}, {{runtime}}",
+    ]),
   ],
 };
 

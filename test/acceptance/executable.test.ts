@@ -16,6 +16,8 @@ import { type Gateway, startGateway } from "./start-gateway.ts";
 import { type SimulatorProcess, startSimulator } from "./start-simulator.ts";
 import { keys, testConfig } from "./test-config.ts";
 
+const root = join(import.meta.dir, "..", "..");
+
 /**
  * The executable itself, in a folder of its own and with an empty PATH. TEST_EXECUTABLE names one that is to be released;
  * `npm test` has built one; where this test is run by itself one is built here, without bytecode, which takes a second.
@@ -40,8 +42,17 @@ afterAll(async () => {
 });
 
 test("the executable says its version, and the sums beside it are right", async () => {
-  const told = await runChild(program, ["--version"], { PATH: "" });
-  expect(told).toEqual({ status: 0, stdout: `${manifest.version}\n`, stderr: "" });
+  const told = await runChild(program, ["version", "--json"], { PATH: "" });
+  expect(told).toMatchObject({ status: 0, stderr: "" });
+  expect(JSON.parse(told.stdout)).toEqual({
+    version: manifest.version,
+    ...(existsSync(join(root, ".git"))
+      ? {
+          revision: expect.stringMatching(/^[0-9a-f]{40}(?:-dirty)?$/),
+          date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+        }
+      : { revision: "unknown", date: null }),
+  });
   if (process.env["TEST_EXECUTABLE"] !== undefined) return;
   const folder = dirname(program);
   const sums = readFileSync(join(folder, "SHA256SUMS"), "utf8");

@@ -90,7 +90,7 @@ export const auditRowSchema = z.object({
 export type AuditRow = z.infer<typeof auditRowSchema>;
 
 export const systemSchema = z.object({
-  version: z.string(),
+  version: z.string().describe("With the commit behind a plus where it is known: `0.1.0+72c595dc1234`."),
   started_at: at,
   database: z.object({ kind: z.enum(["sqlite", "postgres"]), size_bytes: count.nullable() }),
   ledger: z.object({ entries: count, lag: count, healthy: z.boolean() }),
@@ -103,7 +103,7 @@ export type SystemFacts = z.infer<typeof systemSchema>;
 export const gatewayProcessSchema = z.object({
   id: z.string().describe("`proc_…`, as in its log."),
   host: z.string().describe("The name of its machine, container or pod."),
-  version: z.string(),
+  version: z.string().describe("With the commit behind a plus where it is known: `0.1.0+72c595dc1234`."),
   started_at: at,
   seen_at: at.describe("When it last told the database that it is there."),
   alive: z.boolean().describe("false: it was not heard of for twenty seconds. One that ended in order is not listed."),

@@ -181,7 +181,7 @@ test("the schema, the version and help are printed whole and are no failure", as
   expect(asked?.stdout).toBe(help?.stdout ?? "");
   expect(ofKeys).toMatchObject({ status: 0, stdout: expect.stringContaining("rotate"), stderr: "" });
   expect(JSON.parse(schema?.stdout ?? "")).toEqual(configJsonSchema());
-  expect(version?.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect(version?.stdout).toMatch(/^\d+\.\d+\.\d+ \(.+\)\n$/);
   for (const command of ["serve", "check", "apply", "key", "ledger", "doctor"]) expect(help?.stdout).toContain(command);
   for (const answer of [schema, version, help]) expect(answer).toMatchObject({ status: 0, stderr: "" });
 });

@@ -35,14 +35,15 @@ import { addUserResetSecondFactor } from "./commands/user-reset-second-factor.ts
 import { addWorkspaceCreate } from "./commands/workspace-create.ts";
 import { addWorkspaceList } from "./commands/workspace-list.ts";
 import { addWorkspaceWebhookSecret } from "./commands/workspace-webhook-secret.ts";
+import { report } from "./report.ts";
 import type { Terminal } from "./terminal.ts";
-import { version } from "./version.ts";
+import { readRevision, versionFacts, versionLine } from "./version.ts";
 
 /** Every command, ready to parse. Nothing is printed by the parser except help; its errors are thrown. */
 export function createProgram(terminal: Terminal): Command {
   const program = new Command("sluice")
     .description("A model gateway: one address and one key in front of every AI provider.")
-    .version(version, "-V, --version", "print the version")
+    .version(versionLine(readRevision()), "-V, --version", "print the version and the commit it was built from")
     .option("--json", "answer in JSON, for machines")
     .helpOption("-h, --help", "show what a command does")
     .helpCommand("help [command]", "show what a command does")
@@ -103,8 +104,11 @@ export function createProgram(terminal: Terminal): Command {
   addSchema(program, terminal);
   program
     .command("version")
-    .description("print the version")
-    .action(() => terminal.show(`${version}\n`));
+    .description("print the version and the commit it was built from")
+    .action(async (_options: object, command: Command) => {
+      const facts = versionFacts();
+      await report(terminal, command, facts, [versionLine(facts.revision)]);
+    });
   return program;
 }
 

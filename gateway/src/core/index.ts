@@ -38,6 +38,7 @@ export * from "./price.ts";
 export * from "./price-config.ts";
 export * from "./principal.ts";
 export * from "./redactor.ts";
+export * from "./revision.ts";
 export * from "./rights/claim-values.ts";
 export * from "./rights/oidc-defaults.ts";
 export * from "./rights/rights-from-claims.ts";

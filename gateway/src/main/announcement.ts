@@ -10,7 +10,7 @@ import { inTurn } from "./in-turn.ts";
 import { shownOrigin } from "./listeners.ts";
 import type { Processes } from "./processes.ts";
 
-export interface AnnouncementOptions extends Pick<BannerFacts, "found" | "unused" | "version"> {
+export interface AnnouncementOptions extends Pick<BannerFacts, "found" | "unused" | "version" | "revision"> {
   readonly environment: Environment;
   readonly control: Control;
   readonly processes: Processes;
@@ -46,6 +46,7 @@ export async function announcement(dependencies: AnnouncementOptions): Promise<s
     url,
     consoleUrl: console,
     version: dependencies.version,
+    revision: dependencies.revision,
     setup: token === null ? null : setupLink(`${console}/console/#setup=${token}`, shows, secrets),
     firstKey: key,
     found: dependencies.found,

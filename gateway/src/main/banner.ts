@@ -1,4 +1,4 @@
-import type { Catalog, Secret } from "#core/index.ts";
+import { type Catalog, type Secret, shortRevision } from "#core/index.ts";
 import { isBuilt } from "#system/index.ts";
 
 /** A secret of the first start: itself, where a person at a terminal reads it, else the file that it is in. */
@@ -10,6 +10,7 @@ export interface BannerFacts {
   /** The same, unless the console has a port of its own. */
   readonly consoleUrl: string;
   readonly version: string;
+  readonly revision: string;
   readonly setup: FirstSecret | null;
   readonly firstKey: FirstSecret | null;
   readonly found: readonly string[];
@@ -30,7 +31,7 @@ export function banner(facts: BannerFacts): string {
   const model = models[0] ?? "<model>";
   const lines = [
     "",
-    `Sluice ${facts.version} is ready on ${facts.url}`,
+    `Sluice ${facts.version} (${shortRevision(facts.revision)}) is ready on ${facts.url}`,
     "",
     ...consoleLines(facts),
     `  Reference  ${facts.consoleUrl}/docs`,
@@ -67,6 +68,7 @@ export function bannerLine(facts: BannerFacts, now: number): string {
     time: new Date(now).toISOString(),
     msg: "Sluice is ready.",
     version: facts.version,
+    revision: facts.revision,
     url: facts.url,
     console: `${facts.consoleUrl}/console/`,
     reference: `${facts.consoleUrl}/docs`,

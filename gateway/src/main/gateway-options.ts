@@ -47,6 +47,8 @@ export interface GatewayOptions {
   /** Held by this process, and so the whole data directory. */
   readonly directory: JournalDirectory;
   readonly version: string;
+  /** As in ServeOptions; left out: `unknown`. */
+  readonly revision?: string;
   readonly randomToken: () => string;
   /** Somebody has made the first administrator with the link. */
   readonly onSetUp?: () => void;

@@ -59,7 +59,7 @@ import { numbersOf } from "./worker-numbers.ts";
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { environment, control } = options;
   const { clock, ids, controlStore, ledgerStore, objectStore, people, vault } = control;
-  const metrics = createMetrics(options.version);
+  const metrics = createMetrics(options);
   const link = options.link ?? null;
   let inForce = (): Catalog | null => null;
   const numbers = numbersOf(metrics, link, clock.now());
@@ -228,7 +228,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     media,
     reports,
     explain,
-    ...{ tail, configFile, version, callsUrl, agentSettings },
+    ...{ tail, configFile, callsUrl, agentSettings },
+    version: processes.instance.version,
     processFacts: numbers,
     answerAs: async (call) => {
       if (asKey === null) throw new Failure("draining", "The gateway is starting.");

@@ -11,19 +11,21 @@ export interface TelemetryOptions {
   readonly transport: Transport;
   readonly metrics: Metrics;
   readonly version: string;
+  readonly revision?: string;
   /** null: nothing is in force yet. */
   readonly catalog: () => Catalog | null;
 }
 
 /** null: no collector is named. Its own numbers are among the metrics. */
 export async function openTelemetry(options: TelemetryOptions): Promise<OtlpExport | null> {
-  const { environment, control, transport, metrics, version, catalog } = options;
+  const { environment, control, transport, metrics, version, revision, catalog } = options;
   if (environment.otlp === null) return null;
   const { clock, instanceId } = control;
   const upstreamOf = (id: string) => upstreamFacts(catalog()?.providers.get(id));
   const report = () => metrics.report();
   const settings = environment.otlp;
-  const opening = openOtlp({ settings, clock, transport, version, instanceId, upstreamOf, report });
+  const build = revision === undefined ? { version } : { version, revision };
+  const opening = openOtlp({ settings, clock, transport, ...build, instanceId, upstreamOf, report });
   const otlp = await opening.catch((error: unknown) => {
     throw new CannotStart(`Telemetry cannot be sent: ${error instanceof Error ? error.message : String(error)}`);
   });

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { createLeadership, createSoleLeadership } from "#coordination/index.ts";
-import { bounds } from "#core/index.ts";
+import { bounds, shortRevision } from "#core/index.ts";
 import type { Broadcast, Instance, Leadership, Observer } from "#ports/index.ts";
 import { openBroadcast } from "#storage/index.ts";
 import type { Control } from "./control.ts";
@@ -8,6 +8,7 @@ import type { Control } from "./control.ts";
 export interface ProcessesOptions {
   readonly control: Control;
   readonly version: string;
+  readonly revision?: string;
 }
 
 /** What this process is to the others of its installation. */
@@ -26,9 +27,9 @@ export interface Processes {
  * Takes a place among the processes of the installation. On SQLite there is this one. On PostgreSQL each tells that it is there.
  */
 export async function openProcesses(options: ProcessesOptions): Promise<Processes> {
-  const { control, version } = options;
+  const { control } = options;
   const { clock, database, instanceId, instances, leases } = control;
-  const instance: Instance = { id: instanceId, version, host: hostname() };
+  const instance: Instance = { id: instanceId, version: buildName(options), host: hostname() };
   let observer: Pick<Observer, "log"> = { log: () => undefined };
   const told = { log: (...line: Parameters<Observer["log"]>) => observer.log(...line) };
   const tellTo = (next: Observer): void => {
@@ -65,6 +66,11 @@ export async function openProcesses(options: ProcessesOptions): Promise<Processe
     throw thrown;
   }
   return { instance, leadership, broadcast, tellTo, tellLag, close };
+}
+
+/** `0.1.0+72c595dc1234`: SemVer has what was built behind a plus. */
+function buildName({ version, revision = "unknown" }: Omit<ProcessesOptions, "control">): string {
+  return revision === "unknown" ? version : `${version}+${shortRevision(revision)}`;
 }
 
 function tellNowAndThen(

@@ -2,6 +2,7 @@
 export interface Instance {
   /** `proc_…`: made once in the life of a process; in logs, leases, the journal and the shared counter. */
   readonly id: string;
+  /** `0.1.0+72c595dc1234`, with the commit where it is known. */
   readonly version: string;
   /** The name of its machine, container or pod. */
   readonly host: string;

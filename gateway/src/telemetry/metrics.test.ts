@@ -38,7 +38,9 @@ test("what is used without a price is counted, so that somebody sees it", async 
 });
 
 test("the version that runs is among the numbers", async () => {
-  expect(await createMetrics("1.2.3").text()).toContain('sluice_build_info{version="1.2.3",runtime="bun ');
+  expect(await createMetrics({ version: "1.2.3" }).text()).toContain(
+    'sluice_build_info{version="1.2.3",revision="unknown",runtime="bun ',
+  );
 });
 
 test("requests and reloads are counted", async () => {

@@ -123,11 +123,11 @@ const ruleOf: Readonly<Record<string, GaugeRule>> = {
   sluice_event_loop_delay_seconds: "max",
 };
 
-/** `version`: of the gateway, where it is to be among the numbers. */
-export function createMetrics(version?: string): Metrics {
+/** `build`: what runs, where it is to be among the numbers. */
+export function createMetrics(build?: Build): Metrics {
   const registry = new Registry();
   registerProcessMetrics(registry);
-  if (version !== undefined) registerBuild(registry, version);
+  if (build !== undefined) registerBuild(registry, build);
   const reloads = registerReloads(registry);
   const requests = registerRequests(registry);
   let ended = 0;
@@ -222,16 +222,22 @@ function registerReloads(registry: Registry): Counter {
   return reloads;
 }
 
-function registerBuild(registry: Registry, version: string): void {
+interface Build {
+  readonly version: string;
+  /** The commit. */
+  readonly revision?: string;
+}
+
+function registerBuild(registry: Registry, { version, revision = "unknown" }: Build): void {
   new Gauge({
     name: "sluice_build_info",
     help: "1; the labels say what runs.",
-    labelNames: ["version", "runtime"],
+    labelNames: ["version", "revision", "runtime"],
     registers: [registry],
     // The same of all workers.
     aggregator: "max",
   })
-    .labels(version, `bun ${Bun.version}`)
+    .labels(version, revision, `bun ${Bun.version}`)
     .set(1);
 }
 

@@ -142,6 +142,7 @@ for (const protocol of ["http/protobuf", "http/json"]) {
         "sluice.attempts": 1,
       });
       expect(call.resource).toMatchObject({ "service.name": "sluice", "service.version": "0.0.0-test" });
+      expect(call.resource["vcs.ref.head.revision"]).toBe("72c595dc");
       expect(String(call.resource["service.instance.id"])).toStartWith("proc_");
       const [entry] = await entriesOf(answer);
       expectSpanOfEntry(attempts[0], entry, call);

@@ -8,7 +8,7 @@ import { readEnvironment } from "#config/index.ts";
 import { systemClock } from "#system/index.ts";
 import { CommandFailed } from "../command-failed.ts";
 import type { Terminal } from "../terminal.ts";
-import { version } from "../version.ts";
+import { readRevision, version } from "../version.ts";
 
 export function addDemo(program: Command, terminal: Terminal): void {
   program
@@ -31,6 +31,7 @@ export function addDemo(program: Command, terminal: Terminal): void {
         await serve(readEnvironment(variables), {
           variables,
           version,
+          revision: readRevision(),
           print: (text) => terminal.show(text),
           interactive: terminal.interactive,
         });

@@ -4,7 +4,7 @@ import type { ServeOptions } from "#main.ts";
 import { CommandFailed, CommandTold } from "../command-failed.ts";
 import { environmentOf } from "../open.ts";
 import type { Terminal } from "../terminal.ts";
-import { version } from "../version.ts";
+import { readRevision, version } from "../version.ts";
 
 export function addServe(program: Command, terminal: Terminal): void {
   program
@@ -16,7 +16,8 @@ export function addServe(program: Command, terminal: Terminal): void {
         options.dev === true ? { SLUICE_LOG_LEVEL: "debug", ...terminal.variables } : terminal.variables;
       const environment = await environmentOf(variables);
       for (const warning of environment.warnings) terminal.complain(warning);
-      const serving = { variables, version, print: terminal.show, interactive: terminal.interactive };
+      const revision = readRevision();
+      const serving = { variables, version, revision, print: terminal.show, interactive: terminal.interactive };
       if (environment.workers === 1) return await serveAlone(environment, serving, terminal);
       const { serveWorkers } = await import("#main.ts");
       const status = await serveWorkers(environment, { ...serving, command: workerCommand() });
@@ -32,7 +33,8 @@ export function addServe(program: Command, terminal: Terminal): void {
       const { serveWorker } = await import("#main.ts");
       try {
         const interactive = options.interactive === true;
-        await serveWorker(environment, { variables, version, print: terminal.show, interactive });
+        const revision = readRevision();
+        await serveWorker(environment, { variables, version, revision, print: terminal.show, interactive });
       } catch (thrown) {
         throw await allProblems(thrown, terminal);
       }

@@ -28,6 +28,8 @@ export interface OtlpExportOptions {
   readonly clock: Clock;
   readonly transport: Transport;
   readonly version: string;
+  /** The commit; left out: it is not known. */
+  readonly revision?: string;
   /** Of this process, for `service.instance.id`. */
   readonly instanceId: string;
   readonly upstreamOf: (provider: string) => UpstreamFacts | null;
@@ -296,9 +298,10 @@ interface Exporters {
 }
 
 /** What an operator says of the resource goes before what is known here. */
-function originOf({ settings, version, instanceId }: OtlpExportOptions): Origin {
+function originOf({ settings, version, revision = "unknown", instanceId }: OtlpExportOptions): Origin {
   const attributes = {
     "service.version": version,
+    ...(revision === "unknown" ? {} : { "vcs.ref.head.revision": revision }),
     "service.instance.id": instanceId,
     "telemetry.sdk.name": "opentelemetry",
     "telemetry.sdk.language": "nodejs",
