@@ -141,16 +141,16 @@ describe("a spool", () => {
   test("leaves room for other keys and workspaces, however much one of them sends", async () => {
     const mebibyte = 1024 * 1024;
     const spool = open(newDirectory(), 16 * mebibyte);
+    const held: Spooled[] = [];
     const fill = async (who: ReturnType<typeof owner>) => {
       for (let bodies = 0; ; bodies++) {
         const writer = spool.open(who);
-        const refused = await spooled(writer, body(2 * mebibyte), 65_536).then(
-          () => null,
-          (thrown: unknown) => thrown,
-        );
-        if (refused === null) continue;
-        writer.discard();
-        return { bodies, refused };
+        try {
+          held.push(await spooled(writer, body(2 * mebibyte), 65_536));
+        } catch (refused) {
+          writer.discard();
+          return { bodies, refused };
+        }
       }
     };
     // Half of the space, then three quarters with other keys of the same workspace.
@@ -160,8 +160,8 @@ describe("a spool", () => {
     for (let key = 0; key < 5; key++) await fill(owner(`key_${key}`, "one"));
     const late = await fill(owner("late", "one"));
     expect(late).toMatchObject({ bodies: 0, refused: { status: 429, details: { scope: "workspace" } } });
-    const whole = await spooled(spool.open(owner("bert", "two")), body(2 * mebibyte), 65_536);
-    whole.discard();
+    held.push(await spooled(spool.open(owner("bert", "two")), body(2 * mebibyte), 65_536));
+    for (const whole of held) whole.discard();
   });
 
   test("goes to disk early when the bodies of a key hold its share of memory", async () => {
