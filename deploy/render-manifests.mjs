@@ -14,7 +14,7 @@ const target = join(folder, "manifests", "sluice.yaml");
 export function digestOfChart() {
   const hash = createHash("sha256");
   const names = readdirSync(join(folder, "chart"), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() && !entry.name.endsWith(".test.yaml"))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
   for (const file of [...names, values]) {

@@ -6,9 +6,10 @@ import { hello, type StartedGateway, startGateway } from "./started-gateway.ts";
 import { dashboardFile, dashboardText, ofProvider } from "./write-dashboard.ts";
 
 const root = join(import.meta.dir, "../..");
-const alertsText = readFileSync(join(root, "deploy/monitoring/alerts.yaml"), "utf8");
+const alertsText = readFileSync(join(root, "deploy/chart/monitoring/alerts.yaml"), "utf8");
 
-const alertTestsText = readFileSync(join(root, "deploy/monitoring/alerts.test.yaml"), "utf8");
+const alertTests = ["alerts.test.yaml", "days.test.yaml"];
+const alertTestsTexts = alertTests.map((name) => readFileSync(join(root, "deploy/chart/monitoring", name), "utf8"));
 
 interface AlertTests {
   readonly alert_rule_test?: readonly { readonly alertname: string; readonly exp_alerts: readonly unknown[] }[];
@@ -29,6 +30,9 @@ const queries = [
     ([, text]) => JSON.parse(text ?? '""') as string,
   ),
 ];
+
+/** Which Prometheus itself gives a series. */
+const targetLabels = ["cluster", "namespace", "job", "instance"];
 
 /** Only where there is Redis, or workers, or TLS, or a collector, or a config file. */
 const elsewhere = /^sluice_(?:redis|workers|tls|otlp|agent|config_file)/;
@@ -99,13 +103,33 @@ test("alerts and dashboard ask for metrics and labels that there are", () => {
       const labels = known.get(name.replace(/_bucket$/, ""));
       expect(labels, `${name} in ${query}`).toBeDefined();
       for (const [, label = ""] of matchers.matchAll(/(\w+)(?:=|!=|=~|!~)"/g))
-        expect([...(labels ?? [])]).toContain(label);
+        expect([...(labels ?? []), ...targetLabels]).toContain(label);
     }
     const grouped = [...query.matchAll(/by \(([^)]*)\)/g)].flatMap(([, names = ""]) =>
       names.split(",").map((name) => name.trim()),
     );
-    const possible = new Set(["le", ...[...known.values()].flatMap((labels) => [...labels])]);
+    const possible = new Set(["le", ...targetLabels, ...[...known.values()].flatMap((labels) => [...labels])]);
     for (const label of grouped) expect([...possible]).toContain(label);
+  }
+});
+
+test("rules take the series of the job only, and keep installations apart", () => {
+  for (const { expr } of rules) {
+    for (const [series] of expr.matchAll(/(?<!\w)(?:sluice[_:][\w:]+|up\b)(?:\{[^}]*\})?/g))
+      expect(series, expr).toMatch(/\{job="sluice"[,}]/);
+    for (const [, by = ""] of expr.matchAll(/\b(?:sum|max|min|count|avg|group)\b(?: by \(([^)]*)\))?/g))
+      expect(by, expr).toStartWith("cluster, namespace, job");
+  }
+});
+
+test("the dashboard shows what its variables choose", () => {
+  const asked = [...dashboardText().matchAll(/"expr": ("(?:[^"\\]|\\.)*")/g)].map(([, text]) =>
+    JSON.parse(text ?? '""'),
+  );
+  expect(asked.length).toBeGreaterThan(0);
+  for (const query of asked) {
+    for (const [series] of query.matchAll(/\b(?:(?:sluice|process)_\w+|up)\b(?:\{[^}]*\})?/g))
+      expect(series).toContain('{namespace=~"$namespace",job=~"$job",instance=~"$instance"');
   }
 });
 
@@ -125,7 +149,9 @@ test("every alert has its part of the document on alerts, and every part its ale
 });
 
 test("every alert fires in the series made for it", () => {
-  const cases = (parse(alertTestsText).tests as readonly AlertTests[]).flatMap((each) => each.alert_rule_test ?? []);
+  const cases = alertTestsTexts
+    .flatMap((text) => parse(text).tests as readonly AlertTests[])
+    .flatMap((each) => each.alert_rule_test ?? []);
   const fired = new Set(cases.filter((each) => each.exp_alerts.length > 0).map(({ alertname }) => alertname));
   const alerts = rules.flatMap(({ alert }) => (alert === undefined ? [] : [alert]));
   expect([...fired].toSorted()).toEqual(alerts.toSorted());
@@ -136,11 +162,12 @@ const promtool = Bun.which("promtool");
 test.skipIf(promtool === null)(
   `promtool takes the rules, sees each alert fire and stay silent where it should, and takes /metrics${promtool === null ? " (no promtool is installed on this machine)" : ""}`,
   async () => {
-    const folder = join(root, "deploy/monitoring");
-    const asked = (...words: string[]) => Bun.spawnSync([promtool ?? "", ...words], { cwd: folder, stderr: "pipe" });
+    const folder = join(root, "deploy/chart/monitoring");
+    const asked = (...words: string[]) =>
+      Bun.spawnSync([promtool ?? "", ...words], { cwd: folder, stderr: "pipe", timeout: 100_000 });
     for (const words of [
       ["check", "rules", "alerts.yaml"],
-      ["test", "rules", "alerts.test.yaml"],
+      ["test", "rules", ...alertTests],
     ]) {
       const { exitCode, stdout, stderr } = asked(...words);
       expect(exitCode, `${stdout}${stderr}`).toBe(0);

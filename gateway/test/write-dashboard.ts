@@ -1,6 +1,6 @@
 /**
- * `bun gateway/test/write-dashboard.ts` writes deploy/monitoring/dashboard.json, a dashboard for Grafana. Import it there and choose the
- * Prometheus that scrapes the gateways.
+ * `bun gateway/test/write-dashboard.ts` writes deploy/chart/monitoring/dashboard.json, a dashboard for Grafana. Import it there and choose
+ * the Prometheus that scrapes the gateways; the chart brings it as a ConfigMap.
  */
 import { join } from "node:path";
 import { failureCauses } from "@sluice/contract/words";
@@ -21,6 +21,8 @@ interface Panel {
 }
 
 const range = "$__rate_interval";
+/** What the variables of the dashboard choose. */
+const chosen = 'namespace=~"$namespace",job=~"$job",instance=~"$instance"';
 /** Without what proxies and Prometheus itself ask. */
 const noProbe = 'route!~"metrics|healthz|readyz"';
 /** Without what is no failure of the provider's: its caller's mistakes, and what ended here. */
@@ -42,7 +44,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     number("Cost, last 24 hours", "currencyUSD", "sum(increase(sluice_cost_usd_total[24h]))"),
     number("Streams open", "short", "sum(sluice_streams_open)"),
     number("Journal to database", "short", "sum(sluice_ledger_lag_entries)"),
-    number("Processes", "short", 'count(up{job="sluice"} == 1)'),
+    number("Processes", "short", "count(up == 1)"),
   ],
   Calls: [
     curve("Requests by route", "reqps", [
@@ -119,8 +121,8 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     ),
   ],
   Processes: [
-    curve("Processor", "short", [`rate(process_cpu_seconds_total{job="sluice"}[${range}])`, "{{instance}}"]),
-    curve("Memory", "bytes", ['process_resident_memory_bytes{job="sluice"}', "{{instance}}"]),
+    curve("Processor", "short", [`rate(process_cpu_seconds_total[${range}])`, "{{instance}}"]),
+    curve("Memory", "bytes", ["process_resident_memory_bytes", "{{instance}}"]),
     curve("Longest delay of the loop", "s", ["sluice_event_loop_delay_seconds", "{{instance}}"]),
     curve("Memory held for callers", "bytes", ["sluice_caller_memory_bytes", "{{instance}} {{kind}}"]),
     curve("Versions", "short", [
@@ -162,6 +164,13 @@ function placed(): readonly object[] {
   return panels.map((panel, index) => ({ id: index + 1, ...panel }));
 }
 
+/** Every selector of metrics takes only what the variables choose. */
+function ofChosen(query: string): string {
+  return query.replaceAll(/\b((?:sluice|process)_\w+|up)\b(\{)?/g, (_, name, labels) =>
+    labels === undefined ? `${name}{${chosen}}` : `${name}{${chosen},`,
+  );
+}
+
 function panelOf({ title, unit, lines, isNumber }: Panel, gridPos: object): object {
   return {
     type: isNumber === true ? "stat" : "timeseries",
@@ -171,10 +180,20 @@ function panelOf({ title, unit, lines, isNumber }: Panel, gridPos: object): obje
     fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
     targets: lines.map(({ query, legend }, index) => ({
       refId: String.fromCharCode("A".charCodeAt(0) + index),
-      expr: query,
+      expr: ofChosen(query),
       legendFormat: legend,
       datasource,
     })),
+  };
+}
+
+/** The values of a label. `All` also takes series without it: outside of Kubernetes there is no namespace. */
+function variable(name: string, label: string, series: string): object {
+  const query = `label_values(${series}, ${name})`;
+  return {
+    ...{ name, label, type: "query", datasource, definition: query, query: { query, refId: name } },
+    ...{ refresh: 2, sort: 1, multi: true, includeAll: true, allValue: ".*" },
+    current: { selected: true, text: ["All"], value: ["$__all"] },
   };
 }
 
@@ -187,12 +206,17 @@ const dashboard = {
   refresh: "30s",
   time: { from: "now-6h", to: "now" },
   templating: {
-    list: [{ name: "datasource", label: "Prometheus", type: "datasource", query: "prometheus" }],
+    list: [
+      { name: "datasource", label: "Prometheus", type: "datasource", query: "prometheus" },
+      variable("namespace", "Namespace", "sluice_build_info"),
+      variable("job", "Job", 'sluice_build_info{namespace=~"$namespace"}'),
+      variable("instance", "Instance", 'sluice_build_info{namespace=~"$namespace",job=~"$job"}'),
+    ],
   },
   panels: placed(),
 };
 
-export const dashboardFile = join(import.meta.dir, "../../deploy/monitoring/dashboard.json");
+export const dashboardFile = join(import.meta.dir, "../../deploy/chart/monitoring/dashboard.json");
 
 export function dashboardText(): string {
   return `${JSON.stringify(dashboard, null, 2)}\n`;
