@@ -39,3 +39,11 @@ export function personOfScope(scopeId: string): readonly [workspaceId: string, p
   const slash = scopeId.indexOf("/");
   return [scopeId.slice(0, slash), scopeId.slice(slash + 1)];
 }
+
+/** One limit of the caller, as headers of an answer show it. */
+export interface LimitHeader {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Milliseconds until some of what is used is free again. */
+  readonly resetMs: number;
+}

@@ -33,7 +33,7 @@ export interface Recorder {
    * Records what was used beside an attempt, as its answer told: begun and ended at once, so it is kept also where no attempt could
    * begin any more. Written with what comes next, so to be called before that attempt is settled.
    */
-  beside(fields: AttemptFields, pricing: Pricing, end: AttemptEnd): LedgerEntry;
+  beside(fields: AttemptFields, pricing: Pricing, used: Pick<AttemptEnd, "outcome" | "usage" | "served">): LedgerEntry;
   /**
    * Records a call that was refused, together with those like it in the same second. `totalMs`: how long it took to say so.
    */
@@ -58,7 +58,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       journal.intent(intent);
       return new RecordedAttempt(options, intent, pricing, begunMs);
     },
-    beside(fields, pricing, end) {
+    beside(fields, pricing, used) {
       // No call of its own: sums count neither a success nor a length of it.
       const noCall = (entry: LedgerEntry): LedgerEntry => ({ ...entry, calls: 0 });
       const intent = intentOf(fields, pricing, 0);
@@ -75,6 +75,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       };
       const nowMs = clock.monotonic();
       const attempt = new RecordedAttempt(dependencies, intent, pricing, nowMs);
+      const end: AttemptEnd = { ...used, ...noMeasures, httpStatus: 200, errorCode: null, usageSource: "upstream" };
       return noCall(attempt.settle(end, nowMs));
     },
     refuse(fields, code, httpStatus, totalMs) {
@@ -94,18 +95,12 @@ export function createRecorder(options: RecorderOptions): Recorder {
         endedAt: now,
         outcome: "rejected",
         httpStatus,
-        upstreamStatus: null,
+        ...noMeasures,
         errorCode: code,
         usage: noUsage,
         usageSource: "none",
-        rawUsage: null,
         costNanoUsd: 0,
         totalMs,
-        firstByteMs: null,
-        firstTokenMs: null,
-        upstreamMs: null,
-        overheadMs: null,
-        upstreamId: null,
       };
       refusals.take(entry);
       observer.attemptEnd(entry);
@@ -114,3 +109,14 @@ export function createRecorder(options: RecorderOptions): Recorder {
     flush: () => refusals.flush(),
   };
 }
+
+/** Of what no upstream was asked for. */
+const noMeasures = {
+  upstreamStatus: null,
+  rawUsage: null,
+  firstByteMs: null,
+  firstTokenMs: null,
+  upstreamMs: null,
+  overheadMs: null,
+  upstreamId: null,
+} as const;

@@ -5,7 +5,7 @@ import { Failure, type Principal, usdToNano } from "#core/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { governedPrincipal } from "../../test/simulation/governed-principal.ts";
 import { Admission } from "./admit.ts";
-import type { Estimate } from "./estimate.ts";
+import type { Estimate } from "./limit-rule.ts";
 import type { Permit } from "./permit.ts";
 
 /** What a call would use, or has used. */

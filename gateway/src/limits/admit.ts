@@ -1,9 +1,15 @@
 import { bounds, Failure, type LimitScope, type NanoUsd, type Principal } from "#core/index.ts";
 import type { Claim, ClaimState, Clock, Counter, LastingHold, Refused, Reserved } from "#ports/index.ts";
 import { BudgetRule, budgetRules, type CountedBudget, RefusedBudgets } from "./budget.ts";
-import { type Estimate, noMoney, nothingWanted, type Wanted } from "./estimate.ts";
-import type { LimitRule, ScopeLimitUsage } from "./limit-rule.ts";
-import { Permit, type PermitOwner } from "./permit.ts";
+import {
+  type Estimate,
+  type LimitRule,
+  noMoney,
+  nothingWanted,
+  type ScopeLimitUsage,
+  type Wanted,
+} from "./limit-rule.ts";
+import { Permit, type PermitOwner, type RateHeaders, rateHeaders } from "./permit.ts";
 import { rateRules } from "./rates.ts";
 import { type Cost, Spending, type SpendingSource, type Unknown } from "./spending.ts";
 
@@ -26,26 +32,27 @@ interface CallerRules {
 }
 
 export class Admission implements PermitOwner {
-  readonly counter: Counter;
+  readonly #counter: Counter;
   readonly #clock: Clock;
   readonly #spending: Spending;
   /** By scope object: a new catalog brings new objects, so a changed limit is never served from here. */
   readonly #rules = new WeakMap<LimitScope, readonly LimitRule[]>();
   /** The same, put together for a caller; a principal lives as long as its catalog. */
   readonly #rulesOfCaller = new WeakMap<Principal, CallerRules>();
-  readonly #refused = new RefusedBudgets();
+  readonly #refused: RefusedBudgets;
   #repeatedEndings = 0;
   #unsettled = 0;
 
   constructor({ counter, clock, spending }: AdmissionOptions) {
-    this.counter = counter;
+    this.#counter = counter;
     this.#clock = clock;
+    this.#refused = new RefusedBudgets(clock);
     this.#spending = new Spending({ counter, clock, source: spending ?? null });
   }
 
   /** Reservations not yet settled or released; 0 at rest. */
   get outstanding(): number {
-    return this.counter.outstanding;
+    return this.#counter.outstanding;
   }
 
   /** Endings of permits that had ended before; 0 unless something is wrong. */
@@ -60,7 +67,7 @@ export class Admission implements PermitOwner {
 
   /** Holds outlive the process, in a counter that several share. */
   get holdsLast(): boolean {
-    return this.counter.shared !== undefined;
+    return this.#counter.shared !== undefined;
   }
 
   /**
@@ -87,7 +94,7 @@ export class Admission implements PermitOwner {
     for (const rule of isFree ? unpaid : all) {
       const claim = rule.claim(nothing, nowMs);
       // A shared counter is not asked twice for one call: what it said last does, and where it said nothing `admit` decides.
-      const state = this.counter.glance === undefined ? this.counter.peek(claim) : this.counter.glance(claim);
+      const state = this.#counter.glance === undefined ? this.#counter.peek(claim) : this.#counter.glance(claim);
       if (state === null || state instanceof Promise) continue;
       const usedUp = claim.kind === "budget" && state.used >= claim.limit;
       if (!usedUp && state.used + claim.amount <= claim.limit) continue;
@@ -115,7 +122,7 @@ export class Admission implements PermitOwner {
    * which knows only permits, nothing comes.
    */
   endHold(taskId: string, cost: Cost): void | Promise<void> {
-    const { shared } = this.counter;
+    const { shared } = this.#counter;
     if (shared === undefined) return;
     this.#spending.settledAnywhere(cost);
     return shared.endHold(taskId).then(() => undefined);
@@ -123,7 +130,7 @@ export class Admission implements PermitOwner {
 
   /** Some holds of a shared counter, whoever made them. */
   someHolds(count: number): readonly LastingHold[] | Promise<readonly LastingHold[]> {
-    return this.counter.shared?.someHolds(count) ?? [];
+    return this.#counter.shared?.someHolds(count) ?? [];
   }
 
   /** Entries that came into the ledger without `settled`: another process left them, or ended a task. */
@@ -133,7 +140,15 @@ export class Admission implements PermitOwner {
 
   /** All that another process (`proc_…`) settled and left open is in the ledger: the money that it held is freed. */
   adopted(owner: string): void | Promise<void> {
-    return this.counter.shared?.adopted(owner);
+    return this.#counter.shared?.adopted(owner);
+  }
+
+  /** The caller's tightest rates. Takes nothing. */
+  async rateHeaders(principal: Principal): Promise<RateHeaders> {
+    const { unpaid } = this.#rulesOf(principal);
+    const nowMs = this.#clock.now();
+    const states = await Promise.all(unpaid.map((rule) => this.#counter.peek(rule.claim(nothing, nowMs))));
+    return rateHeaders(unpaid, states);
   }
 
   /** How far each limit of these scopes is used up, in their order. Takes nothing; waits for readings of budgets within their bound. */
@@ -144,8 +159,8 @@ export class Admission implements PermitOwner {
     return Promise.all(
       rules.map(async (rule) => {
         const claim = rule.claim(nothing, nowMs);
-        const state = await this.counter.peek(claim);
-        const limitUsage = { ...rule.limitUsage(state, nowMs), refusedAt: this.#refused.latest(claim, state, nowMs) };
+        const state = await this.#counter.peek(claim);
+        const limitUsage = { ...rule.limitUsage(state, nowMs), refusedAt: this.#refused.latest(claim, state) };
         // The counter has what it counted itself, which is not what the budget has spent.
         return unknown.has(claim.key) ? { ...limitUsage, used: null } : limitUsage;
       }),
@@ -160,17 +175,22 @@ export class Admission implements PermitOwner {
     this.#repeatedEndings++;
   }
 
-  /** Told again a few times, each after a longer while: the same reservation ends only once, however often it is told. */
-  async retell(ticket: object, actual: readonly number[]): Promise<void> {
+  settle(ticket: object, actual: readonly number[]): void {
+    const done = this.#counter.settle(ticket, actual);
+    if (done instanceof Promise) done.catch(() => this.#settleAgain(ticket, actual));
+  }
+
+  /** A few times, after longer and longer waits: the counter ends a reservation only once. */
+  async #settleAgain(ticket: object, actual: readonly number[]): Promise<void> {
     let waitMs: number = bounds.settleRetryMs;
     for (let turn = 0; turn < bounds.settleRetriesMax; turn++) {
       await new Promise<void>((resolve) => this.#clock.after(waitMs, resolve));
       waitMs *= 2;
       try {
-        await this.counter.settle(ticket, actual);
+        await this.#counter.settle(ticket, actual);
         return;
       } catch {
-        // The counter that met the failure has told of it.
+        // The counter has logged it.
       }
     }
     this.#unsettled++;
@@ -178,11 +198,11 @@ export class Admission implements PermitOwner {
 
   /** Nothing may be left, or what a budget has spent may have to be read first, as where another process has died: it is asked again then. */
   topUp(rules: readonly LimitRule[], ticket: object, amount: NanoUsd, least: NanoUsd): NanoUsd | Promise<NanoUsd> {
-    const got = this.counter.topUp(ticket, amount, least);
+    const got = this.#counter.topUp(ticket, amount, least);
     if (typeof got === "number" && got > 0) return got;
     const orRead = (): NanoUsd | Promise<NanoUsd> => {
       const unknown = this.#spending.meet(countedBy(rules));
-      return unknown instanceof Promise ? unknown.then(() => this.counter.topUp(ticket, amount, least)) : 0;
+      return unknown instanceof Promise ? unknown.then(() => this.#counter.topUp(ticket, amount, least)) : 0;
     };
     return got instanceof Promise ? got.then((later) => (later > 0 ? later : orRead())) : orRead();
   }
@@ -204,9 +224,9 @@ export class Admission implements PermitOwner {
 
   #take(asked: Asked): Permit | Promise<Permit> {
     const { claims, id, isCall } = asked;
-    const { shared } = this.counter;
+    const { shared } = this.#counter;
     const isHold = !isCall && shared !== undefined && id !== undefined;
-    const answer = isHold ? shared.hold(id, claims) : this.counter.reserve(claims, id, isCall);
+    const answer = isHold ? shared.hold(id, claims) : this.#counter.reserve(claims, id, isCall);
     if (!(answer instanceof Promise)) return this.#permit(asked, answer);
     return answer.then((later) => {
       // A shared counter may know a budget from another process; its costs are to be told from this one too.

@@ -11,8 +11,14 @@
  * until that succeeds.
  */
 export { Admission, callCounter } from "./admit.ts";
-export { type Estimate, freeRequest, type Money, nothingWanted } from "./estimate.ts";
-export type { LimitUsage, ScopeLimitUsage } from "./limit-rule.ts";
+export {
+  type Estimate,
+  freeRequest,
+  type LimitUsage,
+  type Money,
+  nothingWanted,
+  type ScopeLimitUsage,
+} from "./limit-rule.ts";
 export { periodStart } from "./period.ts";
-export type { LimitHeader, Permit, RateHeaders, SpentBudget } from "./permit.ts";
+export type { Permit, RateHeaders, SpentBudget } from "./permit.ts";
 export { heldClaims, seedRates } from "./seed.ts";

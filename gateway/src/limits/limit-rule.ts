@@ -1,6 +1,33 @@
-import type { BudgetPeriod, Failure, LimitScope, ScopeKind } from "#core/index.ts";
+import type { BudgetPeriod, Failure, LimitScope, NanoUsd, ScopeKind } from "#core/index.ts";
 import type { Claim, ClaimState } from "#ports/index.ts";
-import type { Wanted } from "./estimate.ts";
+
+/** Money to hold for a call: all that it can cost, and the least that it needs to begin. They differ where it can be ended early. */
+export interface Money {
+  readonly most: NanoUsd;
+  readonly least: NanoUsd;
+}
+
+/** What a call will probably use, and what it may at most cost. */
+export interface Estimate {
+  /** Input and output together. */
+  readonly tokens: number;
+  /** It costs nothing: no budget is asked, not even one that is used up. */
+  readonly isFree?: boolean;
+  /** Asked only when a budget stands on its caller. */
+  money(): Money;
+}
+
+export const noMoney: Money = Object.freeze({ most: 0, least: 0 });
+
+/** Of a call that counts as a request only. */
+export const nothingWanted: Estimate = Object.freeze({ tokens: 0, money: () => noMoney });
+
+export const freeRequest: Estimate = Object.freeze({ ...nothingWanted, isFree: true });
+
+/** An estimate with its money worked out. */
+export interface Wanted extends Money {
+  readonly tokens: number;
+}
 
 export type RateName = "rpm" | "tpm" | "concurrency";
 
@@ -8,7 +35,7 @@ export type RateName = "rpm" | "tpm" | "concurrency";
 export interface LimitRule {
   readonly name: LimitUsage["name"];
   claim(wanted: Wanted, nowMs: number): Claim;
-  /** What a finished call with so many tokens really took of it; a budget hears that from the ledger. */
+  /** What a finished call with so many tokens took of it. */
   actual(tokens: number): number;
   refusal(state: ClaimState, wanted: Wanted, nowMs: number): Failure;
   limitUsage(state: ClaimState, nowMs: number): LimitUsage;
@@ -31,11 +58,10 @@ export interface LimitUsage {
   readonly resetsAt: number | null;
 }
 
-/** The same of a scope, for those who look after it. */
 export interface ScopeLimitUsage extends LimitUsage {
   /**
-   * When a budget last refused a call, in Unix milliseconds, as far as this process knows; null for other limits, where that
-   * is long ago, and where such a call would be let through by now.
+   * When a budget last refused a call in this process, in Unix milliseconds; null for other limits, where that is long ago, and
+   * where such a call would pass now.
    */
   readonly refusedAt: number | null;
 }

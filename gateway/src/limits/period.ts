@@ -6,34 +6,20 @@ const epochWeekday = 3;
 
 /** When the period that holds `nowMs` began, in UTC. A week begins on Monday; `total` began at 0. Unix milliseconds. */
 export function periodStart(period: BudgetPeriod, nowMs: number): number {
+  if (period === "total") return 0;
+  if (period === "month") return monthOf(nowMs).startMs;
   const day = Math.floor(nowMs / dayMs);
-  switch (period) {
-    case "total":
-      return 0;
-    case "day":
-      return day * dayMs;
-    case "week":
-      return (day - ((day + epochWeekday) % 7)) * dayMs;
-    case "month":
-      return monthOf(nowMs).startMs;
-  }
+  return (period === "day" ? day : day - ((day + epochWeekday) % 7)) * dayMs;
 }
 
 /** When that period ends and the next one begins; null for `total`, which does not end. */
 export function periodEnd(period: BudgetPeriod, nowMs: number): number | null {
-  switch (period) {
-    case "total":
-      return null;
-    case "day":
-      return periodStart("day", nowMs) + dayMs;
-    case "week":
-      return periodStart("week", nowMs) + 7 * dayMs;
-    case "month":
-      return monthOf(nowMs).endMs;
-  }
+  if (period === "total") return null;
+  if (period === "month") return monthOf(nowMs).endMs;
+  return periodStart(period, nowMs) + (period === "day" ? 1 : 7) * dayMs;
 }
 
-/** Most that is asked about is in the same month as what was asked about before. */
+/** Cached: most times are of the same month. */
 function monthOf(nowMs: number): { readonly startMs: number; readonly endMs: number } {
   if (!(nowMs >= month.startMs && nowMs < month.endMs)) {
     month = { startMs: monthStart(nowMs, 0), endMs: monthStart(nowMs, 1) };

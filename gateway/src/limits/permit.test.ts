@@ -5,7 +5,7 @@ import type { Counter } from "#ports/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { governedPrincipal } from "../../test/simulation/governed-principal.ts";
 import { Admission } from "./admit.ts";
-import { nothingWanted } from "./estimate.ts";
+import { nothingWanted } from "./limit-rule.ts";
 
 const principal = governedPrincipal({ key: { limits: { concurrency: 1 } } });
 

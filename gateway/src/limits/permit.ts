@@ -1,14 +1,6 @@
-import type { NanoUsd } from "#core/index.ts";
-import type { ClaimState, Counter, Reserved } from "#ports/index.ts";
+import type { LimitHeader, NanoUsd } from "#core/index.ts";
+import type { ClaimState, Reserved } from "#ports/index.ts";
 import type { LimitRule } from "./limit-rule.ts";
-
-/** One limit as response headers tell it. */
-export interface LimitHeader {
-  readonly limit: number;
-  readonly remaining: number;
-  /** Milliseconds until some of what is used is free again. */
-  readonly resetMs: number;
-}
 
 /** The tightest limits of the caller; null where nothing limits it. */
 export interface RateHeaders {
@@ -16,7 +8,7 @@ export interface RateHeaders {
   readonly tokens: LimitHeader | null;
 }
 
-/** How far a budget is spent, without what is held for calls under way. */
+/** How far a budget is spent, without what is held. */
 export interface SpentBudget {
   /** Of all of it: 0 to 1. */
   readonly share: number;
@@ -24,12 +16,11 @@ export interface SpentBudget {
   readonly resetsAt: number | null;
 }
 
-/** Where permits report to: how many endings were repeated, and what a shared counter did not take at once. */
 export interface PermitOwner {
-  readonly counter: Counter;
+  /** An ended permit was ended again. */
   repeated(): void;
   topUp(rules: readonly LimitRule[], ticket: object, amount: NanoUsd, least: NanoUsd): NanoUsd | Promise<NanoUsd>;
-  retell(ticket: object, actual: readonly number[]): Promise<void>;
+  settle(ticket: object, actual: readonly number[]): void;
 }
 
 /**
@@ -74,7 +65,7 @@ export class Permit {
   }
 
   rateHeaders(): RateHeaders {
-    return this.#reserved === null ? noRates : { requests: this.#tightest("rpm"), tokens: this.#tightest("tpm") };
+    return this.#reserved === null ? noRates : rateHeaders(this.#rules, this.#reserved.states);
   }
 
   /** The budget of the caller of which the most is spent; null: there is none, or how far it is spent is not known. */
@@ -96,24 +87,25 @@ export class Permit {
       return false;
     }
     this.#ended = true;
-    if (this.#reserved === null) return true;
-    const { ticket } = this.#reserved;
-    const done = this.#owner.counter.settle(ticket, actual);
-    if (done instanceof Promise) done.catch(() => this.#owner.retell(ticket, actual));
+    if (this.#reserved !== null) this.#owner.settle(this.#reserved.ticket, actual);
     return true;
   }
+}
 
-  #tightest(name: "rpm" | "tpm"): LimitHeader | null {
-    let tightest: ClaimState | null = null;
-    for (let index = 0; index < this.#rules.length; index++) {
-      const state = this.#reserved?.states[index];
-      if (this.#rules[index]?.name !== name || state === undefined) continue;
-      if (tightest === null || state.limit - state.used < tightest.limit - tightest.used) tightest = state;
-    }
-    if (tightest === null) return null;
-    const { limit, used, freeInMs } = tightest;
-    return { limit, remaining: Math.max(0, limit - used), resetMs: Math.ceil(freeInMs) };
+export function rateHeaders(rules: readonly LimitRule[], states: readonly ClaimState[]): RateHeaders {
+  return { requests: tightest(rules, states, "rpm"), tokens: tightest(rules, states, "tpm") };
+}
+
+function tightest(rules: readonly LimitRule[], states: readonly ClaimState[], name: "rpm" | "tpm"): LimitHeader | null {
+  let least: ClaimState | null = null;
+  for (let index = 0; index < rules.length; index++) {
+    const state = states[index];
+    if (rules[index]?.name !== name || state === undefined) continue;
+    if (least === null || state.limit - state.used < least.limit - least.used) least = state;
   }
+  if (least === null) return null;
+  const { limit, used, freeInMs } = least;
+  return { limit, remaining: Math.max(0, limit - used), resetMs: Math.ceil(freeInMs) };
 }
 
 const noRates: RateHeaders = Object.freeze({ requests: null, tokens: null });

@@ -1,7 +1,6 @@
 import { Failure, type LimitScope } from "#core/index.ts";
 import type { Claim, ClaimState } from "#ports/index.ts";
-import type { Wanted } from "./estimate.ts";
-import { claimKey, type LimitRule, type LimitUsage, type RateName, scopeOf } from "./limit-rule.ts";
+import { claimKey, type LimitRule, type LimitUsage, type RateName, scopeOf, type Wanted } from "./limit-rule.ts";
 
 export const rateWindowMs = 60_000;
 

@@ -6,6 +6,7 @@ import {
   type LedgerEntry,
   personScopeId,
   type ScopeKind,
+  sleep,
 } from "#core/index.ts";
 import type {
   AttemptCost,
@@ -58,8 +59,11 @@ export class Spending {
   readonly #counted = new Map<string, CountedBudget[]>();
   readonly #readings = new Map<string, Reading>();
   /** Keys and people are read by an index, the others with more pains: they do not wait for each other. */
-  readonly #lanes = { key: new Lane(), wide: new Lane() };
-  #closed = false;
+  readonly #lanes: { readonly key: Lane; readonly wide: Lane } = {
+    key: { waiting: [], running: false },
+    wide: { waiting: [], running: false },
+  };
+  readonly #closing = new AbortController();
   readonly #unread: LastingFault;
 
   constructor(options: SpendingOptions) {
@@ -139,8 +143,7 @@ export class Spending {
 
   /** No reading is tried again. */
   close(): void {
-    this.#closed = true;
-    for (const lane of Object.values(this.#lanes)) lane.wake();
+    this.#closing.abort();
     for (const reading of this.#readings.values()) reading.end(false);
     this.#readings.clear();
   }
@@ -181,30 +184,31 @@ export class Spending {
       const { kind } = budget.scope;
       const lane = kind === "key" || kind === "person" ? this.#lanes.key : this.#lanes.wide;
       lane.waiting.push(reading);
-      if (!lane.running && !this.#closed) void this.#run(lane);
+      if (!lane.running && !this.#closing.signal.aborted) void this.#run(lane);
     }
-    return this.#closed ? Promise.resolve(false) : reading.known;
+    return this.#closing.signal.aborted ? Promise.resolve(false) : reading.known;
   }
 
   /** One batch after the other, until nothing waits. */
   async #run(lane: Lane): Promise<void> {
     const { clock, source } = this.#options;
+    const { signal } = this.#closing;
     lane.running = true;
     let waitMs: number = bounds.budgetReadRetryMs;
     // Those that come in the same turn are asked for together.
     await Promise.resolve();
-    while (lane.waiting.length > 0 && source !== null && !this.#closed) {
+    while (lane.waiting.length > 0 && source !== null && !signal.aborted) {
       const batch = lane.waiting.splice(0, lane === this.#lanes.key ? bounds.budgetReadBatchMax : 1);
       try {
         await this.#readBatch(batch, source);
         this.#unread.passed();
         waitMs = bounds.budgetReadRetryMs;
       } catch (error) {
-        if (this.#closed) break;
+        if (signal.aborted) break;
         for (const reading of batch) reading.end(false);
         lane.waiting.push(...batch);
         this.#unread.failed({ budgets: batch.length, error });
-        await lane.pause(clock, waitMs);
+        await sleep(clock, waitMs, signal);
         waitMs = Math.min(waitMs * 2, bounds.budgetReadRetryMsMax);
       }
     }
@@ -268,21 +272,9 @@ function scopesOfCost({ workspaceId, groupId, personId, keyId }: CostPlace): rea
 const budgetPeriods = ["day", "week", "month", "total"] as const satisfies readonly BudgetPeriod[];
 
 /** Readings that are made one after the other. */
-class Lane {
-  readonly waiting: Reading[] = [];
-  running = false;
-  /** Ends the pause between two attempts. */
-  wake: () => void = () => {};
-
-  pause(clock: Clock, ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const stop = clock.after(ms, resolve);
-    this.wake = () => {
-      stop();
-      resolve();
-    };
-    return promise;
-  }
+interface Lane {
+  readonly waiting: Reading[];
+  running: boolean;
 }
 
 /** One budget whose spending in one period is being read. */

@@ -1,4 +1,4 @@
-import type { CountedUse, DialectId, Failure, Served, UpstreamObjectKind, Usage } from "#core/index.ts";
+import type { CountedUse, DialectId, Failure, LimitHeader, Served, UpstreamObjectKind, Usage } from "#core/index.ts";
 import type { AddressedMedia } from "./addressed-media.ts";
 import type { Edit } from "./bytes.ts";
 import type { ConversationSpans } from "./conversation-prefix.ts";
@@ -195,13 +195,6 @@ export interface FormFacts {
   readonly modelSpan: Span;
 }
 
-/** A limit of the caller's own, to be told in the headers of an answer. */
-export interface LimitTold {
-  readonly limit: number;
-  readonly remaining: number;
-  readonly resetMs: number;
-}
-
 /** An upstream's refusal (4xx) as far as another dialect can say it. */
 export interface UpstreamRefusal {
   readonly status: number;
@@ -229,5 +222,5 @@ export interface Dialect {
   /** Sent during long silence; clients ignore it. */
   readonly keepAlive: string;
   /** Puts the headers that tell a caller's own limits into `out`. `now` is Unix milliseconds. */
-  addLimitHeaders(out: Record<string, string>, unit: "requests" | "tokens", told: LimitTold, now: number): void;
+  addLimitHeaders(out: Record<string, string>, unit: "requests" | "tokens", header: LimitHeader, now: number): void;
 }

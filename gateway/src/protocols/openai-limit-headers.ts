@@ -1,10 +1,10 @@
-import type { LimitTold } from "./dialect.ts";
+import type { LimitHeader } from "#core/index.ts";
 
 /** A caller's own limit in OpenAI's header names. */
 export function addOpenaiLimitHeaders(
   out: Record<string, string>,
   unit: "requests" | "tokens",
-  { limit, remaining, resetMs }: LimitTold,
+  { limit, remaining, resetMs }: LimitHeader,
 ): void {
   if (unit === "requests") {
     out["x-ratelimit-limit-requests"] = String(limit);

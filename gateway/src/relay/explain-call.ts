@@ -6,40 +6,35 @@ import type { CallTally, FailedAttempt } from "./attempt/call-tally.ts";
 import type { Call } from "./call.ts";
 import type { RelayDependencies } from "./dependencies.ts";
 
-/** Explains a call that has come to its end, unless it had one way to go and went it. `plan` null: it is passed through. */
-export function explainCall({ explainer }: Explains, call: Call, plan: Plan | null, tally: CallTally): void {
+type Explains = Pick<RelayDependencies, "explainer">;
+
+/** Explains a call that has ended, unless its plan was one deployment, which served it. `plan` null: it was passed through. */
+export function explainCall(dependencies: Explains, call: Call, plan: Plan | null, tally: CallTally): void {
   const { refusal, failures } = tally;
   const matters = refusal !== null || failures !== null;
   if (!matters && plan?.chosen !== true) return;
-  explainer.explain({
-    requestId: call.requestId,
-    workspaceId: call.principal.workspace.id,
-    matters,
-    explanation: () => explanationOf(plan?.explain() ?? nothingPlanned, refusal, failures ?? []),
-  });
+  explain(dependencies, call, matters, () => explanationOf(plan?.explain() ?? nothingPlanned, refusal, failures ?? []));
 }
 
 /** Explains a call that was refused before any attempt. A caller that went away was not refused. */
 export function explainRefusal(
-  { explainer }: Explains,
+  dependencies: Explains,
   call: Call,
   failure: Failure,
   { story, why }: { readonly story?: (() => PlanStory) | undefined; readonly why?: string | undefined },
 ): void {
   if (failure.code === "client_closed") return;
-  explainer.explain({
-    requestId: call.requestId,
-    workspaceId: call.principal.workspace.id,
-    matters: true,
-    explanation: () => explanationOf(story?.() ?? nothingPlanned, failure, [], why),
-  });
+  explain(dependencies, call, true, () => explanationOf(story?.() ?? nothingPlanned, failure, [], why));
 }
 
-type Explains = Pick<RelayDependencies, "explainer">;
+function explain({ explainer }: Explains, call: Call, matters: boolean, explanation: () => Explanation): void {
+  const { requestId, principal } = call;
+  explainer.explain({ requestId, workspaceId: principal.workspace.id, matters, explanation });
+}
 
 const nothingPlanned: PlanStory = { places: [], steps: [] };
 
-/** In the shape in which it is shown. `why`: what may be said beyond what the caller was told. */
+/** `why`: the message for admins, where the caller gets another one. */
 export function explanationOf(
   { places, steps: taken }: PlanStory,
   refusal: Failure | null,
@@ -67,14 +62,7 @@ export function explanationOf(
   };
 }
 
-function refusalOf({ code, message, details }: Failure, why: string | undefined): Explanation["refusal"] {
-  const resetsAt = details?.resets_at ?? null;
-  return {
-    code,
-    message: why ?? message,
-    scope: details?.scope ?? null,
-    limit: details?.limit ?? null,
-    used: details?.used ?? null,
-    resets_at: resetsAt === null ? null : resetsAt * 1_000,
-  };
+function refusalOf({ code, message, details }: Failure, why = message): Explanation["refusal"] {
+  const { scope = null, limit = null, used = null, resets_at = null } = details ?? {};
+  return { code, message: why, scope, limit, used, resets_at: resets_at === null ? null : resets_at * 1_000 };
 }

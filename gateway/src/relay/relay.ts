@@ -3,7 +3,7 @@ import { conversationFingerprint, type Dialect, type RequestFacts } from "#proto
 import { providerKind } from "#providers/index.ts";
 import type { Plan, PlanStory, RoutingConstraints } from "#routing/index.ts";
 import { agentsFailure, refusedCapHeaders } from "./agent-caps.ts";
-import { limitHeaders, refusalHeaders } from "./attempt/answer-headers.ts";
+import { addRateHeaders, refusalHeaders } from "./attempt/answer-headers.ts";
 import { openAttempt } from "./attempt/attempt.ts";
 import { CallTally } from "./attempt/call-tally.ts";
 import { UsageForecast } from "./attempt/estimate.ts";
@@ -15,10 +15,9 @@ import type { RelayDependencies, RelayOptions } from "./dependencies.ts";
 import { explainCall, explainRefusal } from "./explain-call.ts";
 import { findKeptState, lookUpKeptState } from "./kept-state.ts";
 import { passThrough } from "./pass-through/pass-through.ts";
-import { PassedEstimate } from "./pass-through/passed-estimate.ts";
 import { checkPassedObjects, endedResponse } from "./pass-through/passed-objects.ts";
 import { dialectOf, type PassedAsk, type PassedPlace, passedPlace } from "./pass-through/passed-place.ts";
-import { type PassedCall, type PassedPrice, passedPrice } from "./pass-through/passed-price.ts";
+import { type PassedCall, PassedEstimate, type PassedPrice, passedPrice } from "./pass-through/passed-price.ts";
 import { askResponseOwner, type StoredResponseCall } from "./stored-responses/stored-responses.ts";
 import { UpstreamObjects } from "./upstream-objects.ts";
 
@@ -193,8 +192,9 @@ export class Relay {
     if (!limitCodes.has(failure.code)) return { failure, headers: {} };
     const { admission, clock } = this.#dependencies;
     const now = clock.now();
-    const rates = limitHeaders(call.protocol.dialect, await admission.limitUsages(call.principal.scopes), now);
-    return { failure, headers: { ...rates, ...refusedCapHeaders(call, failure, now) } };
+    const headers = refusedCapHeaders(call, failure, now);
+    addRateHeaders(call.protocol.dialect, await admission.rateHeaders(call.principal), now, headers);
+    return { failure, headers };
   }
 
   #refused(call: Call, failure: Failure): void {

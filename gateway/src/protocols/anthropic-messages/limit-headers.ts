@@ -1,10 +1,10 @@
-import type { LimitTold } from "../dialect.ts";
+import type { LimitHeader } from "#core/index.ts";
 
 /** A caller's own limit in Anthropic's header names; the reset is a time, in RFC 3339. */
 export function addMessagesLimitHeaders(
   out: Record<string, string>,
   unit: "requests" | "tokens",
-  { limit, remaining, resetMs }: LimitTold,
+  { limit, remaining, resetMs }: LimitHeader,
   now: number,
 ): void {
   const name = `anthropic-ratelimit-${unit}`;

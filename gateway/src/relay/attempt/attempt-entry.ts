@@ -1,24 +1,24 @@
+import { failureCause, failureCauses } from "@sluice/contract/words";
 import {
   asFailure,
   axesOf,
   type Failure,
   type HeaderReader,
+  inputTokensOf,
   type LedgerEntry,
   type Outcome,
   onlyCounts,
-  type PriceTerms,
+  outputTokensOf,
   type Redactor,
   type Served,
   tokensOf,
 } from "#core/index.ts";
 import type { Attempt, AttemptEnd, AttemptFields } from "#ledger/index.ts";
-import type { AttemptFault } from "#ports/index.ts";
+import type { AttemptFault, AttemptSums } from "#ports/index.ts";
 import { type ReplyFacts, readServedHeaders, type StreamTap } from "#protocols/index.ts";
 import { priceTermsOf } from "#providers/index.ts";
 import { callFields } from "../call.ts";
-import { addUp, faultOf } from "./attempt-fault.ts";
-import type { AttemptParts } from "./attempt-parts.ts";
-import { attemptRedactor, shownWords } from "./attempt-redactor.ts";
+import type { AttemptParts } from "./call-tally.ts";
 import { KeptObjects } from "./kept-objects.ts";
 import {
   asServed,
@@ -33,9 +33,10 @@ import {
   withImages,
   withRequest,
 } from "./measured-usage.ts";
-import { bookOthers } from "./other-models.ts";
-import { pricesAt } from "./sold-models.ts";
+import { bookOthers, pricesAt } from "./sold-models.ts";
 import { StreamMoney } from "./stream-money.ts";
+import { mayConcernObject } from "./upstream-refusal.ts";
+import { attemptRedactor, shownWords } from "./upstream-words.ts";
 
 /**
  * One attempt's fact in the making: written ahead when made, settled exactly once however the attempt ends. The
@@ -46,14 +47,12 @@ export class AttemptEntry {
   readonly #parts: AttemptParts;
   readonly #fields: AttemptFields;
   readonly #record: Attempt;
-  readonly #terms: PriceTerms;
   /** The upstream searches the web for the call, and may not say how often. */
   searches: boolean;
   readonly #startMs: number;
   #sentMs = 0;
   #upstreamStatus: number | null = null;
   #inHeaders: Served | undefined;
-  #awayMs = 0;
   #firstByteMs: number | null = null;
   #firstTokenMs: number | null = null;
   #overheadMs: number | null = null;
@@ -62,13 +61,12 @@ export class AttemptEntry {
   #eventsTold = 0;
   #tap: StreamTap | null = null;
   readonly kept: KeptObjects;
-  /** A whole reply that was read: what it says it used is paid for even if nothing of it can be delivered. */
+  /** A whole reply: what it says it used is paid for even if it cannot be delivered. */
   reply: ReplyFacts | null = null;
-  /** The stream that began, whatever came of it. Its first events may bring its end with them. */
   stream: StreamTap | null = null;
-  /** What the upstream said when it refused, for whoever asks why. */
+  /** What the upstream said when it refused. */
   refusedWith: string | null = null;
-  /** null: no budget stands on the caller, or the model has no price. */
+  /** null: the caller has no budget, or the model no price. */
   readonly #money: StreamMoney | null;
   readonly #inputEstimate = (): number =>
     this.#parts.dependencies.forecast.input(this.#parts.call, this.#parts.selection.model.name);
@@ -105,10 +103,10 @@ export class AttemptEntry {
       ...countedIntent(call.facts, selection.model),
     };
     this.kept = new KeptObjects(parts, this.#fields);
-    this.#terms = priceTermsOf(selection.deployment.provider);
+    const { provider } = selection.deployment;
     const { price } = selection.model;
-    const priceOf = pricesAt(dependencies.catalog(), selection.deployment.provider.id);
-    const pricing = { price, terms: this.#terms, priceOf, floor: call.priceFloor };
+    const priceOf = pricesAt(dependencies.catalog(), provider.id);
+    const pricing = { price, terms: priceTermsOf(provider), priceOf, floor: call.priceFloor };
     this.#record = dependencies.recorder.begin(this.#fields, pricing, call.startedMs);
     this.#startMs = this.#record.begunMs;
     this.attemptId = this.#record.attemptId;
@@ -122,13 +120,12 @@ export class AttemptEntry {
     this.#parts.tally.tried++;
   }
 
-  /** The upstream's status line is here, whatever it says. */
   answered(status: number, headers: HeaderReader): void {
     this.#upstreamStatus = status;
     this.#inHeaders = readServedHeaders(headers);
   }
 
-  /** From now on the caller is being answered, and no other deployment is tried. Gives the time, monotonic. */
+  /** The answer to the caller begins: no other deployment is tried. Returns the monotonic time. */
   begin(tap: StreamTap | null): number {
     const { call, selection, tally, dependencies } = this.#parts;
     const now = dependencies.clock.monotonic();
@@ -136,8 +133,7 @@ export class AttemptEntry {
     if (tap?.contentSeen === true) this.#firstTokenMs = now - this.#startMs;
     // A stream that is passed on in silence has said nothing yet.
     if (tap?.events !== 0) selection.answered();
-    this.#awayMs = now - this.#sentMs;
-    tally.awayMs += this.#awayMs;
+    tally.awayMs += now - this.#sentMs;
     this.#overheadMs = Math.max(0, now - call.startedMs - call.bodyWaitMs - tally.awayMs);
     return now;
   }
@@ -146,7 +142,6 @@ export class AttemptEntry {
     return this.#booked?.costNanoUsd ?? null;
   }
 
-  /** What is told of a failure goes by it. */
   get redactor(): Redactor {
     return attemptRedactor(this.#parts.selection.deployment.provider, this.#parts.call.headers);
   }
@@ -155,7 +150,6 @@ export class AttemptEntry {
     return this.#overheadMs ?? 0;
   }
 
-  /** What was used and has no price, to be told ahead of a whole answer. */
   warnUnpriced(): void {
     for (const name of this.#booked?.unpriced ?? [])
       this.#parts.warnings.add(`${name}: used, and has no price of its own`);
@@ -169,7 +163,7 @@ export class AttemptEntry {
     }
     if (this.kept.answerId === null && tap.id !== null) {
       this.kept.answer(tap.id);
-      // Before the caller hears of it, so that they can come back for the answer even after a crash.
+      // Before the caller gets it, so that they can ask for the answer even after a crash.
       if (this.kept.answerId !== null) this.#record.checkpoint(this.#reached());
     }
     const events = tap.events - this.#eventsTold;
@@ -180,10 +174,7 @@ export class AttemptEntry {
     return this.#money.check(Math.max(tap.outputEstimate, usage?.output ?? 0), usage);
   }
 
-  /**
-   * A whole reply that is an answer, all of it at once. `images`: pictures in it that its usage may not count; the price may be
-   * for them.
-   */
+  /** A whole reply. `images`: pictures in it that its usage may not count. */
   succeed(status: number, reply: ReplyFacts, images: number): void {
     const now = this.begin(null);
     this.kept.answer(reply.id);
@@ -193,25 +184,24 @@ export class AttemptEntry {
       this.#settle({ outcome, httpStatus: status, failure: null, told: this.#expected(), rawUsage: null, now });
       return;
     }
-    const told = this.#counted(withImages(measuredReply(reply, this.#inputEstimate), images));
-    const rawUsage = reply.usage?.raw ?? null;
-    this.#settle({ outcome: "succeeded", httpStatus: status, failure: null, told, rawUsage, now });
-    this.#learn(told);
+    const seen = withImages(measuredReply(reply, this.#inputEstimate), images);
+    this.#succeeded(status, seen, reply.usage?.raw ?? null, now);
   }
 
-  /** A stream that came to its good end. */
+  /** A stream that ended well. */
   finish(status: number, tap: StreamTap): void {
     this.kept.made(tap);
-    const told = this.#counted(measuredStream(tap, this.#inputEstimate));
-    const rawUsage = tap.usage?.raw ?? null;
-    this.#settle({ outcome: "succeeded", httpStatus: status, failure: null, told, rawUsage });
-    this.#learn(told);
+    this.#succeeded(status, measuredStream(tap, this.#inputEstimate), tap.usage?.raw ?? null);
   }
 
-  /**
-   * Before an answer began. What was neither refused nor unsent may have been done: it is sent to nobody else unless the
-   * operator says so. Gives the failure with what follows from that.
-   */
+  #succeeded(httpStatus: number, seen: Measured, rawUsage: string | null, now?: number): void {
+    const told = this.#counted(seen);
+    this.#settle({ outcome: "succeeded", httpStatus, failure: null, told, rawUsage, now });
+    const { tally, selection } = this.#parts;
+    if (told.source === "upstream") tally.estimate.learn(selection.model, told.usage);
+  }
+
+  /** Before an answer began. Returns the failure with what may be tried after it. */
   fail(thrown: Failure): Failure {
     const sent = this.#sentMs !== 0;
     const safe = this.redactor.failure(thrown);
@@ -225,7 +215,7 @@ export class AttemptEntry {
     return failure;
   }
 
-  /** Nobody is charged for counting tokens, so that is like a refusal: it may be asked elsewhere. */
+  /** What may have been executed is not sent again, unless settings allow it. Counting tokens is free. */
   #judged(failure: Failure): Failure {
     if (failure.arrival !== "unknown") return failure;
     if (onlyCounts(this.#parts.call.protocol.endpoint)) return failure.with({ arrival: "refused" });
@@ -270,7 +260,7 @@ export class AttemptEntry {
     return this.#counted(withImages(estimated(this.#inputEstimate(), 0), this.#parts.call.facts.images));
   }
 
-  /** Of an answer that has begun the input is paid for, whatever was seen of its output. */
+  /** The input of an answer that has begun is paid for, whatever its output. */
   #usedSoFar(): Measured {
     const seen = measuredStream(this.#tap, this.#inputEstimate);
     const told = this.#counted(seen.source === "none" ? estimated(this.#inputEstimate(), 0) : seen);
@@ -282,15 +272,11 @@ export class AttemptEntry {
     return this.#parts.call.facts.background === true && this.kept.answerId !== null && tap?.usageFinal !== true;
   }
 
-  /** What a background response is booked with where nobody can say any more what it used. */
+  /** The expected use of a background response, until its task knows better. */
   #expected(): Measured {
     const input = this.#inputEstimate();
     const tokens = this.#parts.dependencies.forecast.tokens(this.#parts.call, this.#parts.selection.model);
     return this.#charged(this.#counted(estimated(input, Math.max(0, tokens - input))), "pending");
-  }
-
-  #learn({ usage, source }: Measured): void {
-    if (source === "upstream") this.#parts.tally.estimate.learn(this.#parts.selection.model, usage);
   }
 
   #settle(booking: Booking): void {
@@ -300,7 +286,7 @@ export class AttemptEntry {
     try {
       this.#book(booking, now);
     } finally {
-      // Whatever went wrong in the books: a place in flight that is not given back is lost for good.
+      // Also after an error: a place in flight that is not given back is lost for good.
       const good = outcome === "succeeded" || (outcome === "pending" && failure === null);
       const ended = good ? "ok" : outcome === "failed" ? asFailure(failure) : "cancelled";
       this.#parts.selection.end(ended, now - this.#startMs, now);
@@ -308,7 +294,8 @@ export class AttemptEntry {
   }
 
   #book({ outcome, httpStatus, failure, told, rawUsage }: Booking, now: number): void {
-    if (this.#sentMs !== 0 && failure?.arrival !== "unsent") this.#parts.tally.sent();
+    const { tally, dependencies, call, warnings } = this.#parts;
+    if (this.#sentMs !== 0 && failure?.arrival !== "unsent") tally.sent = true;
     const charged = this.#charged(told, outcome);
     const { usage, source } = charged;
     const end: AttemptEnd = {
@@ -326,56 +313,59 @@ export class AttemptEntry {
       overheadMs: this.#overheadMs,
       upstreamId: this.kept.answerId,
       ...this.kept.record(told),
-      warnings: this.#parts.warnings.list(),
+      warnings: warnings.list(),
       fault: failure !== null && isFailure(outcome) ? this.#faultOf(failure) : null,
     };
     try {
       if (charged.others !== undefined) {
-        this.#parts.tally.add(bookOthers(this.#parts.dependencies, this.#fields, charged, this.#terms, outcome));
+        const terms = priceTermsOf(this.#parts.selection.deployment.provider);
+        tally.tokens += bookOthers(dependencies, this.#fields, charged, terms, outcome);
       }
     } finally {
       this.#booked = this.#record.settle(end, now);
     }
-    addUp(this.#parts.call.attempts, this.#booked, end.fault ?? null);
+    addUp(call.attempts, this.#booked, end.fault ?? null);
     this.kept.remember(told);
     if (outcome === "pending") {
       const held = this.#fields.reservedNanoUsd;
-      this.#parts.tally.passedOn(
-        this.#parts.dependencies.background().hold(this.#parts.call.principal, this.attemptId, held),
-      );
-    } else this.#parts.tally.add(tokensOf(usage));
-    if (failure !== null && isFailure(outcome)) this.#tellFailure(failure);
+      tally.handover = dependencies.background().hold(call.principal, this.attemptId, held);
+    } else tally.tokens += tokensOf(usage);
+    if (failure !== null && isFailure(outcome)) {
+      const { code, retry } = failure;
+      tally.failures ??= [];
+      tally.failures.push({ attemptId: this.attemptId, code, message: this.#words(failure), retry });
+    }
   }
 
-  /** Of a stream the headers are written before anybody knows what it costs. */
-  #besideBody(): Served | undefined {
-    return this.stream === null ? this.#inHeaders : axesOf(this.#inHeaders);
-  }
-
-  /** What is charged by the request is so with the answer, and with whatever else is charged. */
   #charged(told: Measured, outcome: Outcome): Measured {
     if (outcome !== "succeeded" && told.source === "none") return told;
-    const searched = this.#withSearch(asServed(told, this.#besideBody()));
-    return withRequest(searched, this.#parts.selection.model, this.#parts.call);
+    // The headers of a stream are written before its cost is known.
+    let charged = asServed(told, this.stream === null ? this.#inHeaders : axesOf(this.#inHeaders));
+    // A search comes before the answer: one that was asked for and is not reported counts also when the answer breaks off.
+    if (this.searches && charged.source !== "none" && charged.usage.webSearches === 0)
+      charged = { ...charged, usage: { ...charged.usage, webSearches: 1 } };
+    return withRequest(charged, this.#parts.selection.model, this.#parts.call);
   }
 
-  /** A search that was asked for and is not told is one: it comes before the answer, so also when that breaks off. */
-  #withSearch(told: Measured): Measured {
-    if (!this.searches || told.source === "none" || told.usage.webSearches > 0) return told;
-    return { ...told, usage: { ...told.usage, webSearches: 1 } };
-  }
-
-  #tellFailure(failure: Failure): void {
-    const { code, retry } = failure;
-    this.#parts.tally.failed({ attemptId: this.attemptId, code, message: this.#words(failure), retry });
-  }
-
+  /** For log and metrics. */
   #faultOf(failure: Failure): AttemptFault {
-    const words = () => this.#words(failure);
-    return faultOf(failure, { call: this.#parts.call, upstreamStatus: this.#upstreamStatus, words });
+    const { code, upstream, accountFault, cools, retry } = failure;
+    const { call } = this.#parts;
+    const status = upstream?.status ?? this.#upstreamStatus;
+    const cause = failureCause({
+      ...{ code, status, accountFault },
+      lacksModel: cools === "now" && (status === 403 || status === 404),
+      spent: cools === "now" && retry === "other",
+      namesObject: call.operation !== undefined || mayConcernObject(call.facts, status ?? 0),
+    });
+    // Of a request that it refuses an upstream may quote what was written in it.
+    const mayQuote = code === "upstream_error" && failureCauses[cause].fault === "caller";
+    return { cause, message: mayQuote ? `The upstream refused the request (${status}).` : this.#words(failure) };
   }
 
-  readonly #words = (failure: Failure): string => shownWords(this.redactor, failure, this.refusedWith);
+  #words(failure: Failure): string {
+    return shownWords(this.redactor, failure, this.refusedWith);
+  }
 }
 
 interface Booking {
@@ -385,7 +375,18 @@ interface Booking {
   readonly told: Measured;
   readonly rawUsage: string | null;
   /** Monotonic milliseconds, where they were read just now. */
-  readonly now?: number;
+  readonly now?: number | undefined;
+}
+
+/** Adds a settled attempt to the sums of its request. `sums` undefined: they are not wanted. */
+function addUp(sums: AttemptSums | undefined, entry: LedgerEntry | null, fault: AttemptFault | null): void {
+  if (sums === undefined || entry === null) return;
+  sums.count++;
+  sums.inputTokens += inputTokensOf(entry.usage);
+  sums.outputTokens += outputTokensOf(entry.usage);
+  sums.costNanoUsd += entry.costNanoUsd;
+  sums.last = entry;
+  sums.fault = fault;
 }
 
 function isFailure(outcome: Outcome): boolean {

@@ -19,17 +19,14 @@ import type { Selection } from "#routing/index.ts";
 import type { Call, Delivery } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import { CompletionTranslation } from "../translation/completion-translation.ts";
-import { EmbeddingTranslation } from "../translation/embedding-translation.ts";
-import { ImageTranslation } from "../translation/image-translation.ts";
+import { EmbeddingTranslation, ImageTranslation } from "../translation/job-translations.ts";
 import { Translation } from "../translation/translation.ts";
 import { streamType, type TranslatedAnswer, type Translator, Warnings } from "../translation/translator.ts";
 import { answerHeaders, translatedHeaders } from "./answer-headers.ts";
-import type { AttemptParts } from "./attempt-parts.ts";
-import type { CallTally } from "./call-tally.ts";
-import { holdingAnswer } from "./holding-answer.ts";
+import type { AttemptParts, CallTally } from "./call-tally.ts";
 import { type LaneMatch, matchLane } from "./lane-match.ts";
-import { openStream } from "./open-stream.ts";
 import { sendAttempt } from "./outbound.ts";
+import { openStream, readWhole } from "./receive-answer.ts";
 import { type BegunAttempt, runAttempt } from "./run-attempt.ts";
 import { type RefusedBy, refusalInStream, refusalOf } from "./upstream-refusal.ts";
 import { FramedTap } from "./wrapped-tap.ts";
@@ -130,7 +127,7 @@ function isBytes(attempt: Attempt, answer: OutboundAnswer): boolean {
 /** A whole reply: read, checked and settled before the caller sees a byte of it. */
 function takeWhole(attempt: Attempt, answer: OutboundAnswer): Promise<Delivery> {
   const { idleMs } = attempt.selection.deployment.provider.timeouts;
-  return holdingAnswer(attempt.dependencies.memory, attempt.call.principal, { answer, idleMs }, async (bytes) =>
+  return readWhole(attempt.dependencies.memory, attempt.call.principal, { answer, idleMs }, async (bytes) =>
     takeReply(attempt, answer, await readReply(attempt, bytes)),
   );
 }

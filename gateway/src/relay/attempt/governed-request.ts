@@ -2,7 +2,7 @@ import { Failure, type Provider } from "#core/index.ts";
 import { choosingMembers, type Governing, type NamedModel, threadLeftOut } from "#protocols/index.ts";
 import { governingFor, keepsThreads } from "#providers/index.ts";
 import type { Call } from "../call.ts";
-import type { AttemptParts } from "./attempt-parts.ts";
+import type { AttemptParts } from "./call-tally.ts";
 import type { LaneMatch } from "./lane-match.ts";
 import { workOnBody } from "./work-on-body.ts";
 

@@ -12,11 +12,10 @@ import {
   type Usage,
 } from "#core/index.ts";
 import type { Estimate, Money } from "#limits/index.ts";
-import type { RequestFacts } from "#protocols/index.ts";
+import { objectBounds, type RequestFacts } from "#protocols/index.ts";
 import type { Call } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import { guessInput, type InputGuess } from "./input-guess.ts";
-import { type UnseenInput, unseenInput } from "./unseen-input.ts";
 
 export type EstimateDependencies = Pick<RelayDependencies, "forecast" | "catalog">;
 
@@ -181,3 +180,32 @@ function countedCost({ images, serverTools, counted }: RequestFacts, prices: Hol
 function outputTokensMax({ outputTokensMax, choices, images }: RequestFacts, model: Model): number {
   return outputTokensMax ?? (model.outputTokensMax ?? bounds.outputTokensAssumed) * Math.max(1, choices ?? 1, images);
 }
+
+/** Input of a call that its body does not hold. */
+interface UnseenInput {
+  /** Of objects that the vendor keeps, as their own records say. */
+  readonly tokens: number;
+  readonly pictures: number;
+  /** There is more, and nothing is known of it but that the model has to read it. */
+  readonly fillsWindow: boolean;
+}
+
+const nothingUnseen: UnseenInput = Object.freeze({ tokens: 0, pictures: 0, fillsWindow: false });
+
+/** As the tables `objectBounds` and `addressBounds` bound it. */
+function unseenInput({ facts, kept }: Pick<Call, "facts" | "kept">): UnseenInput {
+  const { continues, objects = [], addressed } = facts;
+  if (continues === null && objects.length === 0 && addressed === undefined) return nothingUnseen;
+  let { pictures, others } = addressed ?? noMedia;
+  let tokens = 0;
+  for (const { id, kind, isPicture } of continues === null ? objects : [continues, ...objects]) {
+    if (objectBounds[kind] === "nothing") continue;
+    const known = kept?.found.get(id)?.inputTokens ?? null;
+    if (isPicture === true) pictures++;
+    else if (known === null) others++;
+    else tokens += known;
+  }
+  return { tokens, pictures, fillsWindow: others > 0 };
+}
+
+const noMedia = { pictures: 0, others: 0 };

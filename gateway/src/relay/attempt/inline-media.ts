@@ -3,7 +3,7 @@ import type { Clock, Transport } from "#ports/index.ts";
 import { mayNameMedia } from "#protocols/index.ts";
 import { type Lane, mayFetch } from "#providers/index.ts";
 import type { Call } from "../call.ts";
-import type { AttemptParts } from "./attempt-parts.ts";
+import type { AttemptParts } from "./call-tally.ts";
 import { madeBy, workOnBody } from "./work-on-body.ts";
 
 /** Whether addresses in the body would have to give way to what stands there. */

@@ -3,7 +3,7 @@ import type { AttemptFields } from "#ledger/index.ts";
 import type { ReplyFacts } from "#protocols/index.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import type { KeptState } from "../upstream-objects.ts";
-import type { AttemptParts } from "./attempt-parts.ts";
+import type { AttemptParts } from "./call-tally.ts";
 import { leavesThreadOut } from "./governed-request.ts";
 import type { Measured } from "./measured-usage.ts";
 

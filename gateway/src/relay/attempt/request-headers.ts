@@ -4,7 +4,7 @@ import type { Tracing } from "#ports/index.ts";
 import { isVendorVersion, isVersionDate } from "#protocols/index.ts";
 import { callerHeaders, isKeptBack, sendsOwnTrace } from "#providers/index.ts";
 import type { Call } from "../call.ts";
-import type { AttemptParts } from "./attempt-parts.ts";
+import type { AttemptParts } from "./call-tally.ts";
 
 /** The caller's headers that this account gets: what its kind and its settings list, and nothing else. */
 export function forwardedHeaders(headers: HeaderReader, provider: Provider): Record<string, string> {

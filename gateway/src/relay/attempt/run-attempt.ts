@@ -1,7 +1,7 @@
 import { asFailure, type CallSignal, Failure, type Provider } from "#core/index.ts";
 import type { Call, Delivery } from "../call.ts";
 import { AttemptEntry } from "./attempt-entry.ts";
-import type { AttemptParts } from "./attempt-parts.ts";
+import type { AttemptParts } from "./call-tally.ts";
 
 /** An attempt that has its ledger entry. */
 export interface BegunAttempt extends AttemptParts {

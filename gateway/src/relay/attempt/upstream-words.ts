@@ -1,4 +1,5 @@
-import type { Failure } from "#core/index.ts";
+import { type Failure, type HeaderReader, type Provider, Redactor } from "#core/index.ts";
+import { accountRedactor } from "#providers/index.ts";
 
 /**
  * What an upstream said, for a caller of another dialect: without keys, and without what names the upstream's account
@@ -27,3 +28,26 @@ const telling: readonly RegExp[] = [
   /\bprojects?[/:][\w:./-]*\d[\w:./-]*/gi,
   /\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g,
 ];
+
+/**
+ * Hides what a failed attempt may show nobody: the secrets of its account, and the credentials that its caller sent. Every
+ * failure of an attempt goes by it once, where it leaves the attempt: whole answers, events, frames, logs, explanations.
+ */
+export function attemptRedactor(provider: Provider, callersHeaders: HeaderReader): Redactor {
+  return new Redactor(callersSecrets(callersHeaders), accountRedactor(provider));
+}
+
+/** Why an attempt failed, for whoever looks at the request. `said`: what the upstream said of it; null: nothing. */
+export function shownWords(redactor: Redactor, { message }: Failure, said: string | null): string {
+  return upstreamWords(redactor.text(said === null ? message : `${message} It said: ${said}`));
+}
+
+const credentialHeaders = ["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie"] as const;
+const secretCharactersMin = 8;
+
+function callersSecrets(headers: HeaderReader): readonly string[] {
+  return credentialHeaders
+    .flatMap((name) => headers.get(name)?.split(/[\s;,]+/) ?? [])
+    .flatMap((part) => [part, part.slice(part.indexOf("=") + 1)])
+    .filter((part) => part.length >= secretCharactersMin);
+}

@@ -18,9 +18,8 @@ import { accountRedactor, type OutboundDraft } from "#providers/index.ts";
 import type { Selection } from "#routing/index.ts";
 import { answerHeaders } from "../attempt/answer-headers.ts";
 import type { CallTally } from "../attempt/call-tally.ts";
-import { holdingAnswer } from "../attempt/holding-answer.ts";
 import type { LaneMatch } from "../attempt/lane-match.ts";
-import { openStream } from "../attempt/open-stream.ts";
+import { openStream, readWhole } from "../attempt/receive-answer.ts";
 import { addAttemptHeaders, forwardedHeaders } from "../attempt/request-headers.ts";
 import { type BegunAttempt, runAttempt } from "../attempt/run-attempt.ts";
 import { refusalOf } from "../attempt/upstream-refusal.ts";
@@ -30,10 +29,9 @@ import type { Delivery } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import { Warnings } from "../translation/translator.ts";
 import { ListeningTap, PackedTap, unpackedAnswer } from "./listening-tap.ts";
-import { madeObjects, makesObjects, objectsOfHead } from "./passed-objects.ts";
+import { addUploadHeaders, madeObjects, makesObjects, objectsOfHead } from "./passed-objects.ts";
 import type { PassedPlace } from "./passed-place.ts";
 import type { PassedCall } from "./passed-price.ts";
-import { addUploadHeaders } from "./upload-session.ts";
 
 interface PassedAttempt extends BegunAttempt {
   readonly passed: PassedCall;
@@ -164,7 +162,7 @@ function listenerOf({ place, call }: PassedCall): Listener {
 function takeWhole(parts: PassedAttempt, answer: OutboundAnswer): Promise<Delivery> {
   const { dependencies, passed, tally, entry } = parts;
   const { idleMs } = passed.place.provider.timeouts;
-  return holdingAnswer(dependencies.memory, passed.call.principal, { answer, idleMs }, async (read) => {
+  return readWhole(dependencies.memory, passed.call.principal, { answer, idleMs }, async (read) => {
     if (!passed.isRead && makesObjects(passed) && read.length <= bounds.replyInPlaceBytesMax) {
       entry.kept.passed(madeObjects(passed, read));
     }

@@ -23,13 +23,12 @@ import {
 } from "#providers/index.ts";
 import { passAtOnce } from "../attempt/answer-headers.ts";
 import { AnswerStream } from "../attempt/answer-stream.ts";
-import { attemptRedactor } from "../attempt/attempt-redactor.ts";
 import { withQuery } from "../attempt/forwarded-query.ts";
-import { holdingAnswer } from "../attempt/holding-answer.ts";
 import { PieceQueue } from "../attempt/piece-queue.ts";
+import { readWhole } from "../attempt/receive-answer.ts";
 import { continueTrace, forwardedHeaders, ownIdempotencyKeys } from "../attempt/request-headers.ts";
 import { refusalOf } from "../attempt/upstream-refusal.ts";
-import { inSafeWords } from "../attempt/upstream-words.ts";
+import { attemptRedactor, inSafeWords } from "../attempt/upstream-words.ts";
 import type { CallResult, EndpointProtocol } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 
@@ -133,7 +132,7 @@ async function deliver(asked: Asked, answer: OutboundAnswer): Promise<CallResult
       return { status, headers, body: openStream(asked, answer) };
     }
     const { idleMs } = provider.timeouts;
-    return await holdingAnswer(dependencies.memory, call.principal, { answer, idleMs }, async (body) => {
+    return await readWhole(dependencies.memory, call.principal, { answer, idleMs }, async (body) => {
       permit.settle(0);
       if (call.method === "DELETE") await endObject(dependencies, response);
       const isFailed = Buffer.from(body.buffer, body.byteOffset, body.length).includes('"failed"');

@@ -7,7 +7,7 @@ import {
   unbroken,
   writeCompletion,
 } from "#protocols/index.ts";
-import type { AttemptParts } from "../attempt/attempt-parts.ts";
+import type { AttemptParts } from "../attempt/call-tally.ts";
 import { patchedBody } from "../attempt/outbound.ts";
 import { TranslatedTap } from "./translated-tap.ts";
 import { type TranslatedAnswer, type Translator, wholeStream } from "./translator.ts";

@@ -16,7 +16,7 @@ import {
   writeOutline,
 } from "#protocols/index.ts";
 import { mayFetch } from "#providers/index.ts";
-import type { AttemptParts } from "../attempt/attempt-parts.ts";
+import type { AttemptParts } from "../attempt/call-tally.ts";
 import { fetchAll } from "../attempt/inline-media.ts";
 import { madeBy, workOnBody } from "../attempt/work-on-body.ts";
 import { TranslatedTap } from "./translated-tap.ts";

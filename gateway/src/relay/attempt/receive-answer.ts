@@ -1,4 +1,4 @@
-import type { Failure, Redactor } from "#core/index.ts";
+import { bounds, type CallerMemory, type Failure, type MemoryOwner, type Redactor } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import type { StreamTap } from "#protocols/index.ts";
 import type { Delivery } from "../call.ts";
@@ -53,5 +53,20 @@ export async function openStream(
   } catch (thrown) {
     place.release();
     throw thrown;
+  }
+}
+
+/** Reads a whole answer, held while it is used. Throws upstream_error for one that is too large, and what the memory throws. */
+export async function readWhole<T>(
+  memory: CallerMemory,
+  owner: MemoryOwner,
+  { answer, idleMs }: { readonly answer: OutboundAnswer; readonly idleMs: number },
+  use: (bytes: Uint8Array) => Promise<T>,
+): Promise<T> {
+  const held = memory.open(owner, "answer");
+  try {
+    return await use(await answer.body.readAll(bounds.replyBytesMax, "idle", idleMs, (bytes) => held.hold(bytes)));
+  } finally {
+    held.release();
   }
 }
