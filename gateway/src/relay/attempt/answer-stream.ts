@@ -6,11 +6,10 @@ import type { PieceQueue } from "./piece-queue.ts";
 import { readTail, StreamEnd } from "./stream-end.ts";
 import type { StreamStart, StreamStartOptions } from "./stream-start.ts";
 
-/** Where a stream is accounted for: told of its way, and once of its end. */
+/** Where a stream is accounted for. `finish` or `breakOff` is called once. */
 interface StreamEntry {
-  /** Gives the failure that the stream has to end with now, when its money is used up. */
+  /** Returns the failure that the stream has to end with, when its money is used up. */
   progress(tap: StreamTap): Failure | null;
-  /** It came to its good end. */
   finish(status: number, tap: StreamTap): void;
   breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure): void;
 }
@@ -20,47 +19,44 @@ export interface AnswerStreamOptions {
   readonly call: { readonly requestId: string; readonly streamEnd: () => void };
   readonly dialect: Dialect;
   readonly entry: StreamEntry;
-  /** Called once, when the entry has been told of the end. */
+  /** Called once, after the entry has ended. */
   readonly over: () => void;
   readonly answer: OutboundAnswer;
   readonly tap: StreamTap;
-  /** What was held back until the stream had begun. */
   readonly start: Pick<StreamStart, "waiting" | "pending">;
-  /** Where that is held, and those that follow. */
   readonly place: StreamStartOptions["place"];
   readonly idleMs: number;
-  /** An error that the tap found, as the caller is told of it. */
+  /** Turns an error that the tap found into the caller's. */
   readonly inStream: (told: Failure) => Failure;
   readonly redactor: () => Redactor;
-  /** The upstream is let finish when the caller goes away. */
+  /** The rest is read for its usage when the caller goes away. */
   readonly drains: boolean;
 }
 
 const encoder = new TextEncoder();
-const nobody = (): void => {};
+const nothing = (): void => {};
+
 /**
- * A stream on its way to the caller: whole events as the tap gives them, one read upstream for each pull of the caller. Settled
- * once, before its last bytes leave. An upstream that breaks off becomes an error event, never a clean end.
+ * A stream to the caller: whole events as the tap returns them, one read upstream for each pull. Settled once, before its last
+ * bytes leave. An upstream that breaks off becomes an error event, never a clean end.
  */
 export class AnswerStream implements LiveBody, PieceListener {
   readonly #options: AnswerStreamOptions;
-  /** Whole events that the caller has not pulled yet, at first those that were held back. */
+  /** Whole events that the caller has not pulled yet. */
   readonly #waiting: PieceQueue;
   #isFirst = true;
-  /** A read that was under way before the caller's first pull. */
+  /** A read that began before the first pull. */
   #pending: Promise<Uint8Array | null> | null;
-  /** Where the caller reads; null: it has asked for nothing yet, or is gone. */
+  /** null: the caller has not pulled yet, or is gone. */
   #sink: BodySink | null = null;
-  #answered: () => void = nobody;
-  /** The next piece of the upstream's is waited for. */
+  #answered: () => void = nothing;
   #reading = false;
   #over = false;
   #lastWriteMs: number;
-  /** Set once the stream is over. */
   #end: StreamEnd | null = null;
-  /** Why bytes of no dialect, or a stream that nobody read, ended before their end: their caller sees a connection that breaks. */
+  /** The caller's connection breaks with it: bytes of no dialect cannot say an error, and somebody may have stopped reading. */
   #broken: Failure | null = null;
-  #stopTimer: () => void = nobody;
+  #stopTimer: () => void = nothing;
 
   constructor(options: AnswerStreamOptions) {
     this.#options = options;
@@ -75,7 +71,7 @@ export class AnswerStream implements LiveBody, PieceListener {
     return this;
   }
 
-  /** Ends the stream with an error in the caller's dialect. */
+  /** Ends it with an error in the caller's dialect. */
   abort(failure: Failure): void {
     if (this.#over) return;
     this.#stopReading();
@@ -117,7 +113,7 @@ export class AnswerStream implements LiveBody, PieceListener {
     this.#breakOffSafely("cancelled", new Failure("client_closed", "The caller went away."));
   }
 
-  /** For the upstream's body alone. */
+  /** Called by the upstream's body, like `reject`. */
   resolve(piece: Uint8Array | null): void {
     if (!this.#reading) return;
     this.#reading = false;
@@ -134,14 +130,13 @@ export class AnswerStream implements LiveBody, PieceListener {
     }
   }
 
-  /** For the upstream's body alone. */
   reject(thrown: unknown): void {
     if (!this.#reading) return;
     this.#reading = false;
     if (!this.#over) this.#failed(thrown);
   }
 
-  /** Passes on what is here, or waits for what comes next. */
+  /** Passes on what has arrived, else waits. */
   #forward(): void {
     const { body } = this.#options.answer;
     const isKnown = this.#isFirst || this.#waiting.bytes > 0;
@@ -183,21 +178,19 @@ export class AnswerStream implements LiveBody, PieceListener {
 
   #pulled(): void {
     const answered = this.#answered;
-    this.#answered = nobody;
+    this.#answered = nothing;
     answered();
   }
 
-  /** What was sent may be what cannot be read; an upstream that would go on sending is told to stop. */
   #failed(thrown: unknown): void {
     this.#stopReading();
     const failure = asFailure(thrown);
-    // An end that could not be settled is no good end for the caller either.
+    // Settling failed.
     if (this.#over) this.#sink?.error(thrown);
     else this.#breakOffSafely(failure.code === "client_closed" ? "cancelled" : "failed", failure);
     this.#pulled();
   }
 
-  /** Nothing is waited for any more, and the upstream is told so. */
   #stopReading(): void {
     this.#reading = false;
     this.#options.answer.body.cancel();
@@ -230,12 +223,12 @@ export class AnswerStream implements LiveBody, PieceListener {
     return part !== null;
   }
 
-  /** The upstream's bytes ended cleanly; whether its stream did is for the dialect to say. */
+  /** The bytes ended cleanly; the tap knows whether the stream did. */
   #endOfBytes(): void {
     const { tap } = this.#options;
     const told = isTold(tap);
     if (!told && (tap.untold === true || !tap.complete() || tap.failure !== null)) {
-      // What lay behind the last whole event may be an error. It was not passed on.
+      // After the last whole event there may be an error that was not passed on.
       this.#breakOff("failed", this.#toldFailure() ?? truncated(), false);
       return;
     }
@@ -249,7 +242,7 @@ export class AnswerStream implements LiveBody, PieceListener {
     return tap.failure && redactor().failure(inStream(tap.failure));
   }
 
-  /** `sent`: something was written in answer to this pull. */
+  /** `sent`: this pull has been answered already. */
   #endWith(told: Failure | null, sent: boolean): void {
     const { dependencies, dialect, call } = this.#options;
     const error = told === null ? null : { dialect, requestId: call.requestId, failure: told };
@@ -262,7 +255,7 @@ export class AnswerStream implements LiveBody, PieceListener {
       return;
     }
     const answered = this.#answered;
-    this.#answered = nobody;
+    this.#answered = nothing;
     end.pull(sink, answered);
   }
 
@@ -274,18 +267,17 @@ export class AnswerStream implements LiveBody, PieceListener {
     });
   }
 
-  /** Within the callback of a socket or a timer nobody hears what is thrown; the caller sees a connection that breaks. */
+  /** In the callback of a socket or a timer nothing catches an error: the caller's connection breaks instead. */
   #breakOffSafely(outcome: Exclude<Outcome, "rejected">, failure: Failure): void {
     try {
       this.#breakOff(outcome, failure);
     } catch (thrown) {
-      // Whoever has asked for nothing yet is told when it does.
       this.#broken = asFailure(thrown);
       this.#sink?.error(thrown);
     }
   }
 
-  /** Settles what was seen and, when a caller is still there, tells it in its own dialect, unless the upstream has. */
+  /** Settles, and sends the caller an error event unless the upstream has. */
   #breakOff(outcome: Exclude<Outcome, "rejected">, thrown: Failure, told: boolean = isTold(this.#options.tap)): void {
     const { tap, entry, redactor } = this.#options;
     const failure = outcome === "cancelled" ? thrown : redactor().failure(thrown);
@@ -308,7 +300,7 @@ export class AnswerStream implements LiveBody, PieceListener {
       const words = tap.breakOff?.(failure);
       if (words !== undefined) return words;
     } catch {
-      // A writer that is itself what went wrong: the plain error of the dialect is said in its place.
+      // The writer itself may be what failed.
     }
     return encoder.encode(dialect.renderStreamError(failure, call.requestId));
   }
@@ -319,7 +311,7 @@ export class AnswerStream implements LiveBody, PieceListener {
     void this.#finishAlone();
   }
 
-  /** Reads the rest for its usage after the caller has gone, for providers that charge for it anyway. */
+  /** Reads the rest for its usage: the provider charges for it anyway. */
   async #finishAlone(): Promise<void> {
     const { answer, tap, entry, idleMs } = this.#options;
     const gone = new Failure("client_closed", "The caller went away; the upstream was let finish.");
@@ -344,7 +336,7 @@ export class AnswerStream implements LiveBody, PieceListener {
     this.#breakOffSafely("cancelled", gone);
   }
 
-  /** The end of the request is reported last, with what its attempt came to. */
+  /** `streamEnd` comes last: it reports the settled attempt. */
   #settle(entry: () => void): void {
     const { place, dependencies, over, call } = this.#options;
     this.#over = true;
@@ -362,7 +354,7 @@ export class AnswerStream implements LiveBody, PieceListener {
     }
   }
 
-  /** One lazily renewed timer: a comment during long silence, an end for a reader that has stopped reading. */
+  /** One timer: sends a comment in long silence, and ends a stream that the caller has stopped reading. */
   #watch(delayMs: number): void {
     const { clock } = this.#options.dependencies;
     this.#stopTimer = clock.after(delayMs, () => {
@@ -389,7 +381,7 @@ export class AnswerStream implements LiveBody, PieceListener {
   }
 }
 
-/** The upstream's own error event has reached the caller, in words of its dialect. */
+/** The upstream's own error event has reached the caller. */
 function isTold(tap: StreamTap): boolean {
   return tap.failure !== null && tap.untold !== true;
 }

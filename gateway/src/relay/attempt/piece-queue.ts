@@ -1,7 +1,7 @@
 import type { Redactor } from "#core/index.ts";
 import type { StreamTap } from "#protocols/index.ts";
 
-/** To copy and write more at once would hold up everybody else. */
+/** Copying and writing more at once would block the event loop. */
 const partBytes = 256 * 1024;
 
 /** What a stream's caller has not pulled yet. A large event is given out in parts. */
@@ -19,7 +19,6 @@ export class PieceQueue {
     return this.#bytes;
   }
 
-  /** What a tap has just returned, and what follows it. */
   add(bytes: Uint8Array, tap: StreamTap): void {
     const shown = tap.failure === null ? bytes : this.#redactor().bytes(bytes);
     if (shown.length > 0) this.#pieces.push(shown);
@@ -35,7 +34,6 @@ export class PieceQueue {
     this.#bytes = 0;
   }
 
-  /** The next part; null when nothing waits. */
   take(): Uint8Array | null {
     const [piece] = this.#pieces;
     if (piece === undefined) return null;

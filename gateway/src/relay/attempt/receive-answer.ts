@@ -9,16 +9,16 @@ import { readStreamStart, type StreamStart } from "./stream-start.ts";
 
 export interface OpenStreamOptions {
   readonly tap: StreamTap;
-  /** Whether the stream has begun, with all events so far. It is asked once there is an event. */
+  /** Asked once there is an event. */
   readonly begun: (tap: StreamTap) => boolean;
-  /** Throws the failure of a stream that is not passed on. */
+  /** Throws if the stream is not to be passed on. */
   readonly check: (cut: StreamStart["cut"]) => void;
   readonly headers: () => Record<string, string>;
-  /** An error that the tap found, as the caller is told of it. */
+  /** Turns an error that the tap found into the caller's. */
   readonly inStream: (failure: Failure) => Failure;
 }
 
-/** A stream is held back until it has begun, so that a failure before that has a status, and can still go elsewhere. */
+/** Passes a stream on once it has begun. */
 export async function openStream(
   attempt: BegunAttempt,
   answer: OutboundAnswer,

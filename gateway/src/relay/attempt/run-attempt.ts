@@ -9,9 +9,8 @@ export interface BegunAttempt extends AttemptParts {
 }
 
 /**
- * One attempt with its ledger entry, which is durable before anything is sent where the settings require that. Resolves once an answer
- * has begun; until then it throws a Failure that says what may be tried next, with the entry settled. The caller's going away ends what
- * is sent for it.
+ * One attempt with its ledger entry. Resolves once an answer has begun; until then it throws a Failure that says what may be tried
+ * next, with the entry settled.
  */
 export async function runAttempt(
   parts: AttemptParts,
@@ -20,7 +19,7 @@ export async function runAttempt(
   const { dependencies, call, selection, tally } = parts;
   tally.attempts++;
   const entry = beginEntry(parts);
-  // Where the upstream is to be let finish, the caller's signal holds only until an answer has begun.
+  // Where the upstream may finish, the caller's signal holds only until an answer has begun.
   const own = drains(call, selection.deployment.provider) ? new AbortController() : null;
   const gone = (): void => own?.abort();
   if (own !== null) call.signal.addEventListener("abort", gone, { once: true });
@@ -29,7 +28,7 @@ export async function runAttempt(
     const { ledgerDurability } = dependencies.catalog().settings;
     if (ledgerDurability === "strict" || ledgerDurability === "remote") await dependencies.journal.synced();
     const delivery = await work(entry, own?.signal ?? call.signal);
-    // A stream may last for long; what it answers is not needed any more.
+    // A stream may last long, and its request is not needed any more.
     if (call.body instanceof Uint8Array) call.body = null;
     return delivery;
   } catch (thrown) {
@@ -39,7 +38,7 @@ export async function runAttempt(
   }
 }
 
-/** What the upstream goes on with in any case is listened to until its end: it has to be paid for. */
+/** What the upstream finishes in any case is read to its end: it has to be paid for. */
 export function drains({ facts }: Call, { disconnect }: Provider): boolean {
   return facts.background === true || disconnect === "drain";
 }
@@ -53,7 +52,6 @@ function beginEntry(parts: AttemptParts): AttemptEntry {
   }
 }
 
-/** Whatever else went wrong at the same time; what is known of the request stays known. */
 function callerGone(thrown: unknown): Failure {
   const { arrival } = asFailure(thrown);
   return new Failure("client_closed", "The caller went away.", { arrival, cause: thrown });

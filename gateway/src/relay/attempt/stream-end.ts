@@ -13,7 +13,7 @@ export class StreamEnd {
   #bare: Uint8Array | null;
   #stopTimer = (): void => {};
 
-  /** `words`: what the caller has not pulled yet. `told`: the failure that the caller was told of. */
+  /** `words`: what the caller has not pulled yet. `told`: the failure that it got. */
   constructor(clock: Clock, words: PieceQueue, told: BareError | null) {
     this.#clock = clock;
     this.#words = words;
@@ -42,7 +42,6 @@ export class StreamEnd {
     answered();
   }
 
-  /** Nobody reads any more. */
   cancel(): void {
     this.#stopTimer();
   }

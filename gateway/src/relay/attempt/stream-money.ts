@@ -14,22 +14,21 @@ import type { Permit } from "#limits/index.ts";
 import type { ModelHold } from "./hold.ts";
 
 /**
- * The money that is held for one stream, as the output it pays for. Asked with each piece that passes; when the output comes
- * near to what is paid for, more is held, step by step, and when there is no more the stream is to be ended. Input is paid from it
- * as it was held, until the upstream says what it was. So a stream costs at most what is held, what its input was dearer than
- * that, and one piece of its upstream's, as far as what was made is seen in what is sent.
+ * The money that is held for one stream, as the output it pays for. When the output comes near to that, more is held, step by step;
+ * when nothing is left the stream is to be ended. Input costs what was held for it until the upstream reports it. So a stream costs
+ * at most what is held, what its input was dearer than that, and one piece of its upstream's.
  */
 export class StreamMoney {
   readonly #permit: Permit;
   readonly #price: PriceVersion;
   readonly #counted: number;
   #prices: HoldPrices;
-  /** Of input, and of what is counted. */
+  /** With what is counted. */
   #inputCost: number;
   #inputTokens = 0;
-  /** Input was dearer than held, and it was not answered yet whether the rest can be. */
+  /** Input was dearer than held, and the rest of it is being asked for. */
   #owesInput = false;
-  /** Output up to here needs no thought. */
+  /** Up to here no more need be held. */
   #quietUntil = 0;
   #paidUntil = 0;
   #asking = false;
@@ -43,13 +42,12 @@ export class StreamMoney {
     this.#reckon();
   }
 
-  /** The failure that the stream has to end with, when its money is used up. `usage`: what the upstream has told so far. */
+  /** Returns the failure that the stream has to end with. `usage`: as reported so far. */
   check(outputTokens: number, usage: Usage | null): Failure | null {
     if (usage !== null) this.#takeInput(usage);
     return outputTokens < this.#quietUntil ? null : this.#lookCloser(outputTokens);
   }
 
-  /** What the upstream charges for input takes the place of what was held for it. */
   #takeInput(usage: Usage): void {
     const tokens = inputTokensOf(usage);
     if (tokens <= this.#inputTokens) return;
@@ -85,7 +83,7 @@ export class StreamMoney {
     this.#asking = false;
     this.#owesInput = false;
     this.#reckon();
-    // Nothing came: the rest of what is paid for is used, and asked again only with its last tokens.
+    // Use the rest, and ask again only with its last tokens.
     if (got === 0) this.#quietUntil = Math.max(this.#quietUntil, this.#paidUntil - leastStepTokens);
   }
 

@@ -4,14 +4,14 @@ import type { StreamTap } from "#protocols/index.ts";
 import { PieceQueue } from "./piece-queue.ts";
 
 /**
- * How long a stream is held back that has sent events and no content yet. An overloaded upstream says so within seconds; a model
- * that thinks for minutes may send nothing else meanwhile, and its caller must hear that the answer has begun.
+ * How long a stream with events and no content yet is held back. An overloaded upstream says so within seconds; a model that thinks
+ * for minutes may send nothing else meanwhile, and its caller must see that the answer has begun.
  */
 const preambleMs = 10_000;
-/** The same of a stream without any event: below the minute after which proxies give up a silent connection. */
+/** The same without any event: below the minute after which proxies give up a silent connection. */
 const silenceMs = 45_000;
 
-/** What a stream sent until it had begun, failed or ended. */
+/** What came until the stream had begun, failed or ended. */
 export interface StreamStart {
   readonly waiting: PieceQueue;
   /** "ended": its bytes are over. "too long": it sent only comments. */
@@ -24,21 +24,19 @@ export interface StreamStartOptions {
   readonly clock: Clock;
   readonly answer: OutboundAnswer;
   readonly tap: StreamTap;
-  /** For the first event, from now on. */
+  /** From now on. */
   readonly firstEventMs: number;
-  /** For each piece after it. */
   readonly idleMs: number;
-  /** Of its stream, which releases it. */
+  /** The stream releases it. */
   readonly place: HeldMemory;
-  /** Whether the stream has begun, with all events so far. It is asked once there is one. */
+  /** Asked once there is an event. */
   readonly begun: (tap: StreamTap) => boolean;
   readonly redactor: () => Redactor;
 }
 
 /**
- * Reads a stream until it has begun, so that a failure before that can be answered with a status, or tried elsewhere. What
- * comes ahead of the content is held for `preambleMs` from the first event on, and within `bounds.eventBytesMax`. A stream that is
- * released in silence (no event, and a read that is `pending`) must not be taken for one that has answered.
+ * Reads a stream until it has begun, so that a failure before that has a status, or is tried elsewhere. A stream that is released
+ * in silence (no event, and a read that is `pending`) has not answered yet.
  */
 export async function readStreamStart(options: StreamStartOptions): Promise<StreamStart> {
   const { clock, tap, place, firstEventMs, idleMs } = options;
@@ -59,7 +57,6 @@ export async function readStreamStart(options: StreamStartOptions): Promise<Stre
             : body.read("idle", idleMs);
         const next = await Promise.race([pending, release.due]);
         if (next === "due") {
-          // Whoever goes on with the stream may stop reading instead.
           pending.catch(() => {});
           return start(null, pending);
         }
@@ -84,12 +81,7 @@ export async function readStreamStart(options: StreamStartOptions): Promise<Stre
   }
 }
 
-interface Release {
-  readonly due: Promise<"due">;
-  readonly stop: () => void;
-}
-
-function releaseAfter(clock: Clock, ms: number): Release {
+function releaseAfter(clock: Clock, ms: number) {
   const { promise, resolve } = Promise.withResolvers<"due">();
   return { due: promise, stop: clock.after(ms, () => resolve("due")) };
 }
