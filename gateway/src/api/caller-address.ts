@@ -20,23 +20,21 @@ export class CallerAddress {
   /** Whoever asks may come from anywhere; proxies are few, and used by many. */
   readonly #proxies = new BoundedMap<string, boolean>(bounds.proxiesRememberedMax);
   readonly #peers = new BoundedMap<string, string>(bounds.proxiesRememberedMax);
-  #looksLeft: number;
+  #looksLeft: number = bounds.proxyLooksMax;
   #disagreementTold = false;
 
   constructor({ trustedProxies, observer }: CallerAddressOptions) {
     this.#trusted = trustedProxies;
     this.#observer = observer;
-    this.#looksLeft = trustedProxies.length === 0 ? bounds.proxyLooksMax : 0;
   }
 
   /** `peer`: whom the connection is with; empty when it is gone already. */
   of(peer: string, headers: HeaderReader): string {
     const nearest = this.#nearest(peer);
-    if (this.#trusted.length === 0) {
+    if (this.#trusted.length === 0 || !this.#isProxy(nearest)) {
       if (this.#looksLeft > 0) this.#look(nearest, headers);
       return nearest;
     }
-    if (!this.#isProxy(nearest)) return nearest;
     const forwarded = headers.get("forwarded");
     const forwardedFor = headers.get("x-forwarded-for");
     if (forwarded === null && forwardedFor === null) return nearest;
@@ -93,7 +91,7 @@ export class CallerAddress {
     this.#looksLeft = 0;
     const message =
       "A proxy says who the caller is, and is not believed: set SLUICE_TRUSTED_PROXIES to its address if it is yours. " +
-      "Until then allowed addresses, throttles and the audit log see the proxy instead of the caller.";
+      "Until then allowed addresses, throttles and the audit log see the proxy instead of the caller, and all of its callers share one limit.";
     this.#observer.log("warn", message, { proxy: peer });
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { addressKey } from "./address-key.ts";
+import { addressKey, networksOf } from "./address-key.ts";
 
 test("an address of IPv6 stands for its /64, one of IPv4 for itself in either spelling", () => {
   expect(addressKey("2001:db8:1:2::1")).toBe(addressKey("2001:db8:1:2:ffff:ffff:ffff:ffff"));
@@ -7,4 +7,15 @@ test("an address of IPv6 stands for its /64, one of IPv4 for itself in either sp
   expect(addressKey("::ffff:192.0.2.1")).toBe(addressKey("192.0.2.1"));
   expect(addressKey("192.0.2.1")).not.toBe(addressKey("192.0.2.2"));
   expect(addressKey("")).toBe(addressKey("not an address"));
+});
+
+test("an address of IPv6 is in its /48, /56 and /64, one of IPv4 in its /24 and by itself", () => {
+  expect(networksOf("2001:db8:1:2ff::1")).toEqual([
+    "ipv6 20010db80001",
+    "ipv6 20010db8000102",
+    "ipv6 20010db8000102ff",
+  ]);
+  expect(networksOf("192.0.2.1")).toEqual(["ipv4 c00002", "ipv4 c0000201"]);
+  expect(networksOf("::ffff:192.0.2.1")).toEqual(networksOf("192.0.2.1"));
+  expect(networksOf("")).toEqual(["unknown"]);
 });

@@ -7,3 +7,12 @@ export function addressKey(ip: string): string {
   if (address.kind() === "ipv4") return `address:${address.toString()}`;
   return `address:${(address as ipaddr.IPv6).parts.slice(0, 4).join(":")}`;
 }
+
+/** The networks that an address is in, from the largest to the one that `addressKey` counts. */
+export function networksOf(ip: string): readonly string[] {
+  if (!ipaddr.isValid(ip)) return ["unknown"];
+  const address = ipaddr.process(ip);
+  const hex = Buffer.from(address.toByteArray()).toString("hex");
+  const bits = address.kind() === "ipv4" ? [24, 32] : [48, 56, 64];
+  return bits.map((length) => `${address.kind()} ${hex.slice(0, length / 4)}`);
+}

@@ -104,23 +104,41 @@ function deviceTests(make: () => Promise<AgentGround>): void {
     expect(grant.person.userId).toBe(both[0] === true ? ada : bob);
   });
 
-  test("only so many wait, and those whose time is over do not count", async () => {
+  test("only so many wait: the network that has most makes room, and nobody is refused for it", async () => {
     await using ground = await make();
     const { database, clock } = ground;
     await addDevice(ground, "first");
-    const row = await database.kysely.selectFrom("agent_devices").selectAll().executeTakeFirstOrThrow();
-    for (let start = 1; start < bounds.deviceCodesMax; start += 500) {
+    await addDevice(ground, "approved");
+    await ground.agents.approve("user approved", { userId: await member(ground), workspaceId: ground.acme }, by);
+    const row = await database.kysely
+      .selectFrom("agent_devices")
+      .selectAll()
+      .where("device_digest", "=", "first")
+      .executeTakeFirstOrThrow();
+    // One network of IPv6 in which every code has a /64 of its own.
+    for (let start = 2; start < bounds.deviceCodesMax; start += 500) {
       const rows = Array.from({ length: Math.min(500, bounds.deviceCodesMax - start) }, (_, n) => ({
         ...row,
         device_digest: `d${start + n}`,
         user_digest: `u${start + n}`,
+        ip: `2001:db8:1:${(start + n).toString(16)}::1`,
+        created_at: clock.now() + start + n,
       }));
       await database.kysely.insertInto("agent_devices").values(rows).execute();
     }
-    await expect(addDevice(ground, "one more")).rejects.toMatchObject({ code: "rate_limit_exceeded" });
+    await Promise.all([addDevice(ground, "one more"), addDevice(ground, "and one more")]);
+    const count = () => database.kysely.selectFrom("agent_devices").select("device_digest").execute();
+    expect((await count()).length).toBeLessThanOrEqual(bounds.deviceCodesMax);
+    for (const device of ["first", "one more", "and one more"])
+      expect(await ground.agents.poll(device)).toBe("pending");
+    expect(await ground.agents.poll("approved")).toMatchObject({ generation: 1 });
+    expect([await ground.agents.poll("d256"), await ground.agents.poll(`d${bounds.deviceCodesMax - 1}`)]).toEqual([
+      "unknown",
+      "pending",
+    ]);
     clock.advance(bounds.deviceCodeMs);
-    await addDevice(ground, "one more");
-    expect(await ground.agents.poll("one more")).toBe("pending");
+    await addDevice(ground, "later");
+    expect(await count()).toHaveLength(1);
   });
 }
 

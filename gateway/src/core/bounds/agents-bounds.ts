@@ -4,8 +4,9 @@ export const agentsBounds = {
   deviceCodeMs: 600_000,
   devicePollMs: 5_000,
   devicePollEarlyMs: 500,
-  /** Device codes that wait, in all, and that one address may ask for in a window. */
+  /** Device codes that wait, in all; how many make room when there are as many; and how many one address may ask for in a window. */
   deviceCodesMax: 10_000,
+  deviceCodesDropped: 100,
   deviceStartsMax: 30,
   deviceStartsMs: 600_000,
   /** User codes that one person, and one address, may try; the window doubles while it is used up. */

@@ -1,9 +1,11 @@
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, Failure, networksOf } from "#core/index.ts";
 import type { AuditSource, NewDevice, PollOutcome, WaitingDevice } from "#ports/index.ts";
 import { auditedWrite } from "../changes/audited-write.ts";
 import type { Connection } from "../database/database.ts";
+import { chunksOf } from "../database/reconcile.ts";
 import { personKeyIn } from "./agent-persons.ts";
 import { beginSession } from "./agent-sessions.ts";
+import { fromFullestNetworks } from "./fullest-networks.ts";
 import type { PeopleContext } from "./people-options.ts";
 import { slugOf } from "./people-rows.ts";
 
@@ -15,11 +17,7 @@ export async function addDevice({ database, clock }: PeopleContext, device: NewD
     .selectFrom("agent_devices")
     .select((eb) => eb.fn.countAll<number>().as("n"))
     .executeTakeFirstOrThrow();
-  if (Number(n) >= bounds.deviceCodesMax) {
-    throw new Failure("rate_limit_exceeded", "Too many devices wait to be signed in. Try again in some minutes.", {
-      retryAfterMs: bounds.deviceCodeMs,
-    });
-  }
+  if (Number(n) >= bounds.deviceCodesMax) await makeRoom(kysely, Number(n) - bounds.deviceCodesMax);
   await kysely
     .insertInto("agent_devices")
     .values({
@@ -35,6 +33,33 @@ export async function addDevice({ database, clock }: PeopleContext, device: NewD
       key_id: null,
     })
     .execute();
+}
+
+/**
+ * Codes that nobody approved make room, those of the networks that have most: many addresses of one network keep nobody else from
+ * signing in. All are looked at, so several go at once.
+ */
+async function makeRoom(kysely: Connection, over: number): Promise<void> {
+  const rows = await kysely
+    .selectFrom("agent_devices")
+    .select(["device_digest", "ip"])
+    .where("state", "!=", "approved")
+    .orderBy("created_at")
+    .execute();
+  const waiting = rows.map((row) => ({ ...row, networks: networksOf(row.ip) }));
+  const removed = fromFullestNetworks(waiting, over + bounds.deviceCodesDropped);
+  if (removed.length === 0) {
+    throw new Failure("rate_limit_exceeded", "Too many devices wait for their tokens. Try again in some minutes.", {
+      retryAfterMs: bounds.deviceCodeMs,
+    });
+  }
+  for (const chunk of chunksOf(removed.map((row) => row.device_digest))) {
+    await kysely
+      .deleteFrom("agent_devices")
+      .where("device_digest", "in", [...chunk])
+      .where("state", "!=", "approved")
+      .execute();
+  }
 }
 
 export async function waitingDevice(options: PeopleContext, userDigest: string): Promise<WaitingDevice | null> {
