@@ -95,13 +95,13 @@ test("what grows from small to large, and shrinks, is counted once and is given 
   for (const bytes of [64 * 1024, 100_000, 10 * mebibyte, 5 * mebibyte, 100_000, 12 * mebibyte]) {
     place.hold(bytes);
     expect(memory.bytes).toBe(bytes <= 64 * 1024 ? 0 : 2 * bytes);
-    expect(memory.bytesByKind.get("answer")).toBe(memory.bytes);
+    expect(memory.bytesByKind.answer).toBe(memory.bytes);
   }
   expect(() => place.hold(1_000 * mebibyte)).toThrow();
   expect(memory.bytes).toBe(24 * mebibyte);
   place.release();
   place.release();
-  expect([memory.bytes, memory.bytesByKind.get("answer")]).toEqual([0, 0]);
+  expect([memory.bytes, memory.bytesByKind.answer]).toEqual([0, 0]);
 });
 
 test("a body of the largest size fits into the share of one key at 1 GiB and more", () => {

@@ -50,7 +50,14 @@ export class CallerMemory {
   readonly #small: FairShare;
   readonly #large: FairShare;
   readonly #smallBytesMax: number;
-  readonly #bytes = new Map<MemoryKind, number>();
+  readonly #bytes: Record<MemoryKind, number> = {
+    request: 0,
+    frame: 0,
+    answer: 0,
+    event: 0,
+    unread: 0,
+    conversation: 0,
+  };
   readonly #refusals = new Map<string, { kind: MemoryKind; cause: ShareProblem; count: number }>();
 
   constructor({ largeBytes, smallBytes, smallBytesMax }: CallerMemoryLimits) {
@@ -58,7 +65,6 @@ export class CallerMemory {
     this.#small = new FairShare(smallBytes);
     this.#smallBytesMax = smallBytesMax;
     for (const kind of Object.keys(memoryKinds) as MemoryKind[]) {
-      this.#bytes.set(kind, 0);
       for (const cause of ["key", "workspace", "all"] as const) {
         this.#refusals.set(`${kind} ${cause}`, { kind, cause, count: 0 });
       }
@@ -70,7 +76,7 @@ export class CallerMemory {
     return this.#small.used + this.#large.used;
   }
 
-  get bytesByKind(): ReadonlyMap<MemoryKind, number> {
+  get bytesByKind(): Readonly<Record<MemoryKind, number>> {
     return this.#bytes;
   }
 
@@ -112,7 +118,7 @@ export class CallerMemory {
   }
 
   count(kind: MemoryKind, more: number): void {
-    this.#bytes.set(kind, (this.#bytes.get(kind) ?? 0) + more);
+    this.#bytes[kind] += more;
   }
 }
 

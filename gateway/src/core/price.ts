@@ -245,7 +245,7 @@ export function chargeOf(
 ): { readonly cost: NanoUsd; readonly unpriced: readonly PricedClass[] } {
   const charges = chargesOf(table, usage);
   let unpriced: PricedClass[] | null = null;
-  const isMeasured = charges.measures.some((name) => usage[name] > 0);
+  const isMeasured = charges.measures.length > 0 && charges.measures.some((name) => usage[name] > 0);
   for (const name of isMeasured ? charges.freeBeside : charges.free) {
     if (usage[name] === 0) continue;
     unpriced ??= [];

@@ -119,7 +119,9 @@ export class Redactor {
         spans.push({ start: at, end: at + secret.length });
       }
     }
-    for (const secret of this.#words) addMasked(text, secret, spans);
+    if (this.#words.length > 0 && maskStart.test(text)) {
+      for (const secret of this.#words) addMasked(text, secret, spans);
+    }
     for (let at = 0; at + partLength <= text.length; at++) {
       const pair = pairAt(text, at);
       if (((this.#pairs[pair >> 3] ?? 0) & (1 << (pair & 7))) === 0) continue;
@@ -190,6 +192,7 @@ function widest(text: string, at: number, { form, at: formAt }: Place): Span & {
 
 /** What stands for what was left out of a word: stars, dots or an ellipsis. */
 const mask = /(?:[*•]{2,}|\.{3,}|…)[*•.…]*/g;
+const maskStart = /[*•…]|\.{3}/;
 const letter = /[\w-]/;
 /** What of a key is too short to tell anything but its vendor. */
 const tellingMin = 4;

@@ -54,9 +54,9 @@ export function settle(settling: Settling): Settled {
 }
 
 function settleByPrice(asked: Settling): Settled {
-  const { price, usage, served, terms } = asked;
+  const { usage, served, terms } = asked;
   const other = otherModel(served?.model, asked.upstreamModel);
-  if (other === null && isPlain(served)) return price === null ? unpricedPlain : settlePlain(price, usage);
+  if (isPlain(served)) return settlePlain(pricedModel(asked, other)?.price ?? null, usage, other);
   const priced = priceOfServed(asked, served, other);
   const vendor = served?.vendorCostNanoUsd ?? 0;
   const isVendors = vendor > 0 && terms.costSource === "vendor";
@@ -78,13 +78,17 @@ function settleByPrice(asked: Settling): Settled {
 }
 
 /** Most answers. */
-function settlePlain(version: PriceVersion, usage: Usage): Settled {
-  const { cost, unpriced } = chargeOf(version.table, usage);
-  if (unpriced.length > 0) return { costNanoUsd: cost, priceVersion: version.id, unpriced: columnsOf(unpriced) };
-  return { costNanoUsd: cost, priceVersion: version.id };
+function settlePlain(version: PriceVersion | null, usage: Usage, other: string | null): Settled {
+  const settled: { -readonly [Member in keyof Settled]: Settled[Member] } = { costNanoUsd: 0, priceVersion: null };
+  if (version !== null) {
+    const { cost, unpriced } = chargeOf(version.table, usage);
+    settled.costNanoUsd = cost;
+    settled.priceVersion = version.id;
+    if (unpriced.length > 0) settled.unpriced = columnsOf(unpriced);
+  }
+  if (other !== null) settled.servedModel = other;
+  return settled;
 }
-
-const unpricedPlain: Settled = Object.freeze({ costNanoUsd: 0, priceVersion: null });
 
 function columnsOf(classes: readonly PricedClass[]): readonly string[] {
   return classes.map((name) => usageClassColumns[name]);
@@ -103,16 +107,18 @@ export function servedPrice(asked: Asked, served: Served | undefined): ServedPri
   return priceOfServed(asked, served, otherModel(served?.model, asked.upstreamModel));
 }
 
-function priceOfServed(
-  { price, terms, upstreamModel, priceOf }: Asked,
-  served: Served | undefined,
-  other: string | null,
-): ServedPrice | null {
+function priceOfServed(asked: Asked, served: Served | undefined, other: string | null): ServedPrice | null {
+  const priced = pricedModel(asked, other);
+  return priced === null ? null : variantServed(priced.price, served, asked.terms, priced.model);
+}
+
+/** The model that is charged: the one that the answer names if it has a price, else the one that was asked. */
+function pricedModel({ price, terms, upstreamModel, priceOf }: Asked, other: string | null) {
   if (other !== null && terms.routers?.test(upstreamModel) !== false) {
     const others = priceOf?.(other) ?? null;
-    if (others !== null) return variantServed(others, served, terms, other);
+    if (others !== null) return { price: others, model: other };
   }
-  return price === null ? null : variantServed(price, served, terms, upstreamModel);
+  return price === null ? null : { price, model: upstreamModel };
 }
 
 /** The price's own variant where it has one, else the account's factors. */

@@ -270,7 +270,7 @@ function registerCallerMemory(registry: Registry, memory: Pick<CallerMemory, "by
     registers: [registry],
     aggregator: "sum",
     collect() {
-      for (const [kind, bytes] of memory.bytesByKind) this.labels(kind).set(bytes);
+      for (const [kind, bytes] of Object.entries(memory.bytesByKind)) this.labels(kind).set(bytes);
     },
   });
   new Counter({

@@ -12,7 +12,7 @@ export function answerHeaders(attempt: BegunAttempt, upstream: HeaderReader): Re
   const redactor = accountRedactor(attempt.selection.deployment.provider);
   upstream.forEach((value, name) => {
     const shownAs = passedName(name, attempt.call.facts.stream);
-    if (shownAs !== null) out[shownAs] = redactor.header(value);
+    if (shownAs !== null) out[shownAs] = usualTypes.has(value) ? value : redactor.header(value);
   });
   addOwnHeaders(attempt, out);
   return out;
@@ -25,6 +25,12 @@ function passedName(name: string, isStream: boolean): string | null {
   // For talking to the vendor's support.
   return name === "x-request-id" ? "x-sluice-upstream-request-id" : null;
 }
+
+/** They hide no secret. */
+const usualTypes: ReadonlySet<string> = new Set([
+  ...["application/json", "application/json; charset=utf-8"],
+  ...["text/event-stream", "text/event-stream; charset=utf-8"],
+]);
 
 const passed: ReadonlySet<string> = new Set([
   "content-type",

@@ -90,7 +90,8 @@ export class AttemptEntry {
     const { dependencies, call, selection, match, tally } = parts;
     this.#parts = parts;
     this.searches = call.facts.asksSearch === true && !match.translated;
-    this.#fields = {
+    const counted = countedIntent(call.facts, selection.model);
+    const fields: AttemptFields = {
       ...callFields(call),
       model: selection.model.name,
       provider: selection.deployment.provider.id,
@@ -100,8 +101,8 @@ export class AttemptEntry {
       retryIndex: tally.attempts - 1,
       priceVersion: selection.model.price?.id ?? null,
       reservedNanoUsd: Number.isFinite(tally.permit.held) ? tally.permit.held : 0,
-      ...countedIntent(call.facts, selection.model),
     };
+    this.#fields = counted === null ? fields : { ...fields, counted };
     this.kept = new KeptObjects(parts, this.#fields);
     const { provider } = selection.deployment;
     const { price } = selection.model;

@@ -53,12 +53,13 @@ export function openAttempt(
     });
   }
   const parts: AttemptParts = { dependencies, call, selection, match, tally, warnings: new Warnings() };
-  return runAttempt(parts, async (entry, signal) => {
+  return runAttempt(parts, (entry, signal) => {
     const translator = match.translated ? translatorOf(parts) : null;
     const attempt: Attempt = { ...parts, entry, translator };
-    const answer = await sendAttempt(attempt, translator, signal);
-    if (translator?.searches === true) entry.searches = true;
-    return deliver(attempt, answer);
+    return sendAttempt(attempt, translator, signal).then((answer) => {
+      if (translator?.searches === true) entry.searches = true;
+      return deliver(attempt, answer);
+    });
   });
 }
 

@@ -32,6 +32,13 @@ export class UsageForecast {
   readonly #experiences = new TenantMap<Experience>(bounds.forecastsMax);
   /** Calls in flight by key. */
   readonly #trusted = new Map<string, number>();
+  /** A call asks for its scopes several times. */
+  #last: {
+    readonly keyId: string;
+    readonly affinity: string | null;
+    readonly model: string;
+    readonly scopes: Scopes;
+  } | null = null;
 
   /** Input and output together. */
   tokens(asker: Asker, model: Model): number {
@@ -48,7 +55,7 @@ export class UsageForecast {
 
   /** What input cost for each nano-USD that was guessed: caches and the text's density are in it. null: not known. */
   inputCostRatio(asker: Asker, model: string): number | null {
-    for (const scope of scopesOf(asker, model)) {
+    for (const scope of this.#scopesOf(asker, model)) {
       const known = this.#experiences.get(asker.principal.workspace.id, scope);
       if (known !== undefined && known.guessed > 0) return known.paid / known.guessed;
     }
@@ -63,7 +70,7 @@ export class UsageForecast {
     cost: { readonly guessed: number; readonly paid: number } | null,
   ): void {
     const workspaceId = asker.principal.workspace.id;
-    for (const scope of scopesOf(asker, model)) {
+    for (const scope of this.#scopesOf(asker, model)) {
       let known = this.#experiences.get(workspaceId, scope);
       if (known === undefined) {
         known = { output: usage.output, inputRatio: ratioOf(asker, usage, 1), guessed: 0, paid: 0 };
@@ -94,19 +101,26 @@ export class UsageForecast {
   }
 
   #find(asker: Asker, model: string): Experience | undefined {
-    for (const scope of scopesOf(asker, model)) {
+    for (const scope of this.#scopesOf(asker, model)) {
       const known = this.#experiences.get(asker.principal.workspace.id, scope);
       if (known !== undefined) return known;
     }
     return undefined;
   }
+
+  #scopesOf({ principal, facts: { affinity } }: Asker, model: string): Scopes {
+    const keyId = principal.key.id;
+    const last = this.#last;
+    if (last !== null && last.keyId === keyId && last.affinity === affinity && last.model === model) return last.scopes;
+    const ofKey = `${keyId}\n${model}`;
+    const scopes = affinity === null ? [ofKey, model] : [`${ofKey}\n${affinity}`, ofKey, model];
+    this.#last = { keyId, affinity, model, scopes };
+    return scopes;
+  }
 }
 
-/** The narrowest first. */
-function scopesOf({ principal, facts }: Asker, model: string): readonly string[] {
-  const ofKey = `${principal.key.id}\n${model}`;
-  return facts.affinity === null ? [ofKey, model] : [`${ofKey}\n${facts.affinity}`, ofKey, model];
-}
+/** Of experience: conversation, key, workspace. */
+type Scopes = readonly string[];
 
 /** `otherwise` for a call that says nothing: a short one, or one that is mostly not text. */
 function ratioOf({ facts }: Asker, usage: Usage, otherwise: number): number {

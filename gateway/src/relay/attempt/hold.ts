@@ -84,31 +84,28 @@ export class CallEstimate implements Estimate {
     this.#unseen ??= unseenInput(this.#call);
     const { facts } = this.#call;
     const { writes, text, image, audio } = this.#input;
-    const input = { text: text + (facts.hosted?.tokens ?? 0), image, audio };
     // An upstream that generates reads no more than its context window, and with tools of its own reads a prompt again.
     const window = model.contextWindow ?? bounds.contextTokensAssumed;
     const most = facts.outputTokensMax === 0 ? Number.POSITIVE_INFINITY : window;
     const unseen = unseenTokens(this.#unseen, window);
-    const all = input.text + image + audio + unseen;
+    const all = text + (facts.hosted?.tokens ?? 0) + image + audio + unseen;
     const prices = holdPrices(model.price, Math.min(all, window), writes);
-    const perToken = prices.image > prices.audio ? "image" : "audio";
-    const costOfWindow = (): NanoUsd =>
-      costAtMost(prices, { input: { text: 0, image: 0, audio: 0, [perToken]: most } });
-    const costOfInput = (tokens: InputTokens): NanoUsd => {
-      const cost = costAtMost(prices, { input: tokens });
-      return all <= most ? cost : Math.min(cost, costOfWindow());
+    const costOf = (input: InputTokens): NanoUsd => {
+      const cost = costAtMost(prices, { input });
+      return all <= most ? cost : Math.min(cost, costOfWindow(prices, most));
     };
-    const again = facts.hosted === undefined ? 0 : costOfInput({ text, image, audio });
-    const guessed = costOfInput(input) + again;
-    const seen = costOfInput({ text: 0, image: unseen, audio: 0 });
+    let guessed = costOf({ text, image, audio });
+    if (facts.hosted !== undefined) guessed += costOf({ text: text + facts.hosted.tokens, image, audio });
+    let more = unseen === 0 ? 0 : costOf({ text: 0, image: unseen, audio: 0 });
     // What may fill the window may be sound.
-    const more = this.#unseen.fillsWindow ? Math.max(seen, costOfInput({ text: 0, image: 0, audio: unseen })) : seen;
+    if (this.#unseen.fillsWindow) more = Math.max(more, costOf({ text: 0, image: 0, audio: unseen }));
     const counted = countedCost(facts, prices) + this.#drawn(model, prices);
     const expected = this.#corrected(guessed, model) + more;
     const hold = {
       model: model.name,
       // Whatever was learned, a prompt that is read once is not longer than the window.
-      input: expected <= guessed || facts.hosted !== undefined ? expected : Math.min(expected, costOfWindow()),
+      input:
+        expected <= guessed || facts.hosted !== undefined ? expected : Math.min(expected, costOfWindow(prices, most)),
       counted,
       prices,
       // A short input is mostly frame, and says nothing of the next one.
@@ -119,7 +116,8 @@ export class CallEstimate implements Estimate {
   }
 
   #holdOf({ name }: Model): ModelHold | undefined {
-    return this.#holds.find(({ model }) => model === name);
+    for (const hold of this.#holds) if (hold.model === name) return hold;
+    return undefined;
   }
 
   /** What the upstream reported of a call that this was held for. */
@@ -159,6 +157,11 @@ export class CallEstimate implements Estimate {
     }
     return Math.ceil((pictures * bounds.drawnTokensMax * perToken) / 1_000);
   }
+}
+
+function costOfWindow(prices: HoldPrices, tokens: number): NanoUsd {
+  const dearest = prices.image > prices.audio ? "image" : "audio";
+  return costAtMost(prices, { input: { text: 0, image: 0, audio: 0, [dearest]: tokens } });
 }
 
 function unseenTokens({ tokens, pictures, fillsWindow }: UnseenInput, window: number): number {

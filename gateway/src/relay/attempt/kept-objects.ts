@@ -43,7 +43,7 @@ export class KeptObjects {
 
   /** Ids of what the upstream made on the way to the answer, and of the answer's items. */
   made({ made, items }: Pick<ReplyFacts, "made" | "items">): void {
-    if (made !== undefined) this.#made = made.filter(isObjectId);
+    if (made !== undefined && made.length > 0) this.#made = made.filter(isObjectId);
     if (items !== undefined) this.#items = items;
   }
 

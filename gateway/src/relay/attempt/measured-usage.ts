@@ -63,10 +63,10 @@ export function hasGenerated(tap: StreamTap | null): boolean {
 
 /** A cost that the vendor says is one, also where it says nothing else. */
 export function asServed(told: Measured, beside: Served | undefined): Measured {
+  if (beside === undefined) return told;
   const served = withServed(told.served, beside);
-  if (served === undefined) return told;
-  const isCharged = told.source === "none" && served.vendorCostNanoUsd !== undefined;
-  return { ...told, source: isCharged ? "upstream" : told.source, served };
+  const isCharged = told.source === "none" && served?.vendorCostNanoUsd !== undefined;
+  return { usage: told.usage, source: isCharged ? "upstream" : told.source, others: told.others, served };
 }
 
 function measuredEvents(tap: StreamTap | null, inputEstimate: () => number): Measured {
@@ -132,14 +132,12 @@ export function withRequest(
   return { ...told, usage: { ...told.usage, chargedRequests: 1 }, source };
 }
 
-/** What an attempt that is never settled is recovered with, beside its input. */
+/** What an attempt that is never settled is recovered with, beside its input. null: nothing. */
 export function countedIntent(
   { counted, images }: Pick<RequestFacts, "counted" | "images">,
   { price }: Pick<Model, "price">,
-): { readonly counted?: CountedUse } {
+): CountedUse | null {
   const perRequest = price?.table.chargedRequests !== undefined;
-  if (counted === undefined && images === 0 && !perRequest) return {};
-  return {
-    counted: { ...counted?.likely, ...(images === 0 ? {} : { images }), ...(perRequest ? { chargedRequests: 1 } : {}) },
-  };
+  if (counted === undefined && images === 0 && !perRequest) return null;
+  return { ...counted?.likely, ...(images === 0 ? {} : { images }), ...(perRequest ? { chargedRequests: 1 } : {}) };
 }

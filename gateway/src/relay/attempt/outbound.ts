@@ -22,11 +22,10 @@ import type { BegunAttempt } from "./run-attempt.ts";
 import { madeBy, workOnBody } from "./work-on-body.ts";
 
 /**
- * Sends one attempt: the caller's own bytes on a lane of its dialect, else the turn as the lane's dialect says it. Where nothing has
- * to be waited for, it is sent before this returns: most calls wait for nothing. `translator` null: caller and upstream speak the same
- * dialect. Throws Failure.
+ * Sends one attempt: the caller's own bytes if the lane speaks its dialect, else the translated turn. Most calls are sent before this
+ * returns. `translator` null: caller and upstream speak the same dialect. Throws Failure, or rejects with one.
  */
-export async function sendAttempt(
+export function sendAttempt(
   attempt: BegunAttempt,
   translator: Translator | null,
   signal: CallSignal,
@@ -56,16 +55,24 @@ export async function sendAttempt(
     method: "POST",
     url: translator === null ? withQuery(url, call.query) : url,
     headers,
-    body: whole instanceof Promise ? await whole : whole,
+    body: whole instanceof Promise ? null : whole,
   };
-  const adjusting = adjust(attempt, draft);
-  if (adjusting !== undefined) await adjusting;
-  const authorizing = dependencies.providerClient.authorize(match.kind, draft, signal);
-  if (authorizing !== undefined) await authorizing;
-  entry.sending();
-  const { connectMs, headersMs, totalMs } = provider.timeouts;
-  const clocks = { connectMs, headersMs, totalMs, ownConnection: call.facts.images > 0 };
-  return dependencies.providerClient.send(draft, clocks, signal, draft.body ?? pieces);
+  const { providerClient } = dependencies;
+  const authorize = () => providerClient.authorize(match.kind, draft, signal);
+  const send = (): Promise<OutboundAnswer> => {
+    entry.sending();
+    const { connectMs, headersMs, totalMs } = provider.timeouts;
+    const clocks = { connectMs, headersMs, totalMs, ownConnection: call.facts.images > 0 };
+    return providerClient.send(draft, clocks, signal, draft.body ?? pieces);
+  };
+  const later = whole instanceof Promise ? adjustLater(attempt, draft, whole) : adjust(attempt, draft);
+  const authorizing = later === undefined ? authorize() : later.then(authorize);
+  return authorizing === undefined ? send() : authorizing.then(send);
+}
+
+async function adjustLater(parts: AttemptParts, draft: OutboundDraft, body: Promise<Uint8Array>): Promise<void> {
+  draft.body = await body;
+  await adjust(parts, draft);
 }
 
 /**
