@@ -63,7 +63,11 @@ async function openRedis(options: CounterOptions, url: string): Promise<OpenedCo
     settled: (signal) => options.journal.drained(signal),
     onRoundTrip: metrics.duration("sluice_redis_round_trip_seconds"),
   });
-  metrics.gauges({ sluice_redis_up: () => (counter.isUp ? 1 : 0), sluice_redis_untold: () => counter.untold });
+  metrics.gauges({
+    sluice_redis_up: () => (counter.isUp ? 1 : 0),
+    sluice_redis_untold: () => counter.untold,
+    sluice_redis_places_beyond_lease: () => counter.placesBeyondLease,
+  });
   metrics.counts({ sluice_redis_epochs_total: () => counter.epochs });
   const remark = (): string | null => {
     const { problem } = counter;

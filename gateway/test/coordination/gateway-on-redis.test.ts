@@ -40,7 +40,8 @@ describe.skipIf(noRedis !== null)(`a gateway that counts in Redis${noRedis === n
     expect(await textAt("/readyz")).toBe("ready\n");
     await until(async () => (await textAt("/metrics"))?.includes("sluice_redis_untold 0\n") === true);
     const metrics = await textAt("/metrics");
-    for (const line of ["sluice_redis_up 1", "sluice_redis_epochs_total 0"]) expect(metrics).toContain(`${line}\n`);
+    for (const line of ["sluice_redis_up 1", "sluice_redis_places_beyond_lease 0", "sluice_redis_epochs_total 0"])
+      expect(metrics).toContain(`${line}\n`);
     expect(metrics).toMatch(/sluice_redis_round_trip_seconds_count [1-9]/);
     expect(metrics).not.toContain("sluice_limits_counted");
   });

@@ -3,10 +3,11 @@ import { bounds } from "#core/index.ts";
 import type { Claim, Counter } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import { noRedis, RedisServer } from "../../../test/redis-server.ts";
-import { until } from "../../../test/until.ts";
+import { patienceMs, until } from "../../../test/until.ts";
 import { readRedisAddress } from "../../src/coordination/redis/redis-address.ts";
 import { openRedisLink, type RedisLink } from "../../src/coordination/redis/redis-link.ts";
 import { budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
+import { FakeClock } from "../fake-clock.ts";
 import { ask, isInStep } from "./redis-cluster.ts";
 import { granted, meet, RedisGround } from "./redis-ground.ts";
 
@@ -100,6 +101,72 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     expect(await counter.reserve([gaugeClaim("g", 1)])).toMatchObject({ granted: false, reason: "limit" });
     await counter.settle(ticket, [0]);
     await granted(counter, [gaugeClaim("g", 1)]);
+  });
+
+  test("a process that is cut off keeps the places of its calls and admits no more; others are granted them after its lease", async () => {
+    const clock = new FakeClock();
+    const nowMs = (): number => clock.monotonic();
+    let isCut = false;
+    const cutLink = async (onReady: () => void): Promise<RedisLink> => {
+      if (isCut) throw new Error("the connection was cut");
+      const link = await openRedisLink(readRedisAddress(ground.server.url), onReady, new AbortController().signal);
+      const send: RedisLink["send"] = (key, command) =>
+        isCut ? Promise.reject(new Error("the connection was cut")) : link.send(key, command);
+      return { ...link, send };
+    };
+    const usual = { clock, nowMs, answerMs: patienceMs };
+    const cut = await ground.counter({ ...usual, owner: "proc_cut", openLink: cutLink, shares: { callsMin: 4 } });
+    const other = await ground.counter({ ...usual, owner: "proc_other", shares: false });
+    const renewedUntil = async (): Promise<number> =>
+      Number(await ground.type("ZSCORE", await ground.keyOf("owners"), "proc_other"));
+    const pass = async (ms: number): Promise<void> => {
+      for (let left = ms; left > 0; left -= bounds.redisRenewMs) {
+        clock.advance(Math.min(left, bounds.redisRenewMs));
+        const renewals = Math.floor(clock.monotonic() / bounds.redisRenewMs);
+        await until(async () => (await renewedUntil()) >= renewals * bounds.redisRenewMs + bounds.redisLeaseMs);
+      }
+    };
+    // One place by itself and, from the second call on, some out of a share.
+    const kept = [await granted(cut, [gaugeClaim("g", 40)])];
+    const callThere = async () => await cut.reserve([gaugeClaim("g", 40)], `req_${kept.length}`, true);
+    const keepOne = async (): Promise<void> => {
+      const answer = await callThere();
+      if (!answer.granted) throw new Error("a call was refused");
+      kept.push(answer);
+    };
+    for (let call = 0; call < 3; call++) await keepOne();
+    let others = 0;
+    const fill = async (): Promise<number> => {
+      while ((await other.reserve([gaugeClaim("g", 40)])).granted) others++;
+      return others;
+    };
+    const before = await fill();
+    expect(before).toBeLessThanOrEqual(36);
+
+    isCut = true;
+    // Its share is its own until its lease has ended, and idle places are left in it then.
+    await keepOne();
+    await pass(bounds.redisLeaseMs - bounds.redisRenewMs);
+    expect([cut.placesBeyondLease, await fill()]).toEqual([0, before]);
+
+    await pass(2 * bounds.redisRenewMs);
+    expect([cut.placesBeyondLease, other.placesBeyondLease]).toEqual([5, 0]);
+    expect(ground.told.filter((line) => line.includes("has ended; its running calls keep"))).toHaveLength(1);
+    expect(await callThere()).toMatchObject({ granted: false, index: 0, reason: "unreachable" });
+    // As many more than the limit as ran there, and not one more.
+    expect(await fill()).toBe(40);
+
+    isCut = false;
+    await until(() => {
+      clock.advance(bounds.redisRetryMs);
+      return cut.isUp;
+    });
+    expect([cut.placesBeyondLease, await usedOf(cut, gaugeClaim("g", 40))]).toEqual([0, 45]);
+    for (const { ticket } of kept) await cut.settle(ticket, [0]);
+    await until(async () => {
+      clock.advance(bounds.shareTellMs);
+      return (await usedOf(cut, gaugeClaim("g", 40))) === 40;
+    });
   });
 
   test("endings during an outage are told when it is over", async () => {

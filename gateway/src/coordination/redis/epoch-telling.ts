@@ -11,6 +11,8 @@ import type { ScriptName } from "./scripts.ts";
 export interface MembershipParts {
   /** What this process has reserved and not ended, and what it reserved lately that lasts. */
   live(): Iterable<SharedReservation>;
+  /** Places of limits on concurrency that running calls of this process hold. */
+  places(): number;
   /** When, by the monotonic clock, the first was settled of what the counter has not been told yet; null: nothing waits. */
   untoldSinceMs(): number | null;
   /** All that was settled until then is in the ledger. */

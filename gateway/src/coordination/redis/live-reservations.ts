@@ -9,6 +9,15 @@ export class LiveReservations {
     return this.#byId.size;
   }
 
+  /** Places of limits on concurrency that they hold. */
+  get places(): number {
+    let places = 0;
+    for (const { claims } of this.#byId.values()) {
+      for (const { kind, amount } of claims) if (kind === "gauge") places += amount;
+    }
+    return places;
+  }
+
   values(): Iterable<SharedReservation> {
     return this.#byId.values();
   }

@@ -4,6 +4,7 @@ import { Pause } from "../leases/pause.ts";
 import { AnswerWait, Unanswered } from "./answer-wait.ts";
 import { DrainedUntil } from "./drained-until.ts";
 import { EpochTelling, type MembershipParts, SeedingFailed } from "./epoch-telling.ts";
+import { Lease, leaseEnded } from "./lease.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { type RedisCounterOptions, redisVersionMin } from "./options.ts";
 import { RedisUnusable } from "./redis-address.ts";
@@ -45,7 +46,7 @@ export class Membership {
   #isTelling = false;
   readonly #telling: EpochTelling;
   #closed = false;
-  #leaseUntilMs = Number.NEGATIVE_INFINITY;
+  readonly #lease = new Lease();
   readonly #drained: DrainedUntil;
   readonly #wait: AnswerWait;
   readonly #messages = new MessageQueue((epoch, told) => this.#run("message", [this.#keys.epoch], epoch, [told]));
@@ -96,7 +97,12 @@ export class Membership {
 
   /** Whether the lease on what this process holds has not ended, by its own clock and with a margin. */
   holdsLease(atMs: number): boolean {
-    return atMs < this.#leaseUntilMs && !this.#closed;
+    return this.#lease.holds(atMs) && !this.#closed;
+  }
+
+  /** Places that calls keep though this process was away for longer than its lease; 0 while it holds. */
+  get placesBeyondLease(): number {
+    return this.#lease.isOver(this.#clock.monotonic()) ? this.#parts.places() : 0;
   }
 
   /** The list on which this process is asked for what it has leased and does not use. */
@@ -115,7 +121,7 @@ export class Membership {
       const renewedMs = await this.#enter(false);
       if (renewedMs === null) this.#rejoin("joining");
       else {
-        this.#renewed(renewedMs);
+        this.#lease.renewed(renewedMs);
         this.#state = "up";
       }
     } catch (thrown) {
@@ -197,7 +203,7 @@ export class Membership {
     this.#state = state;
     this.#isTelling = false;
     // While it is away, a lease holds; what was found to be over is over.
-    if (state === "joining") this.#leaseUntilMs = Number.NEGATIVE_INFINITY;
+    if (state === "joining") this.#lease.doubt();
     this.#joining ??= this.#join().finally(() => {
       this.#joining = null;
     });
@@ -218,7 +224,7 @@ export class Membership {
         this.#state = "up";
         this.#isTelling = false;
         this.#parts.joined();
-        this.#renewed(renewedMs);
+        this.#lease.renewed(renewedMs);
         return;
       } catch (thrown) {
         this.#lost(thrown);
@@ -289,7 +295,7 @@ export class Membership {
   async #enterEpoch(epoch: string): Promise<number> {
     if (this.#epoch !== "" && this.#epoch !== epoch) {
       this.#epochs++;
-      this.#leaseUntilMs = Number.NEGATIVE_INFINITY;
+      this.#lease.doubt();
       const text =
         "The shared counter of limits was emptied, restarted or replaced; it counts from what the ledger knows.";
       this.#options.observer.log("warn", text, { redis: this.#connector.shown, epoch });
@@ -299,8 +305,7 @@ export class Membership {
     const renewedMs = this.#clock.monotonic();
     const [alive] = await this.#run("renew", keys, epoch, this.#renewArgs());
     if (alive === -1) throw new Error("its epoch ended at once.");
-    // Others may have what was leased to this process, until it is told what is left.
-    if (alive !== 1) this.#leaseUntilMs = Number.NEGATIVE_INFINITY;
+    if (alive !== 1) this.#lease.doubt();
     await this.#telling.restore(epoch);
     return renewedMs;
   }
@@ -322,6 +327,8 @@ export class Membership {
   async #watch(): Promise<void> {
     if (this.#closed) return;
     this.#watchLater();
+    const places = this.#lease.hasJustEnded(this.#clock.monotonic()) ? this.#parts.places() : 0;
+    if (places > 0) this.#options.observer.log("warn", leaseEnded, { redis: this.#connector.shown, places });
     this.#drained.drain((atMs) => this.#parts.drained(atMs));
     if (this.#state !== "up") return;
     try {
@@ -357,7 +364,7 @@ export class Membership {
       // Those that come late to an epoch may still tell what they hold.
       if ((found === "ready" || found === "gather") && current === own) {
         if (!isStale(await renewing)) {
-          this.#renewed(askedMs);
+          this.#lease.renewed(askedMs);
           return;
         }
       }
@@ -365,11 +372,6 @@ export class Membership {
     } catch (thrown) {
       this.#lost(thrown);
     }
-  }
-
-  /** The server counts it from when it was asked, which is not before this. */
-  #renewed(atMs: number): void {
-    this.#leaseUntilMs = atMs + bounds.redisLeaseMs - bounds.shareLeaseMarginMs;
   }
 
   #run(

@@ -5,7 +5,6 @@ import type {
   Claim,
   ClaimState,
   Clock,
-  Counter,
   Ids,
   Meeting,
   Observer,
@@ -17,7 +16,7 @@ import type {
 import { LatestHolds } from "./latest-holds.ts";
 import { LiveReservations } from "./live-reservations.ts";
 import { Membership } from "./membership.ts";
-import type { RedisCounterOptions } from "./options.ts";
+import type { RedisCounter, RedisCounterOptions } from "./options.ts";
 import { earlier, Outbox } from "./outbox.ts";
 import { RecentUses } from "./recent-uses.ts";
 import {
@@ -35,28 +34,6 @@ import { LeasedReservation } from "./shares/leased-reservation.ts";
 import { openShares } from "./shares/open-shares.ts";
 import type { ShareBook } from "./shares/share-book.ts";
 import { ToldCosts } from "./told-costs.ts";
-
-/** A counter that several processes share. */
-export interface RedisCounter extends Counter {
-  /** What shares of this process carry is answered at once. */
-  reserve(claims: readonly Claim[], id?: string, isCall?: boolean): Reserved | Promise<Reserved | Refused>;
-  glance(claim: Claim): ClaimState | null;
-  /** False while it cannot be reached, or is not seeded yet. */
-  readonly isUp: boolean;
-  /** Why it is not up, in one line without secrets. */
-  readonly problem: string | null;
-  /** How often its data were found lost, or to be another server's. */
-  readonly epochs: number;
-  /** Endings and costs that are not told yet. */
-  readonly untold: number;
-  /**
-   * At the orderly end of the process, within the signal: gives back what it was leased, tells that it ends, and closes. What
-   * could not be told lapses.
-   */
-  leave(signal?: AbortSignal): Promise<void>;
-  /** Leaves what is still reserved to lapse; its money, until its journal is taken over. */
-  close(): void;
-}
 
 /** Rejects with one clear line where no later try would do. A server that is away is tried until it is there. */
 export async function createRedisCounter(options: RedisCounterOptions): Promise<RedisCounter> {
@@ -96,6 +73,7 @@ class CounterInRedis implements RedisCounter {
     const nowMs = (): number => this.#clock.monotonic();
     this.#membership = new Membership(options, {
       live: () => [...this.#live.values(), ...this.#latest.latest()],
+      places: () => this.#live.places + (this.#shares?.places ?? 0),
       untoldSinceMs: () => earlier(this.#outbox.sinceMs, this.#shares?.untoldSinceMs ?? null),
       drained: (atMs) => {
         this.#told.forgetUntil(atMs);
@@ -140,6 +118,10 @@ class CounterInRedis implements RedisCounter {
 
   get untold(): number {
     return this.#outbox.size + (this.#shares?.untold ?? 0);
+  }
+
+  get placesBeyondLease(): number {
+    return this.#membership.placesBeyondLease;
   }
 
   open(): Promise<void> {

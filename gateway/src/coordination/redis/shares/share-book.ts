@@ -35,6 +35,13 @@ export class ShareBook {
     return this.#outstanding;
   }
 
+  /** Places of limits on concurrency that running calls hold. */
+  get places(): number {
+    let places = 0;
+    for (const { claim, active } of this.#shares.values()) if (claim.kind === "gauge") places += active;
+    return places;
+  }
+
   /** Shares with something to tell. */
   get untold(): number {
     return this.#talk.untold;
