@@ -51,12 +51,12 @@ export function openTestRun(base) {
 
   return {
     environment,
-    execute(command, args, { stdio, onText = () => {} }) {
+    execute(command, args, { stdio, onText = () => {}, msMax = suiteMsMax }) {
       const child = spawn(command, args, {
         cwd: root,
         env: environment,
         stdio: stdio ?? ["ignore", "pipe", "pipe"],
-        timeout: suiteMsMax,
+        timeout: msMax,
         killSignal: "SIGKILL",
       });
       children.add(child);

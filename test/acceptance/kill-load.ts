@@ -17,19 +17,28 @@ export class KillLoad {
   readonly #urls: readonly string[];
   readonly #clients: number;
   readonly #abortShare: number;
+  readonly #failShare: number;
   readonly #seen: CallSeen[] = [];
   #state: number;
   #served = 0;
+  #calls = 0;
   #stopped = false;
 
   /** `urls`: of gateways that serve alike; each call goes to one of them by chance. */
   constructor(
     urls: readonly string[],
-    options: { readonly clients: number; readonly abortShare: number; readonly seed: number },
+    options: {
+      readonly clients: number;
+      readonly abortShare: number;
+      readonly seed: number;
+      /** Of calls whose first attempt the upstream refuses, so that there is a second one. Default 0. */
+      readonly failShare?: number;
+    },
   ) {
     this.#urls = urls;
     this.#clients = options.clients;
     this.#abortShare = options.abortShare;
+    this.#failShare = options.failShare ?? 0;
     this.#state = options.seed >>> 0;
   }
 
@@ -74,7 +83,7 @@ export class KillLoad {
   async #call(): Promise<CallSeen | null> {
     const url = this.#urls[this.between(0, this.#urls.length - 1)] ?? "";
     const stream = this.#chance() < 0.5;
-    const script = this.#script(stream);
+    const script = { ...this.#script(stream), ...this.#failure() };
     const leaving = new AbortController();
     const leaveMs = this.#chance() < this.#abortShare ? this.between(1, 60) : null;
     const timer = leaveMs === null ? null : setTimeout(() => leaving.abort(), leaveMs);
@@ -106,6 +115,12 @@ export class KillLoad {
     return long
       ? { tokens: this.between(150, 400), cached_tokens, event_ms: this.between(2, 5) }
       : { tokens: this.between(1, 40), cached_tokens, event_ms: this.between(0, 6) };
+  }
+
+  #failure(): Script {
+    if (this.#failShare === 0 || this.#chance() >= this.#failShare) return {};
+    const status = [429, 500, 503][this.between(0, 2)] ?? 500;
+    return { name: `call-${this.#calls++}`, fail_first: 1, status };
   }
 
   /** A small generator with a seed (mulberry32), so that a run's choices can be made again. */

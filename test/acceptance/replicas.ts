@@ -23,6 +23,8 @@ export interface ReplicasOptions {
   readonly simulator?: SimulatorSetup;
   /** Each is told under which address it is reached, so that vendors can call back. */
   readonly knowTheirAddresses?: boolean;
+  /** The address by which one of them (from 0) reaches a server. Left out: the server's own. */
+  readonly wayTo?: (replica: number, server: "PostgreSQL" | "Redis", url: string) => Promise<string>;
 }
 
 export async function startReplicas(options: ReplicasOptions): Promise<Replicas> {
@@ -40,22 +42,26 @@ export async function startReplicas(options: ReplicasOptions): Promise<Replicas>
     closing.push(() => redis.stop());
     const address = new URL(options.postgresUrl);
     address.pathname = `/${database}`;
-    const env = {
-      SLUICE_DATABASE_URL: address.href,
-      SLUICE_REDIS_URL: redis.url,
+    const wayTo = options.wayTo ?? (async (_replica: number, _server: string, url: string) => url);
+    const shared = {
       SLUICE_MASTER_KEY: "0123456789abcdef0123456789abcdef",
       SLUICE_BLOBS: "separate",
       ...options.env,
     };
     const config = options.config(simulator.url);
-    const start = async (): Promise<Gateway> => {
+    const start = async (replica: number): Promise<Gateway> => {
+      const env = {
+        SLUICE_DATABASE_URL: await wayTo(replica, "PostgreSQL", address.href),
+        SLUICE_REDIS_URL: await wayTo(replica, "Redis", redis.url),
+        ...shared,
+      };
       const gateway = await startGateway({ config, env, knowsItsAddress: options.knowTheirAddresses === true });
       closing.push(() => gateway.remove());
       return gateway;
     };
     // One first: it makes the tables, the others find them.
-    const first = await start();
-    const others = await Promise.all(Array.from({ length: options.count - 1 }, start));
+    const first = await start(0);
+    const others = await Promise.all(Array.from({ length: options.count - 1 }, (_, at) => start(at + 1)));
     return { gateways: [first, ...others], redis, simulator, databaseUrl: address.href, close };
   } catch (thrown) {
     await close();

@@ -56,11 +56,10 @@ export async function startSimulator({ truthFile, env = {} }: SimulatorSetup = {
     port,
     url: `http://127.0.0.1:${port}/v1`,
     truth,
-    settled: () =>
-      until(async () => {
-        const state = await truth();
-        return state.in_flight === 0 ? state.data : null;
-      }),
+    async settled() {
+      await until(async () => (await truth({ limit: 0 })).in_flight === 0);
+      return (await truth()).data;
+    },
     tasks: async () => ((await control("GET", "/tasks")) as TaskTruthState).data,
     clear: async () => void (await control("DELETE", "/truth")),
     script: async (script, { count, model } = {}) =>

@@ -1,3 +1,6 @@
+import type { TruthRecord } from "@sluice/simulator";
+import { expectedNanoUsd } from "../acceptance/ledger-rows.ts";
+
 /** What was asked, what came out, and whether it is as promised. */
 export interface Finding {
   readonly what: string;
@@ -35,4 +38,41 @@ export function table(findings: readonly Finding[]): string {
 /** Counts by name, in words. */
 export function say(counts: ReadonlyMap<string, number>): string {
   return [...counts].map(([what, count]) => `${what} ${count}`).join(", ");
+}
+
+/** What the upstream has served at the price of the tests' models, in nano-USD. */
+export function costOf({ prompt_tokens, cached_tokens, output_tokens_emitted }: TruthRecord): number {
+  return expectedNanoUsd({
+    input_uncached: prompt_tokens - cached_tokens,
+    cache_read: cached_tokens,
+    output: output_tokens_emitted,
+  });
+}
+
+/** The most of these that were at the upstream at the same moment. */
+export function mostAtOnce(truth: readonly TruthRecord[]): number {
+  const steps = truth.flatMap(({ received_at, ended_at }) => [
+    { atMs: received_at, by: 1 },
+    { atMs: ended_at ?? Number.POSITIVE_INFINITY, by: -1 },
+  ]);
+  let now = 0;
+  let most = 0;
+  // Who ends in the same millisecond as somebody begins has ended before.
+  for (const { by } of steps.sort((a, b) => a.atMs - b.atMs || a.by - b.by)) {
+    now += by;
+    most = Math.max(most, now);
+  }
+  return most;
+}
+
+/** The most of these times, in milliseconds, that lie within so long. */
+export function mostWithin(times: readonly number[], ms: number): number {
+  const sorted = times.toSorted((a, b) => a - b);
+  let from = 0;
+  let most = 0;
+  for (const [at, time] of sorted.entries()) {
+    while (time - (sorted[from] ?? time) >= ms) from++;
+    most = Math.max(most, at - from + 1);
+  }
+  return most;
 }

@@ -1,32 +1,30 @@
-import type { PostgresOfTests } from "../../scripts/postgres.mjs";
+import { seededChance } from "../../gateway/test/simulation/seeded-chance.ts";
 import { judgeLedger } from "../acceptance/judge-ledger.ts";
 import { readKeyUsage } from "../acceptance/key-usage.ts";
 import { type CallSeen, KillLoad } from "../acceptance/kill-load.ts";
 import { readTruth } from "../acceptance/kill-loop.ts";
 import { exportLedger, type LedgerRow } from "../acceptance/ledger-rows.ts";
-import type { Replicas } from "../acceptance/replicas.ts";
 import type { Gateway } from "../acceptance/start-gateway.ts";
 import { keys } from "../acceptance/test-config.ts";
 import { until } from "../until.ts";
+import { judgeNearEnd, NearEndLoad } from "./near-end-load.ts";
 import { type Finding, finding, say, unlike } from "./proof.ts";
-import { troubleThem } from "./prove-troubles.ts";
+import { type TroublesOptions, troubleThem } from "./prove-troubles.ts";
 
-export interface KillsOptions {
-  readonly replicas: Replicas;
-  readonly postgres: PostgresOfTests;
+export interface KillsOptions extends Omit<TroublesOptions, "between" | "isEnough" | "reached"> {
   readonly truthFile: string;
   /** It ends when as many calls have been begun to be answered, and each trouble has come at least once. */
   readonly calls: number;
   readonly seed: number;
-  /** The most that it may take. */
-  readonly minutes: number;
 }
 
 const clients = 48;
 /** Share of callers who leave in the middle. */
 const abortShare = 0.15;
-/** Longer than any caller waits for what was under way. */
-const lastCallsMs = 120_000;
+/** Share of calls that the upstream refuses at first. */
+const failShare = 0.05;
+/** Nobody waits so long without a single call ending meanwhile. */
+const silentMsMax = 120_000;
 
 /** Callers go on while replicas, Redis and PostgreSQL die, stand still and come back; then the books are compared. */
 export async function proveKills(options: KillsOptions): Promise<readonly Finding[]> {
@@ -35,17 +33,24 @@ export async function proveKills(options: KillsOptions): Promise<readonly Findin
   const before = new Set(readTruth(truthFile).map((record) => record.attempt_id));
   const load = new KillLoad(
     gateways.map(({ url }) => url),
-    { clients, abortShare, seed: options.seed },
+    { clients, abortShare, failShare, seed: options.seed },
   );
-  const loaded = load.run();
+  const chance = seededChance(options.seed + 1);
+  const nearEnd = new NearEndLoad(
+    gateways.map(({ url }) => url),
+    (least, most) => least + Math.floor(chance.unit() * (most - least + 1)),
+  );
+  const loaded = Promise.all([load.run(), nearEnd.run()]).then(([calls]) => calls);
   const { struck, faults } = await troubleThem({
     ...options,
     between: (least, most) => load.between(least, most),
     isEnough: () => load.served >= options.calls,
+    reached: () => `${load.served} calls served`,
   });
   load.stop();
-  const calls = await Promise.race([loaded, Bun.sleep(lastCallsMs).then(() => null)]);
-  if (calls === null) faults.push(`callers still wait ${lastCallsMs} ms after the last trouble`);
+  nearEnd.stop();
+  const calls = await ended(loaded, () => load.made);
+  if (calls === null) faults.push(`callers still wait, and no call has ended for ${silentMsMax} ms`);
   await simulator.settled();
   faults.push(...(await atRest(gateways)));
   for (const [at, gateway] of gateways.entries()) {
@@ -55,7 +60,18 @@ export async function proveKills(options: KillsOptions): Promise<readonly Findin
   return [
     finding(`kill loop: ${load.served} calls served, ${load.made} made`, say(struck), faults),
     ...(await books(gateways, readTruth(truthFile), calls ?? [], before)),
+    ...judgeNearEnd(readTruth(truthFile)),
   ];
+}
+
+/** What callers have seen; null: they wait for answers, and none comes. */
+async function ended(loaded: Promise<readonly CallSeen[]>, made: () => number): Promise<readonly CallSeen[] | null> {
+  for (let before = -1; before !== made(); ) {
+    before = made();
+    const done = await Promise.race([loaded, Bun.sleep(silentMsMax).then(() => null)]);
+    if (done !== null) return done;
+  }
+  return null;
 }
 
 /** What the ledger holds is what the upstream served and what every replica counts. */
@@ -91,7 +107,7 @@ async function books(
     ),
     await counted(
       gateways,
-      rows.filter((row) => !before.has(row.attempt_id)),
+      rows.filter((row) => row.model === "gpt-test" && !before.has(row.attempt_id)),
     ),
   ];
 }

@@ -1,11 +1,9 @@
-import type { TruthRecord } from "@sluice/simulator";
 import { seededChance } from "../../gateway/test/simulation/seeded-chance.ts";
 import { readKeyUsage } from "../acceptance/key-usage.ts";
-import { expectedNanoUsd } from "../acceptance/ledger-rows.ts";
 import type { Replicas } from "../acceptance/replicas.ts";
 import { until } from "../until.ts";
 import { admitted, burst, strangers } from "./burst.ts";
-import { type Finding, finding, unlike } from "./proof.ts";
+import { costOf, type Finding, finding, unlike } from "./proof.ts";
 import { provedKeys } from "./prove-config.ts";
 
 const outputMax = 40;
@@ -38,8 +36,8 @@ export async function proveMoney(
     goesOn: (_call, refusals) => refusals < 3,
   });
   const truth = await simulator.settled();
-  const spent = truth.reduce((all, record) => all + priceOf(record), 0);
-  const dearest = Math.max(0, ...truth.map(priceOf));
+  const spent = truth.reduce((all, record) => all + costOf(record), 0);
+  const dearest = Math.max(0, ...truth.map(costOf));
   const told = await Promise.all(urls.map(async (url) => (await standing(url, spent)).spentNanoUsd));
   return [
     finding(
@@ -56,14 +54,6 @@ export async function proveMoney(
       ],
     ),
   ];
-}
-
-function priceOf({ prompt_tokens, cached_tokens, output_tokens_emitted }: TruthRecord): number {
-  return expectedNanoUsd({
-    input_uncached: prompt_tokens - cached_tokens,
-    cache_read: cached_tokens,
-    output: output_tokens_emitted,
-  });
 }
 
 /** What a replica tells, once it tells what was spent; else what it tells at last. */

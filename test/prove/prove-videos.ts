@@ -1,8 +1,6 @@
 import { seededChance } from "../../gateway/test/simulation/seeded-chance.ts";
-import type { PostgresOfTests } from "../../scripts/postgres.mjs";
 import { judgeVideos, type ShownTask } from "../acceptance/judge-videos.ts";
 import { readKeyUsage } from "../acceptance/key-usage.ts";
-import type { Replicas } from "../acceptance/replicas.ts";
 import type { Gateway } from "../acceptance/start-gateway.ts";
 import {
   everyRow,
@@ -20,17 +18,13 @@ import { CallbackHost } from "./callback-host.ts";
 import { LeapingClock } from "./leaping-clock.ts";
 import { type Finding, finding, say, unlike } from "./proof.ts";
 import { provedKeys } from "./prove-config.ts";
-import { troubleThem } from "./prove-troubles.ts";
+import { type TroublesOptions, troubleThem } from "./prove-troubles.ts";
 
-export interface VideosOptions {
-  readonly replicas: Replicas;
-  readonly postgres: PostgresOfTests;
+export interface VideosOptions extends Omit<TroublesOptions, "between" | "isEnough" | "reached"> {
   readonly bucket: Bucket;
   readonly truthFile: string;
   readonly orders: number;
   readonly seed: number;
-  /** The most that the troubles may take. */
-  readonly minutes: number;
 }
 
 const callers = 16;
@@ -81,6 +75,7 @@ export async function proveVideos(options: VideosOptions): Promise<readonly Find
       ...options,
       between: (least, most) => least + Math.floor(chance.unit() * (most - least + 1)),
       isEnough: () => load.begun === options.orders,
+      reached: () => `${load.begun} videos ordered`,
     });
     ground.faults.push(...faults);
     await loaded;

@@ -8,6 +8,7 @@ import { publicHost } from "../acceptance/public-host.ts";
 import { startReplicas } from "../acceptance/replicas.ts";
 import { noRedis } from "../redis-server.ts";
 import { startBucket } from "./bucket.ts";
+import { type Pace, progress } from "./pace.ts";
 import type { Finding } from "./proof.ts";
 import { table } from "./proof.ts";
 import { proveConfig } from "./prove-config.ts";
@@ -15,21 +16,30 @@ import { proveKills } from "./prove-kills.ts";
 import { proveLimits } from "./prove-limits.ts";
 import { proveMoney } from "./prove-money.ts";
 import { proveVideos } from "./prove-videos.ts";
+import { openWays } from "./ways.ts";
 
-const usage = `npm run prove -- [--calls 10000] [--seed N] [--clients 200] [--limit 1000] [--minutes 40] [--videos 300] [--only limits,money,kills,videos]
+const usage = `npm run prove -- [--calls 10000] [--seed N] [--clients 200] [--limit 1000] [--minutes 60] [--videos 300] [--only limits,money,kills,videos]
 
-Three replicas of the gateway on a real PostgreSQL and Redis of its own, about fifteen minutes on two cores. Linux.
+Three replicas of the gateway on a real PostgreSQL and Redis of its own, about ten minutes on two cores. Linux.
 
   --calls     of the kill loop, begun to be answered with success
   --videos    that are ordered while the same befalls
   --seed      of everything that is left to chance; a run prints it
   --clients   of the limits and of the budget, at the same time
   --limit     requests a minute that must be admitted exactly
-  --minutes   the most that each of the two kill loops may take
+  --minutes   about how long it takes: rounds on new replicas and databases, each with the next seed and
+              longer troubles. Left out: one round, in which each trouble comes at least once
   --only      some of it
 `;
 
 const parts: readonly string[] = ["limits", "money", "kills", "videos"];
+
+/** The most that one kill loop may take where nobody said how long. */
+const loopMsMax = 40 * 60_000;
+/** Of what is left, the share of the kill loop before that of videos. */
+const killsShare = 0.6;
+/** In less nothing is proved that was not before. */
+const roundMsMin = 120_000;
 
 /** The most that one run of the budget's calls can cost is about this for each call that it is to admit. */
 const usdPerCall = 0.000_015;
@@ -41,7 +51,7 @@ async function main(): Promise<boolean> {
       seed: { type: "string", default: String(Date.now() % 1_000_000) },
       clients: { type: "string", default: "200" },
       limit: { type: "string", default: "1000" },
-      minutes: { type: "string", default: "40" },
+      minutes: { type: "string" },
       videos: { type: "string", default: "300" },
       only: { type: "string", default: parts.join() },
       help: { type: "boolean", default: false },
@@ -51,27 +61,64 @@ async function main(): Promise<boolean> {
     console.log(usage);
     return true;
   }
-  const [calls, seed, clients, rpm, minutes, orders] = [
-    wholeNumber("calls", values.calls),
-    wholeNumber("seed", values.seed),
-    wholeNumber("clients", values.clients),
-    wholeNumber("limit", values.limit),
-    wholeNumber("minutes", values.minutes),
-    wholeNumber("videos", values.videos),
-  ];
+  const asked = {
+    calls: wholeNumber("calls", values.calls),
+    clients: wholeNumber("clients", values.clients),
+    rpm: wholeNumber("limit", values.limit),
+    orders: wholeNumber("videos", values.videos),
+  };
+  const firstSeed = wholeNumber("seed", values.seed);
+  const minutes = values.minutes === undefined ? null : wholeNumber("minutes", values.minutes);
   const only = new Set(values.only.split(","));
   for (const one of only) {
     if (!parts.includes(one)) throw new Error(`there is no part ${one}\n\n${usage}`);
   }
   if (noRedis !== null) throw new Error(noRedis);
   if (!canFillDisks()) throw new Error("full disks are made with prlimit (util-linux) on Linux, which is not here");
-  console.log(`seed ${seed}`);
+  const endMs = minutes === null ? null : performance.now() + minutes * 60_000;
+  const rounds: { readonly seed: number; readonly findings: readonly Finding[] }[] = [];
+  do {
+    const round = rounds.length;
+    const seed = firstSeed + round;
+    progress(`round ${round + 1}, seed ${seed}`);
+    rounds.push({ seed, findings: await proveOnce({ ...asked, seed, only, pace: { minutes, round }, endMs }) });
+  } while (endMs !== null && endMs - performance.now() > roundMsMin);
+  for (const { seed, findings } of rounds) {
+    console.log(`\n${table(findings)}\n\n${isProved(findings) ? "proved" : "NOT PROVED"} (seed ${seed})`);
+  }
+  const proved = rounds.filter(({ findings }) => isProved(findings)).length;
+  if (rounds.length > 1) console.log(`\n${proved} of ${rounds.length} rounds proved`);
+  return proved === rounds.length;
+}
+
+interface Round {
+  readonly calls: number;
+  readonly clients: number;
+  readonly rpm: number;
+  readonly orders: number;
+  readonly seed: number;
+  readonly only: ReadonlySet<string>;
+  readonly pace: Pace;
+  /** When the run is to end, in milliseconds of `performance.now`; null: nobody said. */
+  readonly endMs: number | null;
+}
+
+/** All of it on servers of its own, which are gone afterwards with all that they have stored. */
+async function proveOnce({ seed, only, pace, endMs, ...asked }: Round): Promise<readonly Finding[]> {
+  const { calls, clients, rpm, orders } = asked;
   const folder = mkdtempSync(join(tmpdir(), "sluice-prove-"));
   const truthFile = join(folder, "truth.jsonl");
-  const postgres = await startPostgres({ keepsCommits: true });
-  const bucket = await startBucket();
+  const closing: (() => Promise<unknown>)[] = [async () => rmSync(folder, { recursive: true, force: true })];
   try {
+    const postgres = await startPostgres({ keepsCommits: true });
+    closing.push(async () => {
+      if (!(await postgres.stop())) console.error("PostgreSQL has left something behind");
+    });
     if (postgres.url === null) throw new Error(postgres.why ?? "there is no PostgreSQL");
+    const bucket = await startBucket();
+    closing.push(() => bucket.stop());
+    const ways = await openWays();
+    closing.push(() => ways.stop());
     const budgetUsd = rpm * usdPerCall;
     const replicas = await startReplicas({
       postgresUrl: postgres.url,
@@ -79,33 +126,38 @@ async function main(): Promise<boolean> {
       config: (simulatorUrl) => proveConfig(simulatorUrl, rpm, budgetUsd),
       simulator: { truthFile },
       knowTheirAddresses: true,
+      wayTo: ways.to,
       env: {
         ...bucket.variables,
         PUBLIC_HOST: publicHost,
         BUN_OPTIONS: `--preload=${join(import.meta.dir, "..", "acceptance", "public-host.ts")}`,
       },
     });
-    try {
-      const findings: Finding[] = [];
-      const add = (more: readonly Finding[]): void => {
-        findings.push(...more);
-        console.log(table(more));
-      };
-      if (only.has("limits")) add(await proveLimits(replicas, { clients, rpm }));
-      if (only.has("money")) add(await proveMoney(replicas, { clients, budgetUsd, seed }));
-      if (only.has("kills")) add(await proveKills({ replicas, postgres, truthFile, calls, seed, minutes }));
-      if (only.has("videos")) add(await proveVideos({ replicas, postgres, bucket, truthFile, orders, seed, minutes }));
-      const good = findings.every((one) => one.good);
-      console.log(`\n${table(findings)}\n\n${good ? "proved" : "NOT PROVED"} (seed ${seed})`);
-      return good;
-    } finally {
-      await replicas.close();
+    closing.push(() => replicas.close());
+    const findings: Finding[] = [];
+    const add = (more: readonly Finding[]): void => {
+      findings.push(...more);
+      console.log(table(more));
+    };
+    const loop = { replicas, postgres, ways, truthFile, seed, pace };
+    const untilMs = (share: number): number => {
+      const nowMs = performance.now();
+      return endMs === null ? nowMs + loopMsMax : nowMs + Math.max(0, endMs - nowMs) * share;
+    };
+    if (only.has("limits")) add(await proveLimits(replicas, { clients, rpm, ways }));
+    if (only.has("money")) add(await proveMoney(replicas, { clients, budgetUsd, seed }));
+    if (only.has("kills")) {
+      add(await proveKills({ ...loop, calls, untilMs: untilMs(only.has("videos") ? killsShare : 1) }));
     }
+    if (only.has("videos")) add(await proveVideos({ ...loop, bucket, orders, untilMs: untilMs(1) }));
+    return findings;
   } finally {
-    await bucket.stop();
-    if (!(await postgres.stop())) console.error("PostgreSQL has left something behind");
-    rmSync(folder, { recursive: true, force: true });
+    for (const step of closing.reverse()) await step();
   }
+}
+
+function isProved(findings: readonly Finding[]): boolean {
+  return findings.every((one) => one.good);
 }
 
 function wholeNumber(name: string, text: string): number {
