@@ -1,9 +1,13 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Ajv } from "ajv";
+import { parse, parseAllDocuments } from "yaml";
 import { readEnvironment } from "#config/index.ts";
 import { bounds } from "#core/index.ts";
 import { digestOfChart, rendered } from "../../../deploy/render-manifests.mjs";
-import { deployFiles, documentsOf, textOf } from "./deploy-files.ts";
+import { deploy, deployFiles, documentsOf, root, textOf } from "./deploy-files.ts";
 
 const [values] = documentsOf("chart/values.yaml");
 const schema = JSON.parse(textOf("chart/values.schema.json"));
@@ -25,6 +29,8 @@ test.each<[string, object]>([
   ["a port of the console that is the callers'", { admin: { port: 8787 } }],
   ["an address that is none", { publicUrl: "ai.example.com" }],
   ["a grace that the gateway refuses", { drain: { graceSeconds: bounds.drainGraceMsMax / 1_000 + 1 } }],
+  ["a route that names no Gateway", { httpRoute: { parentRefs: [{ namespace: "gateways" }] } }],
+  ["an address of runbooks that is none", { prometheusRule: { runbooks: "docs/alerts.md" } }],
   ["a digest that is none", { image: { digest: "latest" } }],
 ])("the schema refuses %s", (_, change) => {
   expect(isValid({ ...values, ...change })).toBe(false);
@@ -47,6 +53,69 @@ test("templates read no value that there is not", () => {
   expect(missing).toEqual([]);
 });
 
+test("no ingress controller is taken for granted", () => {
+  expect(values.ingress.annotations).toEqual({});
+  const named = deployFiles().filter(
+    (name) => /^(chart|manifests)\//.test(name) && textOf(name).includes("ingress-nginx"),
+  );
+  expect(named).toEqual([]);
+});
+
+describe("a released chart", () => {
+  const folder = mkdtempSync(join(tmpdir(), "chart-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const chart = join(folder, "sluice");
+  const script = join(root, "scripts/release-chart.mjs");
+
+  test("says where it is from, and which image is its own", () => {
+    const { exitCode, stderr } = Bun.spawnSync(["node", script, chart, "Acme/sluice"], { stderr: "pipe" });
+    expect(exitCode, String(stderr)).toBe(0);
+    const facts = parse(readFileSync(join(chart, "Chart.yaml"), "utf8"));
+    expect(facts).toMatchObject({
+      home: "https://github.com/Acme/sluice",
+      sources: ["https://github.com/Acme/sluice"],
+    });
+    const icon = /\/v[^/]+\/(.+)$/.exec(facts.icon)?.[1] ?? "";
+    expect(existsSync(join(root, icon)), facts.icon).toBe(true);
+    expect(parse(readFileSync(join(chart, "values.yaml"), "utf8")).image.repository).toBe("ghcr.io/acme/sluice");
+  });
+
+  test("is refused without a repository", () => {
+    expect(Bun.spawnSync(["node", script, chart], { stderr: "ignore" }).exitCode).toBe(2);
+  });
+
+  test.skipIf(Bun.which("helm") === null)(
+    "has the rules and the dashboard that are shipped, with whole links, for its own pods (with Helm)",
+    () => {
+      const words =
+        "--namespace team --set secret.existingSecret=s,adminEmail=a@example.com,blobs=separate --kube-version 1.31.0";
+      const on = "--set prometheusRule.enabled=true,dashboard.enabled=true,serviceMonitor.enabled=true";
+      const template = (...more: string[]) =>
+        Bun.spawnSync(["helm", "template", "acme", ...words.split(" "), ...on.split(" "), ...more], { stderr: "pipe" });
+      const { stdout, stderr } = template(chart);
+      const made = parseAllDocuments(String(stdout)).map((document) => document.toJS());
+      expect(made.length, String(stderr)).toBeGreaterThan(0);
+      const ofKind = (kind: string) => made.find((one) => one?.kind === kind);
+
+      const [shipped] = documentsOf("chart/monitoring/alerts.yaml");
+      const runbooks = /v[^/]+\/docs\/alerts\.md/.exec(JSON.stringify(ofKind("PrometheusRule")))?.[0];
+      const own = JSON.stringify(ofKind("PrometheusRule").spec)
+        .replaceAll('namespace=\\"team\\",job=\\"acme-sluice\\"', 'job=\\"sluice\\"')
+        .replaceAll(`https://github.com/Acme/sluice/blob/${runbooks}#`, "docs/alerts.md#");
+      expect(JSON.parse(own)).toEqual(shipped);
+      expect(JSON.stringify(ofKind("ServiceMonitor"))).toContain('"replacement":"acme-sluice"');
+      const dashboard = made.find((one) => one?.metadata.labels?.grafana_dashboard === "1");
+      expect(dashboard.data["acme-sluice.json"]).toBe(textOf("chart/monitoring/dashboard.json").trimEnd());
+
+      const checkout = template(join(deploy, "chart"));
+      expect(String(checkout.stderr)).toContain("prometheusRule.runbooks must be the address");
+      expect(
+        template(join(deploy, "chart"), "--set", "prometheusRule.runbooks=https://wiki.example.com/a").exitCode,
+      ).toBe(0);
+    },
+  );
+});
+
 describe("the rendered manifests", () => {
   const manifests = documentsOf("manifests/sluice.yaml").filter((one) => one !== null);
   const kinds = manifests.map((one) => one.kind as string);
@@ -64,7 +133,7 @@ describe("the rendered manifests", () => {
 
   test("hold what an installation of several pods needs", () => {
     expect(kinds.sort()).toEqual(
-      ["Ingress", "PodDisruptionBudget", "Service", "Service", "Service", "ServiceAccount", "StatefulSet"].sort(),
+      ["HTTPRoute", "PodDisruptionBudget", "Service", "Service", "Service", "ServiceAccount", "StatefulSet"].sort(),
     );
     expect(workload.spec.volumeClaimTemplates[0].metadata.name).toBe("data");
     expect(container.volumeMounts.map((one: { name: string }) => one.name)).toContain("data");
@@ -131,8 +200,10 @@ describe("the rendered manifests", () => {
     }
     const names = manifests.filter((one) => one.kind === "Service").map((one) => one.metadata.name);
     expect(names).toContain(workload.spec.serviceName);
-    const ingress = manifests.find((one) => one.kind === "Ingress");
-    expect(names).toContain(ingress.spec.rules[0].http.paths[0].backend.service.name);
+    const route = manifests.find((one) => one.kind === "HTTPRoute");
+    const [{ name, port }] = route.spec.rules[0].backendRefs;
+    const service = manifests.find((one) => one.kind === "Service" && one.metadata.name === name);
+    expect(service.spec.ports[0].port).toBe(port);
   });
 
   function mountOf(name: string): string {

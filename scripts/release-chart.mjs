@@ -1,0 +1,33 @@
+// node scripts/release-chart.mjs <folder> <owner/repository>: writes the chart of a release. What a checkout does not know is where it
+// is published: the chart's home, from which the links of alerts follow, and the image. Needs no package.
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const [folder, repository = ""] = process.argv.slice(2);
+if (folder === undefined || !/^[\w.-]+\/[\w.-]+$/.test(repository)) {
+  console.error("sluice: a folder and a repository are missing, such as dist/chart acme/sluice");
+  process.exit(2);
+}
+const root = fileURLToPath(new URL("..", import.meta.url));
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const home = `https://github.com/${repository}`;
+rmSync(folder, { recursive: true, force: true });
+cpSync(join(root, "deploy", "chart"), folder, { recursive: true });
+edit(
+  "Chart.yaml",
+  /^# A release adds .*$/m,
+  `home: ${home}\nsources: [${home}]\nicon: https://raw.githubusercontent.com/${repository}/v${version}/console/src/mark.svg`,
+);
+edit("values.yaml", /^ {2}repository: sluice$/m, `  repository: ghcr.io/${repository.toLowerCase()}`);
+console.log(`${folder} has the chart ${version} of ${home}.`);
+
+function edit(name, before, after) {
+  const file = join(folder, name);
+  const text = readFileSync(file, "utf8");
+  if (!before.test(text)) throw new Error(`${name} has no line ${before}`);
+  writeFileSync(
+    file,
+    text.replace(before, () => after),
+  );
+}
