@@ -1,6 +1,8 @@
 // `npm test`: installs, type-checks, lints, looks for dead code, runs every test, and ends with `N passed, N failed`.
-// `npm run ok` (--quick): types, lint, dead code, borders, unit and conformance, without the acceptance suites.
-import { join } from "node:path";
+// `npm run ok` (--quick): types, lint, dead code, borders, unit tests, and conformance without PostgreSQL; about a minute.
+// `npm test -- PATH …`: the tests of these files and folders alone, started from the source.
+import { existsSync, readdirSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
 import { makeBundles } from "./bundles.mjs";
 import { bun, bunEnvironment, install, root } from "./install.mjs";
 import { ensurePostgres, startPostgres } from "./postgres.mjs";
@@ -11,6 +13,13 @@ import { openTestRun } from "./test-run.mjs";
 install();
 const quick = process.argv.includes("--quick");
 const updateTimings = process.argv.includes("--update-timings");
+const given = process.argv.slice(2).filter((word) => !word.startsWith("--"));
+const paths = given.map((path) => relative(root, resolve(root, path)));
+const missing = paths.filter((path) => !existsSync(join(root, path)));
+if (missing.length > 0) {
+  console.error(`sluice: there is no ${missing.join(", ")}; name files and folders from the root of the repository.`);
+  process.exit(2);
+}
 const tally = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
 ensurePostgres();
@@ -18,7 +27,7 @@ ensureRedis();
 ensureJudges();
 if (!quick) ensureBrowser();
 // One server for all of them; each process of the tests has databases of its own there.
-const postgres = await startPostgres();
+const postgres = quick ? noPostgres("npm run ok does without") : await startPostgres();
 if (postgres.url === null) console.log(`The tests on PostgreSQL are skipped: ${postgres.why}.`);
 const run = openTestRun({
   ...process.env,
@@ -29,6 +38,8 @@ const run = openTestRun({
   // needs 2.1 GB; at a limit that is as small its collector works all the time and frees nothing: a quarter of that time.
   GOGC: "off",
   GOMEMLIMIT: "3GiB",
+  // The last stage of compilation pays for programs that run for minutes; of a test it is a tenth to a fifth of the processor time.
+  BUN_JSC_useFTLJIT: "0",
   CI: process.env.CI ?? "",
   NO_COLOR: "1",
   TEST_POSTGRES: postgres.url ?? `none: ${postgres.why}`,
@@ -36,21 +47,33 @@ const run = openTestRun({
 
 // What nobody uses: files, exports, dependencies; and what is used but not named in a package.json. See knip.json.
 const knip = join(root, "node_modules", "knip", "bin", "knip.js");
-await checks([
+const consoleBuild = ["console build", process.execPath, [join(root, "scripts", "build-console.mjs")]];
+const wholeTree = [
   // Each on one core: those that share a check work out the same types again, half as much work more for two cores.
   ["types", bin("tsc"), ["-p", "tsconfig.json", "--checkers", "1"]],
-  ["console types", bin("tsc"), ["-p", "console/tsconfig.json", "--checkers", "1"]],
   ["lint and format", bin("biome"), ["check", "--error-on-warnings", "."]],
-  ...(quick ? [] : [["console build", process.execPath, [join(root, "scripts", "build-console.mjs")]]]),
+  ["console types", bin("tsc"), ["-p", "console/tsconfig.json", "--checkers", "1"]],
   ["dead code", bun, [knip, "--no-progress"]],
-]);
-count("programs of the tests", await makeBundles(run));
+];
 const unit = ["contract", "gateway", "simulator", "bench", "console/src"];
-if (quick) await suite("unit, conformance, borders", 3, unit);
-else {
-  // In one queue, the slow files first: those that wait for processes and browsers leave the processor to the others. Each more
-  // reads and compiles the same modules once more (six take a seventh more of the processor than three); with four it waits at times.
-  await suite("all tests, and the console in a browser", 5, [...unit, "test", "console/e2e"]);
+if (paths.length > 0) {
+  if (paths.some((path) => path.startsWith("console"))) await checks([consoleBuild]);
+  await suite("these tests", 2, paths);
+} else if (quick) {
+  const ofGateway = ["gateway/src", "gateway/test/conformance", ...testsIn("gateway/test")];
+  await Promise.all([
+    checks(wholeTree),
+    suite("unit, conformance, borders", 2, ["contract", "simulator", "bench", "console/src", ...ofGateway]),
+  ]);
+} else {
+  const [programs] = await Promise.all([makeBundles(run), checks([consoleBuild])]);
+  count("programs of the tests", programs);
+  // In one queue, the slow files first: those that wait for processes and browsers leave the processor to the others, and to the
+  // checks. Each more reads and compiles the same modules once more (six take a seventh more of the processor than three).
+  await Promise.all([
+    checks(wholeTree),
+    suite("all tests, and the console in a browser", 5, [...unit, "test", "console/e2e"]),
+  ]);
 }
 const left = [...((await postgres.stop()) ? [] : ["files of PostgreSQL"]), ...(await run.close())];
 for (const one of left) console.log(`left behind: ${one}`);
@@ -68,19 +91,25 @@ function bin(name) {
   return join(root, "node_modules", ".bin", name);
 }
 
-/** Steps that are one check each, which passes or fails: two at a time, and what each prints in one piece. */
+/** Steps that are one check each, which passes or fails: one after the other, and what each prints in one piece. */
 async function checks(steps) {
-  const waiting = [...steps];
-  const lane = async () => {
-    for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
-      const [name, command, args] = step;
-      let printed = "";
-      const status = await run.execute(command, args, { onText: (text) => (printed += text) });
-      process.stdout.write(printed);
-      count(name, status === 0);
-    }
-  };
-  await Promise.all([lane(), lane()]);
+  for (const [name, command, args] of steps) {
+    let printed = "";
+    const status = await run.execute(command, args, { onText: (text) => (printed += text) });
+    process.stdout.write(printed);
+    if (status !== 0) failures.push(`${name}:\n${printed}`);
+    count(name, status === 0);
+  }
+}
+
+/** The test files of a folder, without those of the folders in it. */
+function testsIn(folder) {
+  const names = readdirSync(join(root, folder)).filter((name) => name.endsWith(".test.ts"));
+  return names.map((name) => `${folder}/${name}`);
+}
+
+function noPostgres(why) {
+  return { url: null, why, stop: async () => true };
 }
 
 function count(name, ok) {
@@ -100,7 +129,7 @@ async function suite(name, processes, folders) {
       // The slow files first; within a process one after the other, in one register of modules.
       ...[`--parallel=${processes}`, "--no-isolate", "--timings=test/timings.json"],
       ...(updateTimings ? ["--update-timings"] : []),
-      ...folders.map((folder) => `./${folder}/`),
+      ...folders.map((folder) => `./${folder}`),
     ],
     { onText: (text) => output.push(text) },
   );

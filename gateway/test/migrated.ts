@@ -21,20 +21,24 @@ export async function migratedIn(dataDir: string): Promise<void> {
   await writeMigrated(dataPaths(dataDir).database);
 }
 
-let written: Promise<Uint8Array> | null = null;
+const writeMigrated = migratedFile(migrate);
 
-async function writeMigrated(path: string): Promise<void> {
-  written ??= bytesOf();
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  writeFileSync(path, await written, { mode: 0o600, flag: "wx" });
+/** Writes a database file that `migrations` have made: they run for the first one of a process, the others are copies. */
+export function migratedFile(migrations: (database: Database) => Promise<unknown>): (path: string) => Promise<void> {
+  let made: Promise<Uint8Array> | null = null;
+  return async (path) => {
+    made ??= bytesOf(migrations);
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(path, await made, { mode: 0o600, flag: "wx" });
+  };
 }
 
-async function bytesOf(): Promise<Uint8Array> {
+async function bytesOf(migrations: (database: Database) => Promise<unknown>): Promise<Uint8Array> {
   const folder = mkdtempSync(join(tmpdir(), "sluice-migrated-"));
   try {
     const path = join(folder, "sluice.db");
     const database = openDatabase({ path });
-    await migrate(database);
+    await migrations(database);
     // Whoever closes a database last writes what stands beside it into its file.
     await closeDatabase(database);
     return readFileSync(path);

@@ -1,7 +1,8 @@
 import { type Kysely, sql } from "kysely";
-import type { Database } from "#storage/index.ts";
+import { type Database, openDatabase } from "#storage/index.ts";
 import { migrate, migrations } from "../src/storage/database/migrate.ts";
 import type { Migrations } from "../src/storage/database/schema-step.ts";
+import { migratedFile } from "./migrated.ts";
 
 /** The schema of this version and of one after it, which has only added: two columns and an index to every table, and a table. */
 export const oneAhead: Migrations = {
@@ -22,6 +23,14 @@ export const oneAhead: Migrations = {
 export async function migrateOneAhead(database: Database): Promise<void> {
   await migrate(database, oneAhead);
 }
+
+/** A new database file that the version after this one has migrated. */
+export async function openOneAhead(path: string): Promise<Database> {
+  await writeOneAhead(path);
+  return openDatabase({ path });
+}
+
+const writeOneAhead = migratedFile(migrateOneAhead);
 
 async function widen(connection: Kysely<unknown>, table: string): Promise<void> {
   await connection.schema.alterTable(table).addColumn("added_later", "text").execute();

@@ -83,29 +83,35 @@ describe("what one dialect asks for and another upstream cannot give is never dr
  */
 describe("what a vendor's SDK is given", () => {
   let literals: readonly Literal[] = [];
+  let faults: readonly string[] = [];
   beforeAll(async () => {
     literals = distinct([...taped.flatMap(literalsIn), ...(await besideTheMatrix(setup.gateway.url))]);
+    // Together: the compiler reads the vendors' types once.
+    faults = await checkVendorTypes([...literals, ...wrongOnes(literals)]);
   });
+  const ofWrongOne = (fault: string) => /^\w+ from (missing|unknown|mistyped):/.exec(fault)?.[1];
 
-  test("every answer has the type that its vendor has published", async () => {
+  test("every answer has the type that its vendor has published", () => {
     const types = new Set(literals.map((literal) => literal.type));
     expect(types.size).toBeGreaterThan(7);
     for (const { name } of matrixUpstreams)
       expect(literals.some((literal) => literal.from.endsWith(` ${name}`))).toBe(true);
-    expect(await checkVendorTypes(literals)).toEqual([]);
+    expect(faults.filter((fault) => ofWrongOne(fault) === undefined)).toEqual([]);
   });
 
-  test("the check finds what is missing, unknown or of another type", async () => {
-    const whole = literals.find((literal) => literal.type === "Message");
-    const chunk = literals.find((literal) => literal.type === "ChatCompletionChunk");
-    if (whole === undefined || chunk === undefined) throw new Error("nothing was taped");
-    const { usage: _usage, ...missing } = whole.json as Record<string, unknown>;
-    const faults = await checkVendorTypes([
-      { ...whole, from: "missing", json: missing },
-      { ...whole, from: "unknown", json: { ...(whole.json as object), of_next_year: 1 } },
-      { ...chunk, from: "mistyped", json: { ...(chunk.json as object), created: "today" } },
-      whole,
-    ]);
-    expect(faults.map((fault) => /from (\w+)/.exec(fault)?.[1])).toEqual(["missing", "unknown", "mistyped"]);
+  test("the check finds what is missing, unknown or of another type", () => {
+    expect(faults.flatMap((fault) => ofWrongOne(fault) ?? [])).toEqual(["missing", "unknown", "mistyped"]);
   });
 });
+
+function wrongOnes(literals: readonly Literal[]): readonly Literal[] {
+  const whole = literals.find((literal) => literal.type === "Message");
+  const chunk = literals.find((literal) => literal.type === "ChatCompletionChunk");
+  if (whole === undefined || chunk === undefined) throw new Error("nothing was taped");
+  const { usage: _usage, ...missing } = whole.json as Record<string, unknown>;
+  return [
+    { ...whole, from: "missing", json: missing },
+    { ...whole, from: "unknown", json: { ...(whole.json as object), of_next_year: 1 } },
+    { ...chunk, from: "mistyped", json: { ...(chunk.json as object), created: "today" } },
+  ];
+}

@@ -2,16 +2,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { closeDatabase } from "#storage/index.ts";
-import { openMigrated } from "../migrated.ts";
-import { migrateOneAhead } from "../one-schema-ahead.ts";
+import { openOneAhead } from "../one-schema-ahead.ts";
 import type { StoreGround } from "./store-ground.ts";
 import { storeSuites, storesOn } from "./store-suites.ts";
 
 /** The version after this one may have migrated the database already: every statement of the stores works on that too. */
 async function sqliteGround(): Promise<StoreGround> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-stores-"));
-  const database = await openMigrated(join(directory, "sluice.db"));
-  await migrateOneAhead(database);
+  const database = await openOneAhead(join(directory, "sluice.db"));
   return storesOn(database, directory, async () => {
     await closeDatabase(database);
     rmSync(directory, { recursive: true, force: true });

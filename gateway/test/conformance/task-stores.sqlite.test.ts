@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { closeDatabase, createAssetStore, createLedgerStore, createTaskStore, openVault } from "#storage/index.ts";
-import { openMigrated } from "../migrated.ts";
-import { migrateOneAhead } from "../one-schema-ahead.ts";
+import { openOneAhead } from "../one-schema-ahead.ts";
 import { accountPollsSuite } from "./account-polls-suite.ts";
 import { assetStoreSuite } from "./asset-store-suite.ts";
 import { taskEndSuite } from "./task-end-suite.ts";
@@ -16,8 +15,7 @@ import { taskStoreSuite } from "./task-store-suite.ts";
 async function sqliteGround(): Promise<TaskGround> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-tasks-"));
   const vault = openVault({ masterKey: null, dataDir: directory });
-  const database = await openMigrated(join(directory, "sluice.db"));
-  await migrateOneAhead(database);
+  const database = await openOneAhead(join(directory, "sluice.db"));
   return {
     database,
     vault,

@@ -16,7 +16,7 @@ export async function checkVendorTypes(literals: readonly Literal[]): Promise<re
     );
     writeFileSync(join(folder, "answers.ts"), `${vendorImports}\n${lines.join("\n")}\n`);
     const compiler = join(root, "node_modules", ".bin", "tsc");
-    const done = Bun.spawn([compiler, "--noEmit", "--pretty", "false", "-p", "tsconfig.json"], {
+    const done = Bun.spawn([compiler, "--noEmit", "--checkers", "1", "--pretty", "false", "-p", "tsconfig.json"], {
       cwd: folder,
       stdout: "pipe",
       stderr: "pipe",
