@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { CallRequest } from "../../gateway/src/api/call-request.ts";
 import { HttpServer, InnerSocket, ServerAnswer } from "../../gateway/src/http-server/index.ts";
 import { systemClock } from "../../gateway/src/system/index.ts";
-import { callerMemory } from "../../gateway/test/caller-memory.ts";
+import { callerConnections, callerMemory } from "../../gateway/test/caller-memory.ts";
 import { spread } from "./statistics.ts";
 
 const [rounds = 5, seconds = 3] = process.argv.slice(2, 4).map(Number);
@@ -40,6 +40,7 @@ const own = new HttpServer({
   ...(secure ? { certificate: { chain: pem("cert"), key: pem("key") } } : {}),
   clock: systemClock,
   memory: callerMemory(),
+  connections: callerConnections(),
   idleMs: 60_000,
   isCall: () => true,
   async answer(request) {

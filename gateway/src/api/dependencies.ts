@@ -1,6 +1,7 @@
 import type { Assets } from "#assets/index.ts";
 import type { BodyWork } from "#bodies/index.ts";
 import type { CallerMemory, Catalog, Failure, MemoryOwner, Principal } from "#core/index.ts";
+import type { CallerConnections } from "#http-server/index.ts";
 import type { AgentSettingsOf, AgentSignIn, Authenticator } from "#identity/index.ts";
 import type {
   AgentTelemetry,
@@ -64,6 +65,8 @@ export interface ApiDependencies {
   readonly bodies: BodyWork;
   /** What is held for callers. */
   readonly memory: CallerMemory;
+  /** For the connections of callers, where our own server is at the port. */
+  readonly connections: CallerConnections;
   /** Where forms wait to be sent. */
   readonly spool: Spool;
   /** null when all is well, else one line that says what is not. */

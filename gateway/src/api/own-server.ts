@@ -1,4 +1,4 @@
-import { Failure } from "#core/index.ts";
+import { Failure, type FailureCode } from "#core/index.ts";
 import {
   type CallerRequest,
   HttpServer,
@@ -71,6 +71,8 @@ export function serveOwn(
     shared: options.shared === true,
     clock: dependencies.clock,
     memory: dependencies.memory,
+    connections: dependencies.connections,
+    onTurnedAway: turnedAwayLog(dependencies),
     idleMs: options.idleSeconds * 1_000,
     isCall,
     answer,
@@ -125,8 +127,9 @@ function flawOf(target: string, path: string): string | null {
 function refusal(dependencies: ApiDependencies, reason: RefusedReason, message: string): ServerAnswer {
   const requestId = dependencies.ids.next("req_");
   const headers = { "content-type": "application/json", "x-request-id": requestId };
-  const text = openaiChat.renderError(new Failure("invalid_request", message), requestId);
-  return new ServerAnswer(statuses[reason], headers, Buffer.from(text));
+  const text = openaiChat.renderError(new Failure(codes[reason] ?? "invalid_request", message), requestId);
+  const answered = reason === "full" ? { ...headers, "retry-after": "1" } : headers;
+  return new ServerAnswer(statuses[reason], answered, Buffer.from(text));
 }
 
 const statuses = {
@@ -136,4 +139,20 @@ const statuses = {
   version: 505,
   late: 408,
   expectation: 417,
+  full: 503,
 } as const satisfies Record<RefusedReason, number>;
+
+const codes: Partial<Record<RefusedReason, FailureCode>> = { late: "request_timeout", full: "overloaded" };
+
+/** Once a minute at most: whoever opens too many connections opens many. */
+function turnedAwayLog({ clock, observer }: ApiDependencies): (address: string) => void {
+  let nextMs = Number.NEGATIVE_INFINITY;
+  return (address) => {
+    const nowMs = clock.monotonic();
+    if (nowMs < nextMs) return;
+    nextMs = nowMs + 60_000;
+    const message =
+      "Connections are turned away. Callers have as many as the gateway can take, or one address has its share.";
+    observer.log("warn", message, { address });
+  };
+}

@@ -43,6 +43,8 @@ test("an empty environment gives the documented defaults, frozen", () => {
     ledgerExportKeys: null,
     blobs: "shared",
     memoryBytes: null,
+    connectionsMax: null,
+    connectionsPerAddressMax: null,
     providerKeys: [],
     warnings: [],
   });

@@ -65,6 +65,9 @@ export interface Environment {
   readonly blobs: "shared" | "separate";
   /** What the gateway may use of the machine's memory, all workers together; null: what its cgroup allows. */
   readonly memoryBytes: number | null;
+  /** Connections of callers at most, all workers together, and of one address to a worker; null: by memory and descriptors, and by share. */
+  readonly connectionsMax: number | null;
+  readonly connectionsPerAddressMax: number | null;
   /** For the bucket that the ledger is copied to; null: none are named. */
   readonly ledgerExportKeys: BucketKeys | null;
   readonly providerKeys: readonly FoundProviderKey[];
@@ -159,6 +162,8 @@ export function readEnvironment(
     ledgerExportKeys: readLedgerExportKeys(reader),
     blobs: reader.oneOf("SLUICE_BLOBS", blobFolders) ?? "shared",
     memoryBytes: readMemory(reader),
+    connectionsMax: reader.integer("SLUICE_CONNECTIONS_MAX", bounds.connectionsMin, bounds.connectionsMax),
+    connectionsPerAddressMax: reader.integer("SLUICE_CONNECTIONS_PER_ADDRESS_MAX", 1, bounds.connectionsMax),
     providerKeys: readProviderKeys(reader, providerVariables),
     warnings: Object.freeze([...unknownVariables(variables), ...otlp.warnings, ...nowhere]),
   };
@@ -226,6 +231,8 @@ const knownNames = [
   "SLUICE_SMTP_URL",
   "SLUICE_MAIL_FROM",
   "SLUICE_MEMORY_MB",
+  "SLUICE_CONNECTIONS_MAX",
+  "SLUICE_CONNECTIONS_PER_ADDRESS_MAX",
   "SLUICE_BLOBS",
   "SLUICE_S3_BUCKET",
   "SLUICE_S3_ENDPOINT",

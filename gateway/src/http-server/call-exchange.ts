@@ -1,7 +1,7 @@
 import { type BodySink, Failure, type LiveBody } from "#core/index.ts";
 import { fieldOf, type RequestHead } from "#http1/index.ts";
 import { ServerAnswer } from "./answer.ts";
-import { expectsContinue, fieldLine } from "./answer-head.ts";
+import { continueBytes, expectsContinue, fieldLine } from "./answer-head.ts";
 import { type BodyFlow, CallerRequest } from "./caller-request.ts";
 import type { ServerExchange } from "./exchange.ts";
 import type { ServerConnection } from "./server-connection.ts";
@@ -41,6 +41,7 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink {
   }
 
   start(): void {
+    if (!this.#expecting) this.#connection.awaitBody();
     void this.#run();
   }
 
@@ -55,6 +56,12 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink {
 
   onMalformed(thrown: unknown): void {
     this.#request.breakOff(new Failure("invalid_request", "The body is not framed as HTTP.", { cause: thrown }));
+  }
+
+  /** Whoever reads the body answers. */
+  onSlow(): boolean {
+    this.#request.breakOff(new Failure("request_timeout", "The body arrived too slowly."));
+    return true;
   }
 
   onCallerDone(): void {
@@ -100,15 +107,16 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink {
   wanted(): void {
     if (!this.#expecting) return;
     this.#expecting = false;
-    this.#connection.continue();
+    this.#connection.raw(continueBytes);
+    this.#connection.awaitBody();
   }
 
   pause(): void {
-    this.#connection.pause();
+    this.#connection.input.pause();
   }
 
   resume(): void {
-    this.#connection.resume();
+    this.#connection.input.resume();
   }
 
   /** Never rejects. */

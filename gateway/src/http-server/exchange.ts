@@ -7,6 +7,8 @@ export interface ServerExchange {
   onBodyEnd(): void;
   /** The request is not what its head said. Its answer still reaches the caller. */
   onMalformed(thrown: unknown): void;
+  /** The request arrives too slowly. False: it is refused in place of the exchange, which is over. */
+  onSlow(): boolean;
   /** The caller sends no more: it has gone, though what is written may still reach it. */
   onCallerDone(): void;
   /** The caller cannot be reached any more. */

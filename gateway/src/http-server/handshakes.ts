@@ -1,4 +1,5 @@
 import type { Socket } from "bun";
+import type { ConnectionPlace } from "./caller-connections.ts";
 
 /** Why TLS was not agreed upon: `late`, the caller went first, or what the TLS library calls it. */
 export type HandshakeProblem = (problem: string, address: string) => void;
@@ -8,6 +9,7 @@ interface Handshake {
   readonly address: string;
   /** The turn of the wheel at which its time is over. */
   readonly dueAt: number;
+  readonly place: ConnectionPlace;
 }
 
 /** Callers with whom TLS is not agreed upon yet. */
@@ -23,13 +25,15 @@ export class Handshakes<Data> {
     return this.#open.size;
   }
 
-  begin(socket: Socket<Data>, dueAt: number): void {
-    this.#open.set(socket, { address: socket.remoteAddress, dueAt });
+  begin(socket: Socket<Data>, place: ConnectionPlace, dueAt: number): void {
+    this.#open.set(socket, { address: socket.remoteAddress, place, dueAt });
   }
 
-  /** False: it was given up before. */
-  done(socket: Socket<Data>): boolean {
-    return this.#open.delete(socket);
+  /** Its place; null: it was given up before. */
+  done(socket: Socket<Data>): ConnectionPlace | null {
+    const place = this.#open.get(socket)?.place ?? null;
+    this.#open.delete(socket);
+    return place;
   }
 
   /** The runtime closes it by itself. */
@@ -37,6 +41,7 @@ export class Handshakes<Data> {
     const handshake = this.#open.get(socket);
     if (handshake === undefined) return;
     this.#open.delete(socket);
+    handshake.place.release();
     this.#problem(problemOf(thrown), handshake.address);
   }
 
@@ -46,9 +51,10 @@ export class Handshakes<Data> {
   }
 
   tick(now: number): void {
-    for (const [socket, { address, dueAt }] of this.#open) {
+    for (const [socket, { address, place, dueAt }] of this.#open) {
       if (dueAt > now) continue;
       this.#open.delete(socket);
+      place.release();
       this.#problem("late", address);
       socket.terminate();
     }
@@ -56,9 +62,12 @@ export class Handshakes<Data> {
 
   /** Nothing was asked on any of them, so each can be made again elsewhere. */
   cut(): void {
-    const all = [...this.#open.keys()];
+    const all = [...this.#open];
     this.#open.clear();
-    for (const socket of all) socket.terminate();
+    for (const [socket, { place }] of all) {
+      place.release();
+      socket.terminate();
+    }
   }
 }
 

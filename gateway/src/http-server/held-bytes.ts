@@ -1,23 +1,59 @@
-/** What came before its time. */
+import type { Socket } from "bun";
+import { bounds } from "#core/index.ts";
+
+/** What came before its time; the socket is not read while that is too much, or its reader asks for a pause. */
 export class HeldBytes {
+  readonly #socket: Pick<Socket, "pause" | "resume">;
   #pieces: Buffer[] = [];
-  length = 0;
+  #length = 0;
+  #paused = false;
+  #closed = false;
+
+  constructor(socket: Pick<Socket, "pause" | "resume">) {
+    this.#socket = socket;
+  }
+
+  get isEmpty(): boolean {
+    return this.#length === 0;
+  }
+
+  get paused(): boolean {
+    return this.#paused;
+  }
 
   add(bytes: Buffer): void {
     this.#pieces.push(bytes);
-    this.length += bytes.length;
+    this.#length += bytes.length;
+    if (this.#length > bounds.pipelinedBytesMax) this.pause();
   }
 
   /** All of it, in one piece; nothing is held from here on. */
   take(): Buffer {
     const pieces = this.#pieces;
-    this.#pieces = [];
-    this.length = 0;
+    this.clear();
     return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
   }
 
   clear(): void {
     this.#pieces = [];
-    this.length = 0;
+    this.#length = 0;
+  }
+
+  /** The socket is. */
+  close(): void {
+    this.#closed = true;
+    this.clear();
+  }
+
+  pause(): void {
+    if (this.#paused || this.#closed) return;
+    this.#paused = true;
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    if (!this.#paused || this.#closed || this.#length > bounds.pipelinedBytesMax) return;
+    this.#paused = false;
+    this.#socket.resume();
   }
 }

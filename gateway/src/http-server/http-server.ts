@@ -3,8 +3,9 @@ import { bounds, type CallerMemory } from "#core/index.ts";
 import { fieldOf, type MalformedMessage, type RequestHead } from "#http1/index.ts";
 import type { Clock } from "#ports/index.ts";
 import type { ServerAnswer } from "./answer.ts";
-import { expectsContinue, fieldLine } from "./answer-head.ts";
+import { answerHead, expectsContinue, fieldLine } from "./answer-head.ts";
 import { type AnswerCall, CallExchange } from "./call-exchange.ts";
+import type { CallerConnections, ConnectionClosing, ConnectionPlace } from "./caller-connections.ts";
 import type { ConnectionHost } from "./connection-host.ts";
 import type { ServerExchange } from "./exchange.ts";
 import { type HandshakeProblem, Handshakes } from "./handshakes.ts";
@@ -13,7 +14,7 @@ import { ServerConnection } from "./server-connection.ts";
 import { TunnelExchange } from "./tunnel-exchange.ts";
 
 /** Why a request is refused before it is a call of anybody. */
-export type RefusedReason = MalformedMessage["reason"] | "late" | "expectation";
+export type RefusedReason = MalformedMessage["reason"] | "late" | "expectation" | "full";
 
 export interface HttpServerOptions {
   readonly hostname: string;
@@ -25,6 +26,9 @@ export interface HttpServerOptions {
   /** A caller with whom TLS was not agreed upon. */
   readonly onHandshakeProblem?: HandshakeProblem;
   readonly clock: Clock;
+  readonly connections: CallerConnections;
+  /** A connection for which there was no room. */
+  readonly onTurnedAway?: (address: string) => void;
   /** For what callers have not read yet. */
   readonly memory: CallerMemory;
   /** How long a connection may be silent between requests, and how long a head may take. */
@@ -50,13 +54,13 @@ function tlsOf({ chain, key }: { readonly chain: string; readonly key: string })
 /** A port, and the connections to it. */
 export class HttpServer implements ConnectionHost<ServerConnection> {
   readonly idleMs: number;
+  readonly turnMs: number;
   readonly memory: CallerMemory;
   readonly secure: boolean;
   readonly #options: HttpServerOptions;
   readonly #handshakes: Handshakes<ServerConnection>;
   readonly #connections = new Set<ServerConnection>();
   readonly #listener: Bun.TCPSocketListener<ServerConnection>;
-  readonly #turnMs: number;
   /** Turns of the wheel: what time-outs are counted in, so that no request reads a clock for them. */
   #turn = 0;
   #stopWheel: (() => void) | null = null;
@@ -74,7 +78,7 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
     this.memory = options.memory;
     this.secure = options.certificate !== undefined;
     this.#handshakes = new Handshakes(options.onHandshakeProblem ?? (() => {}));
-    this.#turnMs = Math.min(bounds.wheelTurnMs, options.idleMs / 4);
+    this.turnMs = Math.min(bounds.wheelTurnMs, options.idleMs / 4);
     // The runtime's types know `reusePort` of other sockets only.
     const address: { hostname: string; port: number } & { reusePort: boolean } = {
       hostname: options.hostname,
@@ -88,14 +92,23 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
       ...(options.certificate === undefined ? {} : { tls: tlsOf(options.certificate) }),
       socket: {
         open: (socket) => {
+          const place = options.connections.enter(socket.remoteAddress ?? "");
+          if (place === null) {
+            this.#turnAway(socket);
+            return;
+          }
           socket.setNoDelay(true);
-          if (this.secure) this.#handshakes.begin(socket, this.after(Math.min(this.idleMs, bounds.callerHandshakeMs)));
-          else this.#begin(socket);
+          const dueAt = this.after(Math.min(this.idleMs, bounds.callerHandshakeMs));
+          if (this.secure) this.#handshakes.begin(socket, place, dueAt);
+          else this.#begin(socket, place);
           this.#rollOn();
         },
         handshake: (socket, agreed, thrown) => {
           if (!agreed) this.#handshakes.failed(socket, thrown);
-          else if (this.#handshakes.done(socket)) this.#begin(socket);
+          else {
+            const place = this.#handshakes.done(socket);
+            if (place !== null) this.#begin(socket, place);
+          }
         },
         data: (socket, bytes) => socket.data?.take(bytes),
         drain: (socket) => socket.data?.drained(),
@@ -181,12 +194,18 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
     this.#answerRefusal(connection, this.#options.refuse(reason, message));
   }
 
-  refuseLate(connection: ServerConnection): void {
-    this.#answerRefusal(connection, this.#options.refuse("late", "The head of the request did not arrive in time."));
+  refuseLate(connection: ServerConnection, part: "head" | "body"): void {
+    const message =
+      part === "head" ? "The head of the request did not arrive in time." : "The body arrived too slowly.";
+    this.#answerRefusal(connection, this.#options.refuse("late", message));
+  }
+
+  closing(cause: ConnectionClosing): void {
+    this.#options.connections.closings[cause]++;
   }
 
   after(ms: number): number {
-    return this.#turn + Math.ceil(ms / this.#turnMs) + 1;
+    return this.#turn + Math.ceil(ms / this.turnMs) + 1;
   }
 
   date(): string {
@@ -219,8 +238,22 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
     if (this.#left && this.#connections.size === 0) this.#ended.resolve();
   }
 
-  #begin(socket: Socket<ServerConnection>): void {
-    const connection = new ServerConnection(this, socket);
+  /** Nothing is read of it, so nobody knows which dialect its caller speaks. By TLS nothing can be said. */
+  #turnAway(socket: Socket<ServerConnection>): void {
+    this.#options.onTurnedAway?.(socket.remoteAddress ?? "");
+    if (this.secure) {
+      socket.terminate();
+      return;
+    }
+    const { status, headers, body } = this.#options.refuse("full", "The gateway has too many connections; try again.");
+    const bytes = body instanceof Uint8Array ? body : nothing;
+    const lines = linesOf(headers);
+    const head = answerHead({ status, lines, framing: bytes.length, last: true, minor: 1, date: this.date() });
+    socket.end(Buffer.concat([Buffer.from(head, "latin1"), bytes]));
+  }
+
+  #begin(socket: Socket<ServerConnection>, place: ConnectionPlace): void {
+    const connection = new ServerConnection(this, socket, place);
     socket.data = connection;
     this.#connections.add(connection);
   }
@@ -231,9 +264,7 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
   }
 
   #answerRefusal(connection: ServerConnection, { status, headers, body }: ServerAnswer): void {
-    let lines = "";
-    for (const name in headers) lines += fieldLine(name, headers[name] ?? "");
-    connection.answerWhole(status, lines, body instanceof Uint8Array ? body : new Uint8Array(0));
+    connection.answerWhole(status, linesOf(headers), body instanceof Uint8Array ? body : nothing);
   }
 
   /** It turns for as long as there are connections. */
@@ -241,7 +272,7 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
     if (this.#stopWheel !== null || this.#connections.size + this.#handshakes.size === 0) return;
     // It may have stood still for long.
     this.#dateTurn = -1;
-    this.#stopWheel = this.#options.clock.after(this.#turnMs, () => {
+    this.#stopWheel = this.#options.clock.after(this.turnMs, () => {
       this.#stopWheel = null;
       this.#turn++;
       this.#handshakes.tick(this.#turn);
@@ -249,4 +280,12 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
       this.#rollOn();
     });
   }
+}
+
+const nothing = new Uint8Array(0);
+
+function linesOf(headers: ServerAnswer["headers"]): string {
+  let lines = "";
+  for (const name in headers) lines += fieldLine(name, headers[name] ?? "");
+  return lines;
 }

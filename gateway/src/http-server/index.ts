@@ -8,9 +8,11 @@
  *
  * When something fails: what is no HTTP, or could be read in two ways, is refused and its connection closed. A caller that
  * has gone aborts its call at once. An answer that breaks off ends its connection, never as if it were whole. Whatever waits
- * for a caller has a time: for a head, a body, the next request, the reading of an answer.
+ * for a caller has a time: for a head, a body, the next request, the reading of an answer; a body and an answer have a least rate too.
+ * Connections are bounded, in all and for each address.
  */
 export { ServerAnswer } from "./answer.ts";
+export { CallerConnections, type ConnectionLimits } from "./caller-connections.ts";
 export type { CallerRequest } from "./caller-request.ts";
 export { HttpServer, type HttpServerOptions, type RefusedReason } from "./http-server.ts";
 export { type Guarded, InnerSocket, type Peer } from "./inner-socket.ts";

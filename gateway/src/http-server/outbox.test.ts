@@ -1,13 +1,19 @@
 import { expect, test } from "bun:test";
 import { Outbox } from "./outbox.ts";
+import { Pace } from "./pace.ts";
+
+const pace = new Pace(120_000, 1_000);
 
 /** A socket that takes `room` bytes at a time. */
 function narrow(room: number) {
   const heard: string[] = [];
-  const outbox = new Outbox((bytes, length) => {
-    const taken = Math.min(room, length);
-    heard.push(Buffer.from(bytes.subarray(0, taken)).toString("latin1"));
-    return taken;
+  const outbox = new Outbox({
+    pace,
+    write: (bytes, length) => {
+      const taken = Math.min(room, length);
+      heard.push(Buffer.from(bytes.subarray(0, taken)).toString("latin1"));
+      return taken;
+    },
   });
   return { outbox, said: () => heard.join("") };
 }
@@ -52,8 +58,37 @@ test("a whole body of any size follows its head, and nothing is taken of a socke
     expect(said() === `HEAD\r\n\r\n${"b".repeat(length)}`).toBe(true);
     expect(outbox.sent).toBe(true);
   }
-  const closed = new Outbox(() => -1);
+  const closed = new Outbox({ pace, write: () => -1 });
   closed.begin("HEAD\r\n\r\n", false);
   closed.flush();
-  expect([closed.sent, closed.drain()]).toEqual([false, false]);
+  expect([closed.sent, closed.broken]).toEqual([false, true]);
+});
+
+test("what waits for a caller is read too slowly when less than a kilobyte a second leaves on average, and never while nothing waits", () => {
+  let takes = 0;
+  const outbox = new Outbox({
+    pace: new Pace(120_000, 1_000),
+    write: (_, length) => Math.min(takes, length),
+  });
+  /** Turns of a second, of at most so many, until it is too slow. */
+  const turnsUntilSlow = (turns: number): number => {
+    for (let turn = 1; turn <= turns; turn++) {
+      outbox.drain();
+      if (outbox.isSlow()) return turn;
+    }
+    return turns;
+  };
+  expect(turnsUntilSlow(1_000)).toBe(1_000);
+  outbox.raw(new Uint8Array(10_000_000));
+  takes = 1;
+  expect(turnsUntilSlow(1_000)).toBe(121);
+  outbox.clear();
+  outbox.raw(new Uint8Array(10_000_000));
+  takes = 1_024;
+  expect(turnsUntilSlow(3_000)).toBe(3_000);
+  // What was read fast is no credit for hours.
+  takes = 1_000_000;
+  outbox.drain();
+  takes = 0;
+  expect(turnsUntilSlow(1_000)).toBe(121);
 });

@@ -1,8 +1,18 @@
+import type { Pace } from "./pace.ts";
+
 const nothing = new Uint8Array(0);
 const chunksEnd = "0\r\n\r\n";
 const copiedBytesMax = 16 * 1024;
 /** For what is written at once: mostly the socket takes all of it, and nothing was allocated. */
 const scratch = Buffer.allocUnsafe(32 * 1024);
+
+export interface OutboxOptions {
+  readonly write: WriteBytes;
+  /** Of what waits for the socket. */
+  readonly pace: Pace;
+  /** Is told of the memory that is kept for that. */
+  readonly onKept?: (bytes: number) => void;
+}
 
 /** The first `length` bytes; says how many the socket took, less than 0 when it is closed. It keeps none of the others. */
 export type WriteBytes = (bytes: Uint8Array, length: number) => number;
@@ -14,17 +24,24 @@ export type WriteBytes = (bytes: Uint8Array, length: number) => number;
 export class Outbox {
   readonly #write: WriteBytes;
   readonly #onKept: (bytes: number) => void;
+  readonly #pace: Pace;
   #head = "";
   #pieces: Uint8Array[] = [];
   #collected = 0;
   #chunked = false;
   #end = false;
   #unsent: Uint8Array = nothing;
+  #broken = false;
 
-  /** `onKept`: is told of the memory that is kept for what waits for the socket. */
-  constructor(write: WriteBytes, onKept: (bytes: number) => void = () => {}) {
+  constructor({ write, pace, onKept = () => {} }: OutboxOptions) {
     this.#write = write;
+    this.#pace = pace;
     this.#onKept = onKept;
+  }
+
+  /** The socket was closed before what was written. */
+  get broken(): boolean {
+    return this.#broken;
   }
 
   /** Something waits for the socket, or much waits for `flush`. */
@@ -85,7 +102,7 @@ export class Outbox {
       this.raw(bytes);
       return;
     }
-    const taken = Math.max(0, this.#write(bytes, total));
+    const taken = this.#take(bytes, total);
     if (taken < total) this.#keep(Buffer.from(bytes.subarray(taken, total)));
   }
 
@@ -96,16 +113,21 @@ export class Outbox {
       this.#keep(Buffer.concat([this.#unsent, bytes]));
       return;
     }
-    const taken = Math.max(0, this.#write(bytes, bytes.length));
+    const taken = this.#take(bytes, bytes.length);
     if (taken < bytes.length) this.#keep(bytes.subarray(taken));
   }
 
-  /** The socket takes more. True: it took something. */
-  drain(): boolean {
-    if (this.#unsent.length === 0) return false;
-    const taken = Math.max(0, this.#write(this.#unsent, this.#unsent.length));
+  /** The socket takes more. */
+  drain(): void {
+    if (this.#unsent.length === 0) return;
+    const taken = this.#take(this.#unsent, this.#unsent.length);
+    this.#pace.moved(taken);
     this.#keep(taken === this.#unsent.length ? nothing : this.#unsent.subarray(taken));
-    return taken > 0;
+  }
+
+  /** Once each turn of the wheel: whether what waits for the socket is read too slowly. */
+  isSlow(): boolean {
+    return this.#unsent.length > 0 && this.#pace.turn();
   }
 
   clear(): void {
@@ -116,8 +138,16 @@ export class Outbox {
     if (this.#unsent.length > 0) this.#keep(nothing);
   }
 
+  #take(bytes: Uint8Array, length: number): number {
+    const taken = this.#write(bytes, length);
+    if (taken < 0) this.#broken = true;
+    return Math.max(0, taken);
+  }
+
   #keep(unsent: Uint8Array): void {
     this.#unsent = unsent;
+    if (unsent.length === 0) this.#pace.stop();
+    else this.#pace.start();
     this.#onKept(unsent.length === 0 ? 0 : unsent.buffer.byteLength);
   }
 }

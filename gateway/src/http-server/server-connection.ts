@@ -1,11 +1,13 @@
 import type { Socket } from "bun";
 import { bounds } from "#core/index.ts";
 import { MalformedMessage, type RequestHead, RequestReader } from "#http1/index.ts";
-import { type AnswerFraming, answerHead, continueBytes, isBodyless } from "./answer-head.ts";
+import { type AnswerFraming, answerHead, isBodyless } from "./answer-head.ts";
+import type { ConnectionPlace } from "./caller-connections.ts";
 import type { ConnectionHost } from "./connection-host.ts";
 import type { ServerExchange } from "./exchange.ts";
 import { HeldBytes } from "./held-bytes.ts";
 import { Outbox } from "./outbox.ts";
+import { Pace } from "./pace.ts";
 import { UnreadAnswer } from "./unread-answer.ts";
 
 type Phase = "idle" | "head" | "answering" | "discarding" | "lingering" | "raw" | "over";
@@ -18,6 +20,8 @@ export class ServerConnection {
   readonly address: string;
   readonly secure: boolean;
   readonly unread: UnreadAnswer;
+  /** With what came behind the request that is answered. */
+  readonly input: HeldBytes;
   readonly #host: ConnectionHost<ServerConnection>;
   readonly #socket: Socket<ServerConnection>;
   readonly #reader: RequestReader;
@@ -36,28 +40,37 @@ export class ServerConnection {
   #deaf = false;
   /** The end of the answer is that of the connection. */
   #untilClosed = false;
-  /** What came behind the request that is answered. */
-  readonly #held = new HeldBytes();
-  #paused = false;
   #callerDone = false;
   #lingered = 0;
   #dueAt: number;
-  #sendDueAt = never;
+  readonly #place: ConnectionPlace;
+  readonly #bodyPace: Pace;
 
-  constructor(host: ConnectionHost<ServerConnection>, socket: Socket<ServerConnection>) {
+  constructor(host: ConnectionHost<ServerConnection>, socket: Socket<ServerConnection>, place: ConnectionPlace) {
     this.#host = host;
     this.#socket = socket;
+    this.#place = place;
+    this.input = new HeldBytes(socket);
+    place.connection = this;
+    this.#bodyPace = new Pace(bounds.slowSenderMs, host.turnMs);
     // Of one that was reset before it was met there is none.
     this.address = socket.remoteAddress ?? "";
     this.secure = host.secure;
     this.unread = new UnreadAnswer(host.memory, this.address);
-    const kept = (bytes: number): void => this.unread.weigh(bytes);
-    this.#outbox = new Outbox((bytes, length) => this.#write(bytes, length), kept);
+    this.#outbox = new Outbox({
+      write: (bytes, length) => socket.write(bytes, 0, length),
+      onKept: (bytes) => this.unread.weigh(bytes),
+      pace: new Pace(bounds.stalledReaderMs, host.turnMs),
+    });
     this.#reader = new RequestReader(limits, {
       onHead: (head) => this.#onHead(head),
-      onBody: (piece) => this.#exchange?.onBody(piece),
+      onBody: (piece) => {
+        this.#bodyPace.moved(piece.length);
+        this.#exchange?.onBody(piece);
+      },
       onEnd: () => {
         this.#bodyOver = true;
+        this.#bodyPace.stop();
         if (this.#phase === "answering") this.#dueAt = never;
         this.#exchange?.onBodyEnd();
       },
@@ -68,6 +81,10 @@ export class ServerConnection {
   /** `idle`: it waits for a request; `answering`; `raw`: it speaks another protocol. */
   get phase(): Phase {
     return this.#phase;
+  }
+
+  get idleSince(): number | null {
+    return this.#phase === "idle" ? this.#dueAt : null;
   }
 
   get full(): boolean {
@@ -91,7 +108,7 @@ export class ServerConnection {
         this.#exchange?.onRaw(bytes);
         return;
       default:
-        if (this.#exchange !== null && this.#bodyOver) this.#hold(bytes);
+        if (this.#exchange !== null && this.#bodyOver) this.input.add(bytes);
         else if (!this.#deaf) this.#read(bytes);
     }
   }
@@ -109,19 +126,19 @@ export class ServerConnection {
   closed(): void {
     if (this.#phase === "over") return;
     this.#phase = "over";
+    this.#place.release();
     const exchange = this.#exchange;
     this.#exchange = null;
     this.#outbox.clear();
-    this.#held.clear();
+    this.input.close();
     this.#host.forget(this);
     exchange?.onGone();
   }
 
   drained(): void {
     if (this.#phase === "over") return;
-    if (this.#outbox.drain()) this.#sendDueAt = this.#host.after(bounds.stalledReaderMs);
+    this.#outbox.drain();
     if (!this.#outbox.sent) return;
-    this.#sendDueAt = never;
     if (this.#answered) this.flush();
     else if (this.#phase !== "lingering") this.#exchange?.onRoom();
     else if (this.#dueAt === never) this.#shutDown();
@@ -129,8 +146,13 @@ export class ServerConnection {
 
   /** The wheel has turned. */
   tick(now: number): void {
-    if (this.#sendDueAt <= now) this.cut();
-    else if (this.#dueAt <= now) this.#late();
+    // Of a paused connection whose end was found by writing the runtime tells nothing more.
+    if (this.#outbox.broken) this.cut();
+    else if (this.#outbox.isSlow()) {
+      this.#host.closing("slow_reader");
+      this.cut();
+    } else if (this.#dueAt <= now) this.#late();
+    else if (this.#phase === "answering" && !this.input.paused && this.#bodyPace.turn()) this.#slow();
   }
 
   /** Nothing more is begun on it; one on which nothing is answered is closed. */
@@ -148,22 +170,9 @@ export class ServerConnection {
     this.closed();
   }
 
-  /** HTTP's "go on". */
-  continue(): void {
-    this.#outbox.raw(continueBytes);
-    this.#wait();
-  }
-
-  pause(): void {
-    if (this.#paused || this.#phase === "over") return;
-    this.#paused = true;
-    this.#socket.pause();
-  }
-
-  resume(): void {
-    if (!this.#paused || this.#phase === "over" || this.#held.length > bounds.pipelinedBytesMax) return;
-    this.#paused = false;
-    this.#socket.resume();
+  /** The rest of the body is asked for. */
+  awaitBody(): void {
+    if (!this.#bodyOver) this.#bodyPace.start();
   }
 
   /** Any answer whose body is whole. `lines`: of the head. */
@@ -214,7 +223,6 @@ export class ServerConnection {
   flush(): void {
     if (this.#phase === "over") return;
     this.#outbox.flush();
-    this.#wait();
     if (this.#answered && this.#outbox.sent) this.#next();
   }
 
@@ -222,14 +230,12 @@ export class ServerConnection {
   becomeRaw(): void {
     this.#phase = "raw";
     this.#dueAt = never;
-    if (this.#held.length > 0) this.#exchange?.onRaw(this.#held.take());
-    this.resume();
+    if (!this.input.isEmpty) this.#exchange?.onRaw(this.input.take());
+    this.input.resume();
   }
 
   raw(bytes: Uint8Array): void {
-    if (this.#phase === "over") return;
-    this.#outbox.raw(bytes);
-    this.#wait();
+    if (this.#phase !== "over") this.#outbox.raw(bytes);
   }
 
   /** What was written leaves, then it is closed. */
@@ -252,7 +258,7 @@ export class ServerConnection {
     while (at < bytes.length) {
       const rest = at === 0 ? bytes : bytes.subarray(at);
       if (this.#exchange !== null && this.#bodyOver) {
-        this.#hold(rest);
+        this.input.add(rest);
         return;
       }
       if (this.#phase === "over" || this.#phase === "lingering") return;
@@ -291,15 +297,10 @@ export class ServerConnection {
     this.#begin();
   }
 
-  #hold(bytes: Buffer): void {
-    this.#held.add(bytes);
-    if (this.#held.length > bounds.pipelinedBytesMax) this.pause();
-  }
-
   #headText(status: number, lines: string, framing: AnswerFraming): string {
     // What is left of a short body is read and dropped; of another one nobody knows when it ends.
     if (!this.#bodyOver && !this.#restIsShort()) this.#last = true;
-    if ((this.#callerDone && this.#held.length === 0) || this.#host.leaving()) this.#last = true;
+    if ((this.#callerDone && this.input.isEmpty) || this.#host.leaving()) this.#last = true;
     const { minor = 1 } = this.#head ?? {};
     return answerHead({ status, lines, framing, last: this.#last, minor, date: this.#host.date() });
   }
@@ -321,7 +322,7 @@ export class ServerConnection {
     if (this.#bodyOver) this.#ready();
     else {
       this.#phase = "discarding";
-      this.resume();
+      this.input.resume();
     }
   }
 
@@ -330,13 +331,13 @@ export class ServerConnection {
     this.#phase = "idle";
     this.#head = null;
     this.#reader.begin();
-    if (this.#held.length === 0) {
-      this.resume();
+    if (this.input.isEmpty) {
+      this.input.resume();
       if (this.#callerDone) this.#end();
       return;
     }
-    const held = this.#held.take();
-    this.resume();
+    const held = this.input.take();
+    this.input.resume();
     this.#read(held);
     if (this.#callerDone && this.#exchange === null && !this.#answered) this.#end();
     else if (this.#callerDone) this.#exchange?.onCallerDone();
@@ -345,10 +346,10 @@ export class ServerConnection {
   #finish(): void {
     const exchange = this.#exchange;
     this.#exchange = null;
-    this.#held.clear();
+    this.input.clear();
     this.#phase = "lingering";
     this.#dueAt = never;
-    this.resume();
+    this.input.resume();
     if (this.#outbox.sent) this.#shutDown();
     exchange?.onGone();
   }
@@ -379,21 +380,21 @@ export class ServerConnection {
       this.#last = this.#deaf = true;
       this.#phase = "answering";
       this.#dueAt = never;
-      this.#host.refuseLate(this);
+      this.#host.refuseLate(this, "head");
     } else if (this.#phase === "discarding") this.#finish();
     else this.cut();
   }
 
-  #write(bytes: Uint8Array, length: number): number {
-    const taken = this.#socket.write(bytes, 0, length);
-    // Of a paused connection whose end was found by writing the runtime tells nothing more.
-    if (taken < 0) this.#sendDueAt = 0;
-    return taken;
-  }
-
-  /** For the socket to take what was written. */
-  #wait(): void {
-    if (this.#outbox.sent) this.#sendDueAt = never;
-    else if (this.#sendDueAt === never) this.#sendDueAt = this.#host.after(bounds.stalledReaderMs);
+  /** The body does not come, or nearly so. */
+  #slow(): void {
+    this.#bodyPace.stop();
+    this.#last = true;
+    this.#host.closing("slow_sender");
+    if (this.#exchange?.onSlow() === true) return;
+    const exchange = this.#exchange;
+    this.#exchange = null;
+    this.#deaf = true;
+    exchange?.onGone();
+    this.#host.refuseLate(this, "body");
   }
 }

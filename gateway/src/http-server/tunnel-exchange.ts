@@ -1,7 +1,7 @@
 import type { Socket } from "bun";
 import { bounds } from "#core/index.ts";
 import { type Fields, fieldOf, type RequestHead, ResponseReader } from "#http1/index.ts";
-import { expectsContinue, fieldLines } from "./answer-head.ts";
+import { continueBytes, expectsContinue, fieldLines } from "./answer-head.ts";
 import type { ServerExchange } from "./exchange.ts";
 import { type Guarded, InnerSocket } from "./inner-socket.ts";
 import { type MessageGuard, MessageMeter } from "./message-meter.ts";
@@ -60,8 +60,9 @@ export class TunnelExchange implements ServerExchange, Guarded {
   start(): void {
     this.#connection.unread.owner = null;
     if (this.#head.minor === 1 && expectsContinue(fieldOf(this.#head.fields, "expect")) === true) {
-      if (!this.#connection.bodyOver) this.#connection.continue();
+      if (!this.#connection.bodyOver) this.#connection.raw(continueBytes);
     }
+    this.#connection.awaitBody();
     if (this.#connection.bodyOver) this.#connect();
   }
 
@@ -106,6 +107,11 @@ export class TunnelExchange implements ServerExchange, Guarded {
     this.#break();
   }
 
+  onSlow(): boolean {
+    if (this.#begun) this.#break();
+    return this.#begun;
+  }
+
   onCallerDone(): void {
     // Whoever only asked, and says that this was all, still waits for its answer.
     const asks = this.#head.method === "GET" || this.#head.method === "HEAD";
@@ -138,14 +144,14 @@ export class TunnelExchange implements ServerExchange, Guarded {
     this.#push();
     if (this.#unsent.length <= bounds.pipelinedBytesMax) return;
     this.#connect();
-    this.#connection.pause();
+    this.#connection.input.pause();
   }
 
   #push(): void {
     if (this.#inner === null || this.#over || this.#unsent.length === 0) return;
     const taken = Math.max(0, this.#inner.write(this.#unsent));
     this.#unsent = taken === this.#unsent.length ? nothing : this.#unsent.subarray(taken);
-    if (this.#unsent.length === 0) this.#connection.resume();
+    if (this.#unsent.length === 0) this.#connection.input.resume();
   }
 
   #take(bytes: Buffer): void {

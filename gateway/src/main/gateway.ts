@@ -149,7 +149,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const explain = createExplainStore(control.database, clock);
   const { bodies, offload } = openBodyWork({ clock, ids, observer });
-  const { memory, spoolBytes } = openCallerMemory(environment);
+  const { memory, spoolBytes, connections } = openCallerMemory(environment, clock);
   const relay = new Relay({
     sharesAccount: sharedAccounts(() => catalog.current),
     sharesLedger: database.flavour.name === "postgres",
@@ -269,7 +269,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     clock,
     ids,
     ...{ observer, explainer, ...tracing },
-    ...{ bodies, memory, spool },
+    ...{ bodies, memory, connections, spool },
     draining: () => draining,
     leaving: () => leaving || departing,
     handshakeProblem: metrics.handshakeProblem,
@@ -292,7 +292,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   notices.start();
   let certificate = options.certificate ?? null;
   const stopLoopWatch = registerNumbers(metrics, {
-    ...{ ...watched, relay, admission, memory, router },
+    ...{ ...watched, relay, admission, memory, connections, router },
     dataDir: environment.dataDir,
     videos: media.videos,
     listeners: () => opened,

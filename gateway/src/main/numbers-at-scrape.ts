@@ -1,4 +1,5 @@
 import { type CallerMemory, type Catalog, isDemo, type Model } from "#core/index.ts";
+import type { CallerConnections } from "#http-server/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { Clock, Journal } from "#ports/index.ts";
 import type { Relay } from "#relay/index.ts";
@@ -16,6 +17,7 @@ export interface Counted {
   readonly relay: Pick<Relay, "liveStreams">;
   readonly admission: Pick<Admission, "outstanding">;
   readonly memory: Pick<CallerMemory, "bytesByKind" | "refusals">;
+  readonly connections: Pick<CallerConnections, "open" | "max" | "refusals" | "closings">;
   readonly catalog: Pick<CatalogHolder, "current">;
   readonly router: Pick<Router, "states">;
   readonly videos: Pick<VideoTasks, "lateMs" | "openResponses" | "deliveryTries">;
@@ -30,7 +32,18 @@ export interface Counted {
 
 /** What the parts of the gateway know themselves, and are asked for at each scrape; the event loop is watched until the returned function is called. */
 export function registerNumbers(metrics: Metrics, counted: Counted): () => void {
-  const { journal, databaseWatch, relay, admission, memory, catalog, videos, listeners, certificateEndsAt } = counted;
+  const {
+    journal,
+    databaseWatch,
+    relay,
+    admission,
+    memory,
+    connections,
+    catalog,
+    videos,
+    listeners,
+    certificateEndsAt,
+  } = counted;
   const space = watchSpace(counted.dataDir);
   metrics.gauges({
     sluice_ledger_lag_entries: () => journal.lag,
@@ -53,6 +66,7 @@ export function registerNumbers(metrics: Metrics, counted: Counted): () => void 
     metrics.gauges({ sluice_tls_certificate_expires_timestamp_seconds: () => certificateEndsAt() / 1_000 });
   }
   metrics.callerMemory(memory);
+  metrics.connections(connections);
   const { configFile } = counted;
   if (configFile.path !== null) {
     metrics.gauges({

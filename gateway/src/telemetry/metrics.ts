@@ -17,6 +17,14 @@ export interface BreakerNumber {
   readonly breaker: "open" | "half-open" | "closed";
 }
 
+/** Connections of callers. */
+export interface ConnectionNumbers {
+  readonly open: number;
+  readonly max: number;
+  readonly refusals: Readonly<Record<string, number>>;
+  readonly closings: Readonly<Record<string, number>>;
+}
+
 /** The numbers of this process. Nothing here throws for what it is given, and a scrape changes nothing but its own marks. */
 export interface Metrics {
   /** Of `text`, for the answer's header. */
@@ -33,6 +41,7 @@ export interface Metrics {
   breakers(read: () => readonly BreakerNumber[]): void;
   /** What is held for callers and was refused, asked for at each scrape. May be given once. */
   callerMemory(memory: Pick<CallerMemory, "bytesByKind" | "refusals">): void;
+  connections(room: ConnectionNumbers): void;
   /** Short times of one thing, as a histogram by metric name; the returned function is told each, in milliseconds. */
   duration(name: string): (ms: number) => void;
   /** Begins to watch how late the event loop is, and tells it as a number. Ends with the returned function. */
@@ -56,6 +65,12 @@ const helpOf: Readonly<Record<string, string>> = {
   sluice_data_free_bytes: "Free bytes on the disk of the data directory.",
   sluice_data_size_bytes: "Bytes of that disk, free or not.",
   sluice_streams_open: "Streams under way.",
+  sluice_connections_open: "Connections of callers.",
+  sluice_connections_max: "Connections of callers that there may be.",
+  sluice_connections_refused_total:
+    "New connections that were closed: an address had its share, or there were as many as there may be in all.",
+  sluice_connections_closed_total:
+    "Connections that the gateway closed: idle ones to make room, and those of callers that sent or read too slowly.",
   sluice_reservations_open: "Reservations of limits that are not yet settled.",
   sluice_limits_counted: "Limits in use that are counted now.",
   sluice_limits_turned_away_total: "Claims on limits that found no room to be counted.",
@@ -145,6 +160,7 @@ export function createMetrics(build?: Build): Metrics {
     },
     breakers: (read) => registerBreakers(registry, read),
     callerMemory: (memory) => registerCallerMemory(registry, memory),
+    connections: (room) => registerConnections(registry, room),
     duration: (name) => {
       const help = helpOf[name] ?? name;
       const histogram = registerHistogram(registry, { name, help, buckets: shortBuckets })();
@@ -285,6 +301,24 @@ function registerCallerMemory(registry: Registry, memory: Pick<CallerMemory, "by
       for (const { kind, cause, count } of memory.refusals) this.inc({ kind, cause }, count);
     },
   });
+}
+
+function registerConnections(registry: Registry, room: ConnectionNumbers): void {
+  registerGauge(registry, "sluice_connections_open", () => room.open);
+  registerGauge(registry, "sluice_connections_max", () => room.max);
+  const counts = { sluice_connections_refused_total: room.refusals, sluice_connections_closed_total: room.closings };
+  for (const [name, byCause] of Object.entries(counts)) {
+    new Counter({
+      name,
+      help: helpOf[name] ?? name,
+      labelNames: ["cause"],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const [cause, count] of Object.entries(byCause)) this.inc({ cause }, count);
+      },
+    });
+  }
 }
 
 /** One reader that fails must not take the other numbers with it. */

@@ -30,7 +30,7 @@ import { mountStreamingRoutes } from "../../src/admin/streaming/mount-streaming-
 import { CatalogHolder } from "../../src/main/catalog-holder.ts";
 import { openControl } from "../../src/main/control.ts";
 import { openMedia } from "../../src/main/media.ts";
-import { callerMemory } from "../caller-memory.ts";
+import { callerConnections, callerMemory } from "../caller-memory.ts";
 import { createHeaderSignIn, sessionHeader } from "../header-sign-in.ts";
 import { noBackground } from "../no-background.ts";
 import { silentExplainer } from "../silent-explainer.ts";
@@ -189,6 +189,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
     explainer: silentExplainer,
     bodies,
     memory,
+    connections: callerConnections(),
     spool,
     draining: () => false,
     leaving: () => false,

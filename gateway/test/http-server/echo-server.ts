@@ -3,10 +3,11 @@ import {
   HttpServer,
   type HttpServerOptions,
   InnerSocket,
+  type RefusedReason,
   ServerAnswer,
 } from "#http-server/index.ts";
 import { systemClock } from "#system/index.ts";
-import { callerMemory } from "../caller-memory.ts";
+import { callerConnections, callerMemory } from "../caller-memory.ts";
 import { openSocket } from "../edge/raw-socket.ts";
 
 /** What the server understood of a request. */
@@ -33,6 +34,7 @@ export function startEcho(options: Partial<HttpServerOptions> = {}): EchoServer 
   const hosts: (string | null)[] = [];
   const server = new HttpServer({
     memory: callerMemory(),
+    connections: callerConnections(),
     hostname: "127.0.0.1",
     port: 0,
     shared: false,
@@ -46,7 +48,7 @@ export function startEcho(options: Partial<HttpServerOptions> = {}): EchoServer 
         hosts.push(host);
       });
     },
-    refuse: (reason) => new ServerAnswer(reason === "head_too_large" ? 431 : 400, { "x-reason": reason }, null),
+    refuse: (reason) => new ServerAnswer(statuses[reason] ?? 400, { "x-reason": reason }, null),
     inner: new InnerSocket(),
     leaving: () => false,
     ...options,
@@ -74,3 +76,5 @@ async function echo(request: CallerRequest, target: string, hear: (told: Heard) 
   hear(told);
   return new ServerAnswer(200, { "content-type": "application/json" }, Buffer.from(JSON.stringify(told)));
 }
+
+const statuses: Partial<Record<RefusedReason, number>> = { head_too_large: 431, full: 503 };

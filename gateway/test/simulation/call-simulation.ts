@@ -22,7 +22,7 @@ import { Router } from "#routing/index.ts";
 import { steadyClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
 import { entriesToldTo } from "../../src/main/booked.ts";
-import { callerMemory } from "../caller-memory.ts";
+import { callerConnections, callerMemory } from "../caller-memory.ts";
 import { noBackground } from "../no-background.ts";
 import { quietCatalog } from "../quiet-catalog.ts";
 import { silentExplainer } from "../silent-explainer.ts";
@@ -245,6 +245,7 @@ export function openSimulation(parts: SimulationOptions): Simulation {
     explainer: silentExplainer,
     bodies,
     memory,
+    connections: callerConnections(),
     unready: () => null,
     remark: () => null,
     draining: () => false,

@@ -15,10 +15,13 @@ interface MemoryPart {
   readonly bytes: (total: number) => number;
 }
 
+/** A caller's connection with its stream. */
+const connectionBytes = 42 * 1024;
+
 /**
- * What the memory of a process is for. `large`, `small` and `spool` are enforced where they are used; the other parts are what is
- * left for things with bounds of their own, and for connections, whose number is not limited. From 1 GiB on they add up to no
- * more than SLUICE_MEMORY_MB. `docs/operations.md` shows the same table.
+ * What the memory of a process is for. `large`, `small`, `connections` and `spool` are enforced where they are used; the other parts are
+ * left for things with bounds of their own. From 1 GiB on they add up to no more than SLUICE_MEMORY_MB. `docs/operations.md` shows the
+ * same table.
  */
 export const memoryParts = [
   {
@@ -53,6 +56,7 @@ export const memoryParts = [
 
 export interface MemoryLimits extends CallerMemoryLimits {
   readonly spoolBytes: number;
+  readonly connectionsMax: number;
 }
 
 /** The bounds of a process that may use so much. */
@@ -65,5 +69,6 @@ export function memoryLimits(totalBytes: number): MemoryLimits {
     // A body counts as it arrived, and once more as it is sent.
     smallBytesMax: Math.min(2 * requestsBounds.bodyAtOnceBytesMax, part("small") / 8),
     spoolBytes: part("spool"),
+    connectionsMax: Math.floor(part("connections") / connectionBytes),
   };
 }

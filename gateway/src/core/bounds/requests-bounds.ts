@@ -99,8 +99,23 @@ export const requestsBounds = {
   bodyLateMs: 10_000,
   /** How often time-outs of callers' connections are looked at. */
   wheelTurnMs: 1_000,
-  /** A caller that has not read for this long is taken to be gone. */
+  /**
+   * A caller that sends or reads fewer bytes in a second is waited for this long, in all; what moves faster gains it back. Only time in which the
+   * gateway waits for the caller counts.
+   */
+  slowBytesPerSecond: 1_024,
+  slowSenderMs: 30_000,
   stalledReaderMs: 120_000,
+  /** Descriptors of a call at most (its caller and an upstream, or its caller and two inside the gateway), and those for all else. */
+  descriptorsOfConnection: 3,
+  descriptorsReserved: 2_304,
+  /** Where the system does not say how many a process may have. */
+  descriptorsAssumed: 10_240,
+  connectionsMin: 16,
+  connectionsMax: 1_000_000,
+  /** Where connections are at their bound: how often idle ones are looked for, and the part of them that is closed then. */
+  connectionSearchMs: 1_000,
+  connectionSearchParts: 16,
   /** WebSockets that are open at once, those of one workspace and of one key; what one frame may hold, and the name of a lane. */
   socketsMax: 1_000,
   socketsOfWorkspaceMax: 256,

@@ -1,0 +1,99 @@
+import { expect, test } from "bun:test";
+import { FakeClock } from "../../test/fake-clock.ts";
+import { CallerConnections, type ConnectionLimits, type ConnectionPlace } from "./caller-connections.ts";
+
+function open(limits: Partial<ConnectionLimits> = {}) {
+  const clock = new FakeClock();
+  const isShared = (address: string): boolean => address.startsWith("127.");
+  return { clock, room: new CallerConnections({ max: 100, perAddressMax: null, isShared, ...limits }, clock) };
+}
+
+/** Enters until it is refused. */
+function fill(room: CallerConnections, address: string | ((n: number) => string)): ConnectionPlace[] {
+  const places: ConnectionPlace[] = [];
+  for (;;) {
+    const place = room.enter(typeof address === "string" ? address : address(places.length));
+    if (place === null) return places;
+    places.push(place);
+  }
+}
+
+test("an address may have as many connections as it leaves free, and the next finds room in any case", () => {
+  const { room } = open();
+  expect(fill(room, "192.0.2.1")).toHaveLength(50);
+  expect(fill(room, "192.0.2.2")).toHaveLength(25);
+  expect(fill(room, "192.0.2.3")).toHaveLength(12);
+  expect(room.refusals).toEqual({ address: 3, all: 0 });
+  expect(room.open).toBe(87);
+});
+
+test("one network of IPv6 is one address", () => {
+  const { room } = open();
+  expect(fill(room, (n) => `2001:db8::${(n + 1).toString(16)}`)).toHaveLength(50);
+  expect(fill(room, "2001:db8:0:1::1")).toHaveLength(25);
+});
+
+test("a proxy and this machine are bounded in all alone, and the last place is for a new address", () => {
+  const { room } = open();
+  expect(fill(room, "127.0.0.1")).toHaveLength(100);
+  expect(room.refusals).toEqual({ address: 0, all: 1 });
+  expect(room.enter("192.0.2.1")).toBeNull();
+  const other = open();
+  for (let n = 0; n < 99; n++) other.room.enter("127.0.0.1");
+  expect(fill(other.room, "192.0.2.1")).toHaveLength(1);
+});
+
+test("the operator may allow an address fewer", () => {
+  const { room } = open({ perAddressMax: 8 });
+  const places = fill(room, "192.0.2.1");
+  expect(places).toHaveLength(8);
+  for (const place of places) {
+    place.release();
+    place.release();
+  }
+  expect(room.open).toBe(0);
+  expect(fill(room, "192.0.2.1")).toHaveLength(8);
+});
+
+test("connections that were idle for the longest time make room, a part of them each second, and those in use stay", () => {
+  const { room, clock } = open();
+  const left: number[] = [];
+  for (let n = 0; n < 100; n++) {
+    const place = room.enter("127.0.0.1");
+    if (place === null) throw new Error("there must be room");
+    place.connection = {
+      idleSince: n % 10 === 0 ? null : 100 - n,
+      leave: () => {
+        left.push(n);
+        place.release();
+      },
+    };
+  }
+  expect(room.enter("192.0.2.1")).not.toBeNull();
+  expect(left).toEqual([99, 98, 97, 96, 95, 94, 93]);
+  expect(room.closings.room).toBe(7);
+  // All of a second's room is taken, and nothing is looked for again before the next.
+  while (room.open < room.max) room.enter("127.0.0.1");
+  expect(room.enter("192.0.2.2")).toBeNull();
+  clock.advance(1_000);
+  expect(room.enter("192.0.2.2")).not.toBeNull();
+  expect(left).toHaveLength(14);
+});
+
+test("an address that has its share closes its own idle connections, and no other's", () => {
+  const { room, clock } = open({ perAddressMax: 4 });
+  const left: string[] = [];
+  for (const address of ["192.0.2.1", "192.0.2.2"]) {
+    for (const place of fill(room, address)) {
+      const leave = (): void => {
+        left.push(address);
+        place.release();
+      };
+      place.connection = { idleSince: 1, leave };
+    }
+  }
+  expect(room.enter("192.0.2.2")).toBeNull();
+  clock.advance(1_000);
+  expect(room.enter("192.0.2.2")).not.toBeNull();
+  expect(left).toEqual(["192.0.2.2"]);
+});

@@ -1,0 +1,137 @@
+import { addressKey, bounds } from "#core/index.ts";
+import type { Clock } from "#ports/index.ts";
+
+export interface ConnectionLimits {
+  /** Connections in all. */
+  readonly max: number;
+  /** Those of one address, at most; null: no bound beside its share. */
+  readonly perAddressMax: number | null;
+  /** Many callers come from there: proxies in front of us, and this machine. Its connections count in all alone. */
+  readonly isShared: (address: string) => boolean;
+}
+
+export type ConnectionRefusal = "address" | "all";
+/** Why the gateway has closed a connection: to make room for another, or because its caller sent or read too slowly. */
+export type ConnectionClosing = "room" | "slow_sender" | "slow_reader";
+
+/** What can make room. */
+export interface IdleConnection {
+  /** Rises with the last use; null: a request is under way. */
+  readonly idleSince: number | null;
+  /** Closes it where it is idle. */
+  leave(): void;
+}
+
+interface Address {
+  readonly places: Set<ConnectionPlace>;
+  searchedMs: number;
+}
+
+/** What one connection takes, from its first packet on. */
+export class ConnectionPlace {
+  /** null: TLS is not agreed upon yet. */
+  connection: IdleConnection | null = null;
+  readonly #leave: (place: ConnectionPlace) => void;
+
+  constructor(leave: (place: ConnectionPlace) => void) {
+    this.#leave = leave;
+  }
+
+  /** May be called again. */
+  release(): void {
+    this.#leave(this);
+  }
+}
+
+/**
+ * The connections of callers, bounded in all and for each address (a /64 of IPv6): an address may have as many as it leaves free for
+ * others. Where a bound is reached, connections that have been idle for the longest time make room, once a second; what is open and
+ * in use stays.
+ */
+export class CallerConnections {
+  readonly max: number;
+  readonly refusals: Record<ConnectionRefusal, number> = { address: 0, all: 0 };
+  readonly closings: Record<ConnectionClosing, number> = { room: 0, slow_sender: 0, slow_reader: 0 };
+  readonly #limits: ConnectionLimits;
+  readonly #clock: Pick<Clock, "monotonic">;
+  readonly #addresses = new Map<string, Address>();
+  #open = 0;
+  #searchedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(limits: ConnectionLimits, clock: Pick<Clock, "monotonic">) {
+    this.max = limits.max;
+    this.#limits = limits;
+    this.#clock = clock;
+  }
+
+  get open(): number {
+    return this.#open;
+  }
+
+  /** For a new connection; null: it must be closed. */
+  enter(remoteAddress: string): ConnectionPlace | null {
+    const key = addressKey(remoteAddress);
+    if (this.#isAddressFull(key) && !this.#limits.isShared(remoteAddress)) {
+      this.#makeRoomOf(key);
+      if (this.#isAddressFull(key)) return this.#refuse("address");
+    }
+    if (this.#open >= this.max) {
+      this.#makeRoom();
+      if (this.#open >= this.max) return this.#refuse("all");
+    }
+    return this.#add(key);
+  }
+
+  #add(key: string): ConnectionPlace {
+    const address = this.#addresses.get(key) ?? { places: new Set(), searchedMs: Number.NEGATIVE_INFINITY };
+    this.#addresses.set(key, address);
+    const { places } = address;
+    const place = new ConnectionPlace((left) => {
+      if (!places.delete(left)) return;
+      this.#open--;
+      if (places.size === 0) this.#addresses.delete(key);
+    });
+    places.add(place);
+    this.#open++;
+    return place;
+  }
+
+  /** The first connection of an address is in nobody's way. */
+  #isAddressFull(key: string): boolean {
+    const size = this.#addresses.get(key)?.places.size ?? 0;
+    const { perAddressMax } = this.#limits;
+    return size > 0 && (size >= (perAddressMax ?? size + 1) || size >= this.max - this.#open - 1);
+  }
+
+  #makeRoomOf(key: string): void {
+    const address = this.#addresses.get(key);
+    const nowMs = this.#clock.monotonic();
+    if (address === undefined || nowMs < address.searchedMs + bounds.connectionSearchMs) return;
+    address.searchedMs = nowMs;
+    this.#closeIdle([...address.places]);
+  }
+
+  #makeRoom(): void {
+    const nowMs = this.#clock.monotonic();
+    if (nowMs < this.#searchedMs + bounds.connectionSearchMs) return;
+    this.#searchedMs = nowMs;
+    this.#closeIdle([...this.#addresses.values()].flatMap(({ places }) => [...places]));
+  }
+
+  /** A part of them at a time: each search costs as much as there are connections. */
+  #closeIdle(places: readonly ConnectionPlace[]): void {
+    const idle = places.filter((place) => (place.connection?.idleSince ?? null) !== null);
+    idle.sort((one, other) => (one.connection?.idleSince ?? 0) - (other.connection?.idleSince ?? 0));
+    for (const place of idle.slice(0, Math.ceil(places.length / bounds.connectionSearchParts))) {
+      this.closings.room++;
+      place.connection?.leave();
+      // By TLS its caller has to answer before it is closed.
+      place.release();
+    }
+  }
+
+  #refuse(cause: ConnectionRefusal): null {
+    this.refusals[cause]++;
+    return null;
+  }
+}
