@@ -1,15 +1,12 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import type { Environment } from "#config/index.ts";
 import { bounds, type LedgerExportPlace } from "#core/index.ts";
 import { networkOf } from "#main/network.ts";
 import { openLedgerObjects } from "#main/open-ledger-objects.ts";
-import { placeOf } from "#main.ts";
-import { closeDatabase, ledgerExportPlace, openDatabase, openPlace, schemaState } from "#storage/index.ts";
+import { ledgerExportPlace } from "#storage/index.ts";
 import { createTransport } from "#upstream/index.ts";
 import { causeLine } from "../failure-line.ts";
 import { type Check, fail, ok, warn } from "./finding.ts";
+import { lookAtDatabase } from "./look-at-database.ts";
 
 /** Beside the manifests: readers of such buckets pass over names that begin so. */
 const probeName = "_doctor.txt";
@@ -22,7 +19,7 @@ const name = "ledger export";
 export const ledgerExportCheck: Check = async ({ environment, clock }) => {
   let place: LedgerExportPlace | null;
   try {
-    place = await placeInForce(environment);
+    place = await lookAtDatabase(environment, ledgerExportPlace);
   } catch {
     return [warn(name, "where the ledger is copied to cannot be read", "see the checks of the database")];
   }
@@ -46,18 +43,3 @@ export const ledgerExportCheck: Check = async ({ environment, clock }) => {
     stop();
   }
 };
-
-/** Of the settings in force, without a change to the database. A database of an earlier version has them where this one has. */
-async function placeInForce(environment: Environment): Promise<LedgerExportPlace | null> {
-  const path = join(environment.dataDir, "sluice.db");
-  const isFile = environment.databaseUrl === null;
-  if (isFile && !existsSync(path)) return null;
-  const database = isFile
-    ? openDatabase({ path, create: false })
-    : await openPlace(placeOf(environment), { isChecked: true, poolSize: 1 });
-  try {
-    return (await schemaState(database)).state === "empty" ? null : await ledgerExportPlace(database);
-  } finally {
-    await closeDatabase(database);
-  }
-}
