@@ -22,7 +22,7 @@ import { letGo, systemClock } from "#system/index.ts";
 import { createWorkerLink, processChannel, type WorkerLink } from "#workers/index.ts";
 import { CannotStart } from "./main/cannot-start.ts";
 import { startCertificate } from "./main/certificate.ts";
-import { applyConfigFile, logRemovals, watchConfig } from "./main/config-source.ts";
+import { applyAtStart, logRemovals, watchConfig } from "./main/config-source.ts";
 import { type Control, openControl } from "./main/control.ts";
 import { Ending } from "./main/ending.ts";
 import { starterProviders } from "./main/first-start.ts";
@@ -38,6 +38,7 @@ import { watchCertificate } from "./main/watch-certificate.ts";
 
 export { readCatalogueFrom } from "./main/catalogue-source.ts";
 export { CertificateUnusable, readCertificate } from "./main/certificate.ts";
+export { configWarnings } from "./main/config-warnings.ts";
 export { type Control, openControl, placeOf } from "./main/control.ts";
 export { kindCheck } from "./main/kind-check.ts";
 export { networkOf } from "./main/network.ts";
@@ -93,13 +94,21 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
     processes = await openProcesses({ ...options, control });
     let state = "";
     let appliedAtStart: ApplyReport = [];
+    let refused: string | null = null;
     if (environment.configFile !== null) {
       state = await fileState(environment.configFile);
       const { variables } = options;
       shared = sharedConfig({ file: environment.configFile, environment, control, processes, variables });
       if (shared === null)
-        appliedAtStart = await applyConfigFile(environment.configFile, { environment, variables, controlStore });
-      else await shared.start();
+        ({ report: appliedAtStart, refused } = await applyAtStart(environment.configFile, {
+          ...control,
+          environment,
+          variables,
+        }));
+      else {
+        await shared.start();
+        ({ refused } = shared);
+      }
     }
     // The file may have declared one.
     const governed = environment.administrator !== null || (await control.people.administratorExists());
@@ -121,6 +130,7 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
       directory,
       version: options.version,
       revision: options.revision,
+      configRefused: refused !== null,
       randomToken: () => randomBytes(32).toString("base64url"),
       onSetUp: () => secrets.remove(),
       onFatal: (error) => broken.reject(error),
@@ -132,6 +142,7 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
     if (shared !== null) watch = shared.watch(gateway.observer, refreshed);
     else if (environment.configFile !== null) {
       logRemovals(gateway.observer, appliedAtStart);
+      if (refused !== null) gateway.observer.configReload("refused", refused);
       watch = watchConfig(environment.configFile, {
         environment,
         variables: options.variables,
@@ -148,7 +159,17 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
       certificateWatch = watchCertificate(tls, { first: certificate, clock: control.clock, observer, changed });
     }
     const { announcement } = await import("./main/announcement.ts");
-    const told = await announcement({ environment, control, processes, gateway, secrets, found, unused, ...options });
+    const told = await announcement({
+      environment,
+      control,
+      processes,
+      gateway,
+      secrets,
+      found,
+      unused,
+      refused,
+      ...options,
+    });
     if (link === null) options.print(told);
     else link.ready(told);
     gateway.observer.log("info", "The gateway takes calls.", {

@@ -253,3 +253,36 @@ test("a start with a config file that is not valid names every problem of it, a 
   for (const word of ["opena", "nobody", "colour"]) expect(lines.filter((line) => line.includes(word))).toHaveLength(1);
   expect(lines.at(-1)).toStartWith("sluice: ");
 });
+
+test("a config file that is refused ends a first start; later the configuration before it stays in force", async () => {
+  const config = join(folder, "refused.yaml");
+  const env = await environment(join(folder, "refused"), { SLUICE_CONFIG: config });
+  const key = "sk-sluice-of-the-file-000000000000";
+  const good = [
+    "providers: [{ id: demo, kind: demo }]",
+    "models: [{ name: told, deployments: [{ provider: demo }] }]",
+    `workspaces: [{ slug: acme, keys: [{ name: ci, group: default, secret: ${key} }], groups: [{ name: default }] }]`,
+  ].join("\n");
+  const bad = "models: [{ name: told, deployments: [] }]";
+  writeFileSync(config, bad);
+  expect(await refusal(env)).toContain("models[0].deployments");
+  writeFileSync(config, good);
+  await stopped(await started(env));
+  // The second would remove too much of what the file owns.
+  for (const [text, problem] of [
+    [bad, "models[0].deployments"],
+    ["models: []\nworkspaces: []\nproviders: []", "no longer declares"],
+  ] as const) {
+    writeFileSync(config, text);
+    const child = await started(env);
+    expect(child.output()).toContain(`${config} (REFUSED; what was applied before is in force)`);
+    expect(child.output()).toContain(problem);
+    expect(await modelsFor(env, key)).toContain("told");
+    const at = `http://127.0.0.1:${env.SLUICE_PORT}`;
+    expect(await (await fetch(`${at}/readyz`)).text()).toContain("the config file was refused");
+    const metrics = await (await fetch(`${at}/metrics`)).text();
+    expect(metrics).toContain("sluice_config_file_valid 0");
+    expect(metrics).toContain("sluice_config_file_last_good_timestamp_seconds 0");
+    await stopped(child);
+  }
+});

@@ -17,21 +17,26 @@ export class ConfigInvalid extends Error {
   readonly unlisted: number;
 
   constructor(file: string, problems: readonly Problem[], listedMax: number) {
-    const inOrder = [...problems].sort((a, b) => a.line - b.line || a.column - b.column);
-    const [first] = inOrder;
+    const sorted = inOrder(problems);
+    const [first] = sorted;
     const others = problems.length - 1;
     const more = others === 0 ? "" : ` (and ${others} more ${others === 1 ? "problem" : "problems"})`;
     super(first === undefined ? `${file} is invalid` : `${problemLine(first)}${more}`);
     this.file = file;
-    this.problems = Object.freeze(inOrder.slice(0, listedMax));
+    this.problems = Object.freeze(sorted.slice(0, listedMax));
     this.unlisted = Math.max(0, problems.length - listedMax);
   }
 
   /** One line for each problem. */
   get lines(): readonly string[] {
-    const lines = this.problems.map(problemLine);
+    const lines = this.problems.map((problem) => problemLine(problem));
     return this.unlisted > 0 ? [...lines, `${this.file}: ${this.unlisted} more problems`] : lines;
   }
+}
+
+/** By where they stand in the file. */
+export function inOrder(problems: readonly Problem[]): readonly Problem[] {
+  return problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
 }
 
 /** Path of a value as people write it: `models[0].name`, `settings["a b"]`. */
@@ -45,8 +50,8 @@ export function dataPath(path: readonly PropertyKey[]): string {
   return text;
 }
 
-function problemLine(problem: Problem): string {
+export function problemLine(problem: Problem, word = ""): string {
   const at = problem.line > 0 ? `:${problem.line}:${problem.column}` : "";
   const path = problem.path === "" ? "" : `${problem.path}: `;
-  return `${problem.file}${at}: ${path}${problem.message}`;
+  return `${problem.file}${at}: ${word}${path}${problem.message}`;
 }

@@ -12,7 +12,7 @@
 
 export { didYouMean } from "./closest-name.ts";
 export type { Problem } from "./config-invalid.ts";
-export { ConfigInvalid } from "./config-invalid.ts";
+export { ConfigInvalid, problemLine } from "./config-invalid.ts";
 export type { Environment, ProviderVariables } from "./environment.ts";
 export { EnvironmentInvalid, readEnvironment } from "./environment.ts";
 export type { Variables } from "./expand-variables.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import type { ConfigFile } from "@sluice/contract/config-file";
 import { bounds } from "#core/index.ts";
-import { ConfigInvalid } from "./config-invalid.ts";
+import { ConfigInvalid, type Problem } from "./config-invalid.ts";
 import { EnvironmentInvalid } from "./environment.ts";
 import type { Variables } from "./expand-variables.ts";
 import type { ConfigCheck } from "./parse-config.ts";
@@ -15,25 +15,28 @@ export interface LoadedConfig {
   readonly config: ConfigFile;
   /** SHA-256 of the file's bytes, hex: the same bytes mean the same file (variables may still have changed). */
   readonly digest: string;
+  /** What is valid and cannot work. */
+  readonly warnings: readonly Problem[];
 }
 
 /**
  * Reads, expands and checks a config file (YAML or JSON). `checks` are further rules, such as which kinds of provider
- * exist. Throws ConfigInvalid with every problem, also when the file cannot be read.
+ * exist; `warn` finds what is valid and cannot work. Throws ConfigInvalid with every problem, also when the file cannot be read.
  */
 export async function loadConfigFile(
   file: string,
   variables: Variables,
   checks: readonly ConfigCheck[] = [],
+  warn?: ConfigCheck,
 ): Promise<LoadedConfig> {
   const bytes = await readBytes(file);
   const text = decode(bytes, file);
   const all = await withNamedFiles(text, file, variables);
   // The parser and the schema are loaded with the first file: most commands, and a gateway without one, need neither.
-  const { parseConfig } = await import("./parse-config.ts");
+  const { parseWithWarnings } = await import("./parse-config.ts");
   return {
     file,
-    config: parseConfig(text, file, all, checks),
+    ...parseWithWarnings(text, file, all, checks, warn),
     digest: createHash("sha256").update(bytes).digest("hex"),
   };
 }

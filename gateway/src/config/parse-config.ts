@@ -1,7 +1,7 @@
 import { type ConfigFile, configSchema } from "@sluice/contract/config-file";
 import { type Conflict, conflictsOf } from "@sluice/contract/words";
 import { bounds, keyConflicts } from "#core/index.ts";
-import { ConfigInvalid, dataPath, type Problem } from "./config-invalid.ts";
+import { ConfigInvalid, dataPath, inOrder, type Problem } from "./config-invalid.ts";
 import { type Expansion, expandVariables, type Variables } from "./expand-variables.ts";
 import { salvagedConfig } from "./salvage.ts";
 import { schemaProblems } from "./schema-problems.ts";
@@ -18,6 +18,17 @@ export function parseConfig(
   variables: Variables,
   checks: readonly ConfigCheck[] = [],
 ): ConfigFile {
+  return parseWithWarnings(text, file, variables, checks).config;
+}
+
+/** The same, with what `warn` finds in a configuration that is valid, in the order of its lines. */
+export function parseWithWarnings(
+  text: string,
+  file: string,
+  variables: Variables,
+  checks: readonly ConfigCheck[],
+  warn: ConfigCheck = () => [],
+): { readonly config: ConfigFile; readonly warnings: readonly Problem[] } {
   if (/^\s*$/.test(text)) refuse(file, [{ file, line: 0, column: 0, path: "", message: emptyMessage }]);
   const source = readYaml(text);
   if (source.faults.length > 0) {
@@ -48,7 +59,8 @@ export function parseConfig(
     }
   }
   if (problems.length > 0 || !parsed.success) refuse(file, problems);
-  return deepFreeze(parsed.data);
+  const warnings = warn(parsed.data).map((found) => located({ ...found, unknownField: null }, source, expansion, file));
+  return { config: deepFreeze(parsed.data), warnings: inOrder(warnings) };
 }
 
 const emptyMessage = "the file is empty; write {} for a configuration without objects";

@@ -10,7 +10,8 @@ import { inTurn } from "./in-turn.ts";
 import { shownOrigin } from "./listeners.ts";
 import type { Processes } from "./processes.ts";
 
-export interface AnnouncementOptions extends Pick<BannerFacts, "found" | "unused" | "version" | "revision"> {
+export interface AnnouncementOptions
+  extends Pick<BannerFacts, "found" | "unused" | "version" | "revision" | "refused"> {
   readonly environment: Environment;
   readonly control: Control;
   readonly processes: Processes;
@@ -55,6 +56,7 @@ export async function announcement(dependencies: AnnouncementOptions): Promise<s
     dataDir: environment.dataDir,
     upgrade: control.upgrade,
     configFile: environment.configFile,
+    refused: dependencies.refused,
     recovered: gateway.recovered,
   };
   return json ? bannerLine(facts, control.clock.now()) : banner(facts);

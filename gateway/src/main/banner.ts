@@ -19,6 +19,8 @@ export interface BannerFacts {
   readonly catalog: Catalog;
   readonly dataDir: string;
   readonly configFile: string | null;
+  /** Why the config file was refused; what was applied before is in force. */
+  readonly refused: string | null;
   /** What was done to bring the database up to this version. */
   readonly upgrade: { readonly ran: readonly string[]; readonly copy: string | null };
   readonly recovered: number;
@@ -36,7 +38,11 @@ export function banner(facts: BannerFacts): string {
     ...consoleLines(facts),
     `  Reference  ${facts.consoleUrl}/docs`,
     `  Data       ${facts.dataDir}`,
-    ...(facts.configFile === null ? [] : [`  Config     ${facts.configFile} (watched)`]),
+    ...(facts.configFile === null
+      ? []
+      : [
+          `  Config     ${facts.configFile} (${facts.refused === null ? "watched" : "REFUSED; what was applied before is in force"})`,
+        ]),
     `  Providers  ${listed(providers, "none yet")}${facts.found.length > 0 ? `, found: ${facts.found.join(", ")}` : ""}`,
     ...(facts.unused.length === 0
       ? []
@@ -76,6 +82,7 @@ export function bannerLine(facts: BannerFacts, now: number): string {
     first_key_file: file(facts.firstKey),
     data: facts.dataDir,
     config: facts.configFile ?? undefined,
+    config_refused: facts.refused ?? undefined,
     providers: [...facts.catalog.providers.keys()],
     models: [...facts.catalog.models.keys()].slice(0, modelsMax),
     found: facts.found,

@@ -9,14 +9,14 @@ export class ConfigFile implements ConfigFacts {
   readonly path: string | null;
   readonly #clock: Clock;
   #last: ReturnType<ConfigFacts["lastReload"]> = null;
-  /** When the file was last read and not refused. */
+  /** When the file was last read and not refused; 0: not since the start. */
   #lastGoodAt: number;
 
-  constructor(path: string | null, clock: Clock) {
+  /** `isApplied`: the start has applied it. */
+  constructor(path: string | null, clock: Clock, isApplied = true) {
     this.path = path;
     this.#clock = clock;
-    // A gateway does not start on a file that it refuses.
-    this.#lastGoodAt = clock.now();
+    this.#lastGoodAt = isApplied ? clock.now() : 0;
   }
 
   async text(): Promise<string | null> {

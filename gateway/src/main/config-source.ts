@@ -2,6 +2,7 @@ import type { Variables } from "#config/index.ts";
 import { ConfigInvalid, type ConfigWatch, type Environment, loadConfigFile, watchConfigFile } from "#config/index.ts";
 import type { ApplyReport, Clock, ControlStore, Observer } from "#ports/index.ts";
 import { ConfigConflict } from "#storage/index.ts";
+import type { Control } from "./control.ts";
 import { kindCheck } from "./kind-check.ts";
 
 export interface ConfigSourceOptions {
@@ -21,11 +22,38 @@ interface Applying {
   readonly controlStore: ControlStore;
 }
 
-/** Applies the config file once. Throws ConfigInvalid or ConfigConflict; then nothing was changed. */
-export async function applyConfigFile(
+/**
+ * Applies the config file at the start. A file that is refused stops a first start; where an earlier one was applied, that stays in
+ * force, since a gateway that ended for another reason must come back. `refused` says why then.
+ */
+export async function applyAtStart(
   file: string,
-  { environment, variables, controlStore }: Applying,
-): Promise<ApplyReport> {
+  options: Applying & Pick<Control, "facts" | "clock">,
+): Promise<{ readonly report: ApplyReport; readonly refused: string | null }> {
+  const { facts, clock } = options;
+  try {
+    const report = await applyConfigFile(file, options);
+    await facts.write(appliedFact, new Date(clock.now()).toISOString());
+    return { report, refused: null };
+  } catch (thrown) {
+    if (!isRefusal(thrown) || (await facts.read(appliedFact)) === null) throw thrown;
+    return { report: [], refused: refusalText(thrown) };
+  }
+}
+
+const appliedFact = "config_file.applied_at";
+
+export function isRefusal(thrown: unknown): thrown is ConfigInvalid | ConfigConflict {
+  return thrown instanceof ConfigInvalid || thrown instanceof ConfigConflict;
+}
+
+/** Every problem, a line each. */
+export function refusalText(refusal: ConfigInvalid | ConfigConflict): string {
+  return refusal instanceof ConfigInvalid ? refusal.lines.join("\n") : refusal.message;
+}
+
+/** Applies the config file once. Throws ConfigInvalid or ConfigConflict; then nothing was changed. */
+async function applyConfigFile(file: string, { environment, variables, controlStore }: Applying): Promise<ApplyReport> {
   const { config } = await loadConfigFile(file, variables, [kindCheck]);
   return await controlStore.apply(config, `file ${file}`, { refuseLargeRemovals: !environment.configPrune });
 }
@@ -52,8 +80,8 @@ export function watchConfig(file: string, options: ConfigSourceOptions): ConfigW
       observer.configReload("applied", report.map(({ text }) => text).join("; "));
       logRemovals(observer, report);
     } catch (thrown) {
-      if (!(thrown instanceof ConfigInvalid || thrown instanceof ConfigConflict)) throw thrown;
-      observer.configReload("refused", thrown instanceof ConfigInvalid ? thrown.lines.join("\n") : thrown.message);
+      if (!isRefusal(thrown)) throw thrown;
+      observer.configReload("refused", refusalText(thrown));
     }
   };
   return watchConfigFile(file, reload, {

@@ -49,6 +49,8 @@ export interface GatewayOptions {
   readonly version: string;
   /** As in ServeOptions; left out: `unknown`. */
   readonly revision?: string;
+  /** The config file was refused at the start; what was applied before is in force. */
+  readonly configRefused?: boolean;
   readonly randomToken: () => string;
   /** Somebody has made the first administrator with the link. */
   readonly onSetUp?: () => void;

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLeadership } from "#coordination/index.ts";
 import type { Leadership, Observer } from "#ports/index.ts";
+import { ConfigConflict } from "#storage/index.ts";
 import { until } from "../../../test/until.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import type { Control } from "./control.ts";
@@ -63,6 +64,7 @@ function process(apply: () => Promise<readonly string[]>, other: { isThere: bool
   } as unknown as Observer;
   return {
     start: async () => await shared?.start(),
+    refused: () => shared?.refused ?? null,
     watch: () => shared?.watch(observer, async () => undefined),
     told,
     /** Goes on until it is so. */
@@ -136,4 +138,32 @@ test("a change of the file between the start and the beginning of the watch is a
   const watch = one.watch();
   await one.passing(() => applied > 1);
   await watch?.close();
+});
+
+test("a start with a file that is refused goes on where one was applied before, and says so; else it ends", async () => {
+  writeFileSync(file, `{ "providers": 5 }`);
+  const one = process(async () => []);
+  await one.start();
+  expect(one.refused()).toContain("providers");
+  const watch = one.watch();
+  await one.passing(() => one.facts.length > 1);
+  // What others ask for at their start: by whom it was applied, under this lease.
+  expect(one.applied()).toEqual({ by: "proc_b", fence: 2, digest: "{}" });
+  expect(one.told.some((line) => line.startsWith("refused: ") && line.includes("providers"))).toBe(true);
+  await watch?.close();
+  await leadership?.close();
+  const first = process(async () => []);
+  first.facts.length = 0;
+  await expect(first.start()).rejects.toThrow("providers");
+});
+
+test("so does a start with a file that may not be applied", async () => {
+  const refusal = new ConfigConflict([{ path: [], message: "too much would be removed" }]);
+  const one = process(() => Promise.reject(refusal));
+  await one.start();
+  expect(one.refused()).toContain("too much");
+  await leadership?.close();
+  const first = process(() => Promise.reject(refusal));
+  first.facts.length = 0;
+  await expect(first.start()).rejects.toThrow("too much");
 });

@@ -1,5 +1,6 @@
+import type { ConfigFile } from "@sluice/contract/config-file";
 import {
-  ConfigInvalid,
+  type ConfigInvalid,
   type ConfigWatch,
   type Environment,
   fileState,
@@ -9,9 +10,9 @@ import {
 } from "#config/index.ts";
 import { bounds } from "#core/index.ts";
 import type { ApplyReport, KeptLease, Observer } from "#ports/index.ts";
-import { ConfigConflict } from "#storage/index.ts";
+import type { ConfigConflict } from "#storage/index.ts";
 import { CannotStart } from "./cannot-start.ts";
-import { logRemovals } from "./config-source.ts";
+import { isRefusal, logRemovals, refusalText } from "./config-source.ts";
 import type { Control } from "./control.ts";
 import { kindCheck } from "./kind-check.ts";
 import type { Processes } from "./processes.ts";
@@ -61,11 +62,14 @@ export class SharedConfig {
     this.#options = options;
   }
 
-  /** Resolves when the file is applied, here or by another process. Throws as loading and applying does; then nothing changed. */
+  /**
+   * Resolves when the file is applied, here or by another process. A file that is refused stops a first start, and throws; where one was
+   * applied before, that stays in force.
+   */
   async start(): Promise<void> {
     const { file, processes } = this.#options;
     this.#state = await fileState(file);
-    const own = await this.#load();
+    const own = await this.#loadAtStart();
     const first = Promise.withResolvers<null>();
     // Whoever waits hears of it below.
     first.promise.catch(() => undefined);
@@ -78,6 +82,7 @@ export class SharedConfig {
         this.#lease = null;
       }
     });
+    if (own === null) return;
     try {
       const elsewhere = await Promise.race([first.promise, this.#appliedElsewhere()]);
       if (elsewhere !== null && elsewhere.digest !== this.#digestOf(own)) this.#differs = elsewhere;
@@ -91,11 +96,32 @@ export class SharedConfig {
     try {
       if (await this.#apply()) first.resolve(null);
     } catch (thrown) {
-      if (!this.#isStarted) return first.reject(thrown);
+      if (!this.#isStarted && !(await this.#mayGoOn(thrown))) return first.reject(thrown);
       if (!isRefusal(thrown)) throw thrown;
       this.#refuse(thrown);
       await this.#leaveInForce(lease);
+      first.resolve(null);
     }
+  }
+
+  /** Null: it is refused, and what was applied before stays in force. */
+  async #loadAtStart(): Promise<ConfigFile | null> {
+    try {
+      return await this.#load();
+    } catch (thrown) {
+      if (!isRefusal(thrown) || !(await this.#mayGoOn(thrown))) throw thrown;
+      this.#refuse(thrown);
+      this.#isStarted = true;
+      return null;
+    }
+  }
+
+  async #mayGoOn(thrown: unknown): Promise<boolean> {
+    return isRefusal(thrown) && (await this.#applied()) !== null;
+  }
+
+  get refused(): string | null {
+    return this.#refused;
   }
 
   /** What another process had applied stays in force. Who starts now waits for the word of whoever has the lease. */
@@ -186,7 +212,7 @@ export class SharedConfig {
   }
 
   #refuse(thrown: ConfigInvalid | ConfigConflict): void {
-    const detail = thrown instanceof ConfigInvalid ? thrown.lines.join("\n") : thrown.message;
+    const detail = refusalText(thrown);
     if (this.#observer === null) this.#refused = detail;
     else this.#observer.configReload("refused", detail);
   }
@@ -223,10 +249,6 @@ export class SharedConfig {
   #pause(): Promise<void> {
     return new Promise((resolve) => void this.#options.control.clock.after(bounds.startTurnLookMs, resolve));
   }
-}
-
-function isRefusal(thrown: unknown): thrown is ConfigInvalid | ConfigConflict {
-  return thrown instanceof ConfigInvalid || thrown instanceof ConfigConflict;
 }
 
 /** The lease may have been lost, or given up, while the file was being applied. */

@@ -43,11 +43,11 @@ export { type JournalDirectory, openJournalDirectory } from "./journal/journal-d
 export { abandonedJournals, openJournalSlot, readJournal } from "./journal/journal-slots.ts";
 export { createOpenAttemptStore } from "./journal/open-attempt-store.ts";
 export { createRemoteJournal } from "./journal/remote-journal.ts";
-export { countNotInLedger } from "./ledger/not-in-ledger.ts";
 export { createInstances } from "./leases/instances.ts";
 export { assertLease, createLeases, LeaseLost } from "./leases/leases.ts";
 export { createSharedFacts } from "./leases/shared-facts.ts";
 export { createLedgerStore } from "./ledger/ledger-store.ts";
+export { countNotInLedger } from "./ledger/not-in-ledger.ts";
 export { createUpstreamObjectStore } from "./ledger/upstream-object-store.ts";
 export { createExportedHours } from "./ledger-export/exported-hours.ts";
 export { createLedgerReader } from "./ledger-export/ledger-reader.ts";

@@ -2,13 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  closeDatabase,
-  createJournal,
-  createLedgerStore,
-  openDatabase,
-  openJournalDirectory,
-} from "#storage/index.ts";
+import { closeDatabase, createJournal, createLedgerStore, openDatabase, openJournalDirectory } from "#storage/index.ts";
 import { sluice } from "../../../test/command-line.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
 import { noDrain } from "../../../test/ledger/drain-in-place.ts";

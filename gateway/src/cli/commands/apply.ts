@@ -1,10 +1,11 @@
 import type { Command } from "commander";
-import { ConfigInvalid, loadConfigFile } from "#config/index.ts";
+import { ConfigInvalid, loadConfigFile, problemLine } from "#config/index.ts";
+import { systemClock } from "#system/index.ts";
 import { CommandTold } from "../command-failed.ts";
 import { planLines, shownPlan } from "../config-plan.ts";
 import { refuseConfig } from "../config-problems.ts";
 import { environmentOf, withControl } from "../open.ts";
-import { report } from "../report.ts";
+import { report, wantsJson } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface ApplyCommandOptions {
@@ -20,12 +21,15 @@ export function addApply(program: Command, terminal: Terminal): void {
     .option("--prune", "suspend whatever the file no longer declares, however much it is")
     .option("--dry-run", "print what would change, and change nothing; status 2 when something would")
     .action(async (file: string, options: ApplyCommandOptions, command: Command) => {
-      const { kindCheck } = await import("#main.ts");
+      const { configWarnings, kindCheck } = await import("#main.ts");
       // Before the data directory is opened, so that a wrong file leaves no trace.
-      const { config } = await loadConfigFile(file, terminal.variables, [kindCheck]).catch((thrown: unknown) => {
+      const warn = configWarnings(systemClock.now());
+      const loading = loadConfigFile(file, terminal.variables, [kindCheck], warn);
+      const { config, warnings } = await loading.catch((thrown: unknown) => {
         if (!(thrown instanceof ConfigInvalid)) throw thrown;
         return refuseConfig(terminal, command, file, thrown);
       });
+      if (!wantsJson(command)) for (const each of warnings) terminal.complain(problemLine(each, "warning: "));
       const actor = `file ${file}`;
       if (options.dryRun === true) {
         const existing = { create: false };
@@ -35,9 +39,14 @@ export function addApply(program: Command, terminal: Terminal): void {
           existing,
         );
         const { changes, unchanged } = shownPlan(plan.changes, config);
-        const warnings = plan.largeRemovals.map(({ message }) => message);
-        const lines = [...planLines({ changes, unchanged }), ...warnings.map((message) => `needs --prune: ${message}`)];
-        await report(terminal, command, { file, changes, unchanged, warnings }, lines);
+        const removals = plan.largeRemovals.map(({ message }) => message);
+        const lines = [...planLines({ changes, unchanged }), ...removals.map((message) => `needs --prune: ${message}`)];
+        await report(
+          terminal,
+          command,
+          { file, changes, unchanged, warnings: [...removals, ...warnings.map((each) => problemLine(each))] },
+          lines,
+        );
         if (changes.length > 0) throw new CommandTold(2);
         return;
       }
@@ -48,6 +57,11 @@ export function addApply(program: Command, terminal: Terminal): void {
         { create: true },
       );
       const changes = done.map(({ text }) => text);
-      await report(terminal, command, { file, changes }, changes.length === 0 ? ["nothing changed"] : changes);
+      await report(
+        terminal,
+        command,
+        { file, changes, warnings },
+        changes.length === 0 ? ["nothing changed"] : changes,
+      );
     });
 }
