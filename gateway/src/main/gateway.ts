@@ -14,7 +14,6 @@ import {
   createSpool,
   openReports,
   openStaticFiles,
-  pruneAudit,
   watchDatabase,
 } from "#storage/index.ts";
 import { letGo, steadyClock } from "#system/index.ts";
@@ -29,8 +28,6 @@ import { openDemoUpstream } from "./demo-upstream.ts";
 import { depart } from "./departure.ts";
 import { Ending } from "./ending.ts";
 import type { Gateway, GatewayOptions, Leave } from "./gateway-options.ts";
-import { startLedgerExport } from "./ledger-export.ts";
-import { keepLedger } from "./ledger-upkeep.ts";
 import { letGoAtRest } from "./let-go-at-rest.ts";
 import { limitUsageRow } from "./limit-usage-row.ts";
 import { callsUrlOf, consoleOrigin, consoleUrl, type Listeners, openListenersInTurn } from "./listeners.ts";
@@ -45,14 +42,13 @@ import { openRouter } from "./open-router.ts";
 import { openAgentTelemetry, openTelemetry } from "./open-telemetry.ts";
 import { periodSpend } from "./period-spend.ts";
 import { openProcesses } from "./processes.ts";
-import { pruneDaily } from "./pruning.ts";
 import { readiness } from "./readiness.ts";
-import { refreshCatalogue } from "./refresh-catalogue.ts";
 import { settleDown } from "./settle-down.ts";
 import { sharedAccounts } from "./shared-accounts.ts";
 import { sharedSetup } from "./shared-setup.ts";
 import { openSignIn, useOidc } from "./sign-in.ts";
 import { staticRoots } from "./static-roots.ts";
+import { startUpkeep } from "./upkeep.ts";
 import { numbersOf } from "./worker-numbers.ts";
 
 /** Builds the whole gateway around an open control side. The port opens last, when every promise can be kept. */
@@ -298,16 +294,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     listeners: () => opened,
     certificateEndsAt: certificate === null ? null : () => certificate?.endsAt ?? 0,
   });
-  const stopUpkeep = keepLedger({ database, clock: steady, ledgerStore, observer, leadership });
-  const stopExport = startLedgerExport({
-    ...{ environment, control, catalog, transport, leadership, metrics, observer },
+  const stopUpkeep = startUpkeep({
+    ...{ environment, control, ledgerStore, catalog, explainer, transport, leadership, metrics, observer },
     clock: steady,
-  });
-  const refreshing = { controlStore, transport, clock, observer, leadership, metrics };
-  const stopRefreshing = refreshCatalogue(environment.catalogue, refreshing);
-  const stopPruning = pruneDaily({
-    ...{ clock: steady, ledgerStore, objectStore, explainer, catalog, observer, leadership },
-    pruneAudit: (beforeMs) => pruneAudit(database, beforeMs),
   });
   const endWork = async (ending: Ending): Promise<void> => {
     await ending.step("threads for bodies", () => offload.close());
@@ -320,10 +309,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await ending.step("journals of other processes", () => opening.stopAdoption());
     admission.close();
     await ending.step("reports", () => reports.close());
-    stopPruning();
-    await ending.step("sums of the ledger", () => stopUpkeep());
-    await ending.step("copies of the ledger", () => stopExport());
-    await ending.step("catalogue of prices", () => stopRefreshing());
+    await stopUpkeep(ending);
     await ending.step("leases and words to other processes", () => processes.close());
     await ending.step("explanations", () => explainer.close(bounds.lastBytesMs));
     recorder.flush();

@@ -18,6 +18,7 @@ export { createBucketObjects } from "./blobs/bucket-objects.ts";
 export { createDiskBlobStore } from "./blobs/disk-blob-store.ts";
 export { openBroadcast } from "./broadcast/open-broadcast.ts";
 export { pruneAudit } from "./changes/audit-prune.ts";
+export { auditEntriesAfter, type TailedAuditEntry } from "./changes/audit-tail.ts";
 export { createChangeFeed } from "./changes/change-feed.ts";
 export { ledgerExportPlace } from "./control/config-file/apply-settings.ts";
 export { ConfigConflict } from "./control/config-file/config-conflict.ts";

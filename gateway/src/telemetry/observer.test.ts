@@ -200,6 +200,17 @@ test("a level that is not asked for is not written", () => {
   expect(parsed().map((line) => line["msg"])).toEqual(["error"]);
 });
 
+test("audit entries are lines for other programs, and not in the pretty form", () => {
+  for (const [format, count] of [
+    ["json", 1],
+    ["pretty", 0],
+  ] as const) {
+    const { observer, lines } = setUp("info", format);
+    observer.log("info", "audit", { event: "audit", auditId: 1 });
+    expect(lines.length).toBe(count);
+  }
+});
+
 test("the pretty form is one line that cannot move the reader's cursor", () => {
   const { observer, lines } = setUp("info", "pretty");
   observer.log("warn", "Evil \u001b[2J\nline", {

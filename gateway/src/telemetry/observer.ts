@@ -137,7 +137,10 @@ function lineWriter({ format, write }: ObserverOptions): (lines: string) => void
   const pretty = format === "pretty" || (format === null && write === undefined && process.stderr.isTTY);
   if (!pretty) return out;
   return (lines) => {
-    for (const line of lines.split("\n")) if (line !== "") out(prettyLine(line));
+    for (const line of lines.split("\n")) {
+      const shown = line === "" ? "" : prettyLine(line);
+      if (shown !== "") out(shown);
+    }
   };
 }
 

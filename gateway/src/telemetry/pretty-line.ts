@@ -6,10 +6,14 @@ const levels: Readonly<Record<string, string>> = {
 };
 const dim = (text: string): string => `\u001b[2m${text}\u001b[22m`;
 
-/** One JSON line of the log as a person reads it: time of day, level, message, then the fields. */
+/**
+ * One JSON line of the log as a person reads it: time of day, level, message, then the fields. Empty of audit entries, which are for
+ * other programs: a person has the console.
+ */
 export function prettyLine(line: string): string {
   const parsed: unknown = JSON.parse(line);
   if (typeof parsed !== "object" || parsed === null) return line;
+  if ("event" in parsed && parsed.event === "audit") return "";
   const { level, time, msg, ...fields } = { level: "info", time: "", msg: "", ...parsed };
   const shown = Object.entries(fields).map(([name, value]) => `${dim(`${name}=`)}${shownValue(value)}`);
   return `${[dim(time.slice(11, 23)), levels[level] ?? level, escaped(msg), ...shown].join("  ")}\n`;

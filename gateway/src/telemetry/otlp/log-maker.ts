@@ -91,7 +91,8 @@ export class LogMaker {
       trace,
       sampled: this.#isSampled(trace),
       of: typeof requestId === "string" ? requestId : "",
-      ...{ shared: null, own: null, eventName: null, contentLength: 0 },
+      ...{ shared: null, own: null, contentLength: 0 },
+      eventName: typeof attributes["event"] === "string" ? attributes["event"] : null,
       attributes: isLong ? none : attributes,
       dropped: isLong ? Object.keys(attributes).length : 0,
     };

@@ -1,0 +1,73 @@
+import { bounds, LastingFault, sleep } from "#core/index.ts";
+import type { Clock, Leadership, Observer, SharedFacts } from "#ports/index.ts";
+import type { TailedAuditEntry } from "#storage/index.ts";
+
+export interface AuditStreamOptions {
+  readonly entriesAfter: (
+    from: { readonly seq: number } | { readonly sinceMs: number },
+    limit: number,
+  ) => Promise<readonly TailedAuditEntry[]>;
+  readonly facts: SharedFacts;
+  readonly clock: Clock;
+  readonly observer: Pick<Observer, "log">;
+  readonly leadership: Pick<Leadership, "lead">;
+}
+
+/** Which entry was written to the log last. */
+const markName = "audit.logged";
+const dayMs = 86_400_000;
+
+/**
+ * Writes each entry of the audit log to the log, and so to the collector, whichever process made it: one process of the
+ * installation reads them in their order. Entries may be written twice when that process ends between writing and marking,
+ * and never left out. Without a mark it begins with those of the last day. Returns its own end.
+ */
+export function startAuditStream(options: AuditStreamOptions): () => Promise<void> {
+  const { clock, observer, leadership } = options;
+  const fault = new LastingFault({
+    ...{ clock, observer, level: "warn" },
+    fault: "The audit log could not be read for the log; it is tried again, and no entry is left out.",
+    over: "The audit log is written to the log again.",
+  });
+  const lead = leadership.lead("audit-stream", async ({ signal }) => {
+    while (!signal.aborted) {
+      try {
+        await writeNew(options, signal);
+        fault.passed();
+      } catch (thrown) {
+        if (signal.aborted) return;
+        fault.failed({ error: thrown });
+      }
+      await sleep(clock, bounds.auditStreamMs, signal);
+    }
+  });
+  return () => lead.stop();
+}
+
+async function writeNew({ entriesAfter, facts, clock, observer }: AuditStreamOptions, signal: AbortSignal) {
+  const mark = await facts.read(markName);
+  let from = mark === null ? { sinceMs: clock.now() - dayMs } : { seq: Number(mark) };
+  for (;;) {
+    const entries = await entriesAfter(from, bounds.auditStreamRows);
+    const last = entries.at(-1);
+    if (last === undefined || signal.aborted) return;
+    for (const entry of entries) observer.log("info", "audit", fieldsOf(entry));
+    from = { seq: last.seq };
+    await facts.write(markName, String(last.seq));
+  }
+}
+
+function fieldsOf({ seq, at, before, after, ...entry }: TailedAuditEntry): Readonly<Record<string, unknown>> {
+  const isLong = (before?.length ?? 0) + (after?.length ?? 0) > bounds.auditStreamChangeMax;
+  return {
+    event: "audit",
+    auditId: seq,
+    at: new Date(at).toISOString(),
+    ...entry,
+    ...(isLong ? { truncated: true } : { before: parsed(before), after: parsed(after) }),
+  };
+}
+
+function parsed(json: string | null): unknown {
+  return json === null ? null : JSON.parse(json);
+}
