@@ -20,7 +20,7 @@ export const placesMax = 40;
 export const cutOffPlacesMax = 30;
 
 /** A key with a model of its own, by which its calls are known at the upstream. */
-interface OwnKey {
+export interface OwnKey {
   readonly secret: string;
   readonly model: string;
   readonly upstream: string;
@@ -29,6 +29,12 @@ interface OwnKey {
 function ownKey(name: string): OwnKey {
   return { secret: `sk-acme-${name}-0000000000000001`, model: `gpt-${name}`, upstream: `up-${name}` };
 }
+
+/** A rate and a budget of which a part is used before Redis is emptied. */
+export const emptiedRpm = 300;
+export const emptiedRate = ownKey("emptied-rate");
+export const emptiedMoneyUsd = 0.0038;
+export const emptiedMoney = ownKey("emptied-money");
 
 /** Calls a minute of the key whose rate is reached all through the kill loop. */
 export const pacedRpm = 120;
@@ -49,7 +55,7 @@ export function proveConfig(simulatorUrl: string, rpm: number, budgetUsd: number
     models: [
       ...(chats.models ?? []),
       ...(videos.models ?? []),
-      ...[pacedKey, ...smallBudgets].map((own) =>
+      ...[emptiedRate, emptiedMoney, pacedKey, ...smallBudgets].map((own) =>
         model(own.model, [{ provider: "sim", upstream_model: own.upstream }]),
       ),
     ],
@@ -67,6 +73,13 @@ export function proveConfig(simulatorUrl: string, rpm: number, budgetUsd: number
             secret: provedKeys.cutOff,
             limits: { concurrency: cutOffPlacesMax, fail: "closed" },
             budget: wide.budget,
+          },
+          { name: "emptied-rate", secret: emptiedRate.secret, limits: { rpm: emptiedRpm, fail: "closed" } },
+          {
+            name: "emptied-money",
+            secret: emptiedMoney.secret,
+            limits: { concurrency: 10_000 },
+            budget: { usd: emptiedMoneyUsd, period: "total", fail: "closed" },
           },
           { name: "paced", secret: pacedKey.secret, limits: { rpm: pacedRpm, fail: "closed" } },
           ...smallBudgets.map(({ secret }, at) => ({

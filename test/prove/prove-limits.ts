@@ -4,6 +4,7 @@ import { admitted, type BurstOptions, type BurstSeen, burst, strangers } from ".
 import { type Finding, finding, mostAtOnce, mostWithin, unlike } from "./proof.ts";
 import { placesMax, provedKeys } from "./prove-config.ts";
 import { proveCutOff } from "./prove-cut-off.ts";
+import { proveEmptied } from "./prove-emptied.ts";
 import type { Ways } from "./ways.ts";
 
 /** Of a rate; a burst that takes longer, on a busy machine, is admitted more in all. */
@@ -27,6 +28,7 @@ export async function proveLimits(replicas: Replicas, options: LimitsOptions): P
     await emptied(replicas, options),
     await places(replicas, options),
     await proveCutOff(replicas, options.ways),
+    await proveEmptied(replicas, options.ways),
   ];
 }
 
