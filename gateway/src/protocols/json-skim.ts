@@ -12,6 +12,7 @@ export function skimObject(
   start: number,
   end: number,
   wanted: ReadonlySet<string>,
+  onTwice?: (name: string) => never,
 ): Map<string, Span> | null {
   let at = skipSpace(bytes, start, end);
   if (bytes[at] !== OPEN_OBJECT) return null;
@@ -28,7 +29,10 @@ export function skimObject(
     const from = skipSpace(bytes, at + 1, end);
     const to = valueEnd(bytes, from, end);
     if (to === -1) return null;
-    if (name !== null && wanted.has(name)) found.set(name, { start: from, end: to });
+    if (name !== null && wanted.has(name)) {
+      if (onTwice !== undefined && found.has(name)) onTwice(name);
+      found.set(name, { start: from, end: to });
+    }
     at = skipSpace(bytes, to, end);
     if (bytes[at] === CLOSE_OBJECT && at < end) return skipSpace(bytes, at + 1, end) === end ? found : null;
     if (bytes[at] !== COMMA || at >= end) return null;

@@ -36,6 +36,7 @@ export function walkMembers(
 
 /** What an object says of itself: where the values of such members begin, the last where one stands twice; -1 for one that is not there. */
 export interface Described {
+  /** `TWICE` where two stand there: two readers could disagree on which one counts. */
   id: number;
   type: number;
   url: number;
@@ -108,7 +109,7 @@ export function walkObjects(
     const object = open[depth - 1];
     if (object !== undefined) {
       if (name === "type") object.type = at;
-      else if (name === "id") object.id = at;
+      else if (name === "id") object.id = object.id === -1 ? at : TWICE;
       else if (name === "url") object.url = at;
       else if (name === "mimeType" || name === "mime_type") object.mimeType = at;
     }
@@ -131,6 +132,7 @@ function copyDescription({ id, type, url, mimeType }: Described, to: Described):
   to.mimeType = mimeType;
 }
 
+export const TWICE = -2;
 const nothingSaid: Described = { id: -1, type: -1, url: -1, mimeType: -1 };
 
 /** Whether the member's value is passed over. */

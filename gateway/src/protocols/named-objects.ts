@@ -2,9 +2,9 @@ import { bounds, type UpstreamObjectKind } from "#core/index.ts";
 import { asBuffer } from "./bytes.ts";
 import { type NamesHeard, readSpan, type Span } from "./json-scan.ts";
 import { skimObject } from "./json-skim.ts";
-import { isObject, objectOf, textOf, wrong } from "./json-value.ts";
+import { textOf, wrong } from "./json-value.ts";
 import { mediaNames } from "./media-urls.ts";
-import { mayEscape, textAt, valueEnd, walkObjects } from "./member-walk.ts";
+import { mayEscape, TWICE, textAt, valueEnd, walkObjects } from "./member-walk.ts";
 import { NameSieve } from "./name-sieve.ts";
 
 /** An object at the upstream that a body names: a file, a store, a container, a conversation, a cache. */
@@ -131,6 +131,7 @@ export function nestedObjects(
     const told = typeAt === -1 ? "" : (textAt(bytes, typeAt) ?? "");
     if (originPattern.test(told)) return;
     if (!names.holders.has(name)) take(found, name, bytes, start, picturePattern.test(told));
+    else if (id === TWICE) throw wrong(name, "must hold one id");
     else if (id !== -1 && bytes[id] !== LOWER_N) found.push(namedObject(name, idAt(bytes, id, name)));
   });
   if (tooMany !== null) throw wrong(tooMany, `stands more than ${membersMax} times`);
@@ -140,9 +141,8 @@ export function nestedObjects(
 /** Those of a top-level member that is an id, or an object with one. Throws for what is neither. */
 export function objectAt(body: Uint8Array, span: Span | undefined, param: string): readonly NamedObject[] {
   if (span === undefined || body[span.start] === LOWER_N) return none;
-  const value = span.end - span.start > bounds.governingBytesMax ? null : readSpan(body, span);
-  const id = textOf(value) ?? textOf(objectOf(value)["id"]);
-  if (id === null && isObject(value) && value["id"] === undefined) return none;
+  if (body[span.start] === OPEN_OBJECT) return heldId(body, span, param);
+  const id = span.end - span.start > bounds.governingBytesMax ? null : textOf(readSpan(body, span));
   if (id === null || id === "") throw wrong(param, "must be an id, or an object that holds one");
   return [namedObject(param, id)];
 }
@@ -157,7 +157,11 @@ function idAt(bytes: Buffer, start: number, param: string): string {
 /** Of a member that is an object. Without an id it names nothing. */
 export function heldId(body: Uint8Array, span: Span | undefined, param: string): readonly NamedObject[] {
   if (span === undefined || body[span.start] !== OPEN_OBJECT) return none;
-  const id = skimObject(body, span.start, span.end, idOnly)?.get("id");
+  const id = skimObject(body, span.start, span.end, idOnly, () => {
+    throw wrong(param, "must hold one id");
+  })?.get("id");
+  if (id !== undefined && body[id.start] === OPEN_OBJECT)
+    throw wrong(param, "must be an id, or an object that holds one");
   return objectAt(body, id, param);
 }
 

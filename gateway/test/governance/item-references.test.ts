@@ -111,7 +111,6 @@ describe.each([false, true])("items of a stored response, streamed: %p", (stream
     ["as a drawn picture", (n) => [user, { type: "image_generation_call", id: `ig_${n}` }]],
     ["as a drawn picture that is null", (n) => [{ type: "image_generation_call", id: `ig_${n}`, result: null }]],
     ["with escapes", (n) => `{"model":"gpt","input":[{"\\u0074ype":"item_\\u0072eference","\\u0069d":"msg_${n}"}]}`],
-    ["twice", (n) => `{"model":"gpt","input":[{"type":"message","id":"msg_${n}","type":"item_reference"}]}`],
   ])("are 404 for another workspace: %s", async (_, input) => {
     const { n } = await made({ stream });
     const before = asked;

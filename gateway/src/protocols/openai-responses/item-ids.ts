@@ -35,7 +35,7 @@ export function itemReferences(body: Uint8Array, input: Span | undefined): reado
   const bytes = asBuffer(body);
   const found: NamedObject[] = [];
   for (const { start, end } of skimArray(bytes, input, bounds.jsonValuesMax) ?? []) {
-    const members = skimObject(bytes, start, end, referenceMembers);
+    const members = skimObject(bytes, start, end, referenceMembers, standsTwice);
     const id = textOf(skimValue(bytes, members?.get("id")));
     if (id === null) continue;
     const type = textOf(skimValue(bytes, members?.get("type")));
@@ -49,6 +49,11 @@ export function itemReferences(body: Uint8Array, input: Span | undefined): reado
       throw wrong("input", `refers to more than ${bounds.namedObjectsMax} items`);
   }
   return found;
+}
+
+/** Two readers could disagree on which one counts. */
+function standsTwice(name: string): never {
+  throw wrong("input", `has an item in which "${name}" stands twice`);
 }
 
 function isNull(bytes: Uint8Array, span: Span | undefined): boolean {

@@ -155,11 +155,24 @@ function unreadObjects({ call: { headers }, place: { target }, body, fields }: P
   const type = headers.get("content-type") ?? "";
   if (uploadType.test(type)) return [];
   const packed = headers.get("content-encoding") ?? "identity";
-  const read = body instanceof Uint8Array && isJsonType(type) && packed === "identity" ? parseObject(text(body)) : null;
+  const said = body instanceof Uint8Array && isJsonType(type) && packed === "identity" ? text(body) : "";
+  const read = parseObject(said);
   if (read === null) throw unchecked();
+  if (membersWritten(said) !== membersIn(read)) throw standsTwice();
   const found: NamedObject[] = [];
   collect(read, "", found);
   return found;
+}
+
+function membersWritten(json: string): number {
+  let count = 0;
+  for (const [, colon] of json.matchAll(/"(?:[^"\\]+|\\.)*"(\s*:)?/g)) if (colon !== undefined) count++;
+  return count;
+}
+
+function membersIn(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + membersIn(one), 0);
+  return isObject(value) ? Object.values(value).reduce<number>((sum, one) => sum + 1 + membersIn(one), 0) : 0;
 }
 
 /** Vendors write lists and members of objects as names in brackets, or as JSON: `file_ids[]`, `input_reference[file_id]`. */
@@ -227,6 +240,11 @@ function noLists(): Failure {
     "This account is shared by several workspaces, so its lists are not passed on. Ask for objects by their ids.",
     { param: "path" },
   );
+}
+
+/** Of two the vendor may read the other one. */
+function standsTwice(): Failure {
+  return new Failure("invalid_request", "A member stands twice in an object of the body.", { param: "body" });
 }
 
 function unchecked(): Failure {
