@@ -15,44 +15,55 @@ export const bun = join(root, "node_modules", ".bin", process.platform === "win3
  */
 export const bunEnvironment = JSON.parse(readFileSync(new URL("runtime-environment.json", import.meta.url), "utf8"));
 
+/** Scripts of packages do not run (.npmrc). The runtime's alone is run, by name: it puts the program for this machine in place. */
+const runtimeStep = join(root, "node_modules", "bun", "install.js");
+
 export function install() {
   const stampFile = join(root, "node_modules", ".sluice-installed");
   const stamp = createHash("sha256")
     .update(readFileSync(join(root, "package-lock.json")))
     .digest("hex");
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp && existsSync(bun)) return;
-  if (isInstalled()) {
-    writeFileSync(stampFile, stamp);
-    return;
+  if (!isInstalled()) {
+    console.error("Installing what package-lock.json names …");
+    const ci = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
+    run("`npm ci`", "npm", ci, { cwd: root, shell: process.platform === "win32" });
   }
-  console.error("Installing what package-lock.json names …");
-  const done = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
-    cwd: root,
-    stdio: ["ignore", "ignore", "inherit"],
-    shell: process.platform === "win32",
-  });
-  if (done.status !== 0) {
-    console.error("sluice: `npm ci` failed; see above.");
-    process.exit(1);
+  if (!runtimeStarts()) {
+    run("the runtime's own installation", process.execPath, [runtimeStep], { cwd: dirname(runtimeStep) });
+    if (!runtimeStarts()) {
+      console.error(`sluice: the runtime does not start: ${bun}`);
+      process.exit(1);
+    }
   }
   mkdirSync(dirname(stampFile), { recursive: true });
   writeFileSync(stampFile, stamp);
 }
 
+function run(what, program, words, options) {
+  const done = spawnSync(program, words, { ...options, stdio: ["ignore", "ignore", "inherit"] });
+  if (done.status === 0) return;
+  console.error(`sluice: ${what} failed; see above.`);
+  process.exit(1);
+}
+
+function runtimeStarts() {
+  return spawnSync(bun, ["--version"], { stdio: "ignore", timeout: 30_000 }).status === 0;
+}
+
 /**
  * Whether somebody else (`npm ci`) has installed what the lockfile names. npm writes down what it installed when it is done;
- * packages for other platforms are not there. Whether the runtime's own program was fetched shows only when it is run.
+ * packages for other platforms are not there.
  */
 function isInstalled() {
   const wanted = packagesOf(join(root, "package-lock.json"));
   const found = packagesOf(join(root, "node_modules", ".package-lock.json"));
   if (wanted === null || found === null) return false;
-  for (const [path, entry] of Object.entries(wanted)) {
-    if (!path.includes("node_modules/")) continue;
+  return Object.entries(wanted).every(([path, entry]) => {
     const there = found[path];
-    if (there === undefined ? !entry.optional : !isSame(entry, there)) return false;
-  }
-  return spawnSync(bun, ["--version"], { stdio: "ignore", timeout: 30_000 }).status === 0;
+    if (!path.includes("node_modules/")) return true;
+    return there === undefined ? entry.optional === true : isSame(entry, there);
+  });
 }
 
 function isSame(entry, there) {

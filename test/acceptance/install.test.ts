@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import {
   chmodSync,
   cpSync,
@@ -24,11 +24,21 @@ beforeAll(() => {
   for (const file of ["install.mjs", "runtime-environment.json"])
     cpSync(join(root, "scripts", file), join(clone, "scripts", file));
   cpSync(join(root, "package-lock.json"), join(clone, "package-lock.json"));
-  symlinkSync(process.execPath, join(clone, "node_modules", ".bin", "bun"));
+  mkdirSync(join(clone, "node_modules", "bun"));
   writeFileSync(join(clone, "path", "npm"), `#!/bin/sh\necho "$@" > ${join(clone, "npm-was-called")}\n`);
   chmodSync(join(clone, "path", "npm"), 0o755);
 });
 afterAll(() => rmSync(clone, { recursive: true, force: true }));
+
+/** A runtime that starts, or one that its own step has yet to put in place. */
+function runtime(isThere: boolean): void {
+  const program = join(clone, "node_modules", ".bin", "bun");
+  rmSync(program, { force: true });
+  if (isThere) symlinkSync(process.execPath, program);
+  const step = `require("node:fs").symlinkSync(${JSON.stringify(process.execPath)}, ${JSON.stringify(program)})`;
+  writeFileSync(join(clone, "node_modules", "bun", "install.js"), step);
+}
+beforeEach(() => runtime(true));
 
 /** What npm writes down about what it has installed; `change` may alter it. */
 function installed(change: (packages: Record<string, { version?: string }>) => void = () => {}): void {
@@ -74,4 +84,28 @@ test("an installation that npm did not finish is made whole", () => {
   rmSync(join(clone, "node_modules", ".package-lock.json"), { force: true });
   rmSync(join(clone, "node_modules", ".sluice-installed"), { force: true });
   expect(installs()).toBe(true);
+});
+
+test("after an `npm ci` by hand, which runs no scripts, the runtime's own step puts it in place", () => {
+  runtime(false);
+  installed();
+  expect(installs()).toBe(false);
+  expect(existsSync(join(clone, "node_modules", ".bin", "bun"))).toBe(true);
+});
+
+test("npm runs no script of a package where our .npmrc holds", () => {
+  const project = join(clone, "project");
+  const stranger = join(clone, "stranger");
+  for (const folder of [project, stranger]) mkdirSync(folder);
+  const mark = join(clone, "a-script-ran");
+  const install = `node -e "require('fs').writeFileSync('${mark}', '')"`;
+  const manifest = { name: "stranger", version: "1.0.0", scripts: { preinstall: install, postinstall: install } };
+  writeFileSync(join(stranger, "package.json"), JSON.stringify(manifest));
+  writeFileSync(join(project, "package.json"), JSON.stringify({ name: "project", version: "1.0.0" }));
+  cpSync(join(root, ".npmrc"), join(project, ".npmrc"));
+  const env = { PATH: process.env["PATH"] ?? "", HOME: clone };
+  const npm = (...words: string[]) => Bun.spawnSync(["npm", ...words], { cwd: project, env });
+  expect(npm("pack", stranger).exitCode).toBe(0);
+  expect(npm("install", "--offline", "./stranger-1.0.0.tgz").exitCode).toBe(0);
+  expect([existsSync(join(project, "node_modules/stranger/package.json")), existsSync(mark)]).toEqual([true, false]);
 });
