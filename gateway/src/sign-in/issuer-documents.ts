@@ -64,8 +64,8 @@ export class IssuerDocuments {
         connectMs: bounds.issuerMs,
         headersMs: bounds.issuerMs,
         totalMs: bounds.issuerMs,
-        // Administrators name issuers, and many a company's is inside its own network. No answer is shown to anybody.
-        allowPrivateNetwork: true,
+        // Administrators name issuers, and many a company's is inside its own network. Other addresses are the document's word.
+        allowPrivateNetwork: URL.parse(request.url)?.origin === new URL(this.#issuer).origin,
       },
       AbortSignal.timeout(bounds.issuerMs),
     );

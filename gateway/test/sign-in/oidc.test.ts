@@ -342,6 +342,19 @@ test("an issuer that is down, or lies about itself, concerns only its own users"
   expect(issuer.requests - before).toBe(1);
 });
 
+test.each(["token_endpoint", "jwks_uri", "userinfo_endpoint"])(
+  "a discovery document leads the gateway to no other private address: %s",
+  async (endpoint) => {
+    const [issuer, inside] = [newIssuer(), newIssuer()];
+    const { ground } = await groundWith(issuer);
+    issuer.metadata = { [endpoint]: `${inside.url}/anything` };
+    issuer.answers = { userInfo: { email: "alice@example.com", email_verified: true } };
+    ground.signIn.useOidc([issuer.account()]);
+    await travel(ground.browser(), issuer);
+    expect(inside.requests).toBe(0);
+  },
+);
+
 test("a disabled user is refused however well the issuer knows them", async () => {
   const issuer = newIssuer();
   const { ground } = await groundWith(issuer);
