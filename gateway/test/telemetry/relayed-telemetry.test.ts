@@ -6,6 +6,7 @@ import { logs, metrics, traces } from "./otlp-shapes.ts";
 import { readMessage } from "./protobuf.ts";
 
 const said = { "user.id": "usr_1", "user.email": "bob@example.com", "sluice.workspace": "acme" };
+const relaying = { said, service: "sluice" };
 const shapes = { logs, metrics, traces };
 
 /** A field that has a length. */
@@ -40,7 +41,7 @@ const forged = {
 } as const;
 
 const told = (signal: keyof typeof forged) =>
-  JSON.stringify(readMessage(attributedProtobuf(forged[signal], signal, said), shapes[signal]));
+  JSON.stringify(readMessage(attributedProtobuf(forged[signal], signal, relaying), shapes[signal]));
 
 test.each(["logs", "traces", "metrics"] as const)(
   "%s of an agent say who it calls for, whatever it says itself",
@@ -60,8 +61,8 @@ test("what says nothing of a person passes as it is, and a record's own word bec
 
 test("two requests of protobuf, one behind the other, are one request", () => {
   const both = Buffer.concat([
-    attributedProtobuf(forged.logs, "logs", said),
-    attributedProtobuf(forged.logs, "logs", { "user.id": "usr_2" }),
+    attributedProtobuf(forged.logs, "logs", relaying),
+    attributedProtobuf(forged.logs, "logs", { ...relaying, said: { "user.id": "usr_2" } }),
   ]);
   expect((readMessage(both, logs) as { resourceLogs: unknown[] }).resourceLogs).toHaveLength(2);
 });
@@ -75,7 +76,7 @@ test.each([
   ["more resources than telemetry has", new Uint8Array(200_000).map((_, n) => (n % 2 ? 0 : 10))],
   ["more fields than telemetry has", new Uint8Array(200_000).map((_, n) => (n % 2 ? 0 : 8))],
 ])("%s is not passed on", (_what, bytes) => {
-  expect(() => attributedProtobuf(bytes, "traces", said)).toThrow(Unreadable);
+  expect(() => attributedProtobuf(bytes, "traces", relaying)).toThrow(Unreadable);
 });
 
 test("the same of JSON; what OTLP does not have at the top is left out", () => {
@@ -100,7 +101,7 @@ test("the same of JSON; what OTLP does not have at the top is left out", () => {
       },
     ],
   };
-  const bytes = attributedJson(new TextEncoder().encode(JSON.stringify(sent)), "logs", said);
+  const bytes = attributedJson(new TextEncoder().encode(JSON.stringify(sent)), "logs", relaying);
   const attributes = Object.entries(said).map(([key, value]) => ({ key, value: { stringValue: value } }));
   expect(JSON.parse(new TextDecoder().decode(bytes))).toEqual({
     resourceLogs: [
@@ -112,15 +113,107 @@ test("the same of JSON; what OTLP does not have at the top is left out", () => {
   });
   const deep = `{"resourceLogs":[{"scopeLogs":${"[".repeat(100)}${"]".repeat(100)}}]}`;
   for (const junk of ["junk", "[1", deep]) {
-    expect(() => attributedJson(new TextEncoder().encode(junk), "logs", said)).toThrow(Unreadable);
+    expect(() => attributedJson(new TextEncoder().encode(junk), "logs", relaying)).toThrow(Unreadable);
   }
 });
 
 test("a name is known however it is spelled", () => {
   expect(
-    ["user.id", "User.Email", "user_id", "enduser.id", "USER", "sluice.x", "identity-source", "_user_id"].every(
-      saysWho,
-    ),
+    [
+      "user.id",
+      "User.Email",
+      "user_id",
+      "enduser.id",
+      "USER",
+      "sluice.x",
+      "identity-source",
+      "_user_id",
+      "\uff55ser.id",
+      "\u0131dentity.x",
+      "\u017fluice.workspace",
+      "us\u0301er.id",
+    ].every(saysWho),
   ).toBe(true);
   expect(["service.name", "username", "session.id", "model", "", "users"].some(saysWho)).toBe(false);
+});
+
+test("a structured body says nothing of who somebody is, however deep, in protobuf and in JSON", () => {
+  const inner = field(6, pair(1, "User.Email", "eve@example.com"), pair(1, "deep", "stays"));
+  const list = field(5, field(1, inner));
+  const record = field(
+    2,
+    field(5, field(6, pair(1, "user.id", "usr_eve"), field(1, field(1, "args"), field(2, list)))),
+  );
+  const binary = attributedProtobuf(field(1, field(2, record)), "logs", relaying);
+  const text = Buffer.from(binary).toString("latin1");
+  expect(text).toContain("stays");
+  const asJson = {
+    resourceLogs: [
+      {
+        scopeLogs: [
+          {
+            logRecords: [
+              {
+                body: {
+                  kvlistValue: {
+                    values: [
+                      { key: "user.id", value: { stringValue: "usr_eve" } },
+                      {
+                        key: "args",
+                        value: {
+                          arrayValue: {
+                            values: [
+                              {
+                                kvlistValue: {
+                                  values: [
+                                    { key: "User.Email", value: { stringValue: "eve@example.com" } },
+                                    { key: "deep", value: { stringValue: "stays" } },
+                                  ],
+                                },
+                              },
+                            ],
+                          },
+                        },
+                      },
+                    ],
+                  },
+                },
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  };
+  const json = new TextDecoder().decode(attributedJson(Buffer.from(JSON.stringify(asJson)), "logs", relaying));
+  expect(json).toContain("stays");
+  for (const said of [text, json]) {
+    expect(said).toContain("usr_1");
+    for (const word of ["usr_eve", "eve@", "User.Email"]) expect(said).not.toContain(word);
+  }
+});
+
+test("an agent cannot say that it is the gateway, nor send metrics of the gateway's names", () => {
+  const resource = field(1, pair(1, "service.name", "Sluice"), pair(1, "host.name", "laptop"));
+  const records = field(
+    2,
+    field(2, field(1, "sluice.cost"), field(7)),
+    field(2, field(1, "claude_code.cost"), field(7)),
+  );
+  const binary = Buffer.from(attributedProtobuf(field(1, resource, records), "metrics", relaying)).toString("latin1");
+  const attribute = (key: string, stringValue: string) => ({ key, value: { stringValue } });
+  const asJson = {
+    resourceMetrics: [
+      {
+        resource: { attributes: [attribute("service.name", "Sluice"), attribute("host.name", "laptop")] },
+        scopeMetrics: [{ metrics: [{ name: "sluice_cost" }, { name: "claude_code.cost" }] }],
+      },
+    ],
+  };
+  const json = new TextDecoder().decode(attributedJson(Buffer.from(JSON.stringify(asJson)), "metrics", relaying));
+  for (const said of [binary, json]) {
+    expect(said).toContain("laptop");
+    expect(said).toContain("claude_code.cost");
+    expect(said).not.toMatch(/Sluice|sluice[._]cost/);
+  }
 });

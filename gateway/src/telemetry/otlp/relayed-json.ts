@@ -1,6 +1,6 @@
 import { bounds } from "#core/index.ts";
 import type { RelayedTelemetry } from "#ports/index.ts";
-import { type Attribution, saysWho, Unreadable } from "./relayed-names.ts";
+import { type Attribution, claimsService, isOwnMetric, type Relaying, saysWho, Unreadable } from "./relayed-names.ts";
 
 const names = {
   traces: ["resourceSpans", "scopeSpans"],
@@ -14,14 +14,20 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [nam
  * The same as `attributedProtobuf` of an export request as JSON. Members that OTLP does not have at the top are left out: another spelling
  * of a resource (`resource_spans`) would be read by some. Throws Unreadable.
  */
-export function attributedJson(bytes: Uint8Array, signal: RelayedTelemetry["signal"], said: Attribution): Uint8Array {
+export function attributedJson(
+  bytes: Uint8Array,
+  signal: RelayedTelemetry["signal"],
+  { said, service }: Relaying,
+): Uint8Array {
   if (bytes.length > bounds.relayedJsonBytesMax) throw new Unreadable("it is larger than JSON of telemetry is");
   const [list, scoped] = names[signal];
   const walk = new Walk(said);
   const whole = objectOf(read(bytes));
   const resources = arrayOf(whole[list]).map((each) => {
     const entry = objectOf(each);
-    const told = arrayOf(objectOf(entry["resource"])["attributes"]).filter((one) => !saysWho(keyOf(one)));
+    const told = arrayOf(objectOf(entry["resource"])["attributes"]).filter(
+      (one) => !saysWho(keyOf(one)) && !claimsService(keyOf(one), textOf(one), service),
+    );
     return {
       resource: { attributes: [...told, ...Object.entries(said).map(([key, value]) => pair(key, value))] },
       [scoped]: walk.value(entry[scoped] ?? [], 0),
@@ -31,7 +37,10 @@ export function attributedJson(bytes: Uint8Array, signal: RelayedTelemetry["sign
   return new TextEncoder().encode(JSON.stringify({ [list]: resources }));
 }
 
-/** Through records of whatever shape: each list of attributes is cleared of what says who somebody is. */
+/**
+ * Through records of whatever shape: each list of pairs, attributes and structured bodies alike, is cleared of what says who somebody is,
+ * and each list of metrics of the gateway's own names.
+ */
 class Walk {
   readonly #said: Attribution;
   #values = 0;
@@ -44,18 +53,18 @@ class Walk {
     if (++this.#values > bounds.relayedFieldsMax || depth > bounds.relayedDepthMax) {
       throw new Unreadable("it has more values than telemetry has");
     }
-    if (Array.isArray(value)) return value.map((each: Json) => this.value(each, depth + 1));
+    if (Array.isArray(value)) return this.#cleared(value).map((each: Json) => this.value(each, depth + 1));
     if (typeof value !== "object" || value === null) return value;
     return Object.fromEntries(
       Object.entries(value).map(([name, inner]) => [
         name,
-        this.value(isAttributes(name) ? this.#cleared(inner as Json) : (inner as Json), depth + 1),
+        this.value(name === "metrics" ? withoutOwn(inner as Json) : (inner as Json), depth + 1),
       ]),
     );
   }
 
-  #cleared(list: Json): Json {
-    return arrayOf(list).flatMap((one) => {
+  #cleared(list: readonly Json[]): readonly Json[] {
+    return list.flatMap((one) => {
       const key = keyOf(one);
       if (!saysWho(key)) return [one];
       const own = this.#said[key];
@@ -64,9 +73,11 @@ class Walk {
   }
 }
 
-/** `attributes`, `filteredAttributes`, `filtered_attributes`. */
-function isAttributes(name: string): boolean {
-  return name.toLowerCase().endsWith("attributes") && !name.toLowerCase().startsWith("dropped");
+function withoutOwn(metrics: Json): Json {
+  return arrayOf(metrics).filter((one) => {
+    const { name } = objectOf(one);
+    return typeof name !== "string" || !isOwnMetric(name);
+  });
 }
 
 function read(bytes: Uint8Array): Json {
@@ -90,6 +101,11 @@ function arrayOf(value: Json | undefined): readonly Json[] {
 function keyOf(one: Json): string {
   const { key } = objectOf(one);
   return typeof key === "string" ? key : "";
+}
+
+function textOf(one: Json): string {
+  const { stringValue } = objectOf(objectOf(one)["value"]);
+  return typeof stringValue === "string" ? stringValue : "";
 }
 
 function pair(key: string, value: string): Json {

@@ -1,7 +1,7 @@
 import { bounds } from "#core/index.ts";
 import type { RelayedTelemetry } from "#ports/index.ts";
 import { ProtobufWriter } from "./protobuf-writer.ts";
-import { type Attribution, saysWho, Unreadable } from "./relayed-names.ts";
+import { claimsService, isOwnMetric, type Relaying, saysWho, Unreadable } from "./relayed-names.ts";
 
 /** Where attributes stand in a message of opentelemetry/proto, and in which of its fields there are more. */
 interface Shape {
@@ -11,7 +11,17 @@ interface Shape {
   readonly resourceField?: number;
   /** A resource: the gateway's attributes are put into it. */
   readonly resource?: true;
+  /** The pairs of its field `attributes` hold values with more pairs in them. */
+  readonly nests?: true;
+  /** The field of a metric's name. */
+  readonly name?: number;
 }
+
+const pairs: Shape = { attributes: 1, nests: true };
+/** A structured value: a list of pairs, or of values. */
+const anyValue: { inside: Record<number, Shape> } = { inside: { 6: pairs } };
+anyValue.inside[5] = { inside: { 1: anyValue } };
+const pairOfValues: Shape = { inside: { 2: anyValue } };
 
 const resource: Shape = { attributes: 1, resource: true };
 const scope: Shape = { attributes: 3 };
@@ -22,8 +32,9 @@ const numbers: Shape = { inside: { 1: { attributes: 7, inside: { 5: { attributes
 
 const shapes: Readonly<Record<RelayedTelemetry["signal"], Shape>> = {
   traces: scoped({ attributes: 9, inside: { 11: { attributes: 3 }, 13: { attributes: 4 } } }),
-  logs: scoped({ attributes: 6 }),
+  logs: scoped({ attributes: 6, inside: { 5: anyValue } }),
   metrics: scoped({
+    name: 1,
     attributes: 12,
     inside: {
       5: numbers,
@@ -42,9 +53,9 @@ const shapes: Readonly<Record<RelayedTelemetry["signal"], Shape>> = {
 export function attributedProtobuf(
   bytes: Uint8Array,
   signal: RelayedTelemetry["signal"],
-  said: Attribution,
+  relaying: Relaying,
 ): Uint8Array {
-  return new Rewriting(bytes, said).whole(shapes[signal]);
+  return new Rewriting(bytes, relaying).whole(shapes[signal]);
 }
 
 /** Letters and digits that no name of ours begins with are left out: every other byte may stand before one. */
@@ -59,23 +70,26 @@ class Rewriting {
   readonly #bytes: Uint8Array;
   readonly #view: Buffer;
   readonly #own: ReadonlyMap<string, Uint8Array>;
+  readonly #service: string;
   #at = 0;
   #fields = 0;
   #resources = 0;
 
-  constructor(bytes: Uint8Array, said: Attribution) {
+  constructor(bytes: Uint8Array, { said, service }: Relaying) {
+    this.#service = service;
     this.#bytes = bytes;
     this.#view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#own = new Map(Object.entries(said).map(([key, value]) => [key, keyValue(key, value)]));
   }
 
   whole(shape: Shape): Uint8Array {
-    const parts = this.#message(this.#bytes.length, shape);
+    const parts = this.#message(this.#bytes.length, shape, 0);
     return parts === null ? this.#bytes : Buffer.concat(parts);
   }
 
-  /** From where the reading stands to `end`. null: it stays as it is. */
-  #message(end: number, shape: Shape): Uint8Array[] | null {
+  /** From where the reading stands to `end`. null: it stays as it is; empty: it goes. */
+  #message(end: number, shape: Shape, depth: number): Uint8Array[] | null {
+    if (depth > bounds.relayedDepthMax) throw new Unreadable("it has more values than telemetry has");
     const parts: Uint8Array[] = [];
     let keptFrom = this.#at;
     let hasResource = false;
@@ -85,12 +99,15 @@ class Rewriting {
       if (length === null) continue;
       const inside = shape.inside?.[field];
       let instead: Uint8Array[] | null = null;
-      if (field === shape.attributes) instead = this.#attribute(this.#at + length, shape.resource === true);
-      else if (inside !== undefined) {
+      if (field === shape.attributes) instead = this.#attribute(this.#at + length, shape, depth);
+      else if (field === shape.name && isOwnMetric(this.#text(this.#at, length))) {
+        this.#at = end;
+        return [];
+      } else if (inside !== undefined) {
         // Of two some read the last, and some both.
         if (inside.resource === true && hasResource) throw new Unreadable("it has a resource twice");
         hasResource ||= inside.resource === true;
-        instead = this.#message(this.#at + length, inside);
+        instead = this.#message(this.#at + length, inside, depth + 1);
       } else this.#at += length;
       if (instead === null) continue;
       parts.push(this.#bytes.subarray(keptFrom, start), ...framed(field, instead));
@@ -113,22 +130,34 @@ class Rewriting {
   }
 
   /** A KeyValue. null: it stays; empty: it goes. */
-  #attribute(end: number, inResource: boolean): Uint8Array[] | null {
+  #attribute(end: number, { resource: inResource, nests }: Shape, depth: number): Uint8Array[] | null {
+    const start = this.#at;
     let [keyAt, keyLength] = [0, 0];
+    let [valueAt, valueLength] = [0, 0];
     while (this.#at < end) {
       const { field, length } = this.#field(end);
       if (length === null) continue;
       // Of two the last counts.
       if (field === 1) [keyAt, keyLength] = [this.#at, length];
+      else if (field === 2) [valueAt, valueLength] = [this.#at, length];
       this.#at += length;
     }
     if (this.#at !== end) throw new Unreadable("an attribute ends behind its message");
     // Most names are seen not to matter by their first letter.
-    if (keyLength === 0 || !mayBegin.has(this.#bytes[keyAt] ?? 0)) return null;
-    const key = this.#view.toString("utf8", keyAt, keyAt + Math.min(keyLength, bounds.traceTextMax));
-    if (!saysWho(key)) return null;
-    const own = inResource ? undefined : this.#own.get(key);
-    return own === undefined ? [] : [own];
+    const key = keyLength === 0 || !mayBegin.has(this.#bytes[keyAt] ?? 0) ? "" : this.#text(keyAt, keyLength);
+    if (saysWho(key)) {
+      const own = inResource === true ? undefined : this.#own.get(key);
+      return own === undefined ? [] : [own];
+    }
+    // A text stands behind its tag and its length.
+    if (inResource === true && claimsService(key, this.#text(valueAt + 2, valueLength - 2), this.#service)) return [];
+    if (nests !== true) return null;
+    this.#at = start;
+    return this.#message(end, pairOfValues, depth + 1);
+  }
+
+  #text(at: number, length: number): string {
+    return this.#view.toString("utf8", at, at + Math.max(0, Math.min(length, bounds.traceTextMax)));
   }
 
   /** Reads a tag, and a length, or passes what has none. */

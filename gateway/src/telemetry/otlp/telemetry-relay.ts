@@ -135,9 +135,10 @@ export class TelemetryRelay implements AgentTelemetry {
 
   /** null: nobody can read it. */
   async #attributed({ body, signal, isJson, principal }: RelayedTelemetry): Promise<Uint8Array | null> {
-    const said = await this.#said(principal);
+    const service = this.#options.settings.resource["service.name"] ?? "sluice";
+    const relaying = { said: await this.#said(principal), service };
     try {
-      return isJson ? attributedJson(body, signal, said) : attributedProtobuf(body, signal, said);
+      return isJson ? attributedJson(body, signal, relaying) : attributedProtobuf(body, signal, relaying);
     } catch (thrown) {
       if (thrown instanceof Unreadable) return null;
       throw thrown;
