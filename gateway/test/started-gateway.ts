@@ -76,7 +76,6 @@ export async function startGateway(overrides: Overrides = {}): Promise<StartedGa
       SLUICE_PORT: "0",
       SLUICE_LOG_LEVEL: "error",
       SLUICE_LOG_FORMAT: "json",
-      ...serverOfTests(),
     }),
     ...overrides.environment,
   };
@@ -149,12 +148,6 @@ export async function startGateway(overrides: Overrides = {}): Promise<StartedGa
       if (given === undefined) rmSync(dataDir, { recursive: true, force: true });
     },
   };
-}
-
-/** TEST_HTTP_SERVER runs whatever uses a gateway over the one or the other server. */
-function serverOfTests(): Record<string, string> {
-  const chosen = process.env["TEST_HTTP_SERVER"];
-  return chosen === undefined ? {} : { SLUICE_HTTP_SERVER: chosen };
 }
 
 export const hello = { model: "gpt-test", messages: [{ role: "user", content: "Say hello to everyone" }] };

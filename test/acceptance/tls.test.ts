@@ -15,7 +15,7 @@ const fixtures = join(import.meta.dir, "..", "..", "gateway", "test", "fixtures"
 const certificateOf = (name: string) => join(fixtures, `${name}.cert.pem`);
 const keyOf = (name: string) => join(fixtures, `${name}.key.pem`);
 
-describe.each(["own", "runtime"])("over the server %s", (httpServer) => {
+describe("over TLS", () => {
   let folder: string;
   let simulator: SimulatorProcess;
   let gateway: Gateway;
@@ -29,7 +29,7 @@ describe.each(["own", "runtime"])("over the server %s", (httpServer) => {
     simulator = await startSimulator();
     gateway = await startGateway({
       config: testConfig(simulator.url),
-      env: { SLUICE_TLS_CERT_FILE: files.certificate, SLUICE_TLS_KEY_FILE: files.key, SLUICE_HTTP_SERVER: httpServer },
+      env: { SLUICE_TLS_CERT_FILE: files.certificate, SLUICE_TLS_KEY_FILE: files.key },
     });
   });
 
@@ -93,15 +93,12 @@ describe.each(["own", "runtime"])("over the server %s", (httpServer) => {
     expect(fetch(gateway.url.replace("https", "http"))).rejects.toThrow();
   });
 
-  // They do not know which server answers.
-  if (httpServer === "own") {
-    test("this machine's own commands ask it by TLS", async () => {
-      expect(await gateway.cli("health", "/readyz")).toMatchObject({ status: 0 });
-      const { stdout } = await gateway.cli("doctor");
-      expect(stdout).toMatch(/certificate.*gateway\.example, localhost, 127\.0\.0\.1, until 21/);
-      expect(stdout).toContain("a gateway is running there and ready");
-    });
-  }
+  test("this machine's own commands ask it by TLS", async () => {
+    expect(await gateway.cli("health", "/readyz")).toMatchObject({ status: 0 });
+    const { stdout } = await gateway.cli("doctor");
+    expect(stdout).toMatch(/certificate.*gateway\.example, localhost, 127\.0\.0\.1, until 21/);
+    expect(stdout).toContain("a gateway is running there and ready");
+  });
 
   test("another pair is shown without a restart, and the streams of before end as they would have", async () => {
     const begun = await call({ stream: true, script: { tokens: 60, event_ms: 20 } }, undefined);

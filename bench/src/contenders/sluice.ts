@@ -73,10 +73,6 @@ export async function startSluice(run: Run, options: SluiceOptions = {}): Promis
       SLUICE_DRAIN_GRACE_MS: "0",
       SLUICE_LOG_FORMAT: "json",
       ...runtimeEnvironment,
-      // Both servers can be measured.
-      ...(process.env["SLUICE_HTTP_SERVER"] === undefined
-        ? {}
-        : { SLUICE_HTTP_SERVER: process.env["SLUICE_HTTP_SERVER"] }),
       ...options.env,
     },
     log,

@@ -32,8 +32,8 @@ export interface OwnServerOptions {
   readonly closing: () => boolean;
 }
 
-/** The runtime's server: behind our own, or at the port by itself. */
-export interface RuntimeServer extends Omit<ApiServer, "retire"> {
+/** The runtime's server behind our own. */
+export interface RuntimeServer extends Omit<ApiServer, "retire" | "port"> {
   /** Requests on WebSockets that are answered, or wait for it. */
   readonly socketsPending: () => number;
 }

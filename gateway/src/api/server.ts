@@ -15,8 +15,6 @@ import { targetOf } from "./target.ts";
 
 export interface ApiServerOptions {
   readonly hostname: string;
-  /** Who speaks HTTP/1.1 with callers: `own`, a server of our own before the runtime's, or `runtime`, the runtime's alone (the default). */
-  readonly http?: "own" | "runtime";
   readonly port: number;
   /** What is served here; everything by default. */
   readonly role?: ListenerRole;
@@ -30,7 +28,7 @@ export interface ApiServerOptions {
   readonly certificate?: ServerCertificate;
 }
 
-/** Opens the port. The only place that knows the HTTP server of the runtime. */
+/** Opens the port: our own server, and behind it the runtime's, which nothing else knows. */
 export function serveApi(dependencies: ApiDependencies, options: ApiServerOptions): ApiServer {
   let retiring = false;
   const entrance: Entrance = {
@@ -39,26 +37,24 @@ export function serveApi(dependencies: ApiDependencies, options: ApiServerOption
     sessions: new SocketSessions(),
     idleSeconds: options.idleSeconds ?? bounds.idleConnectionMs / 1_000,
     role: options.role ?? "all",
-    innerSocket: options.http === "own" ? new InnerSocket() : null,
+    innerSocket: new InnerSocket(),
     closing: () => retiring || dependencies.leaving(),
     flaw: null,
   };
-  const inner = serveRuntime(dependencies, options, entrance);
+  const inner = serveRuntime(dependencies, entrance);
   const retire = (): void => {
     retiring = true;
   };
-  if (entrance.innerSocket === null) return { ...inner, retire };
   try {
-    const { innerSocket } = entrance;
-    return { ...serveOwn(dependencies, { ...options, ...entrance, innerSocket }, inner), retire };
+    return { ...serveOwn(dependencies, { ...options, ...entrance }, inner), retire };
   } catch (thrown) {
     void inner.stop(true);
     throw thrown;
   }
 }
 
-/** The runtime's server: at the port, or behind our own. */
-function serveRuntime(dependencies: ApiDependencies, options: ApiServerOptions, entrance: Entrance): RuntimeServer {
+/** The runtime's server, behind our own. */
+function serveRuntime(dependencies: ApiDependencies, entrance: Entrance): RuntimeServer {
   const { sessions, innerSocket, idleSeconds } = entrance;
   const inner = {
     // Bodies are bounded by our own reading, in the caller's dialect; this is the backstop behind it.
@@ -68,25 +64,13 @@ function serveRuntime(dependencies: ApiDependencies, options: ApiServerOptions, 
     // What no shape fits: an empty part, or more parts than any path of ours.
     fetch: (request: Request, server: BunServer) =>
       answer(dependencies, request, server, { ...entrance, flaw: emptyPart }),
-    websocket: socketHandlers(dependencies, sessions, innerSocket !== null),
+    websocket: socketHandlers(dependencies, sessions),
     error: () => new Response("internal error\n", { status: 500 }),
   };
   // It holds at sockets without a port too, of which the runtime's types do not know it.
   const patience: object = { idleTimeout: idleSeconds };
-  const server =
-    innerSocket === null
-      ? Bun.serve<SocketData>({
-          ...inner,
-          ...patience,
-          hostname: options.hostname,
-          port: options.port,
-          // The runtime shares the port by default outside development; two gateways would then split the calls between them.
-          reusePort: options.shared === true,
-          ...(options.certificate === undefined ? {} : { tls: tlsOf(options.certificate) }),
-        })
-      : Bun.serve<SocketData>({ ...inner, ...patience, unix: innerSocket.path });
+  const server = Bun.serve<SocketData>({ ...inner, ...patience, unix: innerSocket.path });
   return {
-    port: server.port ?? options.port,
     pending: () => server.pendingRequests + sessions.pending,
     socketsPending: () => sessions.pending,
     sockets: () => sessions.size,
@@ -105,11 +89,6 @@ function serveRuntime(dependencies: ApiDependencies, options: ApiServerOptions, 
   };
 }
 
-/** Versions and ciphers are those of the runtime: TLS 1.2 at least. */
-function tlsOf({ chain, key }: ServerCertificate): Bun.TLSOptions {
-  return { cert: chain, key };
-}
-
 type BunServer = Bun.Server<SocketData>;
 
 interface Entrance {
@@ -118,8 +97,8 @@ interface Entrance {
   readonly callers: CallerAddress;
   readonly sessions: SocketSessions;
   readonly idleSeconds: number;
-  /** Through which our own server comes to the runtime's; null: callers come to it themselves. */
-  readonly innerSocket: InnerSocket | null;
+  /** Through which our own server comes to the runtime's. */
+  readonly innerSocket: InnerSocket;
   /** Connections are closed with their answers. */
   readonly closing: () => boolean;
   /** What is wrong with the target as it was sent; null: nothing. */
@@ -149,12 +128,6 @@ function shapesOf(
   return shapes;
 }
 
-/** Its address is empty when the connection is gone already. */
-function peerOf(server: BunServer, request: Request): Peer {
-  const address = server.requestIP(request)?.address ?? "";
-  return { address, secure: request.url.startsWith("https:"), tunnel: null };
-}
-
 /** Our own server comes to the runtime's in the clear; what reads a request sees how its caller came. */
 function asAsked(request: Request, { secure }: Peer): Request {
   return secure && request.url.startsWith("http:")
@@ -169,7 +142,7 @@ function answer(
   entrance: Entrance,
 ): Promise<Response | undefined> {
   const startedMs = dependencies.clock.monotonic();
-  const peer = entrance.innerSocket === null ? peerOf(server, request) : entrance.innerSocket.admit(request.headers);
+  const peer = entrance.innerSocket.admit(request.headers);
   if (peer === null) return Promise.resolve(new Response("not for you\n", { status: 403 }));
   const asked = asAsked(request, peer);
   const { path, query } = targetOf(request.url);
@@ -199,13 +172,7 @@ function answer(
       if (lifted && !switched) server.timeout(request, entrance.idleSeconds);
     },
   });
-  return answered.then((made) => {
-    if (switched) return undefined;
-    const response = asResponse(made);
-    // The runtime closes the connection behind such an answer.
-    if (entrance.innerSocket === null && entrance.closing()) response.headers.set("connection", "close");
-    return response;
-  });
+  return answered.then((made) => (switched ? undefined : asResponse(made)));
 
   function opening(): SocketOpening {
     return {
@@ -250,10 +217,9 @@ interface SocketData {
 function socketHandlers(
   { memory, clock }: Pick<ApiDependencies, "memory" | "clock">,
   sessions: SocketSessions,
-  counts: boolean,
 ): Bun.WebSocketHandler<SocketData> {
   return {
-    maxPayloadLength: counts ? bounds.socketFrameReadBytesMax : bounds.socketFrameUncountedBytesMax,
+    maxPayloadLength: bounds.socketFrameReadBytesMax,
     backpressureLimit: bounds.socketUnsentBytesMax,
     closeOnBackpressureLimit: true,
     idleTimeout: bounds.socketSilenceSeconds,

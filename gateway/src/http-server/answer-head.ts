@@ -21,8 +21,11 @@ export interface AnswerHead {
 /** The head of an answer, with its empty line. */
 export function answerHead({ status, lines, framing, last, minor, date }: AnswerHead): string {
   const connection = last ? "connection: close\r\n" : minor === 0 ? "connection: keep-alive\r\n" : "";
-  return `HTTP/1.1 ${status} ${phrases[status] ?? "Status"}\r\n${lines}date: ${date}\r\n${told(framing)}${connection}\r\n`;
+  return `HTTP/1.1 ${status} ${phrases[status] ?? "Status"}\r\n${lines}${nosniff}date: ${date}\r\n${told(framing)}${connection}\r\n`;
 }
+
+/** An upstream's answer is never another type than it says, in whatever browser it ends up. */
+const nosniff = "x-content-type-options: nosniff\r\n";
 
 function told(framing: AnswerFraming): string {
   if (typeof framing === "number") return `content-length: ${framing}\r\n`;
@@ -63,6 +66,7 @@ const ours: ReadonlySet<string> = new Set([
   "content-length",
   "transfer-encoding",
   "date",
+  "x-content-type-options",
   "trailer",
   "proxy-connection",
 ]);

@@ -51,9 +51,9 @@ export async function openListenersInTurn(
 
 /** Throws CannotStart when one cannot be opened; none is then. */
 function openListeners(apiDependencies: ApiDependencies, options: ListenersOptions): Listeners {
-  const { host, port, admin, trustedProxies, httpServer } = options.environment;
+  const { host, port, admin, trustedProxies } = options.environment;
   const { idleSeconds, shared, certificate } = options;
-  const common = { trustedProxies, http: httpServer, ...(idleSeconds === undefined ? {} : { idleSeconds }) };
+  const common = { trustedProxies, ...(idleSeconds === undefined ? {} : { idleSeconds }) };
   const open = (own: Place, variables: string): ApiServer => {
     if (certificate === null && shared === undefined)
       return openPort(apiDependencies, { ...common, ...own }, variables);
@@ -74,10 +74,7 @@ function openListeners(apiDependencies: ApiDependencies, options: ListenersOptio
   const calls = open({ hostname: host, port: callsPort, role: "calls" }, "SLUICE");
   try {
     const consolePort = shared?.ports?.console ?? admin.port;
-    return listenersOf(
-      calls,
-      open({ hostname: admin.host, port: consolePort, role: "console", http: "runtime" }, "SLUICE_ADMIN"),
-    );
+    return listenersOf(calls, open({ hostname: admin.host, port: consolePort, role: "console" }, "SLUICE_ADMIN"));
   } catch (thrown) {
     void calls.stop(true);
     throw thrown;
@@ -88,8 +85,6 @@ interface Place {
   readonly hostname: string;
   readonly port: number;
   readonly role?: "calls" | "console";
-  /** No call comes to the console's: our own server would pass all on. */
-  readonly http?: "runtime";
 }
 
 /** `apart`: the console's own; null: it is served where calls are. */

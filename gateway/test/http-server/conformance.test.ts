@@ -74,14 +74,12 @@ const tls = {
   key: join(fixtures, "gateway.example.key.pem"),
 };
 
-/** What both servers must hold, by the wire alone. */
+/** What must hold by the wire alone. */
 describe.each([
-  ["own", "own", false],
-  ["runtime", "runtime", false],
-  ["own, by TLS", "own", true],
-] as const)("the server %s", (_name, httpServer, secure) => {
-  const own = httpServer === "own";
-  const environment = secure ? { httpServer, tls } : { httpServer };
+  ["in the clear", false],
+  ["by TLS", true],
+] as const)("the server, %s", (_name, secure) => {
+  const environment = secure ? { tls } : {};
   const openSocket = (to: number): RawSocket => openRawSocket(to, secure);
   let gateway: StartedGateway;
   let port: number;
@@ -120,6 +118,20 @@ describe.each([
     socket.end();
   });
 
+  test("of a target that is a whole address its authority counts, and calls and the console answer it", async () => {
+    const socket = openSocket(port);
+    const whole = (target: string, lines = ""): string =>
+      `GET ${target} HTTP/1.1\r\nhost: evil.example\r\n${lines}\r\n`;
+    socket.write(whole(`http://localhost:${port}/v1/models`, `authorization: Bearer ${aliceKey}\r\n`));
+    await socket.until('"gpt-test"');
+    const from = socket.text().length;
+    socket.write(whole(`http://localhost:${port}/.well-known/oauth-authorization-server`));
+    const told = await socket.untilBehind(from, "token_endpoint");
+    expect(told).toContain(`localhost:${port}/`);
+    expect(told).not.toContain("evil.example");
+    socket.end();
+  });
+
   test("a body in chunks is the same as one with a length", async () => {
     const body = unknown("chunky");
     const chunks = [...body].map((letter) => `1\r\n${letter}\r\n`).join("");
@@ -149,7 +161,7 @@ describe.each([
     socket.write(stream);
     const text = await socket.closed;
     expect(text).toContain("[DONE]");
-    if (own) expect(text.toLowerCase()).not.toContain("transfer-encoding");
+    expect(text.toLowerCase()).not.toContain("transfer-encoding");
   });
 
   test("an answer to HEAD has no body", async () => {
@@ -244,9 +256,6 @@ describe.each([
     expect(statuses(busy.text())).toEqual([200]);
     await stopped;
   });
-
-  // What the runtime's server does not do.
-  if (!own) return;
 
   test("a large answer reaches a caller who reads late, whole and in order", async () => {
     for (const stream of [true, false]) {

@@ -28,7 +28,10 @@ test("good messages are answered one after the other, all of them in one piece",
   const plain = goodRequests.filter(([, text]) => !/connection: close|HTTP\/1\.0|100-continue|upgrade/i.test(text));
   const answered = await echo.exchange(plain.map(([, text]) => text).join("") + smuggled);
   const starts = [...answered.matchAll(/"start":"([^"]+)"/g)].map((match) => match[1]);
-  expect(starts).toEqual([...plain.map(([, , start]) => start.replace(/ 1\.[01]$/, "")), "GET /smuggled"]);
+  expect(starts).toEqual([
+    ...plain.map(([, , start]) => start.replace(/ 1\.[01]$/, "").replace("http://a.example", "")),
+    "GET /smuggled",
+  ]);
 });
 
 const post = `POST /v1/x?y HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\nhello`;

@@ -123,8 +123,6 @@ export const requestsBounds = {
   socketFrameBytesMax: 8 * 1024 * 1024,
   /** Up to here a frame that is too large is told so; a larger one is not even read, and ends the socket. */
   socketFrameReadBytesMax: 16 * 1024 * 1024,
-  /** The same where the runtime's server is at the port: nothing counts what it holds of a message that has not ended. */
-  socketFrameUncountedBytesMax: 1024 * 1024,
   /** From the first byte of a message to its last. */
   socketMessageMs: 60_000,
   socketStreamIdCharactersMax: 128,
