@@ -141,7 +141,6 @@ export const geminiErrorBodySchema = z.looseObject({
 
 export const statusAnswerSchema = z.looseObject({
   setup_needed: z.boolean().describe("True until the first administrator exists."),
-  version: z.string(),
   demo: z.boolean().describe("True when the built-in demo provider is what answers."),
 });
 

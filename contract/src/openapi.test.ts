@@ -4,7 +4,7 @@ import { errorCodes } from "./error-codes.ts";
 import type { Operation, PathItem } from "./openapi/types.ts";
 import { openApiDocument } from "./openapi.ts";
 
-const document = openApiDocument("https://ai.example.com", "1.2.3");
+const document = openApiDocument("https://ai.example.com");
 const operations = Object.entries<PathItem>(document.paths).flatMap(([path, item]) =>
   Object.values<Operation>({ ...item }).map((operation) => ({ path, operation })),
 );

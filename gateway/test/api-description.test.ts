@@ -8,7 +8,7 @@ import { bodyOf, brokenBodies, seededRandom } from "./described-bodies.ts";
 import { brokenForms, type FormBody, formBodyOf, formOf } from "./described-forms.ts";
 import { aliceKey, type StartedGateway, startGateway, upstream } from "./started-gateway.ts";
 
-const document = openApiDocument(null, "1.0.0");
+const document = openApiDocument(null);
 
 interface Described {
   readonly path: string;

@@ -11,8 +11,12 @@ export function Brand() {
     <Link to="/" className="brand">
       <img src={mark} alt="" width={26} height={26} />
       <span className="brand-name">{t("shell.brand")}</span>
-      <VisuallyHidden>{t("shell.version")}</VisuallyHidden>
-      <span className="brand-version">{answer.version}</span>
+      {answer.version !== null && (
+        <>
+          <VisuallyHidden>{t("shell.version")}</VisuallyHidden>
+          <span className="brand-version">{answer.version}</span>
+        </>
+      )}
     </Link>
   );
 }

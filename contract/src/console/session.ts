@@ -24,7 +24,7 @@ export const sessionAnswerSchema = z.object({
     oidc: z.array(z.object({ id, name: z.string() })),
   }),
   setup_needed: z.boolean(),
-  version: z.string(),
+  version: z.string().nullable().describe("Of the gateway; null before somebody has signed in."),
   demo: z.boolean().describe("Only the built-in demo provider answers."),
   public_url: z.string().describe("Where callers reach the gateway."),
   first_steps: z

@@ -15,6 +15,7 @@ export function controlPaths(): Record<string, PathItem> {
     "/metrics": {
       get: operation("getMetrics", "Metrics for Prometheus", {
         "200": { description: "Text format 0.0.4.", content: { "text/plain": { schema: { type: "string" } } } },
+        "401": json("The installation has `SLUICE_METRICS_KEY`, and it was not sent as a bearer token.", "Error"),
       }),
     },
     "/openapi.json": {

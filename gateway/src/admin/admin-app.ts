@@ -33,14 +33,13 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   app.get("/docs/*", (c) => docsFile(options.files, c.req.raw));
   app.get("/openapi.json", async (c) => {
     const { openApiDocument } = await import("@sluice/contract/openapi");
-    openApi ??= JSON.stringify(openApiDocument((options.callsUrl ?? (() => options.publicUrl))(), options.version));
+    openApi ??= JSON.stringify(openApiDocument((options.callsUrl ?? (() => options.publicUrl))()));
     return answerText(c.req.raw, openApi, "application/json; charset=utf-8", pagePolicy);
   });
   app.get("/api/status", async () =>
     noStore(
       Response.json({
         setup_needed: await options.setup.isNeeded(),
-        version: options.version,
         demo: options.demo(),
       }),
     ),

@@ -1,6 +1,6 @@
 import type { Assets } from "#assets/index.ts";
 import type { BodyWork } from "#bodies/index.ts";
-import type { CallerMemory, Catalog, Failure, MemoryOwner, Principal } from "#core/index.ts";
+import type { CallerMemory, Catalog, Failure, MemoryOwner, Principal, Secret } from "#core/index.ts";
 import type { CallerConnections } from "#http-server/index.ts";
 import type { AgentSettingsOf, AgentSignIn, Authenticator } from "#identity/index.ts";
 import type {
@@ -78,6 +78,8 @@ export interface ApiDependencies {
   readonly leaving: () => boolean;
   /** TLS was not agreed upon with a caller. `problem`: a word. Left out: nobody counts it. */
   readonly handshakeProblem?: (problem: string) => void;
+  /** What metrics are asked for with; null: they need no key. */
+  readonly metricsKey: Secret | null;
   readonly metricsText: () => Promise<string>;
   readonly metricsType: string;
   /** Counts a call that is no call of a model against its caller's limits; the returned function says that it is over. */

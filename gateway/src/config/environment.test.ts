@@ -23,6 +23,7 @@ test("an empty environment gives the documented defaults, frozen", () => {
     workers: 1,
     drainGraceMs: 5_000,
     masterKey: null,
+    metricsKey: null,
     administrator: null,
     publicUrl: null,
     tls: null,
@@ -31,7 +32,6 @@ test("an empty environment gives the documented defaults, frozen", () => {
     logFormat: null,
     accessLog: "all",
     http: "own",
-    httpServer: "own",
     agentTelemetry: "drop",
     authorities: [],
     webhookPlaces: [],
@@ -255,11 +255,10 @@ test("where newer prices are looked for, and what is taken only from whom one kn
   ]);
 });
 
-test("the ports speak TLS where both files are named, over the one server and the other", () => {
+test("the ports speak TLS where both files are named, or neither", () => {
   const both = { SLUICE_TLS_CERT_FILE: "/tls/tls.crt", SLUICE_TLS_KEY_FILE: "/tls/tls.key" };
   expect(readEnvironment(both)).toMatchObject({
     tls: { certificate: "/tls/tls.crt", key: "/tls/tls.key" },
-    httpServer: "own",
   });
   expect(problemsOf({ SLUICE_TLS_CERT_FILE: "/tls/tls.crt" })).toEqual([
     "SLUICE_TLS_KEY_FILE is missing, and SLUICE_TLS_CERT_FILE is of no use without it",
@@ -267,7 +266,6 @@ test("the ports speak TLS where both files are named, over the one server and th
   expect(problemsOf({ SLUICE_TLS_KEY_FILE: "/tls/tls.key" })).toEqual([
     "SLUICE_TLS_CERT_FILE is missing, and SLUICE_TLS_KEY_FILE is of no use without it",
   ]);
-  expect(readEnvironment({ ...both, SLUICE_HTTP_SERVER: "runtime" }).httpServer).toBe("runtime");
 });
 
 test("telemetry of agents that is to be relayed to nobody is warned of", () => {

@@ -39,12 +39,12 @@ export interface Environment {
   readonly logLevel: LogLevel;
   /** null: pretty on a terminal, else json. */
   readonly logFormat: LogFormat | null;
+  /** What `/metrics` is asked for with; null: anybody who reaches its port reads it. */
+  readonly metricsKey: Secret | null;
   /** Which requests have a line of their own in the log. */
   readonly accessLog: "all" | "errors" | "off";
   /** Who speaks HTTP/1.1 with upstreams: the gateway itself, or the runtime's fetch. */
   readonly http: "own" | "runtime";
-  /** The same towards callers; the gateway itself speaks no TLS with them. */
-  readonly httpServer: "own" | "runtime";
   /** Where telemetry is sent; null: nowhere. */
   readonly otlp: OtlpSettings | null;
   /** What becomes of the telemetry that coding agents send: nothing, or it goes to the same place. */
@@ -143,13 +143,13 @@ export function readEnvironment(
     workers: reader.integer("SLUICE_WORKERS", 1, bounds.workersMax) ?? 1,
     drainGraceMs: reader.integer("SLUICE_DRAIN_GRACE_MS", 0, bounds.drainGraceMsMax) ?? bounds.drainGraceMs,
     masterKey: reader.secret("SLUICE_MASTER_KEY", 32),
+    metricsKey: reader.secret("SLUICE_METRICS_KEY", 16),
     administrator: readAdministrator(reader),
     publicUrl: reader.url("SLUICE_PUBLIC_URL", ["http", "https"]),
     trustedProxies: readTrustedProxies(reader),
     logLevel: reader.oneOf("SLUICE_LOG_LEVEL", logLevels) ?? "info",
     logFormat: reader.oneOf("SLUICE_LOG_FORMAT", logFormats),
     http: reader.oneOf("SLUICE_HTTP", ["own", "runtime"]) ?? "own",
-    httpServer: reader.oneOf("SLUICE_HTTP_SERVER", ["own", "runtime"]) ?? "own",
     accessLog: reader.oneOf("SLUICE_ACCESS_LOG", accessLogModes) ?? "all",
     otlp: otlp.settings,
     agentTelemetry,
@@ -193,6 +193,7 @@ const blobFolders = ["shared", "separate"] as const;
 const adminPasswordLengthMin = 12;
 
 const knownNames = [
+  "SLUICE_METRICS_KEY",
   "SLUICE_HOST",
   "SLUICE_PORT",
   "SLUICE_ADMIN_PORT",
@@ -225,7 +226,6 @@ const knownNames = [
   "SLUICE_LOG_FORMAT",
   "SLUICE_ACCESS_LOG",
   "SLUICE_HTTP",
-  "SLUICE_HTTP_SERVER",
   "SLUICE_OTLP_ENDPOINT",
   "SLUICE_AGENT_TELEMETRY",
   "SLUICE_SMTP_URL",

@@ -1,3 +1,7 @@
+/** How names end of members and fields that hold a credential. */
+const secretNames =
+  "(?:(?:api|access|private|secret|signing|encryption)[_-]?keys?|(?:access|refresh|auth|id|session|bearer|security)[_-]?token|secret|passwords?|passwd|passphrase|credentials?|authorization)";
+
 /**
  * How credentials look that tell what they are: the forms in which vendors give them out. For what may hold somebody's
  * credential without anybody knowing which: logs, captures, upstreams' words.
@@ -21,6 +25,10 @@ const looks: readonly (readonly [RegExp, string])[] = [
   [/(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, "[redacted]"],
   [/\b(bearer|basic) +[\w.~+/=-]{6,}/gi, "$1 [redacted]"],
   [/(:\/\/[^\s/:@"]*:)[^\s/@"]+@/g, "$1[redacted]@"],
+  // Members of JSON and fields of forms whose name says it; the first also in JSON that is a text of JSON.
+  [new RegExp(`(\\\\+"[\\w-]{0,64}?${secretNames}\\\\+"\\s*:\\s*\\\\+")[^"\\\\]+`, "gi"), "$1[redacted]"],
+  [new RegExp(`("[\\w-]{0,64}?${secretNames}"\\s*:\\s*")(?:[^"\\\\]|\\\\.)+`, "gi"), "$1[redacted]"],
+  [new RegExp(`((?<![\\w-])[\\w-]{0,64}?${secretNames}=)[^&\\s"'\\\\]+`, "gi"), "$1[redacted]"],
   [/([?&](?:key|api_?key|token|access_token|x-amz-signature|sig(?:nature)?)=)[^&\s"']+/gi, "$1[redacted]"],
 ];
 

@@ -270,6 +270,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     leaving: () => leaving || departing,
     handshakeProblem: metrics.handshakeProblem,
     ...readiness({ ...watched, leaving: () => leaving, database, counting, feed }),
+    metricsKey: environment.metricsKey,
     metricsText: () => numbers.text(),
     metricsType: metrics.contentType,
     countCall: callCounter(admission),

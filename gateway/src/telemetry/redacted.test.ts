@@ -106,6 +106,26 @@ test.each([
   expect(shown).toEndWith(" behind, and words");
 });
 
+test.each([
+  ['{"api_key": "c4nary", "model": "m"}', '{"api_key": "[redacted]", "model": "m"}'],
+  ['{"openai-api-key":"c4\\"nary","n":1}', '{"openai-api-key":"[redacted]","n":1}'],
+  ['{"dbPassword":"c4nary', '{"dbPassword":"[redacted]'],
+  [
+    '{"arguments":"{\\"client_secret\\": \\"c4nary\\", \\"q\\": 1}"}',
+    '{"arguments":"{\\"client_secret\\": \\"[redacted]\\", \\"q\\": 1}"}',
+  ],
+  ["user=ada&password=c4nary&x=1", "user=ada&password=[redacted]&x=1"],
+  ["PGPASSWORD=c4nary psql", "PGPASSWORD=[redacted] psql"],
+])("a member or field is hidden where its name says that it is a secret: %s", (text, shown) => {
+  expect(maskSecrets(text)).toBe(shown);
+});
+
+test("names that only sound alike stay", () => {
+  const text =
+    '{"max_tokens":"9","token":"Hello","logprobs":[{"token":" a"}],"password":{"type":"string"},"secretary":"Eve","q":"a=b"}';
+  expect(maskSecrets(text)).toBe(text);
+});
+
 test("of headers that nobody knows the name alone is shown", () => {
   const known = ["content-type", "User-Agent", "anthropic-beta", "x-stainless-os", "x-ratelimit-limit-requests"];
   expect(known.filter((name) => !isShownHeader(name))).toEqual([]);

@@ -195,6 +195,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
     leaving: () => false,
     unready: () => null,
     remark: () => null,
+    metricsKey: null,
     metricsText: async () => "",
     metricsType: "text/plain",
     countCall: callCounter(admission),

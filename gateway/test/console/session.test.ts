@@ -56,7 +56,7 @@ test("nobody is told how to sign in, and nothing of who or what there is", async
     workspaces: [],
     methods: { password: true, passkey: true, oidc: [] },
     setup_needed: false,
-    version: "1.2.3",
+    version: null,
     demo: true,
     public_url: groundOrigin,
     first_steps: { provider: false, model: false, key: false, call: false },

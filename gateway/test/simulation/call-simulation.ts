@@ -250,6 +250,7 @@ export function openSimulation(parts: SimulationOptions): Simulation {
     remark: () => null,
     draining: () => false,
     leaving: () => false,
+    metricsKey: null,
     metricsText: async () => "",
     metricsType: "",
     countCall: async () => () => {},

@@ -4,7 +4,7 @@ import type { AgentStore } from "#ports/index.ts";
 import { type AgentUsageDependencies, agentUsage } from "./agent-usage.ts";
 import type { Handlers } from "./handler.ts";
 import { requireActor } from "./require-actor.ts";
-import { neededWords } from "./who-calls.ts";
+import { neededWords, workspaceNamed } from "./who-calls.ts";
 
 export interface AgentHandlerDependencies extends AgentUsageDependencies {
   readonly agentSignIn: AgentSignIn;
@@ -31,8 +31,12 @@ export function agentHandlers(dependencies: AgentHandlerDependencies): Handlers<
       };
     },
     "agents.approve": async ({ actor, body, ip, auditSource }) => {
-      const { userId } = personAtConsole(actor);
-      await agentSignIn.approve(body.code, { userId, ip, workspaceId: body.workspace }, auditSource);
+      const person = personAtConsole(actor);
+      const workspace = workspaceNamed(body.workspace, person, catalog());
+      if (workspace === null) {
+        throw new Failure("invalid_request", "An agent calls in one workspace. Name it.", { param: "workspace" });
+      }
+      await agentSignIn.approve(body.code, { userId: person.userId, ip, workspaceId: workspace.id }, auditSource);
       return {};
     },
     "agents.deny": async ({ actor, body, ip, auditSource }) => {

@@ -42,7 +42,7 @@ export function sessionHandlers(dependencies: SessionHandlerDependencies): Handl
         ...(more > 0 ? { workspaces_more: more } : {}),
         methods: methodsOf(signIn),
         setup_needed: !governed,
-        version: dependencies.version,
+        version: actor === null ? null : dependencies.version,
         demo: [...catalog().providers.values()].every((provider) => provider.kind === "demo"),
         public_url: callsOrigin(dependencies, request),
         first_steps: await steps(),

@@ -1,3 +1,5 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { Failure } from "#core/index.ts";
 import type { Endpoint } from "../dependencies.ts";
 
 const plain = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
@@ -16,7 +18,19 @@ export const readyz: Endpoint = (dependencies) => {
   return new Response(remark === null ? "ready\n" : `ready, but ${remark}\n`, { headers: plain });
 };
 
-export const metrics: Endpoint = async (dependencies) =>
-  new Response(await dependencies.metricsText(), {
+/** Throws `invalid_api_key` where they have a key that is not sent. */
+export const metrics: Endpoint = async (dependencies, { request }) => {
+  const { metricsKey } = dependencies;
+  if (metricsKey !== null && !isSameText(request.headers.get("authorization") ?? "", `Bearer ${metricsKey.reveal()}`)) {
+    throw new Failure("invalid_api_key", "Metrics need their key: send SLUICE_METRICS_KEY as a bearer token.");
+  }
+  return new Response(await dependencies.metricsText(), {
     headers: { "content-type": dependencies.metricsType, "cache-control": "no-store" },
   });
+};
+
+/** In a time that tells nothing of where they differ. */
+function isSameText(one: string, other: string): boolean {
+  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(one), digest(other));
+}

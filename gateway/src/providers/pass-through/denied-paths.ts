@@ -1,6 +1,6 @@
 /** A path of a vendor's API that governs the account itself: whoever calls it could outlive or widen what was granted. */
 export interface DeniedPath {
-  /** Parts of a path that stand behind one another anywhere in it; of the last one that begins with `:`, how it ends. */
+  /** Parts of a path that stand behind one another anywhere in it. `name*` is any part that begins so, and `:verb` any that ends so. */
   readonly parts: readonly string[];
   readonly what: string;
 }
@@ -64,7 +64,7 @@ export const deniedPaths: readonly DeniedPath[] = [
   { parts: ["api", "create"], what: "Ollama: which models the server has" },
   { parts: ["api", "copy"], what: "Ollama: which models the server has" },
   { parts: ["api", "delete"], what: "Ollama: which models the server has" },
-  { parts: ["update_weights"], what: "vLLM: what the server runs" },
+  { parts: ["update_weights*"], what: "vLLM, SGLang: what the server runs" },
   { parts: ["customer"], what: "LiteLLM: its customers and their budgets" },
   { parts: ["spend"], what: "LiteLLM: what every key spent" },
   { parts: ["cache", "flushall"], what: "LiteLLM: what every caller shares" },
@@ -76,9 +76,6 @@ export const deniedPaths: readonly DeniedPath[] = [
   { parts: ["flush_cache"], what: "SGLang: what every caller shares" },
   { parts: ["pause_generation"], what: "SGLang: whether the server runs" },
   { parts: ["continue_generation"], what: "SGLang: whether the server runs" },
-  { parts: ["update_weights_from_disk"], what: "SGLang: what the server runs" },
-  { parts: ["update_weights_from_distributed"], what: "SGLang: what the server runs" },
-  { parts: ["update_weights_from_tensor"], what: "SGLang: what the server runs" },
   { parts: ["release_memory_occupation"], what: "SGLang: whether the server runs" },
   { parts: ["resume_memory_occupation"], what: "SGLang: whether the server runs" },
 ];
@@ -107,7 +104,11 @@ function holds(path: readonly string[], parts: readonly string[]): boolean {
   const [only] = parts;
   // A verb of Google's stands at the end of a part.
   if (only?.startsWith(":") === true) return path.some((part) => part.endsWith(only));
-  return path.some((_, at) => parts.every((part, index) => nameOf(path[at + index] ?? "") === part));
+  return path.some((_, at) => parts.every((part, index) => isNamed(nameOf(path[at + index] ?? ""), part)));
+}
+
+function isNamed(name: string, denied: string): boolean {
+  return denied.endsWith("*") ? name.startsWith(denied.slice(0, -1)) : name === denied;
 }
 
 /** Google's `permissions:create` leaves a part what it is. */

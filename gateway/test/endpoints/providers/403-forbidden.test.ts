@@ -39,6 +39,8 @@ test.each([
   "/fine_tuning/jobs",
   "/v1/fine_tuning/jobs/ftjob-1/cancel",
   "/update_weights_from_disk",
+  "/update_weights_from_ipc",
+  "/v1/Update_Weights_Group",
   "/flush_cache;a",
   "/v1/cache/flushall",
   "/customer/new",
