@@ -1,6 +1,7 @@
 import type { ApiDependencies, ApiServer, ServerCertificate } from "#api/index.ts";
 import type { Environment } from "#config/index.ts";
 import { bounds } from "#core/index.ts";
+import { CallerConnections } from "#http-server/index.ts";
 import { SharedPort, type SharedPorts, type WorkerLink } from "#workers/index.ts";
 import { openPort } from "./open-port.ts";
 import { RenewableServer } from "./renewable-server.ts";
@@ -55,13 +56,13 @@ function openListeners(apiDependencies: ApiDependencies, options: ListenersOptio
   const { idleSeconds, shared, certificate } = options;
   const common = { trustedProxies, ...(idleSeconds === undefined ? {} : { idleSeconds }) };
   const open = (own: Place, variables: string): ApiServer => {
-    if (certificate === null && shared === undefined)
-      return openPort(apiDependencies, { ...common, ...own }, variables);
+    const dependencies = own.role === "console" ? withOwnRoom(apiDependencies) : apiDependencies;
+    if (certificate === null && shared === undefined) return openPort(dependencies, { ...common, ...own }, variables);
     // Whoever shares a port is not told that a stranger has it too.
     if (shared?.alone !== false && own.port !== 0)
-      void openPort(apiDependencies, { ...common, ...own }, variables).stop(true);
+      void openPort(dependencies, { ...common, ...own }, variables).stop(true);
     const openWith = (place: Place, tls: { certificate?: ServerCertificate }): ApiServer =>
-      openPort(apiDependencies, { ...common, ...place, ...tls, shared: true }, variables);
+      openPort(dependencies, { ...common, ...place, ...tls, shared: true }, variables);
     if (certificate === null) return openWith(own, {});
     return new RenewableServer(openWith(own, { certificate }), {
       open: (port, next) => openWith({ ...own, port }, { certificate: next }),
@@ -79,6 +80,13 @@ function openListeners(apiDependencies: ApiDependencies, options: ListenersOptio
     void calls.stop(true);
     throw thrown;
   }
+}
+
+/** Callers who take every connection of their port leave those of the console's. */
+function withOwnRoom(apiDependencies: ApiDependencies): ApiDependencies {
+  const max = Math.min(bounds.consoleConnectionsMax, Math.ceil(apiDependencies.connections.max / 4));
+  const limits = { max, perAddressMax: null, isShared: () => false };
+  return { ...apiDependencies, connections: new CallerConnections(limits, apiDependencies.clock) };
 }
 
 interface Place {

@@ -112,6 +112,8 @@ export const requestsBounds = {
   /** Where the system does not say how many a process may have. */
   descriptorsAssumed: 10_240,
   connectionsMin: 16,
+  /** At a port of the console's own. */
+  consoleConnectionsMax: 256,
   connectionsMax: 1_000_000,
   /** Where connections are at their bound: how often idle ones are looked for, and the part of them that is closed then. */
   connectionSearchMs: 1_000,
