@@ -11,7 +11,7 @@ export interface Peer {
   readonly address: string;
   /** By TLS. */
   readonly secure: boolean;
-  /** null: the runtime's server is at the port itself. */
+  /** null: the request would not become a WebSocket. */
   readonly tunnel: Guarded | null;
 }
 

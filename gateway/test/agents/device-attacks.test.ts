@@ -48,6 +48,16 @@ test("a link with somebody's code confirms nothing by being opened, again and ag
   expect((await agent.poll(body.device_code)).body).toEqual({ error: "authorization_pending" });
 });
 
+test("a workspace is named by its id or its slug, and one that is not one's own looks missing", async () => {
+  const { body } = await agent.device();
+  const approve = (workspace: string) =>
+    ground.ada.call("POST", "/api/agents/approve", { code: body.user_code, workspace });
+  expect((await approve("nowhere")).body.error).toMatchObject({ code: "not_found", param: "workspace" });
+  expect((await approve("-")).body.error).toMatchObject({ code: "invalid_request", param: "workspace" });
+  expect((await approve("acme")).status).toBe(200);
+  expect((await agent.poll(body.device_code)).status).toBe(200);
+});
+
 test("one address begins so many sign-ins and no more, and those that were begun go on", async () => {
   const { body } = await agent.device();
   let refused = null;
