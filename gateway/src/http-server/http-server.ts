@@ -10,6 +10,7 @@ import type { ConnectionHost } from "./connection-host.ts";
 import type { ServerExchange } from "./exchange.ts";
 import { type HandshakeProblem, Handshakes } from "./handshakes.ts";
 import type { InnerSocket } from "./inner-socket.ts";
+import { originForm } from "./origin-form.ts";
 import { ServerConnection } from "./server-connection.ts";
 import { TunnelExchange } from "./tunnel-exchange.ts";
 
@@ -174,7 +175,8 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
     if (!now) this.#rollOn();
   }
 
-  open(connection: ServerConnection, head: RequestHead): ServerExchange {
+  open(connection: ServerConnection, received: RequestHead): ServerExchange {
+    const head = originForm(received);
     const { fields } = head;
     const { isCall, answer, inner } = this.#options;
     if (expectsContinue(fieldOf(fields, "expect")) === null) {

@@ -6,7 +6,6 @@ import type { ConnectionPlace } from "./caller-connections.ts";
 import type { ConnectionHost } from "./connection-host.ts";
 import type { ServerExchange } from "./exchange.ts";
 import { HeldBytes } from "./held-bytes.ts";
-import { originForm } from "./origin-form.ts";
 import { Outbox } from "./outbox.ts";
 import { Pace } from "./pace.ts";
 import { UnreadAnswer } from "./unread-answer.ts";
@@ -64,7 +63,7 @@ export class ServerConnection {
       pace: new Pace(bounds.stalledReaderMs, host.turnMs),
     });
     this.#reader = new RequestReader(limits, {
-      onHead: (head) => this.#onHead(originForm(head)),
+      onHead: (head) => this.#onHead(head),
       onBody: (piece) => {
         this.#bodyPace.moved(piece.length);
         this.#exchange?.onBody(piece);

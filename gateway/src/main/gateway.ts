@@ -270,9 +270,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     leaving: () => leaving || departing,
     handshakeProblem: metrics.handshakeProblem,
     ...readiness({ ...watched, leaving: () => leaving, database, counting, feed }),
-    metricsKey: environment.metricsKey,
     metricsText: () => numbers.text(),
-    metricsType: metrics.contentType,
+    ...{ metricsType: metrics.contentType, metricsKey: environment.metricsKey },
     countCall: callCounter(admission),
     keyUsage: (principal, from, to) => {
       usageAsks.take(principal.key.id);
