@@ -54,6 +54,14 @@ export function namedModel(body: Uint8Array, holder: Span | undefined, param: st
   return span === undefined ? [] : [{ param, model: checkedName(readSmall(body, span), param) }];
 }
 
+/** Both; undefined where there are none, as in most calls. */
+export function withNamedModel(
+  ofTools: readonly NamedModel[] | undefined,
+  others: readonly NamedModel[],
+): readonly NamedModel[] | undefined {
+  return others.length === 0 ? ofTools : [...(ofTools ?? []), ...others];
+}
+
 /** The tools of a list that declares something, or the one tool that stands there. */
 function toolsAt(body: Uint8Array, place: Span | undefined): readonly Span[] {
   if (place === undefined) return [];

@@ -10,7 +10,7 @@ import { MemberChecks } from "../member-checks.ts";
 import { listenFor, mediaHeard, nestedObjects, objectNames } from "../named-objects.ts";
 import { readBoolean, readCount, readLabel, readModel, readSmall, scanRequest, sizeOf } from "../request-members.ts";
 import { noServerTools } from "../server-tools.ts";
-import { namedModel, type ToolFacts, toolFacts } from "../tool-facts.ts";
+import { namedModel, type ToolFacts, toolFacts, withNamedModel } from "../tool-facts.ts";
 import { searchTool } from "../unseen-costs.ts";
 
 const checks = new MemberChecks(requestFields.chat);
@@ -67,7 +67,7 @@ export function readChatRequest(body: Uint8Array): RequestFacts {
     choosing: choosingIn(body, members),
     serverTools,
     hosted,
-    namedModels: [...(tools.namedModels ?? []), ...namedModel(body, members.get("moderation"), "moderation")],
+    namedModels: withNamedModel(tools.namedModels, namedModel(body, members.get("moderation"), "moderation")),
     asksSearch,
     images: 0,
     namesMedia: mediaHeard(heard),

@@ -88,15 +88,18 @@ function totalsOf(
   const thought = countOf(objectOf(reported["completion_tokens_details"])["reasoning_tokens"]) ?? 0;
   const cached = convention.cacheBeside === true ? cachedOf(reported) + (countOf(written) ?? 0) : 0;
   const beside = convention.reasoning === "beside" ? thought : 0;
-  const known = { prompt: (prompt ?? 0) + cached, completion: (completion ?? 0) + beside, reasoning: thought };
-
   const total = countOf(reported["total_tokens"]);
   const { beyond, unexplained } = compareTotal(total, [prompt, cached, completion, beside]);
-  if (beyond > 0 && convention.reasoning === "total") {
-    return { ...known, completion: known.completion + beyond, reasoning: thought + beyond, unexplained: 0 };
-  }
-  if (beyond > 0 && convention.soundInTotal === true && countOf(reported["prompt_audio_seconds"])) {
-    return { ...known, prompt: known.prompt + beyond, unexplained: 0 };
-  }
-  return { ...known, completion: known.completion + beyond, unexplained };
+  const isReasoning = beyond > 0 && convention.reasoning === "total";
+  const isSound =
+    beyond > 0 &&
+    !isReasoning &&
+    convention.soundInTotal === true &&
+    Boolean(countOf(reported["prompt_audio_seconds"]));
+  return {
+    prompt: (prompt ?? 0) + cached + (isSound ? beyond : 0),
+    completion: (completion ?? 0) + beside + (isSound ? 0 : beyond),
+    reasoning: isReasoning ? thought + beyond : thought,
+    unexplained: isReasoning || isSound ? 0 : unexplained,
+  };
 }

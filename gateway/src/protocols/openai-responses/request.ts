@@ -19,7 +19,7 @@ import {
   objectNames,
 } from "../named-objects.ts";
 import { readBoolean, readCount, readLabel, readModel, readSmall, scanRequest } from "../request-members.ts";
-import { namedModel, type ToolFacts, toolFacts } from "../tool-facts.ts";
+import { namedModel, type ToolFacts, toolFacts, withNamedModel } from "../tool-facts.ts";
 import { estimateInput } from "./input-estimate.ts";
 import { itemReferences } from "./item-ids.ts";
 
@@ -114,7 +114,7 @@ export function namedWithin(body: Uint8Array, input: Span | undefined, heard: Na
 export function modelsAndTools(body: Uint8Array, members: ReadonlyMap<string, Span>): ToolFacts {
   const tools = toolFacts(body, members.get("tools"), ...inputTools(body, members.get("input")));
   const checks = namedModel(body, members.get("moderation"), "moderation");
-  return { ...tools, namedModels: [...(tools.namedModels ?? []), ...checks] };
+  return { ...tools, namedModels: withNamedModel(tools.namedModels, checks) };
 }
 
 /** The lists of tools among the items of the input. */
