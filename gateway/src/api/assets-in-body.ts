@@ -20,7 +20,7 @@ export async function withAssets(
   place: HeldMemory,
 ): Promise<BodyWithAssets> {
   if (!(marks?.assets ?? mentionsAssets(body))) return { sent: body, body };
-  const found = await dependencies.bodies.do("assets", null, body);
+  const found = await dependencies.bodies.do("assets", null, body, { owner: principal });
   const urls: [id: string, url: string][] = [];
   const media: CarriedMedia[] = [];
   const beside: Uint8Array[] = [];
@@ -37,7 +37,7 @@ export async function withAssets(
     beside.push(inline.bytes);
   }
   if (urls.length === 0) return { sent: found.body, body: found.body };
-  const put = await dependencies.bodies.do("put-assets", { urls, media }, found.body, { beside });
+  const put = await dependencies.bodies.do("put-assets", { urls, media }, found.body, { beside, owner: principal });
   return { sent: put.body, body: outcomeOf(put).made ?? put.body };
 }
 

@@ -55,14 +55,14 @@ export function modelCall(options: ModelCallOptions): Endpoint {
       // What goes upstream is a copy with another model in it.
       place.hold(sizeOf(arrived) * 2);
       // Reading comes first: it refuses what is no JSON, or nested too deeply.
-      const asked = readRequest(dependencies, exchange, protocol, arrived, path);
+      const asked = readRequest(dependencies, exchange, principal, protocol, arrived, path);
       let read = asked instanceof Promise ? await asked : asked;
       let original = read.body;
       if (options.takesAssets === true) {
         const { sent, body } = await withAssets(dependencies, principal, read, place);
         original = sent;
         if (body === sent) read = { ...read, body };
-        else read = await readRequest(dependencies, exchange, protocol, body, path);
+        else read = await readRequest(dependencies, exchange, principal, protocol, body, path);
       }
       const { facts, body, marks } = read;
       if (options.unserved !== undefined) {
@@ -99,6 +99,7 @@ interface ReadRequest {
 function readRequest(
   dependencies: ApiDependencies,
   { request }: Exchange,
+  owner: Principal,
   { wire, endpoint, wireDialect }: EndpointProtocol,
   bytes: BodyBytes,
   path: PathFacts | null,
@@ -108,7 +109,7 @@ function readRequest(
     return { facts: wire.readRequest(body, path), body, marks: null };
   }
   return dependencies.bodies
-    .do("read", { endpoint, dialect: wireDialect, path }, bytes, { signal: request.signal })
+    .do("read", { endpoint, dialect: wireDialect, path }, bytes, { signal: request.signal, owner })
     .then((done) => ({ ...outcomeOf(done).answer, body: done.body }));
 }
 

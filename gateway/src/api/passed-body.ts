@@ -124,7 +124,7 @@ export class PassedBody {
     const { signal, headers } = this.#exchange.request;
     const isPacked = (headers.get("content-encoding") ?? "identity") !== "identity";
     const read = (given: BodyBytes) =>
-      this.#dependencies.bodies.do("read", { endpoint, dialect, path }, given, { signal });
+      this.#dependencies.bodies.do("read", { endpoint, dialect, path }, given, { signal, owner: this.#room.owner });
     if (sizeOf(bytes) > bounds.readInPlaceBytesMax && inPath === null && !isPacked) {
       this.#room.hold(sizeOf(bytes) * 2);
       // What is read in a thread is given away, and comes back.

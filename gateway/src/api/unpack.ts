@@ -49,7 +49,7 @@ export async function unpack({ body, encoding, place, rules, work, signal }: Pac
   const unpacked =
     size <= bounds.unpackInPlaceBytesMax
       ? await unpackHere(wholeOf(body), encoding, bytesMax)
-      : outcomeOf(await work.do("unpack", { encoding, bytesMax }, body, { signal })).made;
+      : outcomeOf(await work.do("unpack", { encoding, bytesMax }, body, { signal, owner: place.owner })).made;
   if (unpacked === null) throw new Error("a job made nothing");
   place.hold(unpacked.length);
   return unpacked;

@@ -1,4 +1,4 @@
-import { bounds, type CallSignal, Failure } from "#core/index.ts";
+import { bounds, type CallSignal, Failure, type MemoryOwner } from "#core/index.ts";
 import type { Offload } from "#ports/index.ts";
 import { type BodyBytes, sizeOf, wholeOf } from "./body-bytes.ts";
 import type { BodyAnswer, BodyAsk, BodyJobKind } from "./body-jobs.ts";
@@ -64,7 +64,12 @@ export class BodyWork {
     {
       beside = [],
       signal = null,
-    }: { readonly beside?: readonly Uint8Array[]; readonly signal?: CallSignal | null } = {},
+      owner = null,
+    }: {
+      readonly beside?: readonly Uint8Array[];
+      readonly signal?: CallSignal | null;
+      readonly owner?: MemoryOwner | null;
+    } = {},
   ): Promise<WorkedOn<Kind>> {
     const { offload } = this.#options;
     const size = sizeOf(body) + sizeOf(beside);
@@ -73,7 +78,7 @@ export class BodyWork {
       reply = doBodyJob({ kind, ask, body: wholeOf(body), beside }, this.#options);
     } else {
       const order: WorkOrder<Kind> = { kind, ask, body: movableBody(body), beside: beside.map(movable) };
-      reply = (await offload.run(order, size, buffersOf(order), signal)) as WorkReply<Kind>;
+      reply = (await offload.run(order, size, buffersOf(order), { signal, owner })) as WorkReply<Kind>;
     }
     const { failure, made, answer } = reply;
     return {

@@ -15,7 +15,7 @@ function openPool(changes: Partial<WorkerPoolOptions> = {}) {
     entry: new URL("../../test/fixtures/threads/orders.ts", import.meta.url),
     name: "test",
     threads: 2,
-    waitingMax: 2,
+    waitingMax: 3,
     jobMs: 1_000,
     idleMs: 60_000,
     longBytes: 1_000,
@@ -25,8 +25,15 @@ function openPool(changes: Partial<WorkerPoolOptions> = {}) {
     ...changes,
   });
   opened.push(pool);
-  const run = (order: Order, size = 1, signal: AbortSignal | null = null) =>
-    pool.run(order, size, order.bytes === undefined ? [] : [order.bytes.buffer as ArrayBuffer], signal);
+  let keys = 0;
+  /** Each order is of a key of its own where a test does not say. */
+  const run = (order: Order, size = 1, signal: AbortSignal | null = null, key = `key_${keys++}`) => {
+    const owner = { key: { id: key }, workspace: { id: key } };
+    return pool.run(order, size, order.bytes === undefined ? [] : [order.bytes.buffer as ArrayBuffer], {
+      signal,
+      owner,
+    });
+  };
   return { pool, clock, logged, run };
 }
 
@@ -84,6 +91,22 @@ test("one thread is always left to orders that are not long", async () => {
   expect(await codeOf(run({ act: "answer" }, 10))).toBe("answered");
   await pool.close();
   expect(await Promise.all(long)).toEqual(["draining", "draining"]);
+});
+
+test("keys take turns, and one of them has no more than half of the places", async () => {
+  const { run } = openPool({ threads: 1, waitingMax: 12 });
+  const order: string[] = [];
+  const ask = (key: string): Promise<unknown> =>
+    run({ act: "answer" }, 1, null, key).then(
+      () => order.push(key),
+      (thrown: unknown) => thrown,
+    );
+  const asked = Array.from({ length: 7 }, () => ask("anna"));
+  const refused = expect.objectContaining({ code: "rate_limit_exceeded", status: 429, details: { scope: "key" } });
+  expect(await ask("anna")).toEqual(refused);
+  asked.push(ask("bert"), ask("cleo"), ask("bert"));
+  await Promise.all(asked);
+  expect(order.slice(0, 6).sort()).toEqual(["anna", "anna", "bert", "bert", "cleo", "anna"].sort());
 });
 
 test("after its end nothing is taken any more", async () => {

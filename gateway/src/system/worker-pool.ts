@@ -1,4 +1,4 @@
-import { Failure } from "#core/index.ts";
+import { type CallSignal, Failure, FairShare, type MemoryOwner, type ShareProblem } from "#core/index.ts";
 import type { Clock, Observer, Offload } from "#ports/index.ts";
 import { OrderThread } from "./order-thread.ts";
 import type { OrderAnswer } from "./thread-messages.ts";
@@ -26,11 +26,15 @@ type PoolThread = OrderThread<object, unknown>;
 interface Waiting {
   readonly order: object;
   readonly size: number;
+  readonly owner: MemoryOwner;
   readonly moved: readonly ArrayBuffer[];
   readonly sinceMs: number;
   readonly begin: (thread: PoolThread) => void;
   readonly refuse: (failure: Failure) => void;
 }
+
+/** Of work that is no caller's. */
+const ownWork: MemoryOwner = { key: { id: "" }, workspace: { id: "" } };
 
 /** Orders done in a few threads, which begin with the first of them and end when nobody asks. */
 export class WorkerPool implements Offload {
@@ -38,23 +42,35 @@ export class WorkerPool implements Offload {
   readonly #threads: readonly PoolThread[];
   readonly #atLong = new Set<PoolThread>();
   readonly #waiting: Waiting[] = [];
+  /** Places among those that wait. */
+  readonly #places: FairShare;
   readonly #running = new Set<Waiting>();
+  /** When each key had its last turn, while anything waits. */
+  readonly #turns = new Map<string, number>();
+  #turn = 0;
   #unbookEnd = (): void => {};
   #closed = false;
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
+    this.#places = new FairShare(options.waitingMax);
     const onDeath = (problem: string): void =>
       options.observer.log("error", "A thread that works on bodies has died.", { thread: options.name, problem });
     const { entry, name } = options;
     this.#threads = Array.from({ length: options.threads }, () => new OrderThread({ entry, name, onDeath }));
   }
 
-  run(order: object, size: number, moved: readonly ArrayBuffer[], signal: AbortSignal | null): Promise<unknown> {
-    const { clock, waitingMax, jobMs } = this.#options;
+  run(
+    order: object,
+    size: number,
+    moved: readonly ArrayBuffer[],
+    { signal, owner }: { readonly signal: CallSignal | null; readonly owner: MemoryOwner | null },
+  ): Promise<unknown> {
+    const { clock, jobMs } = this.#options;
     if (this.#closed) return Promise.reject(draining());
-    if (this.#waiting.length >= waitingMax) return Promise.reject(overloaded());
     if (signal?.aborted === true) return Promise.reject(gone());
+    const problem = this.#places.take(owner ?? ownWork, 1);
+    if (problem !== null) return Promise.reject(problem === "all" ? overloaded() : tooMuch(problem));
     this.#unbookEnd();
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     let at: PoolThread | null = null;
@@ -87,7 +103,7 @@ export class WorkerPool implements Offload {
         this.#next();
       });
     };
-    const waiting: Waiting = { order, size, moved, sinceMs: clock.monotonic(), begin, refuse };
+    const waiting: Waiting = { order, size, owner: owner ?? ownWork, moved, sinceMs: clock.monotonic(), begin, refuse };
     signal?.addEventListener("abort", leave, { once: true });
     this.#waiting.push(waiting);
     this.#next();
@@ -114,21 +130,28 @@ export class WorkerPool implements Offload {
       const waiting = this.#choose();
       if (waiting === null) break;
       this.#forget(waiting);
+      this.#turns.set(waiting.owner.key.id, ++this.#turn);
       waiting.begin(thread);
     }
+    if (this.#waiting.length === 0) this.#turns.clear();
     if (this.#running.size === 0 && this.#waiting.length === 0) this.#endLater();
   }
 
-  /** null: nothing waits, or only what may take long while all other threads are at such. */
+  /** Of the key whose last turn is the longest ago. null: nothing waits, or only what may take long while all other threads are at such. */
   #choose(): Waiting | null {
     const { clock, patienceMs, threads } = this.#options;
     const roomForLong = this.#atLong.size < Math.max(1, threads - 1);
     const sinceMs = clock.monotonic() - patienceMs;
     let chosen: Waiting | null = null;
+    let turn = Number.POSITIVE_INFINITY;
     for (const waiting of this.#waiting) {
       if (this.#isLong(waiting) && !roomForLong) continue;
-      if (waiting.sinceMs <= sinceMs) return waiting;
-      if (chosen === null || waiting.size < chosen.size) chosen = waiting;
+      const own = this.#turns.get(waiting.owner.key.id) ?? 0;
+      if (own > turn) continue;
+      // Else the first that has waited long, or the smallest.
+      if (chosen !== null && own === turn && (chosen.sinceMs <= sinceMs || waiting.size >= chosen.size)) continue;
+      chosen = waiting;
+      turn = own;
     }
     return chosen;
   }
@@ -139,7 +162,9 @@ export class WorkerPool implements Offload {
 
   #forget(waiting: Waiting): void {
     const place = this.#waiting.indexOf(waiting);
-    if (place !== -1) this.#waiting.splice(place, 1);
+    if (place === -1) return;
+    this.#waiting.splice(place, 1);
+    this.#places.add(waiting.owner, -1);
   }
 
   #endLater(): void {
@@ -154,6 +179,12 @@ function overloaded(): Failure {
   return new Failure("overloaded", "The gateway has too many large requests to work on at the moment; try again.", {
     retryAfterMs: 1_000,
   });
+}
+
+function tooMuch(problem: Exclude<ShareProblem, "all">): Failure {
+  const whose = problem === "key" ? "this key" : "the workspace of this key";
+  const message = `Too many large requests of ${whose} wait to be worked on. Try again when some of its calls have ended.`;
+  return new Failure("rate_limit_exceeded", message, { retryAfterMs: 2_000, details: { scope: problem } });
 }
 
 function gone(): Failure {

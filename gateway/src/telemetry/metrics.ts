@@ -18,7 +18,7 @@ export interface BreakerNumber {
 }
 
 /** Connections of callers. */
-export interface ConnectionNumbers {
+interface ConnectionNumbers {
   readonly open: number;
   readonly max: number;
   readonly refusals: Readonly<Record<string, number>>;

@@ -185,7 +185,7 @@ async function readReply(attempt: Attempt, reply: Uint8Array): Promise<Reply> {
   }
   const endpoint = match.translated ? null : call.protocol.endpoint;
   const ask = { endpoint, dialect: match.lane.dialect, usage: match.traits.usage };
-  const done = await dependencies.bodies.do("reply", ask, reply);
+  const done = await dependencies.bodies.do("reply", ask, reply, { owner: call.principal });
   return { reply: done.body, facts: outcomeOf(done).answer };
 }
 

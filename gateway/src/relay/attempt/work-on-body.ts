@@ -16,7 +16,7 @@ export async function workOnBody<Kind extends BodyJobKind>(
   if (!(body instanceof Uint8Array)) throw new Error("a call is worked on after its answer has begun");
   const isOwn = body === call.body;
   try {
-    const done = await work.do(kind, ask, body, { beside, signal: call.signal });
+    const done = await work.do(kind, ask, body, { beside, signal: call.signal, owner: call.principal });
     // null: it was released meanwhile.
     if (isOwn && call.body !== null) call.body = done.body;
     return { ...outcomeOf(done), body: done.body };

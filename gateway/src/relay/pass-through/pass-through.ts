@@ -187,7 +187,9 @@ async function readReply(
   const { usage } = match.traits;
   const isPacked = encoding !== "identity";
   if (!isPacked && body.length > bounds.replyInPlaceBytesMax && passed.place.isRead) {
-    const done = await dependencies.bodies.do("reply", { endpoint, dialect, usage }, body);
+    const done = await dependencies.bodies.do("reply", { endpoint, dialect, usage }, body, {
+      owner: passed.call.principal,
+    });
     return { body: done.body, facts: unlessFailed(() => outcomeOf(done).answer) };
   }
   const plain = isPacked ? unpackedAnswer(body, encoding) : body;

@@ -35,7 +35,7 @@ export class EmbeddingTranslation implements Translator {
     if (!isCounted) warnings.add("the number of tokens is an estimate: this upstream does not count them");
     const inputTokens = isCounted ? usage.usage.inputUncached : inputEstimate;
     const ask = { ...this.#sides, ...this.#asked, model, inputTokens };
-    const done = outcomeOf(await dependencies.bodies.do("embeddings-answer", ask, reply));
+    const done = outcomeOf(await dependencies.bodies.do("embeddings-answer", ask, reply, { owner: call.principal }));
     return { contentType: "application/json", body: madeBy(done), images: 0 };
   }
 
@@ -81,7 +81,7 @@ export class ImageTranslation implements Translator {
     const kind = call.protocol.endpoint === "images" ? "image_generation" : "image_edit";
     const createdAt = Math.floor(dependencies.clock.now() / 1_000);
     const ask = { createdAt, stream: stream ? kind : null, asked: this.#asked } as const;
-    const done = outcomeOf(await dependencies.bodies.do("image-answer", ask, reply));
+    const done = outcomeOf(await dependencies.bodies.do("image-answer", ask, reply, { owner: call.principal }));
     const contentType = stream ? streamType : "application/json";
     return { contentType, body: madeBy(done), images: done.answer.images };
   }

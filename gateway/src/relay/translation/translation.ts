@@ -108,7 +108,7 @@ export class Translation implements Translator {
     const outline = writeOutline(this.#askedTurn());
     const { usage } = match.traits;
     const ask = { ...this.#sides(), outline, model, createdAt: this.#createdAt(), wantsUsage, stream, usage };
-    const done = outcomeOf(await dependencies.bodies.do("answer", ask, reply));
+    const done = outcomeOf(await dependencies.bodies.do("answer", ask, reply, { owner: call.principal }));
     for (const what of done.answer.warnings) warnings.add(what);
     return { contentType: stream ? streamType : "application/json", body: madeBy(done), images: 0 };
   }
