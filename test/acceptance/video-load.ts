@@ -38,6 +38,7 @@ export class VideoLoad {
   readonly #options: VideoLoadOptions;
   readonly #placings: readonly Placing[];
   #next = 0;
+  #placed = 0;
 
   constructor(options: VideoLoadOptions) {
     this.#options = options;
@@ -47,6 +48,11 @@ export class VideoLoad {
   /** How many orders somebody has begun to place. */
   get begun(): number {
     return this.#next;
+  }
+
+  /** How many have their answer. */
+  get placed(): number {
+    return this.#placed;
   }
 
   async run(callers: number): Promise<void> {
@@ -69,6 +75,7 @@ export class VideoLoad {
       if (placing === undefined) return;
       this.#next += 1;
       await this.#place(placing);
+      this.#placed += 1;
       await Bun.sleep(this.#options.pauseMs);
     }
   }
@@ -96,8 +103,8 @@ export class VideoLoad {
         signal: AbortSignal.timeout(impatienceMs),
       });
       const told = (await answer.json()) as { readonly id?: string; readonly error?: { readonly code: string } };
-      // Whoever is told to come back soon does.
-      if (comeBackSoon.has(told.error?.code ?? "")) return false;
+      // Whoever is told to come back soon does. A task that has failed says why in the same words, and is an answer.
+      if (!answer.ok && comeBackSoon.has(told.error?.code ?? "")) return false;
       statuses.push(answer.status);
       if (answer.status === 200 && told.id !== undefined) ids.add(told.id);
       return true;

@@ -11,6 +11,8 @@ export interface Finding {
 }
 
 const faultsShown = 20;
+/** A machine that is busy with other work goes on within this. */
+const stillMsMax = 120_000;
 
 /** A finding that is good when nothing speaks against it. */
 export function finding(what: string, figure: string, faults: readonly (string | null)[]): Finding {
@@ -75,4 +77,14 @@ export function mostWithin(times: readonly number[], ms: number): number {
     most = Math.max(most, at - from + 1);
   }
   return most;
+}
+
+/** The result of work that goes on as long as its count grows; null: it stands still. */
+export async function whileMoving<Result>(work: Promise<Result>, count: () => number): Promise<Result | null> {
+  for (let before = Number.NaN; before !== count(); ) {
+    before = count();
+    const done = await Promise.race([work.then((result) => ({ result })), Bun.sleep(stillMsMax).then(() => null)]);
+    if (done !== null) return done.result;
+  }
+  return null;
 }

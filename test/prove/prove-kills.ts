@@ -8,7 +8,7 @@ import type { Gateway } from "../acceptance/start-gateway.ts";
 import { keys } from "../acceptance/test-config.ts";
 import { until } from "../until.ts";
 import { judgeNearEnd, NearEndLoad } from "./near-end-load.ts";
-import { type Finding, finding, say, unlike } from "./proof.ts";
+import { type Finding, finding, say, unlike, whileMoving } from "./proof.ts";
 import { type TroublesOptions, troubleThem } from "./prove-troubles.ts";
 
 export interface KillsOptions extends Omit<TroublesOptions, "between" | "isEnough" | "reached"> {
@@ -23,8 +23,6 @@ const clients = 48;
 const abortShare = 0.15;
 /** Share of calls that the upstream refuses at first. */
 const failShare = 0.05;
-/** Nobody waits so long without a single call ending meanwhile. */
-const silentMsMax = 120_000;
 
 /** Callers go on while replicas, Redis and PostgreSQL die, stand still and come back; then the books are compared. */
 export async function proveKills(options: KillsOptions): Promise<readonly Finding[]> {
@@ -49,8 +47,8 @@ export async function proveKills(options: KillsOptions): Promise<readonly Findin
   });
   load.stop();
   nearEnd.stop();
-  const calls = await ended(loaded, () => load.made);
-  if (calls === null) faults.push(`callers still wait, and no call has ended for ${silentMsMax} ms`);
+  const calls = await whileMoving(loaded, () => load.made);
+  if (calls === null) faults.push("callers still wait, and no call ends");
   await simulator.settled();
   faults.push(...(await atRest(gateways)));
   for (const [at, gateway] of gateways.entries()) {
@@ -62,16 +60,6 @@ export async function proveKills(options: KillsOptions): Promise<readonly Findin
     ...(await books(gateways, readTruth(truthFile), calls ?? [], before)),
     ...judgeNearEnd(readTruth(truthFile)),
   ];
-}
-
-/** What callers have seen; null: they wait for answers, and none comes. */
-async function ended(loaded: Promise<readonly CallSeen[]>, made: () => number): Promise<readonly CallSeen[] | null> {
-  for (let before = -1; before !== made(); ) {
-    before = made();
-    const done = await Promise.race([loaded, Bun.sleep(silentMsMax).then(() => null)]);
-    if (done !== null) return done;
-  }
-  return null;
 }
 
 /** What the ledger holds is what the upstream served and what every replica counts. */

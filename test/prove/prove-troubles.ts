@@ -21,6 +21,8 @@ export interface TroublesOptions {
   readonly reached: () => string;
 }
 
+/** Of what a replica has printed. */
+const tailLength = 2_000;
 const longestMs = 90_000;
 
 /** Peace between two troubles. */
@@ -50,7 +52,13 @@ export async function troubleThem(options: TroublesOptions): Promise<{
     await Bun.sleep(options.between(...peaceMs));
     const [[name, strike] = all[0] as Trouble] = waiting.splice(options.between(0, waiting.length - 1), 1);
     const fromMs = performance.now();
-    await strike();
+    try {
+      await strike();
+    } catch (thrown) {
+      // A replica that does not start again says why at the end of what it printed.
+      faults.push(`${name}: ${String(thrown).slice(-tailLength)}`);
+      break;
+    }
     progress(`${name}, ${((performance.now() - fromMs) / 1_000).toFixed(1)} s; ${options.reached()}`);
     struck.set(name, (struck.get(name) ?? 0) + 1);
     options.replicas.gateways.forEach((gateway, at) => {
@@ -58,6 +66,8 @@ export async function troubleThem(options: TroublesOptions): Promise<{
     });
     if (faults.length > 0) break;
   }
+  // At once: what is judged afterwards may break off where a replica is gone.
+  for (const fault of faults) progress(fault);
   return { struck, faults };
 }
 
@@ -242,5 +252,5 @@ function isRunning(pid: number): boolean {
 }
 
 function tail(gateway: Gateway): string {
-  return gateway.output().slice(-2_000);
+  return gateway.output().slice(-tailLength);
 }

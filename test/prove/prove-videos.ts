@@ -16,7 +16,7 @@ import { until } from "../until.ts";
 import type { Bucket } from "./bucket.ts";
 import { CallbackHost } from "./callback-host.ts";
 import { LeapingClock } from "./leaping-clock.ts";
-import { type Finding, finding, say, unlike } from "./proof.ts";
+import { type Finding, finding, say, unlike, whileMoving } from "./proof.ts";
 import { provedKeys } from "./prove-config.ts";
 import { type TroublesOptions, troubleThem } from "./prove-troubles.ts";
 
@@ -69,7 +69,7 @@ export async function proveVideos(options: VideosOptions): Promise<readonly Find
       pauseMs,
       callbackUrl: host.url,
     });
-    const loaded = load.run(callers);
+    const loaded = load.run(callers).then(() => true);
     const chance = seededChance(options.seed);
     const { struck, faults } = await troubleThem({
       ...options,
@@ -78,7 +78,7 @@ export async function proveVideos(options: VideosOptions): Promise<readonly Find
       reached: () => `${load.begun} videos ordered`,
     });
     ground.faults.push(...faults);
-    await loaded;
+    if ((await whileMoving(loaded, () => load.placed)) === null) throw new Error("orders still wait for an answer");
     await quiet(ground);
     const placed = await load.repeat(callers);
     const waiting = (await shownTasks(ground)).filter(isOpen).length;

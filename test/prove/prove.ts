@@ -9,8 +9,7 @@ import { startReplicas } from "../acceptance/replicas.ts";
 import { noRedis } from "../redis-server.ts";
 import { startBucket } from "./bucket.ts";
 import { type Pace, progress } from "./pace.ts";
-import type { Finding } from "./proof.ts";
-import { table } from "./proof.ts";
+import { type Finding, finding, table } from "./proof.ts";
 import { proveConfig } from "./prove-config.ts";
 import { proveKills } from "./prove-kills.ts";
 import { proveLimits } from "./prove-limits.ts";
@@ -81,7 +80,12 @@ async function main(): Promise<boolean> {
     const round = rounds.length;
     const seed = firstSeed + round;
     progress(`round ${round + 1}, seed ${seed}`);
-    rounds.push({ seed, findings: await proveOnce({ ...asked, seed, only, pace: { minutes, round }, endMs }) });
+    const findings: Finding[] = [];
+    await proveOnce({ ...asked, seed, only, pace: { minutes, round }, endMs }, findings).catch((thrown: unknown) => {
+      const why = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+      findings.push(finding(`round ${round + 1}`, "it broke off", [why]));
+    });
+    rounds.push({ seed, findings });
   } while (endMs !== null && endMs - performance.now() > roundMsMin);
   for (const { seed, findings } of rounds) {
     console.log(`\n${table(findings)}\n\n${isProved(findings) ? "proved" : "NOT PROVED"} (seed ${seed})`);
@@ -103,8 +107,8 @@ interface Round {
   readonly endMs: number | null;
 }
 
-/** All of it on servers of its own, which are gone afterwards with all that they have stored. */
-async function proveOnce({ seed, only, pace, endMs, ...asked }: Round): Promise<readonly Finding[]> {
+/** Adds what it finds. All of it on servers of its own, which are gone afterwards with all that they have stored. */
+async function proveOnce({ seed, only, pace, endMs, ...asked }: Round, findings: Finding[]): Promise<void> {
   const { calls, clients, rpm, orders } = asked;
   const folder = mkdtempSync(join(tmpdir(), "sluice-prove-"));
   const truthFile = join(folder, "truth.jsonl");
@@ -134,7 +138,6 @@ async function proveOnce({ seed, only, pace, endMs, ...asked }: Round): Promise<
       },
     });
     closing.push(() => replicas.close());
-    const findings: Finding[] = [];
     const add = (more: readonly Finding[]): void => {
       findings.push(...more);
       console.log(table(more));
@@ -150,7 +153,6 @@ async function proveOnce({ seed, only, pace, endMs, ...asked }: Round): Promise<
       add(await proveKills({ ...loop, calls, untilMs: untilMs(only.has("videos") ? killsShare : 1) }));
     }
     if (only.has("videos")) add(await proveVideos({ ...loop, bucket, orders, untilMs: untilMs(1) }));
-    return findings;
   } finally {
     for (const step of closing.reverse()) await step();
   }
