@@ -74,7 +74,7 @@ export function reportStoreSuite(name: string, open: (count: number) => Promise<
           .filter((entry) => matches(entry, filter))
           .filter(({ outcome }) => outcome !== "pending" || (!isMeasured && filter.outcome !== "unsuccessful"))
           .toSorted(newestFirst);
-        for (const size of [3, 7, 100]) {
+        for (const size of [7, 100]) {
           const rows = await everyRow((cursor) => reports.requests(filter, cursor, size));
           expect(rows.map((row) => row.attempt_id)).toEqual(expected.map(({ attemptId }) => attemptId));
         }
@@ -110,7 +110,7 @@ function requestTests(ground: () => ReportGround): void {
       search: one("att_001", "req_00", "resp_00", "req_00300", "%", "req_99999"),
     });
     await fc.assert(
-      fc.asyncProperty(asked, fc.constantFrom(3, 40, 200), async (filter, size) => {
+      fc.asyncProperty(asked, fc.constantFrom(7, 40, 200), async (filter, size) => {
         const wanted = Object.fromEntries(
           Object.entries(filter).filter(([, value]) => value !== undefined),
         ) as unknown as RequestFilter;

@@ -8,7 +8,7 @@ import { ShareWorld } from "./share-world.ts";
  * `SLUICE_SHARE_SEEDS` plays so many rough ones.
  */
 const only = process.env["SLUICE_SHARE_SEED"];
-const rough = Number(process.env["SLUICE_SHARE_SEEDS"] ?? 12);
+const rough = Number(process.env["SLUICE_SHARE_SEEDS"] ?? 4);
 /** Each of these plain ones has found a fault once. */
 const usual = [
   "1",

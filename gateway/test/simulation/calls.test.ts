@@ -5,7 +5,7 @@ import { type Act, actsOf, CallHistory, leftOut } from "./call-history.ts";
 
 /** `SLUICE_CALL_SEEDS=3000` plays more of them, `SLUICE_CALL_SEED=17` that one alone. */
 const only = process.env["SLUICE_CALL_SEED"];
-const seeds = Number(process.env["SLUICE_CALL_SEEDS"] ?? 300);
+const seeds = Number(process.env["SLUICE_CALL_SEEDS"] ?? 100);
 const batch = 25;
 const shrinkingsMax = 150;
 

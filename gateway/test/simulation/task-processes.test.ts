@@ -11,7 +11,7 @@ import { fastClock } from "./fast-clock.ts";
 import { openTaskProcess, placeOrders } from "./task-process.ts";
 import { alice, budgetUsed } from "./task-setup.ts";
 
-const ordersTotal = 180;
+const ordersTotal = 120;
 const times = 60;
 const from = Date.now();
 
