@@ -17,6 +17,7 @@ const groups = [
       "deployment",
       "upgrade",
       "operations",
+      "troubleshooting",
       "alerts",
       "telemetry",
       "ledger-export",

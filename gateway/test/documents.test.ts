@@ -228,3 +228,14 @@ function anchorsOf(page: string): ReadonlySet<string> {
   anchors.set(page, made);
   return made;
 }
+
+test("troubleshooting has a heading for each error code of the API", () => {
+  const pageOf = (name: string) => readFileSync(join(root, "docs", name), "utf8");
+  const rows = pageOf("api.md").matchAll(/^\| [45]\d\d \| `(\w+)` \|/gm);
+  const codes = [...new Set([...rows].map(([, code]) => code))];
+  expect(codes.length).toBeGreaterThan(30);
+  const headings = [...pageOf("troubleshooting.md").matchAll(/^## .*$/gm)].flatMap(([heading]) =>
+    [...heading.matchAll(/`(\w+)`/g)].map(([, code]) => code),
+  );
+  expect(headings.toSorted()).toEqual(codes.toSorted());
+});

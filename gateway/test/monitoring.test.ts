@@ -34,8 +34,8 @@ const queries = [
 /** Which Prometheus itself gives a series. */
 const targetLabels = ["cluster", "namespace", "job", "instance"];
 
-/** Only where there is Redis, or workers, or TLS, or a collector, or a config file. */
-const elsewhere = /^sluice_(?:redis|workers|tls|otlp|agent|config_file)/;
+/** Only where there is Redis, or workers, or TLS, or a collector, or a config file, or metrics by workspace. */
+const elsewhere = /^sluice_(?:redis|workers|workspace|tls|otlp|agent|config_file)/;
 
 let gateway: StartedGateway;
 let exposed: ReadonlySet<string>;
@@ -64,7 +64,7 @@ test("the table of metrics has what /metrics has, and nothing else", () => {
   expect(written.toSorted()).toEqual([...exposed].filter((name) => !elsewhere.test(name)).toSorted());
 });
 
-test("what is there only with Redis, workers, TLS, a collector or a config file is in the table by the name that the program gives it", () => {
+test("what is there only with Redis, workers, TLS, a collector, a config file or metrics by workspace is in the table by the name that the program gives it", () => {
   const source = [...new Bun.Glob("**/*.ts").scanSync(join(root, "gateway/src"))]
     .filter((name) => !name.endsWith(".test.ts"))
     .map((name) => readFileSync(join(root, "gateway/src", name), "utf8"))
@@ -72,7 +72,7 @@ test("what is there only with Redis, workers, TLS, a collector or a config file 
   const named = new Set(
     [
       ...source.matchAll(
-        /["\s(]((?:sluice_redis|sluice_workers|sluice_tls|sluice_otlp|sluice_agent|sluice_config_file)\w*)\b["\s:,]/g,
+        /["\s(]((?:sluice_redis|sluice_workers|sluice_workspace|sluice_tls|sluice_otlp|sluice_agent|sluice_config_file)\w*)\b["\s:,]/g,
       ),
     ].map(([, name]) => name),
   );

@@ -31,6 +31,7 @@ test("an empty environment gives the documented defaults, frozen", () => {
     logLevel: "info",
     logFormat: null,
     accessLog: "all",
+    metricsWorkspaces: 0,
     http: "own",
     agentTelemetry: "drop",
     authorities: [],

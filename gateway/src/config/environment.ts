@@ -43,6 +43,8 @@ export interface Environment {
   readonly metricsKey: Secret | null;
   /** Which requests have a line of their own in the log. */
   readonly accessLog: "all" | "errors" | "off";
+  /** Workspaces with metrics of their own; 0: none. */
+  readonly metricsWorkspaces: number;
   /** Who speaks HTTP/1.1 with upstreams: the gateway itself, or the runtime's fetch. */
   readonly http: "own" | "runtime";
   /** Where telemetry is sent; null: nowhere. */
@@ -151,6 +153,7 @@ export function readEnvironment(
     logFormat: reader.oneOf("SLUICE_LOG_FORMAT", logFormats),
     http: reader.oneOf("SLUICE_HTTP", ["own", "runtime"]) ?? "own",
     accessLog: reader.oneOf("SLUICE_ACCESS_LOG", accessLogModes) ?? "all",
+    metricsWorkspaces: reader.integer("SLUICE_METRICS_WORKSPACES", 0, bounds.metricsWorkspacesMax) ?? 0,
     otlp: otlp.settings,
     agentTelemetry,
     authorities: readAuthorities(reader),
@@ -225,6 +228,7 @@ const knownNames = [
   "SLUICE_LOGIN_URL",
   "SLUICE_LOG_FORMAT",
   "SLUICE_ACCESS_LOG",
+  "SLUICE_METRICS_WORKSPACES",
   "SLUICE_HTTP",
   "SLUICE_OTLP_ENDPOINT",
   "SLUICE_AGENT_TELEMETRY",

@@ -50,14 +50,18 @@ import { openSignIn, useOidc } from "./sign-in.ts";
 import { staticRoots } from "./static-roots.ts";
 import { startUpkeep } from "./upkeep.ts";
 import { numbersOf } from "./worker-numbers.ts";
+import { workspaceLabels } from "./workspace-labels.ts";
 
 /** Builds the whole gateway around an open control side. The port opens last, when every promise can be kept. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { environment, control } = options;
   const { clock, ids, controlStore, ledgerStore, objectStore, people, vault } = control;
-  const metrics = createMetrics(options);
-  const link = options.link ?? null;
   let inForce = (): Catalog | null => null;
+  const metrics = createMetrics(
+    options,
+    workspaceLabels(environment.metricsWorkspaces, () => inForce()),
+  );
+  const link = options.link ?? null;
   const numbers = numbersOf(metrics, link, clock.now());
   const { version } = options;
   const demo = openDemoUpstream();
@@ -289,7 +293,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   let certificate = options.certificate ?? null;
   const stopLoopWatch = registerNumbers(metrics, {
     ...{ ...watched, relay, admission, memory, connections, router },
-    dataDir: environment.dataDir,
+    ...{ dataDir: environment.dataDir, metricsWorkspaces: environment.metricsWorkspaces },
     videos: media.videos,
     listeners: () => opened,
     certificateEndsAt: certificate === null ? null : () => certificate?.endsAt ?? 0,

@@ -10,12 +10,13 @@ import type { CatalogHolder } from "./catalog-holder.ts";
 import type { ConfigFile } from "./config-facts.ts";
 import { watchSpace } from "./free-space.ts";
 import type { Listeners } from "./listeners.ts";
+import { budgetShares } from "./workspace-labels.ts";
 
 export interface Counted {
   readonly journal: Pick<Journal, "lag" | "healthy">;
   readonly databaseWatch: { readonly problem: string | null; readonly remark: string | null };
   readonly relay: Pick<Relay, "liveStreams">;
-  readonly admission: Pick<Admission, "outstanding">;
+  readonly admission: Pick<Admission, "outstanding" | "limitUsages">;
   readonly memory: Pick<CallerMemory, "bytesByKind" | "refusals">;
   readonly connections: Pick<CallerConnections, "open" | "max" | "refusals" | "closings">;
   readonly catalog: Pick<CatalogHolder, "current">;
@@ -27,6 +28,8 @@ export interface Counted {
   readonly certificateEndsAt: (() => number) | null;
   readonly configFile: Pick<ConfigFile, "path" | "isValid" | "lastGoodAt">;
   readonly dataDir: string;
+  /** Workspaces with metrics of their own; 0: none. */
+  readonly metricsWorkspaces: number;
   readonly clock: Clock;
 }
 
@@ -66,6 +69,8 @@ export function registerNumbers(metrics: Metrics, counted: Counted): () => void 
     metrics.gauges({ sluice_tls_certificate_expires_timestamp_seconds: () => certificateEndsAt() / 1_000 });
   }
   metrics.callerMemory(memory);
+  const { metricsWorkspaces } = counted;
+  if (metricsWorkspaces > 0) metrics.budgetShares(() => budgetShares(catalog.current, admission, metricsWorkspaces));
   metrics.connections(connections);
   const { configFile } = counted;
   if (configFile.path !== null) {

@@ -121,6 +121,6 @@ function pairMaker(registry: Registry): (key: string) => Pair {
 }
 
 /** As callers and configuration write it: `input_uncached`, `cache_write_5m`. */
-function className(name: string): string {
+export function className(name: string): string {
   return name.replaceAll(/[A-Z]|(?<=[a-z])\d/g, (c) => `_${c.toLowerCase()}`);
 }

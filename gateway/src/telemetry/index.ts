@@ -22,3 +22,4 @@ export { createObserver, type ObserverOptions } from "./observer.ts";
 export { type OtlpExport, openOtlp, openRelay, probeCollector, type TelemetryRelay } from "./open-otlp.ts";
 export { isSecretHeader, redacted } from "./redacted.ts";
 export { isShownHeader } from "./shown-headers.ts";
+export type { BudgetShare, WorkspaceLabels } from "./workspace-metrics.ts";

@@ -8,6 +8,12 @@ import { registerProcessMetrics } from "./process-metrics.ts";
 import { Counter, Gauge, Registry } from "./prometheus.ts";
 import { Series } from "./series.ts";
 import { registerTallies } from "./tally.ts";
+import {
+  type BudgetShare,
+  registerBudgetShares,
+  registerWorkspaceMetrics,
+  type WorkspaceLabels,
+} from "./workspace-metrics.ts";
 
 /** What keeps a deployment out of use, or does not. */
 export interface BreakerNumber {
@@ -47,7 +53,9 @@ export interface Metrics {
   /** Begins to watch how late the event loop is, and tells it as a number. Ends with the returned function. */
   watchLoop(clock: Clock, pending: () => number): () => void;
   attemptEnd: RecordAttempt;
-  requestEnd(end: Pick<RequestEnd, "route" | "status" | "outcome" | "totalMs">): void;
+  requestEnd(end: Pick<RequestEnd, "route" | "status" | "outcome" | "totalMs" | "principal">): void;
+  /** The used shares of workspaces' budgets, asked for at each scrape. May be given once. */
+  budgetShares(read: () => Promise<readonly BudgetShare[]>): void;
   configReload(result: string): void;
   /** TLS was not agreed upon with a caller. */
   handshakeProblem(problem: string): void;
@@ -140,13 +148,15 @@ const ruleOf: Readonly<Record<string, GaugeRule>> = {
   sluice_event_loop_delay_seconds: "max",
 };
 
-/** `build`: what runs, where it is to be among the numbers. */
-export function createMetrics(build?: Build): Metrics {
+/** `build`: what runs, where it is to be among the numbers. `labels`: absent, nothing is counted by workspace. */
+export function createMetrics(build?: Build, labels?: WorkspaceLabels): Metrics {
   const registry = new Registry();
   registerProcessMetrics(registry);
   if (build !== undefined) registerBuild(registry, build);
   const reloads = registerReloads(registry);
   const requests = registerRequests(registry);
+  const attemptEnd = registerAttemptMetrics(registry);
+  const byWorkspace = labels === undefined ? null : registerWorkspaceMetrics(registry, labels);
   let ended = 0;
   return {
     contentType: registry.contentType,
@@ -177,11 +187,19 @@ export function createMetrics(build?: Build): Metrics {
       registerGauge(registry, "sluice_event_loop_delay_seconds", () => delay.worst());
       return () => delay.close();
     },
-    attemptEnd: registerAttemptMetrics(registry),
+    attemptEnd:
+      byWorkspace === null
+        ? attemptEnd
+        : (entry, fault) => {
+            attemptEnd(entry, fault);
+            byWorkspace.attemptEnd(entry);
+          },
     requestEnd: (end) => {
       ended++;
       requests(end);
+      byWorkspace?.requestEnd(end);
     },
+    budgetShares: (read) => registerBudgetShares(registry, read),
     configReload: (result) => reloads.inc({ result }),
     handshakeProblem: registerHandshakes(registry),
   };

@@ -29,6 +29,8 @@ export const startBounds = {
   metricPairsMax: 2_000,
   metricValuesMax: 64,
   metricDeploymentsMax: 2_000,
+  /** What may be asked for of workspaces with labels of their own. */
+  metricsWorkspacesMax: 5_000,
   /** Lines about failures in one second; further ones are counted and told with the next. */
   failureLinesPerSecond: 20,
   /** Access lines wait this long, and until there are so many bytes, to be written together; a text in one, and texts kept. */
