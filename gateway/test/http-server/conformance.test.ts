@@ -115,6 +115,7 @@ describe.each([
     await until(() => statuses(socket.text()).length === asked.length);
     expect(statuses(socket.text())).toEqual([200, 200, 200, 200, 404, 200, 401, 200]);
     expect(answersIn(socket.text())).toEqual([200, 200, 200, 200, 404, 200, 401, 200]);
+    expect(socket.text().split("\r\nx-content-type-options: nosniff\r\n")).toHaveLength(asked.length + 1);
     socket.end();
   });
 

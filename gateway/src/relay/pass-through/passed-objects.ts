@@ -158,7 +158,8 @@ function unreadObjects({ call: { headers }, place: { target }, body, fields }: P
   const said = body instanceof Uint8Array && isJsonType(type) && packed === "identity" ? text(body) : "";
   const read = parseObject(said);
   if (read === null) throw unchecked();
-  if (membersWritten(said) !== membersIn(read)) throw standsTwice();
+  // Of two the vendor may read the other one.
+  if (membersWritten(said) !== membersIn(read)) throw unreadable("A member stands twice in an object of the body.");
   const found: NamedObject[] = [];
   collect(read, "", found);
   return found;
@@ -170,10 +171,15 @@ function membersWritten(json: string): number {
   return count;
 }
 
-function membersIn(value: unknown): number {
-  if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + membersIn(one), 0);
-  return isObject(value) ? Object.values(value).reduce<number>((sum, one) => sum + 1 + membersIn(one), 0) : 0;
+/** Throws Failure invalid_request for what is nested deeper than any vendor's JSON. */
+function membersIn(value: unknown, depth = 0): number {
+  if (depth > nestingMax) throw unreadable(`The body is nested more than ${nestingMax} deep.`);
+  if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + membersIn(one, depth + 1), 0);
+  if (!isObject(value)) return 0;
+  return Object.values(value).reduce<number>((sum, one) => sum + 1 + membersIn(one, depth + 1), 0);
 }
+
+const nestingMax = 500;
 
 /** Vendors write lists and members of objects as names in brackets, or as JSON: `file_ids[]`, `input_reference[file_id]`. */
 function fieldObjects({ name, text: said }: PassedField): readonly NamedObject[] {
@@ -242,9 +248,8 @@ function noLists(): Failure {
   );
 }
 
-/** Of two the vendor may read the other one. */
-function standsTwice(): Failure {
-  return new Failure("invalid_request", "A member stands twice in an object of the body.", { param: "body" });
+function unreadable(message: string): Failure {
+  return new Failure("invalid_request", message, { param: "body" });
 }
 
 function unchecked(): Failure {

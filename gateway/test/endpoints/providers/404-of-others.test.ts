@@ -244,6 +244,19 @@ test("a body that nobody can read is refused at a shared account", async () => {
   expect(vendor.received.length).toBe(before);
 });
 
+test.each([
+  ["a member that stands twice", '{"file_ids":["file-of-acme"],"file_ids":[]}', "twice"],
+  ["a member that stands twice, once with escapes", '{"a":[{"file_id":"file-of-acme","\\u0066ile_id":"x"}]}', "twice"],
+  ["what is nested without end", `{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}`, "nested"],
+])("a body with %s is refused at a shared account", async (_what, body, word) => {
+  const before = vendor.received.length;
+  const headers = { authorization: `Bearer ${aliceKey}`, "content-type": "application/json" };
+  const path = `${gateway.url}/v1/providers/openai/vector_stores`;
+  const answer = await fetch(path, { method: "POST", headers, body });
+  expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(word)]);
+  expect(vendor.received.length).toBe(before);
+});
+
 test("where a workspace is alone, and where the operator allows everything, nothing is looked at", async () => {
   for (const provider of ["alone", "open"]) {
     expect(await call("GET", `${provider}/files`, aliceKey)).toBe(200);
