@@ -14,4 +14,4 @@ export { type BodyOutcome, BodyWork, outcomeOf } from "./body-work.ts";
 export { doBodyJob, type WorkOrder, type WorkReply } from "./do-body-job.ts";
 export { markIn } from "./material-marks.ts";
 export { addressesIn, withMedia } from "./turn-media.ts";
-export { notUnpacked } from "./unpack-job.ts";
+export { notUnpacked, unpack } from "./unpack-job.ts";

@@ -4,6 +4,13 @@ import type { Job } from "./job-desk.ts";
 
 type Unpack = (body: Uint8Array, options: { readonly maxOutputLength: number }) => Uint8Array;
 
+/** Throws for an encoding that is not among these, for other bytes, and for more than `bytesMax`. */
+export function unpack(body: Uint8Array, encoding: string, bytesMax: number): Uint8Array {
+  const unpacked = unpacks[encoding]?.(body, { maxOutputLength: bytesMax });
+  if (unpacked === undefined) throw new Error(`no way to unpack ${encoding}`);
+  return unpacked;
+}
+
 const unpacks: Readonly<Record<string, Unpack>> = {
   gzip: gunzipSync,
   "x-gzip": gunzipSync,
@@ -14,9 +21,7 @@ const unpacks: Readonly<Record<string, Unpack>> = {
 
 export const unpackBody: Job<"unpack"> = (body, { encoding, bytesMax }) => {
   try {
-    const unpacked = unpacks[encoding]?.(body, { maxOutputLength: bytesMax });
-    if (unpacked === undefined) throw new Error(`no way to unpack ${encoding}`);
-    return { made: unpacked, answer: null };
+    return { made: unpack(body, encoding, bytesMax), answer: null };
   } catch (thrown) {
     throw notUnpacked(thrown);
   }

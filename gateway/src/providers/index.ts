@@ -10,6 +10,7 @@
 export { assetLibrary, videoAdapter } from "./adapters.ts";
 export type { AssetLibrary, LibraryAsset } from "./asset-library.ts";
 export { callerHeaders, isKeptBack, sendsOwnTrace } from "./caller-headers.ts";
+export { withQuery } from "./caller-query.ts";
 export {
   type CatalogueInUse,
   catalogueData,

@@ -21,25 +21,23 @@ export function agentsFailure(call: AgentCall, failure: Failure): Failure {
   return failure.with({ status: 429, ...(how === "openai" ? { type: "usage_limit_reached" } : {}) });
 }
 
-/** The shape in which a person's agent is told of a budget that is used up; null: as everybody else. */
+/** The shape of that refusal; null: the usual one. */
 function shownAs({ principal, protocol }: AgentCall, { code }: Failure): "anthropic" | "openai" | null {
   if (code !== "budget_exceeded" || principal.key.personId === undefined) return null;
   const { errorShape } = protocol.dialect;
   return errorShape === "anthropic" || errorShape === "openai" ? errorShape : null;
 }
 
-/** The headers of that refusal; none for others. */
 export function refusedCapHeaders(call: AgentCall, failure: Failure, nowMs: number): Record<string, string> {
   const how = shownAs(call, failure);
   if (how === null) return {};
   const resetsAt = failure.details?.resets_at ?? null;
-  const retryAfter =
-    resetsAt === null ? {} : { "retry-after": String(Math.max(1, Math.ceil(resetsAt - nowMs / 1_000))) };
-  if (how === "openai") return { "x-should-retry": "false", ...retryAfter };
+  const out: Record<string, string> = { "x-should-retry": "false" };
+  if (resetsAt !== null) out["retry-after"] = String(Math.max(1, Math.ceil(resetsAt - nowMs / 1_000)));
+  if (how === "openai") return out;
   const period = periods[failure.details?.period ?? "total"];
   return {
-    "x-should-retry": "false",
-    ...retryAfter,
+    ...out,
     "anthropic-ratelimit-unified-status": "rejected",
     "anthropic-ratelimit-unified-overage-utilization": "1",
     "anthropic-ratelimit-unified-overage-surpassed-threshold": "1",

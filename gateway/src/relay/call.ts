@@ -14,12 +14,11 @@ import type { AttemptSums, FormBody } from "#ports/index.ts";
 import type { CallEndpointId, CallerCodec, Dialect, RequestFacts, Wire } from "#protocols/index.ts";
 import type { KeptState } from "./upstream-objects.ts";
 
-/** What is spoken at the endpoint that was called. */
 export interface EndpointProtocol {
   readonly endpoint: CallEndpointId;
   /** The dialect of its bodies. */
   readonly wireDialect: WireDialectId;
-  /** How its caller is spoken to. */
+  /** Of errors, headers and events. */
   readonly dialect: Dialect;
   readonly wire: Wire;
   /** null: a call of it cannot be translated. */
@@ -32,11 +31,10 @@ export interface Call {
   readonly principal: Principal;
   readonly protocol: EndpointProtocol;
   readonly facts: RequestFacts;
-  /** Let go of as soon as an answer has begun: a stream may last for many minutes. */
+  /** Released as soon as an answer has begun: a stream may last long. */
   body: Uint8Array | FormBody | null;
-  /** null where nobody has looked yet. */
+  /** null: not looked for yet. */
   readonly marks: BodyMarks | null;
-  /** The caller's headers, of which the safe ones go on. */
   readonly headers: HeaderReader;
   /** The part of the query that goes on to an upstream of the same dialect, without `?`; mostly empty. */
   readonly query: string;
@@ -52,11 +50,11 @@ export interface Call {
   readonly bodyWaitMs: number;
   readonly userAgent: string;
   readonly tags: Readonly<Record<string, string>>;
-  /** Told of each attempt's end. Absent: nobody adds them up. */
+  /** Absent: the sums are not wanted. */
   readonly attempts?: AttemptSums;
-  /** Called once when an answer that is a stream has come to its end, whatever end that is. */
+  /** Called once at the end of an answer that is a stream. */
   readonly streamEnd: () => void;
-  /** What the upstreams keep of what the call names; set before it is admitted, absent where it names nothing. */
+  /** Set before admission, absent where the call names nothing. */
   kept?: KeptState;
   /** It is passed through to the provider's own API: its method and kind of path. */
   readonly operation?: string;
@@ -64,7 +62,7 @@ export interface Call {
   readonly priceFloor?: PriceVersion | null;
 }
 
-/** What every entry of a call says alike. */
+/** The same in every entry of a call. */
 export function callFields(call: Call) {
   return {
     requestId: call.requestId,

@@ -7,8 +7,8 @@ import type { RelayDependencies } from "./dependencies.ts";
 import type { KeptState } from "./upstream-objects.ts";
 
 /**
- * Looks up everything that a call names before it is planned. What it continues must have been made by its own workspace. Other
- * objects are checked again for each account (`checkObjects`), because an account of one workspace may have more than was seen here.
+ * Looks up everything that a call names before it is planned. What it continues must be its workspace's. Other objects are checked
+ * for each account (`checkObjects`), because an account of one workspace may have more than was seen here.
  */
 export async function findKeptState(dependencies: RelayDependencies, call: Call): Promise<KeptState> {
   const { continues } = call.facts;
@@ -16,12 +16,13 @@ export async function findKeptState(dependencies: RelayDependencies, call: Call)
   if (continues === null) return kept;
   const continued = kept.found.get(continues.id);
   if (continued?.kind !== continues.kind) throw notContinued(call, continues);
-  const models = continued.kind === "thread_message" ? threadModels(call, continued) : modelsAt(call, continued);
+  const models =
+    continued.kind === "thread_message" ? threadModels(call, continued) : modelsAt(call, continued.provider);
   if (models.length === 0) throw notContinued(call, continues);
   return { ...kept, models, provider: continued.provider };
 }
 
-/** The same, whatever is not found. */
+/** The same, without requiring anything. */
 export async function lookUpKeptState(dependencies: RelayDependencies, call: Call): Promise<KeptState> {
   const { continues, objects = none } = call.facts;
   const named = continues === null ? objects : [continues, ...objects];
@@ -30,13 +31,13 @@ export async function lookUpKeptState(dependencies: RelayDependencies, call: Cal
     named.map(({ id }) => id),
     { waits: continues !== null || mayBeRefused(dependencies, call, objects), signal: call.signal },
   );
-  const first = [...found.values()].find(({ provider }) => canServe(call, provider));
+  const first = [...found.values()].find(({ provider }) => modelsAt(call, provider).length > 0);
   return { found, models: call.models, provider: first?.provider ?? null };
 }
 
 /**
- * Refuses a call that names an object which another workspace may have made: at an account that several workspaces can
- * reach only what this one was seen to make, and what the operator has listed, exists. Throws Failure not_found.
+ * At an account that several workspaces share, a call may name what its own workspace made and what the operator has listed. Throws
+ * Failure not_found.
  */
 export function checkObjects(dependencies: RelayDependencies, call: Call, provider: Provider): void {
   const { objects } = call.facts;
@@ -47,12 +48,7 @@ export function checkObjects(dependencies: RelayDependencies, call: Call, provid
   }
 }
 
-/** A response goes on with any model of its own account. */
-function modelsAt({ models }: Call, { provider: account }: UpstreamObject): readonly Model[] {
-  return models.filter(({ deployments }) => deployments.some(({ provider }) => provider.id === account));
-}
-
-/** A thread goes on with the model that answered it, at its own account. None: its caller has to begin it anew. */
+/** A thread goes on with the model that answered it, at its own account. None: its caller has to begin a new one. */
 function threadModels({ models }: Call, { provider: account, upstreamModel }: UpstreamObject): readonly Model[] {
   const isThere = ({ enabled, provider, upstreamModel: name }: Deployment): boolean =>
     enabled && provider.enabled && provider.id === account && name === upstreamModel;
@@ -60,8 +56,8 @@ function threadModels({ models }: Call, { provider: account, upstreamModel }: Up
   return model === undefined ? [] : [model];
 }
 
-function canServe({ models }: Call, account: string): boolean {
-  return models.some(({ deployments }) => deployments.some(({ provider }) => provider.id === account));
+function modelsAt({ models }: Call, account: string): readonly Model[] {
+  return models.filter(({ deployments }) => deployments.some(({ provider }) => provider.id === account));
 }
 
 function mayBeRefused(

@@ -21,7 +21,6 @@ import { type PassedCall, PassedEstimate, type PassedPrice, passedPrice } from "
 import { askResponseOwner, type StoredResponseCall } from "./stored-responses/stored-responses.ts";
 import { UpstreamObjects } from "./upstream-objects.ts";
 
-/** The walk of one call: plan, admit, try until an answer has begun, settle. */
 export class Relay {
   readonly #dependencies: RelayDependencies;
 
@@ -38,7 +37,7 @@ export class Relay {
     return this.#dependencies.live.size;
   }
 
-  /** Ends what is still streaming, each with an error in its caller's dialect. */
+  /** Ends every stream with an error in its caller's dialect. */
   abortStreams(failure: Failure): void {
     for (const stream of [...this.#dependencies.live]) stream.abort(failure);
   }
@@ -69,9 +68,7 @@ export class Relay {
     }
     let failure: Failure | null = null;
     let passing: Failure | null = null;
-    for (;;) {
-      const selection = plan.next(failure);
-      if (selection === null) break;
+    for (let selection = plan.next(null); selection !== null; selection = plan.next(failure)) {
       if (selection.waitMs > 0) {
         tally.awayMs += selection.waitMs;
         await sleep(clock, selection.waitMs, call.signal);
@@ -83,7 +80,7 @@ export class Relay {
       }
       try {
         const delivery = await openAttempt(this.#dependencies, call, selection, tally);
-        // Nobody hears of a background response whose money would be lost with this process.
+        // The money of a background response must be held by its task before its caller knows of it.
         if (tally.handover !== null) await tally.handover;
         return delivery;
       } catch (thrown) {
@@ -101,18 +98,18 @@ export class Relay {
     return { failure: told, headers: refusalHeaders(call.protocol.dialect, tally, clock.now()) };
   }
 
-  /** Where a call for a provider's own API goes. Throws the Failure of one that is not passed on. */
+  /** Where a call for a provider's own API goes. Throws Failure. */
   passedPlace(ask: PassedAsk, endpointProtocols: Readonly<Record<string, EndpointProtocol>>): PassedPlace {
     return passedPlace(this.#dependencies, ask, endpointProtocols);
   }
 
-  /** How callers of that provider's own API are told of a failure; null where there is none. */
+  /** The dialect of errors of that provider's own API; null: there is no such provider. */
   passedDialect(providerId: string): Dialect | null {
     const kind = providerKind(this.#dependencies.catalog().providers.get(providerId)?.kind ?? "");
     return kind === null ? null : dialectOf(kind);
   }
 
-  /** What such a call is booked by. `facts` null: its body is not understood. */
+  /** `facts` null: its body is not understood. */
   passedPrice(place: PassedPlace, facts: RequestFacts | null, hasBody: boolean): PassedPrice {
     return passedPrice(this.#dependencies.catalog(), place, facts, hasBody);
   }
@@ -120,7 +117,7 @@ export class Relay {
   /** A call for a provider's own API: admitted, sent once, settled. */
   async pass(passed: PassedCall): Promise<CallResult> {
     const { call, price } = passed;
-    // What is in memory goes with the call's body: a stream's end must not keep it.
+    // The closure must not keep bytes in memory until the stream's end.
     const spooled = passed.body instanceof Uint8Array ? null : passed.body;
     const discardAll = (): void => {
       discard(call);
@@ -157,25 +154,18 @@ export class Relay {
     }
   }
 
-  /** A call about an answer that an upstream keeps. */
   ask(call: StoredResponseCall): Promise<CallResult> {
     return askResponseOwner(this.#dependencies, call);
   }
 
-  /**
-   * Records a call that was refused before any attempt; the failure is the caller's answer. `why`: what may be said to
-   * whoever looks at the request beyond what its caller is told.
-   */
+  /** Records a call that is refused before any attempt. `why`: the message for admins, where the caller gets another one. */
   refuse(call: Call, failure: Failure, why?: string): Refusal {
     explainRefusal(this.#dependencies, call, failure, { why });
     this.#refused(call, failure);
     return { failure, headers: {} };
   }
 
-  /**
-   * The refusal by limits of a call that is not read yet, when they would refuse it whatever it asks; else null. What is
-   * admitted is decided when it has been read.
-   */
+  /** The refusal of a call that the limits would refuse whatever it asks; else null. Nothing is reserved. */
   async refusedUnread(call: Call): Promise<Refusal | null> {
     try {
       this.#dependencies.admission.check(call.principal, onlyCounts(call.protocol.endpoint));
@@ -226,16 +216,14 @@ export class Relay {
 }
 
 /**
- * A refusal that holds for one account only (a model it has not, a seal it cannot read). When another account would have
- * served, and was unhealthy or at its limit, the caller should hear of that, and try again.
+ * A refusal that holds for one account only (a model that it lacks, a seal that it cannot read). When another account was
+ * unhealthy or at its limit, the caller should get that failure, and try again.
  */
 function refusedByOneOnly(failure: Failure | null): boolean {
-  return (
-    failure !== null && failure.retry === "other" && failure.upstream !== undefined && failure.upstream.status < 500
-  );
+  return failure?.retry === "other" && failure.upstream !== undefined && failure.upstream.status < 500;
 }
 
-/** One function for each protocol, so that the router can remember what can serve it. */
+/** One function for each protocol: the router caches by it. */
 function canServeOf(protocol: EndpointProtocol): (deployment: Deployment) => boolean {
   let canServe = suiting.get(protocol);
   if (canServe === undefined) {
@@ -248,14 +236,13 @@ function canServeOf(protocol: EndpointProtocol): (deployment: Deployment) => boo
 /** Refusals by the caller's own limits. */
 const limitCodes: ReadonlySet<string> = new Set(["rate_limit_exceeded", "budget_exceeded", "budget_held"]);
 
-/** Few calls do: the others wait for nothing. */
 function namesKept({ facts: { continues, objects } }: Call): boolean {
   return continues !== null || (objects !== undefined && objects.length > 0);
 }
 
 const suiting = new WeakMap<EndpointProtocol, (deployment: Deployment) => boolean>();
 
-/** Bodies that lie elsewhere are let go of when nothing can be sent any more. */
+/** Releases spooled bodies once nothing more can be sent. */
 function discard(call: Call): void {
   if (call.body !== null && !(call.body instanceof Uint8Array)) call.body.discard();
   call.body = null;

@@ -8,24 +8,21 @@ export interface UpstreamObjectsOptions {
   readonly sharesLedger?: boolean;
 }
 
-/** What a call continues or names of the state that vendors keep. */
+/** State at vendors that a call continues or names. */
 export interface KeptState {
   /** Objects that the call's workspace made, by id. */
   readonly found: ReadonlyMap<string, UpstreamObject>;
-  /** The account that has them: the call goes there and nowhere else. null: none of them is known. */
+  /** The only account that the call may go to. null: none of the objects is known. */
   readonly provider: string | null;
   /** The models that may serve the call. */
   readonly models: readonly Model[];
 }
 
-/**
- * The objects that vendors keep for a workspace. Those that were made or used here lately are in memory, because the database
- * learns of one only when the journal drains; the others are read from the database.
- */
+/** The objects that vendors keep for a workspace: recent ones in memory, until the journal has drained, the others in the database. */
 export class UpstreamObjects {
   readonly #options: UpstreamObjectsOptions;
   readonly #memory = new TenantMap<UpstreamObject>(bounds.upstreamObjectsMax);
-  /** Ids that were waited for in vain: nobody who asks again waits again. */
+  /** Ids that were waited for in vain. */
   readonly #missing: BoundedMap<string, true>;
 
   constructor(options: UpstreamObjectsOptions) {
@@ -38,7 +35,7 @@ export class UpstreamObjects {
     this.#memory.set(object.workspaceId, object.id, object);
   }
 
-  /** It was deleted at its vendor. The journal may still hold older records of it, which change nothing then. */
+  /** It was deleted at its vendor. Older records in the journal change nothing after this. */
   end(object: UpstreamObject): Promise<void> {
     const now = this.#options.clock.now();
     const ended = { ...object, expiresAt: now, createdAt: Math.max(now, object.createdAt) };
@@ -46,10 +43,7 @@ export class UpstreamObjects {
     return this.#options.objectStore.put(ended);
   }
 
-  /**
-   * Those of these ids that the workspace made and that have not expired. `waits`: an object that another process has just made is
-   * waited for until its journal has drained.
-   */
+  /** Returns those that the workspace made and that have not expired. `waits`: for the journals of other processes. */
   async find(
     workspaceId: string,
     ids: readonly string[],

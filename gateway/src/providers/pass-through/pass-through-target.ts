@@ -1,5 +1,5 @@
 import { bounds, Failure, type Provider } from "#core/index.ts";
-import { fold } from "#protocols/index.ts";
+import { withOwnQuery } from "../caller-query.ts";
 import type { Lane } from "../kind.ts";
 import { providerKind } from "../kinds.ts";
 import { laneUrl, rootOf } from "../lanes.ts";
@@ -114,69 +114,6 @@ function belowRoot(root: string, parts: readonly string[]): readonly string[] {
   }
   return parts;
 }
-
-/** The caller's query as it is. One that carries a credential is refused: nobody should find it in a log on the way. */
-function withOwnQuery(url: string, query: string): string {
-  if (query === "") return url;
-  if (query.length > bounds.queryBytesMax || !queryPattern.test(query)) {
-    throw new Failure("invalid_request", "The query of the URL cannot be sent on: it is too long or not encoded.");
-  }
-  for (const pair of query.split("&")) {
-    const name = nameOf(pair);
-    if (name === null) throw new Failure("invalid_request", "The query of the URL is not valid percent-encoding.");
-    if (!credentials.has(name) && !credentialBeginnings.some((beginning) => name.startsWith(beginning))) continue;
-    throw new Failure(
-      "invalid_request",
-      `The query must not hold "${name.slice(0, 64)}": send your key of the gateway in a header; the provider's is put in here.`,
-      { param: name.slice(0, 64) },
-    );
-  }
-  return `${url}?${query}`;
-}
-
-/** Printable ASCII without blanks, quotes, backslashes and the sign that would end it (RFC 3986, 3.4). */
-const queryPattern = /^[!$-;=?-Z_a-z~[\]|{}^`%]*$/;
-
-function nameOf(pair: string): string | null {
-  try {
-    return fold(decodeURIComponent((pair.split("=", 1)[0] ?? "").replaceAll("+", " "))).trim();
-  } catch {
-    return null;
-  }
-}
-
-/** In which vendors take a key, a token or a signature, or are told to use another account or another method. Folded. */
-const credentials: ReadonlySet<string> = new Set(
-  [
-    "key",
-    "api_key",
-    "api-key",
-    "apikey",
-    "x-api-key",
-    "x-goog-api-key",
-    "subscription-key",
-    "ocp-apim-subscription-key",
-    "access_token",
-    "oauth_token",
-    "auth_token",
-    "bearer_token",
-    "id_token",
-    "token",
-    "authorization",
-    "password",
-    "client_secret",
-    "signature",
-    "sig",
-    "quotauser",
-    "userproject",
-    "$userproject",
-    "x-http-method-override",
-    "$httpmethod",
-    "_method",
-  ].map(fold),
-);
-
-const credentialBeginnings: readonly string[] = ["x-amz-", "x-goog-"];
 
 /** Words of the API stay, and what Google asks of a thing behind a colon; what is neither is somebody's id. */
 function pathClassOf(parts: readonly string[]): string {

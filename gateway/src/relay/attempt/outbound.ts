@@ -8,12 +8,11 @@ import {
   patchesAtOnce,
   unsealBody,
 } from "#protocols/index.ts";
-import type { OutboundDraft } from "#providers/index.ts";
+import { type OutboundDraft, withQuery } from "#providers/index.ts";
 import type { Call } from "../call.ts";
 import { checkObjects } from "../kept-state.ts";
 import type { Translator } from "../translation/translator.ts";
 import type { AttemptParts } from "./call-tally.ts";
-import { withQuery } from "./forwarded-query.ts";
 import { dropThreadBetas, governingOf, withoutGoverned } from "./governed-request.ts";
 import { inlined, mayNeedInlining } from "./inline-media.ts";
 import { urlOf } from "./lane-match.ts";

@@ -1,4 +1,4 @@
-import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
+import { unpack } from "#bodies/index.ts";
 import { bounds } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "#protocols/index.ts";
 import { WrappedTap } from "../attempt/wrapped-tap.ts";
@@ -15,7 +15,7 @@ export class ListeningTap extends WrappedTap {
     return chunk;
   }
 
-  /** What is not of the dialect after all is no reason to keep it from its caller. */
+  /** What turns out not to be of the dialect still goes to the caller. */
   protected listen(chunk: Uint8Array): void {
     if (this.#isUnread) return;
     try {
@@ -29,12 +29,11 @@ export class ListeningTap extends WrappedTap {
     return this.#pieces;
   }
 
-  /** The end is the connection's: what stands behind the last event is passed too. */
+  /** The connection ends it: what follows the last event is passed, too. */
   override get ended(): boolean {
     return false;
   }
 
-  /** An error that the upstream tells has been passed on like everything else. */
   override get failure(): null {
     return null;
   }
@@ -89,7 +88,7 @@ export class PackedTap extends ListeningTap {
     return true;
   }
 
-  /** Of a stream that goes on nothing can be unpacked yet; what is asked of it again then is asked of all that came. */
+  /** Fails until the stream has ended; the next try unpacks all that came. */
   #unpack(): void {
     if (this.#kept.length === 0) return;
     const unpacked = unpackedAnswer(Buffer.concat(this.#kept), this.#encoding);
@@ -99,27 +98,16 @@ export class PackedTap extends ListeningTap {
   }
 }
 
-/** More than that comes out of no answer that is listened to: unpacking blocks the loop. */
+/** Unpacking blocks the event loop. */
 const unpackedMax = Math.min(8 * 1024 * 1024, bounds.replyBytesMax);
 /** Packed bytes of a stream that are kept until its end. */
 const keptMax = 1024 * 1024;
 
-type Unpacker = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Uint8Array;
-
-const unpackers: ReadonlyMap<string, Unpacker> = new Map([
-  ["gzip", gunzipSync as Unpacker],
-  ["x-gzip", gunzipSync as Unpacker],
-  ["deflate", inflateSync as Unpacker],
-  ["br", brotliDecompressSync as Unpacker],
-  ["zstd", zstdDecompressSync as Unpacker],
-]);
-
-/** What an answer says once it is unpacked, to be listened to. null: it cannot be, or it is too large. */
+/** null: it cannot be unpacked, or is too large. */
 export function unpackedAnswer(bytes: Uint8Array, encoding: string): Uint8Array | null {
-  const unpack = unpackers.get(encoding.trim().toLowerCase());
-  if (unpack === undefined || bytes.length > keptMax) return null;
+  if (bytes.length > keptMax) return null;
   try {
-    return unpack(bytes, { maxOutputLength: unpackedMax });
+    return unpack(bytes, encoding.trim().toLowerCase(), unpackedMax);
   } catch {
     return null;
   }

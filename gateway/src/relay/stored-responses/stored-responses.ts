@@ -20,10 +20,10 @@ import {
   type OutboundDraft,
   type ProviderKind,
   providerKind,
+  withQuery,
 } from "#providers/index.ts";
 import { passAtOnce } from "../attempt/answer-headers.ts";
 import { AnswerStream } from "../attempt/answer-stream.ts";
-import { withQuery } from "../attempt/forwarded-query.ts";
 import { PieceQueue } from "../attempt/piece-queue.ts";
 import { readWhole } from "../attempt/receive-answer.ts";
 import { continueTrace, forwardedHeaders, ownIdempotencyKeys } from "../attempt/request-headers.ts";
@@ -32,15 +32,19 @@ import { attemptRedactor, inSafeWords } from "../attempt/upstream-words.ts";
 import type { CallResult, EndpointProtocol } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 
-/** A call about an answer that an upstream keeps: to see it, cancel it, delete it. */
-export interface StoredResponseCall {
+/** A request to an account about an answer that it keeps. */
+interface StoredResponseRequest {
+  readonly upstreamId: string;
+  readonly method: "GET" | "POST" | "DELETE";
+  /** After the id in the path: nothing, `/cancel`, `/input_items`. */
+  readonly rest: string;
+}
+
+/** A call that reads, cancels or deletes an answer that an upstream keeps. */
+export interface StoredResponseCall extends StoredResponseRequest {
   readonly requestId: string;
   readonly principal: Principal;
   readonly protocol: EndpointProtocol;
-  readonly upstreamId: string;
-  readonly method: "GET" | "POST" | "DELETE";
-  /** Behind the id in the path: nothing, `/cancel`, `/input_items`. */
-  readonly rest: string;
   /** Without `?`; may be empty. */
   readonly query: string;
   readonly headers: HeaderReader;
@@ -51,8 +55,8 @@ export interface StoredResponseCall {
 }
 
 /**
- * Sends it to the one account that keeps the answer; there is nothing to fall back to. It is free, whoever asks: the call that made
- * the answer pays, and of a background response its task does so. Only what ends or deletes such a response is preceded by a poll.
+ * Sends it to the account that keeps the answer. It is free, also without any budget left: the call that made the answer pays, or
+ * the task of a background response. What ends or deletes such a response is preceded by a poll.
  */
 export async function askResponseOwner(dependencies: RelayDependencies, call: StoredResponseCall): Promise<CallResult> {
   const { principal, upstreamId, signal } = call;
@@ -61,22 +65,18 @@ export async function askResponseOwner(dependencies: RelayDependencies, call: St
     const found = await dependencies.upstreamObjects.find(workspaceId, [upstreamId], { waits: true, signal });
     const response = found.get(upstreamId);
     if (response?.kind !== "response" || !call.mayCall(response.model)) throw notFound(upstreamId);
-    // It was paid for, or is being made: who has nothing left may see it all the same, end it, and have it forgotten.
     const admitted = dependencies.admission.admit(principal, freeRequest, call.requestId);
     const permit = admitted instanceof Promise ? await admitted : admitted;
     try {
       if (call.method !== "GET") await dependencies.background().refresh(workspaceId, upstreamId, signal);
-      const asked: Asked = { ...accountOf(dependencies, call, response), dependencies, call, response, permit };
-      return await ask(asked);
+      return await ask({ ...accountOf(dependencies, call, response), dependencies, call, response, permit });
     } catch (thrown) {
       permit.settle(0);
       throw thrown;
     }
   } catch (thrown) {
-    return {
-      failure: signal.aborted ? new Failure("client_closed", "The caller went away.") : asFailure(thrown),
-      headers: {},
-    };
+    const failure = signal.aborted ? new Failure("client_closed", "The caller went away.") : asFailure(thrown);
+    return { failure, headers: {} };
   }
 }
 
@@ -109,7 +109,7 @@ async function send(asked: Asked): Promise<OutboundAnswer> {
   const draft = storedResponseDraft(asked, { ...call, upstreamModel });
   Object.assign(draft.headers, forwardedHeaders(call.headers, provider));
   ownIdempotencyKeys(draft.headers, call.principal.workspace.id, upstreamModel);
-  // No attempt of a model: the call itself is what the upstream sees above it.
+  // There is no attempt: the parent span is the call.
   continueTrace(draft.headers, dependencies.tracing, { requestId, attemptId: requestId, provider });
   draft.url = withQuery(draft.url, call.query);
   await dependencies.providerClient.authorize(kind, draft, signal);
@@ -136,8 +136,7 @@ async function deliver(asked: Asked, answer: OutboundAnswer): Promise<CallResult
       permit.settle(0);
       if (call.method === "DELETE") await endObject(dependencies, response);
       const isFailed = Buffer.from(body.buffer, body.byteOffset, body.length).includes('"failed"');
-      const shown = isFailed ? attemptRedactor(provider, call.headers).bytes(body) : body;
-      return { status, headers, body: shown };
+      return { status, headers, body: isFailed ? attemptRedactor(provider, call.headers).bytes(body) : body };
     });
   } catch (thrown) {
     answer.body.cancel();
@@ -145,7 +144,7 @@ async function deliver(asked: Asked, answer: OutboundAnswer): Promise<CallResult
   }
 }
 
-/** The vendor has deleted it, whether that can be written down or not. */
+/** The vendor has deleted it, whether that can be recorded or not. */
 async function endObject({ upstreamObjects, observer }: RelayDependencies, response: UpstreamObject): Promise<void> {
   try {
     await upstreamObjects.end(response);
@@ -174,17 +173,9 @@ function openStream({ dependencies, call, permit, provider }: Asked, answer: Out
   }).open();
 }
 
-/** A request about an answer that an account keeps. */
 export function storedResponseDraft(
   { provider, lane }: Pick<Account, "provider" | "lane">,
-  {
-    upstreamId,
-    method,
-    rest,
-    upstreamModel,
-  }: Pick<StoredResponseCall, "upstreamId" | "method" | "rest"> & {
-    readonly upstreamModel: string;
-  },
+  { upstreamId, method, rest, upstreamModel }: StoredResponseRequest & { readonly upstreamModel: string },
 ): OutboundDraft {
   const draft: OutboundDraft = {
     provider,
@@ -195,7 +186,7 @@ export function storedResponseDraft(
     headers: method === "POST" ? { "content-type": "application/json" } : {},
     body: null,
   };
-  // Azure's dated API stands at another address, with its version in the query.
+  // Azure's dated API has another address, with its version in the query.
   lane.adjust?.(draft, () => {});
   const [path, ...query] = draft.url.split("?");
   draft.url = [`${path}/${encodeURIComponent(upstreamId)}${rest}`, ...query].join("?");

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
-import { withQuery } from "./forwarded-query.ts";
+import { withQuery } from "./caller-query.ts";
 
 const url = "https://upstream.example/v1/messages";
 
