@@ -19,7 +19,7 @@ export {
   threadLeftOut,
 } from "./anthropic-messages/index.ts";
 export { AnyTap, nothingTold } from "./any-wire.ts";
-export { type Edit, splice } from "./bytes.ts";
+export { asBuffer, type Edit, splice } from "./bytes.ts";
 export { type CallEndpointId, callerSide } from "./caller-side.ts";
 export { minimaxPlanUsedUp, minimaxStatus } from "./choice-error.ts";
 export type {

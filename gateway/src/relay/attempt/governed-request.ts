@@ -7,8 +7,8 @@ import type { LaneMatch } from "./lane-match.ts";
 import { workOnBody } from "./work-on-body.ts";
 
 /**
- * What is not passed to this account: what would choose a model past its grant, or cost more than its price. null for almost
- * every body. Throws Failure model_not_found.
+ * Members that this account does not get: they would choose a model past the grant, or cost more than its price. null for almost every
+ * body. Throws Failure model_not_found.
  */
 export function governingOf({ dependencies, call, selection, match }: AttemptParts): Governing | null {
   const { choosing, namedModels } = call.facts;
@@ -29,7 +29,6 @@ export function leavesThreadOut({ facts }: Call, { kind }: Pick<LaneMatch, "kind
   return facts.keeps === "thread_message" && !keepsThreads(provider, kind);
 }
 
-/** Takes out the beta of message threads where the thread is left out. */
 export function dropThreadBetas(
   headers: Record<string, string>,
   call: Call,
@@ -43,7 +42,7 @@ export function dropThreadBetas(
   else headers["anthropic-beta"] = left.join(",");
 }
 
-/** The body as this account may get it. In a thread where it is large. Throws Failure invalid_request. */
+/** Throws Failure invalid_request. */
 export async function withoutGoverned(
   { dependencies, call, warnings }: AttemptParts,
   body: Uint8Array,
@@ -56,7 +55,7 @@ export async function withoutGoverned(
   return done.made ?? done.body;
 }
 
-/** Another model that the body names is granted as the call's is: by a name of ours that leads to it at this account. */
+/** Other models that the body names need a grant, too: under a name of ours that leads to them at this account. */
 function checkNamedModels(
   dependencies: AttemptParts["dependencies"],
   mayCall: Call["mayCall"],

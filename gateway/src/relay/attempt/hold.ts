@@ -19,25 +19,25 @@ import { guessInput, type InputGuess } from "./input-guess.ts";
 
 export type EstimateDependencies = Pick<RelayDependencies, "forecast" | "catalog">;
 
-/** What is held for a call at one model, beside its output. */
+/** What a call needs at one model, beside its output. */
 export interface ModelHold {
   readonly model: string;
   readonly input: NanoUsd;
-  /** For what is not charged by tokens. */
+  /** Not charged by tokens. */
   readonly counted: NanoUsd;
   readonly prices: HoldPrices;
-  /** What was guessed of an input that the body shows, to be compared with what it cost; 0: the body does not show all of it. */
+  /** Of an input that is all in the body, to be compared with its cost; else 0. */
   readonly guessed: NanoUsd;
 }
 
-/** What recent answers cost is held with half as much more: from an eighth of the first guess to four times as much. */
+/** Half as much as recent answers cost is added: from an eighth of the first guess to four times as much. */
 const learnedMargin = 3 / 2;
 const learnedMin = 1 / 8;
 const learnedMax = 4;
 
 /**
- * What a call takes from the limits. Its money is what its input probably costs, and the most that its output can: at the dearest
- * model of its plan. Input is guessed from the body and corrected by what recent answers cost (docs/operations.md, Limits).
+ * What a call takes from the limits: the probable cost of its input, and the most that its output can cost, at the dearest model of
+ * its plan. See docs/operations.md, Limits.
  */
 export class CallEstimate implements Estimate {
   readonly tokens: number;
@@ -108,7 +108,7 @@ export class CallEstimate implements Estimate {
         expected <= guessed || facts.hosted !== undefined ? expected : Math.min(expected, costOfWindow(prices, most)),
       counted,
       prices,
-      // A short input is mostly frame, and says nothing of the next one.
+      // A short input says nothing of the next one.
       guessed: unseen === 0 && facts.inputEstimate >= bounds.calibrationTokensMin ? guessed : 0,
     };
     this.#holds.push(hold);
@@ -120,7 +120,6 @@ export class CallEstimate implements Estimate {
     return undefined;
   }
 
-  /** What the upstream reported of a call that this was held for. */
   learn(model: Model, usage: Usage): void {
     const guessed = this.#holdOf(model)?.guessed ?? 0;
     const isCompared = guessed > 0 && model.price !== null;
@@ -128,13 +127,12 @@ export class CallEstimate implements Estimate {
     this.#dependencies.forecast.learn(this.#call, model.name, usage, cost);
   }
 
-  /** The call has ended, or was not admitted. */
   end(): void {
     if (this.#isTrusted) this.#dependencies.forecast.distrust(this.#call);
     this.#isTrusted = false;
   }
 
-  /** Few calls of a key at once are held below the first guess: what it taught could not hold for all that it sends together. */
+  /** Few calls of a key at once are held below the first guess, because what was learned may not be true of all of them. */
   #corrected(guessed: NanoUsd, model: Model): NanoUsd {
     const ratio = this.#dependencies.forecast.inputCostRatio(this.#call, model.name);
     if (ratio === null) return guessed;
@@ -144,7 +142,7 @@ export class CallEstimate implements Estimate {
     return this.#isTrusted ? Math.ceil(guessed * factor) : guessed;
   }
 
-  /** Pictures of a hosted tool, at the dearest model that draws them at the same accounts. */
+  /** Pictures of a hosted tool, at the price of the dearest image model of the same accounts. */
   #drawn({ deployments }: Model, { output }: HoldPrices): NanoUsd {
     const pictures = this.#call.facts.hosted?.pictures ?? 0;
     if (pictures === 0) return 0;
@@ -173,7 +171,6 @@ function canBeEnded(facts: RequestFacts): boolean {
   return facts.stream && facts.background !== true && facts.images === 0;
 }
 
-/** The most that a call can be charged for by something other than tokens. */
 function countedCost({ images, serverTools, counted }: RequestFacts, prices: HoldPrices): NanoUsd {
   if (serverTools === undefined && counted === undefined && images === 0) return prices.request;
   return costAtMost(prices, { counted: { ...serverTools, ...counted?.most, images, chargedRequests: 1 } });
@@ -186,10 +183,10 @@ function outputTokensMax({ outputTokensMax, choices, images }: RequestFacts, mod
 
 /** Input of a call that its body does not hold. */
 interface UnseenInput {
-  /** Of objects that the vendor keeps, as their own records say. */
+  /** Of objects that the vendor keeps, by their records. */
   readonly tokens: number;
   readonly pictures: number;
-  /** There is more, and nothing is known of it but that the model has to read it. */
+  /** There is more, of unknown size. */
   readonly fillsWindow: boolean;
 }
 

@@ -6,7 +6,7 @@ import type { Call } from "../call.ts";
 import type { AttemptParts } from "./call-tally.ts";
 import { madeBy, workOnBody } from "./work-on-body.ts";
 
-/** Whether addresses in the body would have to give way to what stands there. */
+/** Whether media at addresses in the body have to be fetched here. */
 export function mayNeedInlining({ facts, marks, protocol }: Call, provider: Provider, lane: Lane): boolean {
   if (facts.namesMedia === false || marks?.addresses === false) return false;
   const isFetched = mayFetch(provider) && lane.traits?.fetchesUrls !== false;
@@ -18,12 +18,10 @@ const withMedia: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A body for an upstream that fetches nothing, with what stands at its addresses in their place: it cannot (Claude on Bedrock),
- * or it stands in a private network and would fetch from where no caller may look. Fetched here, they go through the guard.
- * Throws Failure invalid_request.
+ * A body with media in the place of their addresses, for an upstream that cannot fetch (Claude on Bedrock), or is in a private network
+ * and would fetch what no caller may see. Throws Failure invalid_request.
  */
 export async function inlined(parts: AttemptParts, body: Uint8Array): Promise<Uint8Array> {
-  // Of a small body it costs less to look than to hand it to a job that looks.
   if (body.length <= bounds.readInPlaceBytesMax && !mayNameMedia(body)) return body;
   const { bodies } = parts.dependencies;
   const looked = await workOnBody(bodies, parts.call, "inline", null, { body });
@@ -33,17 +31,12 @@ export async function inlined(parts: AttemptParts, body: Uint8Array): Promise<Ui
   return madeBy(await workOnBody(bodies, parts.call, "inline", media, { body: looked.body, beside: bytes }));
 }
 
-/** What stands at addresses, in their order, as jobs take it. */
 export interface FetchedMedia {
   readonly media: readonly { readonly url: string; readonly mediaType: string }[];
   readonly bytes: readonly Uint8Array[];
 }
 
-/**
- * What stands at addresses, for upstreams that read none. An address comes from the caller, so it goes through the guard
- * like every other and is never let into a private network; one that moves is followed a few times, through the guard
- * each time. Throws Failure invalid_request when one cannot be had.
- */
+/** Fetches media from the caller's addresses, in their order. Throws Failure invalid_request. */
 export async function fetchAll(
   urls: readonly string[],
   { dependencies: { transport, clock }, call: { signal }, tally }: MediaFetch,
@@ -64,7 +57,6 @@ export async function fetchAll(
     media.push({ url, mediaType: fetched.mediaType });
     bytes.push(fetched.bytes);
   }
-  // What others' hosts take is not our own time.
   tally.awayMs += clock.monotonic() - beganMs;
   return { media, bytes };
 }
@@ -75,7 +67,7 @@ interface MediaFetch {
   readonly tally: { awayMs: number };
 }
 
-/** One address of a caller's, through the guard. Throws Failure invalid_request when it cannot be had. */
+/** Never from a private network, also after a redirect. Throws Failure invalid_request. */
 export async function fetchBytes(
   url: string,
   { transport, signal }: { readonly transport: Transport; readonly signal: CallSignal },
@@ -101,7 +93,7 @@ export async function fetchBytes(
       if (status >= 300 && status < 400) {
         answer.body.cancel();
         next = new URL(headers.get("location") ?? "", next).href;
-        // Within this process there are upstreams too, at addresses of another scheme.
+        // The demo upstream in this process has another scheme.
         if (!/^https?:/.test(next)) throw notHad("it moves to where no pictures are");
         continue;
       }
@@ -121,7 +113,6 @@ export async function fetchBytes(
   throw notHad("it moves too often");
 }
 
-/** The caller's own mistake, or its host's: no other deployment is asked, and none is to blame. */
 function notHad(why: string, cause?: unknown): Failure {
   return new Failure("invalid_request", `A picture or document could not be fetched from its address: ${why}.`, {
     param: "messages",

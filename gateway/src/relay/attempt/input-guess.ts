@@ -1,8 +1,9 @@
 import { isAscii } from "node:buffer";
 import { bounds, type CacheWrites, type InputTokens, noWrites } from "#core/index.ts";
+import { asBuffer } from "#protocols/index.ts";
 import type { Call } from "../call.ts";
 
-/** What the body of a call probably brings as input, with a margin, and whether it asks for a prompt cache to be written. */
+/** The probable input in the body of a call, with a margin, and whether it asks for a prompt cache to be written. */
 export interface InputGuess extends InputTokens {
   readonly writes: () => CacheWrites;
 }
@@ -16,21 +17,13 @@ export function guessInput({ facts, body, protocol }: Pick<Call, "facts" | "body
   if (!(body instanceof Uint8Array)) {
     return { text: Math.ceil(facts.inputEstimate * margin), image: 0, audio: 0, writes: noWrites };
   }
-  const media = facts.namesMedia === false ? noMedia : inlineMedia(bufferOf(body));
+  const media = facts.namesMedia === false ? noMedia : inlineMedia(asBuffer(body));
   // The whole body: schemas of answers and other settings are input, too. An endpoint may read a part of it several times.
   const read = facts.namesMedia === true ? 0 : facts.inputEstimate;
   const textTokens = Math.max(read, (body.length - media.bytes) / bytesPerToken);
   const text = Math.ceil(textTokens * (1 + nonAsciiShare(body)) * margin) + media.document;
-  return {
-    text,
-    image: media.image,
-    audio: media.audio,
-    writes: () => cacheWrites(bufferOf(body), protocol.wireDialect),
-  };
-}
-
-function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
+  const { image, audio } = media;
+  return { text, image, audio, writes: () => cacheWrites(asBuffer(body), protocol.wireDialect) };
 }
 
 /**
@@ -47,7 +40,7 @@ const cacheControl = Buffer.from("cache_control");
 const hourMark = Buffer.from('"1h"');
 const halfDayMark = Buffer.from('"12h"');
 
-/** Of the bytes, looked at in parts of a large body. */
+/** Of a large body some parts are sampled. */
 function nonAsciiShare(bytes: Uint8Array): number {
   const parts = bytes.length > sampleBytes * samples ? samples : 1;
   if (parts === 1 && isAscii(bytes)) return 0;
@@ -64,18 +57,10 @@ function nonAsciiShare(bytes: Uint8Array): number {
 const samples = 64;
 const sampleBytes = 512;
 
-interface InlineMedia {
-  /** Of base64. */
-  readonly bytes: number;
-  readonly image: number;
-  readonly audio: number;
-  readonly document: number;
-}
+const noMedia = { bytes: 0, image: 0, audio: 0, document: 0 };
 
-const noMedia: InlineMedia = { bytes: 0, image: 0, audio: 0, document: 0 };
-
-/** What is in a body as base64, told apart by how files of a kind begin. */
-function inlineMedia(body: Buffer): InlineMedia {
+/** Tokens of the base64 in a body by kind, and its bytes. */
+function inlineMedia(body: Buffer): typeof noMedia {
   const found = { bytes: 0, image: 0, audio: 0, document: 0, pdfBytes: 0 };
   let looks = 0;
   // Base64 holds no quotes, so the next one ends it.
@@ -84,7 +69,7 @@ function inlineMedia(body: Buffer): InlineMedia {
     if (end === -1) return body.length;
     if (body.subarray(start, Math.min(end, start + textLookBytes)).includes(SPACE)) return start;
     const kind = kindOf(Buffer.from(body.toString("latin1", start, start + 24), "base64").toString("latin1"));
-    // A picture of one color has few bytes, and as many tokens as any other.
+    // A known kind counts however small: a picture of one color has few bytes.
     if (kind === "other" && end - start < mediaBytesMin) return start;
     found.bytes += end - start;
     const isCounted = kind === "pdf" && found.pdfBytes + end - start <= countedPdfBytesMax;
@@ -108,9 +93,7 @@ function inlineMedia(body: Buffer): InlineMedia {
   return found;
 }
 
-/** Places at which media are looked for; what stands behind the last of them is taken for text. */
 const looksMax = 10_000;
-/** Shorter strings are text. */
 const mediaBytesMin = 1_024;
 /** Text has a space in its beginning, base64 none. */
 const textLookBytes = 256;
@@ -140,7 +123,6 @@ function mediaTokens(kind: Kind, bytes: number): readonly [side: "image" | "audi
   }
 }
 
-/** By how a file begins. */
 function kindOf(head: string): Kind {
   const format = head.startsWith("RIFF") ? head.slice(8, 12) : "";
   if (/^(?:\x89PNG|\xff\xd8\xff|GIF8|II\*|MM.\*|.{4}ftyp(?:hei|avif))/s.test(head) || format === "WEBP")

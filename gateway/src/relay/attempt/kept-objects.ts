@@ -7,17 +7,17 @@ import type { AttemptParts } from "./call-tally.ts";
 import { leavesThreadOut } from "./governed-request.ts";
 import type { Measured } from "./measured-usage.ts";
 
-/** What the upstream keeps because of one attempt. */
+/** Objects that the upstream keeps because of one attempt. */
 export class KeptObjects {
   readonly #dependencies: Pick<RelayDependencies, "upstreamObjects" | "clock">;
   readonly #fields: AttemptFields;
-  /** What the upstream will keep under the id of its answer; null: nothing. */
+  /** Kept under the id of the answer; null: nothing. */
   readonly #keeps: UpstreamObject["kind"] | null;
   #answerId: string | null = null;
   #made: readonly string[] = [];
   #items: readonly string[] = [];
   #passed: readonly KeptObject[] = none;
-  /** Conversations of the workspace to which the upstream adds the answer. */
+  /** The upstream adds the answer to these. */
   readonly #conversations: readonly KeptObject[];
 
   constructor({ dependencies, call, selection, match }: AttemptParts, fields: AttemptFields) {
@@ -29,7 +29,6 @@ export class KeptObjects {
     this.#conversations = call.kept === undefined ? none : conversationsIn(call.kept);
   }
 
-  /** The id under which the upstream keeps its answer, once it is known. */
   get answerId(): string | null {
     return this.#answerId;
   }
@@ -58,16 +57,13 @@ export class KeptObjects {
     const now = this.#dependencies.clock.now();
     const kind = this.#fields.upstreamDialect === "openai-chat" ? "resource" : "container";
     const inputTokens = used === null || used.source === "none" ? null : tokensOf(used.usage);
-    const objects: KeptObject[] = this.#made.map((id) => {
-      // A sound is part of the answer, and has no more tokens than that.
-      return {
-        id,
-        kind,
-        inputTokens: kind === "resource" ? inputTokens : null,
-        expiresAt: now + bounds.containerKeptMs,
-      };
-    });
-    objects.push(...this.#passed);
+    // A sound is part of the answer, and has no more tokens than that.
+    const more = {
+      kind,
+      inputTokens: kind === "resource" ? inputTokens : null,
+      expiresAt: now + bounds.containerKeptMs,
+    } as const;
+    const objects: KeptObject[] = [...this.#made.map((id) => ({ id, ...more })), ...this.#passed];
     // It has grown by this answer, and is input as a whole each time.
     if (inputTokens !== null)
       for (const conversation of this.#conversations) objects.push({ ...conversation, inputTokens });
@@ -85,7 +81,7 @@ export class KeptObjects {
     return this.#made.length === 0 && this.#passed.length === 0 && this.#conversations.length === 0;
   }
 
-  /** A thread does not go on from the answer of a fallback model: its vendor does not store that. */
+  /** The vendor does not store a thread's answer by a fallback model. */
   #lifeMs(used: Measured | null): number {
     if (this.#keeps !== "thread_message") return bounds.responseKeptMs;
     return used?.served?.byFallback === true ? 0 : bounds.threadKeptMs;
@@ -106,9 +102,7 @@ const none: readonly KeptObject[] = [];
 const nothing = Object.freeze({});
 
 function conversationsIn({ found }: KeptState): readonly KeptObject[] {
-  return [...found.values()].filter(({ kind }) => kind === "conversation").map(keptObject);
-}
-
-function keptObject({ id, kind, inputTokens, expiresAt }: UpstreamObject): KeptObject {
-  return { id, kind, inputTokens, expiresAt };
+  return [...found.values()]
+    .filter(({ kind }) => kind === "conversation")
+    .map(({ id, kind, inputTokens, expiresAt }) => ({ id, kind, inputTokens, expiresAt }));
 }

@@ -3,7 +3,7 @@ import { type DialectTraits, isEmbeddingDialect, isEmbeddingEndpoint, upstreamSi
 import { type Lane, lanesOf, laneTraits, laneUrl, type ProviderKind, providerKind } from "#providers/index.ts";
 import type { EndpointProtocol } from "../call.ts";
 
-/** How a call gets to a deployment: by a lane of its own dialect, or translated into the dialect of another. */
+/** How a call gets to a deployment: by a lane of its own dialect, or translated. */
 export interface LaneMatch {
   readonly kind: ProviderKind;
   readonly lane: Lane;
@@ -14,7 +14,7 @@ export interface LaneMatch {
   readonly adjusts: boolean;
 }
 
-/** Where it is asked, worked out with its first request: a match belongs to one deployment. */
+/** Cached: a match belongs to one deployment. */
 export function urlOf(match: LaneMatch, { provider, upstreamModel }: Deployment, stream: boolean): string {
   let known = urls.get(match);
   if (known === undefined) {
@@ -43,12 +43,11 @@ export function matchLane(deployment: Deployment, protocol: EndpointProtocol): L
   return match;
 }
 
-/** Whether any of the models can be called with this protocol. */
 export function serves(models: readonly Model[], protocol: EndpointProtocol): boolean {
   return models.some((model) => enabledOf(model).some((deployment) => matchLane(deployment, protocol) !== null));
 }
 
-/** Whether calls of this protocol go on as they came, at every deployment of the model that is tried first. */
+/** Whether calls of this protocol are not translated at any deployment of the model that is tried first. */
 export function passes(model: Model, protocol: EndpointProtocol): boolean {
   const enabled = enabledOf(model);
   const first = Math.min(...enabled.map(({ priority }) => priority));
@@ -63,10 +62,9 @@ function enabledOf({ deployments }: Model): readonly Deployment[] {
 /** By deployment object: a new catalog brings new objects. */
 const matches = new WeakMap<Deployment, Map<EndpointId, LaneMatch | null>>();
 
-/** What a model is asked at these endpoints is the same thing, so that each can be translated into the others. */
+/** Each can be translated into the others. */
 const generating: ReadonlySet<EndpointId> = new Set(["chat", "messages", "responses", "generate"]);
 
-/** What can be asked of a model that generates: a compaction is the wish for a summary. */
 const generated: ReadonlySet<EndpointId> = new Set([...generating, "responses-compact"]);
 
 function findMatch(deployment: Deployment, protocol: EndpointProtocol): LaneMatch | null {
@@ -94,12 +92,11 @@ function findMatch(deployment: Deployment, protocol: EndpointProtocol): LaneMatc
   return lane === undefined || upstreamSide(lane.dialect).codec === null ? null : by(lane, true);
 }
 
-/** Vectors are asked for where they are made, whichever endpoint of the vendor that is. */
 function makesVectors({ endpoint, dialect }: Lane): boolean {
   return isEmbeddingEndpoint(endpoint) && isEmbeddingDialect(dialect);
 }
 
-/** Pictures are also changed where they are made, if the vendor takes the ones to change with the words. */
+/** Some vendors edit images at the endpoint that makes them. */
 function editingLane(lanes: readonly Lane[], { wireDialect }: EndpointProtocol): Lane | null {
   const making = lanes.find(({ endpoint }) => endpoint === "images");
   if (making === undefined) return null;

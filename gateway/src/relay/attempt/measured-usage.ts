@@ -41,27 +41,33 @@ export function withImages(told: Measured, images: number): Measured {
   return { usage: { ...usage, ...output, images }, source: source === "none" ? "estimated" : source };
 }
 
-/** The upstream's own numbers, else a guess from what was seen, marked so; nothing seen is nothing used. */
+/** The upstream's numbers, else an estimate from what was seen. */
 export function measuredReply(reply: ReplyFacts, inputEstimate: () => number): Measured {
   return asServed(measured(reply.usage, reply.outputEstimate, inputEstimate), reply.served);
 }
 
-/**
- * The same of a stream. Numbers that were told at its start only are completed by what was seen since: a cut stream of
- * a dialect that tells its input first is an estimate with a true input.
- */
+/** The same of a stream. Numbers from its start are completed by what was seen since. */
 export function measuredStream(tap: StreamTap | null, inputEstimate: () => number): Measured {
-  return asServed(measuredEvents(tap, inputEstimate), tap?.served);
+  if (tap === null) return nothingYet;
+  const reading = tap.usage;
+  if (reading === null || tap.usageFinal)
+    return asServed(measured(reading, tap.outputEstimate, inputEstimate), tap.served);
+  const { usage, others } = reading;
+  const output = Math.max(usage.output, tap.outputEstimate);
+  // Some report zeros first and the truth at the end: an answer that was streaming had some input.
+  const isReported = tokensOf(usage) > usage.output || usage.images > 0;
+  const inputUncached = isReported ? usage.inputUncached : inputEstimate();
+  return asServed({ usage: { ...usage, inputUncached, output }, source: "estimated", others }, tap.served);
 }
 
-/** Content came, or the upstream's usage counts what came of the request. What it counts ahead of the content is the prompt's. */
+/** Content came, or the usage counts more than the prompt. */
 export function hasGenerated(tap: StreamTap | null): boolean {
   if (tap === null) return false;
   const counted = (tap.usage?.usage.reasoning ?? 0) + (tap.served?.vendorCostNanoUsd ?? 0);
   return tap.contentSeen || tap.usageFinal || counted > 0;
 }
 
-/** A cost that the vendor says is one, also where it says nothing else. */
+/** A cost that the vendor reports counts, also where it reports nothing else. */
 export function asServed(told: Measured, beside: Served | undefined): Measured {
   if (beside === undefined) return told;
   const served = withServed(told.served, beside);
@@ -69,25 +75,9 @@ export function asServed(told: Measured, beside: Served | undefined): Measured {
   return { usage: told.usage, source: isCharged ? "upstream" : told.source, others: told.others, served };
 }
 
-function measuredEvents(tap: StreamTap | null, inputEstimate: () => number): Measured {
-  const reading = tap?.usage ?? null;
-  if (tap === null || reading === null || tap.usageFinal)
-    return measured(reading, tap?.outputEstimate ?? 0, inputEstimate);
-  const { usage } = reading;
-  const output = Math.max(usage.output, tap.outputEstimate);
-  // Some tell zeros first and the truth at the end: an answer that was streaming had some input.
-  const told = tokensOf(usage) > usage.output || usage.images > 0;
-  const inputUncached = told ? usage.inputUncached : inputEstimate();
-  return { usage: { ...usage, inputUncached, output }, source: "estimated", others: reading.others };
-}
-
+/** A side of which a usage says nothing is not free: it is guessed, and all of it is marked as an estimate. */
 function measured(reading: UsageReading | null, outputEstimate: number, inputEstimate: () => number): Measured {
-  if (reading !== null) return completed(reading, outputEstimate, inputEstimate);
-  return outputEstimate === 0 ? nothingYet : estimated(inputEstimate(), outputEstimate);
-}
-
-/** A side of which a usage says nothing is not free: it is guessed, and all of it is marked as that. */
-function completed(reading: UsageReading, outputEstimate: number, inputEstimate: () => number): Measured {
+  if (reading === null) return outputEstimate === 0 ? nothingYet : estimated(inputEstimate(), outputEstimate);
   const { usage, untold, others } = reading;
   const output = untold === undefined || untold === "input" ? usage.output : Math.max(usage.output, outputEstimate);
   let { inputUncached } = usage;
@@ -99,10 +89,7 @@ function completed(reading: UsageReading, outputEstimate: number, inputEstimate:
   return { usage: { ...usage, inputUncached, output }, source: "estimated", others };
 }
 
-/**
- * What the call itself says of its use, where the upstream does not: of an answer without usage all of it, of one with usage
- * what has a price and is not told. `input`: tokens of the input.
- */
+/** Adds what the request says of its use and the upstream does not. Of an answer with usage only what has a price. */
 export function withCounted(
   told: Measured,
   { counted }: Pick<RequestFacts, "counted">,
@@ -120,7 +107,7 @@ export function withCounted(
   return { ...begun, usage: { ...begun.usage, ...more }, source: "estimated" };
 }
 
-/** A request is charged as one where the model has a price for that; one that only counts tokens is charged for nothing. */
+/** Adds the request itself, where the model has a price for that. Counting tokens is free. */
 export function withRequest(
   told: Measured,
   { price }: Pick<Model, "price">,

@@ -74,10 +74,7 @@ async function adjustLater(parts: AttemptParts, draft: OutboundDraft, body: Prom
   await adjust(parts, draft);
 }
 
-/**
- * A long body that is passed as it is stays where it is, and is sent in pieces of itself. null: it is short, or more than its
- * model's name is different in what is sent, or it is signed.
- */
+/** A long body in pieces that are not copied. null: it is short or signed, or more than its model's name is changed. */
 function passedPieces({ call, selection, match }: AttemptParts, governing: Governing | null) {
   const { body, facts, protocol } = call;
   const { provider, upstreamModel } = selection.deployment;
@@ -99,7 +96,6 @@ function wholeBody(
   return governing === null && !inlines ? made : clearedBody(parts, made, governing, inlines);
 }
 
-/** Without what this account may not get, and with what it cannot fetch. */
 async function clearedBody(
   parts: AttemptParts,
   made: Uint8Array | Promise<Uint8Array>,
@@ -110,7 +106,7 @@ async function clearedBody(
   return inlines ? inlined(parts, body) : body;
 }
 
-/** The caller's bytes with another model in them. Where much would have to be copied or looked through, in a thread. */
+/** The caller's body with the upstream's model; a large one is worked on in a thread. */
 export function patchedBody({
   dependencies,
   call,
@@ -137,8 +133,8 @@ export function patchedBody({
 }
 
 /**
- * Whether a body may hold what one of our translations sealed: an earlier turn of its conversation was answered by another
- * vendor. An upstream of the caller's own dialect could not read the seal, so it gets the body without it.
+ * Whether a body may hold what one of our translations sealed, because another vendor answered an earlier turn. An upstream of the
+ * caller's dialect cannot read the seal.
  */
 export function bearsSeals({
   body,
@@ -149,10 +145,7 @@ export function bearsSeals({
   return marks?.seals ?? holdsSeals(body, protocol.wireDialect);
 }
 
-/**
- * Makes a request one as its kind wants it. For a large body this is done in a thread, since it is scanned and written
- * anew. Throws Failure invalid_request.
- */
+/** Changes the request as its kind needs; a large body in a thread. Throws Failure invalid_request. */
 function adjust(parts: AttemptParts, draft: OutboundDraft): Promise<void> | undefined {
   const { lane, adjusts } = parts.match;
   const { body } = draft;

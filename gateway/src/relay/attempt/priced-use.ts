@@ -16,9 +16,8 @@ import type { Call } from "../call.ts";
 type Asked = Pick<Call, "principal" | "facts" | "models" | "protocol">;
 
 /**
- * Refuses a call that will use something that a model of its plan has no price for, where a budget stands on the caller: no budget
- * could count it. As with models without any price, the operator may allow it (`unpriced: allow`); it is then marked on the entry.
- * Throws Failure model_not_priced.
+ * Where the caller has a budget, refuses a call that will use something without a price at a model of its plan. `unpriced: allow`
+ * lets it pass, and the entry is marked. Throws Failure model_not_priced.
  */
 export function checkPricedUse({ principal, facts, models, protocol }: Asked): void {
   if (onlyCounts(protocol.endpoint)) return;
@@ -50,7 +49,7 @@ function toolsAsked({ serverTools, asksSearch }: RequestFacts): readonly PricedC
 const onceEach: Usage = { ...noUsage, ...Object.fromEntries(measures.map((name) => [name, 1])) };
 
 const none: readonly PricedClass[] = [];
-/** By model object, for calls that ask for no tool: a new catalog brings new ones. */
+/** Of calls that ask for no tool. */
 const known = new WeakMap<Model, PricedClass | null>();
 
 function unpricedUse(model: Model, tools: readonly PricedClass[]): PricedClass | null {
@@ -63,7 +62,7 @@ function unpricedUse(model: Model, tools: readonly PricedClass[]): PricedClass |
   return unpriced;
 }
 
-/** What is known to be used. Every answer of a chat model has input and output; of other models one of them may be free. */
+/** Every answer of a chat model has input and output; of other models one of them may be free. */
 function findUnpricedUse(
   { type, isPricedWhole, price, deployments }: Model,
   tools: readonly PricedClass[],

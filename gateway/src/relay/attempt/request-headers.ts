@@ -6,7 +6,7 @@ import { callerHeaders, isKeptBack, sendsOwnTrace } from "#providers/index.ts";
 import type { Call } from "../call.ts";
 import type { AttemptParts } from "./call-tally.ts";
 
-/** The caller's headers that this account gets: what its kind and its settings list, and nothing else. */
+/** The caller's headers that this account gets. */
 export function forwardedHeaders(headers: HeaderReader, provider: Provider): Record<string, string> {
   const list = callerHeaders(provider);
   const out: Record<string, string> = {};
@@ -25,10 +25,7 @@ function withoutOwned(out: Record<string, string>, connection: string | null): R
   return out;
 }
 
-/**
- * Versions of vendors' APIs that a caller of Messages names, beside Anthropic's own, which is its dialect's: they go to
- * whoever serves the call, as they are.
- */
+/** Versions of other vendors' APIs that a caller of Messages names. */
 export function addVendorVersions(
   out: Record<string, string>,
   { headers, protocol }: Pick<Call, "headers" | "protocol">,
@@ -40,7 +37,7 @@ export function addVendorVersions(
   }
 }
 
-/** What means the same to every vendor: for a call that goes on in another dialect. */
+/** Headers that mean the same to every vendor, for a translated call. */
 export function neutralHeaders(headers: HeaderReader): Record<string, string> {
   const out: Record<string, string> = {};
   for (const name of neutral) {
@@ -52,7 +49,6 @@ export function neutralHeaders(headers: HeaderReader): Record<string, string> {
 
 const neutral = ["idempotency-key", "traceparent", "tracestate", "x-client-request-id"] as const;
 
-/** What the upstream sees of the attempt itself. */
 export function addAttemptHeaders(
   headers: Record<string, string>,
   { dependencies, call, selection }: Pick<AttemptParts, "dependencies" | "call" | "selection">,
@@ -66,8 +62,8 @@ export function addAttemptHeaders(
 }
 
 /**
- * Where the caller's trace goes on to this account, the account sees the attempt as the span above it. A trace of our own goes only to
- * accounts whose settings name `traceparent`: it tells that two calls belong together.
+ * The parent span at the account is the attempt. A trace of our own goes only to accounts whose settings name `traceparent`: it shows
+ * that two calls belong together.
  */
 export function continueTrace(
   headers: Record<string, string>,
@@ -84,11 +80,9 @@ export function continueTrace(
 }
 
 /**
- * Puts a key of the workspace's own in the place of a caller's `idempotency-key`. An account may serve several workspaces, and
- * its vendor gives whoever sends a key again the answer that was made for it first: two tenants that name their keys alike
- * (`order-17`) would get each other's. Repeats of a call, ours and its caller's, have the same key; another model at the same
- * account is another request, which a vendor would refuse under a known key. UUID-shaped (RFC 9562, version 8), the form that
- * every vendor takes.
+ * Replaces a caller's `idempotency-key` by one of its workspace and model. Vendors repeat the first answer for a key, so tenants of
+ * one account would get each other's answers, and they refuse another request under a known key. The form is a UUID (RFC 9562,
+ * version 8), which every vendor takes.
  */
 export function ownIdempotencyKeys(headers: Record<string, string>, workspaceId: string, upstreamModel: string): void {
   for (const name of idempotencyKeys) {

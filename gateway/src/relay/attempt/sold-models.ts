@@ -20,10 +20,10 @@ export interface SoldModel {
   readonly deployment: Deployment;
 }
 
-/** By catalog and account: by the upstream's names. Of several models of one name the first. */
+/** By catalog and account: by the upstream's names. */
 const known = new WeakMap<Catalog, ReadonlyMap<string, ReadonlyMap<string, SoldModel>>>();
 
-/** What an account serves that has a price, by the upstream's name of it. */
+/** Models with a price that an account serves, by the upstream's names. */
 export function soldAt(catalog: Catalog, providerId: string): ReadonlyMap<string, SoldModel> {
   let sold = known.get(catalog);
   if (sold === undefined) {
@@ -60,9 +60,8 @@ interface Books {
 }
 
 /**
- * What other models used within one answer (an adviser that the upstream asked): an entry each beside the attempt's own, before that, at
- * the price of the model of ours that leads to it. One that no name of ours leads to costs what the call's own model costs:
- * nothing is free because nobody knows it. Gives the tokens.
+ * Records what other models used within one answer (an adviser that the upstream asked), an entry each, at the price of the model of
+ * ours that leads to it, else at that of the call's own. Returns the tokens.
  */
 export function bookOthers(
   dependencies: Books,

@@ -16,26 +16,24 @@ import type { ProviderKind } from "#providers/index.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import { inSafeWords, upstreamWords } from "./upstream-words.ts";
 
-/** Who refused: the account, its kind, and the dialect of its refusals. */
 export interface RefusedBy {
   readonly provider: Provider;
   readonly kind: ProviderKind;
   readonly errorDialect: WireDialectId;
-  /** Keeps what it said, unless that is about the account: that is nobody's business but the operator's. */
+  /** Keeps what it said, unless that is about the account. */
   readonly entry?: { refusedWith: string | null };
-  /** It goes back as it is, whatever it looks like: its caller speaks to this very vendor. */
+  /** Returned as it is: its caller speaks to this vendor. */
   readonly asItIs?: boolean;
 }
 
-/** Who is told of it. */
 interface Caller {
   readonly dialect: Dialect;
   readonly requestId: string;
 }
 
 /**
- * A bad answer, read within bounds, as the provider's kind understands it. What the upstream itself said goes back as
- * it is where it is an error of the caller's dialect, but for keys that it quotes; else in the caller's own words with the same status.
+ * A bad answer as the provider's kind understands it. The body is returned as it is where it is an error of the caller's dialect, else
+ * in that dialect with the same status.
  */
 export async function refusalOf(
   dependencies: RelayDependencies,
@@ -54,18 +52,15 @@ export async function refusalOf(
   return asItIs === true && isWhole && status < 500 ? failure : inWordsOf(call, errorDialect, failure);
 }
 
-/**
- * What a request names at the vendor, or has it fetch, may be what is forbidden or not there: that is the caller's own
- * matter, and says nothing about the deployment.
- */
+/** What may be forbidden or missing is something that the request names or has the vendor fetch, so the deployment is well. */
 export function mayConcernObject(facts: RequestFacts | undefined, status: number): boolean {
   if (facts === undefined || (status !== 403 && status !== 404)) return false;
   return facts.continues !== null || facts.namesMedia === true || (facts.objects?.length ?? 0) > 0;
 }
 
 /**
- * Its status says that it refused. Words that are longer than any explanation (some quote the whole request), or that break
- * off, are gone without: that would look like an answer that was lost on the way, which is paid for and counts against the account.
+ * The status says that it refused. A body that is too long (some quote the whole request) or breaks off is ignored: else it would look
+ * like an answer that was lost on the way, which is paid for.
  */
 async function wordsOf(
   { providerClient, clock }: RelayDependencies,
@@ -88,7 +83,6 @@ const lost: ReadonlySet<Failure["code"]> = new Set([
   "upstream_timeout",
 ] as const);
 
-/** What it says of its own state is told with the status alone; how it words it is for the operator. */
 function inWordsOf(call: Caller, spoken: WireDialectId, failure: Failure): Failure {
   if (failure.upstream === undefined) return failure;
   const { status, body } = failure.upstream;
@@ -98,14 +92,14 @@ function inWordsOf(call: Caller, spoken: WireDialectId, failure: Failure): Failu
   return said(call, failure, { ...refusal, message: upstreamWords(refusal.message) });
 }
 
-/** By its own looks; a body that looks like no vendor's as the lane says. */
+/** By its shape, else as the lane says. */
 function readRefusal(spoken: WireDialectId, status: number, body: Uint8Array): UpstreamRefusal {
   const shape = refusalShape(body);
   const read = shape === null ? upstreamSide(spoken).errors.readRefusal : refusalReader(shape);
   return read(status, body);
 }
 
-/** 529 is Anthropic's own status, which its clients know. */
+/** 529 is Anthropic's own status. */
 function overloaded(call: Caller, failure: Failure): Failure {
   const status = call.dialect.errorShape === "anthropic" ? 529 : 503;
   return said(call, failure, { status, message: failure.message, code: "overloaded", contextLength: false });
@@ -116,10 +110,7 @@ function said(call: Caller, failure: Failure, refusal: UpstreamRefusal): Failure
   return failure.with({ upstream: { status: refusal.status, contentType: "application/json", body } });
 }
 
-/**
- * An error that an upstream tells in a stream, as the refusal with a status that it would have been: what the provider's kind
- * makes of that, with a body in the caller's dialect. Before the stream has begun it is answered so, after that as an event.
- */
+/** An error in a stream, as the refusal with a status that it would have been, with a body in the caller's dialect. */
 export function refusalInStream(
   call: Caller,
   { kind, errorDialect, entry }: Pick<RefusedBy, "kind" | "errorDialect" | "entry">,
