@@ -63,7 +63,6 @@ export function openAttempt(
   });
 }
 
-/** What cannot be delivered is not left open: an upstream that would go on sending is told to stop. */
 function deliver(attempt: Attempt, answer: OutboundAnswer): Delivery | Promise<Delivery> {
   const { status } = answer;
   attempt.entry.answered(status, answer.headers);
@@ -86,7 +85,7 @@ async function deliverLater(attempt: Attempt, answer: OutboundAnswer): Promise<D
     if (status >= 200 && status <= 299) {
       if (isPacked(answer)) throw unasked("The upstream's answer has a content encoding that was not asked for.");
       if (!isStream(answer, match) && !isBytes(attempt, answer)) return await takeWhole(attempt, answer);
-      // A caller that waits for one answer cannot be given events; one of the upstream's own dialect gets what it sends.
+      // A caller of the upstream's own dialect gets what it sends.
       if (translator !== null && !call.facts.stream)
         throw unasked("The upstream sent a stream that was not asked for.");
       return await passStream(attempt, answer);
@@ -119,13 +118,13 @@ function isStream(answer: OutboundAnswer, match: LaneMatch): boolean {
   return isEventStreamType(type) || (match.lane.framing === "aws-event-stream" && isAwsEventStreamType(type));
 }
 
-/** A sound: neither JSON nor events, passed on as it is made. */
+/** Sound: neither JSON nor events. */
 function isBytes(attempt: Attempt, answer: OutboundAnswer): boolean {
   if (listenerOf(attempt).tapBytes === undefined) return false;
   return !/^(?:text\/|application\/(?:[\w.+-]*\+)?json)/i.test(answer.headers.get("content-type") ?? "");
 }
 
-/** A whole reply: read, checked and settled before the caller sees a byte of it. */
+/** A whole reply is settled before its caller gets a byte of it. */
 function takeWhole(attempt: Attempt, answer: OutboundAnswer): Promise<Delivery> {
   const { idleMs } = attempt.selection.deployment.provider.timeouts;
   return readWhole(attempt.dependencies.memory, attempt.call.principal, { answer, idleMs }, async (bytes) =>
@@ -138,13 +137,12 @@ interface Reply {
   readonly facts: ReplyFacts;
 }
 
-/** At once where nothing is translated in a thread. */
 function takeReply(attempt: Attempt, answer: OutboundAnswer, read: Reply): Delivery | Promise<Delivery> {
   const { entry, translator } = attempt;
   const { reply, facts } = counted(read, attempt.match, answer);
   entry.reply = facts;
   if (facts.errorMessage !== null) throw inStream(attempt)(errorInReply(reply, facts.errorMessage));
-  // Nothing was generated: another deployment may do better, as with a stream that fails so.
+  // Nothing was generated: another deployment is tried, as after such a stream.
   const failed = facts.status === "failed" && facts.items?.length === 0 ? failedResponse(reply) : null;
   if (failed !== null) throw inStream(attempt)(failed);
   const made = translator?.whole(reply, facts) ?? null;
@@ -169,17 +167,17 @@ function succeeded(
     : { status: 200, headers: translatedHeaders(attempt, translated.contentType), body: translated.body };
 }
 
-/** An upstream may say in a header what its body leaves out. */
+/** Some upstreams count the input in a header. */
 function counted(read: Reply, { lane }: LaneMatch, { headers }: OutboundAnswer): Reply {
   if (read.facts.usage?.untold !== "input") return read;
   const tokens = lane.inputTokensIn?.(headers) ?? null;
   return tokens === null ? read : { ...read, facts: { ...read.facts, usage: inputUsage(tokens) } };
 }
 
-/** What a whole reply says of itself. A large one is read in a thread, and comes back from there. */
+/** A large reply is read in a thread, and comes back from there. */
 async function readReply(attempt: Attempt, reply: Uint8Array): Promise<Reply> {
   const { dependencies, call, match } = attempt;
-  // Pictures are passed over by the runtime's own search.
+  // Skipping pictures is fast.
   if (reply.length <= bounds.replyInPlaceBytesMax || call.protocol.wireDialect === "openai-images") {
     return { reply, facts: readFacts(attempt, reply) };
   }
@@ -194,7 +192,7 @@ async function passStream(attempt: Attempt, answer: OutboundAnswer): Promise<Del
   const tap = await tapOf(attempt, answer);
   return await openStream(attempt, answer, {
     tap,
-    // What an upstream makes in the background it goes on making: nobody else may be asked for it.
+    // A background response goes on at its upstream, so no other may be asked.
     begun: ({ contentSeen }) => contentSeen || call.facts.background === true,
     check(cut) {
       if (cut === "too long") throw truncated("The upstream sent only comments.");
@@ -251,17 +249,14 @@ async function tapOf(attempt: Attempt, answer: OutboundAnswer): Promise<StreamTa
   return translator === null ? tap : translator.tap(tap, inStream(attempt));
 }
 
-/**
- * A picture is made by the time an upstream's 5xx can be about its delivery, and is charged then; text that breaks is not.
- * What an upstream says of its own state before it begins is as good as a refusal.
- */
+/** A 5xx may come after a picture was made and charged. `saidBeforeBeginning`: a refusal. */
 function mayHaveMade({ facts }: Call, status: number): boolean {
   return facts.images > 0 && !saidBeforeBeginning.has(status);
 }
 
 const saidBeforeBeginning: ReadonlySet<number> = new Set([501, 503, 505, 529]);
 
-/** Every upstream is told that nobody here unpacks. Some servers put the encoding of their letters there. */
+/** No upstream is asked to compress. Some servers name a charset in this header. */
 function isPacked({ headers }: OutboundAnswer): boolean {
   const encoding = headers.get("content-encoding");
   return encoding !== null && /\b(?:gzip|deflate|br|zstd|compress)\b/i.test(encoding);

@@ -1,6 +1,6 @@
 import { outcomeOf } from "#bodies/index.ts";
 import { bounds, type CallSignal, Failure } from "#core/index.ts";
-import type { OutboundAnswer, Spooled } from "#ports/index.ts";
+import type { OutboundAnswer } from "#ports/index.ts";
 import {
   AnyTap,
   isAwsEventStreamType,
@@ -59,7 +59,7 @@ export function passThrough(dependencies: RelayDependencies, passed: PassedCall,
 
 const unpriced = "what this call costs is not known: nothing was booked for it";
 
-/** One way, of which only the dialect is of interest, and how the account counts tokens on the path that was called. */
+/** Only the dialect matters, and how the account counts tokens on the path. */
 function laneOfPassed({ provider, kind, target, protocol }: PassedPlace): LaneMatch {
   const lane = { endpoint: protocol.endpoint, dialect: protocol.wireDialect, path: target.pathClass };
   const known = target.lane?.lane;
@@ -67,7 +67,6 @@ function laneOfPassed({ provider, kind, target, protocol }: PassedPlace): LaneMa
   return { kind, lane, translated: false, traits: usage === undefined ? {} : { usage }, adjusts: false };
 }
 
-/** A connection of its own: on a kept one the runtime may send a request again by itself. */
 async function send(attempt: PassedAttempt, signal: CallSignal): Promise<OutboundAnswer> {
   const { dependencies, call, passed, entry } = attempt;
   const { place, method, body } = passed;
@@ -84,18 +83,16 @@ async function send(attempt: PassedAttempt, signal: CallSignal): Promise<Outboun
   const draft: OutboundDraft = { provider, upstreamModel, stream, method, url: target.url, headers, body: bytes };
   await dependencies.providerClient.authorize(kind, draft, signal);
   entry.sending();
-  const sent = body === null || body instanceof Uint8Array ? body : streamOf(body);
+  const sent =
+    body === null || body instanceof Uint8Array ? body : { size: body.size, open: () => body.read(0, body.size) };
   const { connectMs, headersMs, totalMs } = provider.timeouts;
+  // On a kept connection the runtime may send a request again by itself.
   const clocks = { connectMs, headersMs, totalMs, ownConnection: true };
   return dependencies.providerClient.send(draft, clocks, signal, sent);
 }
 
 const ofBodies = ["content-type", "content-encoding"] as const;
 const ofDownloads = ["range"] as const;
-
-function streamOf(body: Spooled) {
-  return { size: body.size, open: () => body.read(0, body.size) };
-}
 
 async function deliver(parts: PassedAttempt, answer: OutboundAnswer): Promise<Delivery> {
   parts.entry.answered(answer.status, answer.headers);
@@ -112,10 +109,6 @@ async function deliver(parts: PassedAttempt, answer: OutboundAnswer): Promise<De
   }
 }
 
-/**
- * Its bytes go back as they are, but for keys that it quotes. What the account's credential or credit is refused for, and what the
- * upstream says of its own state, is told in our words.
- */
 function refused({ dependencies, passed, entry }: PassedAttempt, answer: OutboundAnswer): Promise<Failure> {
   const { call, place } = passed;
   const { provider, kind, target } = place;
@@ -125,10 +118,7 @@ function refused({ dependencies, passed, entry }: PassedAttempt, answer: Outboun
   return refusalOf(dependencies, { dialect, requestId: call.requestId }, by, answer);
 }
 
-/**
- * Following it would show the account's credential to whoever it names; to pass it on would send the caller there with its key of
- * the gateway.
- */
+/** The target would get the account's credential, or from the caller its key of the gateway. */
 function redirected(status: number): Failure {
   return new Failure(
     "upstream_error",
@@ -137,7 +127,7 @@ function redirected(status: number): Failure {
   );
 }
 
-/** What comes in one piece from a path that is known is listened to before it is passed, whatever its type says. */
+/** What comes in one piece from a known path is read before it is passed. */
 function isWhole({ passed }: PassedAttempt, { headers }: OutboundAnswer): boolean {
   if (passed.method === "HEAD") return false;
   const type = headers.get("content-type") ?? "";
@@ -147,13 +137,12 @@ function isWhole({ passed }: PassedAttempt, { headers }: OutboundAnswer): boolea
   return type === "" || isJsonType(type) || /^text\/(?:plain|json|html)\b/i.test(type);
 }
 
-/** It may have made something that only its workspace may use. What is made is told in few words. */
+/** It may say that an object was made, which only its workspace may use. */
 function isRecorded(passed: PassedCall, headers: OutboundAnswer["headers"]): boolean {
   const length = Number(headers.get("content-length") ?? 0);
   return makesObjects(passed) && length <= bounds.replyInPlaceBytesMax;
 }
 
-/** How the answers of a path are listened to, also where its requests are not understood. */
 function listenerOf({ place, call }: PassedCall): Listener {
   const { lane } = place.target;
   return place.isRead || lane === null ? call.protocol.wire : upstreamSide(lane.lane.dialect).listener;
@@ -177,7 +166,7 @@ function takeWhole(parts: PassedAttempt, answer: OutboundAnswer): Promise<Delive
   });
 }
 
-/** What is no reply of the dialect after all is passed like everything else. A large one is read in a thread. */
+/** What is no reply of the dialect is passed all the same. A large one is read in a thread. */
 async function readReply(
   { dependencies, passed, match }: PassedAttempt,
   body: Uint8Array,
@@ -207,14 +196,13 @@ function unlessFailed(read: () => ReplyFacts): ReplyFacts {
   }
 }
 
-/** Begun with its first bytes, so that a failure before them is told in its caller's dialect. */
 async function passStream(parts: PassedAttempt, answer: OutboundAnswer): Promise<Delivery> {
   const tap = await tapOf(parts, answer);
   return await openStream(parts, answer, {
     tap,
     begun: () => true,
     check(cut) {
-      // A dialect's events that never came to one are an answer that broke off; of anything else there may be no bytes at all.
+      // Only a stream of events needs one.
       if (cut === null || tap.isRaw === true) return;
       const message = "The upstream's stream ended before its first event.";
       throw new Failure("upstream_truncated", message, { unhealthy: true });
@@ -224,7 +212,7 @@ async function passStream(parts: PassedAttempt, answer: OutboundAnswer): Promise
   });
 }
 
-/** Events of a dialect that is understood go event by event; everything else as it comes. */
+/** Events of a known dialect are passed one by one, everything else as it comes. */
 async function tapOf({ passed, match }: PassedAttempt, { headers }: OutboundAnswer): Promise<StreamTap> {
   const { call, place, body } = passed;
   const wire = listenerOf(passed);
@@ -255,7 +243,6 @@ function headersOf(parts: PassedAttempt, answer: OutboundAnswer): Record<string,
   return headers;
 }
 
-/** What a download says of itself. */
 const ofAnswers = [
   "content-encoding",
   "content-disposition",
@@ -265,5 +252,4 @@ const ofAnswers = [
   "last-modified",
 ] as const;
 
-/** And of one that nobody fetches now: how long it is. */
 const ofHeads = [...ofAnswers, "content-length"] as const;

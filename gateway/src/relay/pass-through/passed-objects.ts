@@ -14,9 +14,8 @@ import type { RelayDependencies } from "../dependencies.ts";
 import type { PassedCall, PassedField } from "./passed-price.ts";
 
 /**
- * At an account that several workspaces reach, a call of its own API may name what its workspace made, and what the operator lists
- * for all; and no list is passed on. Objects are named by the path, and by members of a JSON body. Throws Failure not_found or
- * forbidden.
+ * At an account that several workspaces share, a call may name, in path and body, what its workspace made and what the operator has
+ * listed, and no list is passed on. Throws Failure not_found or forbidden.
  */
 export async function checkPassedObjects(dependencies: RelayDependencies, passed: PassedCall): Promise<void> {
   const { call, place, isRead, method, body } = passed;
@@ -35,14 +34,14 @@ export async function checkPassedObjects(dependencies: RelayDependencies, passed
   const found = call.kept?.found ?? (await dependencies.upstreamObjects.find(workspace.id, all, look));
   const owns = (id: string): boolean => found.get(id)?.provider === provider.id;
   for (const object of asked) {
-    // Of a path each spelling of its object will do: by the last part alone, or by all from its collection on.
+    // Any spelling of the path's object will do.
     if (owns(object.id) || (object === ids[0] && ids.some(({ id }) => owns(id) || allowsObject(provider, id))))
       continue;
     throw notFound(object);
   }
 }
 
-/** What a call has deleted whose answer is a success, or an upload that it has begun. */
+/** What a successful call has deleted, or the upload that it has begun. */
 export function objectsOfHead(
   { place: { target }, method }: PassedCall,
   headers: HeaderReader,
@@ -50,13 +49,13 @@ export function objectsOfHead(
 ): readonly KeptObject[] {
   if (target.isUpload) {
     const id = uploadSession(headers)?.id ?? null;
-    return id === null ? [] : [sessionObject(id, now)];
+    return id === null ? [] : [{ id, kind: "other", inputTokens: null, expiresAt: now + sessionLifeMs }];
   }
   if (method !== "DELETE" || !deletesWhole(target.parts)) return [];
   return pathObjects(target.parts).ids.map(({ id, kind }) => ({ id, kind, inputTokens: null, expiresAt: now }));
 }
 
-/** What a call has made, by its whole JSON answer. */
+/** What a call has made, by its JSON answer. */
 export function madeObjects({ place, method }: PassedCall, body: Uint8Array): readonly KeptObject[] {
   const { ids, collection } = pathObjects(place.target.parts);
   if (method !== "POST" || ids.length > 0) return [];
@@ -70,12 +69,11 @@ export function madeObjects({ place, method }: PassedCall, body: Uint8Array): re
   return (typeof uri === "string" ? [id, uri] : [id]).map((one) => ({ ...object, id: one }));
 }
 
-/** A call whose answer may say that something was made. */
 export function makesObjects({ place, method }: PassedCall): boolean {
   return method === "POST" && pathObjects(place.target.parts).isList;
 }
 
-/** The response that a call is about to cancel or delete. null: it does neither. */
+/** The response that a call will cancel or delete; else null. */
 export function endedResponse({ place, method }: PassedCall): string | null {
   if (method !== "POST" && method !== "DELETE") return null;
   const [named] = pathObjects(place.target.parts).ids;
@@ -83,7 +81,7 @@ export function endedResponse({ place, method }: PassedCall): string | null {
 }
 
 interface PathObjects {
-  /** The first object that the path names, in each of its spellings. What stands behind it belongs to it. */
+  /** The first object that the path names, in each of its spellings. */
   readonly ids: readonly NamedObject[];
   /** The path is that of a collection, or of anything else without an object. */
   readonly isList: boolean;
@@ -115,12 +113,12 @@ function deletesWhole(parts: readonly string[]): boolean {
   return words.length === 2 || collections.has(words.at(-2) ?? "");
 }
 
-/** Behind these stands a name that is nobody's object. */
+/** Followed by a name that is no object. */
 const places: ReadonlySet<string> = new Set([
   ...["models", "model", "deployments", "engines", "publishers", "projects", "locations", "endpoints"],
 ]);
 
-/** Behind these stands the id of an object, whatever it looks like. */
+/** Followed by the id of an object. */
 const collections: ReadonlyMap<string, UpstreamObjectKind> = new Map<string, UpstreamObjectKind>([
   ["files", "file"],
   ["conversations", "conversation"],
@@ -141,13 +139,13 @@ const collections: ReadonlyMap<string, UpstreamObjectKind> = new Map<string, Ups
   ["videos", "other"],
 ]);
 
-/** What stands behind a collection and is no id. */
+/** Also follow a collection, and are no ids. */
 const verbs: ReadonlySet<string> = new Set(["compact", "input_tokens", "runs", "edits", "extensions"]);
 
-/** Ids in a JSON body that nobody has read: members that end like ids, and texts that look like a vendor's ids. */
+/** Ids in a body that is not understood: members that end like ids, and texts that look like a vendor's ids. */
 function unreadObjects({ call: { headers }, place: { target }, body, fields }: PassedCall): readonly NamedObject[] {
   if (target.isUpload) {
-    const id = uploadIdIn(target.url);
+    const id = URL.parse(target.url)?.searchParams.get(uploadIdName) ?? null;
     return id === null ? [] : [{ param: "upload_id", id, kind: "other" }];
   }
   if (fields !== null) return fields.flatMap(fieldObjects);
@@ -203,7 +201,7 @@ function collect(value: unknown, param: string, found: NamedObject[]): void {
 
 const uploadType =
   /^(?:multipart\/|application\/octet-stream|application\/zip|application\/pdf|image\/|audio\/|video\/)/i;
-/** Of callers themselves; nothing at a vendor is found by them. */
+/** Callers' own ids. */
 const ownData: ReadonlySet<string> = new Set([
   "metadata",
   "custom_id",
@@ -217,7 +215,7 @@ const idMember =
 const vendorId =
   /^(?:(?:file|vs|cntr|container|conv|resp|skill|batch|upload|msgbatch|asst|thread|ftjob|pmpt|msg|interaction)[-_][\w-]{6,}|(?:files|cachedContents|fileSearchStores|corpora|batches|tunedModels)\/[\w-]+)$/;
 
-/** What a call that names it brings as input: as its making told it, or as `guessFile` takes its size; null: neither is there. */
+/** Input tokens of a call that names it; null: unknown. */
 function tokensIn(made: JsonObject): number | null {
   const counted = countOf(objectOf(made["usageMetadata"])["totalTokenCount"]);
   if (counted !== null) return counted;
@@ -230,10 +228,6 @@ function expiryIn(made: JsonObject): number | null {
   const said = made["expires_at"] ?? made["expirationTime"] ?? made["expireTime"];
   const at = typeof said === "number" ? said * 1_000 : typeof said === "string" ? Date.parse(said) : Number.NaN;
   return Number.isSafeInteger(at) ? at : null;
-}
-
-function text(body: Uint8Array): string {
-  return new TextDecoder().decode(body);
 }
 
 function notFound({ id, param }: NamedObject): Failure {
@@ -268,7 +262,7 @@ interface UploadSession {
   readonly id: string | null;
 }
 
-/** The vendor answers with an address of its own: bytes that went there would go past the gateway. null: none that leads back here. */
+/** The vendor answers with an address of its own, and bytes sent there would pass by the gateway. null: no such address. */
 function uploadSession(headers: HeaderReader): UploadSession | null {
   const url = URL.parse(headers.get(uploadUrlHeader) ?? "");
   const at = url?.pathname.indexOf("/upload/") ?? -1;
@@ -277,17 +271,7 @@ function uploadSession(headers: HeaderReader): UploadSession | null {
   return { path: `${url.pathname.slice(at)}${url.search}`, id: url.searchParams.get(uploadIdName) };
 }
 
-/** It is its workspace's, as the file will be. */
-function sessionObject(id: string, now: number): KeptObject {
-  return { id, kind: "other", inputTokens: null, expiresAt: now + sessionLifeMs };
-}
-
-/** The session that a call goes on with; null: it begins one, or is another call. */
-function uploadIdIn(url: string): string | null {
-  return URL.parse(url)?.searchParams.get(uploadIdName) ?? null;
-}
-
-/** What clients read to know how far an upload is, and its address below the provider, which the API makes whole. */
+/** The state of an upload, and its path below the provider, which the API completes. */
 export function addUploadHeaders(out: Record<string, string>, headers: HeaderReader): void {
   for (const name of uploadHeaders) {
     const value = headers.get(name);
@@ -304,5 +288,5 @@ const uploadHeaders = [
   "x-goog-upload-size-received",
 ] as const;
 const uploadIdName = "upload_id";
-/** Longer than the vendor keeps what has begun. */
+/** Longer than the vendor keeps it. */
 const sessionLifeMs = 7 * 86_400_000;

@@ -4,7 +4,7 @@ import { type PassThroughTarget, type ProviderKind, passThroughTarget, providerK
 import type { EndpointProtocol } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 
-/** Which provider's own API is asked, and what for. `path` begins with a slash and is as its caller wrote it. */
+/** `path` begins with a slash and is as its caller wrote it. */
 export interface PassedAsk {
   readonly providerId: string;
   readonly path: string;
@@ -12,19 +12,18 @@ export interface PassedAsk {
   readonly query: string;
 }
 
-/** Where a call goes that is passed through, and what is known to be spoken there. */
 export interface PassedPlace {
   readonly provider: Provider;
   readonly kind: ProviderKind;
   readonly target: PassThroughTarget;
   readonly protocol: EndpointProtocol;
-  /** What the path says of the call; null where it says nothing of its model. */
+  /** null: the path names no model. */
   readonly path: PathFacts | null;
   /** A JSON body of it can be read. */
   readonly isRead: boolean;
   /** Calls of several workspaces reach the account. */
   readonly isShared: boolean;
-  /** The provider's signature goes over the body, so that it has to be held. */
+  /** The provider's signature covers the body, so it has to be held. */
   readonly isSigned: boolean;
 }
 
@@ -41,7 +40,7 @@ export function passedPlace(
   const target = passThroughTarget(provider, ask.path, ask.query);
   const called = target.lane;
   const known = called === null ? undefined : endpointProtocols[called.lane.endpoint];
-  // Another dialect at the same endpoint (Bedrock's own) is not understood here.
+  // At the same endpoint there may be another dialect (Bedrock's own).
   const isRead = known !== undefined && known.wireDialect === called?.lane.dialect;
   const unread = endpointProtocols["pass-through"];
   if (unread === undefined) throw new Error("nothing is known of calls that are passed through");
@@ -57,7 +56,7 @@ export function passedPlace(
   };
 }
 
-/** How a provider's callers are told of a failure: as its own API tells it, where that is known. */
+/** The dialect of errors of a provider's own API, where that is known. */
 export function dialectOf(kind: ProviderKind): Dialect {
   const [lane] = kind.lanes;
   return lane === undefined ? openaiChat : (dialects[lane.dialect] ?? openaiChat);

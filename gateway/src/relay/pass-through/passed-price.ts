@@ -21,28 +21,25 @@ import { type SoldModel, soldAt } from "../attempt/sold-models.ts";
 import type { Call } from "../call.ts";
 import type { PassedPlace } from "./passed-place.ts";
 
-/** What a call that is passed through is booked by. */
+/** What a passed call costs. */
 export interface PassedPrice {
   readonly model: Model;
   readonly deployment: Deployment;
-  /**
-   * `unread`: it may generate, and nobody can say what it asks for. `unknown`: nobody can say what it costs. A key with a budget may
-   * make neither.
-   */
+  /** `unread`: it may generate, and is not understood. `unknown`: its cost is not known. A key with a budget may make neither. */
   readonly by: "model" | "call" | "nothing" | "unread" | "unknown";
-  /** What it costs at least, whatever its answer says it used. */
+  /** The least that it costs. */
   readonly floor: PriceVersion | null;
-  /** It chose a tier, a region or a speed, whose price its answer will tell: so many times the plain price are held. */
+  /** It chose a tier, a region or a speed, whose price comes with the answer: so many times the plain price are held. */
   readonly heldTimes: number;
 }
 
-/** A field of a form that is no file. `text` null: it is longer than any that names an object. */
+/** A field of a form that is no file. `text` null: it is too long to name an object. */
 export interface PassedField {
   readonly name: string;
   readonly text: string | null;
 }
 
-/** A call for a provider's own API: read as far as it is understood, and passed as it is. */
+/** A call for a provider's own API. */
 export interface PassedCall {
   readonly call: Call;
   readonly place: PassedPlace;
@@ -50,16 +47,15 @@ export interface PassedCall {
   /** The body was understood: `call.facts` says what governs it. */
   readonly isRead: boolean;
   readonly method: OutboundMethod;
-  /** What its provider's signature goes over is bytes. */
+  /** Bytes where its provider's signature covers it. */
   readonly body: Uint8Array | Spooled | null;
   /** Of a form, where objects that it names have to be checked. null: it is none, or its account is the workspace's alone. */
   readonly fields: readonly PassedField[] | null;
 }
 
 /**
- * What such a call costs: what its answer says it used, at the price of the model that this provider serves under the name that the
- * call says, and at least the provider's price for a call. Only where the request itself shows that the model's price is true it
- * has no such floor. Where nobody knows the model, it is the dearest that is served there. To count tokens costs nothing.
+ * The usage that the answer reports at the price of the model that the call names at this provider, else of the dearest that is served
+ * there; and at least the provider's price for a call, unless the request shows that the model's price is true. Counting tokens is free.
  */
 export function passedPrice(
   catalog: Catalog,
@@ -123,10 +119,7 @@ function withoutModel(deployment: Deployment, price: Model["price"]): Pick<Passe
   };
 }
 
-/**
- * Whether the answer will tell all that the price depends on. What chooses another model costs something else: nothing is taken out
- * of a body that is passed through. A tier is told.
- */
+/** Whether the request chooses something that changes the price. The answer reports a tier, and nothing else. */
 function choiceOf({ provider, kind }: PassedPlace, facts: RequestFacts): "plain" | "tier" | "else" {
   if ((facts.namedModels ?? []).length > 0) return "else";
   if (facts.choosing === undefined) return "plain";
@@ -137,7 +130,6 @@ function choiceOf({ provider, kind }: PassedPlace, facts: RequestFacts): "plain"
 
 const tierMembers: ReadonlySet<string> = new Set(["service_tier", "serviceTier", "speed", "inference_geo"]);
 
-/** Of the models that this provider serves at an endpoint the one whose tokens cost most. */
 function dearestAt(catalog: Catalog, provider: string, endpoint: EndpointId): SoldModel | undefined {
   const types: readonly string[] = endpoint in modelEndpoints ? modelEndpoints[endpoint as ModelEndpoint].types : [];
   let dearest: SoldModel | undefined;
@@ -155,13 +147,12 @@ function priceSum({ price }: Model): number {
   return Object.values({ ...price?.table, longContext: 0 }).reduce((sum, pico) => sum + pico, 0);
 }
 
-/** What a call that is passed through takes from the limits. */
+/** What a passed call takes from the limits. */
 export class PassedEstimate extends CallEstimate {
   override readonly tokens: number;
   override readonly isFree: boolean;
   readonly #price: PassedPrice;
 
-  /** `isRead`: its body was; else nothing is known of what it will use. */
   constructor(dependencies: EstimateDependencies, call: Call, price: PassedPrice, isRead: boolean) {
     super(dependencies, call, [price.model]);
     this.isFree = price.by === "nothing";
@@ -169,27 +160,23 @@ export class PassedEstimate extends CallEstimate {
     this.#price = price;
   }
 
-  /** Asked only where a budget stands on the caller. Throws Failure forbidden: what nobody can price would go round it. */
+  /** Throws Failure forbidden for a call whose cost is not known. */
   override money(): Money {
     const { by, floor, heldTimes } = this.#price;
-    if (by === "unread") throw cannotRead();
-    if (by === "unknown") throw cannotPrice();
+    if (by === "unread")
+      throw uncounted(
+        "asks for: its body cannot be read as a call of this path. Send it as JSON, or call the model under /v1.",
+      );
+    if (by === "unknown")
+      throw uncounted(
+        "costs: the provider has no price for a call that is passed through (settings.pass_through.price_per_call), and no model with a price is called.",
+      );
     const { most, least } = super.money();
     const atLeast = floor === null ? 0 : costOf(floor.table, { ...noUsage, chargedRequests: 1 });
     return { most: Math.max(most * heldTimes, atLeast), least: Math.max(least * heldTimes, atLeast) };
   }
 }
 
-function cannotRead(): Failure {
-  return new Failure(
-    "forbidden",
-    "A budget stands on this key, and nobody can say what this call asks for: its body cannot be read as a call of this path. Send it as JSON, or call the model under /v1.",
-  );
-}
-
-function cannotPrice(): Failure {
-  return new Failure(
-    "forbidden",
-    "A budget stands on this key, and nobody can say what this call costs: the provider has no price for a call that is passed through (settings.pass_through.price_per_call), and no model with a price is called.",
-  );
+function uncounted(why: string): Failure {
+  return new Failure("forbidden", `A budget stands on this key, and nobody can say what this call ${why}`);
 }

@@ -12,10 +12,7 @@ import { patchedBody } from "../attempt/outbound.ts";
 import { TranslatedTap } from "./translated-tap.ts";
 import { type TranslatedAnswer, type Translator, wholeStream } from "./translator.ts";
 
-/**
- * Text between a prompt and a suffix, asked of an upstream that is asked alike but answers as chat completions do (Mistral).
- * What is different about the question is its lane's to change.
- */
+/** Completions of an upstream that takes the same request but answers as chat completions do (Mistral). */
 export class CompletionTranslation implements Translator {
   readonly #parts: AttemptParts;
   readonly searches = false;
@@ -29,7 +26,9 @@ export class CompletionTranslation implements Translator {
   }
 
   whole(reply: Uint8Array): TranslatedAnswer {
-    if (reply.length > bounds.replyInPlaceBytesMax) throw tooLong();
+    // Longer than any model writes at once.
+    if (reply.length > bounds.replyInPlaceBytesMax)
+      throw new Failure("upstream_error", "The upstream's answer is too long.", { retry: "other" });
     const answer = unbroken(openaiChatCodec.readAnswer(reply, this.#source()));
     if (this.#parts.call.facts.stream) return wholeStream(new CompletionEventWriter(this.#context()), answer);
     return { contentType: "application/json", body: writeCompletion(answer, this.#context()), images: 0 };
@@ -59,9 +58,4 @@ export class CompletionTranslation implements Translator {
   }
 
   readonly #newId = (prefix: string): string => this.#parts.dependencies.ids.next(prefix);
-}
-
-/** Longer than any model writes at once. */
-function tooLong(): Failure {
-  return new Failure("upstream_error", "The upstream's answer is too long.", { retry: "other" });
 }

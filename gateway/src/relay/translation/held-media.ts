@@ -7,16 +7,15 @@ interface HeldPiece {
 }
 
 /**
- * Pictures of one translated stream, which are never decoded: a mark takes the place of each while its event is translated, and
- * the bytes take the place of the mark in what is written. `repeats`: a picture may be written again later, so it is kept until
- * the stream ends. One that was not written, because it waits for its place or was left out, is kept within the same bound.
+ * Pictures of one translated stream, which are never decoded: while its event is translated a mark takes the place of each.
+ * `repeats`: a picture may be written again, so it is kept until the stream ends.
  */
 export class HeldMedia {
   readonly #newId: NewId;
   readonly #repeats: boolean;
   readonly #pieces = new Map<number, HeldPiece>();
   #next = 0;
-  /** Begins each mark. Nobody upstream knows it; empty until there is a picture. */
+  /** Begins each mark, and is not known upstream; empty until there is a picture. */
   #key = "";
   #bytes = 0;
 
@@ -44,7 +43,7 @@ export class HeldMedia {
     return aside.data;
   }
 
-  /** The bytes of a text in pieces, with media in the place of marks. Throws Failure upstream_error when one is not held any more. */
+  /** The text in pieces, with media in the place of marks. Throws Failure upstream_error when one is no longer held. */
   write(text: string): readonly Uint8Array[] {
     if (this.#pieces.size === 0 || !text.includes(this.#key)) return [encoder.encode(text)];
     const parts: Uint8Array[] = [];

@@ -5,7 +5,7 @@ import type { AttemptParts } from "../attempt/call-tally.ts";
 import { madeBy, workOnBody } from "../attempt/work-on-body.ts";
 import { streamType, type TranslatedAnswer, type Translator } from "./translator.ts";
 
-/** Vectors asked of an upstream that is asked in another way than the caller asks. */
+/** Vectors of an upstream with another request than the caller's. */
 export class EmbeddingTranslation implements Translator {
   readonly #parts: AttemptParts;
   readonly #sides: EmbeddingSides;
@@ -26,7 +26,6 @@ export class EmbeddingTranslation implements Translator {
     return madeBy(done);
   }
 
-  /** What the upstream does not count is told to the caller as it is booked: as an estimate. */
   async whole(reply: Uint8Array, { usage }: ReplyFacts): Promise<TranslatedAnswer> {
     if (this.#asked === null) throw new Error("an answer before its question");
     const { dependencies, call, warnings } = this.#parts;
@@ -45,10 +44,7 @@ export class EmbeddingTranslation implements Translator {
   }
 }
 
-/**
- * Pictures asked of an upstream that is asked in another way: a model that makes them while it talks (Gemini), or a
- * vendor that takes no forms (Seedream).
- */
+/** Pictures of an upstream with another request: a chat model that makes them (Gemini), or one that takes no forms (Seedream). */
 export class ImageTranslation implements Translator {
   readonly #parts: AttemptParts;
   readonly #talks: boolean;
@@ -73,7 +69,7 @@ export class ImageTranslation implements Translator {
     return madeBy(done);
   }
 
-  /** A model that talks answers whole; a caller that wants events gets those of finished pictures. */
+  /** A chat model answers whole; a caller that wants events gets those of finished pictures. */
   async whole(reply: Uint8Array): Promise<TranslatedAnswer> {
     if (!this.#talks || this.#asked === null) return { contentType: "application/json", body: reply, images: 0 };
     const { dependencies, call } = this.#parts;

@@ -15,14 +15,14 @@ import { WrappedTap } from "../attempt/wrapped-tap.ts";
 import { HeldMedia } from "./held-media.ts";
 
 export interface TranslatedTapOptions {
-  /** Listens to the upstream's own events: what is paid for is read there, never from a translation. */
+  /** Reads the upstream's own events and usage. */
   readonly inner: StreamTap;
   readonly reader: UpstreamCodec;
   readonly writer: EventWriter;
   readonly source: AnswerSource;
   /** Absent: no tool can be called. */
   readonly toolNames?: OwnToolNames;
-  /** An error of the upstream's as its caller is told of it. */
+  /** Turns an error of the upstream into the caller's. */
   readonly inStream: (told: Failure) => Failure;
   /** An error as a whole event of the caller's dialect, for writers that leave it to others. */
   readonly renderError: (failure: Failure) => string;
@@ -44,7 +44,7 @@ export class TranslatedTap extends WrappedTap {
   #text = "";
   #more: readonly Uint8Array[] = nothing;
   #over = false;
-  /** The upstream has said that its answer ended in an error. What it used may still be told. */
+  /** The answer ended in an error; its usage may still come. */
   #isBroken = false;
   #brokenBy: Failure | null = null;
 
@@ -69,7 +69,7 @@ export class TranslatedTap extends WrappedTap {
     return more;
   }
 
-  /** A line that clients pass over, ahead of the next event. */
+  /** Before the next event. */
   comment(line: string): void {
     this.#text += `: ${line}\n\n`;
   }
@@ -80,7 +80,7 @@ export class TranslatedTap extends WrappedTap {
     return this.#take();
   }
 
-  /** A last event whose blank line is missing is supplied by the tap within, and has not been read yet. */
+  /** The inner tap completes a last event without its blank line. */
   override rest(): Uint8Array {
     if (this.failure === null) {
       this.#sse.push(this.inner.rest(), this.#visit);
@@ -93,7 +93,7 @@ export class TranslatedTap extends WrappedTap {
     return super.held + this.#media.bytes;
   }
 
-  /** Also when the rest cannot be told any more. After an error of the upstream's own its last word may still come. */
+  /** Also when the rest cannot be translated. After an upstream's own error its usage may still come. */
   override get ended(): boolean {
     const { inner } = this;
     return inner.ended || (this.#brokenBy !== null && inner.failure === null);

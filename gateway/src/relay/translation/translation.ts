@@ -22,17 +22,14 @@ import { madeBy, workOnBody } from "../attempt/work-on-body.ts";
 import { TranslatedTap } from "./translated-tap.ts";
 import { streamType, type TranslatedAnswer, type Translator, wholeStream } from "./translator.ts";
 
-/**
- * One attempt whose upstream speaks another dialect than its caller: requests go out and answers come back through the
- * neutral form. What is small is translated here; what is larger in a thread, as bytes.
- */
+/** Translates through the neutral form: small bodies here, larger ones in a thread. */
 export class Translation implements Translator {
   readonly #parts: AttemptParts;
   readonly #caller: CallerCodec;
   readonly #upstream: UpstreamCodec;
   /** null: the call is translated in a thread. */
   readonly #turn: Turn | null;
-  /** Known from the start, or once the request is translated. */
+  /** Set once the request is translated. */
   #asked: RequestedTurn | null;
 
   /** Throws Failure invalid_request when the call's body cannot be understood. */
@@ -62,7 +59,7 @@ export class Translation implements Translator {
     return urls.length === 0 ? this.#write(turn) : this.#bodyBeside(urls);
   }
 
-  /** In a thread where the body, or what stands at its addresses, is large. `urls` null: nobody has looked for any yet. */
+  /** In a thread. `urls` null: not looked for yet. */
   async #bodyBeside(urls: readonly string[] | null): Promise<Uint8Array> {
     const { dependencies, call, selection, warnings } = this.#parts;
     const { model, stream } = call.facts;

@@ -9,16 +9,13 @@ export interface TranslatedAnswer {
   readonly images: number;
 }
 
-/** One attempt whose upstream does not speak its caller's dialect: how its request goes out and its answer comes back. */
+/** Translates one attempt. */
 export interface Translator {
   /** The body for the upstream. Throws Failure unsupported_by_model when it cannot be carried honestly. */
   body(): Uint8Array | Promise<Uint8Array>;
-  /** The reply may be given away to a thread. `facts`: what it says of itself. */
+  /** The reply may be moved to a thread. */
   whole(reply: Uint8Array, facts: ReplyFacts): TranslatedAnswer | Promise<TranslatedAnswer>;
-  /**
-   * `inner` listens to the upstream's own events; what comes out of the tap is the caller's. `inStream` gives an error of the
-   * upstream's as its caller is told of it.
-   */
+  /** `inner` reads the upstream's events. `inStream` turns an error of the upstream into the caller's. */
   tap(inner: StreamTap, inStream: (told: Failure) => Failure): StreamTap;
   /** The upstream was asked to search the web, and may not say how often it did. */
   readonly searches: boolean;
@@ -26,7 +23,7 @@ export interface Translator {
 
 export const streamType = "text/event-stream; charset=utf-8";
 
-/** A whole answer as a stream that is already at its end, for a caller that asked for one. */
+/** A whole answer as a stream that has ended, for a caller that asked for a stream. */
 export function wholeStream(writer: EventWriter, answer: Parameters<typeof answerEvents>[0]): TranslatedAnswer {
   let text = "";
   for (const event of answerEvents(answer)) text += writer.write(event);
@@ -40,10 +37,10 @@ const unsafe = /[^\x20-\x7e]|;/g;
 
 /** Warnings of one attempt: each once, bounded, safe in a header. */
 export class Warnings {
-  /** Made with the first: almost every call has none. */
+  /** Created with the first: almost every call has none. */
   #said: Set<string> | null = null;
   #isSent = false;
-  /** Takes those that come once the headers have gone. */
+  /** Takes those that come after the headers. */
   later: ((what: string) => void) | null = null;
 
   readonly add = (what: string): void => {
