@@ -19,7 +19,7 @@ export interface AdmissionOptions {
   readonly counter: Counter;
   /** Its wall clock says which period of a budget runs. */
   readonly clock: Clock;
-  /** Where budgets read what was spent before they were met. Left out: nothing was. */
+  /** Where spending before a budget's first use is read. Absent: there was none. */
   readonly spending?: SpendingSource;
 }
 
@@ -35,9 +35,8 @@ export class Admission implements PermitOwner {
   readonly #counter: Counter;
   readonly #clock: Clock;
   readonly #spending: Spending;
-  /** By scope object: a new catalog brings new objects, so a changed limit is never served from here. */
+  /** By scope object: a new catalog brings new ones. */
   readonly #rules = new WeakMap<LimitScope, readonly LimitRule[]>();
-  /** The same, put together for a caller; a principal lives as long as its catalog. */
   readonly #rulesOfCaller = new WeakMap<Principal, CallerRules>();
   readonly #refused: RefusedBudgets;
   #repeatedEndings = 0;
@@ -60,7 +59,7 @@ export class Admission implements PermitOwner {
     return this.#repeatedEndings;
   }
 
-  /** Settlements that a shared counter did not take, however often it was told. Its own leases put them right. */
+  /** Settlements that a shared counter did not take. Its leases correct them. */
   get unsettled(): number {
     return this.#unsettled;
   }
@@ -71,9 +70,8 @@ export class Admission implements PermitOwner {
   }
 
   /**
-   * Throws budget_exceeded, budget_held or rate_limit_exceeded, or ledger_unavailable where it is not known what a budget has spent; then
-   * nothing was taken from any limit. A promise when the counter is shared, or a budget is met for the first time. `id`: the
-   * request's, by which a shared counter knows the reservation.
+   * Throws budget_exceeded, budget_held or rate_limit_exceeded, or ledger_unavailable where a budget's spending is not known; then
+   * nothing is reserved. A promise when the counter is shared, or at a budget's first use. `id`: of the request.
    */
   admit(principal: Principal, estimate: Estimate, id?: string): Permit | Promise<Permit> {
     const { all, budgets, unpaid } = this.#rulesOf(principal);
@@ -83,17 +81,13 @@ export class Admission implements PermitOwner {
     return this.#reserve(isFree ? unpaid : all, wanted, { known: false, id, isCall: true });
   }
 
-  /**
-   * Throws what `admit` would throw now for a call that asks for nothing, and so for every other. Takes nothing: it is
-   * asked before a call is read, and `admit` decides after that. Of a shared counter it knows what that said last. `isFree`: it
-   * is a call that costs nothing.
-   */
+  /** Throws what `admit` would throw now for any call, as far as this process knows. Reserves nothing. `isFree`: no budget is asked. */
   check(principal: Principal, isFree = false): void {
     const { all, unpaid } = this.#rulesOf(principal);
     const nowMs = this.#clock.now();
     for (const rule of isFree ? unpaid : all) {
       const claim = rule.claim(nothing, nowMs);
-      // A shared counter is not asked twice for one call: what it said last does, and where it said nothing `admit` decides.
+      // A shared counter is asked once for a call, by `admit`: here its last answer counts.
       const state = this.#counter.glance === undefined ? this.#counter.peek(claim) : this.#counter.glance(claim);
       if (state === null || state instanceof Promise) continue;
       const usedUp = claim.kind === "budget" && state.used >= claim.limit;
@@ -103,24 +97,20 @@ export class Admission implements PermitOwner {
   }
 
   /**
-   * Money only, for work that outlives its call (a video task): held until it is settled or released. Throws
-   * budget_exceeded or budget_held, but never for what is `known`: it was granted before a restart, and is only counted again. `id`: the
-   * task's; every process that holds the same task holds the same reservation.
+   * Holds money for a task. Throws budget_exceeded or budget_held, but not for what is `known`: it was granted before a restart. `id`:
+   * the task's; all processes share its reservation.
    */
   hold(principal: Principal, nanoUsd: NanoUsd, known: boolean, id?: string): Permit | Promise<Permit> {
     const wanted = { tokens: 0, most: nanoUsd, least: nanoUsd };
     return this.#reserve(this.#rulesOf(principal).budgets, wanted, { known, id, isCall: false });
   }
 
-  /** An entry of the ledger was settled: what it cost counts from now on. To be told before its permit ends. */
+  /** Counts what an entry cost. Call it before its permit ends. */
   settled(cost: Cost): void {
     this.#spending.settled(cost);
   }
 
-  /**
-   * Ends what is held for a task, in whichever process that was done, after telling what it cost. Of a counter of one process,
-   * which knows only permits, nothing comes.
-   */
+  /** Counts what a task cost and ends its hold, which may be another process's. Does nothing without a shared counter. */
   endHold(taskId: string, cost: Cost): void | Promise<void> {
     const { shared } = this.#counter;
     if (shared === undefined) return;
@@ -133,12 +123,12 @@ export class Admission implements PermitOwner {
     return this.#counter.shared?.someHolds(count) ?? [];
   }
 
-  /** Entries that came into the ledger without `settled`: another process left them, or ended a task. */
+  /** Counts entries that another process settled. */
   storedElsewhere(costs: readonly Cost[]): void | Promise<void> {
     return this.#spending.storedElsewhere(costs);
   }
 
-  /** All that another process (`proc_…`) settled and left open is in the ledger: the money that it held is freed. */
+  /** Frees the money that a dead process (`proc_…`) held, once its entries are in the ledger. */
   adopted(owner: string): void | Promise<void> {
     return this.#counter.shared?.adopted(owner);
   }
@@ -151,7 +141,7 @@ export class Admission implements PermitOwner {
     return rateHeaders(unpaid, states);
   }
 
-  /** How far each limit of these scopes is used up, in their order. Takes nothing; waits for readings of budgets within their bound. */
+  /** How far each limit of these scopes is used up, in their order. */
   async limitUsages(scopes: readonly LimitScope[]): Promise<readonly ScopeLimitUsage[]> {
     const rules = scopes.flatMap((scope) => this.#scopeRules(scope));
     const unknown = await this.#spending.meet(countedBy(rules));
@@ -161,7 +151,7 @@ export class Admission implements PermitOwner {
         const claim = rule.claim(nothing, nowMs);
         const state = await this.#counter.peek(claim);
         const limitUsage = { ...rule.limitUsage(state, nowMs), refusedAt: this.#refused.latest(claim, state) };
-        // The counter has what it counted itself, which is not what the budget has spent.
+        // The counter does not know all that was spent.
         return unknown.has(claim.key) ? { ...limitUsage, used: null } : limitUsage;
       }),
     );
@@ -196,7 +186,7 @@ export class Admission implements PermitOwner {
     this.#unsettled++;
   }
 
-  /** Nothing may be left, or what a budget has spent may have to be read first, as where another process has died: it is asked again then. */
+  /** 0 may mean that spending has to be read first, as after the death of another process: then it asks again. */
   topUp(rules: readonly LimitRule[], ticket: object, amount: NanoUsd, least: NanoUsd): NanoUsd | Promise<NanoUsd> {
     const got = this.#counter.topUp(ticket, amount, least);
     if (typeof got === "number" && got > 0) return got;
@@ -229,7 +219,7 @@ export class Admission implements PermitOwner {
     const answer = isHold ? shared.hold(id, claims) : this.#counter.reserve(claims, id, isCall);
     if (!(answer instanceof Promise)) return this.#permit(asked, answer);
     return answer.then((later) => {
-      // A shared counter may know a budget from another process; its costs are to be told from this one too.
+      // Another process may have made the budget known: this one counts its costs, too.
       if (later.granted) for (const budget of countedBy(asked.rules)) this.#spending.counts(budget);
       return this.#permit(asked, later);
     });
@@ -257,7 +247,7 @@ export class Admission implements PermitOwner {
     return failure;
   }
 
-  /** Once the budgets are met. One that cannot be counted now lets the call through, or not, as its `fail` says. */
+  /** A budget that cannot be counted now lets the call pass, or not, as its `fail` says. */
   #askAgain(asked: Asked, unknown: ReadonlyMap<string, Unknown>): Permit | Promise<Permit> {
     const claims = asked.claims.map((claim) => {
       const why = unknown.get(claim.key);
@@ -278,7 +268,7 @@ export class Admission implements PermitOwner {
     return rules;
   }
 
-  /** The first that refuses is the one the caller is told of: the longest wait first. */
+  /** The caller gets the first refusal: the longest waits come first. */
   #scopeRules(scope: LimitScope): readonly LimitRule[] {
     const known = this.#rules.get(scope);
     if (known !== undefined) return known;
@@ -288,10 +278,7 @@ export class Admission implements PermitOwner {
   }
 }
 
-/**
- * Counts calls that use up nothing but themselves. The returned function ends one; it is to be called however the call
- * ends. Throws rate_limit_exceeded, budget_exceeded or budget_held.
- */
+/** Admits calls that use no tokens and no money. The returned function ends one. Throws rate_limit_exceeded, budget_exceeded or budget_held. */
 export function callCounter(admission: Pick<Admission, "admit">): (principal: Principal) => Promise<() => void> {
   return async (principal) => {
     const permit = await admission.admit(principal, nothingWanted);
@@ -299,7 +286,7 @@ export function callCounter(admission: Pick<Admission, "admit">): (principal: Pr
   };
 }
 
-/** What the counter was asked for. `isCall`: for a call of this process, not a task that outlives it. */
+/** `isCall`: a call of this process, not a task. */
 interface Asked {
   readonly rules: readonly LimitRule[];
   readonly claims: readonly Claim[];

@@ -8,7 +8,6 @@ export function budgetRules(scope: LimitScope): readonly BudgetRule[] {
   return scope.budget === null ? [] : [new BudgetRule(scope, scope.budget)];
 }
 
-/** Which money a budget counts, and under what name. */
 export interface CountedBudget {
   readonly scope: Pick<LimitScope, "kind" | "id" | "label">;
   readonly period: Budget["period"];
@@ -20,7 +19,7 @@ export class BudgetRule implements LimitRule {
   readonly #scope: LimitScope;
   readonly #budget: Budget;
   readonly #key: string;
-  /** The running period, worked out once and kept until it is over. */
+  /** Of the current period. */
   #startMs = 0;
   #endMs: number | null = 0;
 
@@ -30,7 +29,6 @@ export class BudgetRule implements LimitRule {
     this.#key = claimKey(`budget:${budget.period}`, scope.kind, scope.id);
   }
 
-  /** All that the call can come to; less, when that is not left, only for one that can be ended when it has used that up. */
   claim(wanted: Wanted, nowMs: number): Claim {
     this.#turn(nowMs);
     return {
@@ -45,7 +43,7 @@ export class BudgetRule implements LimitRule {
     };
   }
 
-  /** What it held is freed; what was spent is in the ledger's entries. */
+  /** What was spent is in the ledger's entries. */
   actual(): number {
     return 0;
   }
@@ -111,7 +109,7 @@ export class BudgetRule implements LimitRule {
 /** Nobody knows when a call in flight ends; most do within seconds. */
 const heldRetryMs = 5_000;
 
-/** Whether only money held for calls in flight keeps out a call that needs this much. */
+/** Whether the call would fit if nothing were held. */
 function fitsWithoutHolds({ used, held, limit }: ClaimState, least: NanoUsd): boolean {
   const spent = used - (held ?? 0);
   return spent < limit && spent + least <= limit;
@@ -121,7 +119,6 @@ function inWords(period: Budget["period"]): string {
   return period === "total" ? "in total" : `per ${period}`;
 }
 
-/** Enough digits to tell small calls apart, none that say nothing. */
 function usd(nanoUsd: NanoUsd): string {
   const amount = nanoToUsd(nanoUsd);
   return `${Number(amount.toPrecision(6))} USD`;

@@ -7,7 +7,6 @@ export interface Money {
   readonly least: NanoUsd;
 }
 
-/** What a call will probably use, and what it may at most cost. */
 export interface Estimate {
   /** Input and output together. */
   readonly tokens: number;
@@ -31,7 +30,7 @@ export interface Wanted extends Money {
 
 export type RateName = "rpm" | "tpm" | "concurrency";
 
-/** One limit on one scope: what it claims for a call, and what it says when it refuses. `nowMs` is Unix milliseconds. */
+/** One limit on one scope. `nowMs` is Unix milliseconds. */
 export interface LimitRule {
   readonly name: LimitUsage["name"];
   claim(wanted: Wanted, nowMs: number): Claim;

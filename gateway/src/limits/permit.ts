@@ -2,7 +2,7 @@ import type { LimitHeader, NanoUsd } from "#core/index.ts";
 import type { ClaimState, Reserved } from "#ports/index.ts";
 import type { LimitRule } from "./limit-rule.ts";
 
-/** The tightest limits of the caller; null where nothing limits it. */
+/** The tightest limits of the caller. */
 export interface RateHeaders {
   readonly requests: LimitHeader | null;
   readonly tokens: LimitHeader | null;
@@ -30,7 +30,7 @@ export interface PermitOwner {
 export class Permit {
   readonly #owner: PermitOwner;
   readonly #rules: readonly LimitRule[];
-  /** null: nothing limits the caller, so nothing was counted. */
+  /** null: the caller has no limits. */
   readonly #reserved: Reserved | null;
   #ended = false;
 
@@ -40,7 +40,7 @@ export class Permit {
     this.#reserved = reserved;
   }
 
-  /** The call was sent and used so many tokens, over all its attempts. Its entries have told the budgets what it cost. */
+  /** The call was sent and used so many tokens over all attempts. */
   settle(tokens: number): boolean {
     const actual: number[] = [];
     for (const rule of this.#rules) actual.push(rule.actual(tokens));
@@ -52,12 +52,12 @@ export class Permit {
     return this.#end(this.#rules.map(() => 0));
   }
 
-  /** Money that is held for the call on each of its budgets; Infinity when it has none, so that it may cost anything. */
+  /** Money that is held for the call on each of its budgets; Infinity when it has none. */
   get held(): NanoUsd {
     return this.#reserved?.held ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Holds more of it: `amount`, or what is left down to `least`. How much that is; 0 when so much is not left. */
+  /** Holds up to `amount` more, and at least `least`. Returns how much; 0 when less is left. */
   topUp(amount: NanoUsd, least: NanoUsd): NanoUsd | Promise<NanoUsd> {
     if (this.#reserved === null) return amount;
     if (this.#ended) return 0;
@@ -68,7 +68,7 @@ export class Permit {
     return this.#reserved === null ? noRates : rateHeaders(this.#rules, this.#reserved.states);
   }
 
-  /** The budget of the caller of which the most is spent; null: there is none, or how far it is spent is not known. */
+  /** The budget of which the most is spent; null: there is none, or it is not known. */
   tightestBudget(nowMs: number): SpentBudget | null {
     let tightest: SpentBudget | null = null;
     for (const [index, rule] of this.#rules.entries()) {

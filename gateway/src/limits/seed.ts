@@ -34,14 +34,14 @@ export async function seedRates(options: SeedOptions): Promise<void> {
   }
 }
 
-/** What a task has set aside that was admitted before, as claims that nothing is checked of. */
+/** The hold of a task that was admitted before, as claims without a limit. */
 export function heldClaims(principal: Pick<Principal, "scopes">, nanoUsd: NanoUsd, nowMs: number): readonly Claim[] {
   const wanted = { tokens: 0, most: nanoUsd, least: nanoUsd };
   const rules = principal.scopes.flatMap((scope) => budgetRules(scope));
   return rules.map((rule) => ({ ...rule.claim(wanted, nowMs), limit: Number.POSITIVE_INFINITY }));
 }
 
-/** A call that ended while the clock was corrected by a little is still of the last minute. */
+/** The clock may have been corrected by a little. */
 const skewMs = 1_000;
 
 function limitedScopes(

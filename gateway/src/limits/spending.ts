@@ -23,10 +23,9 @@ import type { CountedBudget } from "./budget.ts";
 import { claimKey } from "./limit-rule.ts";
 import { periodEnd, periodStart } from "./period.ts";
 
-/** Where to read what was spent before it was counted. */
 export interface SpendingSource {
   readonly reports: Pick<ReportStore, "spending">;
-  /** Resolves when every entry that was settled before the call is where reports are read from, or at the signal. */
+  /** Resolves when reports include every entry settled so far, or at the signal. */
   settled(signal: AbortSignal): Promise<void>;
   readonly observer: Pick<Observer, "log">;
 }
@@ -38,13 +37,12 @@ export interface SpendingOptions {
   readonly source: SpendingSource | null;
 }
 
-/** What an entry of the ledger tells the budgets. */
 export type Cost = Pick<
   LedgerEntry,
   "attemptId" | "at" | "workspaceId" | "groupId" | "keyId" | "personId" | "costNanoUsd"
 >;
 
-/** Why a budget cannot be counted now: its ledger cannot be read, or the counter has no room or does not answer. */
+/** Why a budget cannot be counted now. */
 export type Unknown = "unread" | "full" | "unreachable";
 
 /**
@@ -58,7 +56,7 @@ export class Spending {
   /** Budgets that the counter knows of, by the id of their scope. */
   readonly #counted = new Map<string, CountedBudget[]>();
   readonly #readings = new Map<string, Reading>();
-  /** Keys and people are read by an index, the others with more pains: they do not wait for each other. */
+  /** Keys and people have an index. They do not wait for the others, which take longer. */
   readonly #lanes: { readonly key: Lane; readonly wide: Lane } = {
     key: { waiting: [], running: false },
     wide: { waiting: [], running: false },
@@ -81,7 +79,7 @@ export class Spending {
     for (const [, id] of scopesOfCost(cost)) this.#count(id, cost);
   }
 
-  /** The same of an entry whose budgets this process may never have met: every budget there may be is told. */
+  /** The same for all possible budgets of an entry, which this process may not know. */
   settledAnywhere(cost: Cost): void {
     if (cost.costNanoUsd === 0) return;
     const { attemptId, costNanoUsd: amount } = cost;
@@ -91,7 +89,7 @@ export class Spending {
     }
   }
 
-  /** What is in the ledger now without having been told: whatever counts it is read anew. */
+  /** Budgets that such entries count for are read again. */
   storedElsewhere(costs: readonly Cost[]): void | Promise<void> {
     const periods = new Map<string, BudgetPeriodKey>();
     for (const cost of costs) {
@@ -101,10 +99,7 @@ export class Spending {
     if (periods.size > 0) return this.#options.counter.reread([...periods.values()]);
   }
 
-  /**
-   * Sees to it that these budgets are known: names those that cannot be now, which keeps nobody longer than
-   * bounds.budgetReadWaitMs. Without a ledger to read it answers at once.
-   */
+  /** Makes these budgets known, within bounds.budgetReadWaitMs. Returns those that cannot be. */
   meet(budgets: readonly CountedBudget[]): ReadonlyMap<string, Unknown> | Promise<ReadonlyMap<string, Unknown>> {
     const { counter, clock } = this.#options;
     const unknown = new Map<string, Unknown>();
@@ -160,14 +155,14 @@ export class Spending {
     }
   }
 
-  /** The counter counts this budget: it is to be told what entries of its scope cost. */
+  /** From now on entries of its scope are counted. */
   counts(budget: CountedBudget): void {
     const known = this.#counted.get(budget.scope.id);
     if (known === undefined) this.#counted.set(budget.scope.id, [budget]);
     else if (!known.some(({ key }) => key === budget.key)) known.push(budget);
   }
 
-  /** The counter has dropped it: it is met again with its next call. */
+  /** The counter has dropped it: its next call makes it known again. */
   #forget(scopeId: string, budget: CountedBudget): void {
     const left = this.#counted.get(scopeId)?.filter(({ key }) => key !== budget.key) ?? [];
     if (left.length === 0) this.#counted.delete(scopeId);
@@ -195,7 +190,7 @@ export class Spending {
     const { signal } = this.#closing;
     lane.running = true;
     let waitMs: number = bounds.budgetReadRetryMs;
-    // Those that come in the same turn are asked for together.
+    // Those of the same turn go together.
     await Promise.resolve();
     while (lane.waiting.length > 0 && source !== null && !signal.aborted) {
       const batch = lane.waiting.splice(0, lane === this.#lanes.key ? bounds.budgetReadBatchMax : 1);
@@ -247,7 +242,7 @@ export class Spending {
   }
 }
 
-/** Every budget that an entry may count for: which of them there are, the counter knows. */
+/** Every budget that an entry may count for. */
 function budgetsOf(cost: Cost): readonly BudgetPeriodKey[] {
   return scopesOfCost(cost).flatMap(([kind, id]) =>
     budgetPeriods.map((period) => ({
@@ -259,7 +254,6 @@ function budgetsOf(cost: Cost): readonly BudgetPeriodKey[] {
 
 type CostPlace = Pick<Cost, "workspaceId" | "groupId" | "personId" | "keyId">;
 
-/** What an entry counts for, widest first: the ids of its scopes. */
 function scopesOfCost({ workspaceId, groupId, personId, keyId }: CostPlace): readonly (readonly [ScopeKind, string])[] {
   const wide = [
     ["workspace", workspaceId],
@@ -281,7 +275,7 @@ interface Lane {
 class Reading {
   readonly budget: CountedBudget;
   readonly start: number;
-  /** False: a first try failed, or it did not come within the bound, though this process ran. Nobody waits for it then. */
+  /** False: it failed, or took too long. */
   readonly known: Promise<boolean>;
   readonly end: (known: boolean) => void;
 
@@ -302,7 +296,6 @@ function askOf({ budget: { scope, period }, start }: Reading): SpendingAsk {
   return { kind: scope.kind, id: scope.id, from: start, to: periodEnd(period, start) };
 }
 
-/** The latest entries of the budget's own scope and period. */
 function costsOf({ budget, start }: Reading, recent: readonly RecentCost[]): readonly AttemptCost[] {
   return recent
     .filter((cost) => countsFor(cost, budget.scope) && periodStart(budget.period, cost.at) === start)

@@ -6,13 +6,13 @@ export type BreakerState = "closed" | "open" | "half-open";
 export interface BreakerChange {
   readonly state: BreakerState;
   readonly reason: string;
-  /** The reason by code, of one that opens. */
+  /** Of one that opens. */
   readonly cause: PlaceRemark | null;
   /** How long it stays open; 0 for the other states. */
   readonly openMs: number;
 }
 
-/** When a deployment is taken out: Envoy's outlier detection is where these numbers come from. */
+/** The numbers are those of Envoy's outlier detection. */
 const breakerRules = {
   consecutiveFailures: 5,
   windowMs: 30_000,
@@ -122,7 +122,7 @@ export class Breaker {
 const parts = 30;
 const partMs = breakerRules.windowMs / parts;
 
-/** Calls and failures of the last while, in thirty parts, so that it costs the same however many calls there are. */
+/** Calls and failures of the window, in parts: the cost does not depend on the number of calls. */
 class FailureWindow {
   readonly #calls = new Uint32Array(parts);
   readonly #failures = new Uint32Array(parts);

@@ -8,7 +8,6 @@ export interface DeploymentState {
   readonly deploymentId: string;
   readonly breaker: BreakerState;
   readonly inFlight: number;
-  /** Milliseconds it will still be passed over; 0 when it is not cooling. */
   readonly coolingMs: number;
   /** Recent successful calls, an exponential mean; null before the first. */
   readonly latencyMs: number | null;
@@ -17,21 +16,17 @@ export interface DeploymentState {
 export interface CircuitDependencies {
   readonly board: HealthBoard;
   readonly observer: Observer;
-  /** It is sound, or not any more: neither full nor with a breaker that has a say. All are at first. */
+  /** Called when it becomes unsound (full, recovering, or its breaker not closed) or sound again. It begins sound. */
   readonly soundness: (sound: boolean) => void;
 }
 
-/** How much one call moves the mean latency. */
 const latencyGain = 0.1;
-/**
- * A deployment that was down comes back in steps: a tenth of its traffic when its breaker closes, then a fifth more every six
- * seconds.
- */
+/** Traffic returns in steps: a tenth when the breaker closes, then a fifth more every six seconds. */
 const recovery = { first: 0.1, steps: 5, stepMs: 6_000 } as const;
-/** A refusal without Retry-After cools for this long, and for twice as long each time until a call succeeds. */
+/** For a refusal without Retry-After, doubled each time until a call succeeds. */
 const refusalCoolMs = { first: 1_000, most: 30_000 } as const;
 
-/** What is known of one deployment: its breaker, its calls in flight, and how long it cools. */
+/** The health of one deployment: its breaker, its calls in flight, and how long it cools. */
 export class Circuit {
   readonly deploymentId: string;
   readonly #dependencies: CircuitDependencies;
@@ -39,14 +34,14 @@ export class Circuit {
   #inFlight = 0;
   #sound = true;
   #latencyMs: number | null = null;
-  /** When its breaker closed; null: it has all of its traffic. */
+  /** null: it has all of its traffic. */
   #closedAtMs: number | null = null;
-  /** The next probe is a call: its account answered the check, or failed one, which a list of models may do for its own reasons. */
+  /** The account was checked, so the next probe is a call. */
   #checked = false;
-  /** Times in a row that it has cooled after a refusal without Retry-After. */
+  /** Coolings in a row after refusals without Retry-After. */
   #refusals = 0;
   readonly #repeats = new RepeatTokens();
-  /** Why it was last set to cool from here, and until when that holds; what lasts longer was set by a replica. */
+  /** Of the last cooling from here; a longer one is a replica's. */
   #cause: PlaceRemark | null = null;
   #causeUntilMs = 0;
 
@@ -59,7 +54,7 @@ export class Circuit {
     return this.#inFlight >= bounds.deploymentInFlightMax;
   }
 
-  /** True when forgetting it would lose nothing. */
+  /** Forgetting it would lose nothing. */
   get atRest(): boolean {
     return this.#inFlight === 0 && this.#breaker.state === "closed";
   }
@@ -76,7 +71,7 @@ export class Circuit {
     return this.#closedAtMs !== null;
   }
 
-  /** The part of its traffic that it gets: 1, or less for a while after its breaker has closed. */
+  /** The part of its traffic that it gets, 0 to 1. */
   share(nowMs: number): number {
     if (this.#closedAtMs === null) return 1;
     const step = Math.floor((nowMs - this.#closedAtMs) / recovery.stepMs);
@@ -85,12 +80,11 @@ export class Circuit {
     return 1;
   }
 
-  /** Whether its account should be checked before a call probes it. */
   needsCheck(nowMs: number): boolean {
     return !this.trusted && !this.#checked && this.#breaker.admits(nowMs);
   }
 
-  /** Takes the place of the probing call. The function that is returned ends the check. */
+  /** Takes the place of the probing call. The returned function ends the check. */
   beginCheck(nowMs: number): (answered: boolean, nowMs: number) => void {
     const { pass, change } = this.#breaker.begin(nowMs);
     this.#tell(change, nowMs);
@@ -101,12 +95,10 @@ export class Circuit {
     };
   }
 
-  /** A call may probe it without a check, or after one. */
   skipCheck(): void {
     this.#checked = !this.trusted;
   }
 
-  /** True when it should be preferred to one that is not. */
   ready(nowMs: number): boolean {
     return (
       !this.full && this.#breaker.admits(nowMs) && this.#dependencies.board.coolingUntil(this.deploymentId) <= nowMs
@@ -126,12 +118,12 @@ export class Circuit {
     return this.#breaker.admits(nowMs) ? [] : [{ code: "half_open", params: {} }];
   }
 
-  /** Takes a token for one more try by a call that has tried it already; false when there is none left. */
+  /** For one more try by a call that has tried it already. */
   takeRepeat(nowMs: number): boolean {
     return this.#repeats.take(nowMs);
   }
 
-  /** False while the breaker has it out: then it is not tried twice by one call, whatever its upstream asks to wait. */
+  /** Its breaker is closed. Otherwise one call does not try it twice. */
   get trusted(): boolean {
     return this.#breaker.state === "closed";
   }
@@ -143,7 +135,7 @@ export class Circuit {
     return pass;
   }
 
-  /** The attempt goes on and has shown that the deployment works. Gives the pass under which its end counts. */
+  /** The attempt goes on and has shown that the deployment works. Returns the pass for its end. */
   answer(pass: BreakerPass, nowMs: number): BreakerPass {
     const change = this.#breaker.succeed(pass, nowMs);
     this.#tell(change, nowMs);
@@ -164,16 +156,16 @@ export class Circuit {
     const change = failure.unhealthy ? this.#breaker.fail(pass, nowMs) : null;
     if (!failure.unhealthy) this.#breaker.pass(pass);
     this.#tell(change, nowMs);
-    // What our own threads, disk or ledger ask for is no word of the upstream's.
+    // Other codes are about our own threads, disk or ledger.
     if (failure.code !== "upstream_error") return;
     const { retryAfterMs = 0, cools, unhealthy } = failure;
-    // Beside a refusal of the request itself it says nothing of other calls.
+    // In a refusal of the request itself Retry-After says nothing about other calls.
     if (retryAfterMs > 0 && (cools === "now" || unhealthy)) {
       this.#cool(nowMs + Math.min(retryAfterMs, bounds.coolMsMax), { code: "upstream_asked_to_wait", params: {} });
     } else if (cools === "now") this.coolAfterRefusal(nowMs);
   }
 
-  /** For a refusal that is about its account. Those of calls that were under way together are one. */
+  /** For a refusal that is about its account. Several at once count as one. */
   coolAfterRefusal(nowMs: number): void {
     if (this.#dependencies.board.coolingUntil(this.deploymentId) > nowMs) return;
     const coolMs = Math.min(refusalCoolMs.most, refusalCoolMs.first * 2 ** this.#refusals++);
@@ -201,7 +193,6 @@ export class Circuit {
     return Math.max(0, boardMs, this.#breaker.openForMs(nowMs));
   }
 
-  /** Tells what its breaker did, and whether it is sound. */
   #tell(change: BreakerChange | null, nowMs: number): void {
     if (change !== null) this.#tellChange(change, nowMs);
     const sound = this.trusted && !this.full && this.share(nowMs) === 1;
@@ -230,10 +221,7 @@ export class Circuit {
   }
 }
 
-/**
- * How often calls may repeat one deployment. Each repeat takes a token; time and successes give them back, so a deployment
- * in trouble gets hardly more calls than one that is well, and one in trouble takes nothing from the others.
- */
+/** Each repeat of a deployment takes one of its tokens; time and successes give them back. */
 const repeatTokens = { most: 10, perSecond: 1, perSuccess: 0.2 } as const;
 
 class RepeatTokens {

@@ -2,10 +2,7 @@ import { bounds, type Deployment } from "#core/index.ts";
 import type { Clock, HealthBoard, Observer } from "#ports/index.ts";
 import { Circuit, type DeploymentState } from "./circuit.ts";
 
-/**
- * Asks a deployment's account something that costs nothing. Resolves to false when it is not reached or says that it is ill;
- * never rejects. null: its kind has nothing of the sort.
- */
+/** Checks a deployment's account without cost. Never rejects. null: its kind has no such check. */
 export type CheckDeployment = (deployment: Deployment, signal: AbortSignal) => Promise<boolean> | null;
 
 export interface CircuitsOptions {
@@ -16,21 +13,19 @@ export interface CircuitsOptions {
   readonly check?: CheckDeployment;
 }
 
-/** How long a check may take. */
 const checkMs = 10_000;
 
-/** What is known of each deployment that was called since the start. */
+/** The circuits of deployments that were called since the start. */
 export class Circuits {
   readonly #options: CircuitsOptions;
   readonly #circuits = new Map<string, Circuit>();
-  /** How many say of themselves that they are not sound. */
   #unsound = 0;
 
   constructor(options: CircuitsOptions) {
     this.#options = options;
   }
 
-  /** Every deployment is ready, which costs nothing to know; where it is false each has to be asked. */
+  /** True: every deployment is ready. False: each has to be asked. */
   get allReady(): boolean {
     return this.#unsound === 0 && this.#options.board.quiet;
   }
@@ -48,7 +43,7 @@ export class Circuits {
     return [...this.#circuits.values()].map((circuit) => circuit.state(nowMs));
   }
 
-  /** Begins to check a deployment. False: there is nothing to ask, and a call has to probe it. */
+  /** Begins to check a deployment. False: a call has to probe it. */
   check(circuit: Circuit, deployment: Deployment): boolean {
     const { clock, check } = this.#options;
     const late = new AbortController();

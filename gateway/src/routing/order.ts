@@ -3,12 +3,11 @@ import type { Chance, Clock } from "#ports/index.ts";
 import type { Circuit } from "./circuit.ts";
 import type { Circuits } from "./circuits.ts";
 
-/** One deployment that may serve the call, and how often this call has tried it. */
 export interface Candidate {
   readonly model: Model;
   readonly deployment: Deployment;
   readonly circuit: Circuit;
-  /** It was down a moment ago, and this call is not of the part that it gets again. */
+  /** It is recovering, and this call is not of the part that it gets. */
   readonly heldBack: boolean;
   tries: number;
 }
@@ -37,11 +36,10 @@ function withoutIdle(tier: Tier): Tier {
   return weighted.length > 0 ? weighted : tier;
 }
 
-/** What a call knows of itself that has a say in its order. */
 export interface RoutingConstraints {
-  /** Deployments that cannot serve the call at all are not candidates. What it says of one is remembered with the function. */
+  /** Its answers are cached by the function. */
   readonly canServe?: (deployment: Deployment) => boolean;
-  /** Calls of one conversation say the same and get the same order, so that the upstream's caches and sealed items serve. */
+  /** The same for calls of one conversation, which get the same order: for the upstream's caches and sealed items. */
   readonly affinity?: string | null;
   /** Only this provider: it keeps something that the call needs. */
   readonly provider?: string | null;
@@ -71,7 +69,7 @@ export class CandidateOrder {
   readonly #dependencies: PlanDependencies;
   readonly #found: Candidate[] = [];
   #begun = 0;
-  /** Of the tier that was begun last: what was not found before the last one, where the last one stands in it, and their numbers. */
+  /** Of the tier that was begun last: what is left and the last one, its index, and their hashed numbers. */
   #rest: Tier = [];
   #taken = -1;
   #units: readonly number[] | null = null;
@@ -83,7 +81,6 @@ export class CandidateOrder {
     this.#dependencies = dependencies;
   }
 
-  /** There is more than one. */
   get several(): boolean {
     return (this.#tiers[0]?.deployments.length ?? 0) > 1 || this.at(1) !== null;
   }
@@ -105,7 +102,7 @@ export class CandidateOrder {
     return this.#found;
   }
 
-  /** Whether it holds of all, which is told without finding their order. */
+  /** Without finding their order. */
   every(holds: (deployment: Deployment) => boolean): boolean {
     return this.#tiers.every(({ deployments }) => deployments.every(holds));
   }
@@ -138,7 +135,7 @@ export class CandidateOrder {
     return { model: tier.model, deployment, circuit, heldBack: this.#holdsBack(circuit), tries: 0 };
   }
 
-  /** Of one conversation always the same, while the part that comes back only grows. */
+  /** Stable for one conversation. */
   #holdsBack(circuit: Circuit): boolean {
     if (!circuit.isRecovering) return false;
     const { chance, clock } = this.#dependencies;
@@ -153,7 +150,7 @@ export class CandidateOrder {
     this.#taken = -1;
   }
 
-  /** What stands in the order already is left out: models may share deployments. */
+  /** Models may share deployments. */
   #beginTier(): boolean {
     while (this.#rest.length === 0) {
       const tier = this.#tiers[this.#begun++];
@@ -199,13 +196,10 @@ function leastIndex(tier: Tier, units: readonly number[]): number {
   return least;
 }
 
-/** One of two equals has to be so many times as busy as the other for the other to be taken. */
+/** Smaller differences are chance, and do not change the shares that weights give. */
 const busierBy = 2;
 
-/**
- * Whether the first drawn is clearly busier than the second: by its calls in flight for its weight, and by how long its calls
- * take. Smaller differences are chance, and do not change the shares that weights give.
- */
+/** By calls in flight for its weight, and by latency. */
 function isBusier(first: Candidate, second: Candidate): boolean {
   const weights = weightOf(first.deployment) + weightOf(second.deployment);
   const known = first.circuit.latencyMs !== null && second.circuit.latencyMs !== null;

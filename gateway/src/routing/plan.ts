@@ -10,24 +10,24 @@ export class Plan {
   readonly #dependencies: PlanDependencies;
   readonly #origin: PlanOrigin;
   readonly #order: CandidateOrder;
-  /** Why each candidate was passed over when the walk began; null when every one was well. */
+  /** Of each candidate when the walk began; null when all were well. */
   #problems: readonly (readonly PlaceRemark[])[] | null = null;
-  /** What followed the first attempt, which most calls never come to. */
+  /** After the first attempt. */
   #steps: StepRemark[] | null = null;
   #begin: Candidate | null = null;
   #beginCode: "try_first" | "try_first_unready" = "try_first";
   #last: { readonly candidate: Candidate; readonly selection: CountedSelection } | null = null;
   #attempts = 0;
   #begun = false;
-  /** Tries after one of which nobody knows whether it was done. */
+  /** Tries after one that may have been executed. */
   #resends = 0;
   #triedOpen = false;
-  /** One deployment was tried twice: a call waits once. */
+  /** A call repeats one deployment only once. */
   #repeated = false;
   #repeatsUsedUp = false;
-  /** The prompt is too long for context windows of so many tokens, and for those that are not known; null: nobody said so. */
+  /** The prompt is too long for windows of so many tokens, and for unknown ones. */
   #tooLongFor: number | null = null;
-  /** Refused the request for a reason that may be the account's: the next one that serves it proves it. */
+  /** Refused for a reason that may be their account's: proved when another deployment serves the call. */
   #suspects: Suspect[] | null = null;
 
   constructor(order: CandidateOrder, origin: PlanOrigin, dependencies: PlanDependencies) {
@@ -36,7 +36,7 @@ export class Plan {
     this.#dependencies = dependencies;
   }
 
-  /** There was something to choose: several candidates, or one because only its account will do. */
+  /** There was something to choose. */
   get chosen(): boolean {
     return this.#order.several || this.#origin.constraints.provider != null;
   }
@@ -48,7 +48,7 @@ export class Plan {
   next(lastFailure: Failure | null): Selection | null {
     const last = this.#last;
     if (last === null) return this.#first();
-    // The walk has ended it already. If not, a place in flight would be lost for good.
+    // If it has not ended yet, a place in flight would be lost for good.
     last.selection.end(lastFailure ?? "cancelled", 0);
     if (lastFailure === null) return null;
     const { code, retry } = lastFailure;
@@ -64,7 +64,6 @@ export class Plan {
     return end === null ? this.#after(last.candidate, lastFailure) : this.#stop(end);
   }
 
-  /** Why every deployment stands where it does, then what was tried and how it ended. Worked out when it is asked for. */
   explain(): PlanStory {
     const problems = this.#begun ? this.#problems : this.#problemsNow();
     const begin = this.#begin === null ? [] : [{ code: this.#beginCode, params: placeIn(1, this.#begin) }];
@@ -84,7 +83,6 @@ export class Plan {
     return this.#takeFirst(unready, "try_first_unready");
   }
 
-  /** What ends the call whatever else could be tried. */
   #endAfter({ retry, arrival, contextLength }: Failure): Stop | null {
     const goesOn = contextLength && arrival !== "unknown" && this.#untried(() => true) !== null;
     if (retry === "never" && !goesOn) return arrival === "unknown" ? "stop_maybe_charged" : "stop_not_retryable";
@@ -122,7 +120,7 @@ export class Plan {
     return this.#stop(this.#repeatsUsedUp ? "stop_too_many_repeats" : "stop_nothing_left");
   }
 
-  /** A request that a stale connection did not take is no trouble of the deployment's. */
+  /** A request that a stale connection did not take needs no token. */
   #repeat(last: Candidate, { retryAfterMs = 0, arrival }: Failure, nowMs: number): Selection | null {
     if (arrival !== "stale" && !last.circuit.takeRepeat(nowMs)) {
       this.#repeatsUsedUp = true;
@@ -139,7 +137,6 @@ export class Plan {
     );
   }
 
-  /** One that was down is asked something cheap, where its kind has that, before a call probes it. */
   #isReady({ circuit, deployment, heldBack }: Candidate, nowMs: number): boolean {
     if (heldBack || !circuit.ready(nowMs)) return false;
     return !circuit.needsCheck(nowMs) || !this.#dependencies.circuits.check(circuit, deployment);
@@ -149,10 +146,7 @@ export class Plan {
     return this.#tooLongFor === null || (deployment.contextWindow ?? 0) > this.#tooLongFor;
   }
 
-  /**
-   * Whoever serves what others refused proves that it was about their account, so that other calls ask them later. What is
-   * forbidden at one vendor may be allowed at another, and then it is about the request.
-   */
+  /** Suspects cool when another deployment serves the call. Vendors forbid different things: a 403 counts within one kind only. */
   readonly #servedBy = ({ deployment }: Candidate): void => {
     const nowMs = this.#dependencies.clock.monotonic();
     for (const { candidate, forbidden } of this.#suspects ?? []) {

@@ -21,7 +21,7 @@ interface Suited {
 
 export class Router {
   readonly #dependencies: PlanDependencies;
-  /** By model object, because a new catalog brings new objects, and by the function that says what suits. */
+  /** By model object: a new catalog brings new ones. */
   readonly #tiers = new WeakMap<Model, WeakMap<CanServe, Suited>>();
 
   constructor(options: RouterOptions) {
@@ -60,14 +60,13 @@ export class Router {
     return placesOf({ models, constraints, candidates: [], problems: null });
   }
 
-  /** What is known of each deployment that was called since the start. */
   states(): readonly DeploymentState[] {
     const { circuits, clock } = this.#dependencies;
     return circuits.states(clock.monotonic());
   }
 
   #tiersFor(models: readonly Model[], { canServe, provider = null }: RoutingConstraints): readonly ModelTier[] {
-    // An account that gets nothing new still has what it keeps.
+    // An account of weight 0 still has what it keeps.
     if (provider !== null) return models.flatMap((model) => suitedOf(model, canServe ?? everything, provider).tiers);
     const [only] = models;
     if (models.length === 1 && only !== undefined) return this.#suited(only, canServe).tiers;

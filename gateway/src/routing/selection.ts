@@ -5,7 +5,7 @@ import type { Candidate } from "./order.ts";
 
 export type Selection = Pick<CountedSelection, "model" | "deployment" | "waitMs" | "answered" | "streamed" | "end">;
 
-/** A stream that has gone on for so long shows that its deployment is back. One that breaks sooner is a failed probe. */
+/** After this long a stream shows that its deployment is back. One that breaks sooner is a failed probe. */
 const probeStreamMs = 10_000;
 
 /** One deployment for one attempt. It holds a place in flight until it is ended. */
@@ -18,9 +18,8 @@ export class CountedSelection {
   readonly #served: ((candidate: Candidate) => void) | null;
   readonly #clock: Clock;
   #pass: BreakerPass;
-  /** The deployment was down, and this attempt may show that it is back. */
   #probes: boolean;
-  /** When a probe's content began; null: it has not. */
+  /** When a probe's content began. */
   #contentMs: number | null = null;
   #ended = false;
 

@@ -2,19 +2,16 @@ import type { Deployment, Model } from "#core/index.ts";
 import type { Candidate, RoutingConstraints } from "./order.ts";
 import type { PlaceRemark, StepRemark } from "./remarks.ts";
 
-/** One deployment as a plan sees it. */
 export interface Place {
   readonly model: Model;
   readonly deployment: Deployment;
-  /** Why it is preferred, passed over or left out; empty when there is nothing to say of it. */
+  /** Why it is preferred, passed over or left out. */
   readonly remarks: readonly PlaceRemark[];
 }
 
-/** How a plan came about and what became of it. */
 export interface PlanStory {
   /** In the order in which they would be tried; what is left out comes last. */
   readonly places: readonly Place[];
-  /** What was tried, and why. */
   readonly steps: readonly StepRemark[];
 }
 
@@ -30,7 +27,7 @@ interface PlaceOptions extends PlanOrigin {
   readonly problems: readonly (readonly PlaceRemark[])[] | null;
 }
 
-/** Every deployment of the models with its remarks. Worked out for a reader, never for the call itself. */
+/** Every deployment of the models with its remarks. */
 export function placesOf(parts: PlaceOptions): readonly Place[] {
   const { candidates, problems } = parts;
   const healthy: Place[] = [];

@@ -10,7 +10,7 @@ import {
   type StreamTap,
   upstreamSide,
 } from "#protocols/index.ts";
-import { PieceQueue } from "../../src/relay/attempt/piece-queue.ts";
+import { PieceQueue } from "../../src/relay/attempt/stream-end.ts";
 import { TranslatedTap } from "../../src/relay/translation/translated-tap.ts";
 import { context, source } from "./codec-ground.ts";
 

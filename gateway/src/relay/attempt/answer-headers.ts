@@ -1,4 +1,4 @@
-import { type HeaderReader, nanoToUsdText } from "#core/index.ts";
+import { type HeaderReader, nanoToUsdText, type Provider } from "#core/index.ts";
 import type { RateHeaders } from "#limits/index.ts";
 import type { Dialect } from "#protocols/index.ts";
 import { accountRedactor } from "#providers/index.ts";
@@ -8,13 +8,18 @@ import type { BegunAttempt } from "./run-attempt.ts";
 
 /** Headers of an answer: those of the upstream's that clients read, who served, and the caller's limits. */
 export function answerHeaders(attempt: BegunAttempt, upstream: HeaderReader): Record<string, string> {
+  const out = passedHeaders(attempt.selection.deployment.provider, upstream, attempt.call.facts.stream);
+  addOwnHeaders(attempt, out);
+  return out;
+}
+
+export function passedHeaders(provider: Provider, upstream: HeaderReader, isStream: boolean): Record<string, string> {
   const out: Record<string, string> = {};
-  const redactor = accountRedactor(attempt.selection.deployment.provider);
+  const redactor = accountRedactor(provider);
   upstream.forEach((value, name) => {
-    const shownAs = passedName(name, attempt.call.facts.stream);
+    const shownAs = passedName(name, isStream);
     if (shownAs !== null) out[shownAs] = usualTypes.has(value) ? value : redactor.header(value);
   });
-  addOwnHeaders(attempt, out);
   return out;
 }
 

@@ -5,7 +5,7 @@ import { openaiChat, upstreamSide } from "#protocols/index.ts";
 import { callerMemory } from "../../../test/caller-memory.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
 import { AnswerStream } from "./answer-stream.ts";
-import { PieceQueue } from "./piece-queue.ts";
+import { PieceQueue } from "./stream-end.ts";
 
 const event = (text: string): Uint8Array =>
   Buffer.from(`data: {"choices":[{"index":0,"delta":{"content":"${text}"}}]}\n\n`);
@@ -68,7 +68,8 @@ function ground({ settles = true, drains = false } = {}) {
     over: () => void ends.push("over"),
     answer: { status: 200, headers: new Headers(), body },
     tap,
-    start: { waiting, pending: null },
+    waiting,
+    pending: null,
     inStream: (told) => told,
     redactor,
     place: memory.open(owner, "event"),

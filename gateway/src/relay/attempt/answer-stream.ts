@@ -1,10 +1,17 @@
-import { asFailure, type BodySink, bounds, Failure, type LiveBody, type Outcome, type Redactor } from "#core/index.ts";
+import {
+  asFailure,
+  type BodySink,
+  bounds,
+  Failure,
+  type HeldMemory,
+  type LiveBody,
+  type Outcome,
+  type Redactor,
+} from "#core/index.ts";
 import type { OutboundAnswer, PieceListener } from "#ports/index.ts";
 import type { Dialect, StreamTap } from "#protocols/index.ts";
 import type { RelayDependencies } from "../dependencies.ts";
-import type { PieceQueue } from "./piece-queue.ts";
-import { readTail, StreamEnd } from "./stream-end.ts";
-import type { StreamStart, StreamStartOptions } from "./stream-start.ts";
+import { type PieceQueue, readTail, StreamEnd } from "./stream-end.ts";
 
 /** Where a stream is accounted for. `finish` or `breakOff` is called once. */
 interface StreamEntry {
@@ -23,8 +30,11 @@ export interface AnswerStreamOptions {
   readonly over: () => void;
   readonly answer: OutboundAnswer;
   readonly tap: StreamTap;
-  readonly start: Pick<StreamStart, "waiting" | "pending">;
-  readonly place: StreamStartOptions["place"];
+  /** What came before the stream began. */
+  readonly waiting: PieceQueue;
+  /** A read that is under way. */
+  readonly pending: Promise<Uint8Array | null> | null;
+  readonly place: HeldMemory;
   readonly idleMs: number;
   /** Turns an error that the tap found into the caller's. */
   readonly inStream: (told: Failure) => Failure;
@@ -45,7 +55,6 @@ export class AnswerStream implements LiveBody, PieceListener {
   /** Whole events that the caller has not pulled yet. */
   readonly #waiting: PieceQueue;
   #isFirst = true;
-  /** A read that began before the first pull. */
   #pending: Promise<Uint8Array | null> | null;
   /** null: the caller has not pulled yet, or is gone. */
   #sink: BodySink | null = null;
@@ -60,8 +69,8 @@ export class AnswerStream implements LiveBody, PieceListener {
 
   constructor(options: AnswerStreamOptions) {
     this.#options = options;
-    this.#waiting = options.start.waiting;
-    this.#pending = options.start.pending;
+    this.#waiting = options.waiting;
+    this.#pending = options.pending;
     this.#lastWriteMs = options.dependencies.clock.monotonic();
   }
 
@@ -381,7 +390,6 @@ export class AnswerStream implements LiveBody, PieceListener {
   }
 }
 
-/** The upstream's own error event has reached the caller. */
 function isTold(tap: StreamTap): boolean {
   return tap.failure !== null && tap.untold !== true;
 }

@@ -12,21 +12,16 @@ export interface LaneMatch {
   readonly traits: DialectTraits;
   /** Requests are changed by the lane before they are sent. */
   readonly adjusts: boolean;
+  /** Of its deployment, set with the first request: of whole answers, and of streams. */
+  url: string | null;
+  streamUrl: string | null;
 }
 
-/** Cached: a match belongs to one deployment. */
 export function urlOf(match: LaneMatch, { provider, upstreamModel }: Deployment, stream: boolean): string {
-  let known = urls.get(match);
-  if (known === undefined) {
-    known = { whole: null, stream: null };
-    urls.set(match, known);
-  }
-  if (stream) known.stream ??= laneUrl(provider, match.lane, upstreamModel, true);
-  else known.whole ??= laneUrl(provider, match.lane, upstreamModel, false);
-  return (stream ? known.stream : known.whole) as string;
+  if (stream) match.streamUrl ??= laneUrl(provider, match.lane, upstreamModel, true);
+  else match.url ??= laneUrl(provider, match.lane, upstreamModel, false);
+  return (stream ? match.streamUrl : match.url) as string;
 }
-
-const urls = new WeakMap<LaneMatch, { whole: string | null; stream: string | null }>();
 
 /** null: a call of this protocol cannot be served there. */
 export function matchLane(deployment: Deployment, protocol: EndpointProtocol): LaneMatch | null {
@@ -74,7 +69,8 @@ function findMatch(deployment: Deployment, protocol: EndpointProtocol): LaneMatc
   const lanes = lanesOf(kind, provider).filter((lane) => lane.fits?.(upstreamModel) ?? true);
   const by = (lane: Lane, translated: boolean): LaneMatch => {
     const adjusts = lane.adjust !== undefined && (lane.adjusts?.(provider) ?? true);
-    return { kind, lane, translated, traits: laneTraits(kind, provider, lane, upstreamModel), adjusts };
+    const traits = laneTraits(kind, provider, lane, upstreamModel);
+    return { kind, lane, translated, traits, adjusts, url: null, streamUrl: null };
   };
   const own = lanes.find((lane) => lane.endpoint === protocol.endpoint);
   if (protocol.wireDialect === "openai-images") {

@@ -1,13 +1,37 @@
-import { bounds, type CallerMemory, type Failure, type MemoryOwner, type Redactor } from "#core/index.ts";
-import type { OutboundAnswer } from "#ports/index.ts";
+import {
+  bounds,
+  type CallerMemory,
+  type Failure,
+  type HeldMemory,
+  type MemoryOwner,
+  type Redactor,
+} from "#core/index.ts";
+import type { Clock, OutboundAnswer } from "#ports/index.ts";
 import type { StreamTap } from "#protocols/index.ts";
 import type { Delivery } from "../call.ts";
 import { passAtOnce } from "./answer-headers.ts";
 import { AnswerStream } from "./answer-stream.ts";
 import { type BegunAttempt, drains } from "./run-attempt.ts";
-import { readStreamStart, type StreamStart } from "./stream-start.ts";
+import { PieceQueue } from "./stream-end.ts";
 
-export interface OpenStreamOptions {
+/**
+ * How long a stream with events and no content yet is held back. An overloaded upstream says so within seconds; a model that thinks
+ * for minutes may send nothing else meanwhile, and its caller must see that the answer has begun.
+ */
+const preambleMs = 10_000;
+/** The same without any event: below the minute after which proxies give up a silent connection. */
+const silenceMs = 45_000;
+
+/** What came until the stream had begun, failed or ended. */
+interface StreamStart {
+  readonly waiting: PieceQueue;
+  /** "ended": its bytes are over. "too long": it sent only comments. */
+  readonly cut: "ended" | "too long" | null;
+  /** The read that was under way when the preamble was released. */
+  readonly pending: Promise<Uint8Array | null> | null;
+}
+
+interface OpenStreamOptions {
   readonly tap: StreamTap;
   /** Asked once there is an event. */
   readonly begun: (tap: StreamTap) => boolean;
@@ -22,21 +46,21 @@ export interface OpenStreamOptions {
 export async function openStream(
   attempt: BegunAttempt,
   answer: OutboundAnswer,
-  { tap, begun, check, headers: headersOf, inStream }: OpenStreamOptions,
+  options: OpenStreamOptions,
 ): Promise<Delivery> {
   const { dependencies, call, selection, tally, entry } = attempt;
+  const { tap, inStream } = options;
   const { provider } = selection.deployment;
-  const { firstEventMs, idleMs } = provider.timeouts;
-  const { clock, memory } = dependencies;
+  const { idleMs } = provider.timeouts;
   const { status } = answer;
-  const place = memory.open(call.principal, "event");
+  const place = dependencies.memory.open(call.principal, "event");
   try {
     entry.stream = tap;
     const redactor = (): Redactor => entry.redactor;
-    const start = await readStreamStart({ clock, answer, tap, place, firstEventMs, idleMs, begun, redactor });
-    check(start.cut);
+    const start = await readStreamStart(attempt, answer, options, place, redactor);
+    options.check(start.cut);
     entry.begin(tap);
-    const headers = headersOf();
+    const headers = options.headers();
     if (start.cut !== null && tap.events === 0) {
       entry.finish(status, tap);
       tally.end();
@@ -44,7 +68,7 @@ export async function openStream(
     }
     passAtOnce(headers);
     const stream = new AnswerStream({
-      ...{ dependencies, call, entry, answer, tap, start, place, idleMs, inStream, redactor },
+      ...{ dependencies, call, entry, answer, tap, ...start, place, idleMs, inStream, redactor },
       dialect: call.protocol.dialect,
       over: () => tally.end(),
       drains: drains(call, provider),
@@ -54,6 +78,63 @@ export async function openStream(
     place.release();
     throw thrown;
   }
+}
+
+/**
+ * Reads a stream until it has begun, so that a failure before that has a status, or is tried elsewhere. A stream that is released
+ * in silence (no event, and a read that is `pending`) has not answered yet.
+ */
+async function readStreamStart(
+  { dependencies: { clock }, selection }: BegunAttempt,
+  { body }: OutboundAnswer,
+  { tap, begun }: OpenStreamOptions,
+  place: HeldMemory,
+  redactor: () => Redactor,
+): Promise<StreamStart> {
+  const { firstEventMs, idleMs } = selection.deployment.provider.timeouts;
+  const firstEventBy = clock.monotonic() + firstEventMs;
+  const waiting = new PieceQueue(redactor);
+  let release = releaseAfter(clock, silenceMs);
+  const start = (cut: StreamStart["cut"], pending: StreamStart["pending"] = null): StreamStart => ({
+    ...{ waiting, cut, pending },
+  });
+  try {
+    for (;;) {
+      let piece = body.here?.() ?? null;
+      if (piece === null) {
+        const pending =
+          tap.events === 0
+            ? body.read("first_event", Math.max(1, firstEventBy - clock.monotonic()))
+            : body.read("idle", idleMs);
+        const next = await Promise.race([pending, release.due]);
+        if (next === "due") {
+          pending.catch(() => {});
+          return start(null, pending);
+        }
+        if (next === null) return start("ended");
+        piece = next;
+      }
+      const before = tap.events;
+      waiting.add(tap.push(piece), tap);
+      place.hold(waiting.bytes + (tap.held ?? 0));
+      const isFull = waiting.bytes > bounds.eventBytesMax;
+      if (tap.events === 0) {
+        if (isFull) return start("too long");
+        continue;
+      }
+      if (tap.failure !== null || tap.ended || isFull || begun(tap)) return start(null);
+      if (before > 0) continue;
+      release.stop();
+      release = releaseAfter(clock, preambleMs);
+    }
+  } finally {
+    release.stop();
+  }
+}
+
+function releaseAfter(clock: Clock, ms: number) {
+  const { promise, resolve } = Promise.withResolvers<"due">();
+  return { due: promise, stop: clock.after(ms, () => resolve("due")) };
 }
 
 /** Reads a whole answer, held while it is used. Throws upstream_error for one that is too large, and what the memory throws. */

@@ -64,7 +64,8 @@ function laneOfPassed({ provider, kind, target, protocol }: PassedPlace): LaneMa
   const lane = { endpoint: protocol.endpoint, dialect: protocol.wireDialect, path: target.pathClass };
   const known = target.lane?.lane;
   const usage = known?.traitsOf?.(provider).usage ?? known?.traits?.usage;
-  return { kind, lane, translated: false, traits: usage === undefined ? {} : { usage }, adjusts: false };
+  const traits = usage === undefined ? {} : { usage };
+  return { kind, lane, translated: false, traits, adjusts: false, url: null, streamUrl: null };
 }
 
 async function send(attempt: PassedAttempt, signal: CallSignal): Promise<OutboundAnswer> {

@@ -13,7 +13,6 @@ import { freeRequest, type Permit } from "#limits/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import { isEventStreamType } from "#protocols/index.ts";
 import {
-  accountRedactor,
   type Lane,
   lanesOf,
   laneUrl,
@@ -22,11 +21,11 @@ import {
   providerKind,
   withQuery,
 } from "#providers/index.ts";
-import { passAtOnce } from "../attempt/answer-headers.ts";
+import { passAtOnce, passedHeaders } from "../attempt/answer-headers.ts";
 import { AnswerStream } from "../attempt/answer-stream.ts";
-import { PieceQueue } from "../attempt/piece-queue.ts";
 import { readWhole } from "../attempt/receive-answer.ts";
 import { continueTrace, forwardedHeaders, ownIdempotencyKeys } from "../attempt/request-headers.ts";
+import { PieceQueue } from "../attempt/stream-end.ts";
 import { refusalOf } from "../attempt/upstream-refusal.ts";
 import { attemptRedactor, inSafeWords } from "../attempt/upstream-words.ts";
 import type { CallResult, EndpointProtocol } from "../call.ts";
@@ -126,8 +125,11 @@ async function deliver(asked: Asked, answer: OutboundAnswer): Promise<CallResult
       const caller = { dialect, requestId: call.requestId };
       throw await refusalOf(dependencies, caller, { provider, kind, errorDialect }, answer);
     }
-    const headers = answerHeaders(call, provider, answer);
-    if (isEventStreamType(headers["content-type"] ?? "")) {
+    const headers = passedHeaders(provider, answer.headers, false);
+    headers["content-type"] ??= "application/json";
+    headers["x-request-id"] = call.requestId;
+    headers["x-sluice-provider"] = provider.id;
+    if (isEventStreamType(headers["content-type"])) {
       passAtOnce(headers);
       return { status, headers, body: openStream(asked, answer) };
     }
@@ -165,7 +167,8 @@ function openStream({ dependencies, call, permit, provider }: Asked, answer: Out
     answer,
     tap: call.protocol.wire.tapStream(false),
     inStream: inSafeWords,
-    start: { waiting: new PieceQueue(redactor), pending: null },
+    waiting: new PieceQueue(redactor),
+    pending: null,
     redactor,
     place: dependencies.memory.open(call.principal, "event"),
     idleMs: provider.timeouts.idleMs,
@@ -203,18 +206,6 @@ function accountOf(dependencies: RelayDependencies, call: StoredResponseCall, re
   const lane = lanesOf(kind, provider).find(({ endpoint }) => endpoint === call.protocol.endpoint);
   if (lane === undefined) throw notFound(call.upstreamId);
   return { provider, kind, lane };
-}
-
-function answerHeaders(call: StoredResponseCall, provider: Provider, answer: OutboundAnswer): Record<string, string> {
-  const redactor = accountRedactor(provider);
-  const out: Record<string, string> = {
-    "content-type": redactor.header(answer.headers.get("content-type") ?? "application/json"),
-    "x-request-id": call.requestId,
-    "x-sluice-provider": provider.id,
-  };
-  const upstreamRequestId = answer.headers.get("x-request-id");
-  if (upstreamRequestId !== null) out["x-sluice-upstream-request-id"] = redactor.header(upstreamRequestId);
-  return out;
 }
 
 function notFound(upstreamId: string): Failure {
