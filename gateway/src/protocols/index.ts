@@ -68,6 +68,7 @@ export { gemini, geminiCodec, geminiImageCodec, geminiWire, innerRequest } from 
 export { type Governing, governBody, type MemberRules } from "./govern-body.ts";
 export { choosingMembers, fold, GovernedNames } from "./governed-names.ts";
 export { holdsSeals } from "./held-seals.ts";
+export { inlineMedia, noMedia } from "./inline-media.ts";
 export { JsonInvalid, readSpan, type ScanLimits, scanObject } from "./json-scan.ts";
 export { skimObject, skimValue } from "./json-skim.ts";
 export { isAwsEventStreamType, isEventStreamType, isJsonType } from "./json-type.ts";
@@ -107,6 +108,7 @@ export {
   videoObject,
 } from "./openai-videos/index.ts";
 export { patchedPieces, patchedRequest, patchesAtOnce } from "./patched-request.ts";
+export { cacheWrites } from "./prompt-cache.ts";
 export { readServedHeaders, withServed } from "./read-served.ts";
 export { type Effort, efforts, type ReasoningTraits } from "./reasoning-traits.ts";
 export { refusalShape } from "./refusal-shape.ts";

@@ -1,4 +1,4 @@
-import type { CacheHint } from "#core/index.ts";
+import type { CacheHint, CacheWrites } from "#core/index.ts";
 import { type JsonObject, objectOf } from "./json-value.ts";
 
 /**
@@ -13,3 +13,17 @@ export function readAutoCache(request: JsonObject): CacheHint | null {
   const asks = mode === "implicit" || typeof retention === "string" || (typeof key === "string" && key !== "");
   return asks ? { ttl: null } : null;
 }
+
+/**
+ * Anthropic and Bedrock write a cache where the request marks one; OpenAI's newer models write by themselves, and what is
+ * translated may be marked for its upstream.
+ */
+export function cacheWrites(bytes: Buffer, dialect: string): CacheWrites {
+  const asks = dialect !== "anthropic-messages" || bytes.includes(cacheControl);
+  if (!asks) return "none";
+  return bytes.includes(hourMark) || bytes.includes(halfDayMark) ? "long" : "short";
+}
+
+const cacheControl = Buffer.from("cache_control");
+const hourMark = Buffer.from('"1h"');
+const halfDayMark = Buffer.from('"12h"');

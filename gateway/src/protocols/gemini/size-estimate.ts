@@ -1,3 +1,4 @@
+import { nextDataMember } from "../inline-media.ts";
 import type { Span } from "../json-scan.ts";
 
 /** Tokens of JSON text at four bytes each; base64 inside `inlineData` counts as the picture or sound that it is. */
@@ -9,7 +10,7 @@ export function estimateTokens(bytes: Uint8Array, span: Span | undefined): numbe
   for (const mark of inlineMarks) {
     for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, at)) {
       at += mark.length;
-      const data = dataAfter(text, at);
+      const data = nextDataMember(text, at);
       // Behind a mark without data there is none for the later ones either; to look each time would take the square of it.
       if (data === null) break;
       size -= data.end - data.start;
@@ -28,14 +29,3 @@ const mediaTokensMin = 258;
 const base64BytesPerToken = 512;
 
 const inlineMarks = [Buffer.from('"inlineData"'), Buffer.from('"inline_data"')];
-const dataMark = Buffer.from('"data"');
-const QUOTE = 0x22;
-
-/** The string of the next `data` member. Base64 holds no quotes, so the next one ends it. */
-function dataAfter(text: Buffer, from: number): Span | null {
-  const at = text.indexOf(dataMark, from);
-  if (at === -1) return null;
-  const start = text.indexOf(QUOTE, at + dataMark.length);
-  const end = start === -1 ? -1 : text.indexOf(QUOTE, start + 1);
-  return end === -1 ? null : { start: start + 1, end };
-}

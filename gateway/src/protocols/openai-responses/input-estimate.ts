@@ -1,3 +1,4 @@
+import { nextDataUrl } from "../inline-media.ts";
 import type { Span } from "../json-scan.ts";
 
 /**
@@ -16,27 +17,20 @@ const bytesPerToken = 4;
 /** Shorter ones are counted like text. */
 const base64BytesMin = 2_048;
 
-const base64Mark = Buffer.from(";base64,", "latin1");
 const pictureMark = Buffer.from("data:image/", "latin1");
-/** A media type with its parameters stands in this many bytes before the mark. */
-const mediaTypeBytesMax = 64;
-const QUOTE = 0x22;
+/** A media type with its parameters is in this many bytes before the data. */
+const mediaTypeBytesMax = 72;
 
 function estimate(body: Uint8Array, span: Span): number {
   const view = Buffer.from(body.buffer, body.byteOffset + span.start, span.end - span.start);
   let textBytes = view.length;
   let mediaTokens = 0;
-  let at = view.indexOf(base64Mark);
-  while (at !== -1) {
-    const from = at + base64Mark.length;
-    const quote = view.indexOf(QUOTE, from);
-    const to = quote === -1 ? view.length : quote;
-    if (to - from >= base64BytesMin) {
-      textBytes -= to - from;
-      const picture = view.subarray(Math.max(0, at - mediaTypeBytesMax), at).includes(pictureMark);
-      mediaTokens += picture ? pictureTokens : (to - from) / fileBytesPerToken;
-    }
-    at = view.indexOf(base64Mark, to);
+  for (let found = nextDataUrl(view, 0); found !== null; found = nextDataUrl(view, found.end)) {
+    const bytes = found.end - found.start;
+    if (bytes < base64BytesMin) continue;
+    textBytes -= bytes;
+    const picture = view.subarray(Math.max(0, found.start - mediaTypeBytesMax), found.start).includes(pictureMark);
+    mediaTokens += picture ? pictureTokens : bytes / fileBytesPerToken;
   }
   return textBytes / bytesPerToken + mediaTokens;
 }
