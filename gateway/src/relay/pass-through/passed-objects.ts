@@ -153,7 +153,8 @@ function unreadObjects({ call: { headers }, place: { target }, body, fields }: P
   const type = headers.get("content-type") ?? "";
   if (uploadType.test(type)) return [];
   const packed = headers.get("content-encoding") ?? "identity";
-  const said = body instanceof Uint8Array && isJsonType(type) && packed === "identity" ? new TextDecoder().decode(body) : "";
+  const said =
+    body instanceof Uint8Array && isJsonType(type) && packed === "identity" ? new TextDecoder().decode(body) : "";
   const read = parseObject(said);
   if (read === null) throw unchecked();
   // Of two the vendor may read the other one.
