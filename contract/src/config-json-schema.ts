@@ -15,6 +15,8 @@ export function configJsonSchema(): Readonly<Record<string, unknown>> {
     title: "Sluice configuration",
     description: `Providers, models, workspaces and settings. \${NAME} in a text reads an environment variable.`,
     ...rest,
+    // What aliases use elsewhere.
+    patternProperties: { "^x-": {} },
   };
 }
 

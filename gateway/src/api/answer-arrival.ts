@@ -6,7 +6,7 @@ import type { Answer, CallRequest } from "./call-request.ts";
 import type { ApiDependencies, Exchange, Seen } from "./dependencies.ts";
 import { renderFailure } from "./respond.ts";
 import { dataPlane, dialectOf, isCallersPath, routeOf } from "./routes.ts";
-import { advice, unknownPath } from "./unknown-path.ts";
+import { advice, meantPath, unknownPath } from "./unknown-path.ts";
 
 /** What a port serves: calls of models and what belongs to them, what people and monitors open, or both. */
 export type ListenerRole = "all" | "calls" | "console";
@@ -89,6 +89,8 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
       throw new Failure("not_found", `There is no ${request.method} ${path} on this port.`);
     }
     if (route === null) {
+      const meant = dataPlane.test(path) ? "" : meantPath(path, request.method);
+      if (meant !== "") throw new Failure("not_found", `There is no ${request.method} ${path}.${meant}`);
       if (arrival.whole !== null && !dataPlane.test(path)) {
         response = withRequestId(
           await dependencies.admin(arrival.whole, { ip: address, requestId, patient: arrival.patient }),

@@ -4,6 +4,7 @@ import type { Dialect } from "#protocols/index.ts";
 import { authenticated } from "./authenticated.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
 import { providersPath } from "./endpoints/pass-through.ts";
+import { routeOf } from "./routes.ts";
 
 /** The refusal of a path that the gateway does not have, for a caller of this dialect. */
 export async function unknownPath(
@@ -12,10 +13,19 @@ export async function unknownPath(
   dialect: Dialect,
 ): Promise<Failure> {
   const { path, request } = exchange;
-  return new Failure(
-    "not_found",
-    `There is no ${request.method} ${path}.${await advice(dependencies, exchange, dialect)}`,
+  const meant = meantPath(path, request.method);
+  const more = meant === "" ? await advice(dependencies, exchange, dialect) : meant;
+  return new Failure("not_found", `There is no ${request.method} ${path}.${more}`);
+}
+
+/** The path that a wrong base URL has hidden: `/v1` twice or not at all, a slash too many. Begins with a space, or is empty. */
+export function meantPath(path: string, method: string): string {
+  const short = path.replace(/\/+$/, "");
+  const once = short.replace(/^(?:\/v1)+(?=\/v1)/, "");
+  const found = [short, once, `/v1${once}`].find(
+    (each) => each !== path && each.startsWith("/v1/") && routeOf(each, method)?.methods[method] !== undefined,
   );
+  return found === undefined ? "" : ` Did you mean ${found}?`;
 }
 
 /**

@@ -17,6 +17,8 @@ import { addLedgerVerify } from "./commands/ledger-verify.ts";
 import { addLogin, addLogout, printToken } from "./commands/login.ts";
 import { addMasterKeys } from "./commands/master-key.ts";
 import { addMigrate } from "./commands/migrate.ts";
+import { addModelList } from "./commands/model-list.ts";
+import { addProviderList } from "./commands/provider-list.ts";
 import { addProviderTest } from "./commands/provider-test.ts";
 import { addRestore } from "./commands/restore.ts";
 import { addSchema } from "./commands/schema.ts";
@@ -45,8 +47,8 @@ export function createProgram(terminal: Terminal): Command {
     .description("A model gateway: one address and one key in front of every AI provider.")
     .version(versionLine(readRevision()), "-V, --version", "print the version and the commit it was built from")
     .option("--json", "answer in JSON, for machines")
-    .helpOption("-h, --help", "show what a command does")
-    .helpCommand("help [command]", "show what a command does")
+    .helpOption("-h, --help", "show help")
+    .helpCommand("help [command]", "show help")
     .showSuggestionAfterError(true)
     .exitOverride()
     .configureOutput({ writeOut: (text) => terminal.show(text), writeErr: () => {}, outputError: () => {} })
@@ -64,13 +66,13 @@ export function createProgram(terminal: Terminal): Command {
   addKeyShow(key, terminal);
   addKeyRotate(key, terminal);
   addKeyRevoke(key, terminal);
-  const workspace = program.command("workspace").description("list and make workspaces");
+  const workspace = program.command("workspace").description("create and list workspaces");
   addWorkspaceList(workspace, terminal);
   addWorkspaceWebhookSecret(workspace, terminal);
   addWorkspaceCreate(workspace, terminal);
   const user = program
     .command("user")
-    .description("make, list, stop and remove users, and help those who cannot sign in");
+    .description("create, list, disable and delete users, and help those who cannot sign in");
   addUserCreate(user, terminal);
   addUserList(user, terminal);
   addUserDisable(user, terminal);
@@ -80,7 +82,9 @@ export function createProgram(terminal: Terminal): Command {
   addUserResetSecondFactor(user, terminal);
   const token = program
     .command("token")
-    .description("print an access token of `sluice login`; make, list and revoke admin tokens and service tokens")
+    .description(
+      "print the access token of `sluice login` (for agents); create, list and revoke admin tokens and service tokens",
+    )
     .action(() => printToken(terminal));
   addTokenCreate(token, terminal);
   addTokenList(token, terminal);
@@ -91,11 +95,14 @@ export function createProgram(terminal: Terminal): Command {
   addLogout(program, terminal);
   addMasterKeys(program, terminal);
   addConnect(program, terminal);
-  const provider = program.command("provider").description("try providers");
+  const provider = program.command("provider").description("list and test providers");
+  addProviderList(provider, terminal);
   addProviderTest(provider, terminal);
+  const model = program.command("model").description("list models");
+  addModelList(model, terminal);
   const catalogue = program.command("catalogue").description("keep prices current");
   addCatalogueUpdate(catalogue, terminal);
-  const ledger = program.command("ledger").description("prove and export what was used");
+  const ledger = program.command("ledger").description("verify and export the ledger");
   addLedgerVerify(ledger, terminal);
   addLedgerExport(ledger, terminal);
   addDoctor(program, terminal);

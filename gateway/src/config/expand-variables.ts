@@ -40,7 +40,10 @@ export function expandVariables(document: Document, variables: Variables): Expan
 
 // In a pattern for `String.replace` the longest escape stands first: `$${`, `${NAME}`, then any other `${`.
 const placeholders = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{/g;
+/** As shells and Compose have it: `${NAME:-default}`. */
+const withOperator = /^\$\{[A-Za-z_][A-Za-z0-9_]*:?[-+?=]/;
 const malformedMessage = `\`\${\` must be followed by the name of a variable and \`}\`; write \`$\${\` for the characters themselves`;
+const operatorMessage = `a variable has no default or other rule (\`:-\`, \`:?\` …) here; write \`\${NAME}\`, and set it where the gateway is started`;
 const namesSuggestedMax = 2_000;
 
 /** Short values are ordinary words (`gpt-5`, `eu`); hiding them would garble a message and protect nothing. */
@@ -49,10 +52,10 @@ const maskedLengthMin = 8;
 function expandText(text: string, variables: Variables): { text: string; names: string[]; problems: string[] } {
   const names: string[] = [];
   const problems: string[] = [];
-  const expanded = text.replace(placeholders, (found: string, name: string | undefined) => {
+  const expanded = text.replace(placeholders, (found: string, name: string | undefined, offset: number) => {
     if (found === "$${") return "${";
     if (name === undefined) {
-      problems.push(malformedMessage);
+      problems.push(withOperator.test(text.slice(offset)) ? operatorMessage : malformedMessage);
       return found;
     }
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;

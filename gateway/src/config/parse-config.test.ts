@@ -214,7 +214,7 @@ const refused: readonly [string, string | readonly string[], readonly string[]][
   ],
   [
     "a broken placeholder",
-    ["workspaces: [{ slug: acme, name: 'a ${HOST:-x} b ${' }]"],
+    ["workspaces: [{ slug: acme, name: 'a ${HOST x} b ${' }]"],
     Array.from(
       { length: 2 },
       () =>

@@ -4,7 +4,7 @@ import { bounds, keyConflicts } from "#core/index.ts";
 import { ConfigInvalid, dataPath, inOrder, type Problem } from "./config-invalid.ts";
 import { type Expansion, expandVariables, type Variables } from "./expand-variables.ts";
 import { salvagedConfig } from "./salvage.ts";
-import { schemaProblems } from "./schema-problems.ts";
+import { type SchemaIssue, schemaProblems, valueAt } from "./schema-problems.ts";
 import { ToldProblems } from "./told-problems.ts";
 import { readYaml, type YamlSource } from "./yaml-source.ts";
 
@@ -39,11 +39,15 @@ export function parseWithWarnings(
   }
   const expansion = expandVariables(source.document, variables);
   const data = toData(source, file);
-  const parsed = configSchema.safeParse(data);
+  let parsed = configSchema.safeParse(data);
+  if (!parsed.success && typeVariables(parsed.error.issues, data, source, expansion)) {
+    parsed = configSchema.safeParse(data);
+  }
   const told = new ToldProblems();
   const problems = [...expansionProblems(source, expansion, data, file, told)];
   if (!parsed.success) {
     for (const issue of parsed.error.issues) {
+      if (isSaidBetter(issue, parsed.error.issues)) continue;
       if (expansion.refused.has(source.nodeAt(issue.path))) continue;
       for (const found of schemaProblems(issue, data)) {
         told.tell(found);
@@ -63,6 +67,43 @@ export function parseWithWarnings(
   return { config: deepFreeze(parsed.data), warnings: inOrder(warnings) };
 }
 
+/**
+ * Variables are texts. Where the schema wants a number, or true or false, and a variable holds one, it becomes one: `rpm: ${RPM}`.
+ * True when something was changed in `data`.
+ */
+function typeVariables(
+  issues: readonly SchemaIssue[],
+  data: unknown,
+  source: YamlSource,
+  { used }: Expansion,
+): boolean {
+  let changed = false;
+  for (const issue of issues) {
+    if (issue.code !== "invalid_type" || !used.has(source.nodeAt(issue.path))) continue;
+    const name = issue.path.at(-1);
+    const parent = valueAt(data, issue.path.slice(0, -1));
+    if (name === undefined || typeof parent !== "object" || parent === null) continue;
+    const typed = typedValue(issue.expected, Reflect.get(parent, name));
+    if (typed === undefined) continue;
+    Reflect.set(parent, name, typed);
+    changed = true;
+  }
+  return changed;
+}
+
+function typedValue(expected: string, text: unknown): number | boolean | undefined {
+  if (typeof text !== "string") return undefined;
+  if (expected === "boolean") return text === "true" ? true : text === "false" ? false : undefined;
+  return (expected === "number" || expected === "int") && /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : undefined;
+}
+
+/** A number beyond what can be counted is beyond the field's own bound too. */
+function isSaidBetter(issue: SchemaIssue, issues: readonly SchemaIssue[]): boolean {
+  if (issue.code !== "too_big" || issue.maximum !== Number.MAX_SAFE_INTEGER) return false;
+  const path = issue.path.join("\n");
+  return issues.some((other) => other !== issue && other.code === "too_big" && other.path.join("\n") === path);
+}
+
 const emptyMessage = "the file is empty; write {} for a configuration without objects";
 
 function refuse(file: string, problems: readonly Problem[]): never {
@@ -71,12 +112,18 @@ function refuse(file: string, problems: readonly Problem[]): never {
 
 function toData(source: YamlSource, file: string): unknown {
   try {
-    return source.document.toJS({ maxAliasCount: bounds.configAliasesMax });
+    return withoutExtensions(source.document.toJS({ maxAliasCount: bounds.configAliasesMax }));
   } catch {
     // Two things end here: aliases that stand for too much, and a merge key whose value is not a map.
     const message = `an alias (\`*name\`) is used too often, or a merge (\`<<\`) names something that is not an object`;
     refuse(file, [{ file, ...source.positionOf([]), path: "", message }]);
   }
+}
+
+/** `x-…` at the top holds what is used elsewhere by an alias, as in Compose files. */
+function withoutExtensions(data: unknown): unknown {
+  if (typeof data !== "object" || data === null || Array.isArray(data)) return data;
+  return Object.fromEntries(Object.entries(data).filter(([name]) => !name.startsWith("x-")));
 }
 
 interface Found {

@@ -8,7 +8,7 @@ export interface SchemaProblem {
   readonly message: string;
 }
 
-type SchemaIssue = NonNullable<ReturnType<typeof configSchema.safeParse>["error"]>["issues"][number];
+export type SchemaIssue = NonNullable<ReturnType<typeof configSchema.safeParse>["error"]>["issues"][number];
 
 /** A schema's issue as problems in words that never hold the value itself. */
 export function schemaProblems(issue: SchemaIssue, data: unknown): readonly SchemaProblem[] {
@@ -95,7 +95,7 @@ function sizeRule(origin: string, bound: string, limit: number, inclusive: boole
   return bound === "at least" ? `be more than ${limit}` : `be less than ${limit}`;
 }
 
-function valueAt(data: unknown, path: readonly PropertyKey[]): unknown {
+export function valueAt(data: unknown, path: readonly PropertyKey[]): unknown {
   let value = data;
   for (const step of path) {
     if (typeof value !== "object" || value === null) return undefined;

@@ -9,7 +9,7 @@ export const yamlMessages: { readonly [K in ErrorCode]: string } = {
   BAD_COLLECTION_TYPE: "the tag does not fit this kind of value",
   BAD_DIRECTIVE: "not a directive of YAML; put a text that begins with % in quotes",
   BAD_DQ_ESCAPE: "not an escape that double quotes know; use single quotes to keep backslashes",
-  BAD_INDENT: "the indentation does not fit the lines above",
+  BAD_INDENT: "the indentation does not fit the lines above, or a bracket above is not closed",
   BAD_PROP_ORDER: "an anchor or a tag must stand directly before its value",
   BAD_SCALAR_START: "a text that begins with this character must be in quotes",
   BLOCK_AS_IMPLICIT_KEY: "a second `: ` in one line; put the text in quotes if the colon belongs to it",

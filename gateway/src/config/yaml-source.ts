@@ -44,10 +44,16 @@ export function readYaml(text: string): YamlSource {
     return { line, column: col };
   };
   const finder = createNodeFinder(document);
-  const faults = [...document.errors, ...document.warnings].map((error) => ({
+  const found = [...document.errors, ...document.warnings].map((error) => ({
     ...position(error.pos[0]),
     message: yamlMessages[error.code],
   }));
+  // The parser may say the same of one place twice.
+  const told = new Set<string>();
+  const faults = found.filter(({ line, column, message }) => {
+    const one = `${line} ${column} ${message}`;
+    return !told.has(one) && told.add(one);
+  });
   for (const alias of finder.lost) faults.push({ ...position(startOf(alias)), message: yamlMessages.BAD_ALIAS });
   return {
     document,

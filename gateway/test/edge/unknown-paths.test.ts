@@ -82,6 +82,19 @@ describe("a path that the gateway does not have", () => {
     },
   );
 
+  test("says which path a wrong base URL has hidden, also to somebody without a key", async () => {
+    const meant = "Did you mean /v1/chat/completions?";
+    for (const path of ["/chat/completions", "/v1/v1/chat/completions", "/v1/chat/completions/"]) {
+      for (const key of [aliceKey, null]) {
+        const response = await ask("POST", path, {}, key);
+        expect(response.status).toBe(404);
+        expect((await response.text()).includes(`There is no POST ${path}. ${meant}`)).toBe(true);
+      }
+    }
+    const other = await (await ask("POST", "/v1/chat/completion", {}, null)).text();
+    expect(other).not.toContain("Did you mean");
+  });
+
   test("tells nobody else anything", async () => {
     for (const key of [null, "sk-nobody-0123456789abcdefghij"]) {
       const response = await ask("POST", "/v1/files", {}, key);

@@ -19,6 +19,8 @@ export interface CollectedSpan {
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
   /** 0 unset, 2 error. */
   readonly status: number;
+  /** The message of the status; empty: none. */
+  readonly statusMessage: string;
   readonly resource: Attributes;
 }
 
@@ -116,6 +118,7 @@ export class Collector {
         attributes: attributesOf(span.attributes),
         links: span.links ?? [],
         status: span.status?.code ?? 0,
+        statusMessage: span.status?.message ?? "",
         resource: attributesOf(resource?.attributes),
       });
     }
@@ -185,7 +188,7 @@ interface WireSpan extends Pick<CollectedSpan, "traceId" | "spanId" | "name" | "
   readonly endTimeUnixNano: string | bigint;
   readonly attributes?: readonly WirePair[];
   readonly links?: CollectedSpan["links"];
-  readonly status?: { readonly code?: number };
+  readonly status?: { readonly code?: number; readonly message?: string };
 }
 
 interface WireMetric extends Partial<Record<"gauge" | "sum" | "histogram", WireData>> {

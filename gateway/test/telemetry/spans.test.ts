@@ -191,6 +191,8 @@ for (const protocol of ["http/protobuf", "http/json"]) {
     const { call, attempts } = await spansOf(answer, 1);
     expect([call.status, attempts[0]?.status]).toEqual([2, 2]);
     expect(call.attributes["error.type"]).toBe(attempts[0]?.attributes["error.type"]);
+    expect(call.statusMessage).toContain(" ");
+    expect(attempts[0]?.statusMessage).toBe(String(attempts[0]?.attributes["error.type"]));
   });
 
   test(

@@ -21,12 +21,13 @@ export function addKeyList(key: Command, terminal: Terminal): void {
           each.name,
           shownSecret(each),
           shownState(each),
+          each.last_used_at === null ? "never" : new Date(each.last_used_at).toISOString().slice(0, 10),
           each.managed_by,
         ]);
         const lines =
           keys.length === 0
             ? ["no keys"]
-            : columns([["ID", "GROUP", "NAME", "SECRET", "STATE", "MANAGED BY"], ...rows]);
+            : columns([["ID", "GROUP", "NAME", "SECRET", "STATE", "LAST USED", "MANAGED BY"], ...rows]);
         await report(terminal, command, { keys: keys.map(keyView) }, lines);
       });
     });

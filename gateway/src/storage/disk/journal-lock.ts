@@ -1,4 +1,5 @@
 import { Database } from "bun:sqlite";
+import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DataUnusable } from "./data-directory.ts";
 
@@ -20,7 +21,10 @@ export function lockDirectory(directory: string): () => void {
  * could then each hold a file of this name.
  */
 export function tryLockDirectory(directory: string): (() => void) | null {
-  const database = new Database(join(directory, "owner.lock"), { create: true });
+  const file = join(directory, "owner.lock");
+  // SQLite makes what is not there for everybody to read.
+  if (!existsSync(file)) writeFileSync(file, "", { mode: 0o600, flag: "a" });
+  const database = new Database(file, { create: true });
   try {
     database.run("PRAGMA busy_timeout = 0");
     database.run("PRAGMA locking_mode = EXCLUSIVE");

@@ -99,6 +99,7 @@ test("a segment that is full is followed by the next, and records keep their ord
 test("the files can be read by their owner only", () => {
   open().journal.intent(intentOf(1));
   expect(statSync(path).mode & 0o777).toBe(0o700);
+  expect(statSync(join(path, "owner.lock")).mode & 0o777).toBe(0o600);
   expect(statSync(join(path, segmentsIn(path)[0] ?? "")).mode & 0o777).toBe(0o600);
 });
 

@@ -1,4 +1,5 @@
 import { existsSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
 import { closeDatabase } from "../database/database.ts";
 import { copyDatabaseTo } from "../database/database-copy.ts";
 import { openReadOnly } from "../database/open-database.ts";
@@ -12,6 +13,8 @@ import { integrityFaults } from "./integrity.ts";
 export async function backupDatabase(paths: DataPaths, file: string): Promise<number> {
   if (!existsSync(paths.database)) throw new DataUnusable(`There is no database in ${paths.dataDir}.`);
   if (existsSync(file)) throw new DataUnusable(`${file} exists already; name a file that does not.`);
+  if (!existsSync(dirname(file)))
+    throw new DataUnusable(`There is no folder ${dirname(file)} for ${file}; make it first.`);
   const database = openReadOnly(paths.database);
   let bytes: number;
   try {

@@ -1,5 +1,6 @@
 import { bounds, nanoToUsd } from "#core/index.ts";
 import type { RequestEnd } from "#ports/index.ts";
+import { shownSentence } from "../access-log.ts";
 import { maskText } from "../redacted.ts";
 import { type AttributeList, attributeName } from "./attribute-list.ts";
 import { routeTemplates, taskRoutes } from "./route-templates.ts";
@@ -48,7 +49,7 @@ export function callSpan(
     shared: cache.get(end.principal?.key.id ?? "", { end, facts }),
     own: ownAttributes(own.clear(), end, facts),
     // OpenTelemetry's HTTP conventions: an answer below 500 is no error of the server, whatever the caller did.
-    failed: status >= 500 || (status < 400 && facts?.isBroken === true) ? (errorType ?? String(status)) : null,
+    failed: status >= 500 || (status < 400 && facts?.isBroken === true) ? statusMessage(end, errorType) : null,
     links: beganTask(end) ? [{ trace: taskTrace(requestId), of: taskId(requestId) }] : noLinks,
   };
 }
@@ -57,6 +58,11 @@ function errorOf({ error, status }: RequestEnd, facts: CallFacts | null): string
   if (error !== null) return error;
   if (status >= 400) return String(status);
   return facts?.isBroken === true ? facts.errorType : null;
+}
+
+/** The sentence of the failure, as in the log; `error.type` has its code. */
+function statusMessage({ message, status }: RequestEnd, errorType: string | null): string {
+  return message == null ? (errorType ?? String(status)) : shownSentence(message);
 }
 
 function ownAttributes(own: AttributeList, { requestId, address }: RequestEnd, facts: CallFacts | null): AttributeList {
