@@ -141,8 +141,9 @@ export function nestedObjects(
 /** Those of a top-level member that is an id, or an object with one. Throws for what is neither. */
 export function objectAt(body: Uint8Array, span: Span | undefined, param: string): readonly NamedObject[] {
   if (span === undefined || body[span.start] === LOWER_N) return none;
-  if (body[span.start] === OPEN_OBJECT) return heldId(body, span, param);
-  const id = span.end - span.start > bounds.governingBytesMax ? null : textOf(readSpan(body, span));
+  const isLong = span.end - span.start > bounds.governingBytesMax;
+  if (!isLong && body[span.start] === OPEN_OBJECT) return heldId(body, span, param);
+  const id = isLong ? null : textOf(readSpan(body, span));
   if (id === null || id === "") throw wrong(param, "must be an id, or an object that holds one");
   return [namedObject(param, id)];
 }
