@@ -83,7 +83,9 @@ await onPostgres("two gateways of one installation", () => {
     const { stdout } = await sluice(["doctor"], gateways[0].dataDir, further);
     for (const { control } of gateways) {
       const line = stdout.split("\n").find((each) => each.includes(control.instanceId)) ?? "";
-      expect(line).toMatch(/^ok {4}process: proc_\S+ on \S+; version 0\.0\.0-test; since \S+Z; last seen \S+Z; leads /);
+      expect(line).toMatch(
+        /^ok {4}process: proc_\S+ on \S+; version 0\.0\.0-test\+72c595dc; since \S+Z; last seen \S+Z; leads /,
+      );
     }
   });
 
