@@ -247,6 +247,11 @@ test("a body that nobody can read is refused at a shared account", async () => {
 test.each([
   ["a member that stands twice", '{"file_ids":["file-of-acme"],"file_ids":[]}', "twice"],
   ["a member that stands twice, once with escapes", '{"a":[{"file_id":"file-of-acme","\\u0066ile_id":"x"}]}', "twice"],
+  [
+    "a member that stands twice beside a long text",
+    `{"file_ids":"${"x\\n".repeat(2_000_000)}","file_ids":["file-of-acme"]}`,
+    "twice",
+  ],
   ["what is nested without end", `{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}`, "nested"],
 ])("a body with %s is refused at a shared account", async (_what, body, word) => {
   const before = vendor.received.length;
@@ -255,6 +260,13 @@ test.each([
   const answer = await fetch(path, { method: "POST", headers, body });
   expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(word)]);
   expect(vendor.received.length).toBe(before);
+});
+
+test("colons, quotes and backslashes in texts are no members, however long the text is", async () => {
+  answer = { id: "conv_long1234" };
+  const texts = ['":', '\\":"a":', "\u2028", '{"a":1,"a":2}', "x\n".repeat(2_000_000)];
+  const body = { "": texts, items: [{ 'a:"': "\\", ["__proto__"]: { "1": 1, "01": 1 } }] };
+  expect(await call("POST", "openai/conversations", aliceKey, body)).toBe(200);
 });
 
 test("where a workspace is alone, and where the operator allows everything, nothing is looked at", async () => {
