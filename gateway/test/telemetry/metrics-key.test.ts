@@ -15,6 +15,8 @@ test("with SLUICE_METRICS_KEY metrics need that key, and health needs none", asy
     const answer = await gateway.get("/metrics", bearer("scrape-0123456789"));
     expect([answer.status, answer.headers.get("x-content-type-options")]).toEqual([200, "nosniff"]);
     expect(await answer.text()).toContain("sluice_build_info");
+    // Schemes are compared without regard to case (RFC 9110, 11.1).
+    expect((await gateway.get("/metrics", { authorization: "bearer scrape-0123456789" })).status).toBe(200);
     expect((await gateway.get("/readyz", {})).status).toBe(200);
   } finally {
     await gateway.stop();

@@ -21,7 +21,8 @@ export const readyz: Endpoint = (dependencies) => {
 /** Throws `invalid_api_key` where they have a key that is not sent. */
 export const metrics: Endpoint = async (dependencies, { request }) => {
   const { metricsKey } = dependencies;
-  if (metricsKey !== null && !isSameText(request.headers.get("authorization") ?? "", `Bearer ${metricsKey.reveal()}`)) {
+  const sent = /^bearer +(.+)$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? "";
+  if (metricsKey !== null && !isSameText(sent, metricsKey.reveal())) {
     throw new Failure("invalid_api_key", "Metrics need their key: send SLUICE_METRICS_KEY as a bearer token.");
   }
   return new Response(await dependencies.metricsText(), {
