@@ -6,6 +6,7 @@ import { noRedis, RedisServer } from "../../../test/redis-server.ts";
 import { patienceMs } from "../../../test/until.ts";
 import { asCalls } from "./counter-claims.ts";
 import { counterSuite } from "./counter-suite.ts";
+import { waitsForServer } from "./redis-clock.ts";
 
 if (noRedis === null) {
   let server: RedisServer;
@@ -22,7 +23,7 @@ if (noRedis === null) {
   counterSuite("redis, leased in shares", async (clock): Promise<Counter> => {
     const counter = await createRedisCounter({
       url: server.url,
-      clock: { now: () => clock.now(), monotonic: () => clock.monotonic(), after: systemClock.after },
+      clock: { now: () => clock.now(), monotonic: () => clock.monotonic(), after: waitsForServer },
       ids: createIds(systemClock),
       observer: { log: () => {} },
       namespace: `sluice-${++count}`,

@@ -4,6 +4,7 @@ import { createIds, systemClock } from "#system/index.ts";
 import { noRedis, RedisServer } from "../../../test/redis-server.ts";
 import { patienceMs } from "../../../test/until.ts";
 import { counterSuite } from "./counter-suite.ts";
+import { waitsForServer } from "./redis-clock.ts";
 
 if (noRedis === null) {
   let server: RedisServer;
@@ -20,7 +21,7 @@ if (noRedis === null) {
   counterSuite("redis", async (clock) => {
     const counter = await createRedisCounter({
       url: server.url,
-      clock: { now: () => clock.now(), monotonic: () => systemClock.monotonic(), after: systemClock.after },
+      clock: { now: () => clock.now(), monotonic: () => systemClock.monotonic(), after: waitsForServer },
       ids: createIds(systemClock),
       observer: { log: () => {} },
       namespace: `sluice-${++count}`,
