@@ -5,7 +5,7 @@ import { ruleConflicts, tokenConflicts, userConflicts } from "./people-conflicts
 export interface Conflict {
   readonly path: readonly (string | number)[];
   readonly message: string;
-  /** Of a name that leads nowhere: the list that it should stand in. */
+  /** Of what is missing: the list, or the object, that it should be in. */
   readonly refers?: readonly (string | number)[];
 }
 

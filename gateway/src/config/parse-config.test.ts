@@ -125,6 +125,24 @@ const refused: readonly [string, string | readonly string[], readonly string[]][
       "c.yaml:1:1: unknown field `__proto__`; allowed here: providers, models, workspaces, users, tokens, oidc, settings",
     ],
   ],
+  [
+    "a token whose secret or role cannot be read",
+    [
+      "tokens:",
+      "  - { name: t, owner: a@example.com, administrator: true, secret: short }",
+      "  - { name: u, owner: a@example.com, workspace: acme, role: king, secret_sha256: short }",
+      "  - { name: v, owner: a@example.com }",
+      "users: [{ email: a@example.com }]",
+      "workspaces: [{ slug: acme }]",
+    ],
+    [
+      "c.yaml:2:67: tokens[0].secret: must be of the form: as `sluice token secret` makes them: sluice-admin- (or sluice-scim-) and 49 letters and digits",
+      "c.yaml:3:61: tokens[1].role: must be one of viewer, member, admin, owner",
+      "c.yaml:3:82: tokens[1].secret_sha256: must be of the form: 64 hexadecimal digits in lower case: the SHA-256 of a secret that `sluice token create` made",
+      "c.yaml:4:5: tokens[2]: say what it is for: administrator, scim, or workspace and role",
+      "c.yaml:4:5: tokens[2]: give one of secret and secret_sha256",
+    ],
+  ],
   ["a missing field", ["models:", "  - name: gpt-5"], ["c.yaml:2:5: models[0].deployments: is missing"]],
   [
     "wrong types",
