@@ -80,7 +80,6 @@ export { type FormEvent, MultipartScanner } from "./multipart-scanner.ts";
 export { type MultipartType, readMultipartType } from "./multipart-type.ts";
 export type { NamedObject } from "./named-objects.ts";
 export { smallestRequest } from "./native-wires.ts";
-export { openAwsEventStream } from "./open-aws-event-stream.ts";
 export { openaiChat, openaiChatCodec, openaiChatWire, searchesByOptions } from "./openai-chat/index.ts";
 export { CompletionEventWriter, writeCompletion } from "./openai-completions/events.ts";
 export {
@@ -115,6 +114,7 @@ export { refusalShape } from "./refusal-shape.ts";
 export { parseSmall, refuseCrowd } from "./request-members.ts";
 export { sealText } from "./seal-text.ts";
 export { eventData, SseEvents } from "./sse-events.ts";
+export { tapAwsEventStream } from "./tap-aws-event-stream.ts";
 export { OwnToolNames } from "./tool-names.ts";
 export { readOutline, writeOutline } from "./turn-outline.ts";
 export { unsealBody } from "./unseal-body.ts";

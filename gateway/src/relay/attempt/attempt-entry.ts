@@ -59,7 +59,6 @@ export class AttemptEntry {
   #settled = false;
   #booked: LedgerEntry | null = null;
   #eventsTold = 0;
-  #tap: StreamTap | null = null;
   readonly kept: KeptObjects;
   /** A whole reply: what it says it used is paid for even if it cannot be delivered. */
   reply: ReplyFacts | null = null;
@@ -71,7 +70,7 @@ export class AttemptEntry {
   readonly #inputEstimate = (): number =>
     this.#parts.dependencies.forecast.input(this.#parts.call, this.#parts.selection.model.name);
   readonly #reached = () => {
-    const pending = this.#isPending(this.#tap);
+    const pending = this.#isPending();
     const used = pending ? this.#expected() : this.#usedSoFar();
     return {
       pending,
@@ -157,7 +156,6 @@ export class AttemptEntry {
   }
 
   progress(tap: StreamTap): Failure | null {
-    this.#tap = tap;
     if (tap.contentSeen) this.#parts.selection.streamed();
     if (this.#firstTokenMs === null && tap.contentSeen) {
       this.#firstTokenMs = this.#parts.dependencies.clock.monotonic() - this.#startMs;
@@ -239,7 +237,7 @@ export class AttemptEntry {
 
   #settleFailed(outcome: Exclude<Outcome, "rejected">, httpStatus: number, failure: Failure): void {
     if (this.#parts.call.facts.background === true) this.kept.answer(this.stream?.id ?? null);
-    const pending = this.#isPending(this.stream);
+    const pending = this.#isPending();
     const told = pending ? this.#expected() : this.#costOfFailed(failure);
     const raw = this.reply?.usage?.raw ?? this.stream?.usage?.raw ?? null;
     const rawUsage = pending || told.source === "none" ? null : raw;
@@ -263,14 +261,15 @@ export class AttemptEntry {
 
   /** The input of an answer that has begun is paid for, whatever its output. */
   #usedSoFar(): Measured {
-    const seen = measuredStream(this.#tap, this.#inputEstimate);
+    const seen = measuredStream(this.stream, this.#inputEstimate);
     const told = this.#counted(seen.source === "none" ? estimated(this.#inputEstimate(), 0) : seen);
     return withRequest(told, this.#parts.selection.model, this.#parts.call);
   }
 
   /** The upstream goes on with it whoever listens: a task learns how it ends. */
-  #isPending(tap: StreamTap | null): boolean {
-    return this.#parts.call.facts.background === true && this.kept.answerId !== null && tap?.usageFinal !== true;
+  #isPending(): boolean {
+    const isBackground = this.#parts.call.facts.background === true;
+    return isBackground && this.kept.answerId !== null && this.stream?.usageFinal !== true;
   }
 
   /** The expected use of a background response, until its task knows better. */

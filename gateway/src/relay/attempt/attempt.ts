@@ -9,9 +9,9 @@ import {
   isEmbeddingDialect,
   isEmbeddingEndpoint,
   isEventStreamType,
-  openAwsEventStream,
   type ReplyFacts,
   type StreamTap,
+  tapAwsEventStream,
   upstreamSide,
   withoutMark,
 } from "#protocols/index.ts";
@@ -29,7 +29,6 @@ import { sendAttempt } from "./outbound.ts";
 import { openStream, readWhole } from "./receive-answer.ts";
 import { type BegunAttempt, runAttempt } from "./run-attempt.ts";
 import { type RefusedBy, refusalInStream, refusalOf } from "./upstream-refusal.ts";
-import { FramedTap } from "./wrapped-tap.ts";
 
 interface Attempt extends BegunAttempt {
   /** null: caller and upstream speak the same dialect. */
@@ -90,8 +89,7 @@ async function deliverLater(attempt: Attempt, answer: OutboundAnswer): Promise<D
         throw unasked("The upstream sent a stream that was not asked for.");
       return await passStream(attempt, answer);
     }
-    const caller = { dialect: call.protocol.dialect, requestId: call.requestId, facts: call.facts };
-    const refusal = await refusalOf(dependencies, caller, refusedBy(attempt), answer);
+    const refusal = await refusalOf(dependencies, call, refusedBy(attempt), answer);
     throw status >= 500 && mayHaveMade(call, status) ? refusal.with({ arrival: "unknown" }) : refusal;
   } catch (thrown) {
     answer.body.cancel();
@@ -216,15 +214,14 @@ function truncated(message: string): Failure {
 }
 
 function inStream(attempt: Attempt): (failure: Failure) => Failure {
-  const { protocol, requestId } = attempt.call;
-  const { entry } = attempt;
-  return (failure) =>
-    entry.redactor.failure(refusalInStream({ dialect: protocol.dialect, requestId }, refusedBy(attempt), failure));
+  const { call, entry } = attempt;
+  return (failure) => entry.redactor.failure(refusalInStream(call, refusedBy(attempt), failure));
 }
 
-function refusedBy({ selection, match, entry }: Attempt): RefusedBy {
+function refusedBy({ call: { facts }, selection, match, entry }: Attempt): RefusedBy {
   const { lane, kind } = match;
-  return { provider: selection.deployment.provider, kind, errorDialect: lane.errorDialect ?? lane.dialect, entry };
+  const { provider } = selection.deployment;
+  return { provider, kind, errorDialect: lane.errorDialect ?? lane.dialect, entry, facts };
 }
 
 function readFacts(attempt: Attempt, reply: Uint8Array): ReplyFacts {
@@ -244,9 +241,8 @@ async function tapOf(attempt: Attempt, answer: OutboundAnswer): Promise<StreamTa
   }
   const hideUsage = translator === null && call.facts.stream && !call.facts.wantsUsage;
   const events = listener.tapStream(hideUsage, match.traits.usage);
-  const isFramed = match.lane.framing === "aws-event-stream";
-  const tap = isFramed ? new FramedTap(await openAwsEventStream(), events) : events;
-  return translator === null ? tap : translator.tap(tap, inStream(attempt));
+  const tap = match.lane.framing === "aws-event-stream" ? await tapAwsEventStream(events) : events;
+  return translator?.tap?.(tap, inStream(attempt)) ?? tap;
 }
 
 /** A 5xx may come after a picture was made and charged. `saidBeforeBeginning`: a refusal. */

@@ -22,13 +22,15 @@ export interface RefusedBy {
   readonly errorDialect: WireDialectId;
   /** Keeps what it said, unless that is about the account. */
   readonly entry?: { refusedWith: string | null };
+  /** Of a request whose deployment is well when what it names is refused. */
+  readonly facts?: RequestFacts;
   /** Returned as it is: its caller speaks to this vendor. */
   readonly asItIs?: boolean;
 }
 
 interface Caller {
-  readonly dialect: Dialect;
   readonly requestId: string;
+  readonly protocol: { readonly dialect: Dialect };
 }
 
 /**
@@ -37,17 +39,15 @@ interface Caller {
  */
 export async function refusalOf(
   dependencies: RelayDependencies,
-  call: Caller & { readonly facts?: RequestFacts },
-  { provider, kind, errorDialect, entry, asItIs }: RefusedBy,
+  call: Caller,
+  { provider, kind, errorDialect, entry, facts, asItIs }: RefusedBy,
   answer: OutboundAnswer,
 ): Promise<Failure> {
   const { isWhole, read } = await wordsOf(dependencies, provider, answer);
   const { status } = answer;
   const { message, contextLength } = readRefusal(errorDialect, status, read.body);
   const classified = kind.classify(read).with({ contextLength });
-  const failure = mayConcernObject(call.facts, status)
-    ? classified.with({ unhealthy: false, cools: "never" })
-    : classified;
+  const failure = mayConcernObject(facts, status) ? classified.with({ unhealthy: false, cools: "never" }) : classified;
   if (entry !== undefined && (failure.upstream !== undefined || status >= 500)) entry.refusedWith = message;
   return asItIs === true && isWhole && status < 500 ? failure : inWordsOf(call, errorDialect, failure);
 }
@@ -87,7 +87,7 @@ function inWordsOf(call: Caller, spoken: WireDialectId, failure: Failure): Failu
   if (failure.upstream === undefined) return failure;
   const { status, body } = failure.upstream;
   if (status >= 500) return overloaded(call, failure);
-  if (refusalShape(body) === call.dialect.errorShape) return failure;
+  if (refusalShape(body) === call.protocol.dialect.errorShape) return failure;
   const refusal = readRefusal(spoken, status, body);
   return said(call, failure, { ...refusal, message: upstreamWords(refusal.message) });
 }
@@ -101,12 +101,12 @@ function readRefusal(spoken: WireDialectId, status: number, body: Uint8Array): U
 
 /** 529 is Anthropic's own status. */
 function overloaded(call: Caller, failure: Failure): Failure {
-  const status = call.dialect.errorShape === "anthropic" ? 529 : 503;
+  const status = call.protocol.dialect.errorShape === "anthropic" ? 529 : 503;
   return said(call, failure, { status, message: failure.message, code: "overloaded", contextLength: false });
 }
 
 function said(call: Caller, failure: Failure, refusal: UpstreamRefusal): Failure {
-  const body = encoder.encode(call.dialect.renderRefusal(refusal, call.requestId));
+  const body = encoder.encode(call.protocol.dialect.renderRefusal(refusal, call.requestId));
   return failure.with({ upstream: { status: refusal.status, contentType: "application/json", body } });
 }
 

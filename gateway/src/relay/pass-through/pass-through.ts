@@ -8,9 +8,9 @@ import {
   isJsonType,
   type Listener,
   nothingTold,
-  openAwsEventStream,
   type ReplyFacts,
   type StreamTap,
+  tapAwsEventStream,
   upstreamSide,
   withoutMark,
 } from "#protocols/index.ts";
@@ -24,11 +24,10 @@ import { addAttemptHeaders, forwardedHeaders } from "../attempt/request-headers.
 import { type BegunAttempt, runAttempt } from "../attempt/run-attempt.ts";
 import { refusalOf } from "../attempt/upstream-refusal.ts";
 import { inSafeWords } from "../attempt/upstream-words.ts";
-import { FramedTap } from "../attempt/wrapped-tap.ts";
 import type { Delivery } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import { Warnings } from "../translation/translator.ts";
-import { ListeningTap, PackedTap, unpackedAnswer } from "./listening-tap.ts";
+import { PackedTap, unpackedAnswer } from "./packed-tap.ts";
 import { addUploadHeaders, madeObjects, makesObjects, objectsOfHead } from "./passed-objects.ts";
 import type { PassedPlace } from "./passed-place.ts";
 import type { PassedCall } from "./passed-price.ts";
@@ -113,10 +112,8 @@ async function deliver(parts: PassedAttempt, answer: OutboundAnswer): Promise<De
 function refused({ dependencies, passed, entry }: PassedAttempt, answer: OutboundAnswer): Promise<Failure> {
   const { call, place } = passed;
   const { provider, kind, target } = place;
-  const { dialect } = call.protocol;
   const errorDialect = target.lane?.lane.errorDialect ?? call.protocol.wireDialect;
-  const by = { provider, kind, errorDialect, entry, asItIs: true };
-  return refusalOf(dependencies, { dialect, requestId: call.requestId }, by, answer);
+  return refusalOf(dependencies, call, { provider, kind, errorDialect, entry, asItIs: true }, answer);
 }
 
 /** The target would get the account's credential, or from the caller its key of the gateway. */
@@ -223,11 +220,11 @@ async function tapOf({ passed, match }: PassedAttempt, { headers }: OutboundAnsw
   if (isEventStreamType(type)) {
     const tap = wire.tapStream(false, match.traits.usage);
     if (encoding !== "identity") return new PackedTap(tap, encoding);
-    return passed.isRead ? tap : new ListeningTap(tap);
+    return passed.isRead ? tap : new AnyTap(tap);
   }
   if (encoding !== "identity") return new AnyTap();
   if (isAwsEventStreamType(type) && place.target.lane?.lane.framing !== undefined) {
-    return new ListeningTap(new FramedTap(await openAwsEventStream(), wire.tapStream(false)));
+    return new AnyTap(await tapAwsEventStream(wire.tapStream(false)));
   }
   return (passed.isRead ? wire.tapBytes?.(call.facts, type) : null) ?? new AnyTap();
 }

@@ -121,9 +121,8 @@ async function deliver(asked: Asked, answer: OutboundAnswer): Promise<CallResult
   const { status } = answer;
   try {
     if (status < 200 || status > 299) {
-      const { dialect, wireDialect: errorDialect } = call.protocol;
-      const caller = { dialect, requestId: call.requestId };
-      throw await refusalOf(dependencies, caller, { provider, kind, errorDialect }, answer);
+      const { wireDialect: errorDialect } = call.protocol;
+      throw await refusalOf(dependencies, call, { provider, kind, errorDialect }, answer);
     }
     const headers = passedHeaders(provider, answer.headers, false);
     headers["content-type"] ??= "application/json";

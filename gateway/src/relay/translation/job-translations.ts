@@ -1,15 +1,15 @@
 import { outcomeOf } from "#bodies/index.ts";
 import { bounds, type RequestedEmbedding, type RequestedImages } from "#core/index.ts";
-import type { EmbeddingSides, ReplyFacts, StreamTap } from "#protocols/index.ts";
+import type { EmbeddingSides, ReplyFacts } from "#protocols/index.ts";
 import type { AttemptParts } from "../attempt/call-tally.ts";
 import { madeBy, workOnBody } from "../attempt/work-on-body.ts";
+import { answerContext } from "./translation.ts";
 import { streamType, type TranslatedAnswer, type Translator } from "./translator.ts";
 
 /** Vectors of an upstream with another request than the caller's. */
 export class EmbeddingTranslation implements Translator {
   readonly #parts: AttemptParts;
   readonly #sides: EmbeddingSides;
-  readonly searches = false;
   #asked: RequestedEmbedding | null = null;
 
   constructor(parts: AttemptParts, sides: EmbeddingSides) {
@@ -37,18 +37,12 @@ export class EmbeddingTranslation implements Translator {
     const done = outcomeOf(await dependencies.bodies.do("embeddings-answer", ask, reply, { owner: call.principal }));
     return { contentType: "application/json", body: madeBy(done), images: 0 };
   }
-
-  /** Vectors do not stream. */
-  tap(inner: StreamTap): StreamTap {
-    return inner;
-  }
 }
 
 /** Pictures of an upstream with another request: a chat model that makes them (Gemini), or one that takes no forms (Seedream). */
 export class ImageTranslation implements Translator {
   readonly #parts: AttemptParts;
   readonly #talks: boolean;
-  readonly searches = false;
   #asked: RequestedImages | null = null;
 
   constructor(parts: AttemptParts) {
@@ -74,16 +68,11 @@ export class ImageTranslation implements Translator {
     if (!this.#talks || this.#asked === null) return { contentType: "application/json", body: reply, images: 0 };
     const { dependencies, call } = this.#parts;
     const { stream } = call.facts;
+    const { createdAt } = answerContext(this.#parts);
     const kind = call.protocol.endpoint === "images" ? "image_generation" : "image_edit";
-    const createdAt = Math.floor(dependencies.clock.now() / 1_000);
     const ask = { createdAt, stream: stream ? kind : null, asked: this.#asked } as const;
     const done = outcomeOf(await dependencies.bodies.do("image-answer", ask, reply, { owner: call.principal }));
     const contentType = stream ? streamType : "application/json";
     return { contentType, body: madeBy(done), images: done.answer.images };
-  }
-
-  /** Seedream's own events are understood by callers of the images dialect. */
-  tap(inner: StreamTap): StreamTap {
-    return inner;
   }
 }

@@ -1,4 +1,4 @@
-import { type AnswerEvent, asFailure, bounds, type Failure } from "#core/index.ts";
+import { type AnswerEvent, asFailure, bounds, type Failure, type Served } from "#core/index.ts";
 import {
   type AnswerSource,
   brokenAnswer,
@@ -10,8 +10,8 @@ import {
   SseEvents,
   type StreamTap,
   type UpstreamCodec,
+  type UsageReading,
 } from "#protocols/index.ts";
-import { WrappedTap } from "../attempt/wrapped-tap.ts";
 import { HeldMedia } from "./held-media.ts";
 
 export interface TranslatedTapOptions {
@@ -33,8 +33,9 @@ const nothing: readonly Uint8Array[] = [];
 const emptyBytes = new Uint8Array(0);
 
 /** Listens to a stream of one dialect and passes it on in another. */
-export class TranslatedTap extends WrappedTap {
+export class TranslatedTap implements StreamTap {
   readonly #options: TranslatedTapOptions;
+  readonly #inner: StreamTap;
   // The inner tap has bounded the events already, each by the limit of its own dialect.
   readonly #sse = new SseEvents(bounds.imageEventBytesMax);
   readonly #reader: EventReader;
@@ -49,15 +50,15 @@ export class TranslatedTap extends WrappedTap {
   #brokenBy: Failure | null = null;
 
   constructor(options: TranslatedTapOptions) {
-    super(options.inner);
     this.#options = options;
+    this.#inner = options.inner;
     this.#reader = options.reader.readEvents((event) => this.#write(event), options.source);
     this.#writer = options.writer;
     this.#media = new HeldMedia(options.source.newId, options.writer.repeats === true);
   }
 
   push(chunk: Uint8Array): Uint8Array {
-    const { inner } = this;
+    const inner = this.#inner;
     this.#sse.push(inner.push(chunk), this.#visit);
     if (inner.ended && inner.failure === null) this.#end();
     return this.#take();
@@ -81,26 +82,58 @@ export class TranslatedTap extends WrappedTap {
   }
 
   /** The inner tap completes a last event without its blank line. */
-  override rest(): Uint8Array {
+  rest(): Uint8Array {
     if (this.failure === null) {
-      this.#sse.push(this.inner.rest(), this.#visit);
+      this.#sse.push(this.#inner.rest(), this.#visit);
       this.#end();
     }
     return this.#take();
   }
 
-  override get held(): number {
-    return super.held + this.#media.bytes;
+  get held(): number {
+    return (this.#inner.held ?? 0) + this.#media.bytes;
+  }
+
+  get events(): number {
+    return this.#inner.events;
+  }
+
+  get usage(): UsageReading | null {
+    return this.#inner.usage;
+  }
+
+  get served(): Served | undefined {
+    return this.#inner.served;
+  }
+
+  get usageFinal(): boolean {
+    return this.#inner.usageFinal;
+  }
+
+  get outputEstimate(): number {
+    return this.#inner.outputEstimate;
+  }
+
+  get contentSeen(): boolean {
+    return this.#inner.contentSeen;
+  }
+
+  get id(): string | null {
+    return this.#inner.id;
+  }
+
+  complete(): boolean {
+    return this.#inner.complete();
   }
 
   /** Also when the rest cannot be translated. After an upstream's own error its usage may still come. */
-  override get ended(): boolean {
-    const { inner } = this;
+  get ended(): boolean {
+    const inner = this.#inner;
     return inner.ended || (this.#brokenBy !== null && inner.failure === null);
   }
 
-  override get failure(): Failure | null {
-    return this.#brokenBy ?? this.inner.failure;
+  get failure(): Failure | null {
+    return this.#brokenBy ?? this.#inner.failure;
   }
 
   #read(bytes: Uint8Array, start: number, end: number): void {

@@ -85,14 +85,15 @@ export class Translation implements Translator {
 
   #write(turn: Turn): Uint8Array {
     const { selection, warnings } = this.#parts;
-    const { provider, upstreamModel } = selection.deployment;
-    const target = { upstreamModel, account: provider.id, traits: this.#traits(), newId: this.#newId };
+    const { upstreamModel } = selection.deployment;
+    const { account, newId } = answerSource(this.#parts);
+    const target = { upstreamModel, account, traits: this.#traits(), newId };
     return this.#upstream.writeTurn(turn, target, warnings.add);
   }
 
   whole(reply: Uint8Array): TranslatedAnswer | Promise<TranslatedAnswer> {
     if (reply.length > bounds.translateReplyInPlaceBytesMax) return this.#wholeBeside(reply);
-    const read = unbroken(this.#upstream.readAnswer(reply, this.#source()));
+    const read = unbroken(this.#upstream.readAnswer(reply, answerSource(this.#parts)));
     const answer = this.#toolNames().answer(read);
     const context = this.#context();
     if (this.#parts.call.facts.stream) return wholeStream(this.#caller.writeEvents(context), answer);
@@ -101,10 +102,11 @@ export class Translation implements Translator {
 
   async #wholeBeside(reply: Uint8Array): Promise<TranslatedAnswer> {
     const { dependencies, call, match, warnings } = this.#parts;
-    const { stream, model, wantsUsage } = call.facts;
+    const { stream } = call.facts;
+    const { model, wantsUsage, createdAt } = answerContext(this.#parts);
     const outline = writeOutline(this.#askedTurn());
     const { usage } = match.traits;
-    const ask = { ...this.#sides(), outline, model, createdAt: this.#createdAt(), wantsUsage, stream, usage };
+    const ask = { ...this.#sides(), outline, model, createdAt, wantsUsage, stream, usage };
     const done = outcomeOf(await dependencies.bodies.do("answer", ask, reply, { owner: call.principal }));
     for (const what of done.answer.warnings) warnings.add(what);
     return { contentType: stream ? streamType : "application/json", body: madeBy(done), images: 0 };
@@ -116,7 +118,7 @@ export class Translation implements Translator {
       inner,
       reader: this.#upstream,
       writer: this.#caller.writeEvents(this.#context()),
-      source: this.#source(),
+      source: answerSource(this.#parts),
       toolNames: this.#toolNames(),
       inStream,
       renderError: (failure) => call.protocol.dialect.renderStreamError(failure, call.requestId),
@@ -132,18 +134,10 @@ export class Translation implements Translator {
     return searchesByOptions(selection.deployment.upstreamModel, traits);
   }
 
-  readonly #newId = (prefix: string): string => this.#parts.dependencies.ids.next(prefix);
-
   #sides(): { readonly endpoint: CallEndpointId; readonly dialect: WireDialectId; readonly account: string } {
     const { call, match, selection } = this.#parts;
     const { id: account } = selection.deployment.provider;
     return { endpoint: call.protocol.endpoint, dialect: match.lane.dialect, account };
-  }
-
-  #source(): AnswerSource {
-    const { selection, match, warnings } = this.#parts;
-    const { id: account } = selection.deployment.provider;
-    return { account, newId: this.#newId, warn: warnings.add, usage: match.traits.usage };
   }
 
   #askedTurn(): RequestedTurn {
@@ -155,22 +149,22 @@ export class Translation implements Translator {
     return new OwnToolNames(this.#askedTurn().tools);
   }
 
-  #createdAt(): number {
-    return Math.floor(this.#parts.dependencies.clock.now() / 1_000);
-  }
-
   #context(): AnswerContext {
-    const { call, selection, warnings } = this.#parts;
-    const { model, wantsUsage } = call.facts;
-    return {
-      turn: this.#askedTurn(),
-      model,
-      account: selection.deployment.provider.id,
-      createdAt: this.#createdAt(),
-      now: () => this.#createdAt(),
-      wantsUsage,
-      newId: this.#newId,
-      warn: warnings.add,
-    };
+    return { ...answerContext(this.#parts), turn: this.#askedTurn() };
   }
+}
+
+/** For readers of the upstream's answers. */
+export function answerSource({ dependencies, selection, match, warnings }: AttemptParts): AnswerSource {
+  const { id: account } = selection.deployment.provider;
+  const newId = (prefix: string): string => dependencies.ids.next(prefix);
+  return { account, newId, warn: warnings.add, usage: match.traits.usage };
+}
+
+/** For writers of the caller's answer. */
+export function answerContext(parts: AttemptParts): Omit<AnswerContext, "turn"> {
+  const { account, newId, warn } = answerSource(parts);
+  const { model, wantsUsage } = parts.call.facts;
+  const now = (): number => Math.floor(parts.dependencies.clock.now() / 1_000);
+  return { model, account, createdAt: now(), now, wantsUsage, newId, warn };
 }

@@ -15,10 +15,13 @@ export interface Translator {
   body(): Uint8Array | Promise<Uint8Array>;
   /** The reply may be moved to a thread. */
   whole(reply: Uint8Array, facts: ReplyFacts): TranslatedAnswer | Promise<TranslatedAnswer>;
-  /** `inner` reads the upstream's events. `inStream` turns an error of the upstream into the caller's. */
-  tap(inner: StreamTap, inStream: (told: Failure) => Failure): StreamTap;
+  /**
+   * `inner` reads the upstream's events. `inStream` turns an error of the upstream into the caller's. Absent: the caller's dialect
+   * has the same events, or none.
+   */
+  tap?(inner: StreamTap, inStream: (told: Failure) => Failure): StreamTap;
   /** The upstream was asked to search the web, and may not say how often it did. */
-  readonly searches: boolean;
+  readonly searches?: boolean;
 }
 
 export const streamType = "text/event-stream; charset=utf-8";

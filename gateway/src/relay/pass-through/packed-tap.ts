@@ -1,58 +1,9 @@
 import { unpack } from "#bodies/index.ts";
 import { bounds } from "#core/index.ts";
-import type { StreamTap, UsageReading } from "#protocols/index.ts";
-import { WrappedTap } from "../attempt/wrapped-tap.ts";
-
-/** Passes every byte as it comes, whatever its framing is, while another tap listens to it. */
-export class ListeningTap extends WrappedTap {
-  readonly isRaw = true;
-  #pieces = 0;
-  #isUnread = false;
-
-  push(chunk: Uint8Array): Uint8Array {
-    if (chunk.length > 0) this.#pieces++;
-    this.listen(chunk);
-    return chunk;
-  }
-
-  /** What turns out not to be of the dialect still goes to the caller. */
-  protected listen(chunk: Uint8Array): void {
-    if (this.#isUnread) return;
-    try {
-      this.inner.push(chunk);
-    } catch {
-      this.#isUnread = true;
-    }
-  }
-
-  override get events(): number {
-    return this.#pieces;
-  }
-
-  /** The connection ends it: what follows the last event is passed, too. */
-  override get ended(): boolean {
-    return false;
-  }
-
-  override get failure(): null {
-    return null;
-  }
-
-  override get id(): null {
-    return null;
-  }
-
-  override complete(): boolean {
-    return true;
-  }
-
-  override rest(): Uint8Array {
-    return noBytes;
-  }
-}
+import { AnyTap, type StreamTap, type UsageReading } from "#protocols/index.ts";
 
 /** Passes a packed stream as it comes, and listens to it once it has ended. What is too long is estimated by its bytes. */
-export class PackedTap extends ListeningTap {
+export class PackedTap extends AnyTap {
   readonly #encoding: string;
   #kept: Uint8Array[] = [];
   #bytes = 0;
@@ -112,5 +63,3 @@ export function unpackedAnswer(bytes: Uint8Array, encoding: string): Uint8Array 
     return null;
   }
 }
-
-const noBytes = new Uint8Array(0);
