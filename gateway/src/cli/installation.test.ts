@@ -108,5 +108,5 @@ test("keys are named by their names too, and shown", async () => {
   expect((await sluice(["key", "revoke", "beta/ci"], dataDir)).stdout).toContain("revoked beta/ci");
   expect((await sluice(["key", "rotate", "ci"], dataDir)).status).toBe(0);
   const missing = await sluice(["backup", join(folder, "nowhere", "x.sqlite")], dataDir);
-  expect(missing.stderr).toContain("no such file or folder");
+  expect(missing.stderr).toContain("There is no folder");
 });

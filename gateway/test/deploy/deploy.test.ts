@@ -178,7 +178,7 @@ test("the Containerfile copies what there is, starts the command line as nobody,
   expect(file).toContain(`CMD ["${program}", "health"]`);
   for (const { healthcheck } of [compose.services["gateway-1"], small.services.gateway]) {
     expect(healthcheck.test).toEqual(["CMD", program, "health", "/readyz"]);
-    expect(Number.parseInt(healthcheck.start_period) * 1_000).toBeGreaterThan(bounds.postgresMigrationMs);
+    expect(Number.parseInt(healthcheck.start_period, 10) * 1_000).toBeGreaterThan(bounds.postgresMigrationMs);
   }
   for (const script of ["build-binary", "built-program", "build-console", "install"]) {
     expect(isSent(`scripts/${script}.mjs`), script).toBe(true);
