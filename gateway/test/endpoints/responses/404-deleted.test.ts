@@ -4,22 +4,25 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { aliceKey, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 
-/** An upstream that still shows what it has deleted, and counts what it is asked. */
+/** An upstream that still shows what it has deleted, and counts requests. The gateway polls background responses by itself. */
 let asked = 0;
 let next = 0;
+const polled = new Set<string>();
 const server = Bun.serve({
   idleTimeout: 0,
   port: 0,
   hostname: "127.0.0.1",
   async fetch(request) {
-    asked++;
+    if (request.method !== "GET" || !polled.has(new URL(request.url).pathname)) asked++;
     const body = (await request.text()) || "{}";
     const { background = false } = JSON.parse(body) as { background?: boolean };
     if (request.method === "DELETE") return Response.json({ object: "response", deleted: true });
     if (request.method === "GET") return new Response(null, { status: 500 });
     const usage = background ? null : { input_tokens: 4, output_tokens: 2 };
     const status = background ? "queued" : "completed";
-    return Response.json({ id: `resp_${next++}`, object: "response", status, output: [], usage });
+    const id = `resp_${next++}`;
+    if (background) polled.add(`/v1/responses/${id}`);
+    return Response.json({ id, object: "response", status, output: [], usage });
   },
 });
 
