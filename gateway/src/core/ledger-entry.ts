@@ -179,11 +179,21 @@ export function joinEntry(intent: Intent, settlement: Settlement): LedgerEntry {
   if (intent.operation !== undefined) entry.operation = intent.operation;
   if (settlement.warnings !== undefined) entry.warnings = settlement.warnings;
   if (settlement.objects !== undefined) entry.objects = settlement.objects;
-  if (settlement.costSource !== undefined) entry.costSource = settlement.costSource;
-  if (settlement.vendorCostNanoUsd !== undefined) entry.vendorCostNanoUsd = settlement.vendorCostNanoUsd;
-  if (settlement.ownCostNanoUsd !== undefined) entry.ownCostNanoUsd = settlement.ownCostNanoUsd;
-  if (settlement.served !== undefined) entry.served = settlement.served;
-  if (settlement.servedModel !== undefined) entry.servedModel = settlement.servedModel;
-  if (settlement.unpriced !== undefined) entry.unpriced = settlement.unpriced;
+  copyCharge(settlement, entry);
   return entry;
+}
+
+type Charge = Pick<
+  Settlement,
+  "costSource" | "vendorCostNanoUsd" | "ownCostNanoUsd" | "served" | "servedModel" | "unpriced"
+>;
+
+/** What is charged, beside the cost: absent in most answers. Spreading costs more than these questions. */
+export function copyCharge(from: Charge, to: { -readonly [Member in keyof Charge]: Charge[Member] }): void {
+  if (from.costSource !== undefined) to.costSource = from.costSource;
+  if (from.vendorCostNanoUsd !== undefined) to.vendorCostNanoUsd = from.vendorCostNanoUsd;
+  if (from.ownCostNanoUsd !== undefined) to.ownCostNanoUsd = from.ownCostNanoUsd;
+  if (from.served !== undefined) to.served = from.served;
+  if (from.servedModel !== undefined) to.servedModel = from.servedModel;
+  if (from.unpriced !== undefined) to.unpriced = from.unpriced;
 }

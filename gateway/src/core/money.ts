@@ -7,6 +7,7 @@ export type NanoUsd = number;
 export type PicoUsd = number;
 
 const nanoUsdPerUsd = 1_000_000_000;
+const ZERO = 0x30;
 
 /** USD (a configured amount) to nano-USD, rounded to the nearest. */
 export function usdToNano(usd: number): NanoUsd {
@@ -30,12 +31,12 @@ interface ComparedCosts {
 
 /** USD as a decimal without an exponent, to the last nano-USD. */
 export function nanoToUsdText(nano: NanoUsd): string {
-  // Up to fifteen digits a double is written as the decimal that it was made from; below a millionth with an exponent.
-  if (nano >= 1_000 && nano < 1e15) return String(nano / nanoUsdPerUsd);
-  const fraction = String(nano % nanoUsdPerUsd)
-    .padStart(9, "0")
-    .replace(/0+$/, "");
-  return `${Math.floor(nano / nanoUsdPerUsd)}${fraction === "" ? "" : `.${fraction}`}`;
+  const whole = Math.floor(nano / nanoUsdPerUsd);
+  // A one, and the nine digits of the fraction.
+  const digits = String(nanoUsdPerUsd + (nano % nanoUsdPerUsd));
+  let end = digits.length;
+  while (end > 1 && digits.charCodeAt(end - 1) === ZERO) end--;
+  return end === 1 ? String(whole) : `${whole}.${digits.slice(1, end)}`;
 }
 
 /** USD per million units (how vendors quote tokens) to pico-USD a unit. */

@@ -1,5 +1,6 @@
 import {
   bounds,
+  copyCharge,
   type Intent,
   joinEntry,
   type KeptObject,
@@ -139,7 +140,8 @@ export class RecordedAttempt implements Attempt {
       return this.#entry;
     }
     const usage = wholeUsage(end.usage);
-    const settlement: Settlement = {
+    const charged = this.#charged(end, usage);
+    const settlement: { -readonly [Member in keyof Settlement]: Settlement[Member] } = {
       attemptId: this.#intent.attemptId,
       endedAt: clock.now(),
       outcome: end.outcome,
@@ -149,16 +151,18 @@ export class RecordedAttempt implements Attempt {
       usage,
       usageSource: sourceOf(end),
       rawUsage: rawUsageWithin(end.rawUsage),
-      ...this.#charged(end, usage),
+      costNanoUsd: charged.costNanoUsd,
+      priceVersion: charged.priceVersion,
       totalMs: nowMs - this.begunMs,
       firstByteMs: knownMs(end.firstByteMs),
       firstTokenMs: knownMs(end.firstTokenMs),
       upstreamMs: knownMs(end.upstreamMs),
       overheadMs: knownMs(end.overheadMs),
       upstreamId: end.upstreamId,
-      ...(end.warnings == null ? {} : { warnings: end.warnings }),
-      ...(end.objects === undefined ? {} : { objects: end.objects }),
     };
+    copyCharge(charged, settlement);
+    if (end.warnings != null) settlement.warnings = end.warnings;
+    if (end.objects !== undefined) settlement.objects = end.objects;
     this.#entry = joinEntry(this.#intent, settlement);
     journal.settle(settlement);
     if (end.outcome === "pending") observer.attemptPending?.(this.#entry);

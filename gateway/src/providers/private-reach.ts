@@ -12,10 +12,11 @@ export function mayReachPrivate(provider: Provider, url: string): boolean {
     origins = configuredOrigins(provider);
     originsOf.set(provider, origins);
   }
-  return origins.some((origin) => url.startsWith(origin) && /^[/?#]?$/.test(url.charAt(origin.length)));
+  return origins.some((origin) => url.startsWith(origin) && endsOrigin.has(url.charAt(origin.length)));
 }
 
 const originsOf = new WeakMap<Provider, readonly string[]>();
+const endsOrigin: ReadonlySet<string> = new Set(["/", "?", "#", ""]);
 
 /** As they are written and as URLs are normalized. */
 function configuredOrigins({ baseUrl, settings }: Provider): readonly string[] {

@@ -68,8 +68,9 @@ export class CallEstimate implements Estimate {
       const hold = this.hold(model);
       if (hold === null) continue;
       const output = outputTokensMax(facts, model);
-      const begun = Math.min(output, bounds.budgetOutputTokensMin);
       most = Math.max(most, hold.input + hold.counted + costAtMost(hold.prices, { output }));
+      if (!ends) continue;
+      const begun = Math.min(output, bounds.budgetOutputTokensMin);
       least = Math.max(least, hold.input + hold.counted + costAtMost(hold.prices, { output: begun }));
     }
     return { most, least: ends ? least : most };
