@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
 import type { Claim, Counter, Reserved } from "#ports/index.ts";
-import { systemClock } from "#system/index.ts";
 import { noRedis } from "../../../test/redis-server.ts";
 import { patienceMs, until } from "../../../test/until.ts";
 import { asCalls, budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
+import { waitsForServer } from "../conformance/redis-clock.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { granted, meet, RedisGround } from "./redis-ground.ts";
 
@@ -27,7 +27,7 @@ describe.skipIf(noRedis !== null)(`leased shares of limits${noRedis === null ? "
         ? {}
         : {
             nowMs: () => clock.monotonic(),
-            clock: { now: () => clock.now(), monotonic: () => clock.monotonic(), after: systemClock.after },
+            clock: { now: () => clock.now(), monotonic: () => clock.monotonic(), after: waitsForServer },
           };
     return asCalls(await ground.counter({ shares: eager, answerMs, ...time }));
   };
