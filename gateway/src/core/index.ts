@@ -33,6 +33,7 @@ export * from "./limit.ts";
 export * from "./live-body.ts";
 export * from "./money.ts";
 export * from "./name-cursor.ts";
+export * from "./once-per-object.ts";
 export * from "./pieces-match.ts";
 export * from "./price.ts";
 export * from "./price-config.ts";

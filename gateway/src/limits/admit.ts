@@ -1,4 +1,4 @@
-import { bounds, Failure, type LimitScope, type NanoUsd, type Principal } from "#core/index.ts";
+import { bounds, Failure, type LimitScope, type NanoUsd, oncePerObject, type Principal } from "#core/index.ts";
 import type { Claim, ClaimState, Clock, Counter, LastingHold, Refused, Reserved } from "#ports/index.ts";
 import { BudgetRule, budgetRules, type CountedBudget, RefusedBudgets } from "./budget.ts";
 import {
@@ -23,7 +23,6 @@ export interface AdmissionOptions {
   readonly spending?: SpendingSource;
 }
 
-/** The limits of one caller. */
 interface CallerRules {
   readonly all: readonly LimitRule[];
   readonly budgets: readonly BudgetRule[];
@@ -35,9 +34,16 @@ export class Admission implements PermitOwner {
   readonly #counter: Counter;
   readonly #clock: Clock;
   readonly #spending: Spending;
-  /** By scope object: a new catalog brings new ones. */
-  readonly #rules = new WeakMap<LimitScope, readonly LimitRule[]>();
-  readonly #rulesOfCaller = new WeakMap<Principal, CallerRules>();
+  /** The caller gets the first refusal: the longest waits come first. */
+  readonly #scopeRules = oncePerObject((scope: LimitScope): readonly LimitRule[] => [
+    ...budgetRules(scope),
+    ...rateRules(scope),
+  ]);
+  readonly #rulesOf = oncePerObject(({ scopes }: Principal): CallerRules => {
+    const all = scopes.flatMap((scope) => this.#scopeRules(scope));
+    const budgets = all.filter((rule) => rule instanceof BudgetRule);
+    return { all, budgets, unpaid: all.filter((rule) => !(rule instanceof BudgetRule)) };
+  });
   readonly #refused: RefusedBudgets;
   #repeatedEndings = 0;
   #unsettled = 0;
@@ -256,25 +262,6 @@ export class Admission implements PermitOwner {
       return { ...claim, limit: Number.POSITIVE_INFINITY };
     });
     return this.#take({ ...asked, claims, unknown });
-  }
-
-  #rulesOf(principal: Principal): CallerRules {
-    const known = this.#rulesOfCaller.get(principal);
-    if (known !== undefined) return known;
-    const all = principal.scopes.flatMap((scope) => this.#scopeRules(scope));
-    const budgets = all.filter((rule) => rule instanceof BudgetRule);
-    const rules = { all, budgets, unpaid: all.filter((rule) => !(rule instanceof BudgetRule)) };
-    this.#rulesOfCaller.set(principal, rules);
-    return rules;
-  }
-
-  /** The caller gets the first refusal: the longest waits come first. */
-  #scopeRules(scope: LimitScope): readonly LimitRule[] {
-    const known = this.#rules.get(scope);
-    if (known !== undefined) return known;
-    const rules = [...budgetRules(scope), ...rateRules(scope)];
-    this.#rules.set(scope, rules);
-    return rules;
   }
 }
 

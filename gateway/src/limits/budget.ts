@@ -3,7 +3,6 @@ import type { Claim, ClaimState, Clock } from "#ports/index.ts";
 import { claimKey, type LimitRule, type LimitUsage, scopeOf, type Wanted } from "./limit-rule.ts";
 import { periodEnd, periodStart } from "./period.ts";
 
-/** Money per day, week, month, or in total. */
 export function budgetRules(scope: LimitScope): readonly BudgetRule[] {
   return scope.budget === null ? [] : [new BudgetRule(scope, scope.budget)];
 }
@@ -126,7 +125,6 @@ function usd(nanoUsd: NanoUsd): string {
 
 interface RefusedCall {
   readonly at: number;
-  /** The least that it asked for. */
   readonly least: NanoUsd;
   readonly periodStart: number;
 }

@@ -7,7 +7,6 @@ export const rateWindowMs = 60_000;
 /** Nobody knows when a running call ends; a second is a fair time to ask again. */
 const concurrencyRetryMs = 1_000;
 
-/** Requests and tokens per minute, and requests at the same time. */
 export function rateRules(scope: LimitScope): readonly LimitRule[] {
   const { limits } = scope;
   const rules: LimitRule[] = [];

@@ -297,15 +297,14 @@ function askOf({ budget: { scope, period }, start }: Reading): SpendingAsk {
 }
 
 function costsOf({ budget, start }: Reading, recent: readonly RecentCost[]): readonly AttemptCost[] {
+  const { scope, period } = budget;
+  const counts = (cost: RecentCost): boolean =>
+    scopesOfCost(cost).some(([kind, id]) => kind === scope.kind && id === scope.id);
   return recent
-    .filter((cost) => countsFor(cost, budget.scope) && periodStart(budget.period, cost.at) === start)
+    .filter((cost) => counts(cost) && periodStart(period, cost.at) === start)
     .map(({ attemptId, costNanoUsd: amount }) => ({ attemptId, amount }));
 }
 
 function nameOf(key: string, start: number): string {
   return `${start} ${key}`;
-}
-
-function countsFor(cost: RecentCost, scope: CountedBudget["scope"]): boolean {
-  return scopesOfCost(cost).some(([kind, id]) => kind === scope.kind && id === scope.id);
 }

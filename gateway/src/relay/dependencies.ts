@@ -25,7 +25,6 @@ export interface BackgroundResponses {
   refresh(workspaceId: string, upstreamId: string, signal: CallSignal): Promise<void>;
 }
 
-/** What the relay works with; wired by main. */
 export interface RelayOptions {
   readonly catalog: () => Catalog;
   readonly router: Router;

@@ -25,6 +25,6 @@ export type { BackgroundResponses } from "./dependencies.ts";
 export { explanationOf } from "./explain-call.ts";
 export { uploadUrlHeader } from "./pass-through/passed-objects.ts";
 export { noSuchProvider, type PassedPlace } from "./pass-through/passed-place.ts";
-export type { PassedField } from "./pass-through/passed-price.ts";
+export { type PassedField, passedPrice } from "./pass-through/passed-price.ts";
 export { Relay } from "./relay.ts";
 export { storedResponseDraft } from "./stored-responses/stored-responses.ts";

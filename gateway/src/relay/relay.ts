@@ -1,5 +1,5 @@
-import { asFailure, type Deployment, Failure, onlyCounts, refusedModel, sleep } from "#core/index.ts";
-import { conversationFingerprint, type Dialect, type RequestFacts } from "#protocols/index.ts";
+import { asFailure, type Deployment, Failure, oncePerObject, onlyCounts, refusedModel, sleep } from "#core/index.ts";
+import { conversationFingerprint, type Dialect } from "#protocols/index.ts";
 import { providerKind } from "#providers/index.ts";
 import type { Plan, PlanStory, RoutingConstraints } from "#routing/index.ts";
 import { agentsFailure, refusedCapHeaders } from "./agent-caps.ts";
@@ -17,7 +17,7 @@ import { findKeptState, lookUpKeptState } from "./kept-state.ts";
 import { passThrough } from "./pass-through/pass-through.ts";
 import { checkPassedObjects, endedResponse } from "./pass-through/passed-objects.ts";
 import { dialectOf, type PassedAsk, type PassedPlace, passedPlace } from "./pass-through/passed-place.ts";
-import { type PassedCall, PassedEstimate, type PassedPrice, passedPrice } from "./pass-through/passed-price.ts";
+import { type PassedCall, PassedEstimate } from "./pass-through/passed-price.ts";
 import { askResponseOwner, type StoredResponseCall } from "./stored-responses/stored-responses.ts";
 import { UpstreamObjects } from "./upstream-objects.ts";
 
@@ -107,11 +107,6 @@ export class Relay {
   passedDialect(providerId: string): Dialect | null {
     const kind = providerKind(this.#dependencies.catalog().providers.get(providerId)?.kind ?? "");
     return kind === null ? null : dialectOf(kind);
-  }
-
-  /** `facts` null: its body is not understood. */
-  passedPrice(place: PassedPlace, facts: RequestFacts | null, hasBody: boolean): PassedPrice {
-    return passedPrice(this.#dependencies.catalog(), place, facts, hasBody);
   }
 
   /** A call for a provider's own API: admitted, sent once, settled. */
@@ -224,14 +219,9 @@ function refusedByOneOnly(failure: Failure | null): boolean {
 }
 
 /** One function for each protocol: the router caches by it. */
-function canServeOf(protocol: EndpointProtocol): (deployment: Deployment) => boolean {
-  let canServe = suiting.get(protocol);
-  if (canServe === undefined) {
-    canServe = (deployment) => matchLane(deployment, protocol) !== null;
-    suiting.set(protocol, canServe);
-  }
-  return canServe;
-}
+const canServeOf = oncePerObject((protocol: EndpointProtocol) => {
+  return (deployment: Deployment): boolean => matchLane(deployment, protocol) !== null;
+});
 
 /** Refusals by the caller's own limits. */
 const limitCodes: ReadonlySet<string> = new Set(["rate_limit_exceeded", "budget_exceeded", "budget_held"]);
@@ -239,8 +229,6 @@ const limitCodes: ReadonlySet<string> = new Set(["rate_limit_exceeded", "budget_
 function namesKept({ facts: { continues, objects } }: Call): boolean {
   return continues !== null || (objects !== undefined && objects.length > 0);
 }
-
-const suiting = new WeakMap<EndpointProtocol, (deployment: Deployment) => boolean>();
 
 /** Releases spooled bodies once nothing more can be sent. */
 function discard(call: Call): void {

@@ -124,42 +124,33 @@ const partMs = breakerRules.windowMs / parts;
 
 /** Calls and failures of the window, in parts: the cost does not depend on the number of calls. */
 class FailureWindow {
-  readonly #calls = new Uint32Array(parts);
-  readonly #failures = new Uint32Array(parts);
-  #newest = 0;
+  /** Parts with calls, the latest one last. */
+  #parts: { readonly number: number; calls: number; failures: number }[] = [];
 
   add(failed: boolean, nowMs: number): void {
-    this.#advance(nowMs);
-    const slot = this.#newest % parts;
-    this.#calls[slot] = (this.#calls[slot] ?? 0) + 1;
-    if (failed) this.#failures[slot] = (this.#failures[slot] ?? 0) + 1;
+    const number = Math.floor(nowMs / partMs);
+    let last = this.#parts.at(-1);
+    if (last === undefined || last.number < number) {
+      last = { number, calls: 0, failures: 0 };
+      this.#parts.push(last);
+      if (this.#parts.length > parts) this.#parts.shift();
+    }
+    last.calls++;
+    if (failed) last.failures++;
   }
 
   sums(nowMs: number): { readonly calls: number; readonly failures: number } {
-    this.#advance(nowMs);
-    let calls = 0;
-    let failures = 0;
-    for (let slot = 0; slot < parts; slot++) {
-      calls += this.#calls[slot] ?? 0;
-      failures += this.#failures[slot] ?? 0;
+    const before = Math.floor(nowMs / partMs) - parts;
+    const sums = { calls: 0, failures: 0 };
+    for (const { number, calls, failures } of this.#parts) {
+      if (number <= before) continue;
+      sums.calls += calls;
+      sums.failures += failures;
     }
-    return { calls, failures };
+    return sums;
   }
 
   clear(): void {
-    this.#calls.fill(0);
-    this.#failures.fill(0);
-  }
-
-  #advance(nowMs: number): void {
-    const now = Math.floor(nowMs / partMs);
-    if (now - this.#newest >= parts) this.clear();
-    else {
-      for (let part = this.#newest + 1; part <= now; part++) {
-        this.#calls[part % parts] = 0;
-        this.#failures[part % parts] = 0;
-      }
-    }
-    this.#newest = Math.max(this.#newest, now);
+    this.#parts = [];
   }
 }

@@ -1,4 +1,4 @@
-import { type Deployment, Failure, type Model } from "#core/index.ts";
+import { type Deployment, Failure, type Model, oncePerObject } from "#core/index.ts";
 import type { Chance } from "#ports/index.ts";
 import type { DeploymentState } from "./circuit.ts";
 import { Circuits, type CircuitsOptions } from "./circuits.ts";
@@ -21,8 +21,6 @@ interface Suited {
 
 export class Router {
   readonly #dependencies: PlanDependencies;
-  /** By model object: a new catalog brings new ones. */
-  readonly #tiers = new WeakMap<Model, WeakMap<CanServe, Suited>>();
 
   constructor(options: RouterOptions) {
     const { clock, chance } = options;
@@ -39,7 +37,7 @@ export class Router {
     const order = new CandidateOrder(tiers, constraints.affinity ?? null, this.#dependencies);
     if (order.at(0) !== null) return new Plan(order, { models, constraints }, this.#dependencies);
     const name = models[0]?.name ?? "";
-    if (models.some((model) => this.#suited(model, constraints.canServe).unsuited)) {
+    if (models.some((model) => suitedAnywhere(model)(constraints.canServe ?? everything).unsuited)) {
       throw new Failure("unsupported_by_model", `The model "${name}" cannot be used on this endpoint.`, {
         param: "model",
       });
@@ -65,28 +63,21 @@ export class Router {
     return circuits.states(clock.monotonic());
   }
 
-  #tiersFor(models: readonly Model[], { canServe, provider = null }: RoutingConstraints): readonly ModelTier[] {
+  #tiersFor(
+    models: readonly Model[],
+    { canServe = everything, provider = null }: RoutingConstraints,
+  ): readonly ModelTier[] {
     // An account of weight 0 still has what it keeps.
-    if (provider !== null) return models.flatMap((model) => suitedOf(model, canServe ?? everything, provider).tiers);
+    if (provider !== null) return models.flatMap((model) => suitedOf(model, canServe, provider).tiers);
     const [only] = models;
-    if (models.length === 1 && only !== undefined) return this.#suited(only, canServe).tiers;
-    return models.flatMap((model) => this.#suited(model, canServe).tiers);
-  }
-
-  #suited(model: Model, canServe: CanServe = everything): Suited {
-    let known = this.#tiers.get(model);
-    if (known === undefined) {
-      known = new WeakMap();
-      this.#tiers.set(model, known);
-    }
-    let suited = known.get(canServe);
-    if (suited === undefined) {
-      suited = suitedOf(model, canServe, null);
-      known.set(canServe, suited);
-    }
-    return suited;
+    if (models.length === 1 && only !== undefined) return suitedAnywhere(only)(canServe).tiers;
+    return models.flatMap((model) => suitedAnywhere(model)(canServe).tiers);
   }
 }
+
+const suitedAnywhere = oncePerObject((model: Model) => {
+  return oncePerObject((canServe: CanServe) => suitedOf(model, canServe, null));
+});
 
 function suitedOf(model: Model, canServe: CanServe, provider: string | null): Suited {
   const all = tiersOf(model, provider);

@@ -12,7 +12,6 @@ const probeStreamMs = 10_000;
 export class CountedSelection {
   readonly model: Model;
   readonly deployment: Deployment;
-  /** To wait before sending. */
   readonly waitMs: number;
   readonly #candidate: Candidate;
   readonly #served: ((candidate: Candidate) => void) | null;

@@ -15,7 +15,6 @@ export interface PlanStory {
   readonly steps: readonly StepRemark[];
 }
 
-/** What a plan is made from. */
 export interface PlanOrigin {
   readonly models: readonly Model[];
   readonly constraints: RoutingConstraints;

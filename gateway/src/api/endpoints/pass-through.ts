@@ -3,7 +3,14 @@ import { ServerAnswer } from "#http-server/index.ts";
 import { mayPassThrough, whyNotPassThrough } from "#identity/index.ts";
 import type { OutboundMethod } from "#ports/index.ts";
 import type { RequestFacts } from "#protocols/index.ts";
-import { type Call, type EndpointProtocol, noSuchProvider, type PassedPlace, uploadUrlHeader } from "#relay/index.ts";
+import {
+  type Call,
+  type EndpointProtocol,
+  noSuchProvider,
+  type PassedPlace,
+  passedPrice,
+  uploadUrlHeader,
+} from "#relay/index.ts";
 import { authenticated } from "../authenticated.ts";
 import { mayBeLarge } from "../body.ts";
 import type { Answer } from "../call-request.ts";
@@ -133,7 +140,7 @@ interface ReadHead extends Head {
 async function passed(dependencies: ApiDependencies, exchange: Exchange, head: ReadHead): Promise<Answer> {
   const { request } = exchange;
   const { principal, place, facts, body, fields, protocol } = head;
-  const price = dependencies.relay.passedPrice(place, facts, body !== null);
+  const price = passedPrice(dependencies.catalog(), place, facts, body !== null);
   exchange.seen.model = price.model.name;
   const sent = body === null || body instanceof Uint8Array ? (body ?? noBytes) : noteOf(body.size, request.headers);
   const capture = captureOf(dependencies, exchange, {

@@ -1,53 +1,41 @@
 import { noUsage } from "#core/index.ts";
-import type { RequestFacts, StreamTap, UsageReading } from "../dialect.ts";
+import { AnyTap } from "../any-wire.ts";
+import type { RequestFacts, UsageReading } from "../dialect.ts";
 
 /**
  * A sound on its way, byte for byte. It tells nothing of what it used: the tokens of an output are guessed from its size, about
  * twenty for a second of it.
  */
-export class SoundTap implements StreamTap {
-  readonly isRaw = true;
-  events = 0;
-  readonly ended = false;
-  readonly failure = null;
-  readonly id = null;
-  readonly usageFinal = false;
-  readonly outputEstimate = 0;
+export class SoundTap extends AnyTap {
   readonly #input: number;
   readonly #bytesPerToken: number;
   #bytes = 0;
 
   constructor({ inputEstimate }: Pick<RequestFacts, "inputEstimate">, mediaType: string) {
+    super();
     this.#input = inputEstimate;
     this.#bytesPerToken = rates.find(([pattern]) => pattern.test(mediaType))?.[1] ?? usualRate;
   }
 
-  push(chunk: Uint8Array): Uint8Array {
-    if (chunk.length > 0) this.events++;
+  protected override listen(chunk: Uint8Array): void {
     this.#bytes += chunk.length;
-    return chunk;
   }
 
-  get contentSeen(): boolean {
+  override get contentSeen(): boolean {
     return this.#bytes > 0;
   }
 
-  get usage(): UsageReading | null {
+  override get usage(): UsageReading | null {
     const audioOutput = Math.ceil(this.#bytes / this.#bytesPerToken);
     return { usage: { ...noUsage, inputUncached: this.#input, audioOutput }, raw: "{}" };
   }
 
   /** Whether all of it came is for the transport to say. */
-  complete(): boolean {
+  override complete(): boolean {
     return this.#bytes > 0;
-  }
-
-  rest(): Uint8Array {
-    return noBytes;
   }
 }
 
-const noBytes = new Uint8Array(0);
 /** Of MP3 at 128 kbit/s. */
 const usualRate = 800;
 /** Bytes for each token, by kind of sound: 24 kHz with 16 bits where it is not packed. */

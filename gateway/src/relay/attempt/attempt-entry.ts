@@ -63,7 +63,6 @@ export class AttemptEntry {
   /** A whole reply: what it says it used is paid for even if it cannot be delivered. */
   reply: ReplyFacts | null = null;
   stream: StreamTap | null = null;
-  /** What the upstream said when it refused. */
   refusedWith: string | null = null;
   /** null: the caller has no budget, or the model no price. */
   readonly #money: StreamMoney | null;

@@ -7,7 +7,6 @@ import { Warnings } from "../translation/translator.ts";
 import type { CallEstimate } from "./hold.ts";
 import type { LaneMatch } from "./lane-match.ts";
 
-/** What one attempt works with. */
 export interface AttemptParts {
   readonly dependencies: RelayDependencies;
   readonly call: Call;
@@ -32,7 +31,6 @@ export class CallTally {
   tried = 0;
   /** Milliseconds spent waiting for upstreams and between attempts; the rest of the time is ours. */
   awayMs = 0;
-  /** Tokens that its attempts used. */
   tokens = 0;
   /** Something of an attempt has left this machine, or may have. */
   sent = false;

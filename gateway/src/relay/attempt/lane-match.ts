@@ -1,4 +1,4 @@
-import type { Deployment, EndpointId, Model } from "#core/index.ts";
+import { type Deployment, type EndpointId, type Model, oncePerObject } from "#core/index.ts";
 import { type DialectTraits, isEmbeddingDialect, isEmbeddingEndpoint, upstreamSide } from "#protocols/index.ts";
 import { type Lane, lanesOf, laneTraits, laneUrl, type ProviderKind, providerKind } from "#providers/index.ts";
 import type { EndpointProtocol } from "../call.ts";
@@ -25,11 +25,7 @@ export function urlOf(match: LaneMatch, { provider, upstreamModel }: Deployment,
 
 /** null: a call of this protocol cannot be served there. */
 export function matchLane(deployment: Deployment, protocol: EndpointProtocol): LaneMatch | null {
-  let known = matches.get(deployment);
-  if (known === undefined) {
-    known = new Map();
-    matches.set(deployment, known);
-  }
+  const known = matchesOf(deployment);
   let match = known.get(protocol.endpoint);
   if (match === undefined) {
     match = findMatch(deployment, protocol);
@@ -54,8 +50,7 @@ function enabledOf({ deployments }: Model): readonly Deployment[] {
   return deployments.filter(({ enabled, provider }) => enabled && provider.enabled);
 }
 
-/** By deployment object: a new catalog brings new objects. */
-const matches = new WeakMap<Deployment, Map<EndpointId, LaneMatch | null>>();
+const matchesOf = oncePerObject((_: Deployment) => new Map<EndpointId, LaneMatch | null>());
 
 /** Each can be translated into the others. */
 const generating: ReadonlySet<EndpointId> = new Set(["chat", "messages", "responses", "generate"]);

@@ -19,7 +19,6 @@ import {
 } from "#protocols/index.ts";
 import type { Call } from "../call.ts";
 
-/** What an attempt is booked with. */
 export interface Measured {
   readonly usage: Usage;
   readonly source: UsageSource;

@@ -4,6 +4,7 @@ import {
   type Model,
   measures,
   noUsage,
+  oncePerObject,
   onlyCounts,
   type PricedClass,
   type Usage,
@@ -23,7 +24,7 @@ export function checkPricedUse({ principal, facts, models, protocol }: Asked): v
   if (onlyCounts(protocol.endpoint)) return;
   const tools = toolsAsked(facts);
   for (const model of models) {
-    const missing = unpricedUse(model, tools);
+    const missing = tools.length > 0 ? unpricedUse(model, tools) : unpricedWithoutTools(model);
     if (missing === null) continue;
     if (principal.scopes.every(({ budget }) => budget === null)) return;
     const isTool = tools.some((name) => name === missing);
@@ -49,21 +50,10 @@ function toolsAsked({ serverTools, asksSearch }: RequestFacts): readonly PricedC
 const onceEach: Usage = { ...noUsage, ...Object.fromEntries(measures.map((name) => [name, 1])) };
 
 const none: readonly PricedClass[] = [];
-/** Of calls that ask for no tool. */
-const known = new WeakMap<Model, PricedClass | null>();
-
-function unpricedUse(model: Model, tools: readonly PricedClass[]): PricedClass | null {
-  if (tools.length > 0) return findUnpricedUse(model, tools);
-  let unpriced = known.get(model);
-  if (unpriced === undefined) {
-    unpriced = findUnpricedUse(model, tools);
-    known.set(model, unpriced);
-  }
-  return unpriced;
-}
+const unpricedWithoutTools = oncePerObject((model: Model) => unpricedUse(model, none));
 
 /** Every answer of a chat model has input and output; of other models one of them may be free. */
-function findUnpricedUse(
+function unpricedUse(
   { type, isPricedWhole, price, deployments }: Model,
   tools: readonly PricedClass[],
 ): PricedClass | null {

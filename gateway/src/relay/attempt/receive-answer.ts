@@ -42,7 +42,6 @@ interface OpenStreamOptions {
   readonly inStream: (failure: Failure) => Failure;
 }
 
-/** Passes a stream on once it has begun. */
 export async function openStream(
   attempt: BegunAttempt,
   answer: OutboundAnswer,

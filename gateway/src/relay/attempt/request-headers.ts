@@ -6,7 +6,6 @@ import { callerHeaders, isKeptBack, sendsOwnTrace } from "#providers/index.ts";
 import type { Call } from "../call.ts";
 import type { AttemptParts } from "./call-tally.ts";
 
-/** The caller's headers that this account gets. */
 export function forwardedHeaders(headers: HeaderReader, provider: Provider): Record<string, string> {
   const list = callerHeaders(provider);
   const out: Record<string, string> = {};

@@ -3,7 +3,6 @@ import type { Call, Delivery } from "../call.ts";
 import { AttemptEntry } from "./attempt-entry.ts";
 import type { AttemptParts } from "./call-tally.ts";
 
-/** An attempt that has its ledger entry. */
 export interface BegunAttempt extends AttemptParts {
   readonly entry: AttemptEntry;
 }

@@ -5,6 +5,7 @@ import {
   findByModelName,
   type Model,
   type Outcome,
+  oncePerObject,
   type PriceTerms,
   type PriceVersion,
   type Served,
@@ -20,17 +21,9 @@ export interface SoldModel {
   readonly deployment: Deployment;
 }
 
-/** By catalog and account: by the upstream's names. */
-const known = new WeakMap<Catalog, ReadonlyMap<string, ReadonlyMap<string, SoldModel>>>();
-
 /** Models with a price that an account serves, by the upstream's names. */
 export function soldAt(catalog: Catalog, providerId: string): ReadonlyMap<string, SoldModel> {
-  let sold = known.get(catalog);
-  if (sold === undefined) {
-    sold = soldIn(catalog);
-    known.set(catalog, sold);
-  }
-  return sold.get(providerId) ?? nothing;
+  return soldIn(catalog).get(providerId) ?? nothing;
 }
 
 /** For settling: the price of whatever model an account's answer names. */
@@ -40,7 +33,8 @@ export function pricesAt(catalog: Catalog, providerId: string): (model: string) 
 
 const nothing: ReadonlyMap<string, SoldModel> = new Map();
 
-function soldIn({ models }: Catalog): ReadonlyMap<string, ReadonlyMap<string, SoldModel>> {
+/** By account, then by the upstream's names. */
+const soldIn = oncePerObject(({ models }: Catalog) => {
   const sold = new Map<string, Map<string, SoldModel>>();
   for (const model of models.values()) {
     if (model.price === null) continue;
@@ -52,7 +46,7 @@ function soldIn({ models }: Catalog): ReadonlyMap<string, ReadonlyMap<string, So
     }
   }
   return sold;
-}
+});
 
 interface Books {
   readonly catalog: () => Catalog;

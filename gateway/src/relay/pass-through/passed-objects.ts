@@ -22,7 +22,11 @@ export async function checkPassedObjects(dependencies: RelayDependencies, passed
   const { provider, target, isShared } = place;
   if (!isShared || allowsObject(provider, "")) return;
   const { ids, isList } = pathObjects(target.parts);
-  if (isList && body === null && (method === "GET" || method === "HEAD")) throw noLists();
+  if (isList && body === null && (method === "GET" || method === "HEAD")) {
+    const message =
+      "This account is shared by several workspaces, so its lists are not passed on. Ask for objects by their ids.";
+    throw new Failure("forbidden", message, { param: "path" });
+  }
   const { continues, objects = [] } = call.facts;
   const inBody = isRead ? [...(continues === null ? [] : [continues]), ...objects] : unreadObjects(passed);
   const named: readonly NamedObject[] = ids.length === 0 ? inBody : [...ids.slice(0, 1), ...inBody];
@@ -244,14 +248,6 @@ function expiryIn(made: JsonObject): number | null {
 
 function notFound({ id, param }: NamedObject): Failure {
   return new Failure("not_found", `There is no object with the id "${id.slice(0, 128)}".`, { param });
-}
-
-function noLists(): Failure {
-  return new Failure(
-    "forbidden",
-    "This account is shared by several workspaces, so its lists are not passed on. Ask for objects by their ids.",
-    { param: "path" },
-  );
 }
 
 function unreadable(message: string): Failure {

@@ -21,7 +21,6 @@ import { type SoldModel, soldAt } from "../attempt/sold-models.ts";
 import type { Call } from "../call.ts";
 import type { PassedPlace } from "./passed-place.ts";
 
-/** What a passed call costs. */
 export interface PassedPrice {
   readonly model: Model;
   readonly deployment: Deployment;
@@ -55,7 +54,7 @@ export interface PassedCall {
 
 /**
  * The usage that the answer reports at the price of the model that the call names at this provider, else of the dearest that is served
- * there; and at least the provider's price for a call, unless the request shows that the model's price is true. Counting tokens is free.
+ * there; and at least the provider's price for a call, unless the request shows that the model's price is true. Counting tokens is free. `facts` null: its body is not understood.
  */
 export function passedPrice(
   catalog: Catalog,
@@ -147,7 +146,6 @@ function priceSum({ price }: Model): number {
   return Object.values({ ...price?.table, longContext: 0 }).reduce((sum, pico) => sum + pico, 0);
 }
 
-/** What a passed call takes from the limits. */
 export class PassedEstimate extends CallEstimate {
   override readonly tokens: number;
   override readonly isFree: boolean;

@@ -9,7 +9,6 @@ export interface TranslatedAnswer {
   readonly images: number;
 }
 
-/** Translates one attempt. */
 export interface Translator {
   /** The body for the upstream. Throws Failure unsupported_by_model when it cannot be carried honestly. */
   body(): Uint8Array | Promise<Uint8Array>;
