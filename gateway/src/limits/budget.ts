@@ -123,19 +123,13 @@ function usd(nanoUsd: NanoUsd): string {
   return `${Number(amount.toPrecision(6))} USD`;
 }
 
-interface RefusedCall {
-  readonly at: number;
-  readonly least: NanoUsd;
-  readonly periodStart: number;
-}
-
 /**
  * Budgets that refused a call lately: what is left of such a budget may be more than nothing and still too little. Kept by this
  * process for those who look at limits; it decides nothing.
  */
 export class RefusedBudgets {
   /** By the key of the claim. */
-  readonly #calls: BoundedMap<string, RefusedCall>;
+  readonly #calls: BoundedMap<string, Pick<Claim, "least" | "periodStart"> & { readonly at: number }>;
 
   constructor(clock: Clock) {
     this.#calls = new BoundedMap(bounds.budgetsRefusedMax, { life: { clock, ms: bounds.budgetRefusedMs } });

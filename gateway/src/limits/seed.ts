@@ -1,15 +1,9 @@
-import {
-  type Catalog,
-  type LimitScope,
-  type NanoUsd,
-  type Principal,
-  personScopeId,
-  type ScopeKind,
-} from "#core/index.ts";
-import type { Claim, Clock, Counter, LedgerStore, RecentRow } from "#ports/index.ts";
+import type { Catalog, LimitScope, NanoUsd, Principal } from "#core/index.ts";
+import type { Claim, Clock, Counter, LedgerStore } from "#ports/index.ts";
 import { budgetRules } from "./budget.ts";
 import { claimKey } from "./limit-rule.ts";
 import { rateWindowMs } from "./rates.ts";
+import { scopesOfCall } from "./spending.ts";
 
 export interface SeedOptions {
   readonly counter: Pick<Counter, "seed">;
@@ -24,10 +18,13 @@ export interface SeedOptions {
  * asks for is forgotten a minute later. What bears a later time than now (the clock was set back) is not of the last minute.
  */
 export async function seedRates(options: SeedOptions): Promise<void> {
-  const { counter, ledgerStore, clock, catalog } = options;
+  const { counter, ledgerStore, clock } = options;
+  const { workspaces, groups } = options.catalog;
   const now = clock.now();
   for (const row of await ledgerStore.recent(now - rateWindowMs, now + skewMs)) {
-    for (const [kind, id] of limitedScopes(row, catalog)) {
+    for (const [kind, id] of scopesOfCall(row)) {
+      if (kind === "group" && !hasRates(groups.get(id)?.scope)) continue;
+      if (kind === "workspace" && !hasRates(workspaces.get(id)?.scope)) continue;
       if (row.requests > 0) await counter.seed(claimKey("rpm", kind, id), row.requests, row.at, rateWindowMs);
       if (row.tokens > 0) await counter.seed(claimKey("tpm", kind, id), row.tokens, row.at, rateWindowMs);
     }
@@ -43,19 +40,6 @@ export function heldClaims(principal: Pick<Principal, "scopes">, nanoUsd: NanoUs
 
 /** The clock may have been corrected by a little. */
 const skewMs = 1_000;
-
-function limitedScopes(
-  row: RecentRow,
-  { workspaces, groups }: SeedOptions["catalog"],
-): readonly (readonly [ScopeKind, string])[] {
-  const scopes: (readonly [ScopeKind, string])[] = [["key", row.keyId]];
-  // Like keys: who has a limit is not in the catalog.
-  const { workspaceId, personId } = row;
-  if (personId !== undefined) scopes.push(["person", personScopeId(workspaceId, personId)]);
-  if (hasRates(groups.get(row.groupId)?.scope)) scopes.push(["group", row.groupId]);
-  if (hasRates(workspaces.get(row.workspaceId)?.scope)) scopes.push(["workspace", row.workspaceId]);
-  return scopes;
-}
 
 function hasRates(scope: LimitScope | undefined): boolean {
   return scope?.limits.rpm !== undefined || scope?.limits.tpm !== undefined;

@@ -3,7 +3,6 @@ import {
   type BudgetPeriod,
   bounds,
   LastingFault,
-  type LedgerEntry,
   personScopeId,
   type ScopeKind,
   sleep,
@@ -37,10 +36,7 @@ export interface SpendingOptions {
   readonly source: SpendingSource | null;
 }
 
-export type Cost = Pick<
-  LedgerEntry,
-  "attemptId" | "at" | "workspaceId" | "groupId" | "keyId" | "personId" | "costNanoUsd"
->;
+export type Cost = RecentCost;
 
 /** Why a budget cannot be counted now. */
 export type Unknown = "unread" | "full" | "unreachable";
@@ -76,7 +72,17 @@ export class Spending {
   /** An entry was settled. Its cost belongs to the period in which its attempt began. */
   settled(cost: Cost): void {
     if (cost.costNanoUsd === 0 || this.#counted.size === 0) return;
-    for (const [, id] of scopesOfCost(cost)) this.#count(id, cost);
+    const { attemptId, costNanoUsd: amount } = cost;
+    for (const [, id] of scopesOfCall(cost)) {
+      const budgets = this.#counted.get(id);
+      if (budgets === undefined) continue;
+      for (const budget of budgets) {
+        const start = periodStart(budget.period, cost.at);
+        const counted = this.#options.counter.spend(budget.key, start, { attemptId, amount });
+        if (counted instanceof Promise) void counted.then((later) => later || this.#forget(budget));
+        else if (!counted) this.#forget(budget);
+      }
+    }
   }
 
   /** The same for all possible budgets of an entry, which this process may not know. */
@@ -143,18 +149,6 @@ export class Spending {
     this.#readings.clear();
   }
 
-  #count(scopeId: string, cost: Cost): void {
-    const budgets = this.#counted.get(scopeId);
-    if (budgets === undefined) return;
-    const { attemptId, costNanoUsd: amount } = cost;
-    for (const budget of budgets) {
-      const start = periodStart(budget.period, cost.at);
-      const counted = this.#options.counter.spend(budget.key, start, { attemptId, amount });
-      if (counted instanceof Promise) void counted.then((later) => later || this.#forget(scopeId, budget));
-      else if (!counted) this.#forget(scopeId, budget);
-    }
-  }
-
   /** From now on entries of its scope are counted. */
   counts(budget: CountedBudget): void {
     const known = this.#counted.get(budget.scope.id);
@@ -163,10 +157,10 @@ export class Spending {
   }
 
   /** The counter has dropped it: its next call makes it known again. */
-  #forget(scopeId: string, budget: CountedBudget): void {
-    const left = this.#counted.get(scopeId)?.filter(({ key }) => key !== budget.key) ?? [];
-    if (left.length === 0) this.#counted.delete(scopeId);
-    else this.#counted.set(scopeId, left);
+  #forget({ key: dropped, scope: { id } }: CountedBudget): void {
+    const left = this.#counted.get(id)?.filter(({ key }) => key !== dropped) ?? [];
+    if (left.length === 0) this.#counted.delete(id);
+    else this.#counted.set(id, left);
   }
 
   #read(budget: CountedBudget, start: number): Promise<boolean> {
@@ -244,7 +238,7 @@ export class Spending {
 
 /** Every budget that an entry may count for. */
 function budgetsOf(cost: Cost): readonly BudgetPeriodKey[] {
-  return scopesOfCost(cost).flatMap(([kind, id]) =>
+  return scopesOfCall(cost).flatMap(([kind, id]) =>
     budgetPeriods.map((period) => ({
       key: claimKey(`budget:${period}`, kind, id),
       periodStart: periodStart(period, cost.at),
@@ -252,9 +246,9 @@ function budgetsOf(cost: Cost): readonly BudgetPeriodKey[] {
   );
 }
 
-type CostPlace = Pick<Cost, "workspaceId" | "groupId" | "personId" | "keyId">;
-
-function scopesOfCost({ workspaceId, groupId, personId, keyId }: CostPlace): readonly (readonly [ScopeKind, string])[] {
+/** Every scope that an entry or a call counts for. */
+export function scopesOfCall(call: CallOwners): readonly (readonly [ScopeKind, string])[] {
+  const { workspaceId, groupId, personId, keyId } = call;
   const wide = [
     ["workspace", workspaceId],
     ["group", groupId],
@@ -262,6 +256,8 @@ function scopesOfCost({ workspaceId, groupId, personId, keyId }: CostPlace): rea
   ] as const;
   return personId === undefined ? wide : [...wide, ["person", personScopeId(workspaceId, personId)]];
 }
+
+type CallOwners = Pick<Cost, "workspaceId" | "groupId" | "personId" | "keyId">;
 
 const budgetPeriods = ["day", "week", "month", "total"] as const satisfies readonly BudgetPeriod[];
 
@@ -299,7 +295,7 @@ function askOf({ budget: { scope, period }, start }: Reading): SpendingAsk {
 function costsOf({ budget, start }: Reading, recent: readonly RecentCost[]): readonly AttemptCost[] {
   const { scope, period } = budget;
   const counts = (cost: RecentCost): boolean =>
-    scopesOfCost(cost).some(([kind, id]) => kind === scope.kind && id === scope.id);
+    scopesOfCall(cost).some(([kind, id]) => kind === scope.kind && id === scope.id);
   return recent
     .filter((cost) => counts(cost) && periodStart(period, cost.at) === start)
     .map(({ attemptId, costNanoUsd: amount }) => ({ attemptId, amount }));
