@@ -1,15 +1,12 @@
-import type { Failure, Principal } from "#core/index.ts";
+import type { Failure } from "#core/index.ts";
 import type { SpentBudget } from "#limits/index.ts";
-import type { Dialect } from "#protocols/index.ts";
+import type { Call } from "./call.ts";
 
 /**
  * What a coding agent that is signed in as a person reads of a budget: the names that Claude Code shows a cap by. Programs with a key
  * are answered as they always are.
  */
-interface AgentCall {
-  readonly principal: Pick<Principal, "key">;
-  readonly protocol: { readonly dialect: Dialect };
-}
+type AgentCall = Pick<Call, "principal" | "protocol">;
 
 /**
  * A budget's refusal as the agent takes it: 429, which Claude Code shows as it is, and does not repeat. Codex repeats a 402 five times, and

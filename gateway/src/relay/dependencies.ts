@@ -2,20 +2,11 @@ import type { BodyWork } from "#bodies/index.ts";
 import type { CallerMemory, CallSignal, Catalog, Failure, NanoUsd, Principal } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
-import type {
-  Clock,
-  Explainer,
-  Ids,
-  Journal,
-  Observer,
-  Tracing,
-  Transport,
-  UpstreamObjectStore,
-} from "#ports/index.ts";
+import type { Clock, Explainer, Ids, Journal, Observer, Tracing, Transport } from "#ports/index.ts";
 import type { ProviderClient } from "#provider-client/index.ts";
 import type { Router } from "#routing/index.ts";
 import type { UsageForecast } from "./attempt/estimate.ts";
-import type { UpstreamObjects } from "./upstream-objects.ts";
+import type { UpstreamObjects, UpstreamObjectsOptions } from "./upstream-objects.ts";
 
 /** Background responses, which go on as tasks when their calls are over. */
 export interface BackgroundResponses {
@@ -25,7 +16,7 @@ export interface BackgroundResponses {
   refresh(workspaceId: string, upstreamId: string, signal: CallSignal): Promise<void>;
 }
 
-export interface RelayOptions {
+export interface RelayOptions extends UpstreamObjectsOptions {
   readonly catalog: () => Catalog;
   readonly router: Router;
   readonly admission: Admission;
@@ -34,9 +25,6 @@ export interface RelayOptions {
   readonly providerClient: ProviderClient;
   /** For what callers name: media at addresses of theirs. */
   readonly transport: Transport;
-  readonly objectStore: Pick<UpstreamObjectStore, "find" | "put">;
-  /** Other processes put their calls into the same ledger. */
-  readonly sharesLedger?: boolean;
   readonly background: () => BackgroundResponses;
   readonly ids: Ids;
   readonly clock: Clock;

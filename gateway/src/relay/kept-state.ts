@@ -24,7 +24,7 @@ export async function findKeptState(dependencies: RelayDependencies, call: Call)
 
 /** The same, without requiring anything. */
 export async function lookUpKeptState(dependencies: RelayDependencies, call: Call): Promise<KeptState> {
-  const { continues, objects = none } = call.facts;
+  const { continues, objects = [] } = call.facts;
   const named = continues === null ? objects : [continues, ...objects];
   const found = await dependencies.upstreamObjects.find(
     call.principal.workspace.id,
@@ -61,15 +61,13 @@ function modelsAt({ models }: Call, account: string): readonly Model[] {
 }
 
 function mayBeRefused(
-  { sharesAccount }: Pick<RelayDependencies, "sharesAccount">,
+  { sharesAccount }: RelayDependencies,
   { models }: Call,
   objects: readonly NamedObject[],
 ): boolean {
-  return models.some(({ deployments }) =>
-    deployments.some(
-      ({ provider }) => sharesAccount(provider.id) && objects.some(({ id }) => !allowsObject(provider, id)),
-    ),
-  );
+  const refuses = ({ provider }: Deployment): boolean =>
+    sharesAccount(provider.id) && objects.some(({ id }) => !allowsObject(provider, id));
+  return models.some(({ deployments }) => deployments.some(refuses));
 }
 
 function notContinued(call: Call, { id, kind, param }: NamedObject): Failure {
@@ -96,5 +94,3 @@ function modelKeepsThreads({ deployments }: Model, { protocol }: Call): boolean 
     return match !== null && !match.translated && keepsThreads(deployment.provider, match.kind);
   });
 }
-
-const none: readonly NamedObject[] = [];

@@ -55,8 +55,7 @@ function ground({ settles = true, drains = false } = {}) {
   const ends: string[] = [];
   const stream = new AnswerStream({
     dependencies: { clock, live },
-    call: { requestId: "req_1", streamEnd: () => void ends.push("end") },
-    dialect: openaiChat,
+    call: { requestId: "req_1", streamEnd: () => void ends.push("end"), protocol: { dialect: openaiChat } },
     entry: {
       progress: () => null,
       finish: () => void ends.push("finished"),

@@ -10,22 +10,16 @@ import {
 } from "#core/index.ts";
 import type { OutboundAnswer, PieceListener } from "#ports/index.ts";
 import type { Dialect, StreamTap } from "#protocols/index.ts";
+import type { Call } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
+import type { AttemptEntry } from "./attempt-entry.ts";
 import { type PieceQueue, readTail, StreamEnd } from "./stream-end.ts";
-
-/** Where a stream is accounted for. `finish` or `breakOff` is called once. */
-interface StreamEntry {
-  /** Returns the failure that the stream has to end with, when its money is used up. */
-  progress(tap: StreamTap): Failure | null;
-  finish(status: number, tap: StreamTap): void;
-  breakOff(outcome: Exclude<Outcome, "rejected">, failure: Failure): void;
-}
 
 export interface AnswerStreamOptions {
   readonly dependencies: Pick<RelayDependencies, "clock" | "live">;
-  readonly call: { readonly requestId: string; readonly streamEnd: () => void };
-  readonly dialect: Dialect;
-  readonly entry: StreamEntry;
+  readonly call: Pick<Call, "requestId" | "streamEnd"> & { readonly protocol: { readonly dialect: Dialect } };
+  /** `finish` or `breakOff` is called once. */
+  readonly entry: Pick<AttemptEntry, "progress" | "finish" | "breakOff">;
   /** Called once, after the entry has ended. */
   readonly over: () => void;
   readonly answer: OutboundAnswer;
@@ -253,8 +247,9 @@ export class AnswerStream implements LiveBody, PieceListener {
 
   /** `sent`: this pull has been answered already. */
   #endWith(told: Failure | null, sent: boolean): void {
-    const { dependencies, dialect, call } = this.#options;
-    const error = told === null ? null : { dialect, requestId: call.requestId, failure: told };
+    const { dependencies, call } = this.#options;
+    const { requestId, protocol } = call;
+    const error = told === null ? null : { dialect: protocol.dialect, requestId, failure: told };
     const sink = this.#sink;
     const end = new StreamEnd(dependencies.clock, this.#waiting, error);
     this.#end = end;
@@ -304,14 +299,14 @@ export class AnswerStream implements LiveBody, PieceListener {
   }
 
   #lastWords(failure: Failure): Uint8Array {
-    const { tap, call, dialect } = this.#options;
+    const { tap, call } = this.#options;
     try {
       const words = tap.breakOff?.(failure);
       if (words !== undefined) return words;
     } catch {
       // The writer itself may be what failed.
     }
-    return encoder.encode(dialect.renderStreamError(failure, call.requestId));
+    return encoder.encode(call.protocol.dialect.renderStreamError(failure, call.requestId));
   }
 
   #leaveAlone(): void {
@@ -381,7 +376,7 @@ export class AnswerStream implements LiveBody, PieceListener {
       let nextMs = bounds.keepAliveMs - silentMs;
       if (nextMs <= 0) {
         const silent = !this.#reading || this.#options.tap.isRaw === true;
-        if (!silent) this.#sink?.enqueue(encoder.encode(this.#options.dialect.keepAlive));
+        if (!silent) this.#sink?.enqueue(encoder.encode(this.#options.call.protocol.dialect.keepAlive));
         if (this.#reading) this.#lastWriteMs = clock.monotonic();
         nextMs = bounds.keepAliveMs;
       }

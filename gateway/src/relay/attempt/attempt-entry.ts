@@ -154,6 +154,7 @@ export class AttemptEntry {
       this.#parts.warnings.add(`${name}: used, and has no price of its own`);
   }
 
+  /** Returns the failure that the stream has to end with, when its money is used up. */
   progress(tap: StreamTap): Failure | null {
     if (tap.contentSeen) this.#parts.selection.streamed();
     if (this.#firstTokenMs === null && tap.contentSeen) {

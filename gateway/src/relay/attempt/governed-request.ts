@@ -1,4 +1,4 @@
-import { Failure, type Provider } from "#core/index.ts";
+import { type Deployment, Failure, type Provider } from "#core/index.ts";
 import { choosingMembers, type Governing, type NamedModel, threadLeftOut } from "#protocols/index.ts";
 import { governingFor, keepsThreads } from "#providers/index.ts";
 import type { Call } from "../call.ts";
@@ -10,11 +10,12 @@ import { workOnBody } from "./work-on-body.ts";
  * Members that this account does not get: they would choose a model past the grant, or cost more than its price. null for almost every
  * body. Throws Failure model_not_found.
  */
-export function governingOf({ dependencies, call, selection, match }: AttemptParts): Governing | null {
+export function governingOf(parts: AttemptParts): Governing | null {
+  const { call, selection, match } = parts;
   const { choosing, namedModels } = call.facts;
   const { provider } = selection.deployment;
   const { kind, translated } = match;
-  if (namedModels !== undefined && !translated) checkNamedModels(dependencies, call.mayCall, namedModels, provider);
+  if (namedModels !== undefined && !translated) checkNamedModels(parts, namedModels);
   const dropsThread = !translated && leavesThreadOut(call, match, provider);
   if (choosing === undefined && !dropsThread) return null;
   // In another dialect a member may have another name.
@@ -29,14 +30,9 @@ export function leavesThreadOut({ facts }: Call, { kind }: Pick<LaneMatch, "kind
   return facts.keeps === "thread_message" && !keepsThreads(provider, kind);
 }
 
-export function dropThreadBetas(
-  headers: Record<string, string>,
-  call: Call,
-  match: LaneMatch,
-  provider: Provider,
-): void {
+export function dropThreadBetas(headers: Record<string, string>, { call, match, selection }: AttemptParts): void {
   const betas = headers["anthropic-beta"];
-  if (betas === undefined || !leavesThreadOut(call, match, provider)) return;
+  if (betas === undefined || !leavesThreadOut(call, match, selection.deployment.provider)) return;
   const left = betas.split(",").filter((beta) => !beta.trim().startsWith("message-threads-"));
   if (left.length === 0) delete headers["anthropic-beta"];
   else headers["anthropic-beta"] = left.join(",");
@@ -56,18 +52,14 @@ export async function withoutGoverned(
 }
 
 /** Other models that the body names need a grant, too: under a name of ours that leads to them at this account. */
-function checkNamedModels(
-  dependencies: AttemptParts["dependencies"],
-  mayCall: Call["mayCall"],
-  named: readonly NamedModel[],
-  provider: Provider,
-): void {
+function checkNamedModels({ dependencies, call, selection }: AttemptParts, named: readonly NamedModel[]): void {
   const { models } = dependencies.catalog();
+  const { id: account } = selection.deployment.provider;
+  const leadsTo = ({ provider, upstreamModel }: Deployment, name: string): boolean =>
+    provider.id === account && upstreamModel === name;
   for (const { param, model: name } of named) {
     const granted = [...models.values()].some(
-      (model) =>
-        mayCall(model.name) &&
-        model.deployments.some((one) => one.provider.id === provider.id && one.upstreamModel === name),
+      (model) => call.mayCall(model.name) && model.deployments.some((one) => leadsTo(one, name)),
     );
     if (granted) continue;
     throw new Failure("model_not_found", `The model "${name.slice(0, 128)}", which ${param} names, does not exist.`, {

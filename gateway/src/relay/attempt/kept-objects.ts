@@ -58,11 +58,8 @@ export class KeptObjects {
     const kind = this.#fields.upstreamDialect === "openai-chat" ? "resource" : "container";
     const inputTokens = used === null || used.source === "none" ? null : tokensOf(used.usage);
     // A sound is part of the answer, and has no more tokens than that.
-    const more = {
-      kind,
-      inputTokens: kind === "resource" ? inputTokens : null,
-      expiresAt: now + bounds.containerKeptMs,
-    } as const;
+    const soundTokens = kind === "resource" ? inputTokens : null;
+    const more = { kind, inputTokens: soundTokens, expiresAt: now + bounds.containerKeptMs } as const;
     const objects: KeptObject[] = [...this.#made.map((id) => ({ id, ...more })), ...this.#passed];
     // It has grown by this answer, and is input as a whole each time.
     if (inputTokens !== null)

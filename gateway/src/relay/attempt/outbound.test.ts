@@ -27,7 +27,7 @@ const generate: EndpointProtocol = {
   codec: geminiCodec,
 };
 const bears = (protocol: EndpointProtocol, body: object): boolean =>
-  bearsSeals({ body: Buffer.from(JSON.stringify(body)), protocol });
+  bearsSeals({ body: Buffer.from(JSON.stringify(body)), protocol, marks: null });
 const seal = sealText({ dialect: "gemini", account: "one", data: "sealed", itemId: null });
 
 test("a body that may hold a seal of ours is looked at closer, in the form that its dialect has for seals", () => {

@@ -36,7 +36,7 @@ export function sendAttempt(
   const headers = translator === null ? forwardedHeaders(call.headers, provider) : neutralHeaders(call.headers);
   addAttemptHeaders(headers, attempt, entry.attemptId);
   addVendorVersions(headers, call);
-  dropThreadBetas(headers, call, match, provider);
+  dropThreadBetas(headers, attempt);
   checkObjects(dependencies, call, provider);
   const governing = governingOf(attempt);
   const form = translator === null && !(call.body instanceof Uint8Array) ? call.body : null;
@@ -107,12 +107,8 @@ async function clearedBody(
 }
 
 /** The caller's body with the upstream's model; a large one is worked on in a thread. */
-export function patchedBody({
-  dependencies,
-  call,
-  selection,
-  warnings,
-}: AttemptParts): Uint8Array | Promise<Uint8Array> {
+export function patchedBody(parts: AttemptParts): Uint8Array | Promise<Uint8Array> {
+  const { dependencies, call, selection, warnings } = parts;
   const { body, facts, protocol } = call;
   const { endpoint, wire, wireDialect: dialect } = protocol;
   const { upstreamModel } = selection.deployment;
@@ -136,11 +132,7 @@ export function patchedBody({
  * Whether a body may hold what one of our translations sealed, because another vendor answered an earlier turn. An upstream of the
  * caller's dialect cannot read the seal.
  */
-export function bearsSeals({
-  body,
-  protocol,
-  marks,
-}: Pick<Call, "body" | "protocol"> & Partial<Pick<Call, "marks">>): boolean {
+export function bearsSeals({ body, protocol, marks }: Pick<Call, "body" | "protocol" | "marks">): boolean {
   if (!(body instanceof Uint8Array)) return false;
   return marks?.seals ?? holdsSeals(body, protocol.wireDialect);
 }

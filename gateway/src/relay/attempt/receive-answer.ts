@@ -68,7 +68,6 @@ export async function openStream(
     passAtOnce(headers);
     const stream = new AnswerStream({
       ...{ dependencies, call, entry, answer, tap, ...start, place, idleMs, inStream, redactor },
-      dialect: call.protocol.dialect,
       over: () => tally.end(),
       drains: drains(call, provider),
     });

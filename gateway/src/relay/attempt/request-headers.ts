@@ -25,10 +25,7 @@ function withoutOwned(out: Record<string, string>, connection: string | null): R
 }
 
 /** Versions of other vendors' APIs that a caller of Messages names. */
-export function addVendorVersions(
-  out: Record<string, string>,
-  { headers, protocol }: Pick<Call, "headers" | "protocol">,
-): void {
+export function addVendorVersions(out: Record<string, string>, { headers, protocol }: Call): void {
   if (protocol.wireDialect !== "anthropic-messages") return;
   for (const [name, value] of headers) {
     if (name === "anthropic-version" || !isVendorVersion(name) || !isVersionDate(value)) continue;
@@ -39,11 +36,15 @@ export function addVendorVersions(
 /** Headers that mean the same to every vendor, for a translated call. */
 export function neutralHeaders(headers: HeaderReader): Record<string, string> {
   const out: Record<string, string> = {};
-  for (const name of neutral) {
-    const value = headers.get(name);
+  copyHeaders(out, headers, neutral);
+  return withoutOwned(out, headers.get("connection"));
+}
+
+export function copyHeaders(out: Record<string, string>, from: HeaderReader, names: readonly string[]): void {
+  for (const name of names) {
+    const value = from.get(name);
     if (value !== null) out[name] = value;
   }
-  return withoutOwned(out, headers.get("connection"));
 }
 
 const neutral = ["idempotency-key", "traceparent", "tracestate", "x-client-request-id"] as const;

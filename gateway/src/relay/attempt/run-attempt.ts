@@ -31,7 +31,10 @@ export async function runAttempt(
     if (call.body instanceof Uint8Array) call.body = null;
     return delivery;
   } catch (thrown) {
-    throw entry.fail(call.signal.aborted ? callerGone(thrown) : asFailure(thrown));
+    const failure = asFailure(thrown);
+    if (!call.signal.aborted) throw entry.fail(failure);
+    const { arrival } = failure;
+    throw entry.fail(new Failure("client_closed", "The caller went away.", { arrival, cause: thrown }));
   } finally {
     if (own !== null) call.signal.removeEventListener("abort", gone);
   }
@@ -49,9 +52,4 @@ function beginEntry(parts: AttemptParts): AttemptEntry {
     parts.selection.end("cancelled", 0);
     throw thrown;
   }
-}
-
-function callerGone(thrown: unknown): Failure {
-  const { arrival } = asFailure(thrown);
-  return new Failure("client_closed", "The caller went away.", { arrival, cause: thrown });
 }

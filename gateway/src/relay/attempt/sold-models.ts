@@ -8,11 +8,10 @@ import {
   oncePerObject,
   type PriceTerms,
   type PriceVersion,
-  type Served,
   tokensOf,
-  type Usage,
 } from "#core/index.ts";
-import type { AttemptFields, Recorder } from "#ledger/index.ts";
+import type { AttemptFields } from "#ledger/index.ts";
+import type { RelayDependencies } from "../dependencies.ts";
 import type { Measured } from "./measured-usage.ts";
 
 /** A model with a price, and the deployment through which one account serves it. */
@@ -48,17 +47,12 @@ const soldIn = oncePerObject(({ models }: Catalog) => {
   return sold;
 });
 
-interface Books {
-  readonly catalog: () => Catalog;
-  readonly recorder: Recorder;
-}
-
 /**
  * Records what other models used within one answer (an adviser that the upstream asked), an entry each, at the price of the model of
  * ours that leads to it, else at that of the call's own. Returns the tokens.
  */
 export function bookOthers(
-  dependencies: Books,
+  dependencies: Pick<RelayDependencies, "catalog" | "recorder">,
   attempt: AttemptFields,
   told: Pick<Measured, "others" | "served">,
   terms: PriceTerms,
@@ -72,19 +66,12 @@ export function bookOthers(
   return tokens;
 }
 
-interface UsedByOther<Fields> {
-  readonly fields: Fields;
-  readonly price: PriceVersion | null;
-  readonly usage: Usage;
-  readonly served: Served | undefined;
-}
-
 /** The same, not booked yet. */
 export function usedByOthers<Fields extends AttemptFields>(
   catalog: Catalog,
   attempt: Fields,
   { others = [], served }: Pick<Measured, "others" | "served">,
-): readonly UsedByOther<Fields>[] {
+) {
   return others.map(({ model, usage }) => {
     const known = findByModelName(soldAt(catalog, attempt.provider), model);
     const price = (known?.model ?? catalog.models.get(attempt.model))?.price ?? null;

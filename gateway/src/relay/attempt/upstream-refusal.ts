@@ -1,7 +1,6 @@
 import { asFailure, bounds, type Failure, type Provider, type WireDialectId } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import {
-  type Dialect,
   objectOf,
   parseObject,
   type RequestFacts,
@@ -13,6 +12,7 @@ import {
 } from "#protocols/index.ts";
 import type { WholeAnswer } from "#provider-client/index.ts";
 import type { ProviderKind } from "#providers/index.ts";
+import type { Call } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import { inSafeWords, upstreamWords } from "./upstream-words.ts";
 
@@ -28,10 +28,7 @@ export interface RefusedBy {
   readonly asItIs?: boolean;
 }
 
-interface Caller {
-  readonly requestId: string;
-  readonly protocol: { readonly dialect: Dialect };
-}
+type Caller = Pick<Call, "requestId" | "protocol">;
 
 /**
  * A bad answer as the provider's kind understands it. The body is returned as it is where it is an error of the caller's dialect, else

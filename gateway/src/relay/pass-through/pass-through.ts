@@ -20,7 +20,7 @@ import { answerHeaders } from "../attempt/answer-headers.ts";
 import type { CallTally } from "../attempt/call-tally.ts";
 import type { LaneMatch } from "../attempt/lane-match.ts";
 import { openStream, readWhole } from "../attempt/receive-answer.ts";
-import { addAttemptHeaders, forwardedHeaders } from "../attempt/request-headers.ts";
+import { addAttemptHeaders, copyHeaders, forwardedHeaders } from "../attempt/request-headers.ts";
 import { type BegunAttempt, runAttempt } from "../attempt/run-attempt.ts";
 import { refusalOf } from "../attempt/upstream-refusal.ts";
 import { inSafeWords } from "../attempt/upstream-words.ts";
@@ -74,10 +74,7 @@ async function send(attempt: PassedAttempt, signal: CallSignal): Promise<Outboun
   const { stream } = call.facts;
   const headers = forwardedHeaders(call.headers, provider);
   addAttemptHeaders(headers, attempt, entry.attemptId);
-  for (const name of body === null ? ofDownloads : ofBodies) {
-    const value = call.headers.get(name);
-    if (value !== null) headers[name] = value;
-  }
+  copyHeaders(headers, call.headers, body === null ? ofDownloads : ofBodies);
   const bytes = body instanceof Uint8Array ? body : null;
   const { upstreamModel } = passed.price.deployment;
   const draft: OutboundDraft = { provider, upstreamModel, stream, method, url: target.url, headers, body: bytes };

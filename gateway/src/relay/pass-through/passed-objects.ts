@@ -10,6 +10,7 @@ import {
 } from "#protocols/index.ts";
 import { allowsObject } from "#providers/index.ts";
 import { guessFile } from "../attempt/input-guess.ts";
+import { copyHeaders } from "../attempt/request-headers.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import type { PassedCall, PassedField } from "./passed-price.ts";
 
@@ -281,10 +282,7 @@ function uploadSession(headers: HeaderReader): UploadSession | null {
 
 /** The state of an upload, and its path below the provider, which the API completes. */
 export function addUploadHeaders(out: Record<string, string>, headers: HeaderReader): void {
-  for (const name of uploadHeaders) {
-    const value = headers.get(name);
-    if (value !== null) out[name] = value;
-  }
+  copyHeaders(out, headers, uploadHeaders);
   const session = uploadSession(headers);
   if (session !== null) out[uploadUrlHeader] = session.path;
 }

@@ -160,7 +160,6 @@ function openStream({ dependencies, call, permit, provider }: Asked, answer: Out
   return new AnswerStream({
     dependencies,
     call,
-    dialect: call.protocol.dialect,
     entry: { progress: () => null, finish: end, breakOff: end },
     over: () => {},
     answer,
@@ -192,7 +191,7 @@ export function storedResponseDraft(
   lane.adjust?.(draft, () => {});
   const [path, ...query] = draft.url.split("?");
   draft.url = [`${path}/${encodeURIComponent(upstreamId)}${rest}`, ...query].join("?");
-  if (method === "POST") draft.body = emptyObject;
+  if (method === "POST") draft.body = new TextEncoder().encode("{}");
   return draft;
 }
 
@@ -210,5 +209,3 @@ function accountOf(dependencies: RelayDependencies, call: StoredResponseCall, re
 function notFound(upstreamId: string): Failure {
   return new Failure("not_found", `There is no answer with the id "${upstreamId.slice(0, 128)}".`, { param: "id" });
 }
-
-const emptyObject = new TextEncoder().encode("{}");
