@@ -1,10 +1,13 @@
+import { chat } from "../acceptance/chat-call.ts";
 import type { Replicas } from "../acceptance/replicas.ts";
+import { until } from "../until.ts";
 import { admitted, type BurstOptions, burst, strangers } from "./burst.ts";
 import { costOf, type Finding, finding, mostWithin, unlike } from "./proof.ts";
 import { emptiedMoney, emptiedMoneyUsd, emptiedRate, emptiedRpm, type OwnKey } from "./prove-config.ts";
 import type { Ways } from "./ways.ts";
 
 const clients = 10;
+const unknownKey = "sk-acme-unknown-0000000000000001";
 const outputMax = 40;
 const windowMs = 60_000;
 /** How long the others ask while the first one's journal still waits, and how long in all. */
@@ -56,6 +59,8 @@ export async function proveEmptied({ gateways, redis, simulator }: Replicas, way
   } finally {
     await ways.set(0, "PostgreSQL", { kind: "fair" });
   }
+  // Until it has found PostgreSQL again, it refuses keys that it does not know.
+  await until(async () => (await chat(first, { key: unknownKey })).status === 401);
   const truth = await simulator.settled();
   const served = mostWithin(
     truth.filter(({ model }) => model === emptiedRate.upstream).map(({ received_at }) => received_at),
