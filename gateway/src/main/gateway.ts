@@ -298,10 +298,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     listeners: () => opened,
     certificateEndsAt: certificate === null ? null : () => certificate?.endsAt ?? 0,
   });
-  const stopUpkeep = startUpkeep({
-    ...{ environment, control, ledgerStore, catalog, explainer, transport, leadership, metrics, observer },
-    clock: steady,
-  });
+  let stopUpkeep: ReturnType<typeof startUpkeep> | null = null;
   const endWork = async (ending: Ending): Promise<void> => {
     await ending.step("threads for bodies", () => offload.close());
     await ending.step("videos and assets", () => media.stop(), bounds.endStepMsMax);
@@ -313,7 +310,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await ending.step("journals of other processes", () => opening.stopAdoption());
     admission.close();
     await ending.step("reports", () => reports.close());
-    await stopUpkeep(ending);
+    await stopUpkeep?.(ending);
     await ending.step("leases and words to other processes", () => processes.close());
     await ending.step("explanations", () => explainer.close(bounds.lastBytesMs));
     recorder.flush();
@@ -332,6 +329,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     throw thrown;
   }
   opened = listeners;
+  // A start that fails prints why, and nothing else.
+  stopUpkeep = startUpkeep({
+    ...{ environment, control, ledgerStore, catalog, explainer, transport, leadership, metrics, observer },
+    clock: steady,
+  });
   prepareDemo();
 
   if (recovered > 0) {
