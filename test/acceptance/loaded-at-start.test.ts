@@ -49,7 +49,7 @@ async function loaded(pid: number): Promise<readonly string[]> {
 /** What a call on an ordinary upstream needs nothing of. The config file needs the schema library, and nobody else at a start. */
 const late = [
   /\/simulator\/src\//,
-  /\/contract\/src\/console\/(?!areas|languages|paths|remark-codes|roles|states|stored-remarks)/,
+  /\/contract\/src\/console\/(?!areas|languages|paths|remark-codes|roles|states|remark-sentences)/,
   /\/contract\/src\/openapi/,
   /\/gateway\/src\/admin\/handlers\/(?!key-names)/,
   /\/gateway\/src\/(?:coordination\/redis\/(?!loaded-late|options)|storage\/(?:move\/|upkeep\/(?:upgrade-)?postgres))/,
