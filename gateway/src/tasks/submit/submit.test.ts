@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Task } from "#core/index.ts";
+import { Failure, type Task } from "#core/index.ts";
 import { Mortal } from "../../../test/simulation/mortal.ts";
 import {
   arkDeployment,
@@ -113,6 +113,33 @@ test("a task whose answer was lost is found in the vendor's list by our own id, 
     upstreamId: "cgt-000001",
     costNanoUsd: oneUsd,
   });
+  expect([town.ark.made.size, (await entriesOf(town)).length]).toEqual([1, 1]);
+  await videos.stop();
+});
+
+test("a store that fails after a task was sent does not end it as failed: another pass goes on", async () => {
+  await using town = await openTaskTown(1, { create: () => "cut" });
+  const marked = {
+    ...seedance,
+    deployments: [arkDeployment("first", 1, { provider: arkProvider("first", { settings: { mark_tasks: true } }) })],
+  };
+  let failures = 0;
+  const { taskStore } = town;
+  const failing: typeof taskStore = Object.create(taskStore, {
+    step: {
+      value: (...args: Parameters<typeof taskStore.step>) => {
+        if (args[1].state !== "unknown" || failures > 0) return taskStore.step(...args);
+        failures++;
+        return Promise.reject(new Failure("storage_unavailable", "The connection to the database was lost."));
+      },
+    },
+  });
+  const { videos } = openTaskSetup({ ...town, taskStore: failing }, { models: [marked] });
+  const made = await videos.create(createCall(town, catOnRoof, { models: [marked] }));
+  expect([failures, made.state]).toEqual([1, "submitting"]);
+  videos.start();
+  await passTime(town.clock, 600_000);
+  expect(await videos.get("ws_1", made.id)).toMatchObject({ state: "succeeded", costNanoUsd: oneUsd });
   expect([town.ark.made.size, (await entriesOf(town)).length]).toEqual([1, 1]);
   await videos.stop();
 });

@@ -31,7 +31,8 @@ type Attempted = { readonly kind: "left" | "lost" } | { readonly kind: "refused"
 
 /**
  * Walks the plan until an upstream has the task, or may have it: what was sent and not answered is never sent again, to
- * nobody. Resolves to the failure when every deployment has refused and the task has ended with it, else to null.
+ * nobody. Resolves to the failure when every deployment has refused and the task has ended with it, else to null. Throws
+ * storage_unavailable, with the task as the store has it.
  */
 export async function submit(dependencies: TaskDependencies, submission: Submission): Promise<Failure | null> {
   const { pass } = submission;
@@ -57,6 +58,8 @@ async function walkAll(dependencies: TaskDependencies, submission: Submission, w
     }
   } catch (thrown) {
     failure = asFailure(thrown);
+    // The store may know what it did not confirm, and the upstream may have the task: another pass goes on from what is stored.
+    if (failure.code === "storage_unavailable") throw failure;
   }
   if (failure === null) return null;
   if (failure.code === "internal_error") {
