@@ -188,7 +188,7 @@ type Charge = Pick<
   "costSource" | "vendorCostNanoUsd" | "ownCostNanoUsd" | "served" | "servedModel" | "unpriced"
 >;
 
-/** What is charged, beside the cost: absent in most answers. Spreading costs more than these questions. */
+/** Copies the optional members of a charge. Most answers have none, and a spread costs more than these comparisons. */
 export function copyCharge(from: Charge, to: { -readonly [Member in keyof Charge]: Charge[Member] }): void {
   if (from.costSource !== undefined) to.costSource = from.costSource;
   if (from.vendorCostNanoUsd !== undefined) to.vendorCostNanoUsd = from.vendorCostNanoUsd;
