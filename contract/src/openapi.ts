@@ -23,7 +23,7 @@ export function openApiDocument(publicUrl: string | null): OpenApiDocument {
     openapi: "3.1.1",
     info: {
       title: "Sluice",
-      // Of the API, whose paths begin with it. What runs is nobody's business who has not signed in.
+      // The version of the API, as in its paths. The version of the program is shown to people who have signed in.
       version: "1",
       summary: "One address and one key in front of every model provider.",
       description: `${introduction}\n\n## Errors\n\n${errorCodeTable()}`,

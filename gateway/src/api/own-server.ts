@@ -144,7 +144,7 @@ const statuses = {
 
 const codes: Partial<Record<RefusedReason, FailureCode>> = { late: "request_timeout", full: "overloaded" };
 
-/** Once a minute at most: whoever opens too many connections opens many. */
+/** Logged once a minute at most, because a caller beyond the limit opens many connections. */
 function turnedAwayLog({ clock, observer }: ApiDependencies): (address: string) => void {
   let nextMs = Number.NEGATIVE_INFINITY;
   return (address) => {

@@ -34,7 +34,7 @@ export class ConfigInvalid extends Error {
   }
 }
 
-/** By where they stand in the file. */
+/** Sorts problems by their position in the file. */
 export function inOrder(problems: readonly Problem[]): readonly Problem[] {
   return problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
 }

@@ -15,7 +15,7 @@ export interface LoadedConfig {
   readonly config: ConfigFile;
   /** SHA-256 of the file's bytes, hex: the same bytes mean the same file (variables may still have changed). */
   readonly digest: string;
-  /** What is valid and cannot work. */
+  /** Settings that are valid but cannot work. */
   readonly warnings: readonly Problem[];
 }
 

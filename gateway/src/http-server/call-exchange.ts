@@ -58,7 +58,7 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink {
     this.#request.breakOff(new Failure("invalid_request", "The body is not framed as HTTP.", { cause: thrown }));
   }
 
-  /** Whoever reads the body answers. */
+  /** The reader of the body sends the answer. */
   onSlow(): boolean {
     this.#request.breakOff(new Failure("request_timeout", "The body arrived too slowly."));
     return true;

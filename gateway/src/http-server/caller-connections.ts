@@ -27,7 +27,7 @@ interface Address {
   searchedMs: number;
 }
 
-/** What one connection takes, from its first packet on. */
+/** One counted connection, from its first packet on. */
 export class ConnectionPlace {
   /** null: TLS is not agreed upon yet. */
   connection: IdleConnection | null = null;
@@ -96,7 +96,7 @@ export class CallerConnections {
     return place;
   }
 
-  /** The first connection of an address is in nobody's way. */
+  /** An address may always have one connection. */
   #isAddressFull(key: string): boolean {
     const size = this.#addresses.get(key)?.places.size ?? 0;
     const { perAddressMax } = this.#limits;

@@ -240,7 +240,7 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
     if (this.#left && this.#connections.size === 0) this.#ended.resolve();
   }
 
-  /** Nothing is read of it, so nobody knows which dialect its caller speaks. By TLS nothing can be said. */
+  /** The request is not read, so the dialect of its caller is not known. With TLS no answer can be sent. */
   #turnAway(socket: Socket<ServerConnection>): void {
     this.#options.onTurnedAway?.(socket.remoteAddress ?? "");
     if (this.secure) {

@@ -86,7 +86,7 @@ test("what waits for a caller is read too slowly when less than a kilobyte a sec
   outbox.raw(new Uint8Array(10_000_000));
   takes = 1_024;
   expect(turnsUntilSlow(3_000)).toBe(3_000);
-  // What was read fast is no credit for hours.
+  // Reading fast earns no more than the usual patience.
   takes = 1_000_000;
   outbox.drain();
   takes = 0;

@@ -19,7 +19,7 @@ export class Lease {
     this.#untilMs = this.#endMs;
   }
 
-  /** Others may have what was leased to this process, until it is told what is left. */
+  /** Other processes may have been granted what this one had leased. Nothing leased is used until the counter confirms it. */
   doubt(): void {
     this.#untilMs = Number.NEGATIVE_INFINITY;
   }
