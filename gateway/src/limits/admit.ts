@@ -28,6 +28,7 @@ interface CallerRules {
   readonly budgets: readonly BudgetRule[];
   /** The others. */
   readonly unpaid: readonly LimitRule[];
+  readonly counted: readonly CountedBudget[];
 }
 
 export class Admission implements PermitOwner {
@@ -42,7 +43,8 @@ export class Admission implements PermitOwner {
   readonly #rulesOf = oncePerObject(({ scopes }: Principal): CallerRules => {
     const all = scopes.flatMap((scope) => this.#scopeRules(scope));
     const budgets = all.filter((rule) => rule instanceof BudgetRule);
-    return { all, budgets, unpaid: all.filter((rule) => !(rule instanceof BudgetRule)) };
+    const unpaid = all.filter((rule) => !(rule instanceof BudgetRule));
+    return { all, budgets, unpaid, counted: countedBy(budgets) };
   });
   readonly #refused: RefusedBudgets;
   #repeatedEndings = 0;
@@ -80,11 +82,12 @@ export class Admission implements PermitOwner {
    * nothing is reserved. A promise when the counter is shared, or at a budget's first use. `id`: of the request.
    */
   admit(principal: Principal, estimate: Estimate, id?: string): Permit | Promise<Permit> {
-    const { all, budgets, unpaid } = this.#rulesOf(principal);
+    const { all, unpaid, counted } = this.#rulesOf(principal);
     const isFree = estimate.isFree === true;
-    const { most, least } = isFree || budgets.length === 0 ? noMoney : estimate.money();
+    const { most, least } = isFree || counted.length === 0 ? noMoney : estimate.money();
     const wanted = { tokens: estimate.tokens, most, least };
-    return this.#reserve(isFree ? unpaid : all, wanted, { known: false, id, isCall: true });
+    const rules = isFree ? unpaid : all;
+    return this.#reserve(rules, isFree ? [] : counted, wanted, { known: false, id, isCall: true });
   }
 
   /** Throws what `admit` would throw now for any call, as far as this process knows. Reserves nothing. `isFree`: no budget is asked. */
@@ -108,7 +111,8 @@ export class Admission implements PermitOwner {
    */
   hold(principal: Principal, nanoUsd: NanoUsd, known: boolean, id?: string): Permit | Promise<Permit> {
     const wanted = { tokens: 0, most: nanoUsd, least: nanoUsd };
-    return this.#reserve(this.#rulesOf(principal).budgets, wanted, { known, id, isCall: false });
+    const { budgets, counted } = this.#rulesOf(principal);
+    return this.#reserve(budgets, counted, wanted, { known, id, isCall: false });
   }
 
   /** Counts what an entry cost. Call it before its permit ends. */
@@ -205,6 +209,7 @@ export class Admission implements PermitOwner {
 
   #reserve(
     rules: readonly LimitRule[],
+    budgets: readonly CountedBudget[],
     wanted: Wanted,
     { known, id, isCall }: { readonly known: boolean; readonly id: string | undefined; readonly isCall: boolean },
   ): Permit | Promise<Permit> {
@@ -215,7 +220,7 @@ export class Admission implements PermitOwner {
       const claim = rule.claim(wanted, nowMs);
       claims.push(known ? { ...claim, limit: Number.POSITIVE_INFINITY } : claim);
     }
-    return this.#take({ rules, claims, wanted, nowMs, id, isCall });
+    return this.#take({ rules, budgets, claims, wanted, nowMs, id, isCall });
   }
 
   #take(asked: Asked): Permit | Promise<Permit> {
@@ -223,18 +228,17 @@ export class Admission implements PermitOwner {
     const { shared } = this.#counter;
     const isHold = !isCall && shared !== undefined && id !== undefined;
     const answer = isHold ? shared.hold(id, claims) : this.#counter.reserve(claims, id, isCall);
-    if (!(answer instanceof Promise)) return this.#permit(asked, answer);
-    return answer.then((later) => {
-      // Another process may have made the budget known: this one counts its costs, too.
-      if (later.granted) for (const budget of countedBy(asked.rules)) this.#spending.counts(budget);
-      return this.#permit(asked, later);
-    });
+    return answer instanceof Promise ? answer.then((later) => this.#permit(asked, later)) : this.#permit(asked, answer);
   }
 
   #permit(asked: Asked, answer: Reserved | Refused): Permit | Promise<Permit> {
-    if (answer.granted) return new Permit(this, asked.rules, answer);
+    if (answer.granted) {
+      // Another process may have made the budget known, and this one may never have asked: its share admits calls by itself.
+      for (const budget of asked.budgets) this.#spending.counts(budget);
+      return new Permit(this, asked.rules, answer);
+    }
     if (answer.reason === "unknown" && asked.unknown === undefined) {
-      const unknown = this.#spending.meet(countedBy(asked.rules));
+      const unknown = this.#spending.meet(asked.budgets);
       return unknown instanceof Promise
         ? unknown.then((later) => this.#askAgain(asked, later))
         : this.#askAgain(asked, unknown);
@@ -276,6 +280,8 @@ export function callCounter(admission: Pick<Admission, "admit">): (principal: Pr
 /** `isCall`: a call of this process, not a task. */
 interface Asked {
   readonly rules: readonly LimitRule[];
+  /** Those of the rules that cost money. */
+  readonly budgets: readonly CountedBudget[];
   readonly claims: readonly Claim[];
   readonly wanted: Wanted;
   readonly nowMs: number;

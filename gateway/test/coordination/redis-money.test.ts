@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { RedisCounter } from "#coordination/index.ts";
+import type { RedisCounter, RedisCounterOptions } from "#coordination/index.ts";
 import { bounds } from "#core/index.ts";
-import { Admission } from "#limits/index.ts";
+import { Admission, type Permit } from "#limits/index.ts";
 import type { RecentCost, SpendingAsk, SpendingReading } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import { noRedis } from "../../../test/redis-server.ts";
@@ -31,7 +31,7 @@ class Ledger {
   };
 
   /** `aheadMs`: of its clock, which is the ledger's. */
-  async process(ground: RedisGround, aheadMs = 0): Promise<Process> {
+  async process(ground: RedisGround, aheadMs = 0, shares: RedisCounterOptions["shares"] = false): Promise<Process> {
     const clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
     const waiting: (RecentCost & { readonly endedAt: number })[] = [];
     let isStopped = false;
@@ -48,7 +48,7 @@ class Ledger {
       await Promise.race([wake.promise, left.promise]);
     };
     const owner = `proc_${++this.#count}`;
-    const counter = await ground.counter({ owner, clock, settled, shares: false });
+    const counter = await ground.counter({ owner, clock, settled, shares });
     const source = { reports: this.reports, settled, observer: { log: () => {} } };
     const admission = new Admission({ counter, clock, spending: source });
     const cost = (attemptId: string, costNanoUsd: number) => ({
@@ -211,6 +211,30 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
       expect(await usedOf(alive)).toBe(75);
     },
   );
+
+  test("what is served from a share is counted where the first call of its process was refused", async () => {
+    const ledger = new Ledger();
+    const eager = { callsPerLimitMin: 1, callsMin: 20, tellMsMin: 0 };
+    const [busy, refused] = [await ledger.process(ground), await ledger.process(ground, 0, eager)];
+    const held = await busy.admission.admit(principal, money(980), "req_1");
+    await expect((async () => refused.admission.admit(principal, money(50), "req_2"))()).rejects.toThrow("held");
+    held.settle(0);
+    // Its share is leased to the process without another word of the admission.
+    const claim = { ...budgetClaim(key, 1_000, 50), periodStart: 0 };
+    await until(async () => {
+      const answer = refused.counter.reserve([claim], undefined, true);
+      const later = await answer;
+      if (later.granted) await refused.counter.settle(later.ticket, [0]);
+      return !(answer instanceof Promise);
+    });
+    const permit = refused.admission.admit(principal, money(50), "req_3") as Permit;
+    expect(permit).not.toBeInstanceOf(Promise);
+    refused.spend("att_1", 40);
+    permit.settle(0);
+    await told(refused);
+    await refused.counter.leave();
+    expect(await usedOf(busy)).toBe(40);
+  });
 
   test("a counter that is emptied hears again of costs that are not in the ledger yet, and of the others once", async () => {
     const ledger = new Ledger();
