@@ -18,6 +18,17 @@ export async function until<Found>(probe: () => Promise<Found | Missing> | Found
   }
 }
 
+/** Rejects when `work` takes longer than two steps of it may: a step without a limit of its own hangs. */
+export async function inTime<Result>(work: Promise<Result>): Promise<Result> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`Not done within ${2 * patienceMs} ms`)), 2 * patienceMs);
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 const looksAtRest = 20;
 
 /** Waits until a count has come to rest: it is the same at many looks in a row. Resolves to it. */

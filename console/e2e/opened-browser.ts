@@ -35,7 +35,7 @@ const quietBrowser = [
 ];
 
 export interface OpenedBrowser {
-  /** A page in a context of its own: no cookies of another. */
+  /** A page in a context of its own: no cookies of another. Starts the browser again if it was closed or has crashed. */
   page(options?: BrowserContextOptions): Promise<Page>;
   /**
    * Closes a page (without one: every page), and forgets who was signed in there: cookies and whatever pages have stored.
@@ -50,26 +50,25 @@ export interface OpenedBrowser {
 
 /** A browser that watches every page it opens. `origin`: the gateway's, the only one that may be asked for anything. */
 export async function openBrowser(origin: string): Promise<OpenedBrowser> {
-  // Whatever it keeps of itself beside the profile, which is the driver's to remove.
-  const home = await mkdtemp(join(tmpdir(), "sluice-browser-"));
-  // The library for the machine's sound would leave a folder in the temporary one.
-  const env = { ...bareEnvironment(), HOME: home, PULSE_RUNTIME_PATH: join(home, "sound") };
-  const browser: Browser = await chromium.launch({ executablePath: program ?? "", args: quietBrowser, env });
   const faults: string[] = [];
-  const contexts: OpenedContext[] = [];
+  let process = await startBrowser();
   const contextFor = async (options: BrowserContextOptions): Promise<BrowserContext> => {
+    if (!process.browser.isConnected()) {
+      await process.stop();
+      process = await startBrowser();
+    }
     const wanted = JSON.stringify(options);
-    const free = contexts.find(({ taken, options: has }) => !taken && has === wanted);
+    const free = process.contexts.find(({ taken, options: has }) => !taken && has === wanted);
     if (free !== undefined) {
       free.taken = true;
       return free.context;
     }
     // Without movement a dialog is there or it is not: nothing is clicked while it fades away.
-    const context = await browser.newContext({ baseURL: origin, reducedMotion: "reduce", ...options });
+    const context = await process.browser.newContext({ baseURL: origin, reducedMotion: "reduce", ...options });
     // It stays when others are closed, and with it what they have loaded.
     const anchor = await context.newPage();
     await anchor.goto("/healthz");
-    contexts.push({ context, anchor, options: wanted, taken: true });
+    process.contexts.push({ context, anchor, options: wanted, taken: true });
     return context;
   };
   return {
@@ -80,17 +79,34 @@ export async function openBrowser(origin: string): Promise<OpenedBrowser> {
       return page;
     },
     leave: async (page) => {
-      for (const one of contexts) {
+      if (!process.browser.isConnected()) return;
+      for (const one of process.contexts) {
         if (!one.taken || (page !== undefined && one.context !== page.context())) continue;
         await forget(one, origin);
         one.taken = false;
       }
     },
-    close: async () => {
-      await browser.close();
-      await rm(home, { recursive: true, force: true });
-    },
+    close: () => process.stop(),
   };
+}
+
+interface BrowserProcess {
+  readonly browser: Browser;
+  readonly contexts: OpenedContext[];
+  stop(): Promise<void>;
+}
+
+async function startBrowser(): Promise<BrowserProcess> {
+  // Whatever it keeps of itself beside the profile, which is the driver's to remove.
+  const home = await mkdtemp(join(tmpdir(), "sluice-browser-"));
+  // The library for the machine's sound would leave a folder in the temporary one.
+  const env = { ...bareEnvironment(), HOME: home, PULSE_RUNTIME_PATH: join(home, "sound") };
+  const browser = await chromium.launch({ executablePath: program ?? "", args: quietBrowser, env });
+  const stop = async () => {
+    await browser.close();
+    await rm(home, { recursive: true, force: true });
+  };
+  return { browser, contexts: [], stop };
 }
 
 interface OpenedContext {

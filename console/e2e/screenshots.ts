@@ -28,9 +28,9 @@ try {
     ({ form }) => process.env["FORMS"] === undefined || process.env["FORMS"].includes(form),
   )) {
     const page = await furnished.ada.page(browser, options);
-    for (const { name, path } of allPages(furnished)) {
+    for (const { name, path } of allPages) {
       if (names.length > 0 && !names.includes(name)) continue;
-      await take(page, path, `${name}-${form}`);
+      await take(page, path(furnished), `${name}-${form}`);
     }
   }
 } finally {

@@ -4,49 +4,48 @@ import type { FurnishedGateway } from "./furnished-gateway.ts";
 
 export interface PageToSee {
   readonly name: string;
-  readonly path: string;
+  path(furnished: FurnishedGateway): string;
 }
 
+const acme = "workspace=acme";
+const key = (name: string, { tenants }: FurnishedGateway) => encodeURIComponent(tenants.keys[name] ?? "");
+
 /** Every page of the console with something on it, each of its tabs, and what opens on top of it. */
-export function allPages({ requestId, taskId, tenants }: FurnishedGateway): readonly PageToSee[] {
-  const key = (name: string) => encodeURIComponent(tenants.keys[name] ?? "");
-  const of = (slug: string) => `workspace=${slug}`;
-  return [
-    { name: "home", path: "/console/" },
-    { name: "home-of-a-workspace", path: `/console/?${of("acme")}` },
-    { name: "playground", path: `/console/playground?${of("acme")}` },
-    { name: "connect", path: `/console/connect?${of("acme")}` },
-    { name: "keys", path: `/console/keys?${of("acme")}` },
-    { name: "key", path: `/console/keys/${key("checkout service")}?${of("acme")}` },
-    { name: "key-revoked", path: `/console/keys/${key("old laptop")}?${of("acme")}` },
-    { name: "requests", path: "/console/requests" },
-    { name: "request", path: `/console/requests/${encodeURIComponent(requestId)}?${of("acme")}` },
-    { name: "tasks", path: `/console/tasks?${of("acme")}` },
-    { name: "task", path: `/console/tasks/${encodeURIComponent(taskId)}?${of("acme")}` },
-    { name: "assets", path: `/console/assets?${of("acme")}` },
-    { name: "limits", path: `/console/limits?${of("acme")}` },
-    { name: "limits-notices", path: `/console/limits?tab=notices&${of("acme")}` },
-    { name: "models", path: "/console/models" },
-    { name: "model", path: "/console/models/gpt-5" },
-    { name: "providers", path: "/console/providers" },
-    { name: "provider", path: "/console/providers/openai-main" },
-    { name: "provider-down", path: "/console/providers/lab-cluster" },
-    { name: "workspaces", path: "/console/workspaces" },
-    { name: "workspace", path: "/console/workspaces/acme" },
-    { name: "workspace-groups", path: "/console/workspaces/acme?tab=groups" },
-    { name: "workspace-members", path: "/console/workspaces/acme?tab=members" },
-    { name: "workspace-access", path: "/console/workspaces/acme?tab=access" },
-    { name: "workspace-agents", path: "/console/workspaces/acme?tab=agents" },
-    { name: "workspace-of-the-file", path: "/console/workspaces/platform" },
-    { name: "audit", path: `/console/audit?${of("acme")}` },
-    { name: "settings", path: "/console/settings" },
-    { name: "settings-users", path: "/console/settings?tab=users" },
-    { name: "settings-config", path: "/console/settings?tab=config" },
-    { name: "settings-system", path: "/console/settings?tab=system" },
-    { name: "usage", path: `/console/usage?${of("acme")}` },
-    { name: "profile", path: "/console/profile" },
-  ];
-}
+export const allPages: readonly PageToSee[] = [
+  { name: "home", path: () => "/console/" },
+  { name: "home-of-a-workspace", path: () => `/console/?${acme}` },
+  { name: "playground", path: () => `/console/playground?${acme}` },
+  { name: "connect", path: () => `/console/connect?${acme}` },
+  { name: "keys", path: () => `/console/keys?${acme}` },
+  { name: "key", path: (furnished) => `/console/keys/${key("checkout service", furnished)}?${acme}` },
+  { name: "key-revoked", path: (furnished) => `/console/keys/${key("old laptop", furnished)}?${acme}` },
+  { name: "requests", path: () => "/console/requests" },
+  { name: "request", path: ({ requestId }) => `/console/requests/${encodeURIComponent(requestId)}?${acme}` },
+  { name: "tasks", path: () => `/console/tasks?${acme}` },
+  { name: "task", path: ({ taskId }) => `/console/tasks/${encodeURIComponent(taskId)}?${acme}` },
+  { name: "assets", path: () => `/console/assets?${acme}` },
+  { name: "limits", path: () => `/console/limits?${acme}` },
+  { name: "limits-notices", path: () => `/console/limits?tab=notices&${acme}` },
+  { name: "models", path: () => "/console/models" },
+  { name: "model", path: () => "/console/models/gpt-5" },
+  { name: "providers", path: () => "/console/providers" },
+  { name: "provider", path: () => "/console/providers/openai-main" },
+  { name: "provider-down", path: () => "/console/providers/lab-cluster" },
+  { name: "workspaces", path: () => "/console/workspaces" },
+  { name: "workspace", path: () => "/console/workspaces/acme" },
+  { name: "workspace-groups", path: () => "/console/workspaces/acme?tab=groups" },
+  { name: "workspace-members", path: () => "/console/workspaces/acme?tab=members" },
+  { name: "workspace-access", path: () => "/console/workspaces/acme?tab=access" },
+  { name: "workspace-agents", path: () => "/console/workspaces/acme?tab=agents" },
+  { name: "workspace-of-the-file", path: () => "/console/workspaces/platform" },
+  { name: "audit", path: () => `/console/audit?${acme}` },
+  { name: "settings", path: () => "/console/settings" },
+  { name: "settings-users", path: () => "/console/settings?tab=users" },
+  { name: "settings-config", path: () => "/console/settings?tab=config" },
+  { name: "settings-system", path: () => "/console/settings?tab=system" },
+  { name: "usage", path: () => `/console/usage?${acme}` },
+  { name: "profile", path: () => "/console/profile" },
+];
 
 /**
  * Goes to a page as by a link: the program stays, its page changes. In between stands a page that is none, so that what
