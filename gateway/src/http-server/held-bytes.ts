@@ -1,24 +1,29 @@
 import type { Socket } from "bun";
 import { bounds } from "#core/index.ts";
+import type { Pace } from "./pace.ts";
 
 /** What came before its time; the socket is not read while that is too much, or its reader asks for a pause. */
 export class HeldBytes {
+  /** Of the caller, while what it has begun to send is waited for. */
+  readonly pace: Pace;
   readonly #socket: Pick<Socket, "pause" | "resume">;
   #pieces: Buffer[] = [];
   #length = 0;
   #paused = false;
   #closed = false;
 
-  constructor(socket: Pick<Socket, "pause" | "resume">) {
+  constructor(socket: Pick<Socket, "pause" | "resume">, pace: Pace) {
     this.#socket = socket;
+    this.pace = pace;
   }
 
   get isEmpty(): boolean {
     return this.#length === 0;
   }
 
-  get paused(): boolean {
-    return this.#paused;
+  /** Once each turn of the wheel: whether what is waited for comes too slowly. */
+  isSlow(): boolean {
+    return !this.#paused && this.pace.turn();
   }
 
   add(bytes: Buffer): void {

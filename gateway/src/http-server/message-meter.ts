@@ -4,6 +4,10 @@ export interface MessageGuard {
   grows(bytes: number): boolean;
   /** All of it has come. */
   ends(): void;
+  /** What is missing of it comes too slowly: nothing more is read of this connection. */
+  slow(): void;
+  /** Nothing more is read of this connection. */
+  readonly over: boolean;
 }
 
 /**
@@ -11,7 +15,7 @@ export interface MessageGuard {
  * anybody of it.
  */
 export class MessageMeter {
-  readonly #guard: MessageGuard;
+  readonly guard: MessageGuard;
   readonly #head = new Uint8Array(headBytesMax);
   #headLength = 0;
   /** Bytes of the frame that are still to come. */
@@ -20,13 +24,20 @@ export class MessageMeter {
   #bytes = 0;
   /** The frame is the last of a message. */
   #last = false;
+  #inMessage = false;
 
   constructor(guard: MessageGuard) {
-    this.#guard = guard;
+    this.guard = guard;
+  }
+
+  /** A frame or a message has begun and is not whole. */
+  get unfinished(): boolean {
+    return this.#inMessage || this.#headLength > 0 || this.#left > 0;
   }
 
   /** False: the guard has refused a message, and these bytes must not pass. */
   push(bytes: Uint8Array): boolean {
+    if (this.guard.over) return false;
     let at = 0;
     while (at < bytes.length) {
       if (this.#left > 0) {
@@ -50,15 +61,17 @@ export class MessageMeter {
     this.#left = length;
     // Control frames may stand between those of a message, and hold 125 bytes at most.
     if ((first & isControl) !== 0) return true;
+    this.#inMessage = true;
     this.#bytes += length;
     this.#last = (first & isFinal) !== 0;
-    return this.#guard.grows(this.#bytes);
+    return this.guard.grows(this.#bytes);
   }
 
   #end(): void {
+    this.#inMessage = false;
     this.#last = false;
     this.#bytes = 0;
-    this.#guard.ends();
+    this.guard.ends();
   }
 }
 

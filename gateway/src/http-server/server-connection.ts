@@ -44,15 +44,13 @@ export class ServerConnection {
   #lingered = 0;
   #dueAt: number;
   readonly #place: ConnectionPlace;
-  readonly #bodyPace: Pace;
 
   constructor(host: ConnectionHost<ServerConnection>, socket: Socket<ServerConnection>, place: ConnectionPlace) {
     this.#host = host;
     this.#socket = socket;
     this.#place = place;
-    this.input = new HeldBytes(socket);
+    this.input = new HeldBytes(socket, new Pace(bounds.slowSenderMs, host.turnMs));
     place.connection = this;
-    this.#bodyPace = new Pace(bounds.slowSenderMs, host.turnMs);
     // Of one that was reset before it was met there is none.
     this.address = socket.remoteAddress ?? "";
     this.secure = host.secure;
@@ -65,12 +63,12 @@ export class ServerConnection {
     this.#reader = new RequestReader(limits, {
       onHead: (head) => this.#onHead(head),
       onBody: (piece) => {
-        this.#bodyPace.moved(piece.length);
+        this.input.pace.moved(piece.length);
         this.#exchange?.onBody(piece);
       },
       onEnd: () => {
         this.#bodyOver = true;
-        this.#bodyPace.stop();
+        this.input.pace.stop();
         if (this.#phase === "answering") this.#dueAt = never;
         this.#exchange?.onBodyEnd();
       },
@@ -152,7 +150,7 @@ export class ServerConnection {
       this.#host.closing("slow_reader");
       this.cut();
     } else if (this.#dueAt <= now) this.#late();
-    else if (this.#phase === "answering" && !this.input.paused && this.#bodyPace.turn()) this.#slow();
+    else if ((this.#phase === "answering" || this.#phase === "raw") && this.input.isSlow()) this.#slow();
   }
 
   /** Nothing more is begun on it; one on which nothing is answered is closed. */
@@ -172,7 +170,7 @@ export class ServerConnection {
 
   /** The rest of the body is asked for. */
   awaitBody(): void {
-    if (!this.#bodyOver) this.#bodyPace.start();
+    if (!this.#bodyOver) this.input.pace.start();
   }
 
   /** Any answer whose body is whole. `lines`: of the head. */
@@ -385,9 +383,9 @@ export class ServerConnection {
     else this.cut();
   }
 
-  /** The body does not come, or nearly so. */
+  /** The body or the message does not come, or nearly so. */
   #slow(): void {
-    this.#bodyPace.stop();
+    this.input.pace.stop();
     this.#last = true;
     this.#host.closing("slow_sender");
     if (this.#exchange?.onSlow() === true) return;

@@ -108,6 +108,11 @@ export class TunnelExchange implements ServerExchange, Guarded {
   }
 
   onSlow(): boolean {
+    if (this.#raw) {
+      this.#deaf = true;
+      this.#meter?.guard.slow();
+      return true;
+    }
     if (this.#begun) this.#break();
     return this.#begun;
   }
@@ -135,6 +140,9 @@ export class TunnelExchange implements ServerExchange, Guarded {
   onRaw(bytes: Uint8Array): void {
     if (this.#deaf) return;
     this.#deaf = this.#meter?.push(bytes) === false;
+    const { pace } = this.#connection.input;
+    if (this.#meter?.unfinished === true && !this.#deaf) pace.moved(bytes.length);
+    else pace.stop();
     if (!this.#deaf) this.#send(bytes);
   }
 

@@ -23,6 +23,10 @@ export class IncomingMessages implements MessageGuard {
     this.#options = options;
   }
 
+  get over(): boolean {
+    return this.#over;
+  }
+
   grows(bytes: number): boolean {
     if (this.#over) return false;
     this.#arriving = bytes;
@@ -32,7 +36,7 @@ export class IncomingMessages implements MessageGuard {
       this.#refuse(thrown as Failure);
       return false;
     }
-    this.#stopDeadline ??= this.#options.clock.after(bounds.socketMessageMs, () => this.#refuse(tooSlow()));
+    this.#stopDeadline ??= this.#options.clock.after(bounds.socketMessageMs, () => this.#refuse(tooLate()));
     return true;
   }
 
@@ -41,6 +45,10 @@ export class IncomingMessages implements MessageGuard {
     this.#whole.push(this.#arriving);
     this.#wholeBytes += this.#arriving;
     this.#arriving = 0;
+  }
+
+  slow(): void {
+    if (!this.#over) this.#refuse(tooSlow());
   }
 
   /** The session has the oldest. */
@@ -67,6 +75,10 @@ export class IncomingMessages implements MessageGuard {
 }
 
 function tooSlow(): Failure {
+  return new Failure("request_timeout", "The message arrived too slowly.");
+}
+
+function tooLate(): Failure {
   const seconds = bounds.socketMessageMs / 1_000;
   return new Failure("request_timeout", `The message did not arrive within ${seconds} seconds.`);
 }
