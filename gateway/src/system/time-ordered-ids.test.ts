@@ -31,10 +31,14 @@ test("a wall clock that is set back neither repeats nor disorders ids", () => {
 });
 
 test("the first ten characters tell when the id was made", () => {
-  const at = Date.UTC(2026, 6, 1, 12);
-  const text = createIds(new FakeClock(at)).next("").slice(0, 10);
-  const ms = [...text].reduce((sum, c) => sum * 32 + "0123456789ABCDEFGHJKMNPQRSTVWXYZ".indexOf(c), 0);
-  expect(ms).toBe(at);
+  const clock = new FakeClock(Date.UTC(2026, 6, 1, 12));
+  const ids = createIds(clock);
+  for (const passedMs of [0, 1, 1_022, 1, 1, 3_600_000]) {
+    clock.advance(passedMs);
+    const text = ids.next("").slice(0, 10);
+    const ms = [...text].reduce((sum, c) => sum * 32 + "0123456789ABCDEFGHJKMNPQRSTVWXYZ".indexOf(c), 0);
+    expect(ms).toBe(clock.now());
+  }
 });
 
 test("two processes in the same millisecond do not make the same id", () => {

@@ -2,6 +2,7 @@ import type { Clock, Ids } from "#ports/index.ts";
 
 /** Crockford's base32: no I, L, O or U, so that an id can be read aloud. https://www.crockford.com/base32.html */
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+/** Of the time; the last two are a pair, which counts 1,024 milliseconds. */
 const timeCharacters = 10;
 const randomCharacters = 12;
 const counterMax = 1024 * 1024;
@@ -19,6 +20,8 @@ export function createIds(clock: Pick<Clock, "now">): Ids {
   let random = "";
   let randomUsed = 0;
   let lastMs = -1;
+  let lastPairs = -1;
+  let begin = "";
   let time = "";
   let counter = 0;
 
@@ -30,7 +33,12 @@ export function createIds(clock: Pick<Clock, "now">): Ids {
     }
     // A clock that was set back, or a million ids in one millisecond: go on from the last one, never behind it.
     lastMs = nowMs > lastMs ? nowMs : lastMs + 1;
-    time = encodeTime(lastMs);
+    const pairsPassed = Math.floor(lastMs / pairs.length);
+    if (pairsPassed !== lastPairs) {
+      lastPairs = pairsPassed;
+      begin = encode(pairsPassed, timeCharacters - 2);
+    }
+    time = begin + pairs[lastMs % pairs.length];
     counter = 0;
   };
 
@@ -56,10 +64,10 @@ function characterPairs(): readonly string[] {
   return Array.from({ length: 1024 }, (_, i) => `${alphabet[i >>> 5]}${alphabet[i & 31]}`);
 }
 
-function encodeTime(ms: number): string {
-  let rest = ms;
+function encode(number: number, characters: number): string {
+  let rest = number;
   let text = "";
-  for (let i = 0; i < timeCharacters; i++) {
+  for (let i = 0; i < characters; i++) {
     text = `${alphabet[rest % 32]}${text}`;
     rest = Math.floor(rest / 32);
   }
