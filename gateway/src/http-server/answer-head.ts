@@ -1,4 +1,4 @@
-import { FieldLines, type Fields, fieldProblem, type RequestHead } from "#http1/index.ts";
+import { FieldLines, type Fields, type RequestHead } from "#http1/index.ts";
 
 /** Says to whoever waits for it that the body may be sent. */
 export const continueBytes = Buffer.from("HTTP/1.1 100 Continue\r\n\r\n", "latin1");
@@ -37,9 +37,7 @@ export function fieldLine(name: string, value: string): string {
   return lines.of(name, value);
 }
 
-const lines = new FieldLines((name, value) =>
-  ours.has(name) || fieldProblem(name, value) !== null ? "" : `${name}: ${value}\r\n`,
-);
+const lines = new FieldLines((name) => ours.has(name));
 
 /** Of an answer that another server has made. */
 export function fieldLines(fields: Fields): string {

@@ -79,10 +79,13 @@ export function hasToken(fields: Fields, name: string, token: string): boolean {
   return false;
 }
 
-/** Why a field cannot be written; null when it can. */
-export function fieldProblem(name: string, value: string): "name" | "value" | null {
-  if (!knownNames.has(name) && !tokenPattern.test(name)) return "name";
-  return valuePattern.test(value) ? null : "value";
+/** Whether a field of this name can be written. */
+export function isFieldName(name: string): boolean {
+  return tokenPattern.test(name);
+}
+
+export function isFieldValue(value: string): boolean {
+  return valuePattern.test(value);
 }
 
 /** The name that followed `before` the last time, if it stands here again; it is a token, so no colon stands before its end. */

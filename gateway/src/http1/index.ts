@@ -10,7 +10,7 @@
  */
 export { FieldHeaders } from "./field-headers.ts";
 export { FieldLines } from "./field-lines.ts";
-export { type Fields, fieldOf, fieldProblem } from "./fields.ts";
+export { type Fields, fieldOf } from "./fields.ts";
 export type { RequestHead, ResponseHead } from "./heads.ts";
 export { MalformedMessage } from "./malformed.ts";
 export { type HeadLimits, type MessageSink, RequestReader, ResponseReader } from "./message-reader.ts";

@@ -1,5 +1,5 @@
 import { bounds, Failure } from "#core/index.ts";
-import { FieldLines, fieldProblem } from "#http1/index.ts";
+import { FieldLines } from "#http1/index.ts";
 import type { OutboundRequest } from "#ports/index.ts";
 import type { Route } from "./route-table.ts";
 import { refusedUrl } from "./send-failure.ts";
@@ -37,13 +37,12 @@ export function requestHead(
   return `${text}accept-encoding: identity\r\nconnection: keep-alive\r\n\r\n`;
 }
 
-/** Empty for what the connection decides. */
-const lines = new FieldLines((name, value) => {
-  if (ours.has(name.toLowerCase())) return "";
-  const problem = fieldProblem(name, value);
-  if (problem !== null) throw unsendable(problem);
-  return `${name}: ${value}\r\n`;
-});
+const lines = new FieldLines(
+  (name) => ours.has(name.toLowerCase()),
+  (problem) => {
+    throw unsendable(problem);
+  },
+);
 
 /** Path and query as they are; what is not ASCII is written in percent signs, as everywhere. Most requests have one of few. */
 function targetOf(rest: string): string {

@@ -1,0 +1,30 @@
+import { expect, test } from "bun:test";
+import { FieldLines } from "./field-lines.ts";
+
+test("writes each field, and nothing for the connection's own and for what HTTP cannot carry", () => {
+  const refused: string[] = [];
+  const lines = new FieldLines(
+    (name) => name === "host",
+    (problem) => void refused.push(problem),
+  );
+  const written = (["one", "one", "two", "", "a\nb", "two"] as const).map((value) => lines.of("x-name", value));
+  expect(written).toEqual(
+    ["one", "one", "two", "", "a\nb", "two"].map((v) => (v === "a\nb" ? "" : `x-name: ${v}\r\n`)),
+  );
+  expect([lines.of("host", "a"), lines.of("host", "b"), lines.of("bad name", "a")]).toEqual(["", "", ""]);
+  expect(refused).toEqual(["value", "name"]);
+});
+
+test("refuses a name again each time when that throws", () => {
+  const lines = new FieldLines(
+    () => false,
+    (problem) => {
+      throw new Error(problem);
+    },
+  );
+  for (let turn = 0; turn < 2; turn++) {
+    expect(() => lines.of("bad name", "a")).toThrow("name");
+    expect(() => lines.of("x-name", "a\nb")).toThrow("value");
+  }
+  expect(lines.of("x-name", "a")).toBe("x-name: a\r\n");
+});
