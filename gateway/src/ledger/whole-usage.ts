@@ -17,7 +17,7 @@ export function knownMs(ms: number | null): number | null {
 }
 
 function isWhole(usage: Usage): boolean {
-  for (const name of usageClasses) if (!isCount(usage[name])) return false;
+  for (const name in usage) if (!isCount(usage[name as keyof Usage])) return false;
   return true;
 }
 

@@ -37,9 +37,7 @@ export function registerAttemptMetrics(registry: Registry): RecordAttempt {
     const pair = pairs.of(provider === "" ? "none" : `${provider}\n${model}`);
     const outcomes = errorCode === null ? outcome : `${outcome}\n${errorCode}\n${causeOf(entry, fault)}`;
     pair.outcomes.of(outcomes).count++;
-    for (const name of usageClasses) {
-      if (usage[name] > 0) pair.tokens.of(name).count += usage[name];
-    }
+    addUsage(pair.tokens, usage);
     pair.cost.count += entry.costNanoUsd;
     const isCounted = entry.priceVersion !== null || entry.costSource === "vendor";
     if (!isCounted && usageClasses.some((name) => usage[name] > 0)) pair.unpriced.count++;
@@ -48,6 +46,14 @@ export function registerAttemptMetrics(registry: Registry): RecordAttempt {
     if (entry.firstByteMs !== null) pair.firstByte.observe(((entry.startedAfterMs ?? 0) + entry.firstByteMs) / 1000);
     if (entry.overheadMs !== null) overhead.observe(entry.overheadMs / 1000);
   };
+}
+
+/** `in` reads the members of one object faster than a list of their names does. */
+export function addUsage(tokens: Series<keyof Usage, Tally>, usage: Usage): void {
+  for (const each in usage) {
+    const name = each as keyof Usage;
+    if (usage[name] > 0) tokens.of(name).count += usage[name];
+  }
 }
 
 /** Empty: it did not fail, or not at an upstream. */

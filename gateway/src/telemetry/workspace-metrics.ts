@@ -1,6 +1,6 @@
 import { type LedgerEntry, nanoToUsd, type Usage, usageClasses } from "#core/index.ts";
 import type { RequestEnd, RequestOutcome } from "#ports/index.ts";
-import { className } from "./attempt-metrics.ts";
+import { addUsage, className } from "./attempt-metrics.ts";
 import { Gauge, type Registry } from "./prometheus.ts";
 import { Series } from "./series.ts";
 import { registerTallies, type Tally } from "./tally.ts";
@@ -67,7 +67,7 @@ export function registerWorkspaceMetrics(registry: Registry, { max, slugOf }: Wo
       if (workspaceId === "") return;
       const of = all.of(workspaceId);
       of.cost.count += costNanoUsd;
-      for (const name of usageClasses) if (usage[name] > 0) of.tokens.of(name).count += usage[name];
+      addUsage(of.tokens, usage);
     },
     requestEnd({ principal, outcome }) {
       if (principal != null) all.of(principal.workspace.id).requests[outcome].count++;
