@@ -74,7 +74,7 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
     address: arrival.address,
     bodies: arrival.bodies,
     patient: arrival.patient,
-    ...(arrival.openSocket === undefined ? {} : { openSocket: arrival.openSocket }),
+    openSocket: arrival.openSocket,
     seen,
     streams: () => {
       streaming = true;

@@ -1,10 +1,31 @@
-import { type Catalog, Failure, isBlocked, type Model, type Principal } from "#core/index.ts";
+import { type Catalog, Failure, isBlocked, type Model, oncePerObject, type Principal } from "#core/index.ts";
 import { mayCall, whyNot } from "#identity/index.ts";
 
 /** The model asked for and, behind it, its fallbacks; only what the caller may use and what is served. Empty: see `noModel`. */
 export function callableModels(catalog: Catalog, principal: Principal, name: string): readonly Model[] {
   const model = catalog.models.get(name);
-  if (model === undefined || isBlocked(model, principal.scopes) || !mayCall(principal, name)) return [];
+  if (model === undefined) return none;
+  const known = knownModels(principal);
+  let found = known.get(model);
+  if (found === undefined || found.catalog !== catalog) {
+    found = { catalog, models: findModels(catalog, principal, model) };
+    known.set(model, found);
+  }
+  return found.models;
+}
+
+const none: readonly Model[] = [];
+
+/** By principal and model, of which there are new ones with each catalog. */
+const knownModels = oncePerObject((_: Principal) => new WeakMap<Model, KnownModels>());
+
+interface KnownModels {
+  readonly catalog: Catalog;
+  readonly models: readonly Model[];
+}
+
+function findModels(catalog: Catalog, principal: Principal, model: Model): readonly Model[] {
+  if (isBlocked(model, principal.scopes) || !mayCall(principal, model.name)) return none;
   if (model.fallbacks.length === 0) return [model];
   const fallbacks = model.fallbacks.flatMap((fallback) => {
     const found = catalog.models.get(fallback);

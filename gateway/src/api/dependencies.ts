@@ -137,7 +137,7 @@ export interface Exchange {
   /** Says that the answer goes on after it was handed over; the returned function says that it is over. */
   readonly streams: () => () => void;
   /** Absent: this request cannot become a WebSocket. */
-  readonly openSocket?: SocketOpening;
+  readonly openSocket?: SocketOpening | undefined;
   /** Lifts the server's idle time-out for a call that may be silent for long. */
   readonly patient: () => void;
 }

@@ -1,5 +1,6 @@
 import {
   type ApiKey,
+  BoundedMap,
   type Catalog,
   Failure,
   type HeaderReader,
@@ -29,6 +30,9 @@ interface CachedPrincipal {
   readonly principal: Principal;
 }
 
+/** Busy keys whose digest is not worked out for each call. */
+const digestsMax = 1_000;
+
 /**
  * Says who is calling. The secret is digested with the server's pepper and found by digest in a bounded cache or
  * an index, so no comparison depends on how much of a guess was right. A known caller is answered synchronously.
@@ -40,6 +44,8 @@ export class Authenticator {
   readonly #tokens: AccessTokens;
   readonly #cache: KeyCache;
   readonly #principals = new WeakMap<ApiKey, CachedPrincipal>();
+  /** By secret, found by its hash. Whether the key still opens is asked with every call all the same. */
+  readonly #digests = new BoundedMap<string, string>(digestsMax);
   #calls = 0;
 
   constructor(options: AuthenticatorOptions) {
@@ -59,11 +65,14 @@ export class Authenticator {
   authenticate(headers: HeaderReader, address: () => string): Principal | Promise<Principal> {
     const credential = readCredential(headers);
     if (looksLikeAccessToken(credential)) return this.#person(credential, address);
-    const digest = this.#vault.digest(credential);
+    const digest = this.#digests.peek(credential) ?? this.#vault.digest(credential);
     const key = this.#cache.find(digest);
     if (key instanceof Promise) return key.then((found) => this.#admit(found, address));
-    // One hit in 64 refreshes its place in the cache: enough to keep what is used.
-    if (key !== null && (++this.#calls & 63) === 0) this.#cache.touch(digest);
+    // One hit in 64 refreshes its place in the caches: enough to keep what is used.
+    if (key !== null && (++this.#calls & 63) === 0) {
+      this.#cache.touch(digest);
+      this.#digests.set(credential, digest);
+    }
     return this.#admit(key, address);
   }
 
