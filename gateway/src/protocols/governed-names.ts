@@ -7,6 +7,8 @@ export class GovernedNames extends Set<string> {
   /** Folded name → name; looked at only for a name as long as one of them. */
   readonly #folded: ReadonlyMap<string, string>;
   readonly #lengths: readonly boolean[];
+  /** Other names as long as one of them, of bodies before. */
+  readonly #harmless = new Set<string>();
 
   constructor(names: readonly string[]) {
     super(names);
@@ -18,10 +20,14 @@ export class GovernedNames extends Set<string> {
 
   /** The governed name that `name` spells in another way; null for a governed name itself and for any other. */
   variantOf(name: string): string | null {
-    if (this.#lengths[name.length] !== true || this.has(name)) return null;
-    return this.#folded.get(fold(name)) ?? null;
+    if (this.#lengths[name.length] !== true || this.has(name) || this.#harmless.has(name)) return null;
+    const meant = this.#folded.get(fold(name)) ?? null;
+    if (meant === null && this.#harmless.size < harmlessNamesMax) this.#harmless.add(name);
+    return meant;
   }
 }
+
+const harmlessNamesMax = 500;
 
 /** As Go folds: also the long s (U+017F) and the Kelvin sign (U+212A). */
 export function fold(name: string): string {

@@ -1,4 +1,4 @@
-import type { Provider } from "#core/index.ts";
+import { oncePerObject, type Provider } from "#core/index.ts";
 
 /**
  * Whether a request for an account may go to a private address: only to the origins that its operator wrote down, those of the
@@ -7,15 +7,13 @@ import type { Provider } from "#core/index.ts";
  */
 export function mayReachPrivate(provider: Provider, url: string): boolean {
   if (!provider.allowPrivateNetwork) return false;
-  let origins = originsOf.get(provider);
-  if (origins === undefined) {
-    origins = configuredOrigins(provider);
-    originsOf.set(provider, origins);
+  for (const origin of originsOf(provider)) {
+    if (url.startsWith(origin) && endsOrigin.has(url.charAt(origin.length))) return true;
   }
-  return origins.some((origin) => url.startsWith(origin) && endsOrigin.has(url.charAt(origin.length)));
+  return false;
 }
 
-const originsOf = new WeakMap<Provider, readonly string[]>();
+const originsOf = oncePerObject(configuredOrigins);
 const endsOrigin: ReadonlySet<string> = new Set(["/", "?", "#", ""]);
 
 /** As they are written and as URLs are normalized. */

@@ -77,10 +77,10 @@ export class Plan {
     this.#begun = true;
     const ready = this.#order.find((candidate) => this.#isReady(candidate, nowMs));
     this.#problems = this.#problemsNow();
-    if (ready !== null) return this.#takeFirst(ready, "try_first");
+    if (ready !== null) return this.#takeFirst(ready, "try_first", nowMs);
     const unready = this.#untried(({ circuit }) => circuit.trusted) ?? this.#untried(() => true);
     if (unready === null) return this.#stop("stop_all_full");
-    return this.#takeFirst(unready, "try_first_unready");
+    return this.#takeFirst(unready, "try_first_unready", nowMs);
   }
 
   #endAfter({ retry, arrival, contextLength }: Failure): Stop | null {
@@ -168,24 +168,24 @@ export class Plan {
     });
   }
 
-  #takeFirst(candidate: Candidate, code: "try_first" | "try_first_unready"): Selection {
+  #takeFirst(candidate: Candidate, code: "try_first" | "try_first_unready", nowMs: number): Selection {
     this.#begin = candidate;
     this.#beginCode = code;
-    return this.#select(candidate, 0);
+    return this.#select(candidate, 0, nowMs);
   }
 
   #take(candidate: Candidate, waitMs: number, code: Again): Selection {
-    const selection = this.#select(candidate, waitMs);
+    const selection = this.#select(candidate, waitMs, this.#dependencies.clock.monotonic());
     const params = placeIn(this.#attempts, candidate);
     const waits = code === "try_same" || code === "try_same_asked";
     this.#note(waits ? { code, params: { ...params, wait_ms: Math.round(waitMs) } } : { code, params });
     return selection;
   }
 
-  #select(candidate: Candidate, waitMs: number): Selection {
+  #select(candidate: Candidate, waitMs: number, nowMs: number): Selection {
     this.#triedOpen ||= !candidate.circuit.trusted;
     const served = this.#suspects === null ? null : this.#servedBy;
-    const selection = new CountedSelection(candidate, waitMs, served, this.#dependencies.clock);
+    const selection = new CountedSelection(candidate, waitMs, served, this.#dependencies.clock, nowMs);
     this.#attempts++;
     this.#last = { candidate, selection };
     return selection;

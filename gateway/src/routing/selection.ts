@@ -22,7 +22,14 @@ export class CountedSelection {
   #contentMs: number | null = null;
   #ended = false;
 
-  constructor(candidate: Candidate, waitMs: number, served: ((candidate: Candidate) => void) | null, clock: Clock) {
+  /** `nowMs`: monotonic. */
+  constructor(
+    candidate: Candidate,
+    waitMs: number,
+    served: ((candidate: Candidate) => void) | null,
+    clock: Clock,
+    nowMs: number,
+  ) {
     this.model = candidate.model;
     this.deployment = candidate.deployment;
     this.waitMs = waitMs;
@@ -31,7 +38,7 @@ export class CountedSelection {
     this.#clock = clock;
     candidate.tries++;
     this.#probes = !candidate.circuit.trusted;
-    this.#pass = candidate.circuit.begin(clock.monotonic());
+    this.#pass = candidate.circuit.begin(nowMs);
   }
 
   /** The first event or the whole answer has come. */
