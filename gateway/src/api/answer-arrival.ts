@@ -120,7 +120,15 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
     seen.failure = failure;
     response = failed(dependencies, thrown, failure, requestId, dialect());
   }
-  if (!streaming) report();
+  if (streaming) return response;
+  if (request.whenAnswered === undefined) report();
+  else {
+    request.whenAnswered((failure) => {
+      if (failure !== null) logUnexpected(dependencies, failure, requestId);
+      seen.failure ??= failure;
+      report();
+    });
+  }
   return response;
 }
 
@@ -131,11 +139,14 @@ function failed(
   requestId: string,
   dialect: Dialect,
 ): Response {
-  if (failure.code === "internal_error") {
-    dependencies.observer.log("error", "A request ended in an unexpected error.", { requestId, error: failure.cause });
-  }
+  logUnexpected(dependencies, failure, requestId);
   const allow = thrown instanceof MethodNotAllowed ? { allow: thrown.allow } : {};
   return renderFailure(failure, requestId, allow, dialect);
+}
+
+function logUnexpected({ observer }: ApiDependencies, { code, cause }: Failure, requestId: string): void {
+  if (code !== "internal_error") return;
+  observer.log("error", "A request ended in an unexpected error.", { requestId, error: cause });
 }
 
 /**

@@ -1,4 +1,11 @@
-import { type CallSignal, type HeaderReader, type LiveBody, type MemoryOwner, readableOf } from "#core/index.ts";
+import {
+  type CallSignal,
+  type Failure,
+  type HeaderReader,
+  type LiveBody,
+  type MemoryOwner,
+  readableOf,
+} from "#core/index.ts";
 import type { ServerAnswer } from "#http-server/index.ts";
 
 /** A request as endpoints use it: the runtime's own, or one of our server. */
@@ -10,6 +17,8 @@ export interface CallRequest extends Pick<Request, "method" | "url" | "body" | "
   arrived?(): Uint8Array | null;
   /** Whose memory its answer takes until it is read. Absent: the server does not count it. */
   heldFor?(owner: MemoryOwner): void;
+  /** Calls `hear` once, with why the answer did not reach its caller; null: all of it has left. Absent: that cannot be known. */
+  whenAnswered?(hear: (failure: Failure | null) => void): void;
 }
 
 /** What an endpoint answers with: the runtime's own, or what is cheaper to write. */

@@ -1,4 +1,4 @@
-import { type BodySink, Failure, type LiveBody } from "#core/index.ts";
+import { asFailure, type BodySink, Failure, type LiveBody } from "#core/index.ts";
 import { fieldOf, type RequestHead } from "#http1/index.ts";
 import { ServerAnswer } from "./answer.ts";
 import { continueBytes, expectsContinue, fieldLine } from "./answer-head.ts";
@@ -70,9 +70,15 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink {
     else this.#connection.cut();
   }
 
-  onGone(): void {
+  onSent(): void {
+    this.#request.answered(null);
+  }
+
+  onGone(slow: boolean): void {
     if (this.#gone) return;
     this.#gone = true;
+    const why = slow ? "The caller read its answer too slowly." : "The caller went away before its answer had left.";
+    this.#request.answered(new Failure("client_closed", why));
     this.#request.abort();
     void this.#pieces?.cancel().catch(() => {});
     this.#live?.cancel();
@@ -131,8 +137,8 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink {
       this.#connection.unread.owner = this.#request.owner;
       if (answer instanceof ServerAnswer) this.#send(answer);
       else await this.#sendResponse(answer);
-    } catch {
-      this.#connection.answerBroken();
+    } catch (thrown) {
+      this.#break(thrown);
     }
   }
 
@@ -196,8 +202,8 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink {
       ]);
       if (ended) this.#connection.answerWhole(status, lines, first.value);
       else await this.#stream(status, lines, null, pieces, [first.value], second);
-    } catch {
-      this.#connection.answerBroken();
+    } catch (thrown) {
+      this.#break(thrown);
     }
   }
 
@@ -230,11 +236,16 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink {
         if (connection.full) await this.#room();
       }
       this.#pieces = null;
-      if (length !== null && left > 0) connection.answerBroken();
-      else connection.answerEnd();
-    } catch {
-      connection.answerBroken();
+      if (length !== null && left > 0) throw new Error("an answer is shorter than it said");
+      connection.answerEnd();
+    } catch (thrown) {
+      this.#break(thrown);
     }
+  }
+
+  #break(thrown: unknown): void {
+    this.#request.answered(asFailure(thrown));
+    this.#connection.answerBroken();
   }
 
   /** An answer is there: what is left of the body is of no use. */

@@ -30,6 +30,9 @@ export class CallerRequest {
   #dropped = false;
   #stream: ReadableStream<Uint8Array<ArrayBuffer>> | null = null;
   #waiting: (() => void) | null = null;
+  /** What became of its answer: sent (null), or not; undefined: nobody knows yet. */
+  #end: Failure | null | undefined;
+  #onEnd: ((failure: Failure | null) => void) | null = null;
 
   constructor(head: RequestHead, flow: BodyFlow, secure: boolean) {
     this.#head = head;
@@ -41,6 +44,18 @@ export class CallerRequest {
 
   heldFor(owner: MemoryOwner): void {
     this.owner = owner;
+  }
+
+  /** `hear` is called once, with why the answer did not reach its caller; null: all of it has left. */
+  whenAnswered(hear: (failure: Failure | null) => void): void {
+    if (this.#end === undefined) this.#onEnd = hear;
+    else hear(this.#end);
+  }
+
+  answered(failure: Failure | null): void {
+    if (this.#end !== undefined) return;
+    this.#end = failure;
+    this.#onEnd?.(failure);
   }
 
   get method(): string {

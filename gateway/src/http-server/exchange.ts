@@ -11,8 +11,10 @@ export interface ServerExchange {
   onSlow(): boolean;
   /** The caller sends no more: it has gone, though what is written may still reach it. */
   onCallerDone(): void;
-  /** The caller cannot be reached any more. */
-  onGone(): void;
+  /** The whole answer has left. */
+  onSent(): void;
+  /** The caller cannot be reached any more. `slow`: because it read its answer too slowly. */
+  onGone(slow: boolean): void;
   /** What was written has left: there is room for more. */
   onRoom(): void;
   /** Bytes of a connection that speaks another protocol now. */

@@ -32,6 +32,7 @@ export class Outbox {
   #end = false;
   #unsent: Uint8Array = nothing;
   #broken = false;
+  #slow = false;
 
   constructor({ write, pace, onKept = () => {} }: OutboxOptions) {
     this.#write = write;
@@ -127,7 +128,12 @@ export class Outbox {
 
   /** Once each turn of the wheel: whether what waits for the socket is read too slowly. */
   isSlow(): boolean {
-    return this.#unsent.length > 0 && this.#pace.turn();
+    this.#slow = this.#unsent.length > 0 && this.#pace.turn();
+    return this.#slow;
+  }
+
+  get wasSlow(): boolean {
+    return this.#slow;
   }
 
   clear(): void {

@@ -130,7 +130,7 @@ export class ServerConnection {
     this.#outbox.clear();
     this.input.close();
     this.#host.forget(this);
-    exchange?.onGone();
+    exchange?.onGone(this.#outbox.wasSlow);
   }
 
   drained(): void {
@@ -311,6 +311,7 @@ export class ServerConnection {
   /** An answer has left whole. */
   #next(): void {
     this.#answered = false;
+    this.#exchange?.onSent();
     this.#exchange = null;
     if (this.#last) {
       this.#finish();
@@ -349,7 +350,7 @@ export class ServerConnection {
     this.#dueAt = never;
     this.input.resume();
     if (this.#outbox.sent) this.#shutDown();
-    exchange?.onGone();
+    exchange?.onGone(false);
   }
 
   /** Closed before all was read, a caller that still sends might lose what was written (RFC 9112, 9.6). */
@@ -392,7 +393,7 @@ export class ServerConnection {
     const exchange = this.#exchange;
     this.#exchange = null;
     this.#deaf = true;
-    exchange?.onGone();
+    exchange?.onGone(false);
     this.#host.refuseLate(this, "body");
   }
 }

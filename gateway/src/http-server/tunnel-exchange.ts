@@ -123,6 +123,8 @@ export class TunnelExchange implements ServerExchange, Guarded {
     if (this.#raw || this.#begun || !asks || !this.#connection.bodyOver) this.#connection.cut();
   }
 
+  onSent(): void {}
+
   onGone(): void {
     this.#over = true;
     this.#innerSocket.forget(this);

@@ -92,18 +92,23 @@ test("a request that is passed on, such as a sign-in, is refused where its body 
 });
 
 test("a whole answer that its caller does not read ends with the connection", async () => {
+  const ends: (Failure | null)[] = [];
   const { room, pass, port, server } = start({
-    answer: async () => new ServerAnswer(200, {}, new Uint8Array(30_000_000)),
+    answer: async (request) => {
+      request.whenAnswered((failure) => void ends.push(failure));
+      return new ServerAnswer(200, {}, new Uint8Array(30_000_000));
+    },
   });
   const caller = openSocket(port);
   caller.pause();
   caller.write("GET /v1/x HTTP/1.1\r\nhost: a\r\n\r\n");
   await until(() => server.memory.bytes > 0);
   pass(bounds.stalledReaderMs / 1_000 - 2);
-  expect(server.connections).toBe(1);
+  expect([server.connections, ends]).toEqual([1, []]);
   pass(4);
   expect([server.connections, server.memory.bytes]).toEqual([0, 0]);
   expect(room.closings.slow_reader).toBe(1);
+  expect(ends).toMatchObject([{ code: "client_closed", message: "The caller read its answer too slowly." }]);
   caller.reset();
 });
 

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readEnvironment } from "#config/index.ts";
 import { until } from "../../../test/until.ts";
-import { type AccountsGateway, type Behavior, startAccounts } from "../failover/accounts.ts";
+import { openSocket, type RawSocket } from "../edge/raw-socket.ts";
+import { type AccountsGateway, type Behavior, chatOf, startAccounts } from "../failover/accounts.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { aliceKey, type StartedGateway } from "../started-gateway.ts";
 import { Collector } from "./collector.ts";
 
 const collector = new Collector();
@@ -178,5 +181,54 @@ describe("a stream that broke after its start", () => {
     for (let call = 0; call < 6; call++) await (await made.gateway.chat({ ...ask, stream: true })).text();
     const metrics = await (await made.gateway.get("/metrics")).text();
     expect(metrics).toMatch(/sluice_breaker_state\{[^}]*provider="a0"[^}]*\} [12]\n/);
+  });
+});
+
+describe("a whole answer that its caller does not read to its end", () => {
+  const text = "x".repeat(20_000_000);
+  const large: Behavior = () =>
+    Response.json({
+      ...{ id: "c", object: "chat.completion", created: 1, model: "u" },
+      choices: [{ index: 0, message: { role: "assistant", content: text }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 },
+    });
+  const cancelled = 'sluice_requests_total{route="chat",status="200",outcome="cancelled"} 1';
+  const metricsOf = async (gateway: StartedGateway): Promise<string> => (await gateway.get("/metrics")).text();
+
+  /** A caller that reads nothing, once the gateway holds the answer for it. */
+  async function silentCaller(gateway: StartedGateway): Promise<RawSocket> {
+    const body = JSON.stringify(chatOf());
+    const caller = openSocket(gateway.gateway.server.port);
+    caller.pause();
+    caller.write(
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${aliceKey}\r\n` +
+        `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+    await until(async () => /sluice_caller_memory_bytes\{kind="unread"\} [1-9]/.test(await metricsOf(gateway)));
+    return caller;
+  }
+
+  test("is no success in the log and in the metrics where its caller went away", async () => {
+    behave(large);
+    const caller = await silentCaller(made.gateway);
+    expect(await metricsOf(made.gateway)).not.toContain(cancelled);
+    caller.reset();
+    const line = await until(() =>
+      collector.logs.find(({ body, attributes }) => body === "request" && attributes["error"] === "client_closed"),
+    );
+    const message = "The caller went away before its answer had left.";
+    expect(line.attributes).toMatchObject({ route: "chat", status: 200, outcome: "cancelled", message });
+    expect(await metricsOf(made.gateway)).toContain(cancelled);
+  });
+
+  test("is no success where it is read below the minimum rate", async () => {
+    const clock = new FakeClock();
+    await using slow = await startAccounts({ behaviors: [large], clock });
+    const caller = await silentCaller(slow.gateway);
+    for (let passed = 0; passed < 130; passed++) clock.advance(1_000);
+    const metrics = await metricsOf(slow.gateway);
+    expect(metrics).toContain(cancelled);
+    expect(metrics).toContain('sluice_connections_closed_total{cause="slow_reader"} 1');
+    caller.reset();
   });
 });
