@@ -15,7 +15,7 @@ import type { RelayDependencies, RelayOptions } from "./dependencies.ts";
 import { explainCall, explainRefusal } from "./explain-call.ts";
 import { findKeptState, lookUpKeptState } from "./kept-state.ts";
 import { passThrough } from "./pass-through/pass-through.ts";
-import { checkPassedObjects, endedResponse } from "./pass-through/passed-objects.ts";
+import { checkPassedObjects, checkPathObjects, endedResponse } from "./pass-through/passed-objects.ts";
 import { dialectOf, type PassedAsk, type PassedPlace, passedPlace } from "./pass-through/passed-place.ts";
 import { type PassedCall, PassedEstimate } from "./pass-through/passed-price.ts";
 import { askResponseOwner, type StoredResponseCall } from "./stored-responses/stored-responses.ts";
@@ -160,10 +160,14 @@ export class Relay {
     return { failure, headers: {} };
   }
 
-  /** The refusal of a call that the limits would refuse whatever it asks; else null. Nothing is reserved. */
-  async refusedUnread(call: Call): Promise<Refusal | null> {
+  /**
+   * The refusal of a call that its limits, or at a provider's own API the objects of its path, do not allow whatever its body says; else
+   * null. Nothing is reserved.
+   */
+  async refusedUnread(call: Call, place: PassedPlace | null = null): Promise<Refusal | null> {
     try {
       this.#dependencies.admission.check(call.principal, onlyCounts(call.protocol.endpoint));
+      if (place !== null) await checkPathObjects(this.#dependencies, call, place);
       return null;
     } catch (thrown) {
       return this.#notAdmitted(call, thrown);

@@ -40,7 +40,7 @@ export const passThrough: Endpoint = async (dependencies, exchange) => {
   const { protocol } = met;
   const head = { principal, place: met, facts: unread, protocol, bodyWaitMs: 0 };
   if (arriving.isThere && mayBeLarge(exchange.request)) {
-    const refusal = await dependencies.relay.refusedUnread(callOf(exchange, head));
+    const refusal = await dependencies.relay.refusedUnread(callOf(exchange, head), met);
     if (refusal !== null) return refused(exchange, refusal.failure, refusal.headers, protocol);
   }
   try {

@@ -11,7 +11,9 @@ import {
 import { allowsObject } from "#providers/index.ts";
 import { guessFile } from "../attempt/input-guess.ts";
 import { copyHeaders } from "../attempt/request-headers.ts";
+import type { Call } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
+import type { PassedPlace } from "./passed-place.ts";
 import type { PassedCall, PassedField } from "./passed-price.ts";
 
 /**
@@ -20,17 +22,34 @@ import type { PassedCall, PassedField } from "./passed-price.ts";
  */
 export async function checkPassedObjects(dependencies: RelayDependencies, passed: PassedCall): Promise<void> {
   const { call, place, isRead, method, body } = passed;
-  const { provider, target, isShared } = place;
-  if (!isShared || allowsObject(provider, "")) return;
-  const { ids, isList } = pathObjects(target.parts);
-  if (isList && body === null && (method === "GET" || method === "HEAD")) {
+  if (allowsAll(place)) return;
+  if (pathObjects(place.target.parts).isList && body === null && (method === "GET" || method === "HEAD")) {
     const message =
       "This account is shared by several workspaces, so its lists are not passed on. Ask for objects by their ids.";
     throw new Failure("forbidden", message, { param: "path" });
   }
   const { continues, objects = [] } = call.facts;
   const inBody = isRead ? [...(continues === null ? [] : [continues]), ...objects] : unreadObjects(passed);
-  const named: readonly NamedObject[] = ids.length === 0 ? inBody : [...ids.slice(0, 1), ...inBody];
+  await checkOwned(dependencies, call, place, inBody);
+}
+
+/** The same of what the path names alone, before a large body is read. */
+export async function checkPathObjects(dependencies: RelayDependencies, call: Call, place: PassedPlace): Promise<void> {
+  if (!allowsAll(place)) await checkOwned(dependencies, call, place, []);
+}
+
+function allowsAll({ provider, isShared }: PassedPlace): boolean {
+  return !isShared || allowsObject(provider, "");
+}
+
+async function checkOwned(
+  dependencies: RelayDependencies,
+  call: Call,
+  { provider, target }: PassedPlace,
+  inBody: readonly NamedObject[],
+): Promise<void> {
+  const { ids } = pathObjects(target.parts);
+  const named = [...ids.slice(0, 1), ...inBody];
   const asked = named.filter(({ id }) => !allowsObject(provider, id));
   if (asked.length === 0) return;
   const { workspace } = call.principal;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
+import { openSocket } from "../../edge/raw-socket.ts";
 import { aliceKey, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 import { startVendor, type Vendor } from "./vendor.ts";
 
@@ -109,6 +110,22 @@ describe.each(objects)("what was made by POST %s", (path, id, made) => {
     expect(await call("GET", `${path}/${id}`, aliceKey)).toBe(404);
   });
 });
+
+test.each(["files/file-nobodys1", "odd/path-of-NOBODY1"])(
+  "a large body for an object in the path that its workspace does not have is not read (%s)",
+  async (path) => {
+    const before = vendor.received.length;
+    const caller = openSocket(gateway.gateway.server.port);
+    caller.write(
+      `POST /v1/providers/openai/${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${malloryKey}\r\n` +
+        "content-type: application/json\r\ncontent-length: 9000000\r\n\r\n{",
+    );
+    expect(await caller.until("\r\n\r\n")).toStartWith("HTTP/1.1 404 ");
+    expect(await caller.until("There is no object with the id")).toContain('"not_found"');
+    caller.end();
+    expect(vendor.received.length).toBe(before);
+  },
+);
 
 const forms: readonly (readonly [string, string])[] = [
   ["file_id", "file-form12"],
