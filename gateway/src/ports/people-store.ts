@@ -120,8 +120,8 @@ export interface PeopleStore {
     taken: { readonly passkeys: boolean },
     auditSource: AuditSource,
   ): Promise<ConsoleUser>;
-  /** Makes an existing user the first administrator. false: there is an administrator already. */
-  makeFirstAdministrator(userId: string, auditSource: AuditSource): Promise<boolean>;
+  /** Makes an existing user the first administrator. `isNew`: it was made for that. false: there is an administrator already. */
+  makeFirstAdministrator(userId: string, auditSource: AuditSource, isNew?: boolean): Promise<boolean>;
   administratorExists(): Promise<boolean>;
   listMembers(workspaceId: string): Promise<readonly Member[]>;
   /**

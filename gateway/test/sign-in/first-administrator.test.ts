@@ -23,7 +23,11 @@ test("who was made the first administrator by the link signs in with the passwor
   expect(await signsIn(ground, alice.email, password)).toBe(true);
   expect(await people.userByEmail(alice.email)).toMatchObject({ administrator: true, disabled: false });
   const audit = await ground.database.kysely.selectFrom("audit_log").selectAll().execute();
-  expect(audit).toMatchObject([{ actor: alice.email, ip: "192.0.2.1", object: `user ${alice.email}` }]);
+  const entry = { actor: alice.email, ip: "192.0.2.1", object: `user ${alice.email}` };
+  expect(audit).toMatchObject([
+    { ...entry, action: "create" },
+    { ...entry, action: "update" },
+  ]);
   expect(JSON.stringify(audit)).not.toMatch(/argon2|correct horse/);
 });
 
@@ -35,6 +39,8 @@ test("a start that was stopped between the user and the right is made good by th
   expect(await signsIn(ground, alice.email, "the password of the first try")).toBe(false);
   expect(await signsIn(ground, alice.email, password)).toBe(true);
   expect((await people.listUsers(null, null, 9)).data).toHaveLength(1);
+  const audit = await ground.database.kysely.selectFrom("audit_log").select("action").execute();
+  expect(audit).toEqual([{ action: "update" }]);
 });
 
 test("of two that set up at the same moment one governs, and of the other nothing stays", async () => {

@@ -14,11 +14,15 @@ export async function administratorExists(connection: Connection): Promise<boole
 
 export async function makeFirstAdministrator(
   options: PeopleContext,
-  userId: string,
+  { userId, isNew }: { readonly userId: string; readonly isNew: boolean },
   auditSource: AuditSource,
 ): Promise<boolean> {
   return await auditedWrite(options, auditSource, async (under) => {
     if (await administratorExists(under.transaction)) return false;
+    if (isNew) {
+      const user = await userRow(under.transaction, userId);
+      under.log.record("create", `user ${user.email}`, null, userView(user));
+    }
     await makeAdministrator(under, userId);
     return true;
   });

@@ -27,7 +27,8 @@ export function createPeopleStore(dependencies: PeopleOptions): PeopleStore {
     updateUser: (userId, change, auditSource) => updateUser(options, userId, change, auditSource),
     removeUser: (userId, keys, auditSource) => removeUser(options, { userId, keys }, auditSource),
     resetSecondFactor: (userId, taken, auditSource) => resetSecondFactor(options, userId, taken, auditSource),
-    makeFirstAdministrator: (userId, auditSource) => makeFirstAdministrator(options, userId, auditSource),
+    makeFirstAdministrator: (userId, auditSource, isNew = false) =>
+      makeFirstAdministrator(options, { userId, isNew }, auditSource),
     administratorExists: () => administratorExists(kysely),
     listMembers: (workspaceId) => listMembers(kysely, workspaceId),
     setMember: (workspaceId, userId, role, auditSource) =>
