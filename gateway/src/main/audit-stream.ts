@@ -1,6 +1,7 @@
 import { bounds, LastingFault, sleep } from "#core/index.ts";
 import type { Clock, Leadership, Observer, SharedFacts } from "#ports/index.ts";
 import type { TailedAuditEntry } from "#storage/index.ts";
+import { firstStartActor } from "./first-start.ts";
 
 export interface AuditStreamOptions {
   readonly entriesAfter: (
@@ -20,7 +21,8 @@ const dayMs = 86_400_000;
 /**
  * Writes each entry of the audit log to the log, and so to the collector, whichever process made it: one process of the
  * installation reads them in their order. Entries may be written twice when that process ends between writing and marking,
- * and never left out. Without a mark it begins with those of the last day. Returns its own end.
+ * and never left out; those of the first start are one line. Without a mark it begins with those of the last day. Returns its
+ * own end.
  */
 export function startAuditStream(options: AuditStreamOptions): () => Promise<void> {
   const { clock, observer, leadership } = options;
@@ -51,10 +53,18 @@ async function writeNew({ entriesAfter, facts, clock, observer }: AuditStreamOpt
     const entries = await entriesAfter(from, bounds.auditStreamRows);
     const last = entries.at(-1);
     if (last === undefined || signal.aborted) return;
-    for (const entry of entries) observer.log("info", "audit", fieldsOf(entry));
+    const own = entries.filter(({ actor }) => actor === firstStartActor);
+    if (own.length > 0) observer.log("info", "audit", sumOf(own));
+    for (const entry of entries) if (entry.actor !== firstStartActor) observer.log("info", "audit", fieldsOf(entry));
     from = { seq: last.seq };
     await facts.write(markName, String(last.seq));
   }
+}
+
+/** A new installation makes many objects at once, and nobody did it: they are one line. */
+function sumOf(entries: readonly TailedAuditEntry[]): Readonly<Record<string, unknown>> {
+  const objects = [...new Set(entries.map(({ object }) => object))];
+  return { event: "audit", auditId: entries.at(-1)?.seq, actor: firstStartActor, action: "create", objects };
 }
 
 function fieldsOf({ seq, at, before, after, ...entry }: TailedAuditEntry): Readonly<Record<string, unknown>> {

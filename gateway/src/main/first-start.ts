@@ -6,7 +6,9 @@ import { keySecretBytes, makeKeySecret } from "#identity/index.ts";
 import type { ControlStore, StoredWorkspace } from "#ports/index.ts";
 import { catalogueData, type ProviderKind, priceSource, providerKind } from "#providers/index.ts";
 
-const auditSource = { actor: "first start", ip: null };
+/** Who makes the installation's own first objects, in the audit log. */
+export const firstStartActor = "first start";
+const auditSource = { actor: firstStartActor, ip: null };
 
 /** Provider keys of the environment, as the banner names them. */
 export interface StarterProviders {
