@@ -9,7 +9,6 @@ import { randomBytes } from "node:crypto";
 import type { ConfigWatch, Environment } from "#config/index.ts";
 import { fileState, isLoopbackHost } from "#config/index.ts";
 import { bounds } from "#core/index.ts";
-import type { ApplyReport } from "#ports/index.ts";
 import {
   createLeases,
   dataPaths,
@@ -22,7 +21,7 @@ import { letGo, systemClock } from "#system/index.ts";
 import { createWorkerLink, processChannel, type WorkerLink } from "#workers/index.ts";
 import { CannotStart } from "./main/cannot-start.ts";
 import { startCertificate } from "./main/certificate.ts";
-import { applyAtStart, logRemovals, watchConfig } from "./main/config-source.ts";
+import { type AppliedConfig, applyAtStart, logConfigWarnings, watchConfig } from "./main/config-source.ts";
 import { type Control, openControl } from "./main/control.ts";
 import { Ending } from "./main/ending.ts";
 import { starterProviders } from "./main/first-start.ts";
@@ -93,19 +92,17 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
     await keepToOneBlobFolder(environment, control);
     processes = await openProcesses({ ...options, control });
     let state = "";
-    let appliedAtStart: ApplyReport = [];
+    let appliedAtStart: AppliedConfig = { report: [], warnings: [] };
     let refused: string | null = null;
     if (environment.configFile !== null) {
       state = await fileState(environment.configFile);
       const { variables } = options;
       shared = sharedConfig({ file: environment.configFile, environment, control, processes, variables });
-      if (shared === null)
-        ({ report: appliedAtStart, refused } = await applyAtStart(environment.configFile, {
-          ...control,
-          environment,
-          variables,
-        }));
-      else {
+      if (shared === null) {
+        const applied = await applyAtStart(environment.configFile, { ...control, environment, variables });
+        appliedAtStart = applied;
+        ({ refused } = applied);
+      } else {
         await shared.start();
         ({ refused } = shared);
       }
@@ -141,7 +138,7 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
     const refreshed = () => gateway.catalog.refresh();
     if (shared !== null) watch = shared.watch(gateway.observer, refreshed);
     else if (environment.configFile !== null) {
-      logRemovals(gateway.observer, appliedAtStart);
+      logConfigWarnings(gateway.observer, appliedAtStart);
       if (refused !== null) gateway.observer.configReload("refused", refused);
       watch = watchConfig(environment.configFile, {
         environment,

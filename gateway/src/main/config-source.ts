@@ -1,7 +1,15 @@
 import type { Variables } from "#config/index.ts";
-import { ConfigInvalid, type ConfigWatch, type Environment, loadConfigFile, watchConfigFile } from "#config/index.ts";
+import {
+  ConfigInvalid,
+  type ConfigWatch,
+  type Environment,
+  loadConfigFile,
+  problemLine,
+  watchConfigFile,
+} from "#config/index.ts";
 import type { ApplyReport, Clock, ControlStore, Observer } from "#ports/index.ts";
 import { ConfigConflict } from "#storage/index.ts";
+import { configWarnings } from "./config-warnings.ts";
 import type { Control } from "./control.ts";
 import { kindCheck } from "./kind-check.ts";
 
@@ -20,6 +28,13 @@ interface Applying {
   readonly environment: Pick<Environment, "configPrune">;
   readonly variables: Variables;
   readonly controlStore: ControlStore;
+  readonly clock: Pick<Clock, "now">;
+}
+
+/** What became of a config file, and a line for each of its settings that is valid and cannot work. */
+export interface AppliedConfig {
+  readonly report: ApplyReport;
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -28,16 +43,16 @@ interface Applying {
  */
 export async function applyAtStart(
   file: string,
-  options: Applying & Pick<Control, "facts" | "clock">,
-): Promise<{ readonly report: ApplyReport; readonly refused: string | null }> {
+  options: Applying & Pick<Control, "facts">,
+): Promise<AppliedConfig & { readonly refused: string | null }> {
   const { facts, clock } = options;
   try {
-    const report = await applyConfigFile(file, options);
+    const applied = await applyConfigFile(file, options);
     await facts.write(appliedFact, new Date(clock.now()).toISOString());
-    return { report, refused: null };
+    return { ...applied, refused: null };
   } catch (thrown) {
     if (!isRefusal(thrown) || (await facts.read(appliedFact)) === null) throw thrown;
-    return { report: [], refused: refusalText(thrown) };
+    return { report: [], warnings: [], refused: refusalText(thrown) };
   }
 }
 
@@ -53,17 +68,22 @@ export function refusalText(refusal: ConfigInvalid | ConfigConflict): string {
 }
 
 /** Applies the config file once. Throws ConfigInvalid or ConfigConflict; then nothing was changed. */
-async function applyConfigFile(file: string, { environment, variables, controlStore }: Applying): Promise<ApplyReport> {
-  const { config } = await loadConfigFile(file, variables, [kindCheck]);
-  return await controlStore.apply(config, `file ${file}`, { refuseLargeRemovals: !environment.configPrune });
+async function applyConfigFile(
+  file: string,
+  { environment, variables, controlStore, clock }: Applying,
+): Promise<AppliedConfig> {
+  const { config, warnings } = await loadConfigFile(file, variables, [kindCheck], configWarnings(clock.now()));
+  const report = await controlStore.apply(config, `file ${file}`, { refuseLargeRemovals: !environment.configPrune });
+  return { report, warnings: warnings.map((warning) => problemLine(warning)) };
 }
 
-/** Logs what the file no longer declares at `warn`, by name. */
-export function logRemovals(observer: Pick<Observer, "log">, report: ApplyReport): void {
+/** Logs at `warn` what the file no longer declares, by name, and each setting of it that cannot work. */
+export function logConfigWarnings(observer: Pick<Observer, "log">, { report, warnings }: AppliedConfig): void {
   const objects = report.flatMap(({ action, text }) =>
     action === "suspend" || action === "release" || action === "remove" ? [text] : [],
   );
   if (objects.length > 0) observer.log("warn", "the config file no longer declares objects", { objects });
+  for (const problem of warnings) observer.log("warn", "the config file has a setting that cannot work", { problem });
 }
 
 /** Re-applies the config file when it changes and at SIGHUP. An invalid file changes nothing and says why. */
@@ -71,14 +91,14 @@ export function watchConfig(file: string, options: ConfigSourceOptions): ConfigW
   const { observer } = options;
   const reload = async (): Promise<void> => {
     try {
-      const report = await applyConfigFile(file, options);
-      if (report.length === 0) {
-        observer.configReload("unchanged", file);
-        return;
+      const applied = await applyConfigFile(file, options);
+      const { report } = applied;
+      if (report.length === 0) observer.configReload("unchanged", file);
+      else {
+        await options.applied();
+        observer.configReload("applied", report.map(({ text }) => text).join("; "));
       }
-      await options.applied();
-      observer.configReload("applied", report.map(({ text }) => text).join("; "));
-      logRemovals(observer, report);
+      logConfigWarnings(observer, applied);
     } catch (thrown) {
       if (!isRefusal(thrown)) throw thrown;
       observer.configReload("refused", refusalText(thrown));

@@ -5,14 +5,16 @@ import {
   type Environment,
   fileState,
   loadConfigFile,
+  problemLine,
   type Variables,
   watchConfigFile,
 } from "#config/index.ts";
 import { bounds } from "#core/index.ts";
-import type { ApplyReport, KeptLease, Observer } from "#ports/index.ts";
+import type { KeptLease, Observer } from "#ports/index.ts";
 import type { ConfigConflict } from "#storage/index.ts";
 import { CannotStart } from "./cannot-start.ts";
-import { isRefusal, logRemovals, refusalText } from "./config-source.ts";
+import { type AppliedConfig, isRefusal, logConfigWarnings, refusalText } from "./config-source.ts";
+import { configWarnings } from "./config-warnings.ts";
 import type { Control } from "./control.ts";
 import { kindCheck } from "./kind-check.ts";
 import type { Processes } from "./processes.ts";
@@ -56,7 +58,7 @@ export class SharedConfig {
   /** Refused before there was anybody to be told. */
   #refused: string | null = null;
   /** Applied before there was a log. */
-  #removedAtStart: ApplyReport = [];
+  #appliedAtStart: AppliedConfig = { report: [], warnings: [] };
 
   constructor(options: SharedConfigOptions) {
     this.#options = options;
@@ -107,7 +109,7 @@ export class SharedConfig {
   /** Null: it is refused, and what was applied before stays in force. */
   async #loadAtStart(): Promise<ConfigFile | null> {
     try {
-      return await this.#load();
+      return (await this.#load()).config;
     } catch (thrown) {
       if (!isRefusal(thrown) || !(await this.#mayGoOn(thrown))) throw thrown;
       this.#refuse(thrown);
@@ -134,7 +136,7 @@ export class SharedConfig {
   watch(observer: Observer, refresh: () => Promise<void>): ConfigWatch {
     const { file, control, processes } = this.#options;
     this.#observer = observer;
-    logRemovals(observer, this.#removedAtStart);
+    logConfigWarnings(observer, this.#appliedAtStart);
     this.#refresh = refresh;
     if (this.#refused !== null) observer.configReload("refused", this.#refused);
     else if (this.#differs !== null) this.#tellOther(this.#differs);
@@ -167,7 +169,7 @@ export class SharedConfig {
   /** False: the lease was lost before anything was applied. */
   async #apply(): Promise<boolean> {
     const { file, control, environment } = this.#options;
-    const config = await this.#load();
+    const { config, warnings } = await this.#load();
     const lease = this.#lease;
     if (lease === null || !lease.isHeld) return false;
     const report = await control.controlStore.apply(config, `file ${file}`, {
@@ -175,8 +177,9 @@ export class SharedConfig {
     });
     const applied: Applied = { by: lease.owner, fence: lease.fence, digest: this.#digestOf(config) };
     await control.facts.write(fact, JSON.stringify(applied));
-    if (this.#observer === null) this.#removedAtStart = report;
-    else logRemovals(this.#observer, report);
+    const outcome = { report, warnings: warnings.map((warning) => problemLine(warning)) };
+    if (this.#observer === null) this.#appliedAtStart = outcome;
+    else logConfigWarnings(this.#observer, outcome);
     if (report.length === 0) this.#observer?.configReload("unchanged", file);
     else {
       await this.#refresh();
@@ -188,7 +191,7 @@ export class SharedConfig {
   /** Another process applies its file: it is asked to look now, and for a while it may still be about to get this content. */
   async #compare(): Promise<void> {
     const { file, control, processes } = this.#options;
-    const digest = this.#digestOf(await this.#load());
+    const digest = this.#digestOf((await this.#load()).config);
     processes.broadcast.send("config", "");
     const endMs = control.clock.monotonic() + bounds.configElsewhereMs;
     for (;;) {
@@ -238,8 +241,9 @@ export class SharedConfig {
     return text === null ? null : (JSON.parse(text) as Applied);
   }
 
-  async #load() {
-    return (await loadConfigFile(this.#options.file, this.#options.variables, [kindCheck])).config;
+  #load() {
+    const { file, variables, control } = this.#options;
+    return loadConfigFile(file, variables, [kindCheck], configWarnings(control.clock.now()));
   }
 
   #digestOf(config: object): string {

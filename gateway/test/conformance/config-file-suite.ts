@@ -57,10 +57,10 @@ async function followed(ground: StoreGround, { configPrune }: { readonly configP
   const folder = mkdtempSync(join(tmpdir(), "sluice-config-"));
   const file = join(folder, "sluice.yaml");
   const readings: { result: string; detail: string }[] = [];
-  const warnings: { level: LogLevel; objects: unknown }[] = [];
+  const warnings: { level: LogLevel; objects: unknown; problem: unknown }[] = [];
   const observer: Observer = {
     ...silentObserver,
-    log: (level, _message, fields) => void warnings.push({ level, objects: fields?.["objects"] }),
+    log: (level, _message, { objects, problem } = {}) => void warnings.push({ level, objects, problem }),
     configReload: (result, detail) => void readings.push({ result, detail }),
   };
   writeFileSync(file, "");
@@ -127,6 +127,23 @@ export function configFileSuite(name: string, make: StoreGroundFactory): void {
       expect((await config.write("workspaces: []\nproviders: []\n"))?.result).toBe("refused");
       expect(await rows(ground)).toEqual(before);
       expect((await config.write(whole))?.result).toBe("unchanged");
+    });
+
+    test("warns of what is valid and cannot work, once at each reading", async () => {
+      await using ground = await make();
+      await using config = await followed(ground, { configPrune: true });
+      const local = '  - { id: local, kind: openai-compatible, base_url: "http://127.0.0.1:11434/v1" }\n';
+      for (const [text, result] of [
+        [`providers:\n${local}`, "applied"],
+        [`# The same.\nproviders:\n${local}`, "unchanged"],
+      ] as const) {
+        config.warnings.length = 0;
+        expect((await config.write(text))?.result).toBe(result);
+        expect(config.warnings).toMatchObject([{ level: "warn", problem: expect.stringContaining("127.0.0.1") }]);
+      }
+      config.warnings.length = 0;
+      await config.write("providers: []\n");
+      expect(config.warnings.map(({ problem }) => problem)).toEqual([undefined]);
     });
 
     test("suspends what a file no longer declares, and resumes it as it was", async () => {
