@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
+import type { Clock } from "#ports/index.ts";
 import { until } from "../../../../test/until.ts";
 import { silentObserver } from "../../../test/conformance/store-ground.ts";
 import { MovedClock } from "../../../test/moved-clock.ts";
@@ -56,5 +57,47 @@ await onPostgres("the watch of a PostgreSQL server", () => {
     await watch.close();
     ground.database.breaker?.close();
     expect(await question()).not.toEqual([]);
+  });
+
+  test("asks once on a connection that several looks have waited for", async () => {
+    const timers = new Map<number, () => void>();
+    const clock: Clock = {
+      now: () => 0,
+      monotonic: () => 0,
+      after(ms, act) {
+        timers.set(ms, act);
+        return () => void timers.delete(ms);
+      },
+    };
+    const strike = async (ms: number): Promise<void> => {
+      const act = await until(() => timers.get(ms));
+      timers.delete(ms);
+      act();
+    };
+    const { promise: opening, resolve: open } = Promise.withResolvers<ServerSession>();
+    let asked = 0;
+    const answer = Promise.withResolvers<readonly unknown[]>();
+    const run = async () => {
+      asked++;
+      return await answer.promise;
+    };
+    const { database } = ground;
+    const watch = watchPostgres({
+      database: { ...database, openSession: () => opening },
+      clock,
+      observer: silentObserver,
+    });
+    for (let look = 1; look <= 2; look++) {
+      await strike(bounds.postgresPingMs);
+      await strike(bounds.postgresPingMsMax);
+    }
+    await strike(bounds.postgresPingMs);
+    open({ onNotice: () => undefined, onEnd: () => undefined, isOver: false, end: async () => undefined, run });
+    await until(() => asked > 0);
+    await new Promise(setImmediate);
+    expect(asked).toBe(1);
+    answer.resolve([{ reading: "off", schema: null }]);
+    await watch.close();
+    database.breaker?.close();
   });
 });

@@ -69,9 +69,10 @@ class PostgresWatch implements DatabaseWatch {
     const { breaker } = this.#options.database;
     const answersBefore = breaker?.answers;
     const late = Promise.withResolvers<null>();
+    let isWaiting = true;
     const unbook = this.#options.clock.after(bounds.postgresPingMsMax, () => late.resolve(null));
     try {
-      const asked = this.#ask();
+      const asked = this.#ask(() => isWaiting);
       const answer = (await Promise.race([asked, late.promise])) ?? (await atLast(asked));
       if (this.#closed) return;
       if (answer !== null) await this.#answered(answer);
@@ -86,12 +87,16 @@ class PostgresWatch implements DatabaseWatch {
       if (isFull(thrown)) this.#tell("the database has no connection left for this process");
       else this.#unreachable("it refuses connections");
     } finally {
+      isWaiting = false;
       unbook();
     }
   }
 
-  async #ask(): Promise<Answer> {
-    const [row] = await (await this.#connected()).run(`
+  async #ask(isWaiting: () => boolean): Promise<Answer> {
+    const session = await this.#connected();
+    // Of all looks that waited for a connection, the last one asks on it.
+    if (!isWaiting()) throw new Error("nobody waits for the answer any more");
+    const [row] = await session.run(`
       select current_setting('transaction_read_only') as reading,
         (select count(*) || ' ' || max(name) from migrations) as schema`);
     const { reading, schema } = row as { readonly reading: string; readonly schema: string | null };
