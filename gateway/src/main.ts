@@ -127,6 +127,7 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
       directory,
       version: options.version,
       revision: options.revision,
+      variables: options.variables,
       configRefused: refused !== null,
       randomToken: () => randomBytes(32).toString("base64url"),
       onSetUp: () => secrets.remove(),

@@ -123,6 +123,9 @@ export const configViewSchema = z.object({
   text: z.string().nullable().describe("As it stands, with what looks like a secret redacted."),
   manages: z.array(z.object({ kind: z.string(), names: z.array(z.string()), more: count })),
   last_reload: z.object({ at, result: z.enum(["applied", "unchanged", "refused"]), detail: z.string() }).nullable(),
+  warnings: z
+    .array(z.string())
+    .describe("A line for each setting in it that is valid and cannot work, as `sluice check` prints them."),
   as_file: z
     .string()
     .describe("Everything there is, as a config file; a name of the environment stands for each secret."),

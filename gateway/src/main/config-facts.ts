@@ -1,21 +1,25 @@
 import { readFile } from "node:fs/promises";
 import type { ConfigFacts } from "#admin/index.ts";
-import { redactedSource } from "#config/index.ts";
+import { loadConfigFile, problemLine, redactedSource, type Variables } from "#config/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 import { settingIsShown } from "#providers/index.ts";
+import { configWarnings } from "./config-warnings.ts";
+import { kindCheck } from "./kind-check.ts";
 
 /** What the console shows of the config file: its text without secrets, and how its last reading went. */
 export class ConfigFile implements ConfigFacts {
   readonly path: string | null;
   readonly #clock: Clock;
+  readonly #variables: Variables;
   #last: ReturnType<ConfigFacts["lastReload"]> = null;
   /** When the file was last read and not refused; 0: not since the start. */
   #lastGoodAt: number;
 
   /** `isApplied`: the start has applied it. */
-  constructor(path: string | null, clock: Clock, isApplied = true) {
+  constructor(path: string | null, clock: Clock, variables: Variables, isApplied = true) {
     this.path = path;
     this.#clock = clock;
+    this.#variables = variables;
     this.#lastGoodAt = isApplied ? clock.now() : 0;
   }
 
@@ -25,6 +29,17 @@ export class ConfigFile implements ConfigFacts {
       return await redactedSource(await readFile(this.path, "utf8"), settingIsShown);
     } catch {
       return null;
+    }
+  }
+
+  async warnings(): Promise<string[]> {
+    if (this.path === null) return [];
+    try {
+      const warn = configWarnings(this.#clock.now());
+      const { warnings } = await loadConfigFile(this.path, this.#variables, [kindCheck], warn);
+      return warnings.map((warning) => problemLine(warning));
+    } catch {
+      return [];
     }
   }
 

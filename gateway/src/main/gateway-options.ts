@@ -1,5 +1,5 @@
 import type { ApiServer } from "#api/index.ts";
-import type { Environment } from "#config/index.ts";
+import type { Environment, Variables } from "#config/index.ts";
 import type { Setup } from "#identity/index.ts";
 import type { ExplainStore, Journal, Observer } from "#ports/index.ts";
 import type { ExplainWriter, JournalDirectory, KeptExplainer, openReports, startDrain } from "#storage/index.ts";
@@ -49,6 +49,8 @@ export interface GatewayOptions {
   readonly version: string;
   /** As in ServeOptions; left out: `unknown`. */
   readonly revision?: string;
+  /** What the config file may name. */
+  readonly variables?: Variables;
   /** The config file was refused at the start; what was applied before is in force. */
   readonly configRefused?: boolean;
   readonly randomToken: () => string;

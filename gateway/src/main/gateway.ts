@@ -80,7 +80,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...{ clock, metrics },
     ...(telemetry === null ? {} : { exported: telemetry }),
   });
-  const configFile = new ConfigFile(environment.configFile, clock, options.configRefused !== true);
+  const configFile = new ConfigFile(
+    environment.configFile,
+    clock,
+    options.variables ?? {},
+    options.configRefused !== true,
+  );
   const tail = new RequestTail({ clock, controlStore, catalog: () => catalog.current });
   const observer = guardedObserver(tail.before(guardedObserver(configFile.before(guardedObserver(told)))));
   telemetry?.tellTo(observer);

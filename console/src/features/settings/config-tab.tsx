@@ -62,6 +62,12 @@ function FileSection({ view, path }: { readonly view: ConfigView; readonly path:
         {view.last_reload?.result === "refused" && (
           <CodeBlock code={view.last_reload.detail} label={t("settings.config.problem")} wrap />
         )}
+        {view.warnings.length > 0 && (
+          <>
+            <Text fz="sm">{t("settings.config.warnings")}</Text>
+            <CodeBlock code={view.warnings.join("\n")} label={t("settings.config.warnings")} wrap />
+          </>
+        )}
       </Section>
       <Section
         title={t("settings.config.manages")}

@@ -58,12 +58,9 @@ export const settings = {
     path: "Path",
     copyPath: "Copy path",
     lastReload: "Last reload",
-    result: {
-      applied: "Applied",
-      unchanged: "Unchanged",
-      refused: "Refused",
-    },
+    result: { applied: "Applied", unchanged: "Unchanged", refused: "Refused" },
     problem: "what is wrong with it",
+    warnings: "Valid, but these settings cannot work:",
     manages: "What it manages",
     managesNothing: "Nothing yet.",
     kinds: {

@@ -67,6 +67,7 @@ export const settings: Translation<typeof english> = {
       refused: "已拒绝",
     },
     problem: "错误详情",
+    warnings: "配置文件有效，但以下设置无法生效：",
     manages: "管理的内容",
     managesNothing: "暂无。",
     kinds: {

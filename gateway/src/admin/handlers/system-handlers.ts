@@ -10,6 +10,7 @@ export interface ConfigFacts {
   /** The text without secrets; null when it cannot be read. */
   text(): Promise<string | null>;
   lastReload(): ConfigView["last_reload"];
+  warnings(): Promise<ConfigView["warnings"]>;
 }
 
 /** What is known of the running gateway: of the process, or of all workers together. */
@@ -64,6 +65,7 @@ export function systemHandlers(
           more: Math.max(0, names.length - namesMax),
         })),
         last_reload: dependencies.configFacts.lastReload(),
+        warnings: await dependencies.configFacts.warnings(),
         as_file: `${note}${stringify(config, { lineWidth: 120 })}`,
       };
     },
