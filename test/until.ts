@@ -1,20 +1,21 @@
 /** How long a test waits for what must come. A machine that is busy with other work gets there late, and that is no fault. */
 export const patienceMs = 100_000;
 
-/** It asks often at first, and less and less often. */
-const turnsOfOnePace = 10;
+/** Asking takes the processor from what is waited for: the longer the wait, the longer the rest between two questions. */
+const shareOfWait = 0.125;
 const restMsMax = 50;
 
 type Missing = null | undefined | false;
 
 /** Waits until `probe` gives anything but null, undefined and false, and resolves to it. */
 export async function until<Found>(probe: () => Promise<Found | Missing> | Found | Missing): Promise<Found> {
-  const endMs = performance.now() + patienceMs;
-  for (let turn = 0; ; turn++) {
+  const startMs = performance.now();
+  for (;;) {
     const found = await probe();
     if (found !== null && found !== undefined && found !== false) return found;
-    if (performance.now() > endMs) throw new Error(`Not within ${patienceMs} ms: ${probe}`);
-    await Bun.sleep(Math.min(1 + turn / turnsOfOnePace, restMsMax));
+    const waitedMs = performance.now() - startMs;
+    if (waitedMs > patienceMs) throw new Error(`Not within ${patienceMs} ms: ${probe}`);
+    await Bun.sleep(Math.min(1 + waitedMs * shareOfWait, restMsMax));
   }
 }
 

@@ -32,7 +32,7 @@ export const shortKillLoop: KillLoopOptions = {
   calls: 300,
   finished: 110,
   seconds: 0,
-  clients: 24,
+  clients: 12,
   abortShare: 0.15,
   killAfterMs: [500, 1_200],
   seed: 1,
@@ -129,7 +129,7 @@ if (import.meta.main) {
   const { values } = parseArgs({
     options: {
       seconds: { type: "string", default: "300" },
-      clients: { type: "string", default: String(shortKillLoop.clients) },
+      clients: { type: "string", default: "24" },
       aborts: { type: "string", default: String(shortKillLoop.abortShare) },
       "kill-min": { type: "string", default: String(shortKillLoop.killAfterMs[0]) },
       "kill-max": { type: "string", default: String(shortKillLoop.killAfterMs[1]) },

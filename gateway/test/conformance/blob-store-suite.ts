@@ -233,7 +233,7 @@ function memoryTests(make: BlobGroundFactory): void {
     const size = 50 * megabyte;
     const piece = blobBytes(65_536);
     let hash = "";
-    const written = await leastHeld(40, async (look) => {
+    const written = await leastHeld(160, async (look) => {
       let sent = 0;
       const source = new ReadableStream<Uint8Array>(
         {
@@ -249,7 +249,7 @@ function memoryTests(make: BlobGroundFactory): void {
       hash = (await ground.blobStore.put(source, size, never)).hash;
     });
     expect(written).toBeLessThan(2 * megabyte);
-    const read = await leastHeld(20, async (look) => {
+    const read = await leastHeld(40, async (look) => {
       let bytes = 0;
       for await (const part of (await ground.blobStore.read(hash, 0, size)) ?? []) {
         bytes += part.length;

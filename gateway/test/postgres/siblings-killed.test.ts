@@ -37,7 +37,7 @@ await onPostgres("siblings on one data directory", () => {
       const alive = await startGateway({ config, env });
       try {
         const loads = [dead, alive].map(
-          ({ url }, n) => new KillLoad([url], { clients: 6, abortShare: 0.15, seed: n + 1 }),
+          ({ url }, n) => new KillLoad([url], { clients: 3, abortShare: 0.15, seed: n + 1 }),
         );
         const loaded = loads.map((load) => load.run());
         const more = async (load: KillLoad | undefined, calls: number) => {

@@ -10,7 +10,8 @@ export interface Callers {
   stop(): Promise<readonly string[]>;
 }
 
-const request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+/** Its answer takes a moment: a call is under way all the time, and few are made in that time. */
+const request = "GET /soon HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 /**
  * Callers that never rest: some open a connection for each call, some say nothing on a new one for a while, and some keep theirs

@@ -131,7 +131,8 @@ function twoWorkers(): void {
     const call = async (): Promise<void> => {
       while (rolling) {
         try {
-          const answer = await chat(gateway.url, { key: keys.main, script: { tokens: 1 } });
+          // An upstream that takes its time: calls are under way at every moment, and leave the processor to the workers.
+          const answer = await chat(gateway.url, { key: keys.main, script: { tokens: 1, latency_ms: 40 } });
           const text = await answer.text();
           if (answer.status !== 200) failures.push(text);
         } catch (thrown) {

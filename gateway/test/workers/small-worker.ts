@@ -72,6 +72,7 @@ function open(at: number, reusePort: boolean) {
       calls++;
       const { pathname } = new URL(request.url);
       if (pathname === "/die") process.kill(process.pid, "SIGKILL");
+      if (pathname === "/soon") await new Promise<void>((resolve) => void systemClock.after(10, resolve));
       if (pathname === "/print") console.error("x".repeat(50_000));
       if (pathname === "/totals") return Response.json(await link.totals());
       const headers: Record<string, string> = departing ? { connection: "close" } : {};
