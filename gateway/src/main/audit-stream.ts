@@ -54,7 +54,8 @@ async function writeNew({ entriesAfter, facts, clock, observer }: AuditStreamOpt
     const last = entries.at(-1);
     if (last === undefined || signal.aborted) return;
     const own = entries.filter(({ actor }) => actor === firstStartActor);
-    if (own.length > 0) observer.log("info", "audit", sumOf(own));
+    const lastOwn = own.at(-1);
+    if (lastOwn !== undefined) observer.log("info", "audit", sumOf(own, lastOwn));
     for (const entry of entries) if (entry.actor !== firstStartActor) observer.log("info", "audit", fieldsOf(entry));
     from = { seq: last.seq };
     await facts.write(markName, String(last.seq));
@@ -62,9 +63,9 @@ async function writeNew({ entriesAfter, facts, clock, observer }: AuditStreamOpt
 }
 
 /** A new installation makes many objects at once, and nobody did it: they are one line. */
-function sumOf(entries: readonly TailedAuditEntry[]): Readonly<Record<string, unknown>> {
+function sumOf(entries: readonly TailedAuditEntry[], { seq, at, actor }: TailedAuditEntry) {
   const objects = [...new Set(entries.map(({ object }) => object))];
-  return { event: "audit", auditId: entries.at(-1)?.seq, actor: firstStartActor, action: "create", objects };
+  return { event: "audit", auditId: seq, at: new Date(at).toISOString(), actor, action: "create", objects };
 }
 
 function fieldsOf({ seq, at, before, after, ...entry }: TailedAuditEntry): Readonly<Record<string, unknown>> {
