@@ -25,7 +25,7 @@ export interface Intent {
   readonly groupId: string;
   readonly keyId: string;
   /** User id of whoever called, by a sign-in or with a personal key; absent for a key of no one person. */
-  readonly personId?: string;
+  readonly personId?: string | undefined;
   /** The model that is paid for: the one asked for, or the fallback that served. */
   readonly model: string;
   readonly requestedModel: string;
@@ -47,7 +47,7 @@ export interface Intent {
   readonly userAgent: string;
   readonly tags: Readonly<Record<string, string>>;
   /** Of a call that was passed through: method and kind of path (`GET /files/{id}`), with nothing in it that its caller made up. */
-  readonly operation?: string;
+  readonly operation?: string | undefined;
 }
 
 /** The tag that names the session of a coding agent or another client, as the client sent it. */

@@ -33,7 +33,7 @@ export interface Reached {
   readonly firstByteMs: number | null;
   readonly firstTokenMs: number | null;
   readonly upstreamId: string | null;
-  readonly objects?: readonly KeptObject[];
+  readonly objects?: readonly KeptObject[] | undefined;
   /** See Checkpoint. */
   readonly pending?: boolean;
 }

@@ -188,7 +188,7 @@ export interface RecentCost {
   readonly workspaceId: string;
   readonly groupId: string;
   readonly keyId: string;
-  readonly personId?: string;
+  readonly personId?: string | undefined;
   readonly costNanoUsd: NanoUsd;
 }
 

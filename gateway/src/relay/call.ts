@@ -1,14 +1,13 @@
 import type { BodyMarks } from "#bodies/index.ts";
-import {
-  type CallSignal,
-  type Failure,
-  type HeaderReader,
-  type LiveBody,
-  type Model,
-  type PriceVersion,
-  type Principal,
-  personField,
-  type WireDialectId,
+import type {
+  CallSignal,
+  Failure,
+  HeaderReader,
+  LiveBody,
+  Model,
+  PriceVersion,
+  Principal,
+  WireDialectId,
 } from "#core/index.ts";
 import type { AttemptSums, FormBody } from "#ports/index.ts";
 import type { CallEndpointId, CallerCodec, Dialect, RequestFacts, Wire } from "#protocols/index.ts";
@@ -69,10 +68,10 @@ export function callFields(call: Call) {
     workspaceId: call.principal.workspace.id,
     groupId: call.principal.group.id,
     keyId: call.principal.key.id,
-    ...personField(call.principal),
+    personId: call.principal.person ?? undefined,
     requestedModel: call.facts.model,
     endpoint: call.operation === undefined ? call.protocol.endpoint : "pass-through",
-    ...(call.operation === undefined ? {} : { operation: call.operation }),
+    operation: call.operation,
     callerDialect: call.protocol.wireDialect,
     stream: call.facts.stream,
     inputEstimate: call.facts.inputEstimate,

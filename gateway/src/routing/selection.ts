@@ -8,13 +8,15 @@ export type Selection = Pick<CountedSelection, "model" | "deployment" | "waitMs"
 /** After this long a stream shows that its deployment is back. One that breaks sooner is a failed probe. */
 const probeStreamMs = 10_000;
 
+type Served = (candidate: Candidate) => void;
+
 /** One deployment for one attempt. It holds a place in flight until it is ended. */
 export class CountedSelection {
   readonly model: Model;
   readonly deployment: Deployment;
   readonly waitMs: number;
   readonly #candidate: Candidate;
-  readonly #served: ((candidate: Candidate) => void) | null;
+  readonly #served: Served | null;
   readonly #clock: Clock;
   #pass: BreakerPass;
   #probes: boolean;
@@ -23,13 +25,7 @@ export class CountedSelection {
   #ended = false;
 
   /** `nowMs`: monotonic. */
-  constructor(
-    candidate: Candidate,
-    waitMs: number,
-    served: ((candidate: Candidate) => void) | null,
-    clock: Clock,
-    nowMs: number,
-  ) {
+  constructor(candidate: Candidate, waitMs: number, served: Served | null, clock: Clock, nowMs: number) {
     this.model = candidate.model;
     this.deployment = candidate.deployment;
     this.waitMs = waitMs;

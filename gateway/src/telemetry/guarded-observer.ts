@@ -5,7 +5,6 @@ import type { Observer } from "#ports/index.ts";
  * must not be kept from the rest. What was thrown is logged, if even that is possible.
  */
 export function guardedObserver(observer: Observer): Observer {
-  /** Made once for each thing that is told: a call makes nothing for it. */
   const guarded =
     <Told extends readonly unknown[]>(tell: (...told: Told) => void) =>
     (...told: Told): void => {
@@ -17,9 +16,22 @@ export function guardedObserver(observer: Observer): Observer {
     };
   return {
     log: guarded((level, message, fields) => observer.log(level, message, fields)),
-    attemptEnd: guarded((entry, fault) => observer.attemptEnd(entry, fault)),
+    // Told of every call: an array of what is told would be made for each.
+    attemptEnd(entry, fault) {
+      try {
+        observer.attemptEnd(entry, fault);
+      } catch (error) {
+        complain(observer, error);
+      }
+    },
     attemptPending: guarded((entry) => observer.attemptPending?.(entry)),
-    requestEnd: guarded((end) => observer.requestEnd(end)),
+    requestEnd(end) {
+      try {
+        observer.requestEnd(end);
+      } catch (error) {
+        complain(observer, error);
+      }
+    },
     breakerChange: guarded((deploymentId, state, reason) => observer.breakerChange(deploymentId, state, reason)),
     configReload: guarded((result, detail) => observer.configReload(result, detail)),
   };

@@ -19,7 +19,7 @@ export function readMessagesUsage(reported: unknown): UsageReading | null {
   return {
     usage,
     raw: raw.length <= bounds.rawUsageBytesMax ? raw : "{}",
-    ...untoldOf(input, output),
+    untold: untoldOf(input, output),
     ...(others.length === 0 ? {} : { others }),
   };
 }

@@ -30,6 +30,6 @@ export function readConverseUsage(reported: unknown): UsageReading | null {
       output: output ?? 0,
     },
     raw: raw.length <= bounds.rawUsageBytesMax ? raw : "{}",
-    ...untoldOf(input, output),
+    untold: untoldOf(input, output),
   };
 }

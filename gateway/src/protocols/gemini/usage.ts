@@ -35,7 +35,7 @@ export function readGeminiUsage(reported: unknown, grounding: Grounding = noGrou
       unexplained,
     },
     raw: rawUsage(objectOf(reported)),
-    ...untoldOf(prompt, candidates),
+    untold: untoldOf(prompt, candidates),
   };
 }
 

@@ -43,7 +43,7 @@ export function readResponsesUsage(reported: unknown, tools: ToolReports = noRep
       ...toolUse,
     },
     raw: rawUsage(others.length === 0 ? told : { ...told, tool_usage: tools.beside }),
-    ...untoldOf(input, output),
+    untold: untoldOf(input, output),
     ...(others.length === 0 ? {} : { others }),
   };
 }

@@ -79,7 +79,7 @@ export class AttemptEntry {
       firstByteMs: this.#firstByteMs,
       firstTokenMs: this.#firstTokenMs,
       upstreamId: this.kept.answerId,
-      ...this.kept.record(used),
+      objects: this.kept.record(used),
     };
   };
 
@@ -312,7 +312,7 @@ export class AttemptEntry {
       upstreamMs: this.#sentMs === 0 ? null : now - this.#sentMs,
       overheadMs: this.#overheadMs,
       upstreamId: this.kept.answerId,
-      ...this.kept.record(told),
+      objects: this.kept.record(told),
       warnings: warnings.list(),
       fault: failure !== null && isFailure(outcome) ? this.#faultOf(failure) : null,
     };

@@ -52,8 +52,8 @@ export class KeptObjects {
   }
 
   /** For the attempt's record. `used` null: not known yet. */
-  record(used: Measured | null): { readonly objects?: readonly KeptObject[] } {
-    if (this.#isEmpty()) return nothing;
+  record(used: Measured | null): readonly KeptObject[] | undefined {
+    if (this.#isEmpty()) return undefined;
     const now = this.#dependencies.clock.now();
     const kind = this.#fields.upstreamDialect === "openai-chat" ? "resource" : "container";
     const inputTokens = used === null || used.source === "none" ? null : tokensOf(used.usage);
@@ -70,7 +70,7 @@ export class KeptObjects {
     } else if (this.#answerId !== null && this.#keeps !== null) {
       objects.push({ id: this.#answerId, kind: this.#keeps, inputTokens, expiresAt: now + this.#lifeMs(used) });
     }
-    return objects.length === 0 ? nothing : { objects };
+    return objects.length === 0 ? undefined : objects;
   }
 
   #isEmpty(): boolean {
@@ -86,7 +86,7 @@ export class KeptObjects {
 
   /** For the next call, which may come before the record is in the database. */
   remember(used: Measured | null): void {
-    const { objects } = this.record(used);
+    const objects = this.record(used);
     if (objects === undefined) return;
     const { upstreamObjects, clock } = this.#dependencies;
     const { workspaceId, keyId, personId = null, provider, deployment, model, upstreamModel } = this.#fields;
@@ -96,7 +96,6 @@ export class KeptObjects {
 }
 
 const none: readonly KeptObject[] = [];
-const nothing = Object.freeze({});
 
 function conversationsIn({ found }: KeptState): readonly KeptObject[] {
   return [...found.values()]
