@@ -16,10 +16,10 @@ export interface AdoptionHooks {
   /** Its entries that are in the database now: also those that were there before it died. */
   readonly onStored?: (entries: readonly LedgerEntry[]) => void;
   /**
-   * All of it is in the database: what that process held may be freed. False, a rejection, or no answer within
-   * bounds.adoptionMs: it is tried again at the next look.
+   * All of it is in the database, the last that was new since so many milliseconds (null: nothing was new): what that process held
+   * may be freed. False, a rejection, or no answer within bounds.adoptionMs: it is tried again at the next look.
    */
-  readonly onAdopted?: (owner: string) => Promise<boolean>;
+  readonly onAdopted?: (owner: string, storedAgoMs: number | null) => Promise<boolean>;
 }
 
 export interface Adoption {
@@ -42,15 +42,22 @@ export function startAdoption(options: AdoptionOptions): Adoption {
   /** What was said last, by place. */
   const problems = new Map<string, string>();
   const telling = new Map<string, Promise<boolean>>();
-  const told = async (owner: string): Promise<boolean> => {
+  /** When the last new entry of an owner was stored, until that is told. */
+  const storedMs = new Map<string, number>();
+  const told = async (owner: string, stored: number): Promise<boolean> => {
     const { onAdopted } = options.hooks;
     if (onAdopted === undefined) return true;
+    const nowMs = clock.monotonic();
+    if (stored > 0) storedMs.set(owner, nowMs);
     let answer = telling.get(owner);
     if (answer === undefined) {
-      answer = onAdopted(owner).finally(() => telling.delete(owner));
+      const atMs = storedMs.get(owner);
+      answer = onAdopted(owner, atMs === undefined ? null : nowMs - atMs).finally(() => telling.delete(owner));
       telling.set(owner, answer);
     }
-    return await within(clock, answer, false);
+    const isTold = await within(clock, answer, false);
+    if (isTold) storedMs.delete(owner);
+    return isTold;
   };
   const failed = (place: string, thrown: unknown): void => {
     const error = thrown instanceof Error ? thrown.message : String(thrown);
@@ -99,7 +106,12 @@ export function startAdoption(options: AdoptionOptions): Adoption {
 
 async function adopt(
   journal: AbandonedJournal,
-  { store, observer, hooks, told }: AdoptionOptions & { readonly told: (owner: string) => Promise<boolean> },
+  {
+    store,
+    observer,
+    hooks,
+    told,
+  }: AdoptionOptions & { readonly told: (owner: string, stored: number) => Promise<boolean> },
   signal: AbortSignal,
 ): Promise<void> {
   const { owner, place, leftovers } = journal;
@@ -117,7 +129,7 @@ async function adopt(
   }
   for (const found of damage) observer.log("warn", "The journal of another process is damaged.", { damage: found });
   // Its owner's name goes last: whoever finds it goes on from here.
-  if (owner === null || (await told(owner))) await journal.clear();
+  if (owner === null || (await told(owner, stored))) await journal.clear();
 }
 
 async function within<Result>(clock: Clock, work: Promise<Result>, otherwise: Result): Promise<Result> {

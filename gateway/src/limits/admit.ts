@@ -138,9 +138,9 @@ export class Admission implements PermitOwner {
     return this.#spending.storedElsewhere(costs);
   }
 
-  /** Frees the money that a dead process (`proc_…`) held, once its entries are in the ledger. */
-  adopted(owner: string): void | Promise<void> {
-    return this.#counter.shared?.adopted(owner);
+  /** Frees the money that a dead process (`proc_…`) held, once its entries are in the ledger; see the port. */
+  adopted(owner: string, storedAgoMs: number | null): void | Promise<void> {
+    return this.#counter.shared?.adopted(owner, storedAgoMs);
   }
 
   /** The caller's tightest rates. Takes nothing. */

@@ -26,8 +26,8 @@ export function adoptedToldTo(
         }),
       );
     },
-    onAdopted: async (owner) => {
-      await admission.adopted(owner);
+    onAdopted: async (owner, storedAgoMs) => {
+      await admission.adopted(owner, storedAgoMs);
       return true;
     },
   };

@@ -101,7 +101,7 @@ async function adoptionOf({ control, directory, observer }: OpenJournalOptions):
         if (hooks !== null) hooks.onStored(entries);
         else early.take(entries);
       },
-      onAdopted: async (owner) => (hooks === null ? false : await hooks.onAdopted(owner)),
+      onAdopted: async (...adopted) => (hooks === null ? false : await hooks.onAdopted(...adopted)),
     },
   });
   await adoption.hurry();

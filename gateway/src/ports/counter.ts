@@ -126,8 +126,11 @@ export interface SharedParts {
   endHold(id: string): Promise<boolean>;
   /** Some that hold; none while the counter is away. */
   someHolds(count: number): Promise<readonly LastingHold[]>;
-  /** All that this process (`proc_…`) settled and left open is in the ledger: the money that it held is freed. */
-  adopted(owner: string): Promise<void>;
+  /**
+   * All that this process (`proc_…`) settled and left open is in the ledger: the money that it held is freed. `storedAgoMs`: since the
+   * last of it that was new came there; null: nothing was new.
+   */
+  adopted(owner: string, storedAgoMs: number | null): Promise<void>;
   /**
    * How long ago, in milliseconds of the ledger's clock with all its steps, the first entry may have been settled that was not in the
    * ledger when `begin` was last asked.

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { RedisCounter, RedisCounterOptions } from "#coordination/index.ts";
+import type { RedisCounter, RedisCounterOptions, Seeding } from "#coordination/index.ts";
 import { bounds } from "#core/index.ts";
 import { Admission, type Permit } from "#limits/index.ts";
 import type { RecentCost, SpendingAsk, SpendingReading } from "#ports/index.ts";
@@ -127,8 +127,8 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
     // The adopter stores what had been settled, and closes what had not.
     const stored = [dead.store("att_1", 80), dead.store("att_2", 250)];
     await alive.admission.storedElsewhere(stored);
-    await alive.admission.adopted(dead.owner);
-    await alive.admission.adopted(dead.owner);
+    await alive.admission.adopted(dead.owner, 0);
+    await alive.admission.adopted(dead.owner, 0);
     const permit = await alive.admission.admit(principal, money(600), "req_4");
     expect(await usedOf(alive)).toBe(930);
     permit.release();
@@ -313,6 +313,28 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
     slow.goOn();
   });
 
+  test("admits no more than a rate when it is emptied after a process has died whose journal had not reached the ledger", async () => {
+    let stored = 0;
+    const seed = async (empty: Seeding) => await empty.seed("rpm", stored, systemClock.now(), 60_000);
+    const dead = await ground.counter({ owner: "proc_dead", seed });
+    const alive = await ground.counter({ seed });
+    const claims = [windowClaim("rpm", 300)];
+    for (let call = 0; call < 150; call++) await dead.settle((await granted(dead, claims)).ticket, [1]);
+    dead.close();
+    await ground.type("FLUSHALL");
+    expect(await alive.reserve(claims)).toMatchObject({ granted: false, reason: "unreachable" });
+    // Its journal is taken over, after the ledger was read for the rates.
+    stored = 150;
+    await alive.shared?.adopted("proc_dead", 0);
+    await until(() => alive.isUp);
+    let admitted = 150;
+    while ((await alive.reserve(claims)).granted) admitted++;
+    expect(admitted).toBe(300);
+    // It may be told again by whoever finds the journal next.
+    await alive.shared?.adopted("proc_dead", 0);
+    expect(alive.epochs).toBe(2);
+  });
+
   test.each(["its lease is over", "its journal was taken over"])(
     "counts nothing after it was emptied while a process has not told what it holds, until %s",
     async (what) => {
@@ -326,7 +348,7 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
       expect(await alive.reserve(claims)).toMatchObject({ granted: false, reason: "unreachable" });
       expect(alive.isUp).toBe(false);
       if (what === "its lease is over") clock.advance(bounds.redisLeaseMs + 1);
-      else await alive.shared?.adopted("proc_dead");
+      else await alive.shared?.adopted("proc_dead", 0);
       await until(() => alive.isUp);
       await granted(alive, claims);
     },
@@ -352,7 +374,7 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
     const [maker, ender] = [await ledger.process(ground), await ledger.process(ground)];
     await maker.admission.hold(principal, 400, false, "vt_1");
     expect(await usedOf(ender)).toBe(400);
-    await maker.admission.adopted(maker.owner);
+    await maker.admission.adopted(maker.owner, null);
     await maker.counter.leave();
     expect(await usedOf(ender)).toBe(400);
     expect(await ender.admission.someHolds(10)).toEqual([{ id: "vt_1", ageMs: expect.any(Number) }]);

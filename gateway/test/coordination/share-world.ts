@@ -296,7 +296,7 @@ export class ShareWorld {
     }
     this.#ledger.drain(process);
     await this.#heir?.reread([{ key: "b", periodStart: 0 }]);
-    await this.#heir?.shared?.adopted(ownerOf(process));
+    await this.#heir?.shared?.adopted(ownerOf(process), 0);
     this.#adoptions--;
     this.#doubt(0);
   }

@@ -118,6 +118,22 @@ test("the journal of a living process is left alone, also by another part of the
   expect(adopted).toEqual(["proc_alive"]);
 });
 
+test("tells how long ago the last new entry was stored, also when it could not be told at first", async () => {
+  const own = openJournalSlot(books.directory, { process: "proc_own", installation });
+  await runningProcess("proc_dead", twoOfThree).die();
+  const agoMs: (number | null)[] = [];
+  const hooks = { onAdopted: async (_: string, storedAgoMs: number | null) => agoMs.push(storedAgoMs) > 1 };
+  const { adoption, clock } = adoptionBy(own.path, { hooks });
+  await adoption.hurry();
+  clock.advance(700);
+  await adoption.hurry();
+  expect(agoMs).toEqual([0, 700]);
+  await runningProcess("proc_idle", () => undefined).die();
+  await adoption.hurry();
+  expect(agoMs.slice(2)).toEqual([null]);
+  await adoption.close();
+});
+
 test("an adopter that is broken off, or whose hook fails, is followed by one that does it to the end; entries count once", async () => {
   const own = openJournalSlot(books.directory, { process: "proc_own", installation });
   await runningProcess("proc_dead", twoOfThree).die();

@@ -1,3 +1,7 @@
+/** The key that says of an owner, whatever the epoch, that its journal was taken over. Not of an epoch. */
+export const adoptedName = `
+local function adoptedName(epochKey, owner) return string.match(epochKey, '^{.-}') .. ':adopted:' .. owner end`;
+
 /**
  * Joins the epoch. KEYS: epoch, lock of the seeding, whose counter it is. ARGV: a name for a new epoch, milliseconds until its lock
  * is renewed (left empty, none is begun), and the name that this process gave before: a lock that it holds under that, without having
@@ -42,7 +46,7 @@ return {'wait', '', version, policy, now}
  * KEYS: epoch, lock. ARGV: the new epoch, milliseconds, when the ledger was read for it, then living processes and for how many
  * milliseconds their leases hold: nobody counts in it before they have told what they hold. Answers {1}, or {0} when its seeding took too long and another one seeds.
  */
-export const publish = `
+export const publish = `${adoptedName}
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return {0} end
 redis.call('SET', KEYS[1], ARGV[1])
 -- What others settled lately may be told anew a moment from now: readings until then tell apart what the last minute brought.
@@ -51,7 +55,10 @@ redis.call('ZADD', base .. 'ledger', string.format('%.0f', (tonumber(ARGV[2]) - 
 redis.call('ZADD', base .. 'dead', string.format('%.0f', tonumber(ARGV[2]) + 60000), 'begin')
 redis.call('SET', base .. 'seeded', ARGV[3], 'PX', '600000')
 for i = 4, #ARGV, 2 do
-  redis.call('ZADD', base .. 'awaited', string.format('%.0f', tonumber(ARGV[2]) + tonumber(ARGV[i + 1])), ARGV[i])
+  -- Of whom all is in the ledger there is nothing to wait for.
+  if redis.call('EXISTS', adoptedName(KEYS[1], ARGV[i])) == 0 then
+    redis.call('ZADD', base .. 'awaited', string.format('%.0f', tonumber(ARGV[2]) + tonumber(ARGV[i + 1])), ARGV[i])
+  end
 end
 redis.call('DEL', KEYS[2])
 return {1}

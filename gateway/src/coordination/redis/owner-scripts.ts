@@ -1,13 +1,21 @@
+import { adoptedName } from "./epoch-scripts.ts";
 import { prelude } from "./lua-prelude.ts";
 
 const script = (body: string): string => `${prelude}\n${body}`;
 
 /**
- * ARGV: an owner whose journal is in the ledger now. What it held is freed, and what its budgets have spent is read anew.
- * Answers {1} when that is done, or {0}: there is more.
+ * ARGV: an owner whose journal is in the ledger now, and how many milliseconds ago the last of it that was new came there (empty:
+ * nothing was new). What it held is freed, and what its budgets have spent is read anew. Answers {1} when that is done, or {0}: there
+ * is more. If this epoch was seeded before that, and its owner died without telling it anything, the epoch does not know all that was
+ * used of rates: it ends, once for each owner, and the next one is seeded with all of it.
  */
-export const adopted = script(`
-local owner = ARGV[3]
+export const adopted = script(`${adoptedName}
+local owner, storedMs, seededMs = ARGV[3], ms - (tonumber(ARGV[4]) or inf), tonumber(redis.call('GET', base .. 'seeded'))
+if seededMs and storedMs >= seededMs and redis.call('SISMEMBER', base .. 'gathered', owner) == 0
+  and redis.call('SET', adoptedName(KEYS[1], owner), '1', 'NX', 'PX', str(toldMaxMs)) then
+  redis.call('DEL', KEYS[1])
+  return {-1}
+end
 if endAll(base .. 'o:' .. owner, 500, true) + endAll(base .. 'h:' .. owner, 500, true) >= 500 then return {0} end
 for _, name in ipairs({'owners', 'dead', 'ledger'}) do redis.call('ZREM', base .. name, owner) end
 gathered(owner)
@@ -18,9 +26,10 @@ return {1}
  * ARGV: owner, whether it has told all that it holds, then owners that it knows to live and for how many milliseconds their leases
  * hold. The epoch is ready when all of them have told. Answers {how many milliseconds ago the ledger was read to seed it}.
  */
-export const gather = script(`
+export const gather = script(`${adoptedName}
 for i = 5, #ARGV, 2 do
-  if tonumber(ARGV[i + 1]) > 0 and redis.call('SISMEMBER', base .. 'gathered', ARGV[i]) == 0 then
+  local isDone = redis.call('SISMEMBER', base .. 'gathered', ARGV[i]) == 1 or redis.call('EXISTS', adoptedName(KEYS[1], ARGV[i])) == 1
+  if tonumber(ARGV[i + 1]) > 0 and not isDone then
     redis.call('ZADD', base .. 'awaited', 'NX', str(ms + tonumber(ARGV[i + 1])), ARGV[i])
   end
 end

@@ -38,8 +38,9 @@ export function sharedParts({ membership, outbox, latest, lag, tellCosts, reserv
           })),
         () => [],
       ),
-    adopted: async (owner) => {
-      while ((await outbox.tell("adopted", [owner], membership.mayTell))[0] !== 1);
+    adopted: async (owner, storedAgoMs) => {
+      const args = [owner, storedAgoMs === null ? "" : String(Math.round(storedAgoMs))];
+      while ((await outbox.tell("adopted", args, membership.mayTell))[0] !== 1);
     },
     get ledgerLagMs() {
       return lag.ms;
