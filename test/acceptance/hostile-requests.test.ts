@@ -40,6 +40,8 @@ beforeAll(async () => {
     env: {
       ...loop.environment,
       ...administratorEnvironment,
+      // Other programs of the tests run without the last stage of compilation; how long a turn takes is a matter of it.
+      BUN_JSC_useFTLJIT: "1",
     },
   });
   asKey = await playgroundOf();
