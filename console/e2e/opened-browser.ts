@@ -27,6 +27,8 @@ const quietBrowser = [
   "--no-first-run",
   // There is none on the machines of the tests, and one that is played by software costs more than drawing without.
   "--disable-gpu",
+  // Optimized code pays for pages that run for minutes; of these it is a tenth of the processor time.
+  "--js-flags=--no-opt,--no-maglev",
   // Pages of one context live in one process, which has read the console's programs already.
   "--process-per-site",
   // A microphone that gives a tone, and is given to whoever asks for it: the engine alone has nobody whom it could ask.
@@ -51,24 +53,24 @@ export interface OpenedBrowser {
 /** A browser that watches every page it opens. `origin`: the gateway's, the only one that may be asked for anything. */
 export async function openBrowser(origin: string): Promise<OpenedBrowser> {
   const faults: string[] = [];
-  let process = await startBrowser();
+  let running = await startBrowser();
   const contextFor = async (options: BrowserContextOptions): Promise<BrowserContext> => {
-    if (!process.browser.isConnected()) {
-      await process.stop();
-      process = await startBrowser();
+    if (!running.browser.isConnected()) {
+      await running.stop();
+      running = await startBrowser();
     }
     const wanted = JSON.stringify(options);
-    const free = process.contexts.find(({ taken, options: has }) => !taken && has === wanted);
+    const free = running.contexts.find(({ taken, options: has }) => !taken && has === wanted);
     if (free !== undefined) {
       free.taken = true;
       return free.context;
     }
     // Without movement a dialog is there or it is not: nothing is clicked while it fades away.
-    const context = await process.browser.newContext({ baseURL: origin, reducedMotion: "reduce", ...options });
+    const context = await running.browser.newContext({ baseURL: origin, reducedMotion: "reduce", ...options });
     // It stays when others are closed, and with it what they have loaded.
     const anchor = await context.newPage();
     await anchor.goto("/healthz");
-    process.contexts.push({ context, anchor, options: wanted, taken: true });
+    running.contexts.push({ context, anchor, options: wanted, taken: true });
     return context;
   };
   return {
@@ -79,14 +81,14 @@ export async function openBrowser(origin: string): Promise<OpenedBrowser> {
       return page;
     },
     leave: async (page) => {
-      if (!process.browser.isConnected()) return;
-      for (const one of process.contexts) {
+      if (!running.browser.isConnected()) return;
+      for (const one of running.contexts) {
         if (!one.taken || (page !== undefined && one.context !== page.context())) continue;
         await forget(one, origin);
         one.taken = false;
       }
     },
-    close: () => process.stop(),
+    close: () => running.stop(),
   };
 }
 
