@@ -220,10 +220,9 @@ export const ledgerTable = [
     member: "startedAfterMs",
     column: "started_after_ms",
     kind: "ms",
-    nullable: true,
     journal: { intent: 21 },
     ...detailed,
-    help: "How long the caller had waited when the attempt began; its own times come on top. null: not noted.",
+    help: "How long the caller had waited when the attempt began; its own times come on top.",
   },
   {
     member: "warnings",

@@ -2,7 +2,6 @@ import { expect, test } from "bun:test";
 import {
   formatBytes,
   formatDuration,
-  formatNearDuration,
   formatRelative,
   formatShare,
   formatStep,
@@ -60,14 +59,4 @@ test("amounts in a column have their points under each other, and nothing is tol
 test("a step of a day is told as the day of UTC that it is, one of an hour as its moment", () => {
   expect(formatStep(Date.UTC(2026, 10, 23), 86_400_000)).toBe("Nov 23, 2026 UTC");
   expect(formatStep(Date.UTC(2026, 10, 23), 3_600_000)).not.toContain("UTC");
-});
-
-test("what is known by its span is told in two digits", () => {
-  expect([3_082, 850.4, 47, 0.4, 12_800].map(formatNearDuration)).toEqual([
-    "≈ 3.1 s",
-    "≈ 850 ms",
-    "≈ 47 ms",
-    "≈ 0.0 ms",
-    "≈ 13 s",
-  ]);
 });

@@ -119,15 +119,6 @@ function pair(big: Length, small: Length): string {
   return small[0] === 0 ? told(big) : t("formats.pair", { big: told(big), small: told(small) });
 }
 
-/** As much of a duration as is known: two digits. */
-export function formatNearDuration(ms: number): string {
-  const size = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, ms))) - 1);
-  const near = Math.round(ms / size) * size;
-  const length =
-    near >= 1_000 && near < 60_000 ? t("formats.s", { count: plain.format(near / 1_000) }) : formatDuration(near);
-  return t("formats.near", { length });
-}
-
 const relativeUnits: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ["second", 1_000],
   ["minute", 60_000],

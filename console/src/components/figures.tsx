@@ -5,7 +5,6 @@ import {
   formatCount,
   formatDuration,
   formatMoment,
-  formatNearDuration,
   formatRelative,
   formatUsd,
   formatUsdAligned,
@@ -64,22 +63,6 @@ export function Count({ value, short = false, unit }: CountProps) {
 
 export function Duration({ ms }: { readonly ms: number | null }) {
   return ms === null ? <Nothing /> : <span className="tabular">{formatDuration(ms)}</span>;
-}
-
-interface PercentileProps {
-  readonly ms: number | null;
-  /** It was counted by a version that only told spans apart, each twice as long as the one before. */
-  readonly approximate: boolean;
-}
-
-/** A percentile of durations: two digits of it, and that it is near, where no more is known. */
-export function Percentile({ ms, approximate }: PercentileProps) {
-  if (ms === null || !approximate) return <Duration ms={ms} />;
-  return (
-    <span className="tabular" title={t("components.figures.approximate")}>
-      {formatNearDuration(ms)}
-    </span>
-  );
 }
 
 export function Bytes({ value }: { readonly value: number | null }) {

@@ -17,7 +17,7 @@ const settingsSchema = z.object({
   checksum,
   updated_at: maybeAt,
   version: count.nullable().describe("Which version they are. null: none was ever set."),
-  updated_by: z.string().nullable().describe("Who set them; empty: before versions were kept."),
+  updated_by: z.string().nullable().describe("Who set them. null: none was ever set."),
 });
 
 const remarkSchema = z.object({
@@ -29,7 +29,7 @@ const remarkSchema = z.object({
 const versionSchema = z.object({
   version: count,
   at,
-  by: z.string().describe("Who set it; empty: before versions were kept."),
+  by: z.string().describe("Who set it."),
   checksum,
 });
 

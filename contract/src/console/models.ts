@@ -60,11 +60,9 @@ export const consoleModelSchema = z.object({
     .describe("The vendor will take its first deployment's model away, or has, as far as that is known here."),
   retires_at: at.nullable().describe("On which day; null: that is not known."),
   unpriced: z
-    .enum(["allow", "block", "upgrade"])
+    .enum(["allow", "block"])
     .nullable()
-    .describe(
-      "What it says itself of calls while it has no price; `upgrade`: served at zero since before that mattered. null: as the settings say.",
-    ),
+    .describe("What it says itself of calls while it has no price. null: as the settings say."),
   calls: z
     .enum(["priced", "free", "borrowed_price", "blocked", "blocked_in_budgets"])
     .describe(

@@ -13,9 +13,7 @@ export const requestRowSchema = z.object({
   group: z.object({ id, name: z.string() }),
   person: personSchema
     .nullable()
-    .describe(
-      "Who called, by a sign-in or with a personal key; null: a key of no one person, or before this was kept.",
-    ),
+    .describe("Who called, by a sign-in or with a personal key; null: a key of no one person."),
   input_tokens: count,
   output_tokens: count,
   cost_usd: usd,
@@ -55,10 +53,7 @@ export const explanationSchema = z.object({
           .string()
           .nullable()
           .describe("Why it was passed over or preferred: `cooling`, `breaker open`, `affinity` …"),
-        reasons: z
-          .array(remarkSchema("place"))
-          .optional()
-          .describe("The same by code. Missing from what a version before 2026-11-22 has stored."),
+        reasons: z.array(remarkSchema("place")).describe("The same by code."),
       }),
     )
     .describe("In the order in which they would be tried."),
@@ -75,8 +70,8 @@ export const explanationSchema = z.object({
   failures: z.array(
     z.object({ attempt_id: id, code: z.string(), message: z.string(), retry: z.enum(["never", "same", "other"]) }),
   ),
-  walk: z.array(z.string()).optional().describe("What was tried and why, a line each."),
-  steps: z.array(remarkSchema("step")).optional().describe("The lines of `walk` by code, in the same order."),
+  walk: z.array(z.string()).describe("What was tried and why, a line each."),
+  steps: z.array(remarkSchema("step")).describe("The lines of `walk` by code, in the same order."),
 });
 export type Explanation = z.infer<typeof explanationSchema>;
 

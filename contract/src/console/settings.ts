@@ -83,7 +83,7 @@ export const auditRowSchema = z.object({
   target: z
     .object({ kind: z.enum(auditTargetKinds as [AuditTargetKind, ...AuditTargetKind[]]), name: z.string() })
     .nullable()
-    .describe("The same as its kind and its name. null: an entry of an older version, of a kind that is no more."),
+    .describe("The same as its kind and its name. null: it is of a kind that this version does not know."),
   before: z.unknown(),
   after: z.unknown(),
 });

@@ -3,7 +3,7 @@ import { route } from "./route.ts";
 import { limitScopes, peopleSorts, usageDimensions } from "./states.ts";
 import { at, count, id, ms, pageOf, pageQuery, personSchema, usd } from "./words.ts";
 
-const within = "Of what succeeded; at most 2 % beside the true percentile, unless `latency_approximate`.";
+const within = "Of what succeeded; at most 2 % beside the true percentile.";
 
 const share = z.number().min(0).max(1);
 
@@ -44,11 +44,6 @@ export const usageFiguresSchema = z.object({
   latency_p95_ms: ms.nullable(),
   first_token_p50_ms: ms.nullable(),
   first_token_p95_ms: ms.nullable(),
-  latency_approximate: z
-    .boolean()
-    .describe(
-      "Hours of a version before 2026-11-22 are among them, which counted by doubling spans of attempts: the percentiles lie between half and twice of the true ones.",
-    ),
 });
 export type UsageFigures = z.infer<typeof usageFiguresSchema>;
 

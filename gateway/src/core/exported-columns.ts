@@ -26,7 +26,7 @@ const columns: readonly [string, Read][] = ledgerTable.flatMap((row): [string, R
 
 /** How long the caller of the whole call had waited then. */
 function sinceArrival({ startedAfterMs }: LedgerEntry, ms: number | null): number | null {
-  return startedAfterMs === null || ms === null ? null : startedAfterMs + ms;
+  return ms === null ? null : startedAfterMs + ms;
 }
 
 export const exportedColumns: readonly string[] = columns.map(([column]) => column);

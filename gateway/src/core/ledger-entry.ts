@@ -16,11 +16,8 @@ export interface Intent {
   readonly attemptId: string;
   readonly requestId: string;
   readonly at: number;
-  /**
-   * How long the caller had waited when the attempt began, from the arrival of the call: its own durations come on top. Null in
-   * entries of a version that did not note it.
-   */
-  readonly startedAfterMs: number | null;
+  /** How long the caller had waited when the attempt began, from the arrival of the call: its own durations come on top. */
+  readonly startedAfterMs: number;
   readonly workspaceId: string;
   readonly groupId: string;
   readonly keyId: string;
@@ -78,7 +75,7 @@ export interface Settlement {
   readonly outcome: Outcome;
   /** What the caller was answered, or would have been. */
   readonly httpStatus: number;
-  /** What the upstream answered; null when it did not, and where nobody noted it. */
+  /** What the upstream answered; null when it did not. */
   readonly upstreamStatus: number | null;
   readonly errorCode: string | null;
   readonly usage: Usage;

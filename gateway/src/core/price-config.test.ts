@@ -91,7 +91,7 @@ test("a price is shown as it was written, without what was filled in", () => {
   for (const config of written) expect(priceConfigOf(pricesOf(config))).toEqual(config);
 });
 
-test("a class that an older version stored without a price says that it costs nothing", () => {
+test("a class that is stored without a price says that it costs nothing", () => {
   expect(priceConfigOf({ table: { inputUncached: 1_250_000, output: 10_000_000 } })).toEqual({
     input: 1.25,
     output: 10,

@@ -66,7 +66,7 @@ export interface GroupPlace {
   readonly group: string;
 }
 
-/** One version of a group's settings. `checksum` null: it took them away. `by` empty: it is from before versions were kept. */
+/** One version of a group's settings. `checksum` null: it took them away. */
 export interface AgentSettingsVersion {
   readonly version: number;
   readonly at: number;

@@ -54,8 +54,8 @@ export interface ModelRecord {
   readonly price: PriceVersion | null;
   /** A price that begins later. */
   readonly nextPrice: PriceVersion | null;
-  /** While it has no price; `upgrade`: it had none when that began to matter. null: as the settings say. */
-  readonly unpriced: "allow" | "block" | "upgrade" | null;
+  /** While it has no price. null: as the settings say. */
+  readonly unpriced: "allow" | "block" | null;
   readonly deployments: readonly DeploymentRecord[];
   readonly managedBy: Owner;
   /** Unix milliseconds. */

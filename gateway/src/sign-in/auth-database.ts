@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 
-/** The tables of sign-in as this module uses them; migration 005 makes them. */
+/** The tables of sign-in as this module uses them. */
 export interface AuthTables {
   auth_users: {
     id: string;

@@ -27,7 +27,7 @@ import { openTryCounts } from "./try-counts.ts";
 import { Users } from "./users.ts";
 
 export interface SignInOptions extends PasswordFunctions {
-  /** With the tables of migration 005, of either database. */
+  /** With the tables of sign-in, of either database. */
   readonly kysely: unknown;
   /** Sign cookies (the first) and seal second factors; at least 32 characters of chance each. Asked again after each `useOidc`. */
   readonly secrets: () => readonly VersionedSecret[];

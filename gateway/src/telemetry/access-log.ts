@@ -105,7 +105,7 @@ export class AccessLog {
       `,"provider":${this.#text(provider)},"deployment":${this.#text(deployment)},"attempts":${count}` +
       (upstreamStatus === null ? "" : `,"upstreamStatus":${upstreamStatus}`) +
       `,"stream":${stream}` +
-      (firstByteMs === null ? "" : `,"firstByteMs":${tenths((startedAfterMs ?? 0) + firstByteMs)}`) +
+      (firstByteMs === null ? "" : `,"firstByteMs":${tenths(startedAfterMs + firstByteMs)}`) +
       `,"inputTokens":${inputTokens},"outputTokens":${outputTokens},"costUsd":${nanoToUsdText(costNanoUsd)}` +
       (cause === "" ? "" : `,"cause":"${cause}"`)
     );

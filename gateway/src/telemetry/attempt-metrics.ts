@@ -43,7 +43,7 @@ export function registerAttemptMetrics(registry: Registry): RecordAttempt {
     if (!isCounted && usageClasses.some((name) => usage[name] > 0)) pair.unpriced.count++;
     for (const name of entry.unpriced ?? []) pair.unpricedUse.of(name).count++;
     if (costDiffers(entry)) pair.costDiffers.count++;
-    if (entry.firstByteMs !== null) pair.firstByte.observe(((entry.startedAfterMs ?? 0) + entry.firstByteMs) / 1000);
+    if (entry.firstByteMs !== null) pair.firstByte.observe((entry.startedAfterMs + entry.firstByteMs) / 1000);
     if (entry.overheadMs !== null) overhead.observe(entry.overheadMs / 1000);
   };
 }

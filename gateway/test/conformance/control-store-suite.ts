@@ -88,7 +88,7 @@ function applyTests(make: StoreGroundFactory): void {
     });
   });
 
-  test("a model that an upgrade kept callable stays so while the file says nothing, until it has a price", async () => {
+  test("a model without a price is blocked as it says itself, else as the settings say", async () => {
     await using ground = await make();
     const file = (more: object) => ({
       providers: [{ id: "main", kind: "openai", api_key: "sk" }],
@@ -97,12 +97,10 @@ function applyTests(make: StoreGroundFactory): void {
     const blocked = async () => (await ground.controlStore.catalog()).models.get("bare")?.blocked ?? null;
     await ground.controlStore.apply(file({}), "test");
     expect(await blocked()).toBe("in_budgets");
-    await ground.database.kysely.updateTable("models").set({ unpriced: "upgrade" }).execute();
-    await ground.controlStore.apply(file({ max_output_tokens: 5 }), "test");
+    await ground.controlStore.apply(file({ unpriced: "allow" }), "test");
     expect(await blocked()).toBeNull();
     await ground.controlStore.apply(file({ unpriced: "block" }), "test");
     expect(await blocked()).toBe("always");
-    await ground.database.kysely.updateTable("models").set({ unpriced: "upgrade" }).execute();
     await ground.controlStore.apply(file({ price: { input: 1 } }), "test");
     await ground.controlStore.apply(file({}), "test");
     expect(await blocked()).toBe("in_budgets");

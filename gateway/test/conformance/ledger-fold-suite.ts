@@ -48,7 +48,7 @@ function foldTests(make: StoreGroundFactory): void {
         calls: n % 5 === 0 ? 9 : 1,
         firstTokenMs: n % 2 === 0 ? n : null,
         totalMs: n * 11,
-        startedAfterMs: n % 3 === 0 ? null : n,
+        startedAfterMs: n % 3 === 0 ? 0 : n,
         priceVersion: null,
         costNanoUsd: 0,
       });

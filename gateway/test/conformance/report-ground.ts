@@ -167,7 +167,7 @@ function madeEntry(n: number, count: number, place: Place): LedgerEntry {
     priceVersion: null,
     costNanoUsd: 0,
     totalMs,
-    startedAfterMs: n % 11 === 0 ? null : (n % 3) * 700 + 1,
+    startedAfterMs: n % 11 === 0 ? 0 : (n % 3) * 700 + 1,
     firstTokenMs: n % 2 === 0 ? totalMs / 3 : null,
     upstreamId: n % 10 === 0 ? `resp_${String(n).padStart(5, "0")}` : null,
   });

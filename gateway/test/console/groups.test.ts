@@ -94,11 +94,11 @@ describe("groups", () => {
 
   test("are at most so many", async () => {
     await using ground = await openTenantGround();
-    const row = { workspace_id: ground.acme.id, models: "[]", limits: "{}", budget: null, created_at: 0 };
+    const row = { workspace_id: ground.acme.id, models: "[]", pass_through: "[]", limits: "{}", budget: null };
     for (let n = 1; n < bounds.workspaceGroupsMax; n++) {
       await ground.database.kysely
         .insertInto("groups")
-        .values({ id: `grp_${n}`, name: `g${n}`, managed_by: "console", ...row })
+        .values({ id: `grp_${n}`, name: `g${n}`, managed_by: "console", created_at: 0, ...row })
         .execute();
     }
     expect(await create(ground, { name: "one-more" })).toMatchObject({ status: 409, code: "conflict" });

@@ -24,7 +24,7 @@ const kept: CaptureDetail = {
   truncated: false,
   expires_at: newYear + day,
 };
-const why: Explanation = { plan: [], refusal: null, failures: [] };
+const why: Explanation = { plan: [], refusal: null, failures: [], walk: [], steps: [] };
 
 interface ReportsGround extends ConsoleGround {
   add(name: string, changes?: Partial<LedgerEntry>): Promise<void>;
@@ -261,7 +261,6 @@ describe("usage", () => {
       attempts: 2,
       failed: 1,
       failed_requests: 0,
-      latency_approximate: false,
     });
     for (const [figure, truth] of [
       ["latency_p50_ms", 500],

@@ -272,6 +272,7 @@ async function openTask({ database, other }: TenantGround): Promise<void> {
     .insertInto("tasks")
     .values({
       id: "vt_1",
+      kind: "video",
       workspace_id: other.id,
       ...words,
       ...texts,

@@ -174,7 +174,7 @@ function checkTimes(history: CallHistory, say: Say): void {
     let freeMs = 0;
     for (const entry of entries) {
       const { totalMs, firstByteMs, firstTokenMs, upstreamMs, overheadMs } = entry;
-      const startedAfterMs = entry.startedAfterMs ?? 0;
+      const { startedAfterMs } = entry;
       const name = `call ${call.asked.number}, ${entry.attemptId}`;
       const within = (part: number | null, whole: number | null, what: string): void => {
         if (part !== null && whole !== null && part > whole) say(`${name}: ${what} (${part} > ${whole})`);

@@ -165,21 +165,6 @@ test("a task that is cancelled before it is sent leaves no file", async () => {
   expect(pictures(town)).toEqual([]);
 });
 
-test("a task that an earlier version accepted with its picture in the row is sent with it", async () => {
-  await using town = await openTaskTown();
-  const old = openTaskSetup(town, { blobs: null, store: neverLeased(town.taskStore) });
-  const task = await old.videos.create(await largeCall(town, old, { image: picture.repeat(4) }));
-  expect(task.request.length).toBeGreaterThan(bounds.taskOutlineBytesMax);
-  const gateway = openTaskSetup(town, { blobs: town.blobs });
-  gateway.videos.start();
-  await until(async () => {
-    await passTime(town.clock, 5_000);
-    return await isOver(town, task);
-  });
-  await gateway.videos.stop();
-  expect(pictures(town)).toEqual([picture.repeat(4)]);
-});
-
 async function largeCall(town: TaskTown, gateway: TaskSetup, changes: object = {}): Promise<CreateCall> {
   const sent = { model: "seedance", prompt: "a cat", image: picture, ...changes };
   const { body } = await gateway.videos.read(

@@ -332,7 +332,8 @@ async function fillWorkspace({ database, acme, controlStore }: TenantGround): Pr
   const [group] = await controlStore.groups(acme.id);
   await sql`
     with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${bounds.workspaceKeysMax})
-    insert into api_keys (id, workspace_id, group_id, name, prefix, last_four, limits, tags, enabled, managed_by, created_at)
-    select 'key_' || n, ${acme.id}, ${group?.id ?? ""}, 'k' || n, '', '', '{}', '{}', 1, 'console', 0 from numbers
+    insert into api_keys (id, workspace_id, group_id, name, prefix, last_four, pass_through, limits, tags, capture, set_by_admins,
+      service, enabled, managed_by, created_at)
+    select 'key_' || n, ${acme.id}, ${group?.id ?? ""}, 'k' || n, '', '', '[]', '{}', '{}', 'none', '', 0, 1, 'console', 0 from numbers
   `.execute(database.kysely);
 }

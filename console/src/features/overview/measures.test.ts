@@ -27,7 +27,6 @@ const figures: UsageFigures = {
   latency_p95_ms: 900,
   first_token_p50_ms: 50,
   first_token_p95_ms: 80,
-  latency_approximate: false,
 };
 const usage = {
   at: [0, 3_600_000],
@@ -76,12 +75,6 @@ test("times are those that callers waited; of providers, those of attempts", () 
   expect([latencyOf(figures, "p95", false), latencyOf(figures, "p95", true)]).toEqual([1_100, 900]);
 });
 
-test("times that are only known by spans are told as near ones", () => {
-  const old = {
-    ...usage,
-    series: [{ id: "m", label: "m", totals: { ...figures, latency_approximate: true }, points: [] }],
-  };
+test("times are formatted as durations", () => {
   expect(chartOf(usage, "latency", "p50").format?.(1_430)).toBe("1.43 s");
-  expect(chartOf(old, "latency", "p50").format?.(1_430)).toBe("≈ 1.43 s");
-  expect(chartOf(old, "spend", "p50").format?.(3)).not.toContain("≈");
 });

@@ -61,10 +61,7 @@ export function chartOf(
     kind: timed ? "line" : "bar",
     at: usage.at,
     stepMs: usage.step_ms,
-    format: formatOf(
-      measure,
-      usage.series.some(({ totals }) => totals.latency_approximate),
-    ),
+    format: formatOf(measure),
     series: usage.series.map((line): ChartSeries => {
       const figure = figureOf(measure, percentile, ofAttempts);
       return {
@@ -107,10 +104,9 @@ function figureOf(
   }
 }
 
-function formatOf(measure: Measure, approximate: boolean): (value: number) => string {
+function formatOf(measure: Measure): (value: number) => string {
   if (measure === "spend") return formatSpend;
-  if (!isTimed(measure)) return formatCompact;
-  return approximate ? (ms) => `≈ ${formatTime(ms)}` : formatTime;
+  return isTimed(measure) ? formatTime : formatCompact;
 }
 
 /** Below ten cents the digits that tell one line of the axis from the next. */

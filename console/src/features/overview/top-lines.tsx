@@ -4,7 +4,7 @@ import type { LinkProps } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Problem } from "../../client/problem.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { Count, Money, Percentile } from "../../components/figures.tsx";
+import { Count, Duration, Money } from "../../components/figures.tsx";
 import { rowsIn } from "../../components/rows.ts";
 import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/overview.ts";
@@ -98,18 +98,14 @@ function columnsOf(by: Dimension, whole: number): readonly Column<Line>[] {
     {
       id: "p50",
       header: t("overview.lines.median"),
-      cell: ({ totals }) => (
-        <Percentile ms={latencyOf(totals, "p50", ofAttempts)} approximate={totals.latency_approximate} />
-      ),
+      cell: ({ totals }) => <Duration ms={latencyOf(totals, "p50", ofAttempts)} />,
       sortBy: apart((line) => latencyOf(line.totals, "p50", ofAttempts)),
       align: "right",
     },
     {
       id: "p95",
       header: "p95",
-      cell: ({ totals }) => (
-        <Percentile ms={latencyOf(totals, "p95", ofAttempts)} approximate={totals.latency_approximate} />
-      ),
+      cell: ({ totals }) => <Duration ms={latencyOf(totals, "p95", ofAttempts)} />,
       sortBy: apart((line) => latencyOf(line.totals, "p95", ofAttempts)),
       align: "right",
     },

@@ -1,6 +1,6 @@
 import type { UsageFigures } from "@sluice/contract";
 import { formatCompact, formatShare } from "../../client/format.ts";
-import { Count, Money, Percentile } from "../../components/figures.tsx";
+import { Count, Duration, Money } from "../../components/figures.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Stat, Stats } from "../../components/stat.tsx";
 import { Rich, t } from "../../language/areas/overview.ts";
@@ -96,7 +96,7 @@ interface TimeProps {
 }
 
 function Time({ figures, figure }: TimeProps) {
-  return <Percentile ms={figures[figure]} approximate={figures.latency_approximate} />;
+  return <Duration ms={figures[figure]} />;
 }
 
 function Slow({ figures, figure }: TimeProps) {

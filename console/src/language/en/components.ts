@@ -124,7 +124,6 @@ export const components = {
   },
   diff: { after: "After", before: "Before", field: "Field", none: "No changes." },
   figures: {
-    approximate: "Approximate: read from a histogram.",
     never: "Never",
     noCost: "no cost",
     none: "none",

@@ -1,7 +1,6 @@
 /** Units and words in dates, lengths and sizes; numbers themselves are written by `Intl`. */
 export const formats = {
   justNow: "just now",
-  near: "≈ {length}",
   less: "< {amount}",
   ms: "{count} ms",
   s: "{count} s",

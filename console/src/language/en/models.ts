@@ -251,7 +251,6 @@ export const models = {
     settings: "As the settings say",
     allow: "Allow at no cost",
     block: "Block",
-    upgrade: "Allowed since the upgrade",
     isBlocked: "Requests are blocked until you set a price or allow the model without one.",
     isBlockedInBudgets: "Requests that a budget would count are blocked. Others are recorded at $0.",
     isFree: "Requests are recorded at $0, and no budget counts them.",

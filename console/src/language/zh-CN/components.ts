@@ -125,7 +125,6 @@ export const components: Translation<typeof english> = {
   },
   diff: { after: "修改后", before: "修改前", field: "字段", none: "没有变化。" },
   figures: {
-    approximate: "近似值：由直方图得出。",
     never: "从未",
     noCost: "无成本",
     none: "无",

@@ -3,7 +3,6 @@ import type { formats as english } from "../en/formats.ts";
 
 export const formats: Translation<typeof english> = {
   justNow: "刚刚",
-  near: "≈ {length}",
   less: "< {amount}",
   ms: "{count} 毫秒",
   s: "{count} 秒",

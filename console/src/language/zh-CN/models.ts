@@ -247,7 +247,6 @@ export const models: Translation<typeof english> = {
     settings: "遵循系统设置",
     allow: "允许（按 0 计费）",
     block: "拒绝",
-    upgrade: "升级前已在使用，继续允许",
     isBlocked: "在设置价格或明确允许之前，请求会被拒绝。",
     isBlockedInBudgets: "应计入预算的请求会被拒绝，其他请求按 $0 记账。",
     isFree: "请求按 $0 记账，不计入预算。",

@@ -97,7 +97,7 @@ function isSame(one: PriceConfig | null, other: PriceConfig): boolean {
 }
 
 function mayChange({ price, unpriced }: ModelRecord): boolean {
-  return price === null ? unpriced === null || unpriced === "upgrade" : price.origin === "catalogue";
+  return price === null ? unpriced === null : price.origin === "catalogue";
 }
 
 function samePrice(one: PriceConfig, other: PriceConfig): boolean {

@@ -36,7 +36,7 @@ export const gemini: ProviderKind = {
   starterModels: [{ name: "gemini-3.8-flash" }, { name: "gemini-3.5-flash-lite" }],
 };
 
-/** Earlier configurations name the OpenAI-compatible address. */
+/** The address of the OpenAI-compatible endpoint, which some documents give, means the same. */
 function geminiRoot(provider: Provider): string {
   return withDefaultPath(provider, "/v1beta").replace(/(\/openai)?\/*$/, "");
 }

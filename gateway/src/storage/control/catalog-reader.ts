@@ -153,7 +153,7 @@ async function readModels(
 function chargedModel(own: ReadonlyMap<string, Model>, row: Row<"models">, policy: Settings["unpriced"]): Model {
   const model = own.get(row.name);
   if (model === undefined) throw new Error(`The model ${row.name} was not read.`);
-  return withoutOwnPrice(model, row.unpriced === "upgrade" ? "allow" : row.unpriced, { policy, models: own });
+  return withoutOwnPrice(model, row.unpriced, { policy, models: own });
 }
 
 async function readDeployments(

@@ -1,4 +1,4 @@
-/** The tables of sign-ins of coding agents, which migration 035 adds. Of a code only its digest is here; tokens are not stored at all. */
+/** The tables of sign-ins of coding agents. Of a code only its digest is here; tokens are not stored at all. */
 export interface AgentTables {
   agent_devices: AgentDeviceTable;
   agent_sessions: AgentSessionTable;

@@ -1,13 +1,10 @@
-import type { ColumnDefinitionBuilder, Kysely, Transaction } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import type { ServerBreaker } from "./postgres/server-breaker.ts";
 import type { Tables } from "./schema.ts";
 
 /** What differs between the databases, so that everything else is written once. */
 export interface Flavour {
   readonly name: "sqlite" | "postgres";
-  /** The type and definition of a column that numbers its rows, never using a number twice. */
-  readonly sequenceType: "integer" | "bigserial";
-  sequence(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder;
 }
 
 /**

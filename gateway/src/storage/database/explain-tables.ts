@@ -1,4 +1,4 @@
-/** The tables that migration 007 adds. */
+/** Why requests went as they did, and what was captured of them. */
 export interface ExplainTables {
   request_explanations: ExplanationTable;
   request_captures: CaptureTable;

@@ -5,10 +5,10 @@
  * A sketch is text, so that a database can add sketches up: one behind the other they are the sketch of both. Each span that
  * counted something is two characters of its number and, for most counts, one more; nothing else is written.
  */
-export const spansInDoubling = 18;
-/** A span ends here, and so one ends wherever the doubling spans of earlier versions did. */
+const spansInDoubling = 18;
+/** The end of `anchorSpan`; other spans end at doublings of it and in even steps between them. */
 const anchorMs = 50;
-export const anchorSpan = 102;
+const anchorSpan = 102;
 export const lastSpan = anchorSpan + 23 * spansInDoubling;
 /** Whatever took longer is counted as this. */
 export const longestMs = spanEndMs(lastSpan);

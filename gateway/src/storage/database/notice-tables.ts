@@ -1,4 +1,4 @@
-/** The tables that migration 010 adds. */
+/** Notices about budgets, and which were sent. */
 export interface NoticeTables {
   notices: NoticeTable;
   notices_told: NoticeToldTable;

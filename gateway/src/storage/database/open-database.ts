@@ -62,8 +62,6 @@ const readCacheKb = 16_384;
 
 const sqliteFlavour: Flavour = {
   name: "sqlite",
-  sequenceType: "integer",
-  sequence: (column) => column.primaryKey().autoIncrement(),
 };
 
 /**

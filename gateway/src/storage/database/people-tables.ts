@@ -1,6 +1,6 @@
 import type { WorkspaceRole } from "@sluice/contract/words";
 
-/** The tables that migration 008 adds. A user is a row of `auth_users`; of a secret only its digest is here. */
+/** Members, invitations, admin tokens. A user is a row of `auth_users`; of a secret only its digest is here. */
 export interface PeopleTables {
   members: MemberTable;
   invitations: InvitationTable;

@@ -1,6 +1,6 @@
 import type { WorkspaceRole } from "@sluice/contract/words";
 
-/** The tables that migration 043 adds: what sources say of people, and what rules give for it. */
+/** What sources say of people, and what rules give for it. */
 export interface RightsTables {
   person_claims: PersonClaimsTable;
   given_rights: GivenRightsTable;

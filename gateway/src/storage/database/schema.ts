@@ -3,7 +3,6 @@ import type { Generated, Insertable, Selectable } from "kysely";
 import type { UpstreamObjectKind } from "#core/index.ts";
 import type { AgentTables } from "./agent-tables.ts";
 import type { ExplainTables } from "./explain-tables.ts";
-import type { HistogramColumns } from "./latency-histogram.ts";
 import type { LeaseTables } from "./lease-tables.ts";
 import type { NoticeTables } from "./notice-tables.ts";
 import type { PeopleTables } from "./people-tables.ts";
@@ -88,7 +87,7 @@ interface WorkspaceTable {
   name: string;
   models: string;
   /** Ids of providers that may be passed through to. */
-  pass_through: Generated<string>;
+  pass_through: string;
   limits: string;
   budget: string | null;
   enabled: number;
@@ -101,7 +100,7 @@ interface GroupTable {
   workspace_id: string;
   name: string;
   models: string;
-  pass_through: Generated<string>;
+  pass_through: string;
   limits: string;
   budget: string | null;
   managed_by: ManagedBy;
@@ -118,7 +117,7 @@ interface KeyTable {
   prefix: string;
   last_four: string;
   models: string | null;
-  pass_through: Generated<string>;
+  pass_through: string;
   allowed_ips: string | null;
   limits: string;
   budget: string | null;
@@ -129,21 +128,21 @@ interface KeyTable {
   expires_at: number | null;
   managed_by: ManagedBy;
   created_at: number;
-  /** User id; null: the file, the command line, or before this was kept. */
+  /** User id; null: the file or the command line. */
   created_by: string | null;
   /** What of its requests is kept: `none`, `headers` or `bodies`. */
-  capture: Generated<string>;
+  capture: string;
   /** After a rotation the digest before still opens until `old_until`. */
   old_digest: string | null;
   old_until: number | null;
   /** The bounds that only admins widen, with commas between. */
-  set_by_admins: Generated<string>;
+  set_by_admins: string;
   /** User id, of the key that this person's sign-ins call with: it has no secret. It outlives its person, as entries of the ledger name it. */
   person_id: Generated<string | null>;
   /** User id, of a personal key: whose calls it makes. It outlives its person too. */
   owner_id: Generated<string | null>;
   /** A service token: it expires, and belongs to nobody. */
-  service: Generated<number>;
+  service: number;
 }
 
 interface ProviderTable {
@@ -171,7 +170,7 @@ interface ModelTable {
   price_version: string | null;
   /** Begins at its `effective_from`; from then on it counts instead. */
   next_price_version: string | null;
-  /** While it has no price: `allow`, `block`, `upgrade` (it had none when that began to matter), null: as the settings say. */
+  /** While it has no price: `allow`, `block`, null: as the settings say. */
   unpriced: string | null;
   managed_by: ManagedBy;
   created_at: number;
@@ -228,7 +227,7 @@ interface RollupTable extends UsageColumns, RollupLatencies {
  * Sums of a day (UTC), which begins at `hour`. `grain` says by which columns of scope they are summed; the others are empty. Nothing
  * of it counts but for the days that `summed_days` says are right.
  */
-interface DayTable extends Omit<RollupTable, keyof HistogramColumns> {
+interface DayTable extends RollupTable {
   grain: string;
 }
 
@@ -250,7 +249,7 @@ interface AuditTable {
   before: string | null;
   after: string | null;
   ip: string | null;
-  /** null: of no workspace, or before this was kept. */
+  /** null: of no workspace. */
   workspace_id: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** What a directory keeps here by SCIM, which migration 044 adds. */
+/** What a directory keeps here by SCIM. */
 export interface ScimTables {
   scim_users: ScimUserTable;
   scim_groups: ScimGroupTable;

@@ -1,5 +1,5 @@
 /**
- * The tables of the console's sign-in, which migration 005 adds. The library behind the port `SignIn` writes them, so
+ * The tables of the console's sign-in. The library behind the port `SignIn` writes them, so
  * they keep its forms: a time is ISO 8601 text in SQLite and `timestamptz` in PostgreSQL, a flag 0 or 1 or a boolean.
  * Of `auth_users`, the columns from `administrator` on are ours alone and in the gateway's own forms.
  */

@@ -16,7 +16,7 @@ export interface TaskTables {
 interface TaskTable {
   id: string;
   /** `video`, or `response`: a response that its upstream makes in the background. */
-  kind: Generated<string>;
+  kind: string;
   workspace_id: string;
   group_id: string;
   key_id: string;

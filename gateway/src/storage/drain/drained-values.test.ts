@@ -10,7 +10,7 @@ const row = (json: string) => JSON.parse(json) as RecordRow;
 
 const pairs = [
   [intentOf(1), settlementOf(1)],
-  [intentOf(2, { tags: {}, stream: false, retryIndex: 3, startedAfterMs: null, priceVersion: null }), settlementOf(2)],
+  [intentOf(2, { tags: {}, stream: false, retryIndex: 3, startedAfterMs: 0, priceVersion: null }), settlementOf(2)],
   [intentOf(3, { personId: "usr_ada", operation: "GET /files/{id}", tags: { team: 'ä"' } }), settlementOf(3)],
   [intentOf(4), { ...settlementOf(4), warnings: ["seed was left out"], errorCode: "upstream_error", rawUsage: null }],
 ] as const;
@@ -45,12 +45,12 @@ test("a refusal says how many calls it stands for", () => {
   }
 });
 
-test("records of an earlier version, which had fewer members, leave the later columns empty", () => {
-  const intent = row(encodeIntent(intentOf(7))).slice(0, 21);
-  const settlement = [...row(encodeSettlement(settlementOf(7))).slice(0, 15)];
-  settlement[5] = (settlement[5] as number[]).slice(0, 12);
+test("records of the version before, which lack the newest members, leave the newest columns empty", () => {
+  const intent = row(encodeIntent(intentOf(7, { personId: "usr_ada" }))).slice(0, -1);
+  const settlement = row(encodeSettlement({ ...settlementOf(7), servedModel: "gpt-5-mini" })).slice(0, -1);
+  (settlement as unknown[])[5] = (settlement[5] as number[]).slice(0, -1);
   const { usage, ...entry } = entryOfValues(drainedValues(intent, settlement));
-  expect(entry.startedAfterMs).toBeNull();
-  expect(entry.upstreamStatus).toBeNull();
-  expect(usage).toEqual({ ...settlementOf(7).usage, webSearches: 0, chargedRequests: 0 });
+  expect(entry.personId).toBeUndefined();
+  expect(entry.servedModel).toBeUndefined();
+  expect(usage).toEqual({ ...settlementOf(7).usage, unexplained: 0 });
 });

@@ -14,7 +14,7 @@ export function drainedValues(intent: RecordRow, settlement: RecordRow, calls = 
   for (let n = 0; n < ofSettlement.length; n++) take(values, ofSettlement[n] as Source, settlement);
   values[ledgerPlaces.calls] = calls;
   const usage = settlement[usagePlace] as readonly number[];
-  // Files of a version that did not know the last classes say nothing of them.
+  // A file of the version before lacks the newest classes.
   for (let n = 0; n < usageTable.length; n++) values[ledgerPlaces.input_uncached + n] = usage[n] ?? 0;
   return values;
 }

@@ -51,7 +51,7 @@ function explainer(change: Partial<ExplainerOptions> = {}): KeptExplainer {
 
 const store = () => createExplainStore(database, clock);
 
-const nothing: Explanation = { plan: [], refusal: null, failures: [], walk: [] };
+const nothing: Explanation = { plan: [], refusal: null, failures: [], walk: [], steps: [] };
 
 function explained(requestId: string, matters = true, explanation: Explanation = nothing): ExplainedRequest {
   return { requestId, workspaceId: "ws_1", matters, explanation: () => explanation };
@@ -82,6 +82,7 @@ describe("what was told", () => {
       refusal: { code: "budget_exceeded", message: "used up", scope: "key", limit: 1.5, used: 1.5, resets_at: 1 },
       failures: [{ attempt_id: "att_1", code: "upstream_error", message: "500", retry: "same" }],
       walk: ["attempt 1 to a: first in order"],
+      steps: [{ code: "try_first", params: { attempt: 1, deployment: "a" } }],
     };
     told.explain(explained("req_1", true, explanation));
     told.capture(captured("req_1", { requestBody: body("hello"), responseBody: body("hi", true) }));

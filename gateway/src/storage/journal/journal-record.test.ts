@@ -80,7 +80,7 @@ test("what a call will be charged for beside tokens is in its intent; older inte
   expect(parseRecord(short, 0, short.length - 1)).toEqual({ type: "settle", value: settlementOf(4) });
 });
 
-test("each member stands where files of earlier versions have it", () => {
+test("each member stands at its place", () => {
   const intent = JSON.parse(
     encodeIntent(intentOf(1, { operation: "GET /files", personId: "usr_ada", counted: { audioSeconds: 8 } })),
   );
@@ -146,16 +146,11 @@ test("the price of a whole entry in the file stays under a kilobyte", () => {
   expect(bytes.length).toBeLessThan(1_024);
 });
 
-test("records of an earlier version, which had fewer members, are read, and what they lack is null", () => {
-  const { upstreamId: _, ...checkpoint } = checkpointOf(3, 64);
-  const { attemptId, at, usage, usageSource, firstByteMs, firstTokenMs } = checkpoint;
-  const counts = Object.values(usage);
+test("a record of the version before, which lacks the newest members, is read", () => {
+  const { servedModel: _, ...known } = { ...settlementOf(3), servedModel: "gpt-5-mini" };
+  const newest = JSON.parse(encodeSettlement({ ...known, servedModel: "gpt-5-mini" }));
   const buffer = new JournalBuffer();
-  buffer.append(
-    recordLetters.checkpoint,
-    JSON.stringify([attemptId, at, counts, usageSource, firstByteMs, firstTokenMs]),
-  );
+  buffer.append(recordLetters.settle, JSON.stringify(newest.slice(0, -1)));
   const bytes = Buffer.from(buffer.bytes.subarray(0, buffer.length));
-  const value = { ...checkpointOf(3, 64), priceVersion: null };
-  expect(parseRecord(bytes, 0, bytes.length - 1)).toEqual({ type: "checkpoint", value });
+  expect(parseRecord(bytes, 0, bytes.length - 1)).toEqual({ type: "settle", value: known });
 });

@@ -20,7 +20,7 @@ import type { JournalRecord } from "#ports/index.ts";
  * s (settle)     the members of Settlement at their places in that table, usage as an array
  * r (refuse)     [intent, settle, calls] of a call that was refused before any attempt, or of several alike
  *
- * New members are added at the end of an array, so that files of an older version stay readable.
+ * New members are added at the end of an array, so that the next version reads the files of this one.
  */
 export function encodeIntent(intent: Intent): string {
   return JSON.stringify(intentRow(intent));
@@ -50,7 +50,7 @@ export function encodeRefusal(entry: LedgerEntry): string {
   return JSON.stringify(entry.calls === undefined ? row : [...row, entry.calls]);
 }
 
-/** What `encodeIntent` and `encodeCheckpoint` made, of this version or an earlier one. */
+/** The way back from `encodeIntent`. */
 export function decodeIntent(json: string): Intent {
   return toIntent(JSON.parse(json) as JournalRow);
 }
@@ -123,10 +123,10 @@ type CheckpointRow = readonly [
   Checkpoint["usageSource"],
   number | null,
   number | null,
-  (string | null)?,
-  Checkpoint["objects"]?,
-  (string | null)?,
-  boolean?,
+  string | null,
+  Checkpoint["objects"] | null,
+  string | null,
+  boolean,
 ];
 
 /** In the order of the table of classes, to which new ones are added at the end. */
@@ -136,7 +136,7 @@ function usageRow(usage: Usage): readonly number[] {
   return row;
 }
 
-/** Files of a version that did not know the last classes say nothing of them. */
+/** A file of the version before lacks the newest classes. */
 function toUsage(row: readonly number[]): Usage {
   const usage: { -readonly [Class in keyof Usage]: number } = { ...noUsage };
   for (let index = 0; index < row.length && index < usageClasses.length; index++) {
@@ -175,7 +175,7 @@ function membersOf(places: readonly Place[], row: JournalRow): Record<string, un
   // The thread of the drain reads two of them for each call: no pairs are made on the way.
   for (let place = 0; place < places.length; place++) {
     const { member, optional } = places[place] as Place;
-    // Not in files of a version that did not know it.
+    // A file of the version before lacks the newest members.
     const written = row[place] ?? null;
     if (written === null && optional) continue;
     value[member] = member === "usage" ? toUsage(written as readonly number[]) : written;
@@ -260,10 +260,9 @@ function toCheckpoint(row: CheckpointRow): Checkpoint {
     usageSource: row[3],
     firstByteMs: row[4],
     firstTokenMs: row[5],
-    // Not in files of a version that did not know it.
-    upstreamId: row[6] ?? null,
+    upstreamId: row[6],
     ...(row[7] == null ? {} : { objects: row[7] }),
-    priceVersion: row[8] ?? null,
-    ...(row[9] === true ? { pending: true } : {}),
+    priceVersion: row[8],
+    ...(row[9] ? { pending: true } : {}),
   };
 }

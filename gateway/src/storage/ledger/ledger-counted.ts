@@ -1,6 +1,5 @@
 import { type ExpressionBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Connection } from "../database/database.ts";
-import { histogramColumns } from "../database/latency-histogram.ts";
 import type { LatencyColumn } from "../database/report-tables.ts";
 import type { Row, Tables } from "../database/schema.ts";
 import { usageColumnOf } from "./ledger-columns.ts";
@@ -43,8 +42,8 @@ export function countedEntries(connection: Connection, { times = true }: { reado
 
 function countedTimes(eb: ExpressionBuilder<Tables, "ledger_entries">) {
   const times = {
-    call_ms_sketch: sql`coalesce(started_after_ms, 0) + total_ms`,
-    call_first_token_ms_sketch: sql`coalesce(started_after_ms, 0) + first_token_ms`,
+    call_ms_sketch: sql`started_after_ms + total_ms`,
+    call_first_token_ms_sketch: sql`started_after_ms + first_token_ms`,
     attempt_ms_sketch: sql`total_ms`,
     attempt_first_token_ms_sketch: sql`first_token_ms`,
   } satisfies Record<LatencyColumn, unknown>;
@@ -58,9 +57,4 @@ function countedTimes(eb: ExpressionBuilder<Tables, "ledger_entries">) {
   );
 }
 
-const nothingTimed = [
-  ...rollupSketches.map((column) => sql<string>`''`.as(column)),
-  ...Object.values(histogramColumns)
-    .flat()
-    .map((column) => sql<number>`0`.as(column)),
-];
+const nothingTimed = rollupSketches.map((column) => sql<string>`''`.as(column));

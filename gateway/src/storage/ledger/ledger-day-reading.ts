@@ -1,6 +1,5 @@
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { Connection, Flavour } from "../database/database.ts";
-import type { HistogramColumns } from "../database/latency-histogram.ts";
 import type { Tables } from "../database/schema.ts";
 import { type DayGrain, dayGrains, dayMs, type ScopeColumn } from "./ledger-days.ts";
 import type { rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
@@ -15,8 +14,7 @@ type RollupColumn =
   | (typeof rollupScope)[number]
   | "person_id"
   | (typeof rollupSums)[number]
-  | (typeof rollupSketches)[number]
-  | keyof HistogramColumns;
+  | (typeof rollupSketches)[number];
 
 /** Runs of days that are read apart in one statement; each is a branch of it. */
 const runsMax = 4;

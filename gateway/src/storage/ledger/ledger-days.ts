@@ -4,7 +4,7 @@ import type { Connection, Database } from "../database/database.ts";
 import { foldedSketch } from "../database/latency-sketch.ts";
 import type { Row } from "../database/schema.ts";
 import { bounded } from "./ledger-fold.ts";
-import { commonPerson, histogramsUntil, hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
+import { commonPerson, hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 
 export const dayMs = 24 * hourMs;
 
@@ -29,7 +29,7 @@ export const dayGrains: readonly DayGrain[] = [
   { name: "key", scope: ["workspace_id", "group_id", "key_id"] },
 ];
 
-/** Also in a trigger of migration 032, so it stays as it is. */
+/** Also in a trigger of migration 001, so it stays as it is. */
 const touchLock = 5_310_043;
 /** Held while a day's rows are written, so that of two that sum it at once the later one has read what is newer. */
 const sumLock = 5_310_044;
@@ -80,10 +80,8 @@ async function nextDay(connection: Connection, now: number): Promise<number | nu
   if (changed !== undefined) return changed.day;
   const between = await dayBetween(connection, days);
   if (between !== null) return between;
-  // Hours of the version before have counts that days have no columns for.
-  const since = (await histogramsUntil(connection)) ?? Number.MIN_SAFE_INTEGER;
-  const before = await edgeHour(connection, "max", since + 1, Math.min(first ?? over, over));
-  return before === null || dayOf(before) <= since ? null : dayOf(before);
+  const before = await edgeHour(connection, "max", Number.MIN_SAFE_INTEGER, Math.min(first ?? over, over));
+  return before === null ? null : dayOf(before);
 }
 
 /**

@@ -1,7 +1,6 @@
 import { CompiledQuery, sql } from "kysely";
 import { bounds } from "#core/index.ts";
 import type { Connection, Database } from "../database/database.ts";
-import { histogramColumns } from "../database/latency-histogram.ts";
 import { foldedSketch } from "../database/latency-sketch.ts";
 import type { LatencyColumn } from "../database/report-tables.ts";
 import type { Row } from "../database/schema.ts";
@@ -70,8 +69,7 @@ export async function shortenRollup(
 }
 
 const names = rollupScope.join(", ");
-const histograms = Object.values(histogramColumns).flat();
-const columns = [...rollupScope, "person_id", ...rollupSums, ...rollupSketches, ...histograms].join(", ");
+const columns = [...rollupScope, "person_id", ...rollupSums, ...rollupSketches].join(", ");
 const joined = rollupSketches.map((sketch) => `${sketch} = kept.${sketch} || excluded.${sketch}`);
 const person = `person_id = ${personBeside("kept", "excluded")}`;
 const long = rollupSketches.map((name) => `case when length(${name}) > ${longSketch} then ${name} end as ${name}`);
@@ -101,7 +99,7 @@ function statementOf(summed: (sum: string) => string, added: (sum: string) => st
   ), folded as (
     insert into usage_rollups as kept (${columns})
     select ${names}, ${commonPerson}, ${rollupSums.map(summed).join(", ")},
-      ${rollupSketches.map((sketch) => `string_agg(${sketch}, '')`).join(", ")}, ${histograms.map(() => "0").join(", ")}
+      ${rollupSketches.map((sketch) => `string_agg(${sketch}, '')`).join(", ")}
     from taken group by ${names} order by ${names}
     on conflict (${names}) do update set ${[...moved, ...joined, person].join(", ")}
     returning ${names}, ${long.join(", ")}

@@ -73,7 +73,7 @@ function insertOf(entries: readonly LedgerValues[]): NamedQuery<Inserted> {
 /** In the order of `rollupSketches`: what the entry alone would count in each. As `addTimes` does it. */
 function timesOf(entry: LedgerValues): readonly (string | null)[] {
   if (entry[ledgerPlaces.outcome] !== "succeeded" || entry[ledgerPlaces.calls] === 0) return noTimes;
-  const before = Number(entry[ledgerPlaces.started_after_ms] ?? 0);
+  const before = Number(entry[ledgerPlaces.started_after_ms]);
   const totalMs = Number(entry[ledgerPlaces.total_ms]);
   const firstTokenMs = entry[ledgerPlaces.first_token_ms];
   if (typeof firstTokenMs !== "number") return [sketchOf(before + totalMs), null, sketchOf(totalMs), null];

@@ -2,7 +2,6 @@ import { type CompiledQuery, sql } from "kysely";
 import type { LedgerEntry } from "#core/index.ts";
 import type { Connection, Database } from "../database/database.ts";
 import { runEach } from "../database/each-row.ts";
-import { histogramColumns } from "../database/latency-histogram.ts";
 import type { LatencyColumn } from "../database/report-tables.ts";
 import type { NewRow } from "../database/schema.ts";
 import { entryOfValues, type LedgerValues, ledgerPlaces, valuesOf } from "./ledger-columns.ts";
@@ -94,7 +93,7 @@ function sqliteWriter(database: Database) {
  * which are then written anew.
  */
 function rollupStatement(database: Database): CompiledQuery<LongRollup> {
-  const row = { ...placeholders(rollupColumns), ...noHistograms } as NewRow<"usage_rollups">;
+  const row = placeholders(rollupColumns) as unknown as NewRow<"usage_rollups">;
   return database.kysely
     .insertInto("usage_rollups")
     .values(row)
@@ -118,13 +117,6 @@ function whereLong(sketch: LatencyColumn) {
   const column = sql.ref(sketch);
   return sql<string | null>`case when length(${column}) > ${sql.lit(longSketch)} then ${column} end`.as(sketch);
 }
-
-/** Columns of earlier versions that must hold something. */
-const noHistograms = Object.fromEntries(
-  Object.values(histogramColumns)
-    .flat()
-    .map((column) => [column, sql.lit(0)]),
-);
 
 /** A row that stands for any row: only its columns and their order reach the statement. */
 function placeholders(columns: readonly string[]): Record<string, unknown> {

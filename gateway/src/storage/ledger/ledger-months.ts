@@ -130,13 +130,13 @@ async function makeMonth({ kysely }: Database, month: number): Promise<boolean> 
 
 const serverNow = sql`(extract(epoch from now()) * 1000)`;
 
-/** The part that a moment belongs to, if there is one: a month, or the older table that was there before months were. */
+/** The month that a moment belongs to, if it has a part. */
 function partOf(at: number): RawBuilder<unknown> {
-  const ends = sql`regexp_match(pg_get_expr(c.relpartbound, c.oid), 'FROM \\((?:''?(-?\\d+)''?|MINVALUE)\\) TO \\(''?(\\d+)''?\\)')`;
+  const ends = sql`regexp_match(pg_get_expr(c.relpartbound, c.oid), 'FROM \\(''?(-?\\d+)''?\\) TO \\(''?(\\d+)''?\\)')`;
   return sql`
     select 1 from pg_inherits i join pg_class c on c.oid = i.inhrelid, ${ends} as ends
     where i.inhparent = 'ledger_entries'::regclass
-      and (ends[1] is null or ends[1]::bigint <= ${at}::bigint) and ends[2]::bigint > ${at}::bigint`;
+      and ends[1]::bigint <= ${at}::bigint and ends[2]::bigint > ${at}::bigint`;
 }
 
 async function monthsInDefault({ kysely }: Database, now: number): Promise<readonly number[]> {

@@ -1,5 +1,4 @@
 import type { LedgerEntry } from "#core/index.ts";
-import type { Connection } from "../database/database.ts";
 import { foldedSketch, sketchOf } from "../database/latency-sketch.ts";
 import type { LatencyColumn } from "../database/report-tables.ts";
 import type { Row } from "../database/schema.ts";
@@ -41,13 +40,6 @@ export const rollupSketches = [
 ] as const satisfies readonly LatencyColumn[];
 
 export const rollupColumns = [...rollupScope, "person_id", ...rollupSums, ...rollupSketches] as const;
-
-/** The last hour that has counts of versions before the sketches, see migration 024; null: none has. */
-export async function histogramsUntil(connection: Connection): Promise<number | null> {
-  const mark = "ledger.doubling_spans_until";
-  const row = await connection.selectFrom("settings").select("value").where("name", "=", mark).executeTakeFirst();
-  return row === undefined ? null : Number(row.value);
-}
 
 /** A rollup as its table has it: a value for each of `rollupColumns`, in their order. */
 export type RollupValues = readonly (string | number | null)[];
@@ -106,7 +98,7 @@ function add(rollup: Rollup, entry: LedgerValues): void {
   if (outcome === "succeeded" && calls > 0) {
     move(sums, sumOf.succeeded, calls);
     addTimes(rollup, {
-      startedAfterMs: entry[place.started_after_ms] as number | null,
+      startedAfterMs: entry[place.started_after_ms] as number,
       totalMs: entry[place.total_ms] as number,
       firstTokenMs: entry[place.first_token_ms] as number | null,
     });
@@ -143,17 +135,15 @@ export const noSketches: Readonly<Record<LatencyColumn, string>> = Object.fromEn
   rollupSketches.map((column) => [column, ""]),
 ) as Record<LatencyColumn, string>;
 
-/** An entry of a version that did not note when its attempt began has the attempt's own times for those of the call. */
 export function addTimes(
   rollup: Record<LatencyColumn, string>,
   { startedAfterMs, totalMs, firstTokenMs }: Pick<LedgerEntry, "startedAfterMs" | "totalMs" | "firstTokenMs">,
 ): void {
-  const before = startedAfterMs ?? 0;
   rollup.attempt_ms_sketch += sketchOf(totalMs);
-  rollup.call_ms_sketch += sketchOf(before + totalMs);
+  rollup.call_ms_sketch += sketchOf(startedAfterMs + totalMs);
   if (firstTokenMs === null) return;
   rollup.attempt_first_token_ms_sketch += sketchOf(firstTokenMs);
-  rollup.call_first_token_ms_sketch += sketchOf(before + firstTokenMs);
+  rollup.call_first_token_ms_sketch += sketchOf(startedAfterMs + firstTokenMs);
 }
 
 /** The person of several rows together, as SQL: theirs when they agree. */

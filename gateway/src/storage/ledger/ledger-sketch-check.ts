@@ -1,34 +1,24 @@
 import type { LedgerFault } from "#ports/index.ts";
 import type { Connection } from "../database/database.ts";
-import { histogramColumns } from "../database/latency-histogram.ts";
-import { foldedSketch, sketchTotal } from "../database/latency-sketch.ts";
+import { foldedSketch } from "../database/latency-sketch.ts";
 import type { LatencyColumn } from "../database/report-tables.ts";
 import { prunedBefore } from "./ledger-prune.ts";
-import { addTimes, histogramsUntil, hourMs, noSketches, type rollupScope, rollupSketches } from "./ledger-rollup.ts";
+import { addTimes, hourMs, noSketches, type rollupScope, rollupSketches } from "./ledger-rollup.ts";
 
 /** Faults named; more of the same tell nothing new. */
 const faultsMax = 100;
 const pageRows = 5_000;
 const rule = "a rollup's sketches count its entries";
 
-/**
- * Every sketch counts exactly the entries of its rollup. In hours of versions before the sketches it is only known how many there
- * must be: some of them are counted by doubling spans.
- */
+/** Every sketch counts exactly the entries of its rollup. */
 export async function sketchFaults(connection: Connection): Promise<readonly LedgerFault[]> {
   const from = Math.ceil((await prunedBefore(connection)) / hourMs) * hourMs;
-  const histograms = (await histogramsUntil(connection)) ?? -1;
   const faults: LedgerFault[] = [];
   for (const hour of await hoursFrom(connection, from)) {
     const counted = await sketchesOfEntries(connection, hour);
-    for (const rollup of await rollupsOfHour(connection, hour)) {
-      const { scope, sketches } = rollup;
+    for (const { scope, sketches } of await rollupsOfHour(connection, hour)) {
       const own = counted.get(scope) ?? noSketches;
-      const off = rollupSketches.filter((column) =>
-        hour > histograms
-          ? foldedSketch(sketches[column]) !== foldedSketch(own[column])
-          : sketchTotal(sketches[column]) + rollup.histograms[column] !== sketchTotal(own[column]),
-      );
+      const off = rollupSketches.filter((column) => foldedSketch(sketches[column]) !== foldedSketch(own[column]));
       if (off.length === 0) continue;
       faults.push({ rule, detail: `${new Date(hour).toISOString()} ${scope}: off in ${off.join(", ")}` });
       if (faults.length === faultsMax) return faults;
@@ -66,29 +56,15 @@ async function rollupsOfHour(connection: Connection, hour: number): Promise<read
   const rows = await connection.selectFrom("usage_rollups").selectAll().where("hour", "=", hour).execute();
   const scopes = Map.groupBy(rows, scopeOf);
   return [...scopes].map(([scope, of]) => {
-    const total = sumOf(of, histogramColumns.total_ms);
-    const firstToken = sumOf(of, histogramColumns.first_token_ms);
     const sketches = { ...noSketches };
     for (const row of of) for (const column of rollupSketches) sketches[column] += row[column];
-    const histograms: Record<LatencyColumn, number> = {
-      call_ms_sketch: total,
-      call_first_token_ms_sketch: firstToken,
-      attempt_ms_sketch: total,
-      attempt_first_token_ms_sketch: firstToken,
-    };
-    return { scope, sketches, histograms };
+    return { scope, sketches };
   });
 }
 
 interface RollupTimes {
   readonly scope: string;
   readonly sketches: Readonly<Record<LatencyColumn, string>>;
-  /** How many were counted by the versions before. */
-  readonly histograms: Readonly<Record<LatencyColumn, number>>;
-}
-
-function sumOf<Column extends string>(rows: readonly Record<Column, number>[], columns: readonly Column[]): number {
-  return rows.reduce((sum, row) => columns.reduce((all, column) => all + row[column], sum), 0);
 }
 
 /** The sketches that the entries of an hour make, by the rest of their rollup's scope. */

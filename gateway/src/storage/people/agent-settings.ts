@@ -25,10 +25,7 @@ export async function settingsIn(
 }
 
 async function settingsNow(connection: Connection, groupId: string): Promise<AgentSettingsNow> {
-  const settings = await settingsOf(connection, groupId);
-  const last = await lastVersion(connection, groupId);
-  // A process from before there were versions may have written without one.
-  return { settings, version: last?.checksum === (settings?.checksum ?? null) ? last : null };
+  return { settings: await settingsOf(connection, groupId), version: await lastVersion(connection, groupId) };
 }
 
 export async function setSettings(
@@ -49,8 +46,6 @@ export async function setSettings(
       const row = { group_id: id, settings: after.text, checksum: after.checksum, updated_at: at };
       await transaction.insertInto("agent_settings").values(row).execute();
     }
-    if (before !== null && now.version === null)
-      await addVersion(transaction, id, before, { at: before.updatedAt, by: "" });
     const version = await addVersion(transaction, id, after, { at, by: auditSource.actor });
     const action = before === null ? "create" : after === null ? "remove" : "update";
     const label = `agent settings ${await slugOf(transaction, workspaceId)}/${name}` as const;
@@ -61,7 +56,7 @@ export async function setSettings(
 
 /** Who reads it compares what is there with their own, and sets it anew. */
 function changedSince({ version }: AgentSettingsNow): Failure {
-  const by = version === null || version.by === "" ? "Somebody" : version.by;
+  const by = version === null ? "Somebody" : version.by;
   const which = version === null ? "others" : `version ${version.version}`;
   return new Failure("conflict", `${by} has set ${which} since these settings were read. Nothing was changed.`, {
     param: "replaces",

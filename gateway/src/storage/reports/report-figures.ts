@@ -1,17 +1,15 @@
 import type { UsageFigures } from "@sluice/contract/console";
 import { comparedCosts, nanoToUsd } from "#core/index.ts";
-import { addHistogram, type HistogramColumns, histogramColumns } from "../database/latency-histogram.ts";
 import { addSketch, foldedSketch, noCounts, percentilesOf, sketchWithout } from "../database/latency-sketch.ts";
 import type { LatencyColumn } from "../database/report-tables.ts";
 import { usageColumnOf } from "../ledger/ledger-columns.ts";
 import { rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
 import { inputColumns, outputColumns } from "../ledger/ledger-sums.ts";
 
-/** What adds up in rollups, and what sums of them are made of. `histogram` null: nothing was counted by doubling spans. */
+/** What adds up in rollups, and what sums of them are made of. */
 export interface FigureSums {
   readonly counts: Record<(typeof rollupSums)[number], number>;
   readonly sketches: Record<LatencyColumn, string>;
-  histogram: HistogramColumns | null;
 }
 
 /** From here on it is worth the work to write a sketch shorter. */
@@ -21,7 +19,6 @@ export function noFigures(): FigureSums {
   return {
     counts: Object.fromEntries(rollupSums.map((column) => [column, 0])) as FigureSums["counts"],
     sketches: Object.fromEntries(rollupSketches.map((column) => [column, ""])) as FigureSums["sketches"],
-    histogram: null,
   };
 }
 
@@ -31,12 +28,9 @@ export function addFigures(to: FigureSums, more: FigureSums): void {
     const both = to.sketches[column] + more.sketches[column];
     to.sketches[column] = shortSketch(both);
   }
-  if (more.histogram === null) return;
-  if (to.histogram === null) to.histogram = { ...more.histogram };
-  else for (const column of everyHistogramColumn) to.histogram[column] += more.histogram[column];
 }
 
-/** The same figures without those of parts that are in them. Not where anything was counted by doubling spans. */
+/** The same figures without those of parts that are in them. */
 export function figuresWithout(all: FigureSums, parts: readonly FigureSums[]): FigureSums {
   const rest = noFigures();
   for (const column of rollupSums) {
@@ -56,9 +50,7 @@ export function shortSketch(sketch: string): string {
   return sketch.length < longSketch ? sketch : foldedSketch(sketch);
 }
 
-export const everyHistogramColumn = Object.values(histogramColumns).flat();
-
-export function figuresOf({ counts, sketches, histogram }: FigureSums): UsageFigures {
+export function figuresOf({ counts, sketches }: FigureSums): UsageFigures {
   const all = (columns: readonly (keyof FigureSums["counts"])[]) =>
     columns.reduce((sum, column) => sum + counts[column], 0);
   const input = all(inputColumns);
@@ -66,11 +58,6 @@ export function figuresOf({ counts, sketches, histogram }: FigureSums): UsageFig
   const times = (of: "call" | "attempt", kind: "ms" | "first_token_ms") => {
     const spans = reading.fill(0);
     addSketch(spans, sketches[`${of}_${kind}_sketch`]);
-    if (histogram !== null)
-      addHistogram(
-        spans,
-        histogramColumns[totalOrFirst[kind]].map((name) => histogram[name]),
-      );
     const [p50 = null, p95 = null] = percentilesOf(spans, [0.5, 0.95]);
     return { p50, p95 };
   };
@@ -101,10 +88,7 @@ export function figuresOf({ counts, sketches, histogram }: FigureSums): UsageFig
     latency_p95_ms: attempts.p95,
     first_token_p50_ms: attemptTokens.p50,
     first_token_p95_ms: attemptTokens.p95,
-    latency_approximate: histogram !== null,
   };
 }
 
 const reading = noCounts();
-
-const totalOrFirst = { ms: "total_ms", first_token_ms: "first_token_ms" } as const;

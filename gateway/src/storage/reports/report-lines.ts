@@ -1,5 +1,4 @@
 import { type AliasableExpression, type ExpressionBuilder, sql } from "kysely";
-import type { HistogramColumns } from "../database/latency-histogram.ts";
 import type { LatencyColumn } from "../database/report-tables.ts";
 import type { Tables } from "../database/schema.ts";
 import type { RowPart, TimeSpan } from "../ledger/ledger-day-reading.ts";
@@ -7,7 +6,7 @@ import { dayMs } from "../ledger/ledger-days.ts";
 import { rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
 import type { KnownRow, KnownTime } from "./kept-days.ts";
 import type { ReportContext } from "./report-desk.ts";
-import { addFigures, everyHistogramColumn, type FigureSums, noFigures } from "./report-figures.ts";
+import { addFigures, type FigureSums, noFigures } from "./report-figures.ts";
 import { timeSlices } from "./report-slices.ts";
 import { joinedTimes, type UsageColumn, type UsageRows } from "./report-usage-rows.ts";
 
@@ -99,13 +98,12 @@ async function rowsIn(
   { column, stepMs, apart, alone = false }: Apart,
   part: RowPart,
 ): Promise<readonly KnownRow[]> {
-  const histograms = source.hasHistograms(slice) ? everyHistogramColumn : [];
   const all = source.within(slice, { column, stepMs, part });
   const rows = await (alone && column !== null ? all.where(column, "in", apart) : all)
     .select((eb) => [
       // Without lines, hours are summed as they come and need not be sorted.
       stepOf(eb, column === null && source.byHour ? 1 : stepMs).as("step"),
-      ...[...rollupSums, ...histograms].map((name) => eb.fn.sum<number>(name).as(name)),
+      ...rollupSums.map((name) => eb.fn.sum<number>(name).as(name)),
       ...rollupSketches.map((name) => source.times(name).as(name)),
       lineNumber(eb, column, apart).as("line"),
     ])
@@ -118,25 +116,22 @@ async function rowsIn(
   }));
 }
 
-type SummedRow = FigureSums["counts"] &
-  Partial<HistogramColumns> & { readonly [Sketch in LatencyColumn]: string | null } & {
-    readonly step: number;
-    readonly line: number;
-  };
+type SummedRow = FigureSums["counts"] & { readonly [Sketch in LatencyColumn]: string | null } & {
+  readonly step: number;
+  readonly line: number;
+};
 
 /** `counts` is the row itself, which has more columns than those that are read of it. */
 function sumsOf(counts: SummedRow, source: UsageRows): FigureSums {
   const sketches = {} as FigureSums["sketches"];
   for (const column of rollupSketches) sketches[column] = source.sketch(counts[column] ?? "");
-  if (!everyHistogramColumn.some((column) => (counts[column] ?? 0) > 0)) return { counts, sketches, histogram: null };
-  const histogram = Object.fromEntries(everyHistogramColumn.map((column) => [column, counts[column]]));
-  return { counts, sketches, histogram: histogram as HistogramColumns };
+  return { counts, sketches };
 }
 
 /** Without the row that it was read from. */
-function lean({ counts, ...sums }: FigureSums): FigureSums {
+function lean({ counts, sketches }: FigureSums): FigureSums {
   const own = Object.fromEntries(rollupSums.map((column) => [column, counts[column]])) as FigureSums["counts"];
-  return { ...sums, counts: own };
+  return { counts: own, sketches };
 }
 
 /** null: no steps, and 1: every moment is one. */

@@ -19,10 +19,10 @@ import {
 import { dayMs, type ScopeColumn } from "../ledger/ledger-days.ts";
 import { peopleKnow, peopleTimes, peopleWithin } from "../ledger/ledger-people-reading.ts";
 import { prunedBefore } from "../ledger/ledger-prune.ts";
-import { histogramsUntil, hourMs, rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
+import { hourMs, rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
 import type { KnownTime } from "./kept-days.ts";
 import type { ReportContext } from "./report-desk.ts";
-import { everyHistogramColumn, shortSketch } from "./report-figures.ts";
+import { shortSketch } from "./report-figures.ts";
 import { firstSliceMs } from "./report-slices.ts";
 import { coveredHours } from "./report-sums.ts";
 import { equalsWithoutIndex } from "./report-terms.ts";
@@ -45,8 +45,6 @@ export interface UsageRows {
   rest(span: TimeSpan, known: readonly KnownTime[]): readonly (readonly [part: RowPart, span: TimeSpan])[];
   /** What is asked, but for the time. */
   readonly question: string;
-  /** Whether rows of this time may have counts of versions before the sketches. */
-  hasHistograms(span: TimeSpan): boolean;
   /** What a group of rows says of how long it took, as one text, and that text as a sketch. */
   times(column: LatencyColumn): RawBuilder<string | null>;
   sketch(times: string): string;
@@ -73,9 +71,8 @@ export async function usageRows(context: ReportContext, filter: UsageFilter, ent
   const whole = { from: times.before.from, to: times.span.to };
   const known = await knownDays(context.connection, whole);
   const days = runsOf(known, whole);
-  const histograms = await histogramsUntil(context.connection);
   const people = asksPeople(filter) ? await peopleTimes(context.connection, days, whole) : { days, shared: false };
-  return rollupRows(context, filter, { times, ...people, known, histograms });
+  return rollupRows(context, filter, { times, ...people, known });
 }
 
 function asksPeople({ by, personId }: UsageFilter): boolean {
@@ -88,29 +85,26 @@ interface RollupTimes {
   readonly known: ReadonlyMap<number, KnownDay>;
   /** Whether there is an hour in which a key changed hands, and people are asked about. */
   readonly shared: boolean;
-  readonly histograms: number | null;
 }
 
 function rollupRows(
   context: ReportContext,
   filter: UsageFilter,
-  { times, days, known, shared, histograms }: RollupTimes,
+  { times, days, known, shared }: RollupTimes,
 ): UsageRows {
-  const hasHistograms = ({ from }: TimeSpan) => histograms !== null && from <= histograms;
   const needed = (column: UsageColumn | null) => [
     ...filterColumns(filter),
     ...(column === null || column === "person_id" ? [] : [column]),
   ];
-  // Days have no counts of versions before the sketches, and no steps within them.
-  const daysOf = (span: TimeSpan, stepMs: number | null) =>
-    hasHistograms(span) || (stepMs !== null && stepMs % dayMs !== 0) ? [] : days;
+  // Days have no steps within them.
+  const daysOf = (stepMs: number | null) => (stepMs !== null && stepMs % dayMs !== 0 ? [] : days);
   const runsIn = (span: TimeSpan, { column, stepMs }: Pick<RowGroups, "column" | "stepMs">) => {
     const isKnown = asksPeople(filter) ? peopleKnow(needed(column)) : daysKnow(needed(column));
-    return isKnown ? daysOf(span, stepMs).flatMap((run) => cutToDays(run, span)) : [];
+    return isKnown ? daysOf(stepMs).flatMap((run) => cutToDays(run, span)) : [];
   };
-  // Of people the entries tell too, which retention takes; and of hours that early versions wrote, counts that are read beside.
+  // Of people the entries tell too, which retention takes.
   const hoursIn = (span: TimeSpan, runs: readonly TimeSpan[]): readonly TimeSpan[] =>
-    asksPeople(filter) || hasHistograms(span)
+    asksPeople(filter)
       ? []
       : [...known.keys()]
           .map((day) => ({ from: Math.max(day, span.from), to: Math.min(day + dayMs, span.to) }))
@@ -142,7 +136,7 @@ function rollupRows(
       const ask = {
         span,
         part,
-        days: daysOf(span, stepMs),
+        days: daysOf(stepMs),
         hours: part === "all" ? [] : joinedTimes(hoursIn(span, runsIn(span, { column, stepMs }))),
         needed: needed(column),
         columns: [
@@ -153,11 +147,8 @@ function rollupRows(
         choose: (rows: Rollups) => chosen(rows, filter),
       };
       if (!asksPeople(filter)) return rollupsWithin(context.connection, context.flavour, ask);
-      const columns =
-        summed === undefined && hasHistograms(span) ? [...ask.columns, ...everyHistogramColumn] : ask.columns;
-      return peopleWithin(context.connection, context.flavour, { ...ask, columns, shared });
+      return peopleWithin(context.connection, context.flavour, { ...ask, shared });
     },
-    hasHistograms,
     times: (column) => joined(context, column, ""),
     sketch: shortSketch,
     covered: (span) => coveredHours(context, span),
@@ -178,7 +169,6 @@ function entryRows(context: ReportContext, filter: UsageFilter): UsageRows {
       const inTime = (counted as unknown as Rollups).where("hour", ">=", span.from).where("hour", "<", span.to);
       return chosen(inTime, filter);
     },
-    hasHistograms: () => false,
     times: (column) => joined(context, column, " "),
     sketch: (times) => shortSketch(times.split(" ").map(sketchOfText).join("")),
     async covered(span) {

@@ -63,7 +63,7 @@ async function readUsage(context: ReportContext, filter: UsageFilter, entriesMax
 
 /** Of keys there are too many to read each of them only to say what all but nine have used: that is what is left of the whole. */
 function mayTakeAway(rows: UsageRows, column: UsageColumn | null): boolean {
-  return column === "key_id" && rows.byHour && !rows.hasHistograms(rows.span);
+  return column === "key_id" && rows.byHour;
 }
 
 async function linesAndRest(

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { closeDatabase, type Database } from "../database/database.ts";
 import { migrate, migrations, schemaState } from "../database/migrate.ts";
 import { openDatabase } from "../database/open-database.ts";
+import type { Migrations, SchemaStep } from "../database/schema-step.ts";
 import { type DataPaths, DataUnusable, dataPaths } from "../disk/data-directory.ts";
 import { openJournalDirectory } from "../journal/journal-directory.ts";
 import { upgradeDatabase } from "./upgrade-database.ts";
@@ -23,14 +24,24 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const names = Object.keys(migrations).sort();
-const newest = names.at(-1) ?? "";
+/** The schema of this version and of so many made-up ones after it: `900`, `901` and so on, a table each. */
+function versions(after: number): Migrations {
+  const made = Array.from({ length: after }, (_, n) => {
+    const step: SchemaStep = {
+      up: async ({ schema }) => await schema.createTable(`made_${n}`).addColumn("id", "text").execute(),
+    };
+    return [String(900 + n), () => step] as const;
+  });
+  return { ...migrations, ...Object.fromEntries(made) };
+}
 
-/** A database as an earlier version left it, with a setting in it. */
-async function earlier(place: string, schema: string): Promise<{ paths: DataPaths; database: Database }> {
+const [before, known] = [versions(1), versions(2)];
+
+/** A database as the version before left it, with a setting in it. */
+async function earlier(place: string, schema = before): Promise<{ paths: DataPaths; database: Database }> {
   const paths = dataPaths(place);
   const database = openDatabase({ path: paths.database });
-  await migrate(database, Object.fromEntries(Object.entries(migrations).filter(([name]) => name <= schema)));
+  await migrate(database, schema);
   await database.kysely.insertInto("settings").values({ name: "a", value: "acme", managed_by: "system" }).execute();
   return { paths, database };
 }
@@ -43,15 +54,15 @@ const kept = async (database: Database) =>
 
 test("before an upgrade the database is copied beside itself, under the schema it had, whole and for its owner only", async () => {
   const place = join(folder, "copied");
-  const { paths, database } = await earlier(place, "005");
-  const { ran, copy } = await upgradeDatabase(database, { paths, now: Date.UTC(2026, 10, 22, 3, 4, 5) });
-  expect(ran).toEqual(names.filter((name) => name > "005"));
-  expect(copy).toBe(join(place, "sluice.db.schema-005-20261122T030405Z"));
+  const { paths, database } = await earlier(place);
+  const { ran, copy } = await upgradeDatabase(database, { paths, known, now: Date.UTC(2026, 10, 22, 3, 4, 5) });
+  expect(ran).toEqual(["901"]);
+  expect(copy).toBe(join(place, "sluice.db.schema-900-20261122T030405Z"));
   expect(statSync(copy ?? "").mode & 0o777).toBe(0o600);
-  expect((await schemaState(database)).state).toBe("current");
-  const before = openDatabase({ path: copy ?? "" });
-  expect([(await schemaState(before)).applied.at(-1), await kept(before)]).toEqual(["005", ["acme"]]);
-  await closeDatabase(before);
+  expect((await schemaState(database, known)).state).toBe("current");
+  const copied = openDatabase({ path: copy ?? "" });
+  expect([(await schemaState(copied)).applied.at(-1), await kept(copied)]).toEqual(["900", ["acme"]]);
+  await closeDatabase(copied);
   await closeDatabase(database);
 });
 
@@ -67,38 +78,38 @@ test("nothing is copied for a new database, nor when there is nothing to run", a
 
 test("copies of the newest three upgrades are kept", async () => {
   const place = join(folder, "several");
-  for (const [day, schema] of ["003", "004", "005", "006", "007"].entries()) {
+  for (let day = 1; day <= 5; day++) {
     rmSync(join(place, "sluice.db"), { force: true });
-    const { paths, database } = await earlier(place, schema);
-    await upgradeDatabase(database, { paths, now: Date.UTC(2026, 10, day + 1) });
+    const { paths, database } = await earlier(place, versions(day));
+    await upgradeDatabase(database, { paths, known: versions(day + 1), now: Date.UTC(2026, 10, day) });
     await closeDatabase(database);
   }
   expect(copiesIn(place).sort()).toEqual([
-    "sluice.db.schema-005-20261103T000000Z",
-    "sluice.db.schema-006-20261104T000000Z",
-    "sluice.db.schema-007-20261105T000000Z",
+    "sluice.db.schema-902-20261103T000000Z",
+    "sluice.db.schema-903-20261104T000000Z",
+    "sluice.db.schema-904-20261105T000000Z",
   ]);
 });
 
 test("while a gateway runs on the directory nothing is upgraded under it", async () => {
   const place = join(folder, "running");
-  const { paths, database } = await earlier(place, "005");
+  const { paths, database } = await earlier(place);
   const running = openJournalDirectory(paths.journal);
-  const refused = await upgradeDatabase(database, { paths, now: 0 }).catch((thrown: unknown) => thrown);
+  const refused = await upgradeDatabase(database, { paths, known, now: 0 }).catch((thrown: unknown) => thrown);
   expect(refused).toBeInstanceOf(DataUnusable);
   expect(String(refused)).toContain("a gateway of another version is running on");
-  expect((await schemaState(database)).applied.at(-1)).toBe("005");
+  expect((await schemaState(database)).applied.at(-1)).toBe("900");
   running.release();
-  expect((await upgradeDatabase(database, { paths, now: 0 })).ran.at(-1)).toBe(newest);
+  expect((await upgradeDatabase(database, { paths, known, now: 0 })).ran).toEqual(["901"]);
   await closeDatabase(database);
 });
 
 test.skipIf(!mayMount)("without room for the copy nothing is changed, and one line says so", async () => {
-  const { paths, database } = await earlier(smallDisk, "005");
-  const refused = await upgradeDatabase(database, { paths, now: 0 }).catch((thrown: unknown) => thrown);
+  const { paths, database } = await earlier(smallDisk);
+  const refused = await upgradeDatabase(database, { paths, known, now: 0 }).catch((thrown: unknown) => thrown);
   expect(refused).toBeInstanceOf(DataUnusable);
   expect(String(refused)).toMatch(/must be copied .* there is no room .* MiB are needed, .*Nothing was changed\./);
   expect(String(refused)).not.toContain("\n");
-  expect([(await schemaState(database)).applied.at(-1), copiesIn(smallDisk)]).toEqual(["005", []]);
+  expect([(await schemaState(database)).applied.at(-1), copiesIn(smallDisk)]).toEqual(["900", []]);
   await closeDatabase(database);
 });

@@ -1,8 +1,7 @@
-import { bounds, type Model, ownerOf, type Task } from "#core/index.ts";
+import { bounds, type Model, type Task } from "#core/index.ts";
 import type { JsonObject } from "#protocols/index.ts";
 import { parseObject } from "#protocols/index.ts";
 import { type MaterialInHand, MaterialLost } from "../accept/materials.ts";
-import { readTaskBody } from "../accept/task-body.ts";
 import { readVideoRequest } from "../accept/validate-video.ts";
 import { advanceResponse } from "../background/advance-response.ts";
 import type { TaskDependencies } from "../dependencies.ts";
@@ -98,15 +97,8 @@ interface KeptBody {
   readonly material: MaterialInHand | null;
 }
 
-/** A body that is large in its row was accepted by an earlier version; it is worked on as it would be today. */
-async function keptBody({ materials, bodies, blobs, memory }: TaskDependencies, task: Task): Promise<KeptBody> {
-  if (task.request.length <= bounds.taskOutlineBytesMax) {
-    const value = parseObject(task.request);
-    if (value === null) throw new MaterialLost();
-    return { value, material: await materials.open(task) };
-  }
-  const bytes = new TextEncoder().encode(task.request);
-  const { value, material } = (await readTaskBody({ bodies, blobs }, task.id, { bytes, openai: null }, null)).body;
-  if (material === null) return { value, material };
-  return { value, material: materials.inHand(material, material.bytes, memory.open(ownerOf(task), "request")) };
+async function keptBody({ materials }: TaskDependencies, task: Task): Promise<KeptBody> {
+  const value = parseObject(task.request);
+  if (value === null) throw new MaterialLost();
+  return { value, material: await materials.open(task) };
 }

@@ -57,7 +57,7 @@ export class GenAiMetrics {
       const firstMs = entry.firstTokenMs ?? entry.firstByteMs;
       if (firstMs !== null) {
         pair.firstChunk.observe(firstMs / 1_000);
-        pair.callerFirstToken.observe(((entry.startedAfterMs ?? 0) + firstMs) / 1_000);
+        pair.callerFirstToken.observe((entry.startedAfterMs + firstMs) / 1_000);
       }
     }
     if (entry.usageSource !== "none") countTokens(pair, entry);

@@ -127,7 +127,7 @@ const names = {
 
 function addAttempts(own: AttributeList, sums: AttemptSums, { startedAfterMs, firstByteMs }: LedgerEntry): void {
   own.add(names.attempts, sums.count);
-  if (firstByteMs !== null) own.add(names.firstByteMs, tenths((startedAfterMs ?? 0) + firstByteMs));
+  if (firstByteMs !== null) own.add(names.firstByteMs, tenths(startedAfterMs + firstByteMs));
   own.add(names.inputTokens, sums.inputTokens);
   own.add(names.outputTokens, sums.outputTokens);
   own.add(names.costUsd, nanoToUsd(sums.costNanoUsd));

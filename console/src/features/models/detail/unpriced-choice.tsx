@@ -11,7 +11,6 @@ export function UnpricedChoice({ model, disabled }: { readonly model: ConsoleMod
     { value: "settings", label: t("models.unpriced.settings") },
     { value: "allow", label: t("models.unpriced.allow") },
     { value: "block", label: t("models.unpriced.block") },
-    ...(model.unpriced === "upgrade" ? [{ value: "upgrade", label: t("models.unpriced.upgrade") }] : []),
   ];
   return (
     <Stack gap="sm">
@@ -25,7 +24,7 @@ export function UnpricedChoice({ model, disabled }: { readonly model: ConsoleMod
         disabled={disabled || save.isPending}
         value={model.unpriced ?? "settings"}
         onChange={(value) => {
-          if (value === null || value === "upgrade") return;
+          if (value === null) return;
           const unpriced = value === "allow" || value === "block" ? value : null;
           save.mutate({ params: { model: model.name }, body: { unpriced } });
         }}

@@ -47,7 +47,7 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
         [t("requests.attempt.group"), attempt.group.name || attempt.group.id],
         [t("requests.attempt.began"), <When key="began" at={attempt.at} exact />],
         [t("requests.attempt.ended"), <When key="ended" at={attempt.ended_at} exact />],
-        [t("requests.attempt.waited"), attempt.started_after_ms === null ? null : timeOf(attempt.started_after_ms)],
+        [t("requests.attempt.waited"), timeOf(attempt.started_after_ms)],
         [t("requests.attempt.duration"), <Duration key="duration" ms={attempt.total_ms} />],
         [t("requests.attempt.firstByte"), timeOf(attempt.first_byte_ms)],
         [t("requests.attempt.firstToken"), timeOf(attempt.first_token_ms)],

@@ -38,7 +38,7 @@ export function PlanSection({ detail }: { readonly detail: RequestDetail }) {
           />
         </Section>
       )}
-      {explanation.walk !== undefined && explanation.walk.length > 0 && <Walk lines={walkLines(explanation)} />}
+      {explanation.walk.length > 0 && <Walk lines={walkLines(explanation)} />}
     </>
   );
 }

@@ -17,10 +17,7 @@ test("a place is told by the codes of its reasons, and its trouble apart", () =>
   expect(placeWords(samplePlace("dep_3", null))).toBeNull();
 });
 
-test("a place without codes, or with one that is not known, is told in the gateway's sentence", () => {
-  const { reasons: _, ...older } = samplePlace("dep_1", "a fallback model");
-  expect(placeWords(older)).toBe("a fallback model");
-  expect(troubleWords(older)).toBeNull();
+test("a place with a code that is not known is told in the gateway's sentence", () => {
   const newer = samplePlace("dep_1", "the moon is full", [{ code: "moon" as "full", params: {} }]);
   expect(placeWords(newer)).toBe("the moon is full");
 });
@@ -29,7 +26,8 @@ test("steps name deployments as the plan does, in ours and in the gateway's word
   const plan = [samplePlace("dep_1", null), samplePlace("dep_12", null)];
   const walk = ["attempt 1 to dep_12: first in order", "dep_1 failed: x, retry same"];
   const rest = { plan, walk, refusal: null, failures: [] };
-  expect(walkLines(rest)).toEqual([
+  const unknown = walk.map(() => ({ code: "moon" as "failed", params: {} }));
+  expect(walkLines({ ...rest, steps: unknown })).toEqual([
     "attempt 1 to dep_12 (gpt-up): first in order",
     "dep_1 (gpt-up) failed: x, retry same",
   ]);

@@ -5,33 +5,32 @@ import { requests } from "../../../language/en/requests.ts";
 import { remarks } from "../../../language/remark.ts";
 
 type Place = Explanation["plan"][number];
-type Reason = NonNullable<Place["reasons"]>[number];
+type Reason = Place["reasons"][number];
 
 const reasonWords = remarks(t, "requests.plan.place", requests.plan.place);
 const stepWords = remarks(t, "requests.plan.step", requests.plan.step);
 const lists = new Intl.ListFormat(locale, { type: "unit" });
 
-/** Why a deployment stands where it does; null: nothing is to be said of it. An explanation of an older gateway has no codes. */
+/** Why a deployment stands where it does; null: nothing is to be said of it. */
 export function placeWords({ note, reasons }: Place): string | null {
-  if (note === null) return null;
-  return reasons === undefined ? note : listed(reasons, note);
+  return note === null ? null : listed(reasons, note);
 }
 
 /** Why a deployment was not well when the plan was made; null: it was. */
-export function troubleWords({ note, reasons = [] }: Place): string | null {
+export function troubleWords({ note, reasons }: Place): string | null {
   const at = reasons.findIndex(({ code }) => troubles.has(code));
   return at < 0 ? null : listed(reasons.slice(at), note ?? "");
 }
 
-export function isLeftOut({ reasons = [] }: Place): boolean {
+export function isLeftOut({ reasons }: Place): boolean {
   return reasons.some(({ code }) => leftOut.has(code));
 }
 
 /** What was tried, a line each. Deployments are named as the plan has them, not by their ids. */
-export function walkLines({ walk = [], steps, plan }: Explanation): readonly string[] {
+export function walkLines({ walk, steps, plan }: Explanation): readonly string[] {
   const names = new Map(plan.map((step) => [step.deployment, `${step.provider} (${step.upstream_model})`]));
   return walk.map((line, at) => {
-    const step = steps?.[at];
+    const step = steps[at];
     const named = line.replaceAll(/[^\s:,;]+/g, (word) => names.get(word) ?? word);
     const deployment = step?.params["deployment"];
     if (step === undefined || deployment === undefined) return stepWords(step, named);

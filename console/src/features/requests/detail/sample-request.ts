@@ -49,7 +49,8 @@ export function sampleRequest(
     workspace: { id: "ws_1", slug: "acme" },
     key: { id: "key_1", name: "ci" },
     attempts: [...attempts],
-    explanation: explanation === null ? null : { plan: [], refusal: null, failures: [], ...explanation },
+    explanation:
+      explanation === null ? null : { plan: [], refusal: null, failures: [], walk: [], steps: [], ...explanation },
     capture: null,
   };
 }

@@ -62,7 +62,7 @@ export function Summary({ detail }: { readonly detail: RequestDetail }) {
 
 /** What the caller waited, earlier attempts and pauses between them included. */
 function sinceArrival({ started_after_ms: before, first_token_ms: token }: AttemptDetail): number | null {
-  return token === null ? null : (before ?? 0) + token;
+  return token === null ? null : before + token;
 }
 
 function Tokens({ input, output }: { readonly input: number; readonly output: number }) {

@@ -12,7 +12,7 @@ interface OvertakenProps {
 
 /** Somebody else was quicker. Nothing is lost: theirs is a version, and what was typed still stands in the form. */
 export function Overtaken({ base, now, onKeep, onTake }: OvertakenProps) {
-  const by = now.updated_by || t("agents.byNobody");
+  const by = now.updated_by ?? t("agents.byNobody");
   return (
     <Alert color="yellow" title={t("agents.overtaken.title", { by, version: now.version ?? 0 })}>
       <Stack gap="sm">

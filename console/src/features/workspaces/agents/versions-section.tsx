@@ -68,7 +68,7 @@ function columnsFor(open: (version: number) => void): readonly Column<Version>[]
       sortBy: (row) => row.version,
     },
     { id: "at", header: t("agents.at"), cell: ({ at }) => <When at={at} />, sortBy: (row) => row.at },
-    { id: "by", header: t("agents.by"), cell: ({ by }) => by || t("agents.byNobody"), sortBy: (row) => row.by },
+    { id: "by", header: t("agents.by"), cell: ({ by }) => by, sortBy: (row) => row.by },
     {
       id: "what",
       header: t("agents.what"),

@@ -132,7 +132,7 @@ function modelConfig(model: Awaited<ReturnType<typeof modelRecords>>[number]): M
     max_output_tokens: model.outputTokensMax ?? undefined,
     context_window: model.contextWindow ?? undefined,
     // A file that is applied elsewhere starts there: what an upgrade kept callable is said outright.
-    unpriced: model.unpriced === "upgrade" ? "allow" : (model.unpriced ?? undefined),
+    unpriced: model.unpriced ?? undefined,
     fallbacks: model.fallbacks.length === 0 ? undefined : [...model.fallbacks],
   });
 }

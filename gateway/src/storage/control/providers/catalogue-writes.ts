@@ -52,7 +52,7 @@ export function catalogueWrites(options: ControlOptions): CatalogueWrites {
 
 /** Nobody has said what it costs, nor that it is to cost nothing. */
 function isFree({ price, unpriced }: NonNullable<Awaited<ReturnType<typeof modelRecord>>>): boolean {
-  return price === null ? unpriced === null || unpriced === "upgrade" : price.origin === "catalogue";
+  return price === null ? unpriced === null : price.origin === "catalogue";
 }
 
 function view({ source, digest }: Pick<StoredCatalogue, "source" | "digest">) {

@@ -34,15 +34,10 @@ export function modelRow(
     // Set by setPrice, which knows whether the version in force still says the same.
     price_version: before?.price_version ?? null,
     next_price_version: before?.next_price_version ?? null,
-    unpriced: model.unpriced ?? keptMark(before),
+    unpriced: model.unpriced ?? null,
     managed_by: context.owner,
     created_at: before?.created_at ?? context.at,
   };
-}
-
-/** A file that says nothing of it does not stop what an upgrade kept callable. */
-function keptMark(before: ModelRow | undefined): string | null {
-  return before?.unpriced === "upgrade" ? before.unpriced : null;
 }
 
 /** Names of models in use that fall back to one of these names. */
@@ -91,15 +86,6 @@ export async function setPrice(
     .execute();
   // It never was in force, so nothing was charged by it.
   if (before.next !== null) await transaction.deleteFrom("prices").where("id", "=", before.next.id).execute();
-  if (version !== null) {
-    // Once it has a price, that it came without one is over.
-    await transaction
-      .updateTable("models")
-      .set({ unpriced: null })
-      .where("name", "=", model)
-      .where("unpriced", "=", "upgrade")
-      .execute();
-  }
   const now = priceView(version, after);
   log.record(
     "set-price",

@@ -59,8 +59,6 @@ async function lookAt(settings: PostgresSettings): Promise<PostgresFacts> {
 
 const postgresFlavour: Flavour = {
   name: "postgres",
-  sequenceType: "bigserial",
-  sequence: (column) => column.primaryKey(),
 };
 
 function kyselyOn(settings: PostgresSettings, breaker: ServerBreaker, further: string): Kysely<Tables> {
