@@ -57,5 +57,5 @@ test("what the catalogue cannot say stays in the gateway's own sentence", () => 
   expect(words({ code: "of_a_newer_gateway", params: {} }, "Something new.")).toBe("Something new.");
   expect(words({ code: "toString" }, "Something else.")).toBe("Something else.");
   expect(words({ code: "class_without_price", params: {} }, "A param is missing.")).toBe("A param is missing.");
-  expect(words(undefined, "Of an older gateway.")).toBe("Of an older gateway.");
+  expect(words(undefined, "A sentence alone.")).toBe("A sentence alone.");
 });

@@ -19,7 +19,7 @@ export function looksLikeAdminToken(text: string): boolean {
   return looksMade(adminTokenStart, text);
 }
 
-/** A directory's token, which is good for SCIM and nothing else, begins with `sluice-scim-`: a version that knows of none takes it for nothing. */
+/** A directory's token, which is good for SCIM and nothing else, begins with `sluice-scim-`. */
 export function makeScimTokenSecret(randomBytes: Uint8Array): string {
   return makeSecret(scimTokenStart, randomBytes);
 }

@@ -210,7 +210,7 @@ export interface ReportStore {
   requests(filter: RequestFilter, cursor: string | null, limit: number): Promise<Paged<RequestRow>>;
   /** The attempts of a request in the order they were made; empty when there is none in that workspace. */
   attempts(workspaceId: string | null, requestId: string): Promise<readonly AttemptDetail[]>;
-  /** Percentiles are exact to 2 %, except in hours that early versions wrote; those are marked (`latency-sketch.ts`). */
+  /** Percentiles are exact to 2 % (`latency-sketch.ts`). */
   usage(filter: UsageFilter): Promise<UsageReading>;
   /** Everybody who called, and what keys of no one person did, in any order. */
   peopleUsage(filter: PeopleUsageFilter, cursor: string | null, limit: number): Promise<PeopleUsage>;

@@ -164,7 +164,7 @@ function keyTests(ground: () => ReportGround): void {
     };
     await database.kysely
       .insertInto("tasks")
-      .values({ id: "vt_1", created_at: last + 5, ...task } as never)
+      .values({ id: "vt_1", kind: "video", created_at: last + 5, ...task } as never)
       .execute();
     expect((await shown(ci))?.last_used_at).toBe(last + 5);
     expect((await reports.keys({ workspaceId: "ws_none", keyId: ci, now }, null, 1)).data).toEqual([]);

@@ -88,7 +88,7 @@ function keyOfFileTests(make: StoreGroundFactory): void {
     await ground.controlStore.apply(acmeConfig, "test");
     const id = (await findKey(ground, ciSecret))?.id ?? "";
     await expect(revokeKey(ground, id, "test")).rejects.toMatchObject({ code: "managed_by_file" });
-    // Versions before this one did it.
+    // It was revoked while the file did not declare it.
     await ground.database.kysely.updateTable("api_keys").set({ revoked_at: 1 }).where("id", "=", id).execute();
     await ground.controlStore.apply(acmeWith({ name: "Another", keys: [{ name: "ci", secret: ciSecret }] }), "test");
     expect(await findKey(ground, ciSecret)).toMatchObject({ id, enabled: false });

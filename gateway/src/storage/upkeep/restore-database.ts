@@ -120,7 +120,7 @@ async function keepExportedHours(path: string, draft: Database): Promise<void> {
   }
 }
 
-/** Of a database that is too damaged to be read, or of a version that copied nothing, nothing is known. */
+/** Of a database that is too damaged to be read nothing is known. */
 async function exportedHoursIn(path: string): Promise<readonly Row<"exported_hours">[]> {
   if (!existsSync(path) || statSync(path).size === 0) return [];
   const database = openReadOnly(path);
