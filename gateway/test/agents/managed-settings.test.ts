@@ -106,20 +106,6 @@ test("each version is kept with who and when, can be looked at and set again, an
   expect(left).toHaveLength(2);
 });
 
-test("what an older process wrote without a version is kept as one of nobody", async () => {
-  await setTo({ model: "claude-new" });
-  const { kysely } = ground.gateway.control.database;
-  await kysely
-    .updateTable("agent_settings")
-    .set({ settings: '{"model":"claude-old"}', checksum: "sha256:old" })
-    .execute();
-  const now = (await ground.ada.call("GET", place())).body;
-  expect([now.settings.model, now.version, now.updated_by]).toEqual(["claude-old", null, null]);
-  await setTo({ model: "claude-newest" });
-  const list = (await ground.ada.call("GET", `${place()}/versions`)).body.data;
-  expect(list.slice(0, 2).map(({ by }: { by: string }) => by)).toEqual(["ada@example.com", ""]);
-});
-
 test("a member of a wrong type is refused with its path, and nothing changes", async () => {
   await setTo({ model: "claude-test" });
   const answer = await setTo({ permissions: { deny: ["Read", 5] }, env: { A: 1 } });
