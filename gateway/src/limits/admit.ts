@@ -28,7 +28,6 @@ interface CallerRules {
   readonly budgets: readonly BudgetRule[];
   /** The others. */
   readonly unpaid: readonly LimitRule[];
-  readonly counted: readonly CountedBudget[];
 }
 
 export class Admission implements PermitOwner {
@@ -43,8 +42,7 @@ export class Admission implements PermitOwner {
   readonly #rulesOf = oncePerObject(({ scopes }: Principal): CallerRules => {
     const all = scopes.flatMap((scope) => this.#scopeRules(scope));
     const budgets = all.filter((rule) => rule instanceof BudgetRule);
-    const unpaid = all.filter((rule) => !(rule instanceof BudgetRule));
-    return { all, budgets, unpaid, counted: countedBy(budgets) };
+    return { all, budgets, unpaid: all.filter((rule) => !(rule instanceof BudgetRule)) };
   });
   readonly #refused: RefusedBudgets;
   #repeatedEndings = 0;
@@ -82,12 +80,11 @@ export class Admission implements PermitOwner {
    * nothing is reserved. A promise when the counter is shared, or at a budget's first use. `id`: of the request.
    */
   admit(principal: Principal, estimate: Estimate, id?: string): Permit | Promise<Permit> {
-    const { all, unpaid, counted } = this.#rulesOf(principal);
+    const { all, budgets, unpaid } = this.#rulesOf(principal);
     const isFree = estimate.isFree === true;
-    const { most, least } = isFree || counted.length === 0 ? noMoney : estimate.money();
+    const { most, least } = isFree || budgets.length === 0 ? noMoney : estimate.money();
     const wanted = { tokens: estimate.tokens, most, least };
-    const rules = isFree ? unpaid : all;
-    return this.#reserve(rules, isFree ? [] : counted, wanted, { known: false, id, isCall: true });
+    return this.#reserve(isFree ? unpaid : all, wanted, { known: false, id, isCall: true });
   }
 
   /** Throws what `admit` would throw now for any call, as far as this process knows. Reserves nothing. `isFree`: no budget is asked. */
@@ -111,8 +108,7 @@ export class Admission implements PermitOwner {
    */
   hold(principal: Principal, nanoUsd: NanoUsd, known: boolean, id?: string): Permit | Promise<Permit> {
     const wanted = { tokens: 0, most: nanoUsd, least: nanoUsd };
-    const { budgets, counted } = this.#rulesOf(principal);
-    return this.#reserve(budgets, counted, wanted, { known, id, isCall: false });
+    return this.#reserve(this.#rulesOf(principal).budgets, wanted, { known, id, isCall: false });
   }
 
   /** Counts what an entry cost. Call it before its permit ends. */
@@ -209,7 +205,6 @@ export class Admission implements PermitOwner {
 
   #reserve(
     rules: readonly LimitRule[],
-    budgets: readonly CountedBudget[],
     wanted: Wanted,
     { known, id, isCall }: { readonly known: boolean; readonly id: string | undefined; readonly isCall: boolean },
   ): Permit | Promise<Permit> {
@@ -220,7 +215,7 @@ export class Admission implements PermitOwner {
       const claim = rule.claim(wanted, nowMs);
       claims.push(known ? { ...claim, limit: Number.POSITIVE_INFINITY } : claim);
     }
-    return this.#take({ rules, budgets, claims, wanted, nowMs, id, isCall });
+    return this.#take({ rules, claims, wanted, nowMs, id, isCall });
   }
 
   #take(asked: Asked): Permit | Promise<Permit> {
@@ -234,11 +229,11 @@ export class Admission implements PermitOwner {
   #permit(asked: Asked, answer: Reserved | Refused): Permit | Promise<Permit> {
     if (answer.granted) {
       // Another process may have made the budget known, and this one may never have asked: its share admits calls by itself.
-      for (const budget of asked.budgets) this.#spending.counts(budget);
+      for (const rule of asked.rules) if (rule instanceof BudgetRule) this.#spending.counts(rule.counted);
       return new Permit(this, asked.rules, answer);
     }
     if (answer.reason === "unknown" && asked.unknown === undefined) {
-      const unknown = this.#spending.meet(asked.budgets);
+      const unknown = this.#spending.meet(countedBy(asked.rules));
       return unknown instanceof Promise
         ? unknown.then((later) => this.#askAgain(asked, later))
         : this.#askAgain(asked, unknown);
@@ -280,8 +275,6 @@ export function callCounter(admission: Pick<Admission, "admit">): (principal: Pr
 /** `isCall`: a call of this process, not a task. */
 interface Asked {
   readonly rules: readonly LimitRule[];
-  /** Those of the rules that cost money. */
-  readonly budgets: readonly CountedBudget[];
   readonly claims: readonly Claim[];
   readonly wanted: Wanted;
   readonly nowMs: number;
@@ -292,7 +285,7 @@ interface Asked {
 }
 
 function countedBy(rules: readonly LimitRule[]): readonly CountedBudget[] {
-  return rules.filter((rule) => rule instanceof BudgetRule).map((rule) => rule.counted());
+  return rules.filter((rule) => rule instanceof BudgetRule).map(({ counted }) => counted);
 }
 
 const uncountableWords: Readonly<Record<Unknown, string>> = {

@@ -17,7 +17,7 @@ export class BudgetRule implements LimitRule {
   readonly name = "budget";
   readonly #scope: LimitScope;
   readonly #budget: Budget;
-  readonly #key: string;
+  readonly counted: CountedBudget;
   /** Of the current period. */
   #startMs = 0;
   #endMs: number | null = 0;
@@ -25,14 +25,14 @@ export class BudgetRule implements LimitRule {
   constructor(scope: LimitScope, budget: Budget) {
     this.#scope = scope;
     this.#budget = budget;
-    this.#key = claimKey(`budget:${budget.period}`, scope.kind, scope.id);
+    this.counted = { scope, period: budget.period, key: claimKey(`budget:${budget.period}`, scope.kind, scope.id) };
   }
 
   claim(wanted: Wanted, nowMs: number): Claim {
     this.#turn(nowMs);
     return {
       kind: "budget",
-      key: this.#key,
+      key: this.counted.key,
       limit: this.#budget.nanoUsd,
       amount: Math.max(0, Math.ceil(wanted.most)),
       least: Math.max(0, Math.ceil(wanted.least)),
@@ -75,10 +75,6 @@ export class BudgetRule implements LimitRule {
     const smaller = left === 0 ? "" : "ask for less output, ";
     const later = this.#endMs === null ? "raise it" : `raise it or wait until ${new Date(this.#endMs).toISOString()}`;
     return new Failure("budget_exceeded", `${budget} ${what}; ${smaller}${later}.`, { details });
-  }
-
-  counted(): CountedBudget {
-    return { scope: this.#scope, period: this.#budget.period, key: this.#key };
   }
 
   limitUsage(state: ClaimState, nowMs: number): LimitUsage {
