@@ -156,11 +156,7 @@ const collections: ReadonlyMap<string, UpstreamObjectKind> = new Map<string, Ups
   ["interactions", "interaction"],
   ["prompts", "prompt"],
   ["uploads", "file"],
-  ["batches", "other"],
-  ["assistants", "other"],
-  ["threads", "other"],
-  ["tunedModels", "other"],
-  ["videos", "other"],
+  ...["batches", "assistants", "threads", "tunedModels", "videos"].map((name) => [name, "other"] as const),
 ]);
 
 /** Also follow a collection, and are no ids. */
@@ -238,14 +234,7 @@ function collect(value: unknown, param: string, found: NamedObject[]): void {
 const uploadType =
   /^(?:multipart\/|application\/octet-stream|application\/zip|application\/pdf|image\/|audio\/|video\/)/i;
 /** Callers' own ids. */
-const ownData: ReadonlySet<string> = new Set([
-  "metadata",
-  "custom_id",
-  "call_id",
-  "tool_use_id",
-  "tool_call_id",
-  "user_id",
-]);
+const ownData = new Set("metadata custom_id call_id tool_use_id tool_call_id user_id".split(" "));
 const idMember =
   /(?:^|_)ids?$|[a-z]Ids?$|^(?:training|validation)_file$|^(?:fileUri|file_uri|fileName|file_name|cachedContent|cached_content)$/;
 const vendorId =
