@@ -230,7 +230,7 @@ const exactPicoMax = Number.MAX_SAFE_INTEGER - picoPerNano;
  * NanoUsd can hold stays at the largest it can.
  */
 export function costOf(table: PriceTable, usage: Usage): NanoUsd {
-  return costBy(chargesOf(table, usage), usage);
+  return costBy(chargesOf(table, usage).prices, usage);
 }
 
 /** What the input of a usage costs. */
@@ -243,41 +243,46 @@ export function chargeOf(
   table: PriceTable,
   usage: Usage,
 ): { readonly cost: NanoUsd; readonly unpriced: readonly PricedClass[] } {
-  const charges = chargesOf(table, usage);
-  let unpriced: PricedClass[] | null = null;
-  const isMeasured = charges.measures.length > 0 && charges.measures.some((name) => usage[name] > 0);
-  for (const name of isMeasured ? charges.freeBeside : charges.free) {
-    if (usage[name] === 0) continue;
-    unpriced ??= [];
-    unpriced.push(name);
-  }
-  return { cost: costBy(charges, usage), unpriced: unpriced ?? none };
+  const { prices, measures: priced, free, freeBeside } = chargesOf(table, usage);
+  const isMeasured = priced.length > 0 && priced.some((name) => usage[name] > 0);
+  return { cost: costBy(prices, usage), unpriced: usedOf(isMeasured ? freeBeside : free, usage) };
 }
 
 const none: readonly PricedClass[] = [];
 
-function costBy(charges: PricedCharges, usage: Usage): NanoUsd {
-  const { names, prices } = charges;
+/** Those of the classes that were used, in their order: mostly none. */
+function usedOf(classes: ReadonlySet<PricedClass>, usage: Usage): readonly PricedClass[] {
+  for (const name in usage) {
+    if (usage[name as PricedClass] === 0 || !classes.has(name as PricedClass)) continue;
+    return [...classes].filter((each) => usage[each] !== 0);
+  }
+  return none;
+}
+
+/** `in` reads the members of one object faster than a list of their names does, and most of them are 0. */
+function costBy(prices: Prices, usage: Usage): NanoUsd {
   let pico = 0;
-  for (let at = 0; at < names.length; at++) pico += usage[names[at] as PricedClass] * (prices[at] as PicoUsd);
+  for (const name in usage) {
+    const count = usage[name as PricedClass];
+    const price = count === 0 ? undefined : prices.get(name as PricedClass);
+    if (price !== undefined) pico += count * price;
+  }
   // Terms are not negative: below the limit every product and partial sum was exact. Asked this way round, what is not
   // a number goes the other way too.
-  return pico < exactPicoMax ? Math.floor((pico + picoPerNano / 2) / picoPerNano) : costWithBigint(charges, usage);
+  return pico < exactPicoMax ? Math.floor((pico + picoPerNano / 2) / picoPerNano) : costWithBigint(prices, usage);
 }
 
-/** The classes that a table has a price for, and their prices beside them. */
-interface PricedCharges {
-  readonly names: readonly PricedClass[];
-  readonly prices: readonly PicoUsd[];
-}
+/** Of the classes that have one. */
+type Prices = ReadonlyMap<PricedClass, PicoUsd>;
 
-interface Charges extends PricedCharges {
-  readonly input: PricedCharges;
+interface Charges {
+  readonly prices: Prices;
+  readonly input: Prices;
   /** Classes that cost nothing only because the table has no price for them. */
-  readonly free: readonly PricedClass[];
+  readonly free: ReadonlySet<PricedClass>;
   /** Measures other than tokens that have a price; and what is free where one of them was used. */
   readonly measures: readonly PricedClass[];
-  readonly freeBeside: readonly PricedClass[];
+  readonly freeBeside: ReadonlySet<PricedClass>;
 }
 
 interface TableCharges {
@@ -311,17 +316,15 @@ function tableCharges(table: PriceTable): TableCharges {
 
 function chargesBy(prices: ClassPrices): Charges {
   const has = (name: PricedClass): boolean => prices[name] !== undefined;
-  const only = (names: readonly PricedClass[]): PricedCharges => ({
-    names,
-    prices: names.map((name) => prices[name] ?? 0),
-  });
-  const names = pricedClasses.filter(has);
+  const only = (names: readonly PricedClass[]): Prices =>
+    new Map(names.filter(has).map((name) => [name, prices[name] ?? 0]));
+  const names = new Set(pricedClasses.filter(has));
   return {
-    ...only(names),
-    input: only(inputClasses.filter(has)),
-    free: freeClasses(new Set(names), false),
+    prices: only(pricedClasses),
+    input: only(inputClasses),
+    free: freeClasses(names, false),
     measures: measures.filter(has),
-    freeBeside: freeClasses(new Set(names), true),
+    freeBeside: freeClasses(names, true),
   };
 }
 
@@ -334,17 +337,17 @@ export const measures = [
 const tokens: readonly PricedClass[] = [...inputClasses, ...outputClasses];
 
 /** An answer that is charged by another measure has its tokens in that, and the other way round. */
-function freeClasses(priced: ReadonlySet<PricedClass>, byMeasure: boolean): readonly PricedClass[] {
+function freeClasses(priced: ReadonlySet<PricedClass>, byMeasure: boolean): ReadonlySet<PricedClass> {
   // A price without any figure says that nothing costs anything.
-  if (priced.size === 0) return [];
+  if (priced.size === 0) return new Set();
   const byTokens = tokens.some((name) => priced.has(name));
   const counted = [...extras, ...(byMeasure ? [] : tokens), ...(byMeasure || byTokens ? [] : measures)];
-  return counted.filter((name) => !priced.has(name));
+  return new Set(counted.filter((name) => !priced.has(name)));
 }
 
-function costWithBigint({ names, prices }: PricedCharges, usage: Usage): NanoUsd {
+function costWithBigint(prices: Prices, usage: Usage): NanoUsd {
   let pico = 0n;
-  for (const [at, name] of names.entries()) pico += BigInt(Math.round(usage[name])) * BigInt(prices[at] ?? 0);
+  for (const [name, price] of prices) pico += BigInt(Math.round(usage[name])) * BigInt(price);
   const nano = (pico + 500n) / 1_000n;
   return nano > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(nano);
 }

@@ -7,13 +7,22 @@ import { oncePerObject, type Provider } from "#core/index.ts";
  */
 export function mayReachPrivate(provider: Provider, url: string): boolean {
   if (!provider.allowPrivateNetwork) return false;
-  for (const origin of originsOf(provider)) {
-    if (url.startsWith(origin) && endsOrigin.has(url.charAt(origin.length))) return true;
+  const reach = reachOf(provider);
+  if (reach.url !== url) {
+    reach.url = url;
+    reach.isPrivate = reach.origins.some(
+      (origin) => url.startsWith(origin) && endsOrigin.has(url.charAt(origin.length)),
+    );
   }
-  return false;
+  return reach.isPrivate;
 }
 
-const originsOf = oncePerObject(configuredOrigins);
+/** With what was said of the last address: most calls go to one of few. */
+const reachOf = oncePerObject((provider: Provider) => ({
+  origins: configuredOrigins(provider),
+  url: "",
+  isPrivate: false,
+}));
 const endsOrigin: ReadonlySet<string> = new Set(["/", "?", "#", ""]);
 
 /** As they are written and as URLs are normalized. */
