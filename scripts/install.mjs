@@ -10,7 +10,7 @@ export const bun = join(root, "node_modules", ".bin", process.platform === "win3
 
 /**
  * What the runtime reads when a process starts: more than 256 upstream calls at once; a collector that leaves the event
- * loop six tenths of the time while it works, and collects by its timer a fifth as often; and code that is compiled well after half
+ * loop six tenths of the time while it works, and hardly ever collects by its timer; and code that is compiled well after half
  * as many runs. By default the collector leaves nothing once memory grows fast meanwhile, as it does when a body of many megabytes
  * arrives: then a whole collection, 20 to 40 ms, is one stop. And by default its timer takes a twentieth of a busy loop for
  * collections that the heap does not need yet.
