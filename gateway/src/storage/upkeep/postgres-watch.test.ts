@@ -59,6 +59,21 @@ await onPostgres("the watch of a PostgreSQL server", () => {
     expect(await question()).not.toEqual([]);
   });
 
+  test.each([
+    ["it does not answer", new Error("timeout expired")],
+    ["it refuses connections", Object.assign(new Error("connect"), { code: "ECONNREFUSED" })],
+  ])("says why there is no connection: %s", async (why, thrown) => {
+    const { database } = ground;
+    const clock = new MovedClock();
+    const openSession = () => Promise.reject(thrown);
+    const watch = watchPostgres({ database: { ...database, openSession }, clock, observer: silentObserver });
+    clock.move(bounds.postgresPingMs);
+    await until(() => watch.remark !== null);
+    expect(watch.remark).toBe(`the database is unreachable: ${why}`);
+    await watch.close();
+    database.breaker?.close();
+  });
+
   test("asks once on a connection that several looks have waited for", async () => {
     const timers = new Map<number, () => void>();
     const clock: Clock = {

@@ -2,7 +2,7 @@ import { bounds } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 import type { Database, ServerSession } from "../database/database.ts";
 import { type SchemaState, schemaState } from "../database/migrate.ts";
-import { isFull } from "../database/postgres/postgres-problems.ts";
+import { isFull, isSilent } from "../database/postgres/postgres-problems.ts";
 import type { DatabaseWatch } from "./database-watch.ts";
 
 export interface PostgresWatchOptions {
@@ -85,7 +85,7 @@ class PostgresWatch implements DatabaseWatch {
       if (this.#closed) return;
       // What a server says may hold more than is for everybody.
       if (isFull(thrown)) this.#tell("the database has no connection left for this process");
-      else this.#unreachable("it refuses connections");
+      else this.#unreachable(isSilent(thrown) ? "it does not answer" : "it refuses connections");
     } finally {
       isWaiting = false;
       unbook();

@@ -78,6 +78,11 @@ export function isFull(thrown: unknown): boolean {
   return codeOf(thrown) === "53300";
 }
 
+/** No connection came about in time: the driver's own error for that has no code. */
+export function isSilent(thrown: unknown): boolean {
+  return /^(ETIMEDOUT)?$/.test(codeOf(thrown));
+}
+
 function isUntrusted(code: string): boolean {
   return /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/.test(code);
 }
