@@ -34,9 +34,10 @@ export function settled(
   });
 }
 
-/** Of the key's budget, in USD, with what is held. */
+/** Of the key's budget, in USD, with what is held. NaN: it cannot be counted now. */
 export async function spentUsd(gateway: Pick<StartedGateway, "get">, key = aliceKey): Promise<number> {
   const usage = await gateway.get("/v1/usage", { authorization: `Bearer ${key}` });
+  if (!usage.ok) return Number.NaN;
   const { limits } = (await usage.json()) as { limits: { kind: string; used: number }[] };
   return limits.find(({ kind }) => kind === "budget")?.used ?? 0;
 }

@@ -59,6 +59,8 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
         });
         return { link, plain: counter, counter: asCalls(counter) };
       },
+      /** It has lost its data. */
+      empty: () => ground.type("DEL", `{${namespace}}:epoch`),
       /** What nobody leases anything of. */
       teller: () => ground.counter({ namespace, shares: false, nowMs: () => clock.monotonic() }),
     };
@@ -118,6 +120,27 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
     expect(await usedOf(other, claims[0] as Claim)).toBe(4 * live + ended.length);
     expect(await usedOf(other, claims[1] as Claim)).toBe(live);
     expect(await usedOf(other, claims[2] as Claim)).toBe(4 * live + 3 * ended.length);
+  });
+
+  test("a call that ends while its process tells an emptied counter what it holds counts there", async () => {
+    const { process, renew, empty } = world();
+    const { link, counter } = await process();
+    const claim = windowClaim("w", 1_000);
+    const tickets = await serve(counter, [claim], 30);
+    await atRest(counter);
+    const left = [...tickets];
+    // One ends before each answer.
+    link.holds = () => {
+      const ticket = left.pop();
+      if (ticket !== undefined) void counter.settle(ticket, [1]);
+      return null;
+    };
+    await empty();
+    renew();
+    await until(() => counter.epochs === 1);
+    await atRest(counter);
+    expect(left.length).toBeLessThan(tickets.length - 3);
+    expect(await usedOf(counter, claim)).toBe(tickets.length);
   });
 
   test("what a share was used for while its process was cut off counts from when the calls were admitted, however late that is told", async () => {

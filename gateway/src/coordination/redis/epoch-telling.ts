@@ -77,12 +77,14 @@ export class EpochTelling {
       "0",
       ...this.#peers.left(this.#world.options.clock.monotonic()),
     ]);
+    // In one moment: a call that runs now is told by its share, however it ends, and one that has ended is among the uses.
+    const sharesTold = this.#world.parts.tellShares();
     const { costs, uses } = this.#world.parts.unstored(askedMs - Number(agoMs));
     for (let from = 0; from < uses.length; from += bounds.redisRestoreMax) {
       await this.#world.run("seed", keys, epoch, uses.slice(from, from + bounds.redisRestoreMax).flat());
     }
     await Promise.all(costs.map((args) => this.#world.messages.ask(epoch, "spend", args)));
-    await this.#world.parts.tellShares();
+    await sharesTold;
     const [told] = await this.#world.run("gather", keys, epoch, [this.#world.owner, "1"]);
     if (agoMs === -1 || told === -1) throw new Error("its epoch ended at once.");
   }
