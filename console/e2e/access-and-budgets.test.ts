@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import type { Page } from "playwright-core";
-import { standing } from "./furnished/all-pages.ts";
+import { followTo } from "./furnished/all-pages.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
 import { password, type Somebody, signInAs } from "./somebody.ts";
 import { type StartedGateway, startGateway } from "./started-gateway.ts";
@@ -34,8 +34,7 @@ describe.skipIf(noBrowser !== null)("what a key may call and spend, as the conso
   });
 
   async function open(path: string): Promise<void> {
-    await page.goto(path);
-    await standing(page);
+    await followTo(page, path);
   }
 
   test("a budget that refuses a call with 402 is exhausted: in the limits, in the list of keys, on the key's page", async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { until } from "../../test/until.ts";
+import { followTo } from "./furnished/all-pages.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
 import { password, type Somebody, signInAs } from "./somebody.ts";
 import { type StartedGateway, startGateway } from "./started-gateway.ts";
@@ -41,7 +42,7 @@ describe.skipIf(noBrowser !== null)("assets in the console", () => {
   });
 
   beforeEach(async () => {
-    await page.goto("/console/assets?workspace=acme&create=asset");
+    await followTo(page, "/console/assets?workspace=acme&create=asset");
     await page.getByRole("dialog").getByText("Drop a file here").waitFor();
   });
 

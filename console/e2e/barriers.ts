@@ -17,10 +17,20 @@ export async function barriers(page: Page): Promise<readonly string[]> {
   return await broken(page, ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]);
 }
 
-/** Of the same, what depends on the colours alone: for the other scheme of a page that was looked at already. */
-export async function barriersOfColour(page: Page): Promise<readonly string[]> {
-  return await broken(page, ["color-contrast", "link-in-text-block"]);
+/** Light and dark: all of it in the scheme that the page has, and in the other one what depends on the colors alone. */
+export async function barriersInBoth(page: Page): Promise<readonly string[]> {
+  const [first, second] = (await page.evaluate<boolean>(isDark))
+    ? (["dark", "light"] as const)
+    : (["light", "dark"] as const);
+  const found = await barriers(page);
+  // The page stays in this scheme, in which the next one is checked first: each switch draws everything again.
+  await page.emulateMedia({ colorScheme: second });
+  await page.locator(`html[data-mantine-color-scheme=${second}]`).waitFor();
+  const colors = await broken(page, ["color-contrast", "link-in-text-block"]);
+  return [...found.map((line) => `${first}: ${line}`), ...colors.map((line) => `${second}: ${line}`)];
 }
+
+const isDark = "document.documentElement.dataset.mantineColorScheme === 'dark'";
 
 /** Colours change slowly, and dialogs come out of nothing; what is on its way is neither the one nor the other. */
 async function still(page: Page): Promise<void> {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import type { Page } from "playwright-core";
-import { standing } from "./furnished/all-pages.ts";
+import { followTo, standing } from "./furnished/all-pages.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
 import { password, type Somebody, signInAs } from "./somebody.ts";
 import { type StartedGateway, startGateway } from "./started-gateway.ts";
@@ -34,8 +34,7 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
   });
 
   async function open(path: string): Promise<void> {
-    await page.goto(`/console/${path}`);
-    await standing(page);
+    await followTo(page, `/console/${path}`);
   }
 
   test("the line above the pages of a new installation comes with its page: nothing moves under the pointer after it", async () => {

@@ -6,6 +6,7 @@ import { Issuer } from "../../gateway/test/sign-in/issuer.ts";
 import { bareEnvironment } from "../../test/bare-environment.ts";
 import { commandOf, programs } from "../../test/programs.ts";
 import { barriers } from "./barriers.ts";
+import { followTo } from "./furnished/all-pages.ts";
 import { oneTimeCode } from "./one-time-code.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
 import { password, type Somebody, signInAs } from "./somebody.ts";
@@ -64,7 +65,7 @@ describe.skipIf(noBrowser !== null)("people who come from elsewhere, and people 
     await page.getByRole("textbox", { name: "Password" }).fill(password);
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await page.getByRole("navigation", { name: "Pages" }).waitFor();
-    await page.goto("/console/profile");
+    await followTo(page, "/console/profile");
     await page.getByText("No accounts connected").waitFor();
     await page.getByRole("button", { name: "Connect Corp" }).click();
     await page.getByRole("status").getByText("Corp is connected").waitFor();

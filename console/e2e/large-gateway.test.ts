@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { settled, standing } from "./furnished/all-pages.ts";
+import { followTo, settled } from "./furnished/all-pages.ts";
 import { type LargeGateway, startLargeGateway } from "./furnished/large-gateway.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
 
@@ -21,8 +21,7 @@ describe.skipIf(noBrowser !== null)("the console of a gateway with a thousand mo
   });
 
   async function open(path: string): Promise<void> {
-    await page.goto(path);
-    await standing(page);
+    await followTo(page, path);
   }
 
   test("the list of models says how many there are and shows them by fifties", async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { inTime } from "../../test/until.ts";
 import { zhCN } from "../src/language/zh-CN/index.ts";
-import { barriers, barriersOfColour } from "./barriers.ts";
+import { barriersInBoth } from "./barriers.ts";
 import { englishOn, saidByGateway } from "./english-on-pages.ts";
 import { allPages, followTo, settled, standing } from "./furnished/all-pages.ts";
 import { type FurnishedGateway, furnishGateway } from "./furnished/furnished-gateway.ts";
@@ -142,16 +142,6 @@ const watchShifts = `{
   window.shifts.observe({ type: "layout-shift", buffered: true });
 }`;
 const shiftsSoFar = "window.shiftsSoFar()";
-
-/** As far as a machine can tell. */
-async function barriersInBoth(page: Page): Promise<readonly string[]> {
-  const light = await barriers(page);
-  await page.emulateMedia({ colorScheme: "dark" });
-  await page.locator("html[data-mantine-color-scheme=dark]").waitFor();
-  const dark = await barriersOfColour(page);
-  await page.emulateMedia({ colorScheme: "light" });
-  return [...light, ...dark.map((line) => `dark: ${line}`)];
-}
 
 async function tooWide(page: Page, at: readonly number[]): Promise<readonly string[]> {
   const wide: string[] = [];

@@ -1,7 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { meets, type Need, type RouteId, type WorkspaceRole, workspaceRoles } from "@sluice/contract";
 import type { Page } from "playwright-core";
 import { visibleGroups } from "../src/shell/page-list.ts";
+import { followTo } from "./furnished/all-pages.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
 import { password, Refused, type Somebody, signInAs } from "./somebody.ts";
 import { type StartedGateway, startGateway } from "./started-gateway.ts";
@@ -27,7 +28,6 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
     aKey = made.key.id;
   });
 
-  afterEach(() => browser?.leave());
   afterAll(async () => {
     await browser?.close();
     await gateway?.stop();
@@ -39,8 +39,27 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
     return somebody;
   }
 
+  /** One page for all tests of somebody, which follow each other: the program is loaded once for each person. */
+  let opened: { readonly somebody: Somebody; readonly page: Page } | null = null;
+
+  async function pageOf(somebody: Somebody): Promise<Page> {
+    if (opened?.somebody === somebody) return opened.page;
+    await browser.leave();
+    const page = await somebody.page(browser);
+    opened = { somebody, page };
+    return page;
+  }
+
+  async function expectNavigation(page: Page, held: Need): Promise<void> {
+    await followTo(page, "/console/");
+    const links = page.getByRole("navigation", { name: "Pages" }).getByRole("link");
+    await links.first().waitFor();
+    const allowed = visibleGroups((need) => meets(held, need)).flatMap(({ pages }) => pages.map(({ label }) => label));
+    expect(await links.allTextContents(), held).toEqual(allowed);
+  }
+
   test("an administrator invites by a dialog, and whoever has the link joins by it with a password of their own", async () => {
-    const adas = await ada.page(browser);
+    const adas = await pageOf(ada);
     await adas.goto("/console/workspaces/acme?tab=members");
     for (const role of workspaceRoles) {
       const link = await invite(adas, role);
@@ -70,87 +89,8 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
     return link;
   }
 
-  test("the navigation shows each role the pages it may open, and no other", async () => {
-    const everybody: readonly [Need, Somebody][] = [
-      ...workspaceRoles.map((role) => [role, of(role)] as const),
-      ["administrator", ada],
-    ].map(([need, somebody]) => [need as Need, somebody as Somebody]);
-    for (const [held, somebody] of everybody) {
-      const page = await somebody.page(browser);
-      await page.goto("/console/");
-      const navigation = page.getByRole("navigation", { name: "Pages" });
-      await navigation.getByRole("link").first().waitFor();
-      const shown = await navigation.getByRole("link").allTextContents();
-      const allowed = visibleGroups((need) => meets(held, need)).flatMap(({ pages }) =>
-        pages.map(({ label }) => label),
-      );
-      expect(shown, held).toEqual(allowed);
-      await browser.leave(page);
-    }
-  });
-
-  test("a page that is not for somebody says so when its address is typed", async () => {
-    const page = await of("owner").page(browser);
-    await page.goto("/console/providers");
-    await page.getByText("For administrators").waitFor();
-    expect(await page.getByRole("button", { name: "Add provider" }).count()).toBe(0);
-    // Of the settings everybody has their own admin tokens, and nothing else.
-    await page.goto("/console/settings?tab=users");
-    await page.getByRole("heading", { level: 2, name: "Admin tokens" }).waitFor();
-    expect(await page.getByRole("tab").count()).toBe(0);
-    expect(await page.getByRole("button", { name: /Invite|Save/ }).count()).toBe(0);
-    // What they are in each workspace is said in the page's own words.
-    await page.goto("/console/profile");
-    await page.getByRole("cell", { name: "Owner", exact: true }).waitFor();
-    await browser.leave(page);
-  });
-
-  test("a viewer sees keys and can make none; a member makes one, and cannot end somebody else's", async () => {
-    const viewers = await of("viewer").page(browser);
-    await viewers.goto("/console/keys");
-    await viewers.getByRole("link", { name: "made by ada" }).waitFor();
-    expect(await enabledButtons(viewers, "Create key")).toBe(0);
-    await browser.leave(viewers);
-    const members = await of("member").page(browser);
-    await members.goto("/console/keys");
-    await members.getByRole("link", { name: "made by ada" }).waitFor();
-    expect(await enabledButtons(members, "Create key")).toBeGreaterThan(0);
-    await members.goto(`/console/keys/${aKey}`);
-    await members.getByRole("heading", { level: 1, name: "made by ada" }).waitFor();
-    expect(await enabledButtons(members, "Revoke key")).toBe(0);
-    await browser.leave(members);
-  });
-
-  test("a member who leaves hands over what they made, and nothing that spends in their name", async () => {
-    const acme = { params: { workspace: "acme" } };
-    const me = (await ada.call("members.list", acme)).data.find(({ email }) => email === emailOf("member"));
-    const made = await of("member").call("keys.create", { ...acme, body: { name: "mine", owner: me?.id ?? "" } });
-    const page = await of("member").page(browser);
-    await page.goto("/console/workspaces/acme?tab=members");
-    await page.getByRole("button", { name: "Leave" }).click();
-    const transfer = page.getByRole("dialog").getByRole("radio", { name: "Transfer them" });
-    await transfer.waitFor();
-    expect(await transfer.isDisabled()).toBe(true);
-    await page.getByText("Ask an admin of the workspace to transfer them.").waitFor();
-    await browser.leave(page);
-    await ada.call("keys.revoke", { params: { workspace: "acme", key: made.key.id } });
-  });
-
-  test("only an admin of the workspace invites, and only into it", async () => {
-    for (const [role, may] of [
-      ["member", false],
-      ["admin", true],
-    ] as const) {
-      const page = await of(role).page(browser);
-      await page.goto("/console/workspaces/acme?tab=members");
-      await page.getByRole("row", { name: /owner@example.com/ }).waitFor();
-      expect(await enabledButtons(page, "Invite member")).toBe(may ? 1 : 0);
-      await browser.leave(page);
-    }
-    await refused(of("admin"), "invitations.create", {
-      params: { workspace: "other" },
-      body: { email: "new@example.com", role: "viewer" },
-    });
+  test("the navigation shows an administrator every page", async () => {
+    await expectNavigation(await pageOf(ada), "administrator");
   });
 
   test("the API refuses whatever the pages do not show", async () => {
@@ -171,9 +111,77 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
     await refused(of("owner"), "usage.series", { params: { workspace: "-" }, query: { from: 0, to: 1 } });
   });
 
+  test("the navigation shows a member the pages they may open, and no other", async () => {
+    await expectNavigation(await pageOf(of("member")), "member");
+  });
+
+  test("a member makes keys, and cannot end somebody else's", async () => {
+    const page = await pageOf(of("member"));
+    await followTo(page, "/console/keys");
+    await page.getByRole("link", { name: "made by ada" }).waitFor();
+    expect(await enabledButtons(page, "Create key")).toBeGreaterThan(0);
+    await followTo(page, `/console/keys/${aKey}`);
+    await page.getByRole("heading", { level: 1, name: "made by ada" }).waitFor();
+    expect(await enabledButtons(page, "Revoke key")).toBe(0);
+  });
+
+  test("a member who leaves hands over what they made, and nothing that spends in their name", async () => {
+    const acme = { params: { workspace: "acme" } };
+    const me = (await ada.call("members.list", acme)).data.find(({ email }) => email === emailOf("member"));
+    const made = await of("member").call("keys.create", { ...acme, body: { name: "mine", owner: me?.id ?? "" } });
+    const page = await pageOf(of("member"));
+    await followTo(page, "/console/workspaces/acme?tab=members");
+    await page.getByRole("button", { name: "Leave" }).click();
+    const transfer = page.getByRole("dialog").getByRole("radio", { name: "Transfer them" });
+    await transfer.waitFor();
+    expect(await transfer.isDisabled()).toBe(true);
+    await page.getByText("Ask an admin of the workspace to transfer them.").waitFor();
+    await ada.call("keys.revoke", { params: { workspace: "acme", key: made.key.id } });
+  });
+
+  test.each([
+    ["member", 0],
+    ["admin", 1],
+  ] as const)("a workspace gives a %s %i button to invite", async (role, buttons) => {
+    const page = await pageOf(of(role));
+    await followTo(page, "/console/workspaces/acme?tab=members");
+    await page.getByRole("row", { name: /owner@example.com/ }).waitFor();
+    expect(await enabledButtons(page, "Invite member")).toBe(buttons);
+  });
+
+  test("the navigation shows an admin the pages they may open, and no other", async () => {
+    await expectNavigation(await pageOf(of("admin")), "admin");
+  });
+
+  test("an admin of a workspace invites into no other", async () => {
+    await refused(of("admin"), "invitations.create", {
+      params: { workspace: "other" },
+      body: { email: "new@example.com", role: "viewer" },
+    });
+  });
+
+  test("the navigation shows an owner the pages they may open, and no other", async () => {
+    await expectNavigation(await pageOf(of("owner")), "owner");
+  });
+
+  test("a page that is not for somebody says so when its address is typed", async () => {
+    const page = await pageOf(of("owner"));
+    await page.goto("/console/providers");
+    await page.getByText("For administrators").waitFor();
+    expect(await page.getByRole("button", { name: "Add provider" }).count()).toBe(0);
+    // Of the settings everybody has their own admin tokens, and nothing else.
+    await followTo(page, "/console/settings?tab=users");
+    await page.getByRole("heading", { level: 2, name: "Admin tokens" }).waitFor();
+    expect(await page.getByRole("tab").count()).toBe(0);
+    expect(await page.getByRole("button", { name: /Invite|Save/ }).count()).toBe(0);
+    // What they are in each workspace is said in the page's own words.
+    await followTo(page, "/console/profile");
+    await page.getByRole("cell", { name: "Owner", exact: true }).waitFor();
+  });
+
   test("a session that was ended elsewhere leads to the sign-in page, and from there back to the page", async () => {
-    const page = await of("owner").page(browser);
-    await page.goto("/console/keys");
+    const page = await pageOf(of("owner"));
+    await followTo(page, "/console/keys");
     await page.getByRole("link", { name: "made by ada" }).waitFor();
     const elsewhere = await signInAs(gateway.url, emailOf("owner"));
     const ended = await elsewhere.send("/api/auth/sessions/end-others", {
@@ -197,9 +205,20 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
     expect(new URL(page.url()).pathname).toBe(`/console${next}`);
   });
 
+  test("the navigation shows a viewer the pages they may open, and no other", async () => {
+    await expectNavigation(await pageOf(of("viewer")), "viewer");
+  });
+
+  test("a viewer sees keys and can make none", async () => {
+    const page = await pageOf(of("viewer"));
+    await followTo(page, "/console/keys");
+    await page.getByRole("link", { name: "made by ada" }).waitFor();
+    expect(await enabledButtons(page, "Create key")).toBe(0);
+  });
+
   test("somebody who is disabled is out at once", async () => {
-    const page = await of("viewer").page(browser);
-    await page.goto("/console/keys");
+    const page = await pageOf(of("viewer"));
+    await followTo(page, "/console/keys");
     await page.getByRole("link", { name: "made by ada" }).waitFor();
     await ada.call("users.update", { params: { user: (await idOf(of("viewer"))) ?? "" }, body: { disabled: true } });
     await page.reload();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import type { Locator, Page } from "playwright-core";
 import { until } from "../../test/until.ts";
-import { standing } from "./furnished/all-pages.ts";
+import { followTo } from "./furnished/all-pages.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
 import { password, type Somebody, signInAs } from "./somebody.ts";
 import { type StartedGateway, startGateway } from "./started-gateway.ts";
@@ -51,8 +51,16 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     simulator?.stop();
   });
 
+  const playground = (type: string) => `/console/playground?workspace=acme&key=${key}&type=${type}`;
+
   async function open(type: string): Promise<void> {
-    await page.goto(`/console/playground?workspace=acme&key=${key}&type=${type}`);
+    await followTo(page, playground(type));
+    await page.getByRole("combobox", { name: "Model" }).waitFor();
+  }
+
+  /** The same by loading the page: nothing of the tests before is kept. */
+  async function openAnew(type: string): Promise<void> {
+    await page.goto(playground(type));
     await page.getByRole("combobox", { name: "Model" }).waitFor();
   }
 
@@ -158,7 +166,7 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
   });
 
   test("a recording of the microphone is a file like any other", async () => {
-    await open("transcription");
+    await openAnew("transcription");
     await page.getByRole("button", { name: "Record" }).click();
     await page.getByRole("button", { name: /Stop recording/ }).click();
     await page.getByText(/^recording\.\w+, /).waitFor();
@@ -211,8 +219,7 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
       logit_bias: { "50256": -100 },
     });
     await until(async () => {
-      await page.goto(`/console/requests/${request}?workspace=acme`);
-      await standing(page);
+      await followTo(page, `/console/requests/${request}?workspace=acme`);
       return (await page.getByText("Not forwarded", { exact: true }).count()) > 0;
     });
     await page.getByText("logit_bias").first().waitFor();
@@ -226,7 +233,7 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
   ] as const)("a model for %s is priced by %s", async (type, label, member, usd) => {
     const name = `priced-${type}`;
     await ada.call("models.create", { body: { name, type, deployments: [{ provider: "sounds" }] } });
-    await page.goto(`/console/models/${name}?tab=price`);
+    await followTo(page, `/console/models/${name}?tab=price`);
     await page.getByLabel(label).fill(String(usd));
     await page.getByRole("button", { name: "Save price" }).click();
     await page.getByText("Price saved.").first().waitFor();
@@ -237,7 +244,7 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
   test("a task whose pictures are not kept cannot be sent again, and says why", async () => {
     const image = `data:image/png;base64,${"A".repeat(400_000)}`;
     const { id } = await called("/v1/video/tasks", { model: "a-film", prompt: "a boat", image });
-    await page.goto(`/console/tasks/${id}?workspace=acme`);
+    await followTo(page, `/console/tasks/${id}?workspace=acme`);
     const again = page.getByRole("button", { name: "Send again" });
     await again.waitFor();
     expect([await again.isDisabled(), await again.getAttribute("title")]).toEqual([
@@ -252,7 +259,7 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
       const { status } = await ada.call("tasks.show", { params: { workspace: "acme", task: id } });
       return status === "succeeded";
     });
-    await page.goto(`/console/tasks/${id}?workspace=acme`);
+    await followTo(page, `/console/tasks/${id}?workspace=acme`);
     await page.locator("video").waitFor();
     const film = "document.querySelector('video')";
     await until(() => page.evaluate<boolean>(`${film}.error !== null || ${film}.readyState >= 2`));
@@ -265,7 +272,7 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     for (const name of ["azure-zz-9", "b-zz-9-mini", "zz-9", "zz-9-pro"]) {
       await ada.call("models.create", { body: { name, deployments: [{ provider: "sounds" }] } });
     }
-    await page.goto("/console/requests?workspace=acme");
+    await followTo(page, "/console/requests?workspace=acme");
     await page.getByRole("heading", { level: 1 }).waitFor();
     await page.keyboard.press("Control+k");
     await page.keyboard.type("zz-9");
@@ -278,7 +285,7 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
   });
 
   test("an answer is laid out as Markdown, and nothing in it becomes an element of the page", async () => {
-    await page.goto(`/console/playground?workspace=acme&key=${key}&type=chat&model=a-claude`);
+    await followTo(page, playground("chat&model=a-claude"));
     await page.getByRole("textbox", { name: "Message" }).fill("Say **one** and `two` <img src=x onerror=alert(1)>");
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Copy response" }).waitFor();
@@ -293,7 +300,7 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
     await page.setViewportSize({ width: 1_440, height: 900 });
     const send = page.getByRole("button", { name: "Send", exact: true });
     const message = page.getByRole("textbox", { name: "Message" });
-    await page.goto(`/console/playground?workspace=acme&key=${key}&type=chat&model=a-claude`);
+    await followTo(page, playground("chat&model=a-claude"));
     const inSight = async () => {
       const [button, box] = [await send.boundingBox(), await message.boundingBox()];
       expect([(button?.y ?? 0) + (button?.height ?? 0) <= 900, (box?.y ?? -1) >= 0]).toEqual([true, true]);
@@ -309,7 +316,7 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
   });
 
   test("an edited message and a new conversation lead back to what was there", async () => {
-    await page.goto(`/console/playground?workspace=acme&key=${key}&type=chat&model=a-claude`);
+    await openAnew("chat&model=a-claude");
     const message = page.getByRole("textbox", { name: "Message" });
     const answer = page.getByRole("button", { name: "Copy response" });
     const restore = page.getByRole("button", { name: "Restore it" });
@@ -334,7 +341,7 @@ describe.skipIf(noBrowser !== null)("every type of model in the console", () => 
   });
 
   test("a video that was asked for is in the list, also for somebody who went elsewhere meanwhile", async () => {
-    await open("video");
+    await openAnew("video");
     const asked = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     const tasks = /\/call\/v1\/video\/tasks$/;

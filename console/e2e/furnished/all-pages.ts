@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { until } from "../../../test/until.ts";
+import { patienceMs, until } from "../../../test/until.ts";
 import type { FurnishedGateway } from "./furnished-gateway.ts";
 
 export interface PageToSee {
@@ -53,15 +53,29 @@ export const allPages: readonly PageToSee[] = [
  */
 export async function followTo(page: Page, path: string, missingWords = "Page not found"): Promise<void> {
   if (!page.url().includes("/console/")) await page.goto("/console/");
-  const follow = (to: string) => page.evaluate(`history.pushState(null, "", ${JSON.stringify(to)})`);
-  const missing = page.getByRole("heading", { level: 1, name: missingWords });
-  await page.getByRole("heading", { level: 1 }).first().waitFor();
-  await follow("/console/no/such/page");
-  await missing.waitFor();
-  await follow(path);
-  await missing.waitFor({ state: "detached" });
-  await standing(page);
+  const given = JSON.stringify({ path, missingWords, patienceMs, lookMs });
+  await page.evaluate(`(${followInside})(${given}, () => ${nothingBusy})`);
 }
+
+/** In one step inside the page: the driver would ask for each of its waits again and again. */
+const followInside = `async ({ path, missingWords, patienceMs, lookMs }, nothingBusy) => {
+  const startMs = performance.now();
+  const until = async (holds, restMs) => {
+    while (!holds()) {
+      if (performance.now() - startMs > patienceMs) throw new Error("Not within " + patienceMs + " ms: " + path + ": " + holds);
+      await new Promise((rested) => setTimeout(rested, restMs));
+    }
+  };
+  const headings = () => [...document.querySelectorAll("h1")];
+  const missing = () => headings().some(({ textContent }) => textContent === missingWords);
+  await until(() => headings().length > 0, 20);
+  history.pushState(null, "", "/console/no/such/page");
+  await until(missing, 10);
+  history.pushState(null, "", path);
+  await until(() => !missing() && headings().length > 0, 20);
+  let quiet = 0;
+  await until(() => (quiet = nothingBusy() ? quiet + 1 : 0) === 2, lookMs);
+}`;
 
 const lookMs = 60;
 
