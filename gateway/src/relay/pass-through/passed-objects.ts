@@ -138,9 +138,7 @@ function deletesWhole(parts: readonly string[]): boolean {
 }
 
 /** Followed by a name that is no object. */
-const places: ReadonlySet<string> = new Set([
-  ...["models", "model", "deployments", "engines", "publishers", "projects", "locations", "endpoints"],
-]);
+const places = new Set("models model deployments engines publishers projects locations endpoints".split(" "));
 
 /** Followed by the id of an object. */
 const collections: ReadonlyMap<string, UpstreamObjectKind> = new Map<string, UpstreamObjectKind>([
