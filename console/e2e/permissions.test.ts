@@ -174,7 +174,7 @@ describe.skipIf(noBrowser !== null)("what each role sees and may do in the conso
     await page.getByRole("heading", { level: 2, name: "Admin tokens" }).waitFor();
     expect(await page.getByRole("tab").count()).toBe(0);
     expect(await page.getByRole("button", { name: /Invite|Save/ }).count()).toBe(0);
-    // What they are in each workspace is said in the page's own words.
+    // The page writes each role in its own words.
     await followTo(page, "/console/profile");
     await page.getByRole("cell", { name: "Owner", exact: true }).waitFor();
   });

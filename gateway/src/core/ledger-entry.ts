@@ -75,7 +75,7 @@ export interface Settlement {
   readonly outcome: Outcome;
   /** What the caller was answered, or would have been. */
   readonly httpStatus: number;
-  /** What the upstream answered; null when it did not. */
+  /** HTTP status of the upstream; null when it did not answer. */
   readonly upstreamStatus: number | null;
   readonly errorCode: string | null;
   readonly usage: Usage;

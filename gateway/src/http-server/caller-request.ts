@@ -30,7 +30,7 @@ export class CallerRequest {
   #dropped = false;
   #stream: ReadableStream<Uint8Array<ArrayBuffer>> | null = null;
   #waiting: (() => void) | null = null;
-  /** What became of its answer: sent (null), or not; undefined: nobody knows yet. */
+  /** Null once the whole answer was sent, the failure if it was not; undefined while it is on its way. */
   #end: Failure | null | undefined;
   #onEnd: ((failure: Failure | null) => void) | null = null;
 

@@ -4,9 +4,9 @@ export interface MessageGuard {
   grows(bytes: number): boolean;
   /** All of it has come. */
   ends(): void;
-  /** What is missing of it comes too slowly: nothing more is read of this connection. */
+  /** The rest of the message arrives too slowly. The guard refuses it, and the connection is not read any more. */
   slow(): void;
-  /** Nothing more is read of this connection. */
+  /** Whether the connection is not read any more. */
   readonly over: boolean;
 }
 

@@ -18,7 +18,7 @@ export class FieldLines {
   readonly #refuse: (problem: "name" | "value") => void;
   readonly #last = new Map<string, LastLine>();
 
-  /** Fields that are the connection's own, and those that HTTP cannot carry, have no line; `refuse` is told of the latter, and may throw. */
+  /** `isOwn`: fields that the connection writes itself; they have no line. `refuse` is called for a field that HTTP cannot carry, and may throw. */
   constructor(isOwn: (name: string) => boolean, refuse: (problem: "name" | "value") => void = () => {}) {
     this.#isOwn = isOwn;
     this.#refuse = refuse;

@@ -16,8 +16,8 @@ export interface AdoptionHooks {
   /** Its entries that are in the database now: also those that were there before it died. */
   readonly onStored?: (entries: readonly LedgerEntry[]) => void;
   /**
-   * All of it is in the database, the last that was new since so many milliseconds (null: nothing was new): what that process held
-   * may be freed. False, a rejection, or no answer within bounds.adoptionMs: it is tried again at the next look.
+   * All of it is in the database, so what that process held may be freed. `storedAgoMs`: milliseconds since its last new entry was
+   * stored; null when none was new. False, a rejection, or no answer within bounds.adoptionMs: it is tried again at the next look.
    */
   readonly onAdopted?: (owner: string, storedAgoMs: number | null) => Promise<boolean>;
 }
@@ -42,7 +42,7 @@ export function startAdoption(options: AdoptionOptions): Adoption {
   /** What was said last, by place. */
   const problems = new Map<string, string>();
   const telling = new Map<string, Promise<boolean>>();
-  /** When the last new entry of an owner was stored, until that is told. */
+  /** Monotonic milliseconds of the last new entry of each owner, until `onAdopted` has taken it. */
   const storedMs = new Map<string, number>();
   const told = async (owner: string, stored: number): Promise<boolean> => {
     const { onAdopted } = options.hooks;

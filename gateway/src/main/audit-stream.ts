@@ -62,7 +62,7 @@ async function writeNew({ entriesAfter, facts, clock, observer }: AuditStreamOpt
   }
 }
 
-/** A new installation makes many objects at once, and nobody did it: they are one line. */
+/** Sums up the objects that a new installation creates by itself, so that they take one line. */
 function sumOf(entries: readonly TailedAuditEntry[], { seq, at, actor }: TailedAuditEntry) {
   const objects = [...new Set(entries.map(({ object }) => object))];
   return { event: "audit", auditId: seq, at: new Date(at).toISOString(), actor, action: "create", objects };

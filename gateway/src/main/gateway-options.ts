@@ -49,7 +49,7 @@ export interface GatewayOptions {
   readonly version: string;
   /** As in ServeOptions; left out: `unknown`. */
   readonly revision?: string;
-  /** What the config file may name. */
+  /** Variables that the config file may refer to. */
   readonly variables?: Variables;
   /** The config file was refused at the start; what was applied before is in force. */
   readonly configRefused?: boolean;

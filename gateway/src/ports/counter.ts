@@ -127,8 +127,8 @@ export interface SharedParts {
   /** Some that hold; none while the counter is away. */
   someHolds(count: number): Promise<readonly LastingHold[]>;
   /**
-   * All that this process (`proc_…`) settled and left open is in the ledger: the money that it held is freed. `storedAgoMs`: since the
-   * last of it that was new came there; null: nothing was new.
+   * All that this process (`proc_…`) settled and left open is in the ledger: the money that it held is freed. `storedAgoMs`:
+   * milliseconds since its last new entry was stored; null when none was new.
    */
   adopted(owner: string, storedAgoMs: number | null): Promise<void>;
   /**

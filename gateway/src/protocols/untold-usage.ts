@@ -1,6 +1,6 @@
 import type { UsageReading } from "./dialect.ts";
 
-/** What a usage object whose sides were read as these counts does not say; undefined for one that says both. */
+/** Which of the two counts a usage object leaves out; undefined when it has both. */
 export function untoldOf(input: number | null, output: number | null): UsageReading["untold"] {
   if (input !== null) return output === null ? "output" : undefined;
   return output === null ? "both" : "input";

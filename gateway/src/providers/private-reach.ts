@@ -17,7 +17,7 @@ export function mayReachPrivate(provider: Provider, url: string): boolean {
   return reach.isPrivate;
 }
 
-/** With what was said of the last address: most calls go to one of few. */
+/** Keeps the verdict on the last address, because consecutive calls mostly go to the same one. */
 const reachOf = oncePerObject((provider: Provider) => ({
   origins: configuredOrigins(provider),
   url: "",

@@ -59,7 +59,7 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
         });
         return { link, plain: counter, counter: asCalls(counter) };
       },
-      /** It has lost its data. */
+      /** The server loses the data of this world. */
       empty: () => ground.type("DEL", `{${namespace}}:epoch`),
       /** What nobody leases anything of. */
       teller: () => ground.counter({ namespace, shares: false, nowMs: () => clock.monotonic() }),

@@ -1,4 +1,4 @@
-/** The key that says of an owner, whatever the epoch, that its journal was taken over. Not of an epoch. */
+/** Lua: name of the key that marks an owner whose journal was taken over. It belongs to no epoch, so it outlives a reset. */
 export const adoptedName = `
 local function adoptedName(epochKey, owner) return string.match(epochKey, '^{.-}') .. ':adopted:' .. owner end`;
 
@@ -55,7 +55,7 @@ redis.call('ZADD', base .. 'ledger', string.format('%.0f', (tonumber(ARGV[2]) - 
 redis.call('ZADD', base .. 'dead', string.format('%.0f', tonumber(ARGV[2]) + 60000), 'begin')
 redis.call('SET', base .. 'seeded', ARGV[3], 'PX', '600000')
 for i = 4, #ARGV, 2 do
-  -- Of whom all is in the ledger there is nothing to wait for.
+  -- All that an adopted owner did is in the ledger: nobody waits for it.
   if redis.call('EXISTS', adoptedName(KEYS[1], ARGV[i])) == 0 then
     redis.call('ZADD', base .. 'awaited', string.format('%.0f', tonumber(ARGV[2]) + tonumber(ARGV[i + 1])), ARGV[i])
   end

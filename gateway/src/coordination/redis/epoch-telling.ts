@@ -77,7 +77,7 @@ export class EpochTelling {
       "0",
       ...this.#peers.left(this.#world.options.clock.monotonic()),
     ]);
-    // In one moment: a call that runs now is told by its share, however it ends, and one that has ended is among the uses.
+    // Without a wait in between: its share reports a call that runs now, and `uses` has every call that has ended.
     const sharesTold = this.#world.parts.tellShares();
     const { costs, uses } = this.#world.parts.unstored(askedMs - Number(agoMs));
     for (let from = 0; from < uses.length; from += bounds.redisRestoreMax) {

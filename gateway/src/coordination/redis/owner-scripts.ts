@@ -4,10 +4,10 @@ import { prelude } from "./lua-prelude.ts";
 const script = (body: string): string => `${prelude}\n${body}`;
 
 /**
- * ARGV: an owner whose journal is in the ledger now, and how many milliseconds ago the last of it that was new came there (empty:
- * nothing was new). What it held is freed, and what its budgets have spent is read anew. Answers {1} when that is done, or {0}: there
- * is more. If this epoch was seeded before that, and its owner died without telling it anything, the epoch does not know all that was
- * used of rates: it ends, once for each owner, and the next one is seeded with all of it.
+ * ARGV: an owner whose journal is in the ledger now, and how many milliseconds ago its last new entry was stored (empty: none was
+ * new). Frees what it held and has its budgets read anew. Answers {1} when that is done, or {0}: there is more. An epoch that was
+ * seeded before those entries were stored, and that the owner never reported to, lacks their rates. Then the epoch ends, once for each
+ * owner, and the next one is seeded with them.
  */
 export const adopted = script(`${adoptedName}
 local owner, storedMs, seededMs = ARGV[3], ms - (tonumber(ARGV[4]) or inf), tonumber(redis.call('GET', base .. 'seeded'))

@@ -1,4 +1,4 @@
-/** What a directory keeps here by SCIM. */
+/** Tables of what a directory has provisioned over SCIM. */
 export interface ScimTables {
   scim_users: ScimUserTable;
   scim_groups: ScimGroupTable;

@@ -17,7 +17,7 @@ test("a place is told by the codes of its reasons, and its trouble apart", () =>
   expect(placeWords(samplePlace("dep_3", null))).toBeNull();
 });
 
-test("a place with a code that is not known is told in the gateway's sentence", () => {
+test("shows the gateway's sentence for a place whose code is unknown", () => {
   const newer = samplePlace("dep_1", "the moon is full", [{ code: "moon" as "full", params: {} }]);
   expect(placeWords(newer)).toBe("the moon is full");
 });

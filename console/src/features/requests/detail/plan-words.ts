@@ -11,7 +11,7 @@ const reasonWords = remarks(t, "requests.plan.place", requests.plan.place);
 const stepWords = remarks(t, "requests.plan.step", requests.plan.step);
 const lists = new Intl.ListFormat(locale, { type: "unit" });
 
-/** Why a deployment stands where it does; null: nothing is to be said of it. */
+/** Explains why a deployment is at its place in the plan; null when there is nothing to explain. */
 export function placeWords({ note, reasons }: Place): string | null {
   return note === null ? null : listed(reasons, note);
 }

@@ -1,6 +1,6 @@
 import type { Flavour } from "../database.ts";
 
-/** What is charged, a column each in entries and in their sums. A later class is a later migration. */
+/** Charged classes: a column each in entries and in rollups. A new class needs a new migration. */
 const usage = [
   ...["input_uncached", "cache_read", "cache_read_audio", "cache_write_5m", "cache_write_1h"],
   ...["output", "reasoning", "separate_reasoning", "audio_input", "audio_output"],
