@@ -45,8 +45,6 @@ export const signInBounds = {
   claimDepthMax: 8,
   claimValuesMax: 2_000,
   claimCharactersMax: 1_024,
-  /** Claims that are tried in a form. */
-  claimsTriedBytesMax: 128 * 1024,
   /** An agent's refresh waits this long for the word of its person's issuer; and how many people are put under new rules in one write. */
   issuerRecheckMs: 5_000,
   issuerRechecksMax: 1_000,
