@@ -5,7 +5,6 @@ import { contractParts, edgeModules, layers, rootModules, rows, storageRows } fr
 import {
   cyclesIn,
   edges,
-  files,
   folderOf,
   listFiles,
   moduleOf,
@@ -107,15 +106,6 @@ test("time, ids and chance come through ports", () => {
 test("no package has an import cycle between files, of types neither", () => {
   const folders = ["gateway/src", "gateway/test", "contract/src", "simulator", "console/src", "bench/src", "test"];
   expect(folders.flatMap((folder) => cyclesIn(join(root, folder)))).toEqual([]);
-});
-
-test("a file has at most 400 lines", () => {
-  const packages = ["contract", "simulator", "bench", "console"].map((folder) => join(root, folder, "src"));
-  const all = [...files, ...packages.flatMap((folder) => listFiles(folder))].filter(
-    (file) => /\.tsx?$/.test(file) && !file.includes(".generated."),
-  );
-  const long = all.filter((file) => readFileSync(file, "utf8").split("\n").length > 401);
-  expect(long.map(name)).toEqual([]);
 });
 
 test("every module has an entry point that says what it is", () => {

@@ -1,6 +1,6 @@
 /**
  * core: the words of the gateway as pure values. No side effects, imports nothing of ours.
- * Turn and answer, usage, money and price, failure, principal, deployment and model, ledger entry, catalog, and every bound.
+ * Turn and answer, usage, money and price, failure, principal, deployment and model, ledger entry, catalog, and the bounds that several modules share.
  */
 export * from "./actor.ts";
 export * from "./address-key.ts";
