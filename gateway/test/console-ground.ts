@@ -4,15 +4,9 @@ import { join } from "node:path";
 import { type BodyInput, consoleRoutes, type QueryInput, type RouteId, urlOf } from "@sluice/contract";
 import { Hono } from "hono";
 import { asFailure, type Catalog, Failure } from "#core/index.ts";
+import { createControlStore, createPeopleStore } from "#directory/index.ts";
 import type { ControlStore, LedgerStore, PeopleStore, User, Vault } from "#ports/index.ts";
-import {
-  closeDatabase,
-  createControlStore,
-  createLedgerStore,
-  createPeopleStore,
-  type Database,
-  openVault,
-} from "#storage/index.ts";
+import { closeDatabase, createLedgerStore, type Database, openVault } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { failureAnswer } from "../src/admin/failure-answer.ts";
 import type { Handlers } from "../src/admin/handlers/handler.ts";

@@ -13,6 +13,7 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
   limits: [],
   ledger: [],
   identity: [],
+  directory: ["storage"],
   assets: ["provider-client", "providers"],
   relay: ["provider-client", "bodies", "providers", "protocols", "routing", "limits", "ledger"],
   tasks: ["relay", "provider-client", "bodies", "providers", "protocols", "routing", "limits", "ledger", "assets"],
@@ -40,6 +41,9 @@ export const contractParts: ReadonlySet<string> = new Set([
   "@sluice/contract/answers",
 ]);
 
+/** Entry points beside `index.ts`, and who alone may use them. */
+export const sideDoors: Readonly<Record<string, readonly string[]>> = { "storage/tables.ts": ["directory"] };
+
 /** Modules that may touch the world: files, sockets, databases, the runtime's own server and clock. */
 export const edgeModules: ReadonlySet<string> = new Set([
   "storage",
@@ -63,7 +67,10 @@ export const layers: readonly (readonly [name: string, modules: readonly string[
   ["root", ["cli", "main"]],
   ["APIs", ["api", "admin"]],
   ["flows", ["tasks", "relay"]],
-  ["domains", ["assets", "bodies", "provider-client", "providers", "routing", "limits", "ledger", "identity"]],
+  [
+    "domains",
+    ["assets", "bodies", "provider-client", "providers", "routing", "limits", "ledger", "identity", "directory"],
+  ],
   ["formats", ["protocols"]],
   [
     "edge",
@@ -93,13 +100,11 @@ export const storageRows: Readonly<Record<string, readonly string[]>> = {
   journal: [],
   ledger: [],
   drain: ["journal", "ledger"],
-  upkeep: ["vault", "notices", "people", "tasks"],
+  upkeep: ["vault", "notices", "tasks"],
   "ledger-export": ["ledger"],
   move: ["ledger", "upkeep", "vault"],
-  keys: ["changes"],
-  people: ["keys", "changes"],
+  keys: [],
   reports: ["keys", "ledger"],
-  control: ["keys", "people", "changes", "vault", "reports"],
   tasks: ["ledger"],
   assets: [],
   notices: ["changes", "vault"],

@@ -1,4 +1,4 @@
-import { ConfigConflict } from "#storage/index.ts";
+import { ConfigConflict } from "#directory/index.ts";
 
 /** Any thrown value as one line for a person. */
 export function failureLine(thrown: unknown): string {

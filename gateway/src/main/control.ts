@@ -1,5 +1,12 @@
 import type { Environment } from "#config/index.ts";
 import { createMemoryTries } from "#coordination/index.ts";
+import {
+  createAgentStore,
+  createControlStore,
+  createPeopleStore,
+  createRightsStore,
+  createScimStore,
+} from "#directory/index.ts";
 import type {
   AgentStore,
   Clock,
@@ -17,15 +24,10 @@ import type {
 } from "#ports/index.ts";
 import {
   closeDatabase,
-  createAgentStore,
-  createControlStore,
   createDatabaseTries,
   createInstances,
   createLeases,
   createLedgerStore,
-  createPeopleStore,
-  createRightsStore,
-  createScimStore,
   createSharedFacts,
   createUpstreamObjectStore,
   type Database,

@@ -1,6 +1,7 @@
 import type { Conflict, ProviderConfig } from "@sluice/contract";
 import { type ConfigCheck, didYouMean } from "#config/index.ts";
 import { defaultTimeouts, type Provider, Secret } from "#core/index.ts";
+import { kindConflicts } from "#directory/index.ts";
 import { looksLikeAdminToken, looksLikeScimToken } from "#identity/index.ts";
 import {
   defaultBaseUrl,
@@ -10,7 +11,6 @@ import {
   settingsProblem,
   wrongSettings,
 } from "#providers/index.ts";
-import { kindConflicts } from "#storage/index.ts";
 
 /** What a provider of a kind has unless it is told otherwise; null when there is no such kind. */
 export function kindDefaults(

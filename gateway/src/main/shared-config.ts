@@ -10,8 +10,8 @@ import {
   watchConfigFile,
 } from "#config/index.ts";
 import { bounds } from "#core/index.ts";
+import type { ConfigConflict } from "#directory/index.ts";
 import type { KeptLease, Observer } from "#ports/index.ts";
-import type { ConfigConflict } from "#storage/index.ts";
 import { CannotStart } from "./cannot-start.ts";
 import { type AppliedConfig, isRefusal, logConfigWarnings, refusalText } from "./config-source.ts";
 import { configWarnings } from "./config-warnings.ts";

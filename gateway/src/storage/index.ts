@@ -20,10 +20,6 @@ export { openBroadcast } from "./broadcast/open-broadcast.ts";
 export { pruneAudit } from "./changes/audit-prune.ts";
 export { auditEntriesAfter, type TailedAuditEntry } from "./changes/audit-tail.ts";
 export { createChangeFeed } from "./changes/change-feed.ts";
-export { ledgerExportPlace } from "./control/config-file/apply-settings.ts";
-export { ConfigConflict } from "./control/config-file/config-conflict.ts";
-export { createControlStore } from "./control/control-store.ts";
-export { kindConflicts } from "./control/providers/provider-rows.ts";
 export { closeDatabase, type Database } from "./database/database.ts";
 export { openDatabaseClock } from "./database/database-clock.ts";
 export { type DatabasePlace, openPlace, shownPlace } from "./database/database-place.ts";
@@ -54,12 +50,6 @@ export { createExportedHours } from "./ledger-export/exported-hours.ts";
 export { createLedgerReader } from "./ledger-export/ledger-reader.ts";
 export { moveOver, openPostgres, postgresFacts } from "./loaded-late.ts";
 export { createNoticeStore } from "./notices/notice-store.ts";
-export { createAgentStore } from "./people/agent-store.ts";
-export { FirstSecrets } from "./people/first-secrets.ts";
-export { hashPassword, passwordMatches } from "./people/password.ts";
-export { createPeopleStore } from "./people/people-store.ts";
-export { createRightsStore } from "./people/rights-store.ts";
-export { createScimStore } from "./people/scim-store.ts";
 export { openReports } from "./reports/open-reports.ts";
 export { createReportStore } from "./reports/report-store.ts";
 export { createSpool } from "./spool/spool-files.ts";
@@ -74,7 +64,9 @@ export { restoreDatabase } from "./upkeep/restore-database.ts";
 export { sealAllAgain } from "./upkeep/seal-all-again.ts";
 export type { Upgrade } from "./upkeep/upgrade-database.ts";
 export { watchDatabase } from "./upkeep/watch-place.ts";
+export { FirstSecrets } from "./vault/first-secrets.ts";
 export { givenMasterKey, keptKeyFiles, newMasterKey, replaceKeyFile } from "./vault/master-key.ts";
+export { hashPassword, passwordMatches } from "./vault/password.ts";
 export {
   addMasterKey,
   confirmVault,

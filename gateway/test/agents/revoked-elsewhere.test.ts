@@ -3,18 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bounds } from "#core/index.ts";
+import { createAgentStore, createControlStore, createPeopleStore } from "#directory/index.ts";
 import { Authenticator } from "#identity/index.ts";
 import type { AgentGrant } from "#ports/index.ts";
-import {
-  closeDatabase,
-  createAgentStore,
-  createChangeFeed,
-  createControlStore,
-  createPeopleStore,
-  type Database,
-  openDatabase,
-  openVault,
-} from "#storage/index.ts";
+import { closeDatabase, createChangeFeed, type Database, openDatabase, openVault } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { AccessTokens } from "../../src/identity/agents/access-tokens.ts";
 import { kindDefaults, silentObserver } from "../conformance/store-ground.ts";

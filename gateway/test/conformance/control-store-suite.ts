@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ConfigFile } from "@sluice/contract";
 import { Secret } from "#core/index.ts";
-import { ConfigConflict } from "#storage/index.ts";
+import { ConfigConflict } from "#directory/index.ts";
 import {
   acmeConfig,
   acmeWith,

@@ -4,9 +4,8 @@ import {
   createPeopleStore,
   createRightsStore,
   createScimStore,
-  type Database,
-  openVault,
-} from "#storage/index.ts";
+} from "#directory/index.ts";
+import { type Database, openVault } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { createHeaderSignIn } from "../header-sign-in.ts";

@@ -2,15 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { costOf, type LedgerEntry, noUsage, type Outcome } from "#core/index.ts";
+import { createControlStore } from "#directory/index.ts";
 import type { LedgerStore, ReportStore } from "#ports/index.ts";
-import {
-  closeDatabase,
-  createControlStore,
-  createLedgerStore,
-  createReportStore,
-  type Database,
-  openVault,
-} from "#storage/index.ts";
+import { closeDatabase, createLedgerStore, createReportStore, type Database, openVault } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { createPostgresReportStore } from "../../src/storage/reports/postgres-report-store.ts";
 import { FakeClock } from "../fake-clock.ts";

@@ -1,12 +1,6 @@
 import { sql } from "kysely";
-import {
-  createChangeFeed,
-  createControlStore,
-  createDatabaseTries,
-  createLedgerStore,
-  type Database,
-  openVault,
-} from "#storage/index.ts";
+import { createControlStore } from "#directory/index.ts";
+import { createChangeFeed, createDatabaseTries, createLedgerStore, type Database, openVault } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { catalogStoreSuite } from "./catalog-store-suite.ts";

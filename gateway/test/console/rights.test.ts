@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createControlStore, createRightsStore } from "#storage/index.ts";
+import { createControlStore, createRightsStore } from "#directory/index.ts";
 import { rightsHandlers } from "../../src/admin/handlers/rights-handlers.ts";
 import { settingsHandlers } from "../../src/admin/handlers/settings-handlers.ts";
 import { kindDefaults } from "../../src/main/kind-check.ts";

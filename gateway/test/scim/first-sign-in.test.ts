@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
-import { createPeopleStore, createScimStore, type Database } from "#storage/index.ts";
+import { createPeopleStore, createScimStore } from "#directory/index.ts";
+import type { Database } from "#storage/index.ts";
 import { createIds, systemClock } from "#system/index.ts";
 import { openMigrated } from "../migrated.ts";
 import { type Ground, openGround } from "../sign-in/ground.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { createPeopleStore } from "#directory/index.ts";
 import { createSetup, makeFirstAdministrator } from "#identity/index.ts";
-import { createPeopleStore } from "#storage/index.ts";
 import { createIds, systemClock } from "#system/index.ts";
 import { alice, cheapHash, type Ground, openGround, password } from "./ground.ts";
 

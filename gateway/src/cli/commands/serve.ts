@@ -66,6 +66,6 @@ async function allProblems(thrown: unknown, terminal: Terminal): Promise<unknown
 
 async function problemLines(thrown: unknown): Promise<readonly string[]> {
   if (thrown instanceof ConfigInvalid) return thrown.lines;
-  const { ConfigConflict } = await import("#storage/index.ts");
+  const { ConfigConflict } = await import("#directory/index.ts");
   return thrown instanceof ConfigConflict ? thrown.message.split("\n") : [];
 }

@@ -2,9 +2,8 @@ import { sql } from "kysely";
 import type { RightsSource } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { channelSeal } from "../notices/notice-rows.ts";
-import { tokenSealId } from "../people/claimed-rights.ts";
 import { accountSealId } from "../tasks/task-columns.ts";
-import { sealId } from "../vault/sealed-columns.ts";
+import { sealId, tokenSealId } from "../vault/sealed-columns.ts";
 import type { DatabaseVault } from "../vault/vault.ts";
 
 interface SealedColumn {

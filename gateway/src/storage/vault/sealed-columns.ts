@@ -1,10 +1,15 @@
 import { Secret } from "#core/index.ts";
-import type { Vault } from "#ports/index.ts";
+import type { RightsSource, Vault } from "#ports/index.ts";
 import { SealBroken } from "./vault.ts";
 
 /** The row id a provider's column is sealed with: a value cannot be moved to another row or column. */
 export function sealId(providerId: string, column: "secret" | "settings"): string {
   return `provider:${providerId}:${column}`;
+}
+
+/** The id that a refresh token is sealed with: it opens nobody else's. */
+export function tokenSealId(userId: string, source: RightsSource): string {
+  return `claims:${userId}:${source}`;
 }
 
 /** The sealed form of `wanted`; the old one when it holds the same, since sealing twice never gives the same text. */

@@ -1,0 +1,94 @@
+import type { ModelConfig } from "@sluice/contract/config-file";
+import { type AuditedObject, type Connection, insertRows, type Row, removeRows, updateRow } from "#storage/tables.ts";
+import type { ApplyContext } from "../control-options.ts";
+
+type DeploymentRow = Row<"deployments">;
+
+/** Deployments as every writer writes them. They belong to their model, and whoever owns that owns them. */
+const deploymentObject: AuditedObject<"deployments"> = {
+  table: "deployments",
+  idColumn: "id",
+  label: (row) => `deployment ${row.model} at ${row.provider}/${row.upstream_model}`,
+  view: (row) => row,
+  workspaceOf: () => null,
+  notify: (log) => log.catalogChanged(),
+};
+
+/** Of more models than this all deployments are read. */
+const namedMax = 100;
+
+/** Deployments belong to their model: those of the file's models become what the file says. */
+export async function applyDeployments(context: ApplyContext, models: readonly ModelConfig[]): Promise<void> {
+  const { transaction } = context;
+  const existing = new Map<string, DeploymentRow>();
+  const names = new Set(models.map((model) => model.name));
+  if (names.size === 0) return;
+  let stored = transaction.selectFrom("deployments").selectAll();
+  if (names.size <= namedMax) stored = stored.where("model", "in", [...names]);
+  for (const row of await stored.execute()) existing.set(targetOf(row), row);
+  const left = context.owner === "file" ? await readLeft(transaction) : new Map<string, string>();
+  const create: DeploymentRow[] = [];
+  const update: { before: DeploymentRow; after: DeploymentRow }[] = [];
+  const kept = new Set<string>();
+  for (const row of models.flatMap((model) => wantedRows(model))) {
+    const before = existing.get(targetOf(row));
+    kept.add(targetOf(row));
+    if (before === undefined) create.push({ ...row, id: left.get(targetOf(row)) ?? context.ids.next("dep_") });
+    else if (differs(before, row)) update.push({ before, after: { ...row, id: before.id } });
+  }
+  const vanished = [...existing.values()].filter((row) => names.has(row.model) && !kept.has(targetOf(row)));
+  if (context.owner === "file") await rememberLeft(transaction, vanished);
+  await removeRows(context, deploymentObject, vanished);
+  await insertRows(context, deploymentObject, create);
+  for (const change of update) await updateRow(context, deploymentObject, change);
+}
+
+export async function removeDeployments(context: ApplyContext, model: string): Promise<void> {
+  const rows = await context.transaction.selectFrom("deployments").selectAll().where("model", "=", model).execute();
+  await removeRows(context, deploymentObject, rows);
+}
+
+function wantedRows(model: ModelConfig): readonly Omit<DeploymentRow, "id">[] {
+  return model.deployments.map((deployment) => ({
+    model: model.name,
+    provider: deployment.provider,
+    upstream_model: deployment.upstream_model ?? model.name,
+    priority: deployment.priority ?? 1,
+    weight: deployment.weight ?? 100,
+    enabled: deployment.enabled === false ? 0 : 1,
+    capabilities: deployment.capabilities === undefined ? null : JSON.stringify(deployment.capabilities),
+  }));
+}
+
+function differs(a: Omit<DeploymentRow, "id">, b: Omit<DeploymentRow, "id">): boolean {
+  return (
+    a.priority !== b.priority || a.weight !== b.weight || a.enabled !== b.enabled || a.capabilities !== b.capabilities
+  );
+}
+
+/** A row of the system: ids of deployments that the file took out, by target. */
+const leftName = "config-file.deployments";
+
+/** Deployments that are remembered; the oldest is forgotten first. */
+const leftMax = 1_000;
+
+async function readLeft(transaction: Connection): Promise<ReadonlyMap<string, string>> {
+  const row = await transaction.selectFrom("settings").select("value").where("name", "=", leftName).executeTakeFirst();
+  return new Map(row === undefined ? [] : (JSON.parse(row.value) as [string, string][]));
+}
+
+/** One that the file takes out and puts back keeps its id, and with it its metrics, its circuit and its history. */
+async function rememberLeft(transaction: Connection, vanished: readonly DeploymentRow[]): Promise<void> {
+  if (vanished.length === 0) return;
+  const left = [...(await readLeft(transaction)), ...vanished.map((row) => [targetOf(row), row.id] as const)];
+  const value = JSON.stringify([...new Map(left)].slice(-leftMax));
+  await transaction
+    .insertInto("settings")
+    .values({ name: leftName, value, managed_by: "system" })
+    .onConflict((conflict) => conflict.column("name").doUpdateSet({ value }))
+    .execute();
+}
+
+function targetOf(row: Omit<DeploymentRow, "id">): string {
+  return JSON.stringify([row.model, row.provider, row.upstream_model]);
+}

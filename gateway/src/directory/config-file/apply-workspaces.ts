@@ -1,0 +1,185 @@
+import type { GroupConfig, WorkspaceConfig } from "@sluice/contract/config-file";
+import type { Conflict } from "@sluice/contract/words";
+import { defaultGroupName } from "@sluice/contract/words";
+import {
+  insertRows,
+  patternsOf,
+  patternsText,
+  reconcile,
+  scopeColumns,
+  suspendRows,
+  updateRow,
+} from "#storage/tables.ts";
+import type { ApplyContext } from "../control-options.ts";
+import { grantFaults } from "../workspaces/grant-rules.ts";
+import { tooManyGroups } from "../workspaces/tenant-groups.ts";
+import {
+  everyModel,
+  type GroupRow,
+  groupObject,
+  type WorkspaceRow,
+  workspaceObject,
+} from "../workspaces/tenant-rows.ts";
+import { workLeft } from "../workspaces/workspace-removal.ts";
+import { applyKeys, placeOf } from "./apply-keys.ts";
+import { refuseConflicts } from "./config-conflict.ts";
+
+/**
+ * Workspaces with their groups and keys. A workspace or group that vanished but still holds what was made elsewhere
+ * is handed over (released) instead of suspended, so that nobody's key dies by an edit of a file that never named it.
+ */
+export async function applyWorkspaces(context: ApplyContext, workspaces: readonly WorkspaceConfig[]): Promise<void> {
+  const existing = await context.transaction.selectFrom("workspaces").selectAll().execute();
+  const bySlug = new Map(existing.map((row) => [row.slug, row]));
+  const wanted = workspaces.map((workspace) => workspaceRow(context, workspace, bySlug.get(workspace.slug)));
+  const ids = new Map(wanted.map((row) => [row.slug, row.id]));
+  const slugs = new Map([...existing, ...wanted].map((row) => [row.id, row.slug]));
+  const { create, update, vanished } = reconcile(existing, wanted, (row) => row.slug);
+  await refuseUnknownGrants(context, workspaces, (slug) => bySlug.get(slug));
+  await insertRows(context, workspaceObject, create);
+  for (const change of update) await updateRow(context, workspaceObject, change);
+  const groups = await applyGroups(context, workspaces, ids, slugs);
+  await applyKeys(context, workspaces, { workspaceIds: ids, groupIds: groups.ids, slugs });
+  const inUse = new Set<string>();
+  for (const { id } of vanished) if ((await workLeft(context.transaction, id)) !== null) inUse.add(id);
+  await suspendGroups(context, groups.vanished, inUse, slugs);
+  await suspendWorkspaces(context, vanished);
+}
+
+async function refuseUnknownGrants(
+  { transaction }: ApplyContext,
+  workspaces: readonly WorkspaceConfig[],
+  before: (slug: string) => WorkspaceRow | undefined,
+): Promise<void> {
+  const found: Conflict[] = [];
+  for (const [index, { slug, pass_through }] of workspaces.entries()) {
+    const granted = patternsOf(before(slug)?.pass_through ?? "[]");
+    const faults = await grantFaults(transaction, pass_through, granted);
+    found.push(...faults.map(({ path, message }) => ({ path: ["workspaces", index, ...path], message })));
+  }
+  refuseConflicts(found);
+}
+
+interface AppliedGroups {
+  /** By `placeOf`. */
+  readonly ids: ReadonlyMap<string, string>;
+  readonly vanished: readonly GroupRow[];
+}
+
+async function applyGroups(
+  context: ApplyContext,
+  workspaces: readonly WorkspaceConfig[],
+  workspaceIds: ReadonlyMap<string, string>,
+  slugs: ReadonlyMap<string, string>,
+): Promise<AppliedGroups> {
+  const { transaction } = context;
+  const object = groupObject(slugs);
+  const existing = await transaction.selectFrom("groups").selectAll().execute();
+  const byPlace = new Map(existing.map((row) => [placeOf(row), row]));
+  const wanted: GroupRow[] = [];
+  const found: Conflict[] = [];
+  for (const [index, workspace] of workspaces.entries()) {
+    const workspaceId = workspaceIds.get(workspace.slug) ?? "";
+    for (const [at, group] of groupsOf(workspace).entries()) {
+      const before = byPlace.get(placeOf({ workspace_id: workspaceId, name: group.name }));
+      const faults = await grantFaults(transaction, group.pass_through, patternsOf(before?.pass_through ?? "[]"));
+      const place = ["workspaces", index, "groups", at];
+      found.push(...faults.map(({ path, message }) => ({ path: [...place, ...path], message })));
+      wanted.push(groupRow(context, group, workspaceId, before));
+    }
+  }
+  refuseConflicts(found);
+  const { create, update, vanished } = reconcile(existing, wanted, placeOf);
+  await insertRows(context, object, create);
+  for (const change of update) await updateRow(context, object, change);
+  await refuseTooManyGroups(context, workspaces, workspaceIds, create);
+  return { ids: new Map(wanted.map((row) => [placeOf(row), row.id])), vanished };
+}
+
+async function refuseTooManyGroups(
+  { transaction }: ApplyContext,
+  workspaces: readonly WorkspaceConfig[],
+  workspaceIds: ReadonlyMap<string, string>,
+  made: readonly GroupRow[],
+): Promise<void> {
+  const grown = new Set(made.map((row) => row.workspace_id));
+  for (const [index, { slug }] of workspaces.entries()) {
+    const workspaceId = workspaceIds.get(slug) ?? "";
+    const message = grown.has(workspaceId) ? await tooManyGroups(transaction, workspaceId) : null;
+    if (message !== null) refuseConflicts([{ path: ["workspaces", index, "groups"], message }]);
+  }
+}
+
+function groupsOf(workspace: WorkspaceConfig): readonly GroupConfig[] {
+  const groups = workspace.groups ?? [];
+  return groups.length === 0 ? [{ name: defaultGroupName }] : groups;
+}
+
+/** `inUse`: workspaces that stay, though the file has them no more. A workspace keeps its groups. */
+async function suspendGroups(
+  context: ApplyContext,
+  vanished: readonly GroupRow[],
+  inUse: ReadonlySet<string>,
+  slugs: ReadonlyMap<string, string>,
+): Promise<void> {
+  const object = groupObject(slugs);
+  for (const row of vanished) {
+    const key = await context.transaction
+      .selectFrom("api_keys")
+      .select("id")
+      .where("group_id", "=", row.id)
+      .where("managed_by", "!=", "suspended")
+      .executeTakeFirst();
+    if (key === undefined && !inUse.has(row.workspace_id)) await suspendRows(context, object, [row]);
+    else await updateRow(context, object, { before: row, after: { ...row, managed_by: "console" } });
+  }
+}
+
+async function suspendWorkspaces(context: ApplyContext, vanished: readonly WorkspaceRow[]): Promise<void> {
+  for (const row of vanished) {
+    const group = await context.transaction
+      .selectFrom("groups")
+      .select("id")
+      .where("workspace_id", "=", row.id)
+      .where("managed_by", "!=", "suspended")
+      .executeTakeFirst();
+    if (group === undefined) await suspendRows(context, workspaceObject, [row]);
+    else await updateRow(context, workspaceObject, { before: row, after: { ...row, managed_by: "console" } });
+  }
+}
+
+function workspaceRow(
+  context: ApplyContext,
+  workspace: WorkspaceConfig,
+  before: WorkspaceRow | undefined,
+): WorkspaceRow {
+  return {
+    id: before?.id ?? context.ids.next("ws_"),
+    slug: workspace.slug,
+    name: workspace.name ?? workspace.slug,
+    models: patternsText(workspace.models) ?? everyModel,
+    pass_through: JSON.stringify(workspace.pass_through ?? []),
+    ...scopeColumns(workspace.limits, workspace.budget),
+    enabled: workspace.enabled === false ? 0 : 1,
+    managed_by: context.owner,
+    created_at: before?.created_at ?? context.at,
+  };
+}
+
+function groupRow(
+  context: ApplyContext,
+  group: GroupConfig,
+  workspaceId: string,
+  before: GroupRow | undefined,
+): GroupRow {
+  return {
+    id: before?.id ?? context.ids.next("grp_"),
+    workspace_id: workspaceId,
+    name: group.name,
+    models: patternsText(group.models) ?? everyModel,
+    pass_through: JSON.stringify(group.pass_through ?? []),
+    ...scopeColumns(group.limits, group.budget),
+    managed_by: context.owner,
+    created_at: before?.created_at ?? context.at,
+  };
+}

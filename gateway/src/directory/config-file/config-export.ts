@@ -1,0 +1,223 @@
+import type {
+  ConfigFile,
+  GroupConfig,
+  KeyConfig,
+  ModelConfig,
+  ProviderConfig,
+  WorkspaceConfig,
+} from "@sluice/contract/config-file";
+import { priceConfigOf } from "#core/index.ts";
+import type { ConfigExport, ManagedNames, ProviderRecord } from "#ports/index.ts";
+import { budgetOf, inSnapshot, limitsOf, type Row, type ScopeColumns, saidFields } from "#storage/tables.ts";
+import type { ControlOptions } from "../control-options.ts";
+import { modelRecords } from "../providers/model-rows.ts";
+import { providerRecord } from "../providers/provider-rows.ts";
+
+/** Keys beyond this are left out of an export, and it says so. */
+const keysMax = 10_000;
+
+/**
+ * Everything that calls depend on, as a config file would say it, and the names of what one owns; nothing that is suspended. A secret stands as the
+ * name of a variable that is to hold it; `isSecret` says which settings of a kind are secrets.
+ */
+export async function exportConfig(
+  { database, vault, clock }: Pick<ControlOptions, "database" | "vault" | "clock">,
+  isSecret: (kind: string, setting: string) => boolean,
+): Promise<ConfigExport> {
+  return await inSnapshot(database, async (snapshot) => {
+    const providers = await snapshot
+      .selectFrom("providers")
+      .selectAll()
+      .where("managed_by", "!=", "suspended")
+      .orderBy("id")
+      .execute();
+    const models = (await modelRecords(snapshot, clock.now())).filter(({ managedBy }) => managedBy !== "suspended");
+    const workspaces = await snapshot
+      .selectFrom("workspaces")
+      .selectAll()
+      .where("managed_by", "!=", "suspended")
+      .orderBy("slug")
+      .execute();
+    const groups = await snapshot
+      .selectFrom("groups")
+      .selectAll()
+      .where("managed_by", "!=", "suspended")
+      .orderBy("name")
+      .execute();
+    const keys = await snapshot
+      .selectFrom("api_keys")
+      .selectAll()
+      .where("revoked_at", "is", null)
+      .where("managed_by", "!=", "suspended")
+      // Those of people who signed in: they come with their people, not with the file.
+      .where("person_id", "is", null)
+      .orderBy("name")
+      .limit(keysMax + 1)
+      .execute();
+    const settings = await snapshot.selectFrom("settings").selectAll().where("managed_by", "!=", "system").execute();
+    const config: ConfigFile = {
+      providers: providers.map((row) => providerConfig(providerRecord(row, vault), isSecret)),
+      models: models.map(modelConfig),
+      workspaces: workspaces.map((row) => workspaceConfig(row, groups, keys.slice(0, keysMax), providers)),
+      settings: settingsConfig(settings),
+    };
+    const slugs = new Map(workspaces.map((row) => [row.id, row.slug]));
+    const manages: ManagedNames[] = [
+      { kind: "providers", names: ofFile(providers, (row) => row.id) },
+      { kind: "models", names: models.filter((model) => model.managedBy === "file").map((model) => model.name) },
+      { kind: "workspaces", names: ofFile(workspaces, (row) => row.slug) },
+      { kind: "groups", names: ofFile(groups, (row) => `${slugs.get(row.workspace_id)}/${row.name}`) },
+      { kind: "keys", names: ofFile(keys, (row) => `${slugs.get(row.workspace_id)}/${row.name}`) },
+      { kind: "settings", names: settings.filter((row) => row.managed_by === "file").map((row) => row.name) },
+    ];
+    return { config, manages, keysLeftOut: keys.length > keysMax };
+  });
+}
+
+function ofFile<Item extends { readonly managed_by: string }>(
+  rows: readonly Item[],
+  nameOf: (row: Item) => string,
+): readonly string[] {
+  return rows.filter((row) => row.managed_by === "file").map(nameOf);
+}
+
+function providerConfig(
+  provider: ProviderRecord,
+  isSecret: (kind: string, setting: string) => boolean,
+): ProviderConfig {
+  const { id, kind } = provider;
+  const settings = Object.entries(provider.settings).map(([name, value]) => [
+    name,
+    isSecret(kind, name) ? variable(`${id}_${name}`) : value,
+  ]);
+  return said({
+    id,
+    kind,
+    base_url: provider.baseUrl,
+    api_key: provider.hasApiKey ? variable(`${id}_api_key`) : undefined,
+    allow_private_network: provider.allowPrivateNetwork ? true : undefined,
+    timeouts: orNothing(provider.timeouts),
+    disconnect: provider.disconnect ?? undefined,
+    enabled: provider.enabled ? undefined : false,
+    settings: settings.length === 0 ? undefined : Object.fromEntries(settings),
+  });
+}
+
+function modelConfig(model: Awaited<ReturnType<typeof modelRecords>>[number]): ModelConfig {
+  return said({
+    name: model.name,
+    type: model.type,
+    owned_by: model.ownedBy,
+    deployments: model.deployments.map((deployment) =>
+      said({
+        provider: deployment.provider,
+        upstream_model: deployment.upstreamModel,
+        priority: deployment.priority,
+        weight: deployment.weight,
+        enabled: deployment.enabled ? undefined : false,
+        capabilities: deployment.capabilities ?? undefined,
+      }),
+    ),
+    price: model.price === null ? undefined : priceConfigOf(model.price),
+    next_price:
+      model.nextPrice === null
+        ? undefined
+        : {
+            from: new Date(model.nextPrice.effectiveFrom).toISOString(),
+            price: priceConfigOf(model.nextPrice),
+          },
+    max_output_tokens: model.outputTokensMax ?? undefined,
+    context_window: model.contextWindow ?? undefined,
+    // A file that is applied elsewhere starts there: what an upgrade kept callable is said outright.
+    unpriced: model.unpriced ?? undefined,
+    fallbacks: model.fallbacks.length === 0 ? undefined : [...model.fallbacks],
+  });
+}
+
+function workspaceConfig(
+  row: Row<"workspaces">,
+  groups: readonly Row<"groups">[],
+  keys: readonly Row<"api_keys">[],
+  providers: readonly Row<"providers">[],
+): WorkspaceConfig {
+  const known = new Set(providers.map(({ id }) => id));
+  const own = groups.filter((group) => group.workspace_id === row.id);
+  const names = new Map(own.map((group) => [group.id, group.name]));
+  const ownKeys = keys.filter((key) => key.workspace_id === row.id);
+  return said({
+    slug: row.slug,
+    name: row.name,
+    models: JSON.parse(row.models),
+    pass_through: granted(row.pass_through, known),
+    enabled: row.enabled === 1 ? undefined : false,
+    ...scopeConfig(row),
+    groups: own.map(
+      (group): GroupConfig =>
+        said({
+          name: group.name,
+          models: JSON.parse(group.models),
+          pass_through: granted(group.pass_through, known),
+          ...scopeConfig(group),
+        }),
+    ),
+    keys:
+      ownKeys.length === 0 ? undefined : ownKeys.map((key) => keyConfig(row.slug, key, names.get(key.group_id), known)),
+  });
+}
+
+function keyConfig(
+  slug: string,
+  row: Row<"api_keys">,
+  group: string | undefined,
+  known: ReadonlySet<string>,
+): KeyConfig {
+  const { expires_at, ...fields } = saidFields(row);
+  return said({
+    ...fields,
+    name: row.name,
+    group,
+    secret: row.digest === null ? undefined : variable(`${slug}_${row.name}_key`),
+    pass_through: granted(row.pass_through, known),
+    expires_at: expires_at === undefined ? undefined : new Date(expires_at).toISOString(),
+  });
+}
+
+/** Of providers that are still there: a file does not name others. An empty list need not be said. */
+function granted(text: string, known: ReadonlySet<string>): string[] | undefined {
+  const names = (JSON.parse(text) as string[]).filter((id) => known.has(id));
+  return names.length === 0 ? undefined : names;
+}
+
+function scopeConfig(row: ScopeColumns) {
+  const budget = budgetOf(row);
+  return { limits: orNothing(limitsOf(row)), budget: budget ?? undefined };
+}
+
+/** `ledger.durability` and the like, back to where they stand in the file. */
+function settingsConfig(rows: readonly Row<"settings">[]): NonNullable<ConfigFile["settings"]> {
+  const settings: Record<string, unknown> = {};
+  for (const { name, value } of rows) {
+    const [first = name, second] = name.split(".");
+    const read: unknown = JSON.parse(value);
+    if (second === undefined) settings[first] = read;
+    else settings[first] = { ...(settings[first] as object | undefined), [second]: read };
+  }
+  return settings;
+}
+
+/** The variable that is to hold a secret: `${ACME_CI_KEY}`. */
+function variable(name: string): string {
+  return `\${${name.replaceAll(/[^A-Za-z0-9]+/g, "_").toUpperCase()}}`;
+}
+
+type Said<Fields> = { [Name in keyof Fields]: Exclude<Fields[Name], undefined> };
+
+/** Without what is not said. */
+function said<Fields extends object>(fields: Fields): Said<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Said<Fields>;
+}
+
+function orNothing<Fields extends object>(fields: Fields): Said<Fields> | undefined {
+  const rest = said(fields);
+  return Object.keys(rest).length === 0 ? undefined : rest;
+}

@@ -1,0 +1,128 @@
+import type { BudgetConfig, LimitsConfig } from "@sluice/contract/config-file";
+import type { LimitScope } from "#core/index.ts";
+import type { LimitedPersonFilter, PersonScope } from "#ports/index.ts";
+import {
+  type AuditedWrite,
+  budgetOf,
+  type Connection,
+  changedScope,
+  contains,
+  limitsOf,
+  personScope,
+  type ScopeColumns,
+  scopeColumns,
+} from "#storage/tables.ts";
+import { slugOf, userRow } from "./people-rows.ts";
+
+/** What limits somebody in a workspace; a field that is left out does not change. */
+export interface PersonLimitChange {
+  readonly limits?: LimitsConfig | undefined;
+  readonly budget?: BudgetConfig | null | undefined;
+}
+
+const unlimited = scopeColumns(undefined, null);
+
+/** Writes the limits of somebody in a workspace, with the audit row and the notices of all keys that count for them. */
+export async function limitPerson(
+  { transaction, log }: AuditedWrite,
+  workspaceId: string,
+  userId: string,
+  change: PersonLimitChange,
+): Promise<void> {
+  const before = await limitColumns(transaction, workspaceId, userId);
+  const after = changedScope(before, change);
+  if (after.limits === before.limits && after.budget === before.budget) return;
+  const { email } = await userRow(transaction, userId);
+  const slug = await slugOf(transaction, workspaceId);
+  const row = { workspace_id: workspaceId, user_id: userId };
+  if (after.limits === unlimited.limits && after.budget === null) {
+    await transaction
+      .deleteFrom("person_limits")
+      .where("workspace_id", "=", workspaceId)
+      .where("user_id", "=", userId)
+      .execute();
+  } else {
+    await transaction
+      .insertInto("person_limits")
+      .values({ ...row, ...after })
+      .onConflict((conflict) => conflict.columns(["workspace_id", "user_id"]).doUpdateSet(after))
+      .execute();
+  }
+  const view = (columns: ScopeColumns) => ({
+    user_id: userId,
+    email,
+    limits: limitsOf(columns),
+    // To the nano-USD, as it is counted.
+    budget: columns.budget === null ? null : JSON.parse(columns.budget),
+  });
+  log.record("update", `member ${slug}/${email}`, view(before), view(after), workspaceId);
+  const keys = await transaction
+    .selectFrom("api_keys")
+    .select(["digest", "old_digest"])
+    .where("workspace_id", "=", workspaceId)
+    .where((eb) => eb.or([eb("person_id", "=", userId), eb("owner_id", "=", userId)]))
+    .where("revoked_at", "is", null)
+    .execute();
+  for (const key of keys) {
+    log.keyChanged(key.digest);
+    log.keyChanged(key.old_digest);
+  }
+}
+
+/** Whether anything limits somebody in a workspace. */
+export async function isLimited(connection: Connection, workspaceId: string, userId: string): Promise<boolean> {
+  const { limits, budget } = await limitColumns(connection, workspaceId, userId);
+  return limits !== unlimited.limits || budget !== null;
+}
+
+async function limitColumns(connection: Connection, workspaceId: string, userId: string): Promise<ScopeColumns> {
+  const row = await connection
+    .selectFrom("person_limits")
+    .select(["limits", "budget"])
+    .where("workspace_id", "=", workspaceId)
+    .where("user_id", "=", userId)
+    .executeTakeFirst();
+  return row ?? unlimited;
+}
+
+/** In the words they were given in; of a row that is not there, none. */
+export function shownLimits(row: { readonly limits: string | null; readonly budget: string | null }) {
+  const columns = { limits: row.limits ?? unlimited.limits, budget: row.budget };
+  return { limits: limitsOf(columns), budget: budgetOf(columns) };
+}
+
+/** People whom something limits, by workspace and address. */
+export async function limitedPeople(
+  connection: Connection,
+  { workspaceId, userIds, search }: LimitedPersonFilter,
+  limit: number,
+): Promise<readonly PersonScope[]> {
+  if (userIds?.length === 0) return [];
+  let query = connection
+    .selectFrom("person_limits")
+    .innerJoin("workspaces", "workspaces.id", "person_limits.workspace_id")
+    .innerJoin("auth_users", "auth_users.id", "person_limits.user_id")
+    .select(["person_limits.workspace_id", "person_limits.user_id", "person_limits.limits", "person_limits.budget"])
+    .select(["workspaces.slug", "auth_users.email", "auth_users.name"])
+    .orderBy("workspaces.slug")
+    .orderBy("auth_users.email")
+    .limit(limit);
+  if (workspaceId !== null) query = query.where("person_limits.workspace_id", "=", workspaceId);
+  if (userIds !== undefined) query = query.where("person_limits.user_id", "in", [...userIds]);
+  if (search !== undefined && search !== "") {
+    query = query.where((eb) =>
+      eb.or([contains(eb.ref("auth_users.email"), search), contains(eb.ref("auth_users.name"), search)]),
+    );
+  }
+  return (await query.execute()).map((row) => ({
+    workspaceId: row.workspace_id,
+    userId: row.user_id,
+    scope: scopeOf(row),
+  }));
+}
+
+function scopeOf(
+  row: ScopeColumns & { workspace_id: string; user_id: string; slug: string; email: string },
+): LimitScope {
+  return personScope(row.workspace_id, row.user_id, `${row.slug}/${row.email}`, row);
+}

@@ -1,0 +1,204 @@
+import type { Member } from "@sluice/contract/console";
+import { type WorkspaceRole, workspaceRoles } from "@sluice/contract/words";
+import { Failure } from "#core/index.ts";
+import type { AuditSource, MemberChange, MemberLeaving } from "#ports/index.ts";
+import { type AuditedWrite, auditedWrite, type Connection } from "#storage/tables.ts";
+import { endAgents } from "../agents/agent-ends.ts";
+import { setByHand } from "../rights/given-rows.ts";
+import { refuseFilePeople } from "./file-people.ts";
+import { settleKeys } from "./people-keys.ts";
+import { limitPerson, shownLimits } from "./people-limits.ts";
+import type { PeopleContext } from "./people-options.ts";
+import { personOf, slugOf, userRow } from "./people-rows.ts";
+import { endSessions } from "./people-sessions.ts";
+
+/** By address. */
+export async function listMembers(connection: Connection, workspaceId: string): Promise<readonly Member[]> {
+  const rows = await memberRows(connection, workspaceId).orderBy("auth_users.email").execute();
+  return rows.map(memberOf);
+}
+
+export async function updateMember(
+  options: PeopleContext,
+  { workspaceId, userId }: { readonly workspaceId: string; readonly userId: string },
+  { role, allow, ...limits }: MemberChange,
+  auditSource: AuditSource,
+): Promise<Member> {
+  return await auditedWrite(options, auditSource, async (under) => {
+    allow?.(await roleOf(under.transaction, workspaceId, userId));
+    const email = await refuseFileUser(under, userId);
+    if (role !== undefined) {
+      await setByHand(under.transaction, { userId, workspaceId, role, email });
+      if (role !== "owner") await refuseOwnerless(under.transaction, workspaceId, userId);
+      await putMember(under, { workspaceId, userId, role, keptSession: null });
+      await endAgents(under, { userId });
+    }
+    await limitPerson(under, workspaceId, userId, limits);
+    const row = await memberRows(under.transaction, workspaceId).where("auth_users.id", "=", userId).executeTakeFirst();
+    if (row === undefined) throw noMember();
+    return memberOf(row);
+  });
+}
+
+export interface Membership {
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly role: WorkspaceRole;
+  /** The session that goes on when their rights rise. */
+  readonly keptSession: string | null;
+}
+
+/** Writes the role, and the audit row when it is another than before. */
+export async function putMember(
+  { transaction, log, at }: AuditedWrite,
+  { workspaceId, userId, role, keptSession }: Membership,
+): Promise<void> {
+  const before = await roleOf(transaction, workspaceId, userId);
+  if (before === role) return;
+  const slug = await slugOf(transaction, workspaceId);
+  const user = await userRow(transaction, userId);
+  await transaction
+    .insertInto("members")
+    .values({ workspace_id: workspaceId, user_id: userId, role, since: at })
+    .onConflict((conflict) => conflict.columns(["workspace_id", "user_id"]).doUpdateSet({ role }))
+    .execute();
+  // An administrator had every role before.
+  if (user.administrator === 0 && ranks(role) > ranks(before)) await endSessions(transaction, userId, keptSession);
+  const view = (held: WorkspaceRole) => ({ user_id: userId, email: user.email, role: held });
+  log.record(
+    before === null ? "create" : "update",
+    `member ${slug}/${user.email}`,
+    before === null ? null : view(before),
+    view(role),
+    workspaceId,
+  );
+}
+
+interface Leaving extends MemberLeaving {
+  readonly workspaceId: string;
+  readonly userId: string;
+}
+
+export async function removeMember(
+  options: PeopleContext,
+  { allow, ...leaving }: Leaving,
+  auditSource: AuditSource,
+): Promise<void> {
+  await auditedWrite(options, auditSource, async (under) => {
+    const { workspaceId, userId } = leaving;
+    const held = await roleOf(under.transaction, workspaceId, userId);
+    if (held === null) throw noMember();
+    allow?.(held);
+    const email = await refuseFileUser(under, userId);
+    await setByHand(under.transaction, { userId, workspaceId, role: null, email });
+    await dropMember(under, leaving);
+  });
+}
+
+/** The config file says of its users what they hold anywhere. Gives the address of others. */
+async function refuseFileUser({ transaction }: AuditedWrite, userId: string): Promise<string> {
+  const { email } = await userRow(transaction, userId);
+  await refuseFilePeople(transaction, "users", userId, `user ${email}`);
+  return email;
+}
+
+/** The removal itself, whoever makes it. */
+export async function dropMember(
+  under: AuditedWrite,
+  { workspaceId, userId, keys, keepsSpend = false }: Leaving,
+): Promise<void> {
+  const { transaction, log } = under;
+  const role = await roleOf(transaction, workspaceId, userId);
+  if (role === null) {
+    throw noMember();
+  }
+  await refuseOwnerless(transaction, workspaceId, userId);
+  const slug = await slugOf(transaction, workspaceId);
+  const leaver = await userRow(transaction, userId);
+  const { email } = leaver;
+  const place = (table: "members" | "admin_tokens" | "invitations", column: string, value = userId) =>
+    transaction
+      .deleteFrom(table)
+      .where("workspace_id", "=", workspaceId)
+      .where(column as never, "=", value as never);
+  await place("members", "user_id").execute();
+  // They hold nothing any more; without this they would hold again should their maker come back.
+  const tokens = await transaction
+    .selectFrom("admin_tokens")
+    .select("name")
+    .where("workspace_id", "=", workspaceId)
+    .where("owner_id", "=", userId)
+    .orderBy("name")
+    .execute();
+  await place("admin_tokens", "owner_id").execute();
+  await place("invitations", "invited_by").execute();
+  // One to them that they did not open yet would bring them back.
+  await place("invitations", "email", email).execute();
+  await settleKeys(under, { leaver, keys, workspaceId, keepsSpend });
+  await endAgents(under, { userId });
+  const view = { user_id: userId, email, role, tokens: tokens.map((token) => token.name) };
+  log.record("remove", `member ${slug}/${email}`, view, null, workspaceId);
+}
+
+function noMember(): Failure {
+  return new Failure("not_found", "There is no such member in this workspace.", { param: "user" });
+}
+
+function ranks(role: WorkspaceRole | null): number {
+  return role === null ? -1 : workspaceRoles.indexOf(role);
+}
+
+export async function roleOf(
+  connection: Connection,
+  workspaceId: string,
+  userId: string,
+): Promise<WorkspaceRole | null> {
+  const row = await connection
+    .selectFrom("members")
+    .select("role")
+    .where("workspace_id", "=", workspaceId)
+    .where("user_id", "=", userId)
+    .executeTakeFirst();
+  return row?.role ?? null;
+}
+
+/** Throws `conflict` when this user is the only owner of the workspace who can sign in. */
+export async function refuseOwnerless(connection: Connection, workspaceId: string, userId: string): Promise<void> {
+  if ((await roleOf(connection, workspaceId, userId)) !== "owner") return;
+  const other = await memberRows(connection, workspaceId)
+    .where("members.role", "=", "owner")
+    .where("auth_users.id", "!=", userId)
+    .where("auth_users.disabled", "=", 0)
+    .executeTakeFirst();
+  if (other !== undefined) return;
+  const slug = await slugOf(connection, workspaceId);
+  throw new Failure("conflict", `This is the last owner of the workspace ${slug}. Make somebody else an owner first.`);
+}
+
+function memberRows(connection: Connection, workspaceId: string) {
+  return connection
+    .selectFrom("members")
+    .innerJoin("auth_users", "auth_users.id", "members.user_id")
+    .leftJoin("person_limits", (join) =>
+      join
+        .onRef("person_limits.workspace_id", "=", "members.workspace_id")
+        .onRef("person_limits.user_id", "=", "members.user_id"),
+    )
+    .select(["auth_users.id", "auth_users.email", "auth_users.name", "auth_users.disabled"])
+    .select(["members.role", "members.since", "person_limits.limits", "person_limits.budget"])
+    .where("members.workspace_id", "=", workspaceId);
+}
+
+function memberOf(row: {
+  id: string;
+  email: string;
+  name: string;
+  disabled: number;
+  role: WorkspaceRole;
+  since: number;
+  limits: string | null;
+  budget: string | null;
+}): Member {
+  const { role, since, disabled } = row;
+  return { ...personOf(row), role, since: Number(since), disabled: disabled === 1, ...shownLimits(row) };
+}

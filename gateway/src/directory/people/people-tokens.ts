@@ -1,0 +1,227 @@
+import type { AdminToken } from "@sluice/contract/console";
+import { type Actor, bounds, Failure, type Grant, leastOf, type Rights } from "#core/index.ts";
+import type { AuditSource, Paged, ScimCaller } from "#ports/index.ts";
+import {
+  type AuditedWrite,
+  auditedWrite,
+  type Connection,
+  cursorOf,
+  cutPage,
+  type Database,
+  isBehind,
+  placeOf,
+  relaxedWrite,
+} from "#storage/tables.ts";
+import { refuseFilePeople, suspendedPeople } from "./file-people.ts";
+import type { PeopleContext } from "./people-options.ts";
+import { grantColumns, grantOf, grantPlace, userRow } from "./people-rows.ts";
+
+interface NewToken {
+  readonly name: string;
+  readonly grant: Grant;
+  readonly ownerId: string;
+  readonly digest: string;
+  readonly prefix: string;
+  readonly expiresAt: number | null;
+  readonly madeWith?: string;
+  /** A directory's: it may do SCIM and nothing else. Its grant is an administrator's. */
+  readonly scim?: boolean;
+}
+
+export async function rightsOf(connection: Connection, userId: string): Promise<Rights | null> {
+  const user = await connection
+    .selectFrom("auth_users")
+    .select("administrator")
+    .where("id", "=", userId)
+    .where("disabled", "=", 0)
+    .executeTakeFirst();
+  if (user === undefined) return null;
+  const rows = await connection
+    .selectFrom("members")
+    .select(["workspace_id", "role"])
+    .where("user_id", "=", userId)
+    .execute();
+  return { administrator: user.administrator === 1, roles: new Map(rows.map((row) => [row.workspace_id, row.role])) };
+}
+
+export async function tokenActor({ database, clock }: PeopleContext, digest: string): Promise<Actor | null> {
+  const now = clock.now();
+  const row = await validToken(database.kysely, digest, now);
+  if (row === null || row.scope !== null) return null;
+  const maker = await rightsOf(database.kysely, row.owner_id);
+  if (maker === null) return null;
+  const rights = leastOf(grantOf(row), maker);
+  if (!rights.administrator && rights.roles.size === 0) return null;
+  await rememberUse(database, row.id, row.last_used_at, now);
+  const name = `${row.email} (token ${row.name})`;
+  return { kind: "token", userId: row.owner_id, tokenId: row.id, name, fresh: true, ...rights };
+}
+
+/** A token that a directory calls with. null: it is not valid, or its maker governs the installation no more. */
+export async function scimCaller({ database, clock }: PeopleContext, digest: string): Promise<ScimCaller | null> {
+  const now = clock.now();
+  const row = await validToken(database.kysely, digest, now);
+  if (row === null || row.scope !== "scim") return null;
+  if ((await rightsOf(database.kysely, row.owner_id))?.administrator !== true) return null;
+  await rememberUse(database, row.id, row.last_used_at, now);
+  return { tokenId: row.id, name: `SCIM (token ${row.name})` };
+}
+
+async function validToken(connection: Connection, digest: string, now: number): Promise<TokenRow | null> {
+  const row = await tokenRows(connection).where("admin_tokens.digest", "=", digest).executeTakeFirst();
+  if (row === undefined || (row.expires_at !== null && Number(row.expires_at) <= now)) return null;
+  return (await suspendedPeople(connection)).tokens.includes(row.id) ? null : row;
+}
+
+/** Newest first. `ownerId` null: everybody's. */
+export async function listTokens(
+  database: Database,
+  ownerId: string | null,
+  cursor: string | null,
+  limit: number,
+): Promise<Paged<AdminToken>> {
+  let query = tokenRows(database.kysely)
+    .orderBy("admin_tokens.created_at", "desc")
+    .orderBy("admin_tokens.id", "desc")
+    .limit(limit + 1);
+  if (ownerId !== null) query = query.where("admin_tokens.owner_id", "=", ownerId);
+  if (cursor !== null) {
+    query = query.where(isBehind(["admin_tokens.created_at", "admin_tokens.id"], placeOf(cursor)));
+  }
+  const rows = await query.execute();
+  const { page, next } = cutPage(rows, limit, (last) => cursorOf({ at: Number(last.created_at), id: last.id }));
+  const { tokens } = await suspendedPeople(database.kysely);
+  return { data: page.map((row) => tokenOf(row, tokens)), next };
+}
+
+export async function oneToken(connection: Connection, id: string): Promise<AdminToken | null> {
+  const row = await tokenRows(connection).where("admin_tokens.id", "=", id).executeTakeFirst();
+  return row === undefined ? null : tokenOf(row, (await suspendedPeople(connection)).tokens);
+}
+
+export async function createToken(
+  options: PeopleContext,
+  token: NewToken,
+  auditSource: AuditSource,
+): Promise<AdminToken> {
+  return await auditedWrite(options, auditSource, async (under) => {
+    const id = await insertToken(under, options, token);
+    return tokenOf(await tokenRows(under.transaction).where("admin_tokens.id", "=", id).executeTakeFirstOrThrow(), []);
+  });
+}
+
+/** Gives its id. */
+export async function insertToken(
+  { transaction, log, at }: AuditedWrite,
+  options: Pick<PeopleContext, "ids">,
+  token: NewToken,
+): Promise<string> {
+  const owner = await userRow(transaction, token.ownerId);
+  const place = await grantPlace(transaction, token.grant);
+  const { count } = await transaction
+    .selectFrom("admin_tokens")
+    .select((eb) => eb.fn.countAll<number>().as("count"))
+    .where("owner_id", "=", token.ownerId)
+    .executeTakeFirstOrThrow();
+  if (Number(count) >= bounds.tokensPerUserMax) {
+    throw new Failure("conflict", `${owner.email} has ${count} admin tokens, the most there may be. Revoke some.`);
+  }
+  const row = {
+    id: options.ids.next("adt_"),
+    name: token.name,
+    digest: token.digest,
+    prefix: token.prefix,
+    ...grantColumns(token.grant),
+    owner_id: token.ownerId,
+    made_with: token.madeWith ?? null,
+    scope: token.scim === true ? ("scim" as const) : null,
+    created_at: at,
+    expires_at: token.expiresAt,
+    last_used_at: null,
+  };
+  await transaction.insertInto("admin_tokens").values(row).execute();
+  log.record("create", `admin token ${place}/${token.name}`, null, tokenView(row), row.workspace_id);
+  return row.id;
+}
+
+export async function revokeToken(options: PeopleContext, id: string, auditSource: AuditSource): Promise<void> {
+  await auditedWrite(options, auditSource, async (under) => {
+    const row = await oneToken(under.transaction, id);
+    if (row !== null) await refuseFilePeople(under.transaction, "tokens", id, `admin token ${row.name}`);
+    await removeToken(under, id);
+  });
+}
+
+/** What becomes of a token that the config file declared. */
+export async function recordToken(
+  { transaction, log }: AuditedWrite,
+  action: "suspend" | "resume",
+  id: string,
+): Promise<void> {
+  const row = await tokenRows(transaction).where("admin_tokens.id", "=", id).executeTakeFirst();
+  if (row === undefined) return;
+  log.record(action, tokenLabel(row), tokenView(row), tokenView(row), row.workspace_id);
+}
+
+/** The removal itself, whoever makes it. */
+export async function removeToken({ transaction, log }: AuditedWrite, id: string): Promise<void> {
+  const row = await tokenRows(transaction).where("admin_tokens.id", "=", id).executeTakeFirst();
+  if (row === undefined) return;
+  await transaction.deleteFrom("admin_tokens").where("id", "=", id).execute();
+  log.record("revoke", tokenLabel(row), tokenView(row), null, row.workspace_id);
+}
+
+function tokenLabel(row: Pick<TokenRow, "slug" | "name">) {
+  return `admin token ${row.slug ?? "installation"}/${row.name}` as const;
+}
+
+function tokenRows(connection: Connection) {
+  return connection
+    .selectFrom("admin_tokens")
+    .innerJoin("auth_users", "auth_users.id", "admin_tokens.owner_id")
+    .leftJoin("workspaces", "workspaces.id", "admin_tokens.workspace_id")
+    .selectAll("admin_tokens")
+    .select(["auth_users.email", "auth_users.name as owner_name", "workspaces.slug"]);
+}
+
+type TokenRow = Awaited<ReturnType<ReturnType<typeof tokenRows>["executeTakeFirstOrThrow"]>>;
+
+function tokenOf(row: TokenRow, suspended: readonly string[]): AdminToken {
+  return {
+    id: row.id,
+    name: row.name,
+    prefix: row.prefix,
+    administrator: row.administrator === 1 && row.scope === null,
+    scim: row.scope === "scim",
+    suspended: suspended.includes(row.id),
+    workspace: row.workspace_id === null ? null : { id: row.workspace_id, slug: row.slug ?? "" },
+    role: row.role,
+    owner: { id: row.owner_id, email: row.email, name: row.owner_name },
+    created_at: Number(row.created_at),
+    expires_at: row.expires_at === null ? null : Number(row.expires_at),
+    last_used_at: row.last_used_at === null ? null : Number(row.last_used_at),
+  };
+}
+
+function tokenView(
+  row: Pick<TokenRow, "id" | "name" | "prefix" | "administrator" | "role" | "scope" | "owner_id" | "expires_at">,
+) {
+  return {
+    id: row.id,
+    name: row.name,
+    prefix: row.prefix,
+    administrator: row.administrator === 1 && row.scope === null,
+    ...(row.scope === null ? {} : { scope: row.scope }),
+    role: row.role,
+    owner_id: row.owner_id,
+    expires_at: row.expires_at,
+  };
+}
+
+/** A script may call a thousand times a minute; when it last did is worth one small write of these. */
+async function rememberUse(database: Database, id: string, lastUsedAt: number | null, now: number): Promise<void> {
+  if (lastUsedAt !== null && now - Number(lastUsedAt) < bounds.tokenTouchMs) return;
+  await relaxedWrite(database, (connection) =>
+    connection.updateTable("admin_tokens").set({ last_used_at: now }).where("id", "=", id).execute(),
+  );
+}

@@ -1,0 +1,168 @@
+import type { ConsoleUser, LeaverKeys } from "@sluice/contract/console";
+import { isConsoleLanguage } from "@sluice/contract/words";
+import { Failure, nameCursor, nameOfCursor } from "#core/index.ts";
+import type { AuditSource, Paged } from "#ports/index.ts";
+import { type AuditedWrite, auditedWrite, type Connection, contains, cutPage, type Database } from "#storage/tables.ts";
+import { endAgents } from "../agents/agent-ends.ts";
+import { installation, setByHand } from "../rights/given-rows.ts";
+import { forgetSuspended, refuseFilePeople, suspendedPeople } from "./file-people.ts";
+import { refuseUngoverned } from "./people-administrators.ts";
+import { settleKeys } from "./people-keys.ts";
+import { refuseOwnerless } from "./people-members.ts";
+import type { PeopleContext } from "./people-options.ts";
+import { dropResets } from "./people-resets.ts";
+import { personOf, type UserRow, userRow, userRows, userView } from "./people-rows.ts";
+import { endSessions } from "./people-sessions.ts";
+import { userSources } from "./user-sources.ts";
+
+/** By address. `search` is part of an address or a name, in any case. */
+export async function listUsers(
+  database: Database,
+  search: string | null,
+  cursor: string | null,
+  limit: number,
+): Promise<Paged<ConsoleUser>> {
+  let query = userRows(database.kysely)
+    .orderBy("email")
+    .limit(limit + 1);
+  if (cursor !== null) query = query.where("email", ">", nameOfCursor(cursor));
+  if (search !== null) {
+    query = query.where((eb) => eb.or([contains(eb.ref("email"), search), contains(eb.ref("name"), search)]));
+  }
+  const rows = await query.execute();
+  const { page, next } = cutPage(rows, limit, (last) => nameCursor(last.email));
+  return { data: await consoleUsers(database.kysely, page), next };
+}
+
+export async function oneUser(connection: Connection, by: "id" | "email", value: string): Promise<ConsoleUser | null> {
+  const rows = await userRows(connection).where(by, "=", value).execute();
+  const [user] = await consoleUsers(connection, rows);
+  return user ?? null;
+}
+
+interface UserChange {
+  readonly administrator?: boolean;
+  readonly disabled?: boolean;
+  readonly keys?: LeaverKeys | undefined;
+  /** The session that goes on. */
+  readonly keptSession?: string | null;
+}
+
+export async function updateUser(
+  options: PeopleContext,
+  userId: string,
+  change: UserChange,
+  auditSource: AuditSource,
+): Promise<ConsoleUser> {
+  return await auditedWrite(options, auditSource, async (under) => {
+    const { email } = await userRow(under.transaction, userId);
+    await refuseFilePeople(under.transaction, "users", userId, `user ${email}`);
+    await forgetSuspended(under.transaction, "users", userId);
+    if (change.administrator !== undefined) {
+      const role = change.administrator ? ("administrator" as const) : null;
+      await setByHand(under.transaction, { userId, workspaceId: installation, role, email });
+    }
+    return await changeUser(under, userId, change);
+  });
+}
+
+/** The change itself, whoever makes it. */
+export async function changeUser(under: AuditedWrite, userId: string, change: UserChange): Promise<ConsoleUser> {
+  const { transaction, log } = under;
+  const before = await userRow(transaction, userId);
+  const after = {
+    ...before,
+    administrator: Number(change.administrator ?? before.administrator === 1),
+    disabled: Number(change.disabled ?? before.disabled === 1),
+  };
+  if (after.administrator === 0 || after.disabled === 1) await refuseUngoverned(transaction, before);
+  if (after.administrator !== before.administrator || after.disabled !== before.disabled) {
+    const columns = { administrator: after.administrator, disabled: after.disabled };
+    await transaction.updateTable("auth_users").set(columns).where("id", "=", userId).execute();
+    // Another standing begins with another sign-in; a session from before must not carry over.
+    await endSessions(transaction, userId, change.keptSession ?? null);
+    log.record("update", `user ${before.email}`, userView(before), userView(after));
+  }
+  const loses = after.administrator < before.administrator || after.disabled > before.disabled;
+  // Whoever is let in again begins with what is given to them then.
+  if (after.disabled > before.disabled) await dropResets(transaction, userId);
+  if (loses || change.keys !== undefined) await settleKeys(under, { leaver: before, keys: change.keys ?? null });
+  if (loses) await endAgents(under, { userId });
+  const [user] = await consoleUsers(transaction, [after]);
+  if (user === undefined) throw new Failure("not_found", "There is no such user.", { param: "user" });
+  return user;
+}
+
+/** With what they sign in with: passwords, passkeys, second factors, linked accounts and sessions go with their row. */
+export async function removeUser(
+  options: PeopleContext,
+  { userId, keys }: { readonly userId: string; readonly keys: LeaverKeys | null },
+  auditSource: AuditSource,
+): Promise<void> {
+  await auditedWrite(options, auditSource, async (under) => {
+    const { transaction, log } = under;
+    const user = await userRow(transaction, userId);
+    await refuseFilePeople(transaction, "users", userId, `user ${user.email}`);
+    await forgetSuspended(transaction, "users", userId);
+    await refuseUngoverned(transaction, user);
+    const places = await transaction
+      .selectFrom("members")
+      .innerJoin("workspaces", "workspaces.id", "members.workspace_id")
+      .select(["workspaces.id", "workspaces.slug", "members.role"])
+      .where("members.user_id", "=", userId)
+      .orderBy("workspaces.slug")
+      .execute();
+    for (const place of places) await refuseOwnerless(transaction, place.id, userId);
+    await transaction.deleteFrom("members").where("user_id", "=", userId).execute();
+    await transaction.deleteFrom("admin_tokens").where("owner_id", "=", userId).execute();
+    // Also those to them: a link they did not open yet would bring them back.
+    await transaction
+      .deleteFrom("invitations")
+      .where((eb) => eb.or([eb("invited_by", "=", userId), eb("email", "=", user.email)]))
+      .execute();
+    await dropResets(transaction, userId);
+    await transaction.updateTable("auth_users").set({ administrator: 0 }).where("id", "=", userId).execute();
+    await settleKeys(under, { leaver: user, keys });
+    await endAgents(under, { userId, removed: true });
+    await endSessions(transaction, userId);
+    await transaction.deleteFrom("auth_users").where("id", "=", userId).execute();
+    const workspaces = places.map(({ slug, role }) => ({ slug, role }));
+    log.record("remove", `user ${user.email}`, { ...userView(user), workspaces }, null);
+  });
+}
+
+async function consoleUsers(connection: Connection, rows: readonly UserRow[]): Promise<readonly ConsoleUser[]> {
+  if (rows.length === 0) return [];
+  const ids = rows.map((row) => row.id);
+  const places = await connection
+    .selectFrom("members")
+    .innerJoin("workspaces", "workspaces.id", "members.workspace_id")
+    .select(["members.user_id", "members.role", "workspaces.id", "workspaces.slug"])
+    .where("members.user_id", "in", ids)
+    .orderBy("workspaces.slug")
+    .execute();
+  const counts = await connection
+    .selectFrom("auth_passkeys")
+    .select("user_id")
+    .select((eb) => eb.fn.countAll<number>().as("passkeys"))
+    .where("user_id", "in", ids)
+    .groupBy("user_id")
+    .execute();
+  const passkeys = new Map(counts.map((row) => [row.user_id, Number(row.passkeys)]));
+  const byUser = Map.groupBy(places, (place) => place.user_id);
+  const sources = await userSources(connection, ids);
+  const suspended = await suspendedPeople(connection);
+  return rows.map((row) => ({
+    ...personOf(row),
+    administrator: row.administrator === 1,
+    disabled: row.disabled === 1,
+    suspended: suspended.users.includes(row.id),
+    language: isConsoleLanguage(row.language) ? row.language : null,
+    two_factor: Boolean(row.two_factor_enabled),
+    passkeys: passkeys.get(row.id) ?? 0,
+    created_at: new Date(row.created_at).getTime(),
+    last_seen_at: row.last_seen_at === null ? null : Number(row.last_seen_at),
+    workspaces: (byUser.get(row.id) ?? []).map(({ id, slug, role }) => ({ id, slug, role })),
+    sources: sources.get(row.id) ?? [],
+  }));
+}

@@ -1,0 +1,183 @@
+import type { ModelConfig, ProviderConfig } from "@sluice/contract/config-file";
+import { conflictsOf } from "@sluice/contract/words";
+import { Failure } from "#core/index.ts";
+import type { AuditSource, CatalogStore, ModelDraft, ModelRecord } from "#ports/index.ts";
+import { auditedWrite, insertRows, priceOf, removeRows, updateRow } from "#storage/tables.ts";
+import { applyDeployments, removeDeployments } from "../config-file/apply-deployments.ts";
+import type { ApplyContext, ControlOptions } from "../control-options.ts";
+import { refuseDraft, refuseFileDeclared, refuseSuspended } from "../refusals.ts";
+import { dropNextPrice, type ModelRow, modelObject, modelRow, modelsLeaningOn, setPriceOver } from "./model-object.ts";
+import { modelRecord, modelRecords } from "./model-rows.ts";
+
+type ModelWrites = Pick<
+  CatalogStore,
+  "listModels" | "model" | "createModel" | "updateModel" | "removeModel" | "listPrices"
+>;
+
+export function modelWrites(options: ControlOptions): ModelWrites {
+  const { kysely } = options.database;
+  return {
+    listModels: () => modelRecords(kysely, options.clock.now()),
+    model: (name) => modelRecord(kysely, name, options.clock.now()),
+    createModel: (draft, auditSource) =>
+      auditedWrite({ ...options, owner: "console" as const }, auditSource, (context) => createModel(context, draft)),
+    updateModel: (name, change, auditSource) => updateModel(options, name, change, auditSource),
+    removeModel: (name, auditSource) => removeModel(options, name, auditSource),
+    async listPrices(model) {
+      const rows = await kysely
+        .selectFrom("prices")
+        .selectAll()
+        .where("model", "=", model)
+        .orderBy("effective_from", "desc")
+        .orderBy("id", "desc")
+        .limit(pricesMax)
+        .execute();
+      return rows.map(priceOf);
+    },
+  };
+}
+
+/** Versions that a list shows. */
+const pricesMax = 1_000;
+
+/** `origin`: of its price. */
+export async function createModel(
+  context: ApplyContext,
+  draft: ModelDraft,
+  origin: "catalogue" | null = null,
+): Promise<ModelRecord> {
+  const { transaction } = context;
+  const taken = await transaction
+    .selectFrom("models")
+    .select("managed_by")
+    .where("name", "=", draft.name)
+    .executeTakeFirst();
+  if (taken !== undefined) {
+    refuseSuspended(taken, `model ${draft.name}`);
+    throw new Failure("conflict", `There is already a model ${draft.name}.`, { param: "name" });
+  }
+  const row = await checkedRow(context, draft, undefined);
+  await insertRows(context, modelObject, [row]);
+  return await writeParts(context, draft, origin);
+}
+
+async function updateModel(
+  options: ControlOptions,
+  name: string,
+  change: (before: ModelRecord) => ModelDraft,
+  auditSource: AuditSource,
+): Promise<ModelRecord> {
+  return await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (context) => {
+    const before = await ownRow(context, name);
+    refuseSuspended(before, `model ${name}`);
+    const record = await modelRecord(context.transaction, name, context.at);
+    if (record === null) throw noModel();
+    const draft = change(record);
+    const checked = await checkedRow(context, draft, before, record.fallbacks);
+    const after = { ...checked, unpriced: draft.unpriced === undefined ? before.unpriced : draft.unpriced };
+    await updateRow(context, modelObject, { before, after });
+    return await writeParts(context, draft);
+  });
+}
+
+async function removeModel(options: ControlOptions, name: string, auditSource: AuditSource): Promise<void> {
+  await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (context) => {
+    const row = await ownRow(context, name);
+    const leaning = await modelsLeaningOn(context.transaction, new Set([name]));
+    if (leaning.length > 0) {
+      const names = leaning.slice(0, namedMax).map((other) => other.name);
+      const more = leaning.length > namedMax ? " and others" : "";
+      throw new Failure("conflict", `Other models fall back to it: ${names.join(", ")}${more}. Change them first.`);
+    }
+    await removeDeployments(context, name);
+    await removeRows(context, modelObject, [row]);
+  });
+}
+
+/** Models that a refusal names. */
+const namedMax = 5;
+
+async function ownRow(context: ApplyContext, name: string): Promise<ModelRow> {
+  const row = await context.transaction.selectFrom("models").selectAll().where("name", "=", name).executeTakeFirst();
+  if (row === undefined) throw noModel();
+  refuseFileDeclared(row, `model ${name}`);
+  return row;
+}
+
+function noModel(): Failure {
+  return new Failure("not_found", "There is no such model.", { param: "model" });
+}
+
+/**
+ * The same checks as of a config file, against the providers and models that are there. A fallback that the model already
+ * had may be one that is gone since: whoever changes something else is not held up by it.
+ */
+async function checkedRow(
+  context: ApplyContext,
+  draft: ModelDraft,
+  before: ModelRow | undefined,
+  fallbacksBefore: readonly string[] = [],
+): Promise<ModelRow> {
+  const { transaction } = context;
+  const providerIds = [...new Set(draft.deployments.map((deployment) => deployment.provider))];
+  const providers = await transaction
+    .selectFrom("providers")
+    .select(["id", "kind"])
+    .where("id", "in", providerIds)
+    .where("managed_by", "!=", "suspended")
+    .execute();
+  const fallbacks = draft.fallbacks ?? [];
+  const found =
+    fallbacks.length === 0
+      ? []
+      : await transaction
+          .selectFrom("models")
+          .select("name")
+          .where("name", "in", fallbacks)
+          .where("managed_by", "!=", "suspended")
+          .execute();
+  const known = new Set([...found.map((row) => row.name), ...fallbacksBefore]);
+  known.delete(draft.name);
+  const others = [...known].map((name): ModelConfig => ({ name, deployments: [] }));
+  const config = configOf(draft);
+  refuseDraft(conflictsOf({ providers: providers as ProviderConfig[], models: [config, ...others] }), 2);
+  const kinds = new Map(providers.map((provider) => [provider.id, provider.kind]));
+  return modelRow(context, config, kinds, before);
+}
+
+/** Price and deployments, once the model's own row stands. */
+async function writeParts(
+  context: ApplyContext,
+  draft: ModelDraft,
+  origin: "catalogue" | null = null,
+): Promise<ModelRecord> {
+  const { name, price, next_price: next } = draft;
+  if (price !== undefined) await setPriceOver(context, name, price, { origin });
+  if (next === null) await dropNextPrice(context, name);
+  else if (next !== undefined) {
+    if (next.from <= context.at)
+      throw new Failure("invalid_request", "A next price begins later.", { param: "next_price" });
+    await setPriceOver(context, name, next.price, { from: next.from });
+  }
+  await applyDeployments(context, [configOf(draft)]);
+  const record = await modelRecord(context.transaction, draft.name, context.at);
+  if (record === null) throw noModel();
+  return record;
+}
+
+function configOf({
+  price,
+  next_price: _next,
+  max_output_tokens,
+  context_window,
+  unpriced,
+  ...draft
+}: ModelDraft): ModelConfig {
+  return {
+    ...draft,
+    ...(price == null ? {} : { price }),
+    ...(max_output_tokens == null ? {} : { max_output_tokens }),
+    ...(context_window == null ? {} : { context_window }),
+    ...(unpriced == null ? {} : { unpriced }),
+  };
+}

@@ -1,0 +1,170 @@
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from "kysely";
+import { Failure } from "#core/index.ts";
+import type { ScimComparison, ScimFilter } from "#ports/index.ts";
+import { contains, endsWith, startsWith, type Tables } from "#storage/tables.ts";
+
+/** How upper and lower case count in a column: `lowered`: they are alike, and what stands there is in lower case. */
+type Case = "exact" | "alike" | "lowered";
+
+/** What a path is in the database. */
+type Target =
+  | { readonly kind: "text"; readonly column: Expression<string | null>; readonly letters: Case }
+  | { readonly kind: "flag"; readonly column: Expression<number>; readonly trueIs: 0 | 1 }
+  | { readonly kind: "time"; readonly column: Expression<number> }
+  | { readonly kind: "member" };
+
+type Targets = Readonly<Record<string, Target>>;
+
+type UserScope = ExpressionBuilder<Tables, "scim_users" | "auth_users">;
+type GroupScope = ExpressionBuilder<Tables, "scim_groups">;
+
+/** A filter of users over their rows. Throws invalid_request with `filter` for what cannot be asked. */
+export function userCondition(eb: UserScope, filter: ScimFilter): Expression<SqlBool> {
+  const text = (column: Expression<string | null>, letters: Case): Target => ({ kind: "text", column, letters });
+  const address = text(eb.ref("auth_users.email"), "lowered");
+  const targets: Targets = {
+    id: text(eb.ref("scim_users.user_id"), "exact"),
+    username: text(eb.ref("scim_users.name_key"), "lowered"),
+    externalid: text(eb.ref("scim_users.external_id"), "exact"),
+    displayname: text(eb.ref("auth_users.name"), "alike"),
+    active: { kind: "flag", column: eb.ref("auth_users.disabled"), trueIs: 0 },
+    emails: address,
+    "emails.value": address,
+    "meta.created": { kind: "time", column: eb.ref("scim_users.created_at") },
+    "meta.lastmodified": { kind: "time", column: eb.ref("scim_users.updated_at") },
+  };
+  return condition(filter, { targets, lists: { emails: { value: address } }, members: null });
+}
+
+export function groupCondition(eb: GroupScope, filter: ScimFilter): Expression<SqlBool> {
+  const text = (column: Expression<string | null>, letters: Case): Target => ({ kind: "text", column, letters });
+  const targets: Targets = {
+    id: text(eb.ref("scim_groups.id"), "exact"),
+    displayname: text(eb.ref("scim_groups.name_key"), "lowered"),
+    externalid: text(eb.ref("scim_groups.external_id"), "exact"),
+    members: { kind: "member" },
+    "members.value": { kind: "member" },
+    "meta.created": { kind: "time", column: eb.ref("scim_groups.created_at") },
+    "meta.lastmodified": { kind: "time", column: eb.ref("scim_groups.updated_at") },
+  };
+  const members = (userId: string) =>
+    eb.exists(
+      eb
+        .selectFrom("scim_members")
+        .select("scim_members.user_id")
+        .whereRef("scim_members.group_id", "=", "scim_groups.id")
+        .where("scim_members.user_id", "=", userId),
+    );
+  return condition(filter, { targets, lists: { members: { value: { kind: "member" } } }, members });
+}
+
+interface Scope {
+  readonly targets: Targets;
+  /** What may be asked of one value of a list. */
+  readonly lists: Readonly<Record<string, Targets>>;
+  readonly members: ((userId: string) => Expression<SqlBool>) | null;
+}
+
+const always = sql<SqlBool>`1 = 1`;
+
+function condition(filter: ScimFilter, scope: Scope): Expression<SqlBool> {
+  switch (filter.kind) {
+    case "and":
+      return sql<SqlBool>`(${sql.join(
+        filter.parts.map((part) => condition(part, scope)),
+        sql` and `,
+      )})`;
+    case "or":
+      return sql<SqlBool>`(${sql.join(
+        filter.parts.map((part) => condition(part, scope)),
+        sql` or `,
+      )})`;
+    case "not":
+      return sql<SqlBool>`(not ${condition(filter.part, scope)})`;
+    case "some": {
+      const targets = scope.lists[filter.path];
+      if (targets === undefined) throw refused(filter.path);
+      return condition(filter.filter, { ...scope, targets: { ...targets, type: anyType, primary: anyType } });
+    }
+    case "present":
+      return present(targetOf(filter.path, scope), filter.path);
+    case "compare": {
+      const target = targetOf(filter.path, scope);
+      return target === anyType ? always : compared(target, filter, scope);
+    }
+  }
+}
+
+/** Type and primary of an address: what is stored is one address, whichever it is. */
+const anyType: Target = { kind: "member" };
+
+function targetOf(path: string, { targets }: Scope): Target {
+  const plain = path.replace(/^urn:ietf:params:scim:schemas:core:2\.0:(user|group):/, "");
+  const target = Object.hasOwn(targets, plain) ? targets[plain] : undefined;
+  if (target === undefined) throw refused(path);
+  return target;
+}
+
+function present(target: Target, path: string): Expression<SqlBool> {
+  if (target === anyType || target.kind === "flag" || target.kind === "time") return always;
+  if (target.kind === "member") throw refused(path);
+  return sql<SqlBool>`(${target.column} is not null)`;
+}
+
+type Comparison = Extract<ScimFilter, { kind: "compare" }>;
+
+function compared(target: Target, { path, comparison, value }: Comparison, scope: Scope): Expression<SqlBool> {
+  if (target.kind === "member") {
+    if (comparison !== "eq" || typeof value !== "string" || scope.members === null) throw refused(path);
+    return scope.members(value);
+  }
+  if (target.kind === "flag") {
+    const wanted = typeof value === "string" ? value.toLowerCase() === "true" : value;
+    if ((comparison !== "eq" && comparison !== "ne") || typeof wanted !== "boolean") throw refused(path);
+    const is = (wanted === (comparison === "eq")) === (target.trueIs === 1) ? 1 : 0;
+    return sql<SqlBool>`(${target.column} = ${is})`;
+  }
+  if (target.kind === "time") return timeCompared(target.column, { path, comparison, value });
+  return textCompared(target, { path, comparison, value });
+}
+
+function textCompared(
+  { column, letters }: Extract<Target, { kind: "text" }>,
+  { path, comparison, value }: Pick<Comparison, "path" | "comparison" | "value">,
+): Expression<SqlBool> {
+  if (value === null && (comparison === "eq" || comparison === "ne")) {
+    return comparison === "eq" ? sql<SqlBool>`(${column} is null)` : sql<SqlBool>`(${column} is not null)`;
+  }
+  if (typeof value !== "string" || value.includes("\u0000")) throw refused(path);
+  if (comparison === "co") return contains(column, value);
+  if (comparison === "sw") return startsWith(column, value);
+  if (comparison === "ew") return endsWith(column, value);
+  // What is in lower case already is found by its index.
+  const one = letters === "alike" ? sql`lower(${column})` : column;
+  const other = letters === "exact" ? value : value.toLowerCase();
+  // RFC 7644, 3.4.2.2: what is not there is not equal.
+  if (comparison === "ne") return sql<SqlBool>`(${one} is null or ${one} <> ${other})`;
+  return sql<SqlBool>`(${one} ${sql.raw(operators[comparison])} ${other})`;
+}
+
+function timeCompared(
+  column: Expression<number>,
+  { path, comparison, value }: Pick<Comparison, "path" | "comparison" | "value">,
+): Expression<SqlBool> {
+  const at = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  if (Number.isNaN(at) || comparison === "co" || comparison === "sw" || comparison === "ew") throw refused(path);
+  return sql<SqlBool>`(${column} ${sql.raw(operators[comparison])} ${at})`;
+}
+
+const operators: Readonly<Record<Exclude<ScimComparison, "co" | "sw" | "ew">, string>> = {
+  eq: "=",
+  ne: "<>",
+  gt: ">",
+  ge: ">=",
+  lt: "<",
+  le: "<=",
+};
+
+function refused(path: string): Failure {
+  return new Failure("invalid_request", `This cannot be asked of ${path.slice(0, 100)}.`, { param: "filter" });
+}

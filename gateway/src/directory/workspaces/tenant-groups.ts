@@ -1,0 +1,197 @@
+import type { ConsoleGroup } from "@sluice/contract/console";
+import { defaultGroupName } from "@sluice/contract/words";
+import { bounds, Failure } from "#core/index.ts";
+import type { AuditSource, GroupChange, TenantStore } from "#ports/index.ts";
+import {
+  auditedWrite,
+  type Connection,
+  changedScope,
+  insertRows,
+  patternsOf,
+  patternsText,
+  removeRows,
+  scopeColumns,
+  updateRow,
+} from "#storage/tables.ts";
+import type { ControlOptions } from "../control-options.ts";
+import { refuseFileDeclared, refuseFileOwned, refuseSuspended } from "../refusals.ts";
+import { refuseUnknownProviders } from "./grant-rules.ts";
+import { consoleGroup, everyModel, type GroupRow, groupIn, groupObject, workspaceRow } from "./tenant-rows.ts";
+
+type GroupPart = Pick<TenantStore, "groups" | "addGroup" | "updateGroup" | "removeGroup">;
+
+export function tenantGroups(options: ControlOptions): GroupPart {
+  return {
+    groups: (workspaceId) => groupsOf(options.database.kysely, workspaceId),
+    addGroup: (workspaceId, group, auditSource) => addGroup(options, workspaceId, group, auditSource),
+    updateGroup: (workspaceId, idOrName, change, auditSource) =>
+      updateGroup(options, { workspaceId, group: idOrName }, change, auditSource),
+    removeGroup: (workspaceId, idOrName, auditSource) =>
+      removeGroup(options, { workspaceId, group: idOrName }, auditSource),
+  };
+}
+
+/** Whose group a write is about; by id or name. */
+interface GroupPlace {
+  readonly workspaceId: string;
+  readonly group: string;
+}
+
+async function groupsOf(connection: Connection, workspaceId: string): Promise<readonly ConsoleGroup[]> {
+  const rows = await connection
+    .selectFrom("groups")
+    .selectAll()
+    .where("workspace_id", "=", workspaceId)
+    .orderBy("name")
+    .execute();
+  const counts = await connection
+    .selectFrom("api_keys")
+    .select("group_id")
+    .select((eb) => eb.fn.countAll<number>().as("n"))
+    .where("workspace_id", "=", workspaceId)
+    .where("revoked_at", "is", null)
+    .where("managed_by", "!=", "suspended")
+    .groupBy("group_id")
+    .execute();
+  const keys = new Map(counts.map((row) => [row.group_id, Number(row.n)]));
+  return rows.map((row) => consoleGroup(row, keys.get(row.id) ?? 0));
+}
+
+async function addGroup(
+  options: ControlOptions,
+  workspaceId: string,
+  wanted: GroupChange & { readonly name: string },
+  auditSource: AuditSource,
+): Promise<ConsoleGroup> {
+  return await auditedWrite(options, auditSource, async (under) => {
+    const { transaction, at, ids } = under;
+    const workspace = await workspaceRow(transaction, workspaceId);
+    refuseSuspended(workspace, `workspace ${workspace.slug}`);
+    await refuseUnknownProviders(transaction, wanted.pass_through);
+    const group: GroupRow = {
+      id: ids.next("grp_"),
+      workspace_id: workspaceId,
+      name: wanted.name,
+      models: patternsText(wanted.models) ?? everyModel,
+      pass_through: JSON.stringify(wanted.pass_through ?? []),
+      ...scopeColumns(wanted.limits, wanted.budget),
+      managed_by: "console",
+      created_at: at,
+    };
+    await refuseTakenName(transaction, group);
+    await insertRows(under, groupObject(new Map([[workspace.id, workspace.slug]])), [group]);
+    await refuseTooManyGroups(transaction, workspaceId);
+    return consoleGroup(group, 0);
+  });
+}
+
+async function updateGroup(
+  options: ControlOptions,
+  place: GroupPlace,
+  change: GroupChange,
+  auditSource: AuditSource,
+): Promise<ConsoleGroup> {
+  return await auditedWrite(options, auditSource, async (under) => {
+    const { transaction } = under;
+    const workspace = await workspaceRow(transaction, place.workspaceId);
+    const before = await theGroup(transaction, place);
+    refuseFileOwned(before, `group ${before.name}`);
+    await refuseUnknownProviders(transaction, change.pass_through, patternsOf(before.pass_through));
+    const after: GroupRow = {
+      ...before,
+      name: change.name ?? before.name,
+      models: patternsText(change.models) ?? before.models,
+      pass_through: patternsText(change.pass_through) ?? before.pass_through,
+      ...changedScope(before, change),
+    };
+    if (after.name !== before.name) await refuseTakenName(transaction, after);
+    await updateRow(under, groupObject(new Map([[workspace.id, workspace.slug]])), { before, after });
+    const keys = await keysOf(transaction, after.id);
+    return consoleGroup(after, keys.inUse);
+  });
+}
+
+async function removeGroup(options: ControlOptions, place: GroupPlace, auditSource: AuditSource): Promise<void> {
+  await auditedWrite(options, auditSource, async (under) => {
+    const { transaction } = under;
+    const workspace = await workspaceRow(transaction, place.workspaceId);
+    const row = await theGroup(transaction, place);
+    refuseFileDeclared(row, `group ${row.name}`);
+    const keys = await keysOf(transaction, row.id);
+    if (keys.inUse > 0) {
+      const message = `The group ${row.name} has ${keys.inUse} keys in use. Move them to another group or revoke them first.`;
+      throw new Failure("conflict", message);
+    }
+    const heir = await heirOf(transaction, row);
+    await transaction.updateTable("api_keys").set({ group_id: heir.id }).where("group_id", "=", row.id).execute();
+    await removeRows(under, groupObject(new Map([[workspace.id, workspace.slug]])), [row], {
+      idle_keys: keys.idle,
+      idle_keys_moved_to: heir.name,
+    });
+  });
+}
+
+async function theGroup(connection: Connection, place: GroupPlace): Promise<GroupRow> {
+  const row = await groupIn(connection, place.workspaceId, place.group);
+  if (row === null) throw new Failure("not_found", "There is no such group in this workspace.", { param: "group" });
+  return row;
+}
+
+/** Who takes the revoked and suspended keys of a group that goes, so that they can still be looked up: `default`, else the first by name. */
+async function heirOf(connection: Connection, group: GroupRow): Promise<GroupRow> {
+  const others = connection
+    .selectFrom("groups")
+    .selectAll()
+    .where("workspace_id", "=", group.workspace_id)
+    .where("id", "!=", group.id);
+  const heir =
+    (await others.where("name", "=", defaultGroupName).executeTakeFirst()) ??
+    (await others.orderBy("name").limit(1).executeTakeFirst());
+  if (heir !== undefined) return heir;
+  throw new Failure("conflict", `The group ${group.name} is the last of its workspace. Make another one first.`);
+}
+
+async function keysOf(connection: Connection, groupId: string) {
+  const rows = await connection
+    .selectFrom("api_keys")
+    .select((eb) => eb.fn.countAll<number>().as("all"))
+    .select((eb) =>
+      eb.fn
+        .countAll<number>()
+        .filterWhere("revoked_at", "is", null)
+        .filterWhere("managed_by", "!=", "suspended")
+        .as("used"),
+    )
+    .where("group_id", "=", groupId)
+    .executeTakeFirstOrThrow();
+  const inUse = Number(rows.used);
+  return { idle: Number(rows.all) - inUse, inUse };
+}
+
+async function refuseTakenName(connection: Connection, group: GroupRow): Promise<void> {
+  const taken = await connection
+    .selectFrom("groups")
+    .select(["id", "managed_by"])
+    .where("workspace_id", "=", group.workspace_id)
+    .where("name", "=", group.name)
+    .executeTakeFirst();
+  if (taken === undefined) return;
+  refuseSuspended(taken, `group ${group.name}`);
+  throw new Failure("conflict", `There is already a group called ${group.name} in this workspace.`, { param: "name" });
+}
+
+/** Asked once the new groups stand. */
+async function refuseTooManyGroups(connection: Connection, workspaceId: string): Promise<void> {
+  const message = await tooManyGroups(connection, workspaceId);
+  if (message !== null) throw new Failure("conflict", message);
+}
+
+export async function tooManyGroups(connection: Connection, workspaceId: string): Promise<string | null> {
+  const { n } = await connection
+    .selectFrom("groups")
+    .select((eb) => eb.fn.countAll<number>().as("n"))
+    .where("workspace_id", "=", workspaceId)
+    .where("managed_by", "!=", "suspended")
+    .executeTakeFirstOrThrow();
+  return Number(n) <= bounds.workspaceGroupsMax ? null : `A workspace has at most ${bounds.workspaceGroupsMax} groups.`;
+}

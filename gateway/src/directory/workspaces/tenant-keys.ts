@@ -1,0 +1,269 @@
+import type { ConsoleKey } from "@sluice/contract/console";
+import { defaultGroupName } from "@sluice/contract/words";
+import { Failure } from "#core/index.ts";
+import type { AuditSource, KeyChange, NewKey, Rotation, TenantStore } from "#ports/index.ts";
+import {
+  type AuditedWrite,
+  auditedWrite,
+  boundsText,
+  type Connection,
+  changedColumns,
+  consoleKeyOf,
+  consoleKeys,
+  everyBound,
+  insertRows,
+  type KeyRow,
+  namedKeys,
+  newColumns,
+  patternsOf,
+  recognition,
+  updateRow,
+} from "#storage/tables.ts";
+import type { ControlOptions } from "../control-options.ts";
+import { keyObject } from "../keys/key-object.ts";
+import { checkKeyFields, keyCalled, nameOfRevoked, refuseTakenSecret, refuseTooManyKeys } from "../keys/key-rules.ts";
+import { ownerOfNew, refuseOwner } from "../people/key-owners.ts";
+import { mayHoldKeys } from "../people/people-keys.ts";
+import { refuseFileDeclared, refuseFileOwned, refuseSuspended } from "../refusals.ts";
+import { refuseUnknownProviders } from "./grant-rules.ts";
+import { groupIn, type WorkspaceRow, workspaceRow } from "./tenant-rows.ts";
+
+type KeyPart = Pick<
+  TenantStore,
+  "key" | "keyNamed" | "listKeys" | "hasKeys" | "addKey" | "updateKey" | "rotateKey" | "endKey"
+>;
+
+export function tenantKeys(options: ControlOptions): KeyPart {
+  const { clock } = options;
+  const { kysely } = options.database;
+  return {
+    async key(workspaceId, id) {
+      let query = consoleKeys(kysely).where("api_keys.id", "=", id);
+      if (workspaceId !== null) query = query.where("api_keys.workspace_id", "=", workspaceId);
+      const row = await query.executeTakeFirst();
+      return row === undefined ? null : consoleKeyOf(row, clock.now());
+    },
+    keyNamed: (idOrPrefix) => keyNamed(kysely, idOrPrefix, clock.now()),
+    async listKeys(workspaceId) {
+      let query = consoleKeys(kysely).orderBy("workspaces.slug").orderBy("api_keys.name");
+      if (workspaceId !== null) query = query.where("api_keys.workspace_id", "=", workspaceId);
+      return (await query.execute()).map((row) => consoleKeyOf(row, clock.now()));
+    },
+    hasKeys: async () => (await kysely.selectFrom("api_keys").select("id").limit(1).executeTakeFirst()) !== undefined,
+    addKey: (workspaceId, key, auditSource) => addKey(options, workspaceId, key, auditSource),
+    updateKey: (workspaceId, id, change, auditSource) =>
+      changeKey(options, { workspaceId, id, auditSource, action: "update" }, async (row, under) => {
+        refuseFileOwned(row, `key ${row.name}`);
+        refuseRevoked(row);
+        return await changedRow(under, row, change(await shown(under.transaction, id, under.at)));
+      }),
+    rotateKey: (workspaceId, id, rotation, auditSource) =>
+      changeKey(options, { workspaceId, id, auditSource, action: "rotate" }, async (row, under) => {
+        // What the file declares without a secret gets one here, and keeps what the file says of it.
+        refuseSuspended(row, `key ${row.name}`);
+        if (row.digest !== null) refuseFileDeclared(row, `key ${row.name}`);
+        return await rotatedRow(under, options, row, rotation);
+      }),
+    endKey: (workspaceId, id, auditSource) =>
+      changeKey(options, { workspaceId, id, auditSource, action: "revoke" }, async (row, { at }) => {
+        refuseFileDeclared(row, `key ${row.name}`);
+        return row.revoked_at === null ? { ...row, revoked_at: at, old_digest: null, old_until: null } : row;
+      }),
+  };
+}
+
+async function keyNamed(connection: Connection, idOrPrefix: string, now: number): Promise<ConsoleKey | null> {
+  const byId = await consoleKeys(connection).where("api_keys.id", "=", idOrPrefix).executeTakeFirst();
+  if (byId !== undefined) return consoleKeyOf(byId, now);
+  // A declared key without a secret has an empty prefix, which names nothing.
+  if (idOrPrefix === "") return null;
+  const [only, other] = await consoleKeys(connection).where("api_keys.prefix", "=", idOrPrefix).limit(2).execute();
+  if (only === undefined) return await keyCalledSo(connection, idOrPrefix, now);
+  if (other === undefined) return consoleKeyOf(only, now);
+  throw new Failure("invalid_request", `Several keys begin with ${idOrPrefix}. Name one by its id.`, { param: "key" });
+}
+
+/** A key in use by its name, with its workspace's slug in front where several workspaces have one. */
+async function keyCalledSo(connection: Connection, text: string, now: number): Promise<ConsoleKey | null> {
+  const inUse = consoleKeys(connection).where("api_keys.revoked_at", "is", null);
+  const slash = text.indexOf("/");
+  const [only, other] = await inUse
+    .where((eb) =>
+      eb.or([
+        eb("api_keys.name", "=", text),
+        eb.and([eb("workspaces.slug", "=", text.slice(0, slash)), eb("api_keys.name", "=", text.slice(slash + 1))]),
+      ]),
+    )
+    .limit(2)
+    .execute();
+  if (only === undefined) return null;
+  if (other === undefined) return consoleKeyOf(only, now);
+  const message = `Several keys are called ${text}. Name one with its workspace, as in acme/ci, or by its id.`;
+  throw new Failure("invalid_request", message, { param: "key" });
+}
+
+async function addKey(
+  options: ControlOptions,
+  workspaceId: string,
+  wanted: NewKey,
+  auditSource: AuditSource,
+): Promise<ConsoleKey> {
+  return await auditedWrite(options, auditSource, async (under) => {
+    const { transaction, at } = under;
+    const workspace = await workspaceRow(transaction, workspaceId);
+    refuseSuspended(workspace, `workspace ${workspace.slug}`);
+    checkKeyFields(wanted, { now: at, before: null });
+    await refuseUnknownProviders(transaction, wanted.pass_through);
+    const { createdBy } = wanted;
+    if (createdBy !== null && !(await mayHoldKeys(transaction, workspaceId, createdBy))) {
+      // They were let in a moment ago, and left since: what they leave behind was looked for without this key.
+      throw new Failure("forbidden", "You can no longer make keys in this workspace.");
+    }
+    await refuseOwner(transaction, workspaceId, wanted.owner, { service: Number(wanted.service ?? false) });
+    const object = keyObject(new Map([[workspace.id, workspace.slug]]));
+    const before = await keyCalled(transaction, workspaceId, wanted.name);
+    if (wanted.fillsDeclared === true && before?.managed_by === "file" && before.digest === null) {
+      const after = await rotatedRow(under, options, before, { secret: wanted.secret, graceMs: 0 });
+      await updateRow(under, object, { before, after, action: "rotate" });
+      return await shown(transaction, before.id, at);
+    }
+    if (before !== null) {
+      // The file would look for its key by this name, and find ours.
+      if (before.revoked_at === null) refuseSuspended(before, `key ${before.name}`);
+      if (before.revoked_at === null || before.managed_by === "file") throw taken(workspace, wanted.name);
+      await updateRow(under, object, { before, after: { ...before, name: await nameOfRevoked(transaction, before) } });
+    }
+    const row = await newRow(under, options, workspaceId, wanted);
+    await insertRows(under, object, [row]);
+    await refuseTooManyKeys(transaction, workspaceId);
+    return await shown(transaction, row.id, at);
+  });
+}
+
+async function newRow(
+  { transaction, at }: AuditedWrite,
+  { ids, vault }: ControlOptions,
+  workspaceId: string,
+  wanted: NewKey,
+): Promise<KeyRow> {
+  const digest = vault.digest(wanted.secret.reveal());
+  await refuseTakenSecret(transaction, digest);
+  return {
+    id: ids.next("key_"),
+    workspace_id: workspaceId,
+    group_id: await groupIdOf(transaction, workspaceId, wanted.group ?? defaultGroupName),
+    name: wanted.name,
+    digest,
+    ...recognition(wanted.secret),
+    ...newColumns(wanted),
+    revoked_at: null,
+    managed_by: "console",
+    created_at: at,
+    created_by: wanted.createdBy,
+    // What nobody of the console made is bounded by whoever made it, in everything.
+    set_by_admins: wanted.createdBy === null ? everyBound : boundsText(wanted.setByAdmins ?? []),
+    old_digest: null,
+    old_until: null,
+    person_id: null,
+    owner_id: await ownerOfNew(transaction, workspaceId, wanted),
+  };
+}
+
+interface KeyWrite {
+  readonly workspaceId: string;
+  readonly id: string;
+  readonly auditSource: AuditSource;
+  readonly action: "update" | "rotate" | "revoke";
+}
+
+/** One change of one key. What gives back the row it was given changes nothing and leaves no trace. */
+async function changeKey(
+  options: ControlOptions,
+  { workspaceId, id, auditSource, action }: KeyWrite,
+  change: (row: KeyRow, under: AuditedWrite) => Promise<KeyRow>,
+): Promise<ConsoleKey> {
+  return await auditedWrite(options, auditSource, async (under) => {
+    const { transaction } = under;
+    const named = await namedKeys(transaction)
+      .where("api_keys.id", "=", id)
+      .where("api_keys.workspace_id", "=", workspaceId)
+      .executeTakeFirst();
+    if (named === undefined) {
+      throw new Failure("not_found", "There is no such key in this workspace.", { param: "key" });
+    }
+    const { workspace_slug, group_name: _group, ...before } = named;
+    const after = await change(before, under);
+    await updateRow(under, keyObject(new Map([[workspaceId, workspace_slug]])), { before, after, action });
+    return await shown(transaction, id, under.at);
+  });
+}
+
+async function changedRow({ transaction, at }: AuditedWrite, row: KeyRow, change: KeyChange): Promise<KeyRow> {
+  checkKeyFields(change, { now: at, before: row });
+  await refuseUnknownProviders(transaction, change.pass_through, patternsOf(row.pass_through));
+  if (change.name !== undefined && change.name !== row.name) {
+    const workspace = await workspaceRow(transaction, row.workspace_id);
+    if ((await keyCalled(transaction, workspace.id, change.name)) !== null) throw taken(workspace, change.name);
+  }
+  if (change.owner !== row.owner_id) await refuseOwner(transaction, row.workspace_id, change.owner, row);
+  return {
+    ...row,
+    name: change.name ?? row.name,
+    owner_id: change.owner === undefined ? row.owner_id : change.owner,
+    group_id: change.group === undefined ? row.group_id : await groupIdOf(transaction, row.workspace_id, change.group),
+    ...changedColumns(change),
+    set_by_admins: change.setByAdmins === undefined ? row.set_by_admins : boundsText(change.setByAdmins),
+  };
+}
+
+async function rotatedRow(
+  { transaction, at }: AuditedWrite,
+  { vault }: ControlOptions,
+  row: KeyRow,
+  { secret, graceMs, expiresAt }: Rotation,
+): Promise<KeyRow> {
+  refuseRevoked(row);
+  checkKeyFields({ expires_at: expiresAt }, { now: at, before: row });
+  const isOver = row.expires_at !== null && row.expires_at <= at;
+  if (row.service === 1 && isOver && expiresAt === undefined) {
+    const message = `The service token ${row.name} has expired. Say until when the new secret is valid.`;
+    throw new Failure("invalid_request", message, { param: "expires_at" });
+  }
+  if (row.person_id !== null) {
+    throw new Failure("conflict", `The key ${row.name} is that of somebody's sign-ins. It has no secret to replace.`);
+  }
+  const digest = vault.digest(secret.reveal());
+  await refuseTakenSecret(transaction, digest);
+  const keepsOld = graceMs > 0 && row.digest !== null && !isOver;
+  return {
+    ...row,
+    digest,
+    ...recognition(secret),
+    ...changedColumns({ expires_at: expiresAt }),
+    old_digest: keepsOld ? row.digest : null,
+    old_until: keepsOld ? Math.min(at + graceMs, row.expires_at ?? Number.POSITIVE_INFINITY) : null,
+  };
+}
+
+async function shown(connection: Connection, id: string, now: number): Promise<ConsoleKey> {
+  return consoleKeyOf(await consoleKeys(connection).where("api_keys.id", "=", id).executeTakeFirstOrThrow(), now);
+}
+
+async function groupIdOf(connection: Connection, workspaceId: string, idOrName: string): Promise<string> {
+  const group = await groupIn(connection, workspaceId, idOrName);
+  if (group !== null) return group.id;
+  const message =
+    idOrName === defaultGroupName
+      ? "This workspace has no group called default. Name the key's group."
+      : "There is no such group in this workspace.";
+  throw new Failure("not_found", message, { param: "group" });
+}
+
+function refuseRevoked(row: KeyRow): void {
+  if (row.revoked_at === null) return;
+  throw new Failure("conflict", `The key ${row.name} is revoked, which is for good. Make a new one.`);
+}
+
+function taken(workspace: WorkspaceRow, name: string): Failure {
+  return new Failure("conflict", `There is already a key called ${name} in ${workspace.slug}.`, { param: "name" });
+}

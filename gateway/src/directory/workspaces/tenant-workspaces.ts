@@ -1,0 +1,168 @@
+import { defaultGroupName, nameLettersMax, slugPattern, slugRule } from "@sluice/contract/words";
+import { Failure, nameCursor, nameOfCursor } from "#core/index.ts";
+import type {
+  AuditSource,
+  NewWorkspace,
+  Paged,
+  StoredWorkspace,
+  TenantStore,
+  WorkspaceChange,
+  WorkspaceFilter,
+} from "#ports/index.ts";
+import {
+  auditedWrite,
+  type Connection,
+  changedScope,
+  contains,
+  cutPage,
+  insertRows,
+  patternsOf,
+  patternsText,
+  scopeColumns,
+  updateRow,
+} from "#storage/tables.ts";
+import type { ControlOptions } from "../control-options.ts";
+import { refuseFileDeclared, refuseFileOwned, refuseSuspended } from "../refusals.ts";
+import { refuseUnknownProviders } from "./grant-rules.ts";
+import {
+  countedWorkspaces,
+  everyModel,
+  type GroupRow,
+  groupObject,
+  noProvider,
+  storedWorkspace,
+  type WorkspaceRow,
+  workspaceObject,
+  workspaceRow,
+} from "./tenant-rows.ts";
+import { refuseWorkspaceInUse, removeWorkspaceRows } from "./workspace-removal.ts";
+
+type WorkspacePart = Pick<
+  TenantStore,
+  "workspaces" | "workspace" | "workspaceNamed" | "addWorkspace" | "updateWorkspace" | "removeWorkspace"
+>;
+
+export function tenantWorkspaces(options: ControlOptions): WorkspacePart {
+  const { kysely } = options.database;
+  return {
+    workspaces: (filter, cursor, limit) => workspacePage(kysely, filter, { cursor, limit }),
+    workspace: (id) => oneWorkspace(kysely, "id", id),
+    workspaceNamed: (slug) => oneWorkspace(kysely, "slug", slug),
+    addWorkspace: (workspace, auditSource) => addWorkspace(options, workspace, auditSource),
+    updateWorkspace: (id, change, auditSource) => updateWorkspace(options, id, change, auditSource),
+    removeWorkspace: (id, auditSource) => removeWorkspace(options, id, auditSource),
+  };
+}
+
+async function oneWorkspace(connection: Connection, by: "id" | "slug", value: string): Promise<StoredWorkspace | null> {
+  const row = await countedWorkspaces(connection).where(`workspaces.${by}`, "=", value).executeTakeFirst();
+  return row === undefined ? null : storedWorkspace(row);
+}
+
+async function workspacePage(
+  connection: Connection,
+  filter: WorkspaceFilter,
+  page: { readonly cursor: string | null; readonly limit: number },
+): Promise<Paged<StoredWorkspace>> {
+  if (filter.ids?.length === 0) return { data: [], next: null };
+  let query = countedWorkspaces(connection)
+    .orderBy("workspaces.slug")
+    .limit(page.limit + 1);
+  if (filter.ids !== null) query = query.where("workspaces.id", "in", filter.ids);
+  const { search } = filter;
+  if (search !== undefined && search !== "") {
+    query = query.where((eb) =>
+      eb.or([contains(eb.ref("workspaces.slug"), search), contains(eb.ref("workspaces.name"), search)]),
+    );
+  }
+  if (page.cursor !== null) query = query.where("workspaces.slug", ">", nameOfCursor(page.cursor));
+  const rows = await query.execute();
+  const { page: found, next } = cutPage(rows, page.limit, (last) => nameCursor(last.slug));
+  return { data: found.map(storedWorkspace), next };
+}
+
+async function addWorkspace(
+  options: ControlOptions,
+  wanted: NewWorkspace,
+  auditSource: AuditSource,
+): Promise<StoredWorkspace> {
+  checkName(wanted);
+  if (!slugPattern.test(wanted.slug)) throw wrong("slug", slugRule);
+  return await auditedWrite(options, auditSource, async (under) => {
+    const { transaction, at, ids } = under;
+    await refuseUnknownProviders(transaction, wanted.pass_through);
+    const common = { managed_by: "console" as const, created_at: at };
+    const workspace: WorkspaceRow = {
+      id: ids.next("ws_"),
+      slug: wanted.slug,
+      name: wanted.name ?? wanted.slug,
+      models: patternsText(wanted.models) ?? everyModel,
+      pass_through: JSON.stringify(wanted.pass_through ?? []),
+      ...scopeColumns(wanted.limits, wanted.budget),
+      enabled: 1,
+      ...common,
+    };
+    const group: GroupRow = {
+      id: ids.next("grp_"),
+      workspace_id: workspace.id,
+      name: defaultGroupName,
+      models: everyModel,
+      pass_through: noProvider,
+      ...scopeColumns(undefined, null),
+      ...common,
+    };
+    const taken = await oneWorkspace(transaction, "slug", workspace.slug);
+    if (taken !== null) {
+      refuseSuspended(taken, `workspace ${workspace.slug}`);
+      throw new Failure("conflict", `There is already a workspace called ${workspace.slug}.`, { param: "slug" });
+    }
+    await insertRows(under, workspaceObject, [workspace]);
+    await insertRows(under, groupObject(new Map([[workspace.id, workspace.slug]])), [group]);
+    return storedWorkspace({ ...workspace, groups: 1, keys: 0, members: 0 });
+  });
+}
+
+async function updateWorkspace(
+  options: ControlOptions,
+  id: string,
+  change: WorkspaceChange,
+  auditSource: AuditSource,
+): Promise<StoredWorkspace> {
+  checkName(change);
+  return await auditedWrite(options, auditSource, async (under) => {
+    const { transaction } = under;
+    const before = await workspaceRow(transaction, id);
+    refuseFileOwned(before, `workspace ${before.slug}`);
+    await refuseUnknownProviders(transaction, change.pass_through, patternsOf(before.pass_through));
+    const after: WorkspaceRow = {
+      ...before,
+      name: change.name ?? before.name,
+      models: patternsText(change.models) ?? before.models,
+      pass_through: patternsText(change.pass_through) ?? before.pass_through,
+      ...changedScope(before, change),
+      enabled: change.enabled === undefined ? before.enabled : Number(change.enabled),
+    };
+    await updateRow(under, workspaceObject, { before, after });
+    return storedWorkspace(
+      await countedWorkspaces(transaction).where("workspaces.id", "=", id).executeTakeFirstOrThrow(),
+    );
+  });
+}
+
+async function removeWorkspace(options: ControlOptions, id: string, auditSource: AuditSource): Promise<void> {
+  await auditedWrite(options, auditSource, async (under) => {
+    const row = await workspaceRow(under.transaction, id);
+    refuseFileDeclared(row, `workspace ${row.slug}`);
+    await refuseWorkspaceInUse(under.transaction, row);
+    await removeWorkspaceRows(under, row);
+  });
+}
+
+function checkName({ name }: { readonly name?: string | undefined }): void {
+  if (name === undefined || (name.trim() !== "" && name.length <= nameLettersMax)) return;
+  throw wrong("name", `1 to ${nameLettersMax} letters`);
+}
+
+function wrong(param: string, rule: string): Failure {
+  return new Failure("invalid_request", `\`${param}\`: ${rule}`, { param });
+}
