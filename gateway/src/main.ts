@@ -35,12 +35,12 @@ import { type SharedConfig, sharedConfig } from "./main/shared-config.ts";
 import { listenForSignals, type StopSignals } from "./main/stop-signals.ts";
 import { watchCertificate } from "./main/watch-certificate.ts";
 
-export { readCatalogueFrom } from "./main/catalogue-source.ts";
 export { CertificateUnusable, readCertificate } from "./main/certificate.ts";
 export { configWarnings } from "./main/config-warnings.ts";
 export { type Control, openControl, placeOf } from "./main/control.ts";
 export { kindCheck } from "./main/kind-check.ts";
 export { networkOf } from "./main/network.ts";
+export { readPriceListFrom } from "./main/price-list-source.ts";
 export { listProcesses } from "./main/process-list.ts";
 export type { ServeOptions } from "./main/serve-options.ts";
 export { serveWorkers } from "./main/serve-workers.ts";
@@ -136,7 +136,7 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
       link,
       processes,
     });
-    const refreshed = () => gateway.catalog.refresh();
+    const refreshed = () => gateway.configSnapshot.refresh();
     if (shared !== null) watch = shared.watch(gateway.observer, refreshed);
     else if (environment.configFile !== null) {
       logConfigWarnings(gateway.observer, appliedAtStart);
@@ -190,7 +190,7 @@ async function serveUntil({ signals, link }: Told, environment: Environment, opt
       // Somebody at a terminal waits; a load balancer has to see first that this one is leaving.
       if (reason !== "SIGINT" && reason !== "replaced") graceMs = environment.drainGraceMs;
       gateway.observer.log("info", "The gateway was asked to end.", { reason, graceMs });
-      const { drainTimeoutMs } = gateway.catalog.current.settings;
+      const { drainTimeoutMs } = gateway.configSnapshot.current.settings;
       link?.ending(graceMs + drainTimeoutMs + bounds.lastBytesMs + bounds.flushMs);
       if (reason === "replaced") await Promise.race([gateway.leavePlace(hurried), ...asked]);
     } finally {

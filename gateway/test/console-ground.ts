@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BodyInput, consoleRoutes, type QueryInput, type RouteId, urlOf } from "@sluice/contract";
 import { Hono } from "hono";
-import { asFailure, type Catalog, Failure } from "#core/index.ts";
+import { asFailure, type ConfigSnapshot, Failure } from "#core/index.ts";
 import { createControlStore, createPeopleStore } from "#directory/index.ts";
 import type { ControlStore, LedgerStore, PeopleStore, User, Vault } from "#ports/index.ts";
 import { closeDatabase, createLedgerStore, type Database, openVault } from "#storage/index.ts";
@@ -58,7 +58,7 @@ export interface GroundGateway {
   readonly ledgerStore: LedgerStore;
   readonly people: PeopleStore;
   readonly signIn: HeaderSignIn;
-  readonly catalog: () => Catalog;
+  readonly configSnapshot: () => ConfigSnapshot;
   readonly acme: { readonly id: string; readonly slug: string };
   readonly other: { readonly id: string; readonly slug: string };
   readonly users: Readonly<Record<GroundUser, User>>;
@@ -70,7 +70,7 @@ export interface ConsoleGround extends GroundGateway, AsyncDisposable {
   fetch(request: Request, ip?: string): Promise<Response>;
   /** Rows of the audit log, oldest first, from `after` on. */
   audit(after?: number): Promise<readonly AuditLine[]>;
-  /** The catalog anew, after a change that did not come through `call`. */
+  /** The config snapshot anew, after a change that did not come through `call`. */
   refresh(): Promise<void>;
 }
 
@@ -105,9 +105,9 @@ export async function openConsoleGround(
   const acme = await controlStore.addWorkspace({ slug: "acme", name: "Acme" }, auditSource);
   const other = await controlStore.addWorkspace({ slug: "other", name: "Other" }, auditSource);
   const users = await makeUsers(signIn, people, acme.id, other.id);
-  let catalog = await controlStore.catalog();
+  let configSnapshot = await controlStore.configSnapshot();
   const refresh = async (): Promise<void> => {
-    catalog = await controlStore.catalog();
+    configSnapshot = await controlStore.configSnapshot();
   };
   const gateway: GroundGateway = {
     database,
@@ -119,7 +119,7 @@ export async function openConsoleGround(
     ledgerStore: createLedgerStore(database),
     people,
     signIn,
-    catalog: () => catalog,
+    configSnapshot: () => configSnapshot,
     acme,
     other,
     users,

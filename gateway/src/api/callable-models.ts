@@ -1,14 +1,14 @@
-import { type Catalog, Failure, isBlocked, type Model, oncePerObject, type Principal } from "#core/index.ts";
+import { type ConfigSnapshot, Failure, isBlocked, type Model, oncePerObject, type Principal } from "#core/index.ts";
 import { mayCall, whyNot } from "#identity/index.ts";
 
 /** The model asked for and, behind it, its fallbacks; only what the caller may use and what is served. Empty: see `noModel`. */
-export function callableModels(catalog: Catalog, principal: Principal, name: string): readonly Model[] {
-  const model = catalog.models.get(name);
+export function callableModels(configSnapshot: ConfigSnapshot, principal: Principal, name: string): readonly Model[] {
+  const model = configSnapshot.models.get(name);
   if (model === undefined) return none;
   const known = knownModels(principal);
   let found = known.get(model);
-  if (found === undefined || found.catalog !== catalog) {
-    found = { catalog, models: findModels(catalog, principal, model) };
+  if (found === undefined || found.configSnapshot !== configSnapshot) {
+    found = { configSnapshot, models: findModels(configSnapshot, principal, model) };
     known.set(model, found);
   }
   return found.models;
@@ -16,36 +16,36 @@ export function callableModels(catalog: Catalog, principal: Principal, name: str
 
 const none: readonly Model[] = [];
 
-/** By principal and model, of which there are new ones with each catalog. */
+/** By principal and model, of which there are new ones with each config snapshot. */
 const knownModels = oncePerObject((_: Principal) => new WeakMap<Model, KnownModels>());
 
 interface KnownModels {
-  readonly catalog: Catalog;
+  readonly configSnapshot: ConfigSnapshot;
   readonly models: readonly Model[];
 }
 
-function findModels(catalog: Catalog, principal: Principal, model: Model): readonly Model[] {
+function findModels(configSnapshot: ConfigSnapshot, principal: Principal, model: Model): readonly Model[] {
   if (isBlocked(model, principal.scopes) || !mayCall(principal, model.name)) return none;
   if (model.fallbacks.length === 0) return [model];
   const fallbacks = model.fallbacks.flatMap((fallback) => {
-    const found = catalog.models.get(fallback);
+    const found = configSnapshot.models.get(fallback);
     return found !== undefined && !isBlocked(found, principal.scopes) && mayCall(principal, fallback) ? [found] : [];
   });
   return [model, ...fallbacks];
 }
 
-export function isCallable(catalog: Catalog, principal: Principal, name: string): boolean {
-  return catalog.models.has(name) && mayCall(principal, name);
+export function isCallable(configSnapshot: ConfigSnapshot, principal: Principal, name: string): boolean {
+  return configSnapshot.models.has(name) && mayCall(principal, name);
 }
 
 /** Why there is no model for a call. One that does not exist and one that is not granted look alike. */
-export function noModel(catalog: Catalog, principal: Principal, name: string): Failure {
-  return isCallable(catalog, principal, name) ? notPriced(name) : modelNotFound(name);
+export function noModel(configSnapshot: ConfigSnapshot, principal: Principal, name: string): Failure {
+  return isCallable(configSnapshot, principal, name) ? notPriced(name) : modelNotFound(name);
 }
 
 /** The same, and what the explanation of the request says beside it. */
-export function refusalOf(catalog: Catalog, principal: Principal, name: string): [Failure, string] {
-  const failure = noModel(catalog, principal, name);
+export function refusalOf(configSnapshot: ConfigSnapshot, principal: Principal, name: string): [Failure, string] {
+  const failure = noModel(configSnapshot, principal, name);
   if (failure.code === "model_not_found") return [failure, whyNotFound(principal, name)];
   return [failure, `The model "${name}" has no price, and neither it nor the settings allow that to this key.`];
 }

@@ -1,6 +1,6 @@
 import type { Assets } from "#assets/index.ts";
 import type { BodyWork } from "#bodies/index.ts";
-import type { CallerMemory, Catalog, Failure, MemoryOwner, Principal, Secret } from "#core/index.ts";
+import type { CallerMemory, ConfigSnapshot, Failure, MemoryOwner, Principal, Secret } from "#core/index.ts";
 import type { CallerConnections } from "#http-server/index.ts";
 import type { AgentSettingsOf, AgentSignIn, Authenticator } from "#identity/index.ts";
 import type {
@@ -54,7 +54,7 @@ export interface ApiDependencies {
   readonly assets: Assets;
   /** Where callers reach this gateway, as configured; without a slash at its end. */
   readonly publicUrl: () => string | null;
-  readonly catalog: () => Catalog;
+  readonly configSnapshot: () => ConfigSnapshot;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly observer: Observer;

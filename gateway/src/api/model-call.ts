@@ -37,7 +37,7 @@ export function modelCall(options: ModelCallOptions): Endpoint {
     const known = authenticated(dependencies, exchange);
     const principal = known instanceof Promise ? await known : known;
     options.require?.(exchange);
-    const path = options.path?.(exchange, (name) => isCallable(dependencies.catalog(), principal, name)) ?? null;
+    const path = options.path?.(exchange, (name) => isCallable(dependencies.configSnapshot(), principal, name)) ?? null;
     exchange.patient();
     if (mayBeLarge(exchange.request)) {
       const refused = await refusedUnread(dependencies, exchange, protocol, principal);
@@ -66,7 +66,7 @@ export function modelCall(options: ModelCallOptions): Endpoint {
       }
       const { facts, body, marks } = read;
       if (options.unserved !== undefined) {
-        const models = callableModels(dependencies.catalog(), principal, facts.model);
+        const models = callableModels(dependencies.configSnapshot(), principal, facts.model);
         if (models.length > 0 && !serves(models, protocol)) return options.unserved(facts, exchange.requestId);
       }
       const query = options.forwardsQuery === true ? exchange.query : "";
@@ -131,7 +131,7 @@ export async function runCall(dependencies: ApiDependencies, exchange: Exchange,
   const { requestId } = exchange;
   const { protocol, principal, facts } = read;
   exchange.seen.model = facts.model;
-  const models = callableModels(dependencies.catalog(), principal, facts.model);
+  const models = callableModels(dependencies.configSnapshot(), principal, facts.model);
   const capture = captureOf(dependencies, exchange, {
     principal,
     endpoint: protocol.endpoint,
@@ -142,7 +142,7 @@ export async function runCall(dependencies: ApiDependencies, exchange: Exchange,
   const call = callOf(exchange, read, models, end.tell);
   const result =
     models.length === 0
-      ? dependencies.relay.refuse(call, ...refusalOf(dependencies.catalog(), principal, facts.model))
+      ? dependencies.relay.refuse(call, ...refusalOf(dependencies.configSnapshot(), principal, facts.model))
       : await dependencies.relay.run(call);
   if ("failure" in result) {
     exchange.seen.failure = result.failure;

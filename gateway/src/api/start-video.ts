@@ -80,8 +80,8 @@ async function readAsked(
   checkField(model ?? null, "model", videoTaskFields.model);
   if (typeof model !== "string") throw new Failure("internal_error", "A model that was checked is no text.");
   exchange.seen.model = model;
-  const models = callableModels(dependencies.catalog(), principal, model);
-  if (models.length === 0) throw noModel(dependencies.catalog(), principal, model);
+  const models = callableModels(dependencies.configSnapshot(), principal, model);
+  if (models.length === 0) throw noModel(dependencies.configSnapshot(), principal, model);
   const tags = readTags(request.headers, principal);
   const idempotencyKey = readIdempotencyKey(request.headers);
   const capture = captureOf(dependencies, exchange, { principal, endpoint: "video", body: sent, models });

@@ -37,7 +37,7 @@ export async function advice(dependencies: ApiDependencies, exchange: Exchange, 
   if (path.startsWith(providersPath)) return "";
   const principal = await principalOf(dependencies, exchange);
   if (principal === null) return "";
-  const { providers } = dependencies.catalog();
+  const { providers } = dependencies.configSnapshot();
   const places = principal.key.passThrough
     .filter((id) => mayPassThrough(principal, id) && providers.get(id)?.enabled === true)
     .filter((id) => dependencies.relay.passedDialect(id)?.id === dialect.id)

@@ -90,7 +90,7 @@ export class Assets implements AssetResolver {
     const account =
       asked.platform === "local"
         ? null
-        : chooseAccount(this.#dependencies.catalog(), asked.platform, asked.projectName, this.#dependencies);
+        : chooseAccount(this.#dependencies.configSnapshot(), asked.platform, asked.projectName, this.#dependencies);
     const texts = { ...asked, projectName: asked.projectName ?? account?.ownProject ?? "default" };
     const upstreamId = account === null ? null : await account.createGroup(texts, this.#end.signal);
     const now = this.#dependencies.clock.now();

@@ -1,4 +1,4 @@
-import type { Catalog } from "#core/index.ts";
+import type { ConfigSnapshot } from "#core/index.ts";
 import type { AssetStore, BlobStore, Chance, Clock, Ids, Observer, Transport } from "#ports/index.ts";
 import type { ProviderClient } from "#provider-client/index.ts";
 
@@ -9,7 +9,7 @@ export interface AssetsDependencies {
   readonly providerClient: ProviderClient;
   /** For the addresses that callers name. */
   readonly transport: Transport;
-  readonly catalog: () => Catalog;
+  readonly configSnapshot: () => ConfigSnapshot;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly chance: Chance;

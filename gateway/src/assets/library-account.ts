@@ -3,7 +3,7 @@ import {
   type AssetGroup,
   asFailure,
   bounds,
-  type Catalog,
+  type ConfigSnapshot,
   Failure,
   type PlatformId,
   type Provider,
@@ -173,12 +173,12 @@ export function libraryAccount(provider: Provider, dependencies: Dependencies): 
  * Failure invalid_request, with what the nearest one lacks, when there is none.
  */
 export function chooseAccount(
-  catalog: Catalog,
+  configSnapshot: ConfigSnapshot,
   platform: Exclude<PlatformId, "local">,
   projectName: string | null,
   dependencies: Dependencies,
 ): LibraryAccount {
-  const candidates = [...catalog.providers.values()]
+  const candidates = [...configSnapshot.providers.values()]
     .filter(({ enabled, kind }) => enabled && assetLibrary(kind)?.platform === platform)
     .sort((one, other) => rank(one, projectName) - rank(other, projectName) || (one.id < other.id ? -1 : 1));
   for (const provider of candidates) {

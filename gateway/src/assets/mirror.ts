@@ -80,7 +80,7 @@ export class Mirror {
   }
 
   accountOf(providerId: string | null): LibraryAccount | null {
-    const provider = providerId === null ? undefined : this.#dependencies.catalog().providers.get(providerId);
+    const provider = providerId === null ? undefined : this.#dependencies.configSnapshot().providers.get(providerId);
     return provider === undefined ? null : libraryAccount(provider, this.#dependencies);
   }
 

@@ -265,7 +265,7 @@ function written(name: string, content: string): string {
   return path;
 }
 
-test("prices of a newer catalogue are shown, and taken only with --yes; one that somebody set stays", async () => {
+test("prices of a newer price list are shown, and taken only with --yes; one that somebody set stays", async () => {
   const dataDir = join(folder, "catalogue");
   const config = join(folder, "catalogue.json");
   const deployments = [{ provider: "main" }];

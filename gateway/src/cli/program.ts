@@ -1,7 +1,6 @@
 import { Command } from "commander";
 import { addApply } from "./commands/apply.ts";
 import { addBackup } from "./commands/backup.ts";
-import { addCatalogueUpdate } from "./commands/catalogue-update.ts";
 import { addCheck } from "./commands/check.ts";
 import { addConnect } from "./commands/connect.ts";
 import { addDemo } from "./commands/demo.ts";
@@ -18,6 +17,7 @@ import { addLogin, addLogout, printToken } from "./commands/login.ts";
 import { addMasterKeys } from "./commands/master-key.ts";
 import { addMigrate } from "./commands/migrate.ts";
 import { addModelList } from "./commands/model-list.ts";
+import { addPriceListUpdate } from "./commands/price-list-update.ts";
 import { addProviderList } from "./commands/provider-list.ts";
 import { addProviderTest } from "./commands/provider-test.ts";
 import { addRestore } from "./commands/restore.ts";
@@ -100,8 +100,8 @@ export function createProgram(terminal: Terminal): Command {
   addProviderTest(provider, terminal);
   const model = program.command("model").description("list models");
   addModelList(model, terminal);
-  const catalogue = program.command("catalogue").description("keep prices current");
-  addCatalogueUpdate(catalogue, terminal);
+  const priceList = program.command("catalogue").description("keep prices current");
+  addPriceListUpdate(priceList, terminal);
   const ledger = program.command("ledger").description("verify and export the ledger");
   addLedgerVerify(ledger, terminal);
   addLedgerExport(ledger, terminal);

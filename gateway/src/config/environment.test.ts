@@ -37,7 +37,7 @@ test("an empty environment gives the documented defaults, frozen", () => {
     authorities: [],
     webhookPlaces: [],
     egress: null,
-    catalogue: null,
+    priceList: null,
     otlp: null,
     mail: null,
     bucket: null,
@@ -235,14 +235,14 @@ test("a mail server needs a sender, and its address may hold a password that is 
 test("where newer prices are looked for, and what is taken only from whom one knows", () => {
   const key = generateKeyPairSync("ed25519").publicKey.export({ type: "spki", format: "pem" }).toString();
   const from = "https://prices.example/data.json";
-  expect(readEnvironment({ SLUICE_CATALOGUE_FROM: from }).catalogue).toEqual({
+  expect(readEnvironment({ SLUICE_CATALOGUE_FROM: from }).priceList).toEqual({
     ...{ from, everyMs: 86_400_000, changes: "show", digest: null, publicKey: null },
   });
   const taking = { SLUICE_CATALOGUE_FROM: from, SLUICE_CATALOGUE_CHANGES: "take" };
   const bare = key.replaceAll(/-----.*-----|\n/g, "");
   for (const one of [key, bare]) {
-    const { catalogue } = readEnvironment({ ...taking, SLUICE_CATALOGUE_PUBLIC_KEY: one });
-    expect([catalogue?.changes, catalogue?.publicKey?.asymmetricKeyType]).toEqual(["take", "ed25519"]);
+    const { priceList } = readEnvironment({ ...taking, SLUICE_CATALOGUE_PUBLIC_KEY: one });
+    expect([priceList?.changes, priceList?.publicKey?.asymmetricKeyType]).toEqual(["take", "ed25519"]);
   }
   expect(problemsOf(taking)).toEqual([
     "SLUICE_CATALOGUE_CHANGES is take: that needs SLUICE_CATALOGUE_PUBLIC_KEY or SLUICE_CATALOGUE_DIGEST, so that nobody else's prices are taken",

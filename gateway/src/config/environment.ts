@@ -4,8 +4,8 @@ import { didYouMean } from "./closest-name.ts";
 import type { Variables } from "./expand-variables.ts";
 import { readOtlp } from "./otlp-settings.ts";
 import { readAuthorities } from "./read-authorities.ts";
-import { type CatalogueSource, readCatalogueSource } from "./read-catalogue.ts";
 import { readEgress, readWebhookPlaces } from "./read-egress.ts";
+import { type PriceListSource, readPriceListSource } from "./read-price-list-source.ts";
 import { readTls, type TlsFiles } from "./read-tls.ts";
 import { secretNames } from "./secret-names.ts";
 import { VariableReader } from "./variable-reader.ts";
@@ -58,7 +58,7 @@ export interface Environment {
   /** The proxies that calls to other machines leave by; null: none. */
   readonly egress: Egress | null;
   /** Where newer prices are looked for; null: nowhere. */
-  readonly catalogue: CatalogueSource | null;
+  readonly priceList: PriceListSource | null;
   /** The mail server for invitations and notices; null: none. */
   readonly mail: { readonly url: Secret; readonly from: string } | null;
   /** Where assets and copied results are kept; null: on the disk, in the data directory. */
@@ -159,7 +159,7 @@ export function readEnvironment(
     authorities: readAuthorities(reader),
     webhookPlaces: readWebhookPlaces(reader),
     egress: readEgress(reader),
-    catalogue: readCatalogueSource(reader),
+    priceList: readPriceListSource(reader),
     mail: readMail(reader),
     bucket: readBucket(reader),
     ledgerExportKeys: readLedgerExportKeys(reader),

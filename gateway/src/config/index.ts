@@ -20,7 +20,7 @@ export { isHost, isLoopbackHost } from "./listen-host.ts";
 export type { ConfigCheck } from "./load-config-file.ts";
 export { loadConfigFile } from "./load-config-file.ts";
 export { processVariables } from "./process-variables.ts";
-export type { CatalogueSource } from "./read-catalogue.ts";
+export type { PriceListSource } from "./read-price-list-source.ts";
 export type { TlsFiles } from "./read-tls.ts";
 export { secretNames } from "./secret-names.ts";
 export { redactedSource } from "./shown-source.ts";

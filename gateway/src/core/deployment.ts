@@ -53,7 +53,7 @@ export interface Deployment {
   readonly priority: number;
   readonly weight: number;
   readonly enabled: boolean;
-  /** Tokens of input and output together: as its model's configuration says, else as the catalogue does. null: not known. */
+  /** Tokens of input and output together: as its model's configuration says, else as the price list does. null: not known. */
   readonly contextWindow: number | null;
   /** Of a video model: what it takes, over what its kind knows. */
   readonly capabilities?: Partial<VideoCapabilities>;

@@ -77,7 +77,7 @@ interface Known {
 
 export const noWrites = (): CacheWrites => "none";
 
-/** By version object: a new catalog brings new ones. */
+/** By version object: a new config snapshot brings new ones. */
 const cache = new WeakMap<PriceVersion, Known>();
 
 function isAskedFor({ tier, geo, speed }: PriceVariant): boolean {

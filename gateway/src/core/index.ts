@@ -1,6 +1,6 @@
 /**
  * core: the words of the gateway as pure values. No side effects, imports nothing of ours.
- * Turn and answer, usage, money and price, failure, principal, deployment and model, ledger entry, catalog, and the bounds that several modules share.
+ * Turn and answer, usage, money and price, failure, principal, deployment and model, ledger entry, config snapshot, and the bounds that several modules share.
  */
 export * from "./actor.ts";
 export * from "./address-key.ts";
@@ -13,8 +13,8 @@ export * from "./bounds.ts";
 export * from "./call-signal.ts";
 export * from "./caller-memory.ts";
 export * from "./canonical-json.ts";
-export * from "./catalog.ts";
 export * from "./check-fields.ts";
+export * from "./config-snapshot.ts";
 export * from "./declared-token.ts";
 export * from "./deployment.ts";
 export * from "./dialect.ts";

@@ -1,4 +1,4 @@
-/** Makes the value of each object once, and keeps it as long as the object lives. A new catalog brings new objects. */
+/** Makes the value of each object once, and keeps it as long as the object lives. A new config snapshot brings new objects. */
 export function oncePerObject<Key extends WeakKey, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const known = new WeakMap<Key, Value>();
   return (key) => {

@@ -43,7 +43,7 @@ export interface PriceVersion {
   readonly table: PriceTable;
   readonly variants?: readonly PriceVariant[];
   readonly effectiveFrom: number;
-  /** It was taken from the catalogue of prices; left out: somebody set it. */
+  /** It was taken from the price list; left out: somebody set it. */
   readonly origin?: "catalogue";
 }
 

@@ -2,27 +2,27 @@ import type { ApiKey } from "#core/index.ts";
 import type { ControlStore } from "#ports/index.ts";
 import { type CallerKeyRow, callerKeys, type Database, keyByOldSecret, keyOf } from "#storage/tables.ts";
 import { isPersonDigest, personKey } from "./agents/agent-persons.ts";
-import { readCatalog } from "./catalog-reader.ts";
 import { applyConfig, planConfig } from "./config-file/apply-config.ts";
 import { exportConfig } from "./config-file/config-export.ts";
 import { seedConfig } from "./config-file/seed-config.ts";
+import { readConfigSnapshot } from "./config-snapshot-reader.ts";
 import type { ControlOptions } from "./control-options.ts";
 import { endingTokens, limitedKeys } from "./keys/limited-keys.ts";
-import { catalogStore } from "./providers/catalog-store.ts";
+import { configStore } from "./providers/config-store.ts";
 import { tenantStore } from "./workspaces/tenant-store.ts";
 
 /** Who may call what, and where it goes. Every write leaves its audit rows and its changes in the same transaction. */
 export function createControlStore(options: ControlOptions): ControlStore {
   const { database, vault } = options;
   return {
-    ...catalogStore(options),
+    ...configStore(options),
     ...tenantStore(options),
     find: keyFinder(database),
     keyById: async (id) => {
       const row = await callerKeys(database.reading).where("api_keys.id", "=", id).executeTakeFirst();
       return row === undefined ? null : keyOf(row);
     },
-    catalog: () => readCatalog(database, vault, options.clock.now()),
+    configSnapshot: () => readConfigSnapshot(database, vault, options.clock.now()),
     apply: (config, actor, applying) => applyConfig(options, config, actor, applying),
     plan: (config, actor) => planConfig(options, config, actor),
     seed: (config, actor) => seedConfig(options, config, actor),

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import {
   type ApiKey,
   bounds,
-  type Catalog,
+  type ConfigSnapshot,
   Failure,
   type Group,
   type LimitScope,
@@ -10,7 +10,7 @@ import {
 } from "#core/index.ts";
 import type { KeyStore, Vault } from "#ports/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
-import { quietCatalog } from "../../test/quiet-catalog.ts";
+import { quietConfigSnapshot } from "../../test/quiet-config-snapshot.ts";
 import { Authenticator } from "./authenticator.ts";
 
 const scope = (kind: LimitScope["kind"]): LimitScope => ({ kind, id: kind, label: kind, limits: {}, budget: null });
@@ -80,19 +80,19 @@ class KeysInMemory implements KeyStore {
   }
 }
 
-function gateway(overrides: Partial<ApiKey> = {}, catalog: Partial<Catalog> = {}) {
+function gateway(overrides: Partial<ApiKey> = {}, configSnapshot: Partial<ConfigSnapshot> = {}) {
   const keyStore = new KeysInMemory();
   keyStore.keys.set("digest of secret", { ...key, ...overrides });
   const clock = new FakeClock(1_000_000);
-  const current: Catalog = {
-    ...quietCatalog({ workspaces: new Map([[workspace.id, workspace]]), groups: new Map([[group.id, group]]) }),
-    ...catalog,
+  const current: ConfigSnapshot = {
+    ...quietConfigSnapshot({ workspaces: new Map([[workspace.id, workspace]]), groups: new Map([[group.id, group]]) }),
+    ...configSnapshot,
   };
   /** When the feed of changes was read to its end. */
   const feed = { currentAtMs: 0 };
   const authenticator = new Authenticator({
     ...{ vault, keyStore, clock },
-    catalog: () => current,
+    configSnapshot: () => current,
     changesKnownAtMs: () => feed.currentAtMs,
   });
   return { keyStore, clock, feed, authenticator };
@@ -167,7 +167,7 @@ describe("a known key", () => {
   const away = new Failure("storage_unavailable", "The database is away.");
   const letIn = async ({ authenticator }: ReturnType<typeof gateway>) =>
     await refusalOf(() => authenticator.authenticate(bearer("secret"), address));
-  const staleMaxMs = quietCatalog().settings.keysStaleMaxMs;
+  const staleMaxMs = quietConfigSnapshot().settings.keysStaleMaxMs;
 
   test("is read once an hour while the feed of changes says that nothing has changed", async () => {
     const { authenticator, keyStore, clock, feed } = gateway();

@@ -1,7 +1,7 @@
 import {
   type ApiKey,
   BoundedMap,
-  type Catalog,
+  type ConfigSnapshot,
   Failure,
   type HeaderReader,
   type Principal,
@@ -19,14 +19,14 @@ import { KeyCache } from "./key-cache.ts";
 export interface AuthenticatorOptions {
   readonly vault: Vault;
   readonly keyStore: KeyStore;
-  readonly catalog: () => Catalog;
+  readonly configSnapshot: () => ConfigSnapshot;
   readonly clock: Clock;
   /** Monotonic milliseconds: every change before then was told to `changed`. */
   readonly changesKnownAtMs: () => number;
 }
 
 interface CachedPrincipal {
-  readonly catalog: Catalog;
+  readonly configSnapshot: ConfigSnapshot;
   readonly principal: Principal;
 }
 
@@ -39,7 +39,7 @@ const digestsMax = 1_000;
  */
 export class Authenticator {
   readonly #vault: Vault;
-  readonly #catalog: () => Catalog;
+  readonly #configSnapshot: () => ConfigSnapshot;
   readonly #clock: Clock;
   readonly #tokens: AccessTokens;
   readonly #cache: KeyCache;
@@ -50,14 +50,14 @@ export class Authenticator {
 
   constructor(options: AuthenticatorOptions) {
     this.#vault = options.vault;
-    this.#catalog = options.catalog;
+    this.#configSnapshot = options.configSnapshot;
     this.#clock = options.clock;
     this.#tokens = new AccessTokens(options.vault, options.clock);
     this.#cache = new KeyCache({
       store: options.keyStore,
       clock: options.clock,
       currentAtMs: options.changesKnownAtMs,
-      staleMaxMs: () => options.catalog().settings.keysStaleMaxMs,
+      staleMaxMs: () => options.configSnapshot().settings.keysStaleMaxMs,
     });
   }
 
@@ -138,13 +138,13 @@ export class Authenticator {
     }
   }
 
-  /** The principal of a key under the catalog in force, made once per snapshot. */
+  /** The principal of a key under the config snapshot in force, made once per snapshot. */
   #principal(key: ApiKey): Principal {
-    const catalog = this.#catalog();
+    const configSnapshot = this.#configSnapshot();
     const cached = this.#principals.get(key);
-    if (cached !== undefined && cached.catalog === catalog) return cached.principal;
-    const workspace = catalog.workspaces.get(key.workspaceId);
-    const group = catalog.groups.get(key.groupId);
+    if (cached !== undefined && cached.configSnapshot === configSnapshot) return cached.principal;
+    const workspace = configSnapshot.workspaces.get(key.workspaceId);
+    const group = configSnapshot.groups.get(key.groupId);
     if (workspace === undefined || group === undefined) throw unknownKey();
     if (!workspace.enabled) throw new Failure("forbidden", "The workspace of this API key is disabled.");
     const principal: Principal = Object.freeze({
@@ -154,7 +154,7 @@ export class Authenticator {
       person: personOf(key),
       scopes: scopesOf(workspace, group, key),
     });
-    this.#principals.set(key, { catalog, principal });
+    this.#principals.set(key, { configSnapshot, principal });
     return principal;
   }
 }

@@ -1,6 +1,13 @@
 import type { ConsoleKey } from "@sluice/contract/console";
 import type { AccessReason } from "@sluice/contract/words";
-import { type Catalog, type Group, isBlocked, type Model, type ModelPatterns, type Workspace } from "#core/index.ts";
+import {
+  type ConfigSnapshot,
+  type Group,
+  isBlocked,
+  type Model,
+  type ModelPatterns,
+  type Workspace,
+} from "#core/index.ts";
 import { matches } from "./model-grant.ts";
 
 /** A key where it stands, as effective access is asked of it. */
@@ -18,13 +25,17 @@ export interface KeyUsage {
  * Whether a key may call a model, by the rules its calls go by; else the first thing that says no, widest first. A model
  * without a deployment of its own is still served by a fallback that the key may call.
  */
-export function accessReason(key: KeyUsage, model: Model, catalog: Pick<Catalog, "models">): AccessReason {
+export function accessReason(
+  key: KeyUsage,
+  model: Model,
+  configSnapshot: Pick<ConfigSnapshot, "models">,
+): AccessReason {
   if (!key.workspace.enabled) return "workspace_disabled";
   const refused = refusedBy(key, model.name);
   if (refused !== null) return refused;
   if (key.state !== "active") return stateReasons[key.state];
   if (isBlocked(model, key.scopes)) return "model_not_priced";
-  return isServed(key, model, catalog) ? "yes" : "no_deployment";
+  return isServed(key, model, configSnapshot) ? "yes" : "no_deployment";
 }
 
 /** Whether the patterns of all three let the model through, whatever state the key is in. */
@@ -50,10 +61,10 @@ function refusedBy(key: KeyUsage, model: string): "workspace_models" | "group_mo
   return key.models === null || matches(key.models, model) ? null : "key_models";
 }
 
-function isServed(key: KeyUsage, model: Model, catalog: Pick<Catalog, "models">): boolean {
+function isServed(key: KeyUsage, model: Model, configSnapshot: Pick<ConfigSnapshot, "models">): boolean {
   if (deploymentsReady(model) > 0) return true;
   return model.fallbacks.some((name) => {
-    const fallback = catalog.models.get(name);
+    const fallback = configSnapshot.models.get(name);
     return (
       fallback !== undefined &&
       !isBlocked(fallback, key.scopes) &&

@@ -31,7 +31,7 @@ interface ReadyList {
   readonly withStars: readonly (readonly string[])[];
 }
 
-/** By their list, which is frozen in the catalog and lives as long as its snapshot. */
+/** By their list, which is frozen in the config snapshot and lives as long as its snapshot. */
 const ready = new WeakMap<ModelPatterns, ReadyList>();
 const stars = /\*+/;
 

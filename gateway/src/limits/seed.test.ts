@@ -17,7 +17,7 @@ async function restarted(rows: readonly RecentRow[]) {
     group: { limits: { rpm: 10 } },
     key: { limits: { tpm: 1_000 } },
   });
-  const catalog = {
+  const configSnapshot = {
     workspaces: new Map<string, Workspace>([[workspace.id, workspace]]),
     groups: new Map<string, Group>([[group.id, group]]),
   };
@@ -25,7 +25,7 @@ async function restarted(rows: readonly RecentRow[]) {
     recent: async (sinceMs: number, untilMs: number) =>
       rows.map((row) => ({ ...row, at: clock.now() + row.at })).filter(({ at }) => at >= sinceMs && at <= untilMs),
   };
-  await seedRates({ counter, ledgerStore, clock, catalog });
+  await seedRates({ counter, ledgerStore, clock, configSnapshot });
   const admission = new Admission({ counter, clock });
   const limitUsages = await admission.limitUsages(scopes);
   return { used: limitUsages.map(({ name, used }) => [name, used]), size: counter.size };
@@ -61,8 +61,8 @@ test("after a restart the rates of a person stand at what all their keys did", a
     { ...of("key_2"), requests: 3, tokens: 70 },
     { ...ids, keyId: "key_3", at: clock.now() - 5_000, requests: 50, tokens: 900 },
   ];
-  const catalog = { workspaces: new Map(), groups: new Map() };
-  await seedRates({ counter, ledgerStore: { recent: async () => rows }, clock, catalog });
+  const configSnapshot = { workspaces: new Map(), groups: new Map() };
+  await seedRates({ counter, ledgerStore: { recent: async () => rows }, clock, configSnapshot });
   const limitUsages = await new Admission({ counter, clock }).limitUsages(principal.scopes);
   expect(limitUsages.map(({ scope, name, used }) => [scope, name, used])).toEqual([
     ["person", "rpm", 5],

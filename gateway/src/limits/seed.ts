@@ -1,4 +1,4 @@
-import type { Catalog, LimitScope, NanoUsd, Principal } from "#core/index.ts";
+import type { ConfigSnapshot, LimitScope, NanoUsd, Principal } from "#core/index.ts";
 import type { Claim, Clock, Counter, LedgerStore } from "#ports/index.ts";
 import { budgetRules } from "./budget.ts";
 import { claimKey } from "./limit-rule.ts";
@@ -9,17 +9,17 @@ export interface SeedOptions {
   readonly counter: Pick<Counter, "seed">;
   readonly ledgerStore: Pick<LedgerStore, "recent">;
   readonly clock: Clock;
-  readonly catalog: Pick<Catalog, "workspaces" | "groups">;
+  readonly configSnapshot: Pick<ConfigSnapshot, "workspaces" | "groups">;
 }
 
 /**
  * After a restart: what was requested in the last minute, so that it counts once and where it belongs. Windows are made only
- * where a limit stands; which keys and people have one is not in the catalog, so each of that minute gets its own, and what nobody
+ * where a limit stands; which keys and people have one is not in the config snapshot, so each of that minute gets its own, and what nobody
  * asks for is forgotten a minute later. What bears a later time than now (the clock was set back) is not of the last minute.
  */
 export async function seedRates(options: SeedOptions): Promise<void> {
   const { counter, ledgerStore, clock } = options;
-  const { workspaces, groups } = options.catalog;
+  const { workspaces, groups } = options.configSnapshot;
   const now = clock.now();
   for (const row of await ledgerStore.recent(now - rateWindowMs, now + skewMs)) {
     for (const [kind, id] of scopesOfCall(row)) {

@@ -37,7 +37,7 @@ export async function announcement(dependencies: AnnouncementOptions): Promise<s
       key = shows ? { shown: secret } : { file: secrets.keepKey(secret.reveal()) };
     }),
   );
-  if (keySecret !== null) await gateway.catalog.refresh();
+  if (keySecret !== null) await gateway.configSnapshot.refresh();
   else key = await keptKey(control, secrets);
   const url = environment.publicUrl ?? shownOrigin(environment, environment.host, gateway.server.port);
   const { admin } = environment;
@@ -52,7 +52,7 @@ export async function announcement(dependencies: AnnouncementOptions): Promise<s
     firstKey: key,
     found: dependencies.found,
     unused: dependencies.unused,
-    catalog: gateway.catalog.current,
+    configSnapshot: gateway.configSnapshot.current,
     dataDir: environment.dataDir,
     upgrade: control.upgrade,
     configFile: environment.configFile,

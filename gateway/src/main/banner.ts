@@ -1,4 +1,4 @@
-import { type Catalog, type Secret, shortRevision } from "#core/index.ts";
+import { type ConfigSnapshot, type Secret, shortRevision } from "#core/index.ts";
 import { isBuilt } from "#system/index.ts";
 
 /** A secret of the first start: itself, where a person at a terminal reads it, else the file that it is in. */
@@ -16,7 +16,7 @@ export interface BannerFacts {
   readonly found: readonly string[];
   /** Variables with provider keys that were not taken. */
   readonly unused: readonly string[];
-  readonly catalog: Catalog;
+  readonly configSnapshot: ConfigSnapshot;
   readonly dataDir: string;
   readonly configFile: string | null;
   /** Why the config file was refused; what was applied before is in force. */
@@ -28,8 +28,8 @@ export interface BannerFacts {
 
 /** What a person needs to see at the start: where the console is, a call that works, and what was found. */
 export function banner(facts: BannerFacts): string {
-  const models = [...facts.catalog.models.keys()];
-  const providers = [...facts.catalog.providers.values()].map((provider) => provider.id);
+  const models = [...facts.configSnapshot.models.keys()];
+  const providers = [...facts.configSnapshot.providers.values()].map((provider) => provider.id);
   const model = models[0] ?? "<model>";
   const lines = [
     "",
@@ -83,8 +83,8 @@ export function bannerLine(facts: BannerFacts, now: number): string {
     data: facts.dataDir,
     config: facts.configFile ?? undefined,
     config_refused: facts.refused ?? undefined,
-    providers: [...facts.catalog.providers.keys()],
-    models: [...facts.catalog.models.keys()].slice(0, modelsMax),
+    providers: [...facts.configSnapshot.providers.keys()],
+    models: [...facts.configSnapshot.models.keys()].slice(0, modelsMax),
     found: facts.found,
     not_used: facts.unused,
     upgraded_from_copy: facts.upgrade.copy ?? undefined,

@@ -11,8 +11,8 @@ import { type ProviderClient, ProviderProbe } from "#provider-client/index.ts";
 import type { Router } from "#routing/index.ts";
 import { createNoticeStore } from "#storage/index.ts";
 import type { Metrics } from "#telemetry/index.ts";
-import type { CatalogHolder } from "./catalog-holder.ts";
 import type { ConfigFile } from "./config-facts.ts";
+import type { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
 import type { Control } from "./control.ts";
 import { ledgerExportFacts } from "./ledger-export.ts";
 import { consoleUrl } from "./listeners.ts";
@@ -24,7 +24,7 @@ import { webhookSecretOf, webhookSecretsOf } from "./webhook-secret.ts";
 export interface ConsoleDependencies {
   readonly environment: Environment;
   readonly control: Control;
-  readonly catalog: CatalogHolder;
+  readonly configSnapshot: ConfigSnapshotHolder;
   readonly router: Router;
   readonly admission: Admission;
   readonly transport: Transport;
@@ -55,7 +55,7 @@ export function openConsole(dependencies: ConsoleDependencies): {
   readonly notices: NoticeWatch;
   readonly agentSignIn: AgentSignIn;
 } {
-  const { environment, control, transport, catalog } = dependencies;
+  const { environment, control, transport, configSnapshot } = dependencies;
   const { clock, vault, controlStore } = control;
   const { mail } = environment;
   const mailer = mail === null ? null : createMailer(mail);
@@ -67,7 +67,7 @@ export function openConsole(dependencies: ConsoleDependencies): {
     clock,
     webhookSecrets: (workspaceId) => webhookSecretsOf(vault, workspaceId, clock.now()),
   });
-  const current = () => catalog.current;
+  const current = () => configSnapshot.current;
   const { admission, observer } = dependencies;
   const recheck = new IssuerRecheck({ rights: control.rights, signIn: dependencies.signIn, clock, observer });
   dependencies.metrics.counts({
@@ -83,7 +83,7 @@ export function openConsole(dependencies: ConsoleDependencies): {
       ...control,
       ...dependencies,
       ...dependencies.media,
-      catalog: current,
+      configSnapshot: current,
       publicUrl: consoleUrl(environment),
       mailer,
       mailFrom: mail?.from ?? null,
@@ -106,7 +106,7 @@ export function openConsole(dependencies: ConsoleDependencies): {
       admission,
       controlStore,
       people: control.people,
-      catalog: current,
+      configSnapshot: current,
       clock,
       observer,
       leadership: dependencies.leadership,

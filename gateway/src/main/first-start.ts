@@ -4,7 +4,7 @@ import type { Environment } from "#config/index.ts";
 import { Secret } from "#core/index.ts";
 import { keySecretBytes, makeKeySecret } from "#identity/index.ts";
 import type { ControlStore, StoredWorkspace } from "#ports/index.ts";
-import { catalogueData, type ProviderKind, priceSource, providerKind } from "#providers/index.ts";
+import { type ProviderKind, priceListData, priceSource, providerKind } from "#providers/index.ts";
 
 /** Who makes the installation's own first objects, in the audit log. */
 export const firstStartActor = "first start";
@@ -29,7 +29,7 @@ export async function starterProviders(
   now: number,
 ): Promise<StarterProviders> {
   const { config, found } = starterConfig(environment);
-  const before = await store.catalog();
+  const before = await store.configSnapshot();
   if (before.providers.size === 0 || found.length > 0) {
     const made = await store.seed(config, auditSource.actor);
     if (made.length > 0) {
@@ -95,9 +95,9 @@ function starterConfig(environment: Environment): { readonly config: ConfigFile;
   return { config: { providers, models }, found };
 }
 
-/** As from the catalogue, so that they follow it. */
+/** As from the price list, so that they follow it. */
 async function takeStarterPrices({ providerKeys }: Environment, store: ControlStore, now: number): Promise<void> {
-  const source = priceSource((await catalogueData(null)).data, now);
+  const source = priceSource((await priceListData(null)).data, now);
   const prices = providerKeys.flatMap(({ kind }) =>
     (providerKind(kind)?.starterModels ?? []).flatMap(({ name }) => {
       const price = source.price(kind, name);

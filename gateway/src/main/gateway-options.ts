@@ -4,8 +4,8 @@ import type { Setup } from "#identity/index.ts";
 import type { ExplainStore, Journal, Observer } from "#ports/index.ts";
 import type { ExplainWriter, JournalDirectory, KeptExplainer, openReports, startDrain } from "#storage/index.ts";
 import type { WorkerLink } from "#workers/index.ts";
-import type { CatalogHolder } from "./catalog-holder.ts";
 import type { Certificate } from "./certificate.ts";
+import type { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
 import type { Control } from "./control.ts";
 import type { Processes } from "./processes.ts";
 
@@ -16,7 +16,7 @@ export interface Gateway {
   readonly consolePort: number;
   readonly observer: Observer;
   readonly setup: Setup;
-  readonly catalog: CatalogHolder;
+  readonly configSnapshot: ConfigSnapshotHolder;
   readonly journal: Journal;
   readonly explainer: KeptExplainer;
   readonly explain: ExplainStore;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createAdmin, RequestTail } from "#admin/index.ts";
 import { type ApiDependencies, AskRate, createAsKey } from "#api/index.ts";
-import { bounds, type Catalog, Failure } from "#core/index.ts";
+import { bounds, type ConfigSnapshot, Failure } from "#core/index.ts";
 import { Authenticator, agentSettingsBy, createSetup, makeFirstAdministrator } from "#identity/index.ts";
 import { createRecorder } from "#ledger/index.ts";
 import { Admission, callCounter } from "#limits/index.ts";
@@ -21,8 +21,8 @@ import { createMetrics, createObserver, guardedObserver } from "#telemetry/index
 import { createTransport } from "#upstream/index.ts";
 import { openBodyWork } from "./body-work.ts";
 import { adoptedToldTo, entriesToldTo } from "./booked.ts";
-import { CatalogHolder } from "./catalog-holder.ts";
 import { ConfigFile } from "./config-facts.ts";
+import { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
 import { openConsole } from "./console.ts";
 import { openDemoUpstream } from "./demo-upstream.ts";
 import { depart } from "./departure.ts";
@@ -56,7 +56,7 @@ import { workspaceLabels } from "./workspace-labels.ts";
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { environment, control } = options;
   const { clock, ids, controlStore, ledgerStore, objectStore, people, vault } = control;
-  let inForce = (): Catalog | null => null;
+  let inForce = (): ConfigSnapshot | null => null;
   const metrics = createMetrics(
     options,
     workspaceLabels(environment.metricsWorkspaces, () => inForce()),
@@ -70,7 +70,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...networkOf(environment),
     inProcess: new Map([["simulator", demo.fetch]]),
   });
-  const telemetry = await openTelemetry({ ...options, transport, metrics, catalog: () => inForce() });
+  const telemetry = await openTelemetry({ ...options, transport, metrics, configSnapshot: () => inForce() });
   const tracing = telemetry?.traces == null ? {} : { tracing: telemetry.traces };
   const told = createObserver({
     level: environment.logLevel,
@@ -86,7 +86,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     options.variables ?? {},
     options.configRefused !== true,
   );
-  const tail = new RequestTail({ clock, controlStore, catalog: () => catalog.current });
+  const tail = new RequestTail({ clock, controlStore, configSnapshot: () => configSnapshot.current });
   const observer = guardedObserver(tail.before(guardedObserver(configFile.before(guardedObserver(told)))));
   telemetry?.tellTo(observer);
   const agentTelemetry = await openAgentTelemetry({ ...options, transport, metrics, observer });
@@ -104,11 +104,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   tail.share({ broadcast, instanceId: control.instanceId });
   const { database, place } = control;
   const databaseWatch = await watchDatabase({ place, database, clock, observer });
-  const readCatalog = async (): Promise<Catalog> => {
+  const readConfigSnapshot = async (): Promise<ConfigSnapshot> => {
     await vault.refresh();
-    return await withContextWindows(await controlStore.catalog(), controlStore.storedCatalogue);
+    return await withContextWindows(await controlStore.configSnapshot(), controlStore.storedPriceList);
   };
-  const first = await readCatalog();
+  const first = await readConfigSnapshot();
   const { directory, onFatal } = options;
   const durability = first.settings.ledgerDurability;
   const rest = letGoAtRest({
@@ -130,15 +130,15 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { journal, recovered } = opening;
   processes.tellLag(() => journal.lag);
 
-  const catalog = new CatalogHolder(
+  const configSnapshot = new ConfigSnapshotHolder(
     {
-      ...{ controlStore: { catalog: readCatalog }, clock, observer },
+      ...{ controlStore: { configSnapshot: readConfigSnapshot }, clock, observer },
       alsoRead: () => useOidc({ signIn, controlStore, rights: control.rights, observer }),
     },
     first,
   );
-  inForce = () => catalog.current;
-  const counting = await openCounter({ environment, control, catalog, journal, observer, metrics });
+  inForce = () => configSnapshot.current;
+  const counting = await openCounter({ environment, control, configSnapshot, journal, observer, metrics });
   const reports = await (options.openReports ?? openReports)({ place, clock, observer });
   // What money is counted by: a clock that is set by mistake opens no new month.
   const steady = steadyClock(clock, observer);
@@ -149,17 +149,17 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const router = openRouter({ providerClient, clock, observer });
   const recorder = createRecorder({ journal, clock: steady, ids, observer: booked });
   const explainer = openExplainer({
-    ...{ control, catalog, observer, metrics, writer: options.explainWriter },
+    ...{ control, configSnapshot, observer, metrics, writer: options.explainWriter },
     content: telemetry?.content ?? null,
   });
   const explain = createExplainStore(control.database, clock);
   const { bodies, offload } = openBodyWork({ clock, ids, observer });
   const { memory, spoolBytes, connections } = openCallerMemory(environment, clock);
   const relay = new Relay({
-    sharesAccount: sharedAccounts(() => catalog.current),
+    sharesAccount: sharedAccounts(() => configSnapshot.current),
     sharesLedger: database.flavour.name === "postgres",
     bodies,
-    catalog: () => catalog.current,
+    configSnapshot: () => configSnapshot.current,
     router,
     admission,
     recorder,
@@ -173,25 +173,27 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const authenticator = new Authenticator({
     ...{ vault, clock },
     keyStore: controlStore,
-    catalog: () => catalog.current,
+    configSnapshot: () => configSnapshot.current,
     changesKnownAtMs: () => feed.currentAtMs,
   });
   const stopFeed = feed.subscribe((change) => {
     authenticator.changed(change);
     reports.forget();
-    if (change.kind === "catalog") void catalog.refresh().then(prepareDemo);
+    if (change.kind === "config") void configSnapshot.refresh().then(prepareDemo);
   });
   const prepareDemo = (): void => {
-    const wanted = [...catalog.current.providers.values()].some(({ kind, enabled }) => kind === "demo" && enabled);
+    const wanted = [...configSnapshot.current.providers.values()].some(
+      ({ kind, enabled }) => kind === "demo" && enabled,
+    );
     if (wanted) void demo.prepare();
   };
   const changesSeen = async (): Promise<void> => {
     await feed.catchUp();
-    await catalog.settled();
+    await configSnapshot.settled();
   };
   // What changed between the first reading and the subscription is in this second one, once the feed knows where it begins.
   await feed.catchUp();
-  await catalog.refresh();
+  await configSnapshot.refresh();
   const setup = await createSetup({
     ...{ signIn, people, ...sharedSetup(control, processes) },
     randomToken: options.randomToken,
@@ -202,7 +204,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const media = openMedia({
     environment,
     control,
-    catalog,
+    configSnapshot,
     router,
     admission,
     recorder,
@@ -222,7 +224,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { console, notices, agentSignIn } = openConsole({
     environment,
     control,
-    catalog,
+    configSnapshot,
     router,
     admission,
     transport,
@@ -253,14 +255,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     publicUrl: consoleUrl(environment),
     callsUrl,
     randomToken: options.randomToken,
-    demo: () => [...catalog.current.providers.values()].every((provider) => provider.kind === "demo"),
+    demo: () => [...configSnapshot.current.providers.values()].every((provider) => provider.kind === "demo"),
     console,
   });
   const usageAsks = new AskRate(clock);
   let leaving = false;
   let departing = false;
   let draining = false;
-  const watched = { journal, databaseWatch, configFile, catalog, clock };
+  const watched = { journal, databaseWatch, configFile, configSnapshot, clock };
   const apiDependencies: ApiDependencies = {
     authenticator,
     agentSignIn,
@@ -270,7 +272,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     videos: media.videos,
     assets: media.assets,
     publicUrl: callsUrl,
-    catalog: () => catalog.current,
+    configSnapshot: () => configSnapshot.current,
     clock,
     ids,
     ...{ observer, explainer, ...tracing },
@@ -309,7 +311,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await ending.step("videos and assets", () => media.stop(), bounds.endStepMsMax);
     await ending.step("notices", () => notices.stop());
     stopFeed();
-    catalog.close();
+    configSnapshot.close();
     stopLoopWatch();
     rest.close();
     await ending.step("journals of other processes", () => opening.stopAdoption());
@@ -336,7 +338,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   opened = listeners;
   // A start that fails prints why, and nothing else.
   stopUpkeep = startUpkeep({
-    ...{ environment, control, ledgerStore, catalog, explainer, transport, leadership, metrics, observer },
+    ...{ environment, control, ledgerStore, configSnapshot, explainer, transport, leadership, metrics, observer },
     clock: steady,
   });
   prepareDemo();
@@ -353,7 +355,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     listeners.leave();
     // A live view has no end of its own that the drain could wait for.
     tail.close();
-    const { drainTimeoutMs } = catalog.current.settings;
+    const { drainTimeoutMs } = configSnapshot.current.settings;
     await settleDown(() => hurried.aborted || listeners.pending() === 0, drainTimeoutMs, clock);
     if (listeners.pending() > 0) {
       observer.log("warn", "Calls under way are ended.", { pending: listeners.pending(), hurried: hurried.aborted });
@@ -375,7 +377,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     leavePlace: async (signal) => {
       departing = true;
       tail.close();
-      await depart({ listeners, clock, observer, timeoutMs: catalog.current.settings.drainTimeoutMs, signal });
+      await depart({ listeners, clock, observer, timeoutMs: configSnapshot.current.settings.drainTimeoutMs, signal });
     },
     lastReport: () => metrics.report(),
     renewCertificate: async (next) => {
@@ -386,7 +388,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     consolePort: listeners.console.port,
     observer,
     setup,
-    catalog,
+    configSnapshot,
     journal,
     ...{ explainer, explain, recovered },
     outstanding: () => admission.outstanding,

@@ -14,7 +14,7 @@ import type {
 } from "#ports/index.ts";
 import { createExportedHours, createLedgerReader } from "#storage/index.ts";
 import type { Metrics } from "#telemetry/index.ts";
-import type { CatalogHolder } from "./catalog-holder.ts";
+import type { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
 import type { Control } from "./control.ts";
 import { openLedgerObjects } from "./open-ledger-objects.ts";
 
@@ -193,7 +193,7 @@ const dayMs = 24 * hourMs;
 interface Parts {
   readonly environment: Environment;
   readonly control: Pick<Control, "database" | "place">;
-  readonly catalog: Pick<CatalogHolder, "current">;
+  readonly configSnapshot: Pick<ConfigSnapshotHolder, "current">;
   readonly transport: Transport;
   readonly leadership: Pick<Leadership, "once">;
   readonly metrics: Pick<Metrics, "counts" | "gauges">;
@@ -219,11 +219,11 @@ export function ledgerExportFacts(
 
 /** Begins to copy, where the settings say so. Returns its end. */
 export function startLedgerExport(parts: Parts): () => Promise<void> {
-  const { environment, control, catalog, metrics, clock } = parts;
+  const { environment, control, configSnapshot, metrics, clock } = parts;
   const exported = new LedgerExport({
     ...parts,
-    place: () => catalog.current.settings.ledgerExport,
-    retentionDays: () => catalog.current.settings.ledgerRetentionDays,
+    place: () => configSnapshot.current.settings.ledgerExport,
+    retentionDays: () => configSnapshot.current.settings.ledgerRetentionDays,
     storeOf: (place) => openLedgerObjects(place, environment, parts),
     hours: createExportedHours(control.database),
     reader: createLedgerReader(control.place, clock),

@@ -10,7 +10,7 @@ import type { Router } from "#routing/index.ts";
 import { createAssetStore, createTaskStore } from "#storage/index.ts";
 import { systemChance } from "#system/index.ts";
 import { VideoTasks } from "#tasks/index.ts";
-import type { CatalogHolder } from "./catalog-holder.ts";
+import type { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
 import type { Control } from "./control.ts";
 import { holderOf } from "./holder.ts";
 import { openBlobs } from "./open-blobs.ts";
@@ -19,7 +19,7 @@ import { webhookSecretsOf } from "./webhook-secret.ts";
 export interface MediaOptions {
   readonly environment: Environment;
   readonly control: Control;
-  readonly catalog: CatalogHolder;
+  readonly configSnapshot: ConfigSnapshotHolder;
   readonly router: Router;
   readonly admission: Admission;
   readonly recorder: Recorder;
@@ -44,7 +44,7 @@ export interface Media {
 }
 
 export function openMedia(options: MediaOptions): Media {
-  const { environment, control, catalog, transport, providerClient, observer } = options;
+  const { environment, control, configSnapshot, transport, providerClient, observer } = options;
   const { clock, ids, vault } = control;
   const { publicUrl } = environment;
   const blobs = openBlobs(environment, { clock, transport, spool: options.spool });
@@ -52,7 +52,7 @@ export function openMedia(options: MediaOptions): Media {
     blobs,
     transport,
     providerClient,
-    catalog: () => catalog.current,
+    configSnapshot: () => configSnapshot.current,
     clock,
     ids,
     chance: systemChance,
@@ -88,7 +88,7 @@ export function openMedia(options: MediaOptions): Media {
     },
     publicUrl,
     webhookPlaces: environment.webhookPlaces,
-    copyResults: () => catalog.current.settings.videoCopyResults,
+    copyResults: () => configSnapshot.current.settings.videoCopyResults,
   });
   return {
     videos,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Catalog } from "#core/index.ts";
+import type { ConfigSnapshot } from "#core/index.ts";
 import type { Router } from "#routing/index.ts";
 import { breakersOf } from "./numbers-at-scrape.ts";
 
@@ -8,12 +8,12 @@ type State = ReturnType<Router["states"]>[number];
 test("a breaker is told as open while it keeps calls away, not for as long as nobody calls", () => {
   const provider = { id: "openai" };
   const deployments = ["a", "b", "c"].map((id) => ({ id, enabled: id !== "c", provider }));
-  const catalog = { models: new Map([["gpt", { name: "gpt", deployments }]]) } as unknown as Catalog;
+  const configSnapshot = { models: new Map([["gpt", { name: "gpt", deployments }]]) } as unknown as ConfigSnapshot;
   const state = (deploymentId: string, coolingMs: number): State => ({
     ...{ deploymentId, breaker: "open", inFlight: 0, coolingMs, latencyMs: null },
   });
   const states = [state("a", 12_000), state("b", 0), state("c", 12_000)];
-  expect(breakersOf(catalog, { states: () => states })).toEqual([
+  expect(breakersOf(configSnapshot, { states: () => states })).toEqual([
     { deployment: "a", provider: "openai", model: "gpt", breaker: "open" },
     { deployment: "b", provider: "openai", model: "gpt", breaker: "half-open" },
   ]);

@@ -1,4 +1,4 @@
-import { type CallerMemory, type Catalog, isDemo, type Model } from "#core/index.ts";
+import { type CallerMemory, type ConfigSnapshot, isDemo, type Model } from "#core/index.ts";
 import type { CallerConnections } from "#http-server/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { Clock, Journal } from "#ports/index.ts";
@@ -6,8 +6,8 @@ import type { Relay } from "#relay/index.ts";
 import type { Router } from "#routing/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
 import type { BreakerNumber, Metrics } from "#telemetry/index.ts";
-import type { CatalogHolder } from "./catalog-holder.ts";
 import type { ConfigFile } from "./config-facts.ts";
+import type { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
 import { watchSpace } from "./free-space.ts";
 import type { Listeners } from "./listeners.ts";
 import { budgetShares } from "./workspace-labels.ts";
@@ -19,7 +19,7 @@ export interface Counted {
   readonly admission: Pick<Admission, "outstanding" | "limitUsages">;
   readonly memory: Pick<CallerMemory, "bytesByKind" | "refusals">;
   readonly connections: Pick<CallerConnections, "open" | "max" | "refusals" | "closings">;
-  readonly catalog: Pick<CatalogHolder, "current">;
+  readonly configSnapshot: Pick<ConfigSnapshotHolder, "current">;
   readonly router: Pick<Router, "states">;
   readonly videos: Pick<VideoTasks, "lateMs" | "openResponses" | "deliveryTries">;
   /** null: none is open yet. */
@@ -42,7 +42,7 @@ export function registerNumbers(metrics: Metrics, counted: Counted): () => void 
     admission,
     memory,
     connections,
-    catalog,
+    configSnapshot,
     videos,
     listeners,
     certificateEndsAt,
@@ -55,10 +55,10 @@ export function registerNumbers(metrics: Metrics, counted: Counted): () => void 
     sluice_streams_open: () => relay.liveStreams,
     sluice_websockets_open: () => listeners()?.sockets() ?? 0,
     sluice_reservations_open: () => admission.outstanding,
-    sluice_catalog_version: () => catalog.current.version,
-    sluice_models_blocked: () => countOf(catalog.current, (model) => model.blocked !== undefined),
+    sluice_configSnapshot_version: () => configSnapshot.current.version,
+    sluice_models_blocked: () => countOf(configSnapshot.current, (model) => model.blocked !== undefined),
     sluice_models_served_unpriced: () =>
-      countOf(catalog.current, (model) => model.price === null && model.blocked === undefined && !isDemo(model)),
+      countOf(configSnapshot.current, (model) => model.price === null && model.blocked === undefined && !isDemo(model)),
     sluice_data_free_bytes: () => space.free(),
     sluice_data_size_bytes: () => space.size(),
     sluice_tasks_late_seconds: () => videos.lateMs / 1_000,
@@ -70,7 +70,8 @@ export function registerNumbers(metrics: Metrics, counted: Counted): () => void 
   }
   metrics.callerMemory(memory);
   const { metricsWorkspaces } = counted;
-  if (metricsWorkspaces > 0) metrics.budgetShares(() => budgetShares(catalog.current, admission, metricsWorkspaces));
+  if (metricsWorkspaces > 0)
+    metrics.budgetShares(() => budgetShares(configSnapshot.current, admission, metricsWorkspaces));
   metrics.connections(connections);
   const { configFile } = counted;
   if (configFile.path !== null) {
@@ -79,7 +80,7 @@ export function registerNumbers(metrics: Metrics, counted: Counted): () => void 
       sluice_config_file_last_good_timestamp_seconds: () => configFile.lastGoodAt / 1_000,
     });
   }
-  metrics.breakers(() => breakersOf(catalog.current, counted.router));
+  metrics.breakers(() => breakersOf(configSnapshot.current, counted.router));
   metrics.counts({
     sluice_task_webhooks_delivered_total: () => videos.deliveryTries.delivered,
     sluice_task_webhook_failures_total: () => videos.deliveryTries.failed,
@@ -88,7 +89,7 @@ export function registerNumbers(metrics: Metrics, counted: Counted): () => void 
 }
 
 /** Of deployments that are in use. One whose time is over waits for a call that probes it, and nobody may call it for days. */
-export function breakersOf({ models }: Catalog, router: Pick<Router, "states">): readonly BreakerNumber[] {
+export function breakersOf({ models }: ConfigSnapshot, router: Pick<Router, "states">): readonly BreakerNumber[] {
   const states = new Map(
     router
       .states()
@@ -107,7 +108,7 @@ export function breakersOf({ models }: Catalog, router: Pick<Router, "states">):
   );
 }
 
-function countOf({ models }: Catalog, counts: (model: Model) => boolean): number {
+function countOf({ models }: ConfigSnapshot, counts: (model: Model) => boolean): number {
   let count = 0;
   for (const model of models.values()) if (counts(model)) count++;
   return count;

@@ -5,7 +5,7 @@ import { heldClaims, seedRates } from "#limits/index.ts";
 import type { Counter, Journal, Observer } from "#ports/index.ts";
 import { createTaskStore } from "#storage/index.ts";
 import type { Metrics } from "#telemetry/index.ts";
-import type { CatalogHolder } from "./catalog-holder.ts";
+import type { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
 import type { Control } from "./control.ts";
 import { holderOf } from "./holder.ts";
 import { installationOf } from "./open-slot.ts";
@@ -14,7 +14,7 @@ export interface CounterOptions {
   readonly environment: Pick<Environment, "redisUrl">;
   readonly control: Control;
   readonly journal: Pick<Journal, "drained">;
-  readonly catalog: Pick<CatalogHolder, "current">;
+  readonly configSnapshot: Pick<ConfigSnapshotHolder, "current">;
   readonly observer: Observer;
   readonly metrics: Metrics;
 }
@@ -91,7 +91,7 @@ async function seedHolds(options: CounterOptions, counter: Seeding): Promise<voi
   }
 }
 
-function seedFrom({ control, catalog }: CounterOptions, counter: Pick<Counter, "seed">): Promise<void> {
+function seedFrom({ control, configSnapshot }: CounterOptions, counter: Pick<Counter, "seed">): Promise<void> {
   const { ledgerStore, clock } = control;
-  return seedRates({ counter, ledgerStore, clock, catalog: catalog.current });
+  return seedRates({ counter, ledgerStore, clock, configSnapshot: configSnapshot.current });
 }

@@ -2,12 +2,12 @@ import type { Settings } from "#core/index.ts";
 import type { ContentSink, Observer } from "#ports/index.ts";
 import { createExplainer, type ExplainWriter, type KeptExplainer } from "#storage/index.ts";
 import { isSecretHeader, isShownHeader, type Metrics } from "#telemetry/index.ts";
-import type { CatalogHolder } from "./catalog-holder.ts";
+import type { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
 import type { Control } from "./control.ts";
 
 export interface ExplainerDependencies {
   readonly control: Control;
-  readonly catalog: CatalogHolder;
+  readonly configSnapshot: ConfigSnapshotHolder;
   readonly observer: Observer;
   readonly metrics: Pick<Metrics, "counts">;
   readonly writer: ExplainWriter | undefined;
@@ -17,7 +17,7 @@ export interface ExplainerDependencies {
 
 /** Where calls tell why they went as they did, and what of them is to be kept. */
 export function openExplainer(dependencies: ExplainerDependencies): KeptExplainer {
-  const { control, catalog, observer, metrics, writer, content } = dependencies;
+  const { control, configSnapshot, observer, metrics, writer, content } = dependencies;
   const explainer = createExplainer({
     database: control.database,
     place: control.place,
@@ -27,7 +27,7 @@ export function openExplainer(dependencies: ExplainerDependencies): KeptExplaine
     showsHeader: isShownHeader,
     content,
     ...(writer === undefined ? {} : { writer }),
-    captureRetentionMs: () => catalog.current.settings.captureRetentionDays * dayMs,
+    captureRetentionMs: () => configSnapshot.current.settings.captureRetentionDays * dayMs,
   });
   metrics.counts({
     sluice_explanations_dropped_total: () => explainer.dropped.explanations,

@@ -1,5 +1,5 @@
 import type { Environment } from "#config/index.ts";
-import type { Catalog, Provider } from "#core/index.ts";
+import type { ConfigSnapshot, Provider } from "#core/index.ts";
 import type { Observer, Transport } from "#ports/index.ts";
 import { type Metrics, type OtlpExport, openOtlp, openRelay, type TelemetryRelay } from "#telemetry/index.ts";
 import { CannotStart } from "./cannot-start.ts";
@@ -13,15 +13,15 @@ export interface TelemetryOptions {
   readonly version: string;
   readonly revision?: string;
   /** null: nothing is in force yet. */
-  readonly catalog: () => Catalog | null;
+  readonly configSnapshot: () => ConfigSnapshot | null;
 }
 
 /** null: no collector is named. Its own numbers are among the metrics. */
 export async function openTelemetry(options: TelemetryOptions): Promise<OtlpExport | null> {
-  const { environment, control, transport, metrics, version, revision, catalog } = options;
+  const { environment, control, transport, metrics, version, revision, configSnapshot } = options;
   if (environment.otlp === null) return null;
   const { clock, instanceId } = control;
-  const upstreamOf = (id: string) => upstreamFacts(catalog()?.providers.get(id));
+  const upstreamOf = (id: string) => upstreamFacts(configSnapshot()?.providers.get(id));
   const report = () => metrics.report();
   const settings = environment.otlp;
   const build = revision === undefined ? { version } : { version, revision };

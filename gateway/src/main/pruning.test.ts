@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { bounds, type Catalog, type Settings } from "#core/index.ts";
+import { bounds, type ConfigSnapshot, type Settings } from "#core/index.ts";
 import type { KeptLease } from "#ports/index.ts";
 import { silentObserver } from "../../test/conformance/store-ground.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
@@ -19,7 +19,7 @@ test("what is too old only by a clock that has jumped years ahead is not removed
   const asked: number[] = [];
   const stop = pruneDaily({
     clock,
-    catalog: { current: { settings } as Catalog },
+    configSnapshot: { current: { settings } as ConfigSnapshot },
     observer: silentObserver,
     leadership: {
       once: async (_, work) => ({ result: await work({ signal: new AbortController().signal } as KeptLease) }),

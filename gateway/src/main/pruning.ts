@@ -1,7 +1,7 @@
 import { bounds } from "#core/index.ts";
 import type { Clock, KeptLease, Leadership, LedgerStore, Observer, UpstreamObjectStore } from "#ports/index.ts";
 import type { KeptExplainer } from "#storage/index.ts";
-import type { CatalogHolder } from "./catalog-holder.ts";
+import type { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
 import { explainedAges } from "./open-explainer.ts";
 
 export interface PruningOptions {
@@ -11,7 +11,7 @@ export interface PruningOptions {
   readonly explainer: Pick<KeptExplainer, "prune">;
   /** Resolves to how many entries of the audit log went. */
   readonly pruneAudit: (beforeMs: number) => Promise<number>;
-  readonly catalog: Pick<CatalogHolder, "current">;
+  readonly configSnapshot: Pick<ConfigSnapshotHolder, "current">;
   readonly observer: Observer;
   readonly leadership: Pick<Leadership, "once">;
 }
@@ -21,7 +21,7 @@ export interface PruningOptions {
  * Returns its own end.
  */
 export function pruneDaily(options: PruningOptions): () => void {
-  const { clock, ledgerStore, objectStore, explainer, pruneAudit, catalog, observer, leadership } = options;
+  const { clock, ledgerStore, objectStore, explainer, pruneAudit, configSnapshot, observer, leadership } = options;
   let ended = false;
   let stop = (): void => {};
   let seen = { now: clock.now(), passedMs: clock.monotonic() };
@@ -45,7 +45,7 @@ export function pruneDaily(options: PruningOptions): () => void {
   };
   const removeOld = async ({ signal }: Pick<KeptLease, "signal">): Promise<void> => {
     const now = clock.now();
-    const { settings } = catalog.current;
+    const { settings } = configSnapshot.current;
     await remove("ledger entries", () => ledgerStore.prune(now - settings.ledgerRetentionDays * dayMs));
     if (signal.aborted) return;
     await remove("upstream objects", () => objectStore.prune(now));

@@ -1,6 +1,6 @@
 import type { ChangeFeed, Clock, Journal } from "#ports/index.ts";
 import type { Database } from "#storage/index.ts";
-import type { CatalogHolder } from "./catalog-holder.ts";
+import type { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
 
 export interface ReadinessOptions {
   readonly leaving: () => boolean;
@@ -10,18 +10,18 @@ export interface ReadinessOptions {
   readonly counting: { remark(): string | null };
   readonly configFile: { readonly remark: string | null };
   readonly feed: Pick<ChangeFeed, "currentAtMs">;
-  readonly catalog: Pick<CatalogHolder, "current">;
+  readonly configSnapshot: Pick<ConfigSnapshotHolder, "current">;
   readonly clock: Pick<Clock, "monotonic">;
 }
 
 /** What `/readyz` says: why no call can be served, and what is amiss although calls can. null: nothing. */
 export function readiness(options: ReadinessOptions) {
-  const { leaving, journal, database, databaseWatch, counting, configFile, feed, catalog, clock } = options;
+  const { leaving, journal, database, databaseWatch, counting, configFile, feed, configSnapshot, clock } = options;
   return {
     unready(): string | null {
       if (leaving()) return "draining";
       if (!journal.healthy) return "the ledger cannot be written";
-      const { keysStaleMaxMs } = catalog.current.settings;
+      const { keysStaleMaxMs } = configSnapshot.current.settings;
       const isStale = database.breaker?.isOpen === true && clock.monotonic() - feed.currentAtMs >= keysStaleMaxMs;
       return isStale ? "the database has been unreachable for longer than keys.stale_max" : databaseWatch.problem;
     },

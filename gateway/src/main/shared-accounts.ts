@@ -1,12 +1,12 @@
-import type { Catalog } from "#core/index.ts";
+import type { ConfigSnapshot } from "#core/index.ts";
 import { matches } from "#identity/index.ts";
 
 /** Whether calls of more than one workspace can reach an account, by what their grants say now. */
-export function sharedAccounts(catalog: () => Catalog): (providerId: string) => boolean {
-  /** By catalog: a change brings a new one. */
-  const known = new WeakMap<Catalog, Map<string, boolean>>();
+export function sharedAccounts(configSnapshot: () => ConfigSnapshot): (providerId: string) => boolean {
+  /** By config snapshot: a change brings a new one. */
+  const known = new WeakMap<ConfigSnapshot, Map<string, boolean>>();
   return (providerId) => {
-    const now = catalog();
+    const now = configSnapshot();
     let answers = known.get(now);
     if (answers === undefined) {
       answers = new Map();
@@ -21,7 +21,7 @@ export function sharedAccounts(catalog: () => Catalog): (providerId: string) => 
   };
 }
 
-function isShared({ models, workspaces }: Catalog, providerId: string): boolean {
+function isShared({ models, workspaces }: ConfigSnapshot, providerId: string): boolean {
   const names = [...models.values()]
     .filter(({ deployments }) => deployments.some(({ provider }) => provider.id === providerId))
     .map(({ name }) => name);

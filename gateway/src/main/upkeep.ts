@@ -3,19 +3,19 @@ import type { Clock, Leadership, LedgerStore, Observer, Transport } from "#ports
 import { auditEntriesAfter, type KeptExplainer, pruneAudit } from "#storage/index.ts";
 import type { Metrics } from "#telemetry/index.ts";
 import { startAuditStream } from "./audit-stream.ts";
-import type { CatalogHolder } from "./catalog-holder.ts";
+import type { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
 import type { Control } from "./control.ts";
 import type { Ending } from "./ending.ts";
 import { startLedgerExport } from "./ledger-export.ts";
 import { keepLedger } from "./ledger-upkeep.ts";
 import { pruneDaily } from "./pruning.ts";
-import { refreshCatalogue } from "./refresh-catalogue.ts";
+import { refreshPriceList } from "./refresh-price-list.ts";
 
 export interface UpkeepParts {
   readonly environment: Environment;
   readonly control: Control;
   readonly ledgerStore: LedgerStore;
-  readonly catalog: Pick<CatalogHolder, "current">;
+  readonly configSnapshot: Pick<ConfigSnapshotHolder, "current">;
   readonly explainer: Pick<KeptExplainer, "prune">;
   readonly transport: Transport;
   readonly leadership: Leadership;
@@ -31,7 +31,7 @@ export function startUpkeep(parts: UpkeepParts): (ending: Ending) => Promise<voi
   const { database, controlStore, objectStore, facts } = control;
   const stopSums = keepLedger({ ...parts, database });
   const stopExport = startLedgerExport(parts);
-  const stopRefreshing = refreshCatalogue(environment.catalogue, { ...parts, controlStore, clock: control.clock });
+  const stopRefreshing = refreshPriceList(environment.priceList, { ...parts, controlStore, clock: control.clock });
   const stopPruning = pruneDaily({
     ...parts,
     objectStore,

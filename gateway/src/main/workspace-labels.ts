@@ -1,15 +1,15 @@
-import type { Catalog } from "#core/index.ts";
+import type { ConfigSnapshot } from "#core/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { BudgetShare, WorkspaceLabels } from "#telemetry/index.ts";
 
 /** Undefined where nothing is counted by workspace. */
-export function workspaceLabels(max: number, catalog: () => Catalog | null): WorkspaceLabels | undefined {
-  return max === 0 ? undefined : { max, slugOf: (id) => catalog()?.workspaces.get(id)?.slug ?? null };
+export function workspaceLabels(max: number, configSnapshot: () => ConfigSnapshot | null): WorkspaceLabels | undefined {
+  return max === 0 ? undefined : { max, slugOf: (id) => configSnapshot()?.workspaces.get(id)?.slug ?? null };
 }
 
 /** How far the budgets of at most `max` workspaces are used. One whose spending cannot be read now is left out. */
 export async function budgetShares(
-  { workspaces }: Pick<Catalog, "workspaces">,
+  { workspaces }: Pick<ConfigSnapshot, "workspaces">,
   admission: Pick<Admission, "limitUsages">,
   max: number,
 ): Promise<readonly BudgetShare[]> {

@@ -1,7 +1,7 @@
 import type { ConfigFile } from "@sluice/contract/config-file";
 import type { AuditAction, AuditObject, Conflict } from "@sluice/contract/words";
-import type { ApiKey, Catalog, Secret } from "#core/index.ts";
-import type { CatalogStore } from "./catalog-store.ts";
+import type { ApiKey, ConfigSnapshot, Secret } from "#core/index.ts";
+import type { ConfigStore } from "./config-store.ts";
 import type { TenantStore } from "./tenant-store.ts";
 
 /** Finds keys by the digest of their secret (hex). The secret itself never reaches a store. */
@@ -67,10 +67,10 @@ export interface ConfigPlan {
   readonly largeRemovals: readonly Conflict[];
 }
 
-export interface ControlStore extends KeyStore, CatalogStore, TenantStore {
+export interface ControlStore extends KeyStore, ConfigStore, TenantStore {
   keyById(id: string): Promise<ApiKey | null>;
-  /** The whole catalog, as a frozen snapshot of one moment. */
-  catalog(): Promise<Catalog>;
+  /** The whole config snapshot, as a frozen snapshot of one moment. */
+  configSnapshot(): Promise<ConfigSnapshot>;
   /**
    * Makes the objects of the config file equal to `config`, in one transaction. What it no longer declares is suspended. Other
    * objects do not change. Idempotent. Throws ConfigConflict.
@@ -93,7 +93,7 @@ export interface ControlStore extends KeyStore, CatalogStore, TenantStore {
   ): Promise<readonly EndingToken[]>;
 }
 
-export type Change = { readonly kind: "catalog" } | { readonly kind: "key"; readonly digest: string };
+export type Change = { readonly kind: "config" } | { readonly kind: "key"; readonly digest: string };
 
 /** Reports the changes that any process makes, this one included, within bounds.changePollMs. */
 export interface ChangeFeed {

@@ -7,7 +7,7 @@ export * from "./asset-resolver.ts";
 export * from "./asset-store.ts";
 export * from "./blob-store.ts";
 export * from "./broadcast.ts";
-export * from "./catalog-store.ts";
+export * from "./config-store.ts";
 export * from "./control-store.ts";
 export * from "./counter.ts";
 export * from "./explain-store.ts";

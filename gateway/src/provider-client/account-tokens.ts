@@ -21,7 +21,7 @@ interface Held {
 /**
  * Short-lived tokens of accounts that need them: had once, shared by all calls, renewed ahead of their end. While a
  * renewal fails the old one serves until its end. Providers that say the same of their account share a token, whoever
- * read them and when (the catalog is read anew with each change; a task's row has a copy of its own). A changed account
+ * read them and when (the config snapshot is read anew with each change; a task's row has a copy of its own). A changed account
  * gets another.
  */
 export class AccountTokens {

@@ -11,17 +11,6 @@ export { assetLibrary, videoAdapter } from "./adapters.ts";
 export type { AssetLibrary, LibraryAsset } from "./asset-library.ts";
 export { callerHeaders, isKeptBack, sendsOwnTrace } from "./caller-headers.ts";
 export { withQuery } from "./caller-query.ts";
-export {
-  type CatalogueInUse,
-  catalogueData,
-  catalogueSince,
-  lastCatalogueSince,
-} from "./catalogue/bundled-catalogue.ts";
-export { catalogueProviders } from "./catalogue/catalogue.ts";
-export { withContextWindows } from "./catalogue/context-windows.ts";
-export { type PriceChange, type PriceSource, priceChanges, priceSource } from "./catalogue/price-changes.ts";
-export { readCatalogue } from "./catalogue/read-catalogue.ts";
-export { retirementOf } from "./catalogue/retirements.ts";
 export { mayFetch } from "./fetched-urls.ts";
 export { governingFor } from "./governed-members.ts";
 export type {
@@ -40,6 +29,17 @@ export { networkOf } from "./network-settings.ts";
 export { deniedPaths } from "./pass-through/denied-paths.ts";
 export { passThroughOf } from "./pass-through/pass-through-setting.ts";
 export { type PassThroughTarget, passThroughTarget } from "./pass-through/pass-through-target.ts";
+export {
+  lastPriceListSince,
+  type PriceListInUse,
+  priceListData,
+  priceListSince,
+} from "./price-list/bundled-price-list.ts";
+export { withContextWindows } from "./price-list/context-windows.ts";
+export { type PriceChange, type PriceSource, priceChanges, priceSource } from "./price-list/price-changes.ts";
+export { priceListProviders } from "./price-list/price-list.ts";
+export { readPriceList } from "./price-list/read-price-list.ts";
+export { retirementOf } from "./price-list/retirements.ts";
 export { priceTermsOf } from "./price-terms.ts";
 export { mayReachPrivate } from "./private-reach.ts";
 export { type Advice, adviceFor, noListAdvice } from "./probe-advice.ts";

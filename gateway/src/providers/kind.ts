@@ -62,7 +62,7 @@ export interface TokenExchange {
   read(status: number, body: Uint8Array): { readonly token: string; readonly expiresInMs: number };
 }
 
-/** A model that a new installation offers when it finds this kind's key. Its price is the catalogue's. */
+/** A model that a new installation offers when it finds this kind's key. Its price is the price list's. */
 export interface StarterModel {
   readonly name: string;
   /** Default: it talks. */

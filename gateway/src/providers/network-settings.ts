@@ -78,7 +78,7 @@ function keyProblem(certificate: string, key: string): string | null {
   }
 }
 
-/** Read once for each reading of the catalogue: an account's settings are frozen with it. */
+/** Read once for each reading of the configuration: an account's settings are frozen with it. */
 const known = new WeakMap<Provider["settings"], { readonly network: OutboundNetwork | undefined }>();
 
 /** How the connections of this account differ from all others; undefined: in nothing. */

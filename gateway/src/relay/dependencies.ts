@@ -1,5 +1,5 @@
 import type { BodyWork } from "#bodies/index.ts";
-import type { CallerMemory, CallSignal, Catalog, Failure, NanoUsd, Principal } from "#core/index.ts";
+import type { CallerMemory, CallSignal, ConfigSnapshot, Failure, NanoUsd, Principal } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { Clock, Explainer, Ids, Journal, Observer, Tracing, Transport } from "#ports/index.ts";
@@ -17,7 +17,7 @@ export interface BackgroundResponses {
 }
 
 export interface RelayOptions extends UpstreamObjectsOptions {
-  readonly catalog: () => Catalog;
+  readonly configSnapshot: () => ConfigSnapshot;
   readonly router: Router;
   readonly admission: Admission;
   readonly recorder: Recorder;

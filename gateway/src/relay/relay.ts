@@ -105,7 +105,7 @@ export class Relay {
 
   /** The dialect of errors of that provider's own API; null: there is no such provider. */
   passedDialect(providerId: string): Dialect | null {
-    const kind = providerKind(this.#dependencies.catalog().providers.get(providerId)?.kind ?? "");
+    const kind = providerKind(this.#dependencies.configSnapshot().providers.get(providerId)?.kind ?? "");
     return kind === null ? null : dialectOf(kind);
   }
 

@@ -1,5 +1,5 @@
 /**
- * storage: everything that is kept on disk, behind the ports. The `Database` holds the catalog, the ledger, tasks and
+ * storage: everything that is kept on disk, behind the ports. The `Database` holds the config snapshot, the ledger, tasks and
  * assets. The `Vault` holds the master key. The journal is the write-ahead file of the ledger; the drain moves its records
  * into the database. Blobs are on disk or in a bucket. The explainer stores, in its own thread, why requests went as they
  * did, and what was captured of them. What it cannot write in time it drops. Objects with the owner `file` belong to the

@@ -1,5 +1,5 @@
 import type { BodyWork } from "#bodies/index.ts";
-import type { Catalog, ExemptRule, MemoryKind, MemoryOwner, Principal, Task } from "#core/index.ts";
+import type { ConfigSnapshot, ExemptRule, MemoryKind, MemoryOwner, Principal, Task } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type {
@@ -57,7 +57,7 @@ export interface VideoTasksOptions {
   readonly journal: Pick<Journal, "drained">;
   readonly principalOf: PrincipalOf;
   readonly explainer: Pick<Explainer, "explain">;
-  readonly catalog: () => Catalog;
+  readonly configSnapshot: () => ConfigSnapshot;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly chance: Chance;

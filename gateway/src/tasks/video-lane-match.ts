@@ -50,7 +50,7 @@ export function videoKindOf(kindId: string): { readonly kind: ProviderKind; read
   return kind?.video === undefined ? null : { kind, adapter: kind.video };
 }
 
-/** By deployment object: a new catalog brings new objects. */
+/** By deployment object: a new config snapshot brings new objects. */
 const matches = new WeakMap<Deployment, VideoLaneMatch | null>();
 
 function findMatch(deployment: Deployment): VideoLaneMatch | null {

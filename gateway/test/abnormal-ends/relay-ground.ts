@@ -11,7 +11,7 @@ import { Router } from "#routing/index.ts";
 import { callerMemory } from "../caller-memory.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { noBackground } from "../no-background.ts";
-import { quietCatalog } from "../quiet-catalog.ts";
+import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
 import { silentExplainer } from "../silent-explainer.ts";
 import { governedPrincipal } from "../simulation/governed-principal.ts";
 import { type Habit, habits } from "../simulation/habits.ts";
@@ -58,12 +58,12 @@ export async function callWith(
   const upstream = new PretendedUpstream(clock, chance);
   const transport = changes.transport?.(upstream) ?? upstream;
   const { protocol, model, body } = messages();
-  const catalog = quietCatalog();
+  const configSnapshot = quietConfigSnapshot();
   const relay = new Relay({
     memory: callerMemory(),
     background: noBackground,
     sharesAccount: () => false,
-    catalog: () => catalog,
+    configSnapshot: () => configSnapshot,
     router,
     admission: new Admission({ counter, clock }),
     recorder: createRecorder({ journal, clock, ids, observer }),

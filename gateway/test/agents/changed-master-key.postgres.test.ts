@@ -22,7 +22,7 @@ await onPostgres("replicas change their master key", () => {
   const statuses = (token: string) =>
     Promise.all(
       replicas.map(async ({ gateway }) => {
-        await gateway.gateway.catalog.refresh();
+        await gateway.gateway.configSnapshot.refresh();
         return (await gateway.get("/v1/models", { authorization: `Bearer ${token}` })).status;
       }),
     );

@@ -87,11 +87,11 @@ test("after retire, what the old key signed is valid until a stated time, and --
   expect(retired).toMatchObject({ retired: 1, old_key_files: [expect.stringContaining("master.key.until-")] });
   expect(Date.parse(retired.signatures_until)).toBeGreaterThan(Date.now() + day / 4);
   expect(retired.sealed).toBeGreaterThan(0);
-  await ground.gateway.gateway.catalog.refresh();
+  await ground.gateway.gateway.configSnapshot.refresh();
   expect(await models(ground, victim.tokens.access_token)).toBe(200);
 
   await command("master-key", "retire", "--now", "--json");
-  await ground.gateway.gateway.catalog.refresh();
+  await ground.gateway.gateway.configSnapshot.refresh();
   expect(await models(ground, victim.tokens.access_token)).toBe(401);
   expect(await models(ground, victim.forged.access)).toBe(401);
   const refreshed = await new ScriptedAgent(ground.gateway.url).refresh(victim.forged.refresh);
@@ -99,7 +99,7 @@ test("after retire, what the old key signed is valid until a stated time, and --
   // The console asks for a sign-in, calls with keys go on, and provider secrets are there.
   expect((await ground.ada.call("GET", "/api/session")).body.user ?? null).toBeNull();
   expect((await ground.gateway.get("/v1/models")).status).toBe(200);
-  expect(ground.gateway.gateway.catalog.current.providers.get("main")?.secret?.reveal()).toBe("sk-upstream");
+  expect(ground.gateway.gateway.configSnapshot.current.providers.get("main")?.secret?.reveal()).toBe("sk-upstream");
 });
 
 test("who signs in afterwards has tokens that the old key does not make", async () => {

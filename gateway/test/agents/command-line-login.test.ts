@@ -113,8 +113,8 @@ test("Codex calls with what `sluice token` prints, and the ledger has person, gr
   expect([answer.status, answer.headers.get("content-type")?.split(";")[0]]).toEqual([200, "text/event-stream"]);
   expect(await answer.text()).toContain("event: response.completed");
   const [entry] = await ground.gateway.entries();
-  const catalog = await ground.gateway.control.controlStore.catalog();
-  const group = [...catalog.groups.values()].find(({ workspaceId }) => workspaceId === ground.workspace);
+  const configSnapshot = await ground.gateway.control.controlStore.configSnapshot();
+  const group = [...configSnapshot.groups.values()].find(({ workspaceId }) => workspaceId === ground.workspace);
   expect(entry).toMatchObject({
     endpoint: "responses",
     outcome: "succeeded",

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
-import { type ApiKey, bounds, type Catalog, personDigest, sessionDigest } from "#core/index.ts";
+import { type ApiKey, bounds, type ConfigSnapshot, personDigest, sessionDigest } from "#core/index.ts";
 import { Authenticator } from "#identity/index.ts";
 import type { KeyStore, Vault } from "#ports/index.ts";
 import { AccessTokens } from "../../src/identity/agents/access-tokens.ts";
@@ -27,14 +27,14 @@ test("people with access tokens cost a read of two rows at their first call, and
       return keys.get(digest) ?? null;
     },
   } as unknown as KeyStore;
-  const catalog = {
+  const configSnapshot = {
     workspaces: new Map([[workspace.id, workspace]]),
     groups: new Map([[group.id, group]]),
-  } as unknown as Catalog;
+  } as unknown as ConfigSnapshot;
   const authenticator = new Authenticator({
     vault,
     keyStore,
-    catalog: () => catalog,
+    configSnapshot: () => configSnapshot,
     clock,
     changesKnownAtMs: () => 0,
   });

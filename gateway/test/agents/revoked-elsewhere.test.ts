@@ -23,19 +23,19 @@ async function processOf(database: Database, directory: string) {
   const controlStore = createControlStore({ ...options, kindDefaults });
   const people = createPeopleStore(options);
   const agents = createAgentStore(options);
-  let catalog = await controlStore.catalog();
+  let configSnapshot = await controlStore.configSnapshot();
   const feed = createChangeFeed({ database, clock, observer: silentObserver });
   const authenticator = new Authenticator({
     ...{ vault, clock },
     keyStore: controlStore,
-    catalog: () => catalog,
+    configSnapshot: () => configSnapshot,
     changesKnownAtMs: () => feed.currentAtMs,
   });
   const stop = feed.subscribe((change) => authenticator.changed(change));
   return {
     ...{ controlStore, people, agents, vault, clock, feed, stop },
     async refresh(): Promise<void> {
-      catalog = await controlStore.catalog();
+      configSnapshot = await controlStore.configSnapshot();
     },
     /** What a call with this token meets. */
     async calls(token: string): Promise<string> {

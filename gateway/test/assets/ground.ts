@@ -11,7 +11,7 @@ import { until } from "../../../test/until.ts";
 import { silentObserver } from "../conformance/store-ground.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { openMigrated } from "../migrated.ts";
-import { quietCatalog } from "../quiet-catalog.ts";
+import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
 import { PretendedLibrary } from "./pretended-library.ts";
 import { SmallWeb } from "./web.ts";
 
@@ -57,7 +57,7 @@ export async function openGround(changes: Partial<AssetsDependencies> = {}): Pro
     blobs: createDiskBlobStore({ directory: join(directory, "blobs"), clock }),
     transport: web,
     providerClient: new ProviderClient(web, clock),
-    catalog: () => quietCatalog({ providers }),
+    configSnapshot: () => quietConfigSnapshot({ providers }),
     clock,
     ids: createIds(clock),
     chance: { unit: () => 0.5 },

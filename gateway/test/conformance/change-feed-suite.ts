@@ -16,7 +16,7 @@ import {
 /** What every implementation of the port `ChangeFeed` guarantees. */
 export function changeFeedSuite(name: string, make: StoreGroundFactory): void {
   describe(`change feed: ${name}`, () => {
-    test("an apply is told within one poll, the catalog before the keys", async () => {
+    test("an apply is told within one poll, the config snapshot before the keys", async () => {
       await using ground = await make();
       const seen: Change[] = [];
       const stop = ground.changeFeed.subscribe((change) => seen.push(change));
@@ -24,7 +24,7 @@ export function changeFeedSuite(name: string, make: StoreGroundFactory): void {
       await ground.controlStore.apply(acmeConfig, "test");
       expect(seen).toEqual([]);
       await poll(ground);
-      expect(seen).toEqual([{ kind: "catalog" }, { kind: "key", digest: ground.vault.digest(ciSecret) }]);
+      expect(seen).toEqual([{ kind: "config" }, { kind: "key", digest: ground.vault.digest(ciSecret) }]);
       stop();
     });
 
@@ -84,7 +84,7 @@ export function changeFeedSuite(name: string, make: StoreGroundFactory): void {
       await ground.controlStore.apply(acmeWith({ keys }), "test");
       await Promise.all([ground.changeFeed.catchUp(), ground.changeFeed.catchUp()]);
       const told = seen.map((change) => (change.kind === "key" ? change.digest : change.kind));
-      expect(told).toEqual(["catalog", ...keys.map((key) => ground.vault.digest(key.secret))]);
+      expect(told).toEqual(["config", ...keys.map((key) => ground.vault.digest(key.secret))]);
       await poll(ground);
       expect(seen.length).toBe(1_201);
       stop();
@@ -110,9 +110,7 @@ export function changeFeedSuite(name: string, make: StoreGroundFactory): void {
     test("of two writes under way at once, the one that began first and ends last is told like the other", async () => {
       await using ground = await make();
       const seen: string[] = [];
-      const stop = ground.changeFeed.subscribe((change) =>
-        seen.push(change.kind === "key" ? change.digest : "catalog"),
-      );
+      const stop = ground.changeFeed.subscribe((change) => seen.push(change.kind === "key" ? change.digest : "config"));
       await quiet(ground);
       const [begun, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const first = ground.database.kysely.transaction().execute(async (transaction) => {
@@ -130,16 +128,14 @@ export function changeFeedSuite(name: string, make: StoreGroundFactory): void {
       mayEnd.resolve();
       await Promise.all([first, second]);
       await poll(ground);
-      expect(seen.toSorted()).toEqual(["catalog", "first"]);
+      expect(seen.toSorted()).toEqual(["config", "first"]);
       stop();
     });
 
     test("more changes than one read takes are all told, in order", async () => {
       await using ground = await make();
       const seen: string[] = [];
-      const stop = ground.changeFeed.subscribe((change) =>
-        seen.push(change.kind === "key" ? change.digest : "catalog"),
-      );
+      const stop = ground.changeFeed.subscribe((change) => seen.push(change.kind === "key" ? change.digest : "config"));
       await quiet(ground);
       const digests = Array.from({ length: 2_500 }, (_, n) => `digest-${n}`);
       for (let start = 0; start < digests.length; start += 500) {

@@ -170,7 +170,7 @@ export function configFileSuite(name: string, make: StoreGroundFactory): void {
         const [ci, beta, declared, made] = await keys();
         expect([ci, beta, declared]).toEqual([null, null, null]);
         expect(made?.enabled).toBe(false);
-        expect([...(await ground.controlStore.catalog()).workspaces.values()].map(({ slug }) => slug)).toEqual([
+        expect([...(await ground.controlStore.configSnapshot()).workspaces.values()].map(({ slug }) => slug)).toEqual([
           "acme",
         ]);
         expect((await ground.controlStore.workspaceNamed("beta"))?.managed_by).toBe("suspended");

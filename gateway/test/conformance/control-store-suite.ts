@@ -30,17 +30,17 @@ export function controlStoreSuite(name: string, make: StoreGroundFactory): void 
 }
 
 function applyTests(make: StoreGroundFactory): void {
-  test("a catalog has everything the file says, with defaults filled in", async () => {
+  test("a config snapshot has everything the file says, with defaults filled in", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "test");
-    const catalog = await ground.controlStore.catalog();
-    const main = catalog.providers.get("openai-main");
+    const configSnapshot = await ground.controlStore.configSnapshot();
+    const main = configSnapshot.providers.get("openai-main");
     expect(main?.baseUrl).toBe("https://api.openai.com/v1");
     expect(main?.secret?.reveal()).toBe("upstream-canary-secret");
     expect(main?.settings).toEqual({ secret_access_key: "settings-canary-secret", region: "eu" });
     expect(main?.timeouts).toMatchObject({ connectMs: 1_234, headersMs: 600_000 });
     expect(main?.disconnect).toBe("drain");
-    const model = catalog.models.get("gpt-5");
+    const model = configSnapshot.models.get("gpt-5");
     expect(model).toMatchObject({ type: "chat", fallbacks: ["gpt-5-mini"], createdAt: ground.clock.now() / 1_000 });
     expect(model?.deployments.map((d) => [d.provider.id, d.upstreamModel, d.priority, d.weight])).toEqual([
       ["openai-main", "gpt-5", 1, 100],
@@ -60,19 +60,23 @@ function applyTests(make: StoreGroundFactory): void {
       cacheReadAudio: 1_250_000,
       separateReasoning: 10_000_000,
     });
-    expect(catalog.models.get("gpt-5-mini")?.price).toBeNull();
-    const [workspace] = catalog.workspaces.values();
+    expect(configSnapshot.models.get("gpt-5-mini")?.price).toBeNull();
+    const [workspace] = configSnapshot.workspaces.values();
     expect(workspace).toMatchObject({ slug: "acme", models: ["*"], enabled: true });
     expect(workspace?.scope).toMatchObject({
       label: "workspace acme",
       budget: { nanoUsd: 500_000_000_000, period: "month" },
     });
-    const groups = [...catalog.groups.values()].map((group) => [group.scope.label, group.models, group.scope.limits]);
+    const groups = [...configSnapshot.groups.values()].map((group) => [
+      group.scope.label,
+      group.models,
+      group.scope.limits,
+    ]);
     expect(groups).toEqual([
       ["group acme/batch", ["*"], { concurrency: 2 }],
       ["group acme/default", ["gpt-*"], { rpm: 600, fail: "open" }],
     ]);
-    expect(catalog.settings).toEqual({
+    expect(configSnapshot.settings).toEqual({
       logBodies: "none",
       ledgerDurability: "strict",
       ledgerRetentionDays: 30,
@@ -94,7 +98,7 @@ function applyTests(make: StoreGroundFactory): void {
       providers: [{ id: "main", kind: "openai", api_key: "sk" }],
       models: [{ name: "bare", deployments: [{ provider: "main" }], ...more }],
     });
-    const blocked = async () => (await ground.controlStore.catalog()).models.get("bare")?.blocked ?? null;
+    const blocked = async () => (await ground.controlStore.configSnapshot()).models.get("bare")?.blocked ?? null;
     await ground.controlStore.apply(file({}), "test");
     expect(await blocked()).toBe("in_budgets");
     await ground.controlStore.apply(file({ unpriced: "allow" }), "test");
@@ -113,9 +117,16 @@ function applyTests(make: StoreGroundFactory): void {
   test("a snapshot cannot be edited", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "test");
-    const catalog = await ground.controlStore.catalog();
-    const model = catalog.models.get("gpt-5");
-    for (const value of [catalog, catalog.settings, model, model?.deployments, model?.deployments[0], model?.price]) {
+    const configSnapshot = await ground.controlStore.configSnapshot();
+    const model = configSnapshot.models.get("gpt-5");
+    for (const value of [
+      configSnapshot,
+      configSnapshot.settings,
+      model,
+      model?.deployments,
+      model?.deployments[0],
+      model?.price,
+    ]) {
       expect(Object.isFrozen(value)).toBe(true);
     }
   });
@@ -132,7 +143,7 @@ function applyTests(make: StoreGroundFactory): void {
   test("an object keeps its id however it changes", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "test");
-    const before = await ground.controlStore.catalog();
+    const before = await ground.controlStore.configSnapshot();
     const report = await ground.controlStore.apply(
       {
         ...acmeWith({ name: "Acme Inc", limits: { rpm: 5 } }),
@@ -143,7 +154,7 @@ function applyTests(make: StoreGroundFactory): void {
     expect(texts(report)).toContain("updated workspace acme");
     expect(texts(report)).toContain("suspended model gpt-5-mini");
     expect(texts(report)).toContain("removed deployment gpt-5 at spare/gpt");
-    const after = await ground.controlStore.catalog();
+    const after = await ground.controlStore.configSnapshot();
     expect([...after.workspaces.keys()]).toEqual([...before.workspaces.keys()]);
     expect([...after.groups.keys()]).toEqual([...before.groups.keys()]);
     expect(after.models.get("gpt-5")?.deployments[0]?.id).toBe(before.models.get("gpt-5")?.deployments[0]?.id ?? "");
@@ -154,11 +165,14 @@ function applyTests(make: StoreGroundFactory): void {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "test");
     await ground.controlStore.apply({}, "test");
-    const catalog = await ground.controlStore.catalog();
-    expect([catalog.workspaces.size, catalog.groups.size, catalog.providers.size, catalog.models.size]).toEqual([
-      0, 0, 0, 0,
-    ]);
-    expect(catalog.settings.ledgerDurability).toBe("disk");
+    const configSnapshot = await ground.controlStore.configSnapshot();
+    expect([
+      configSnapshot.workspaces.size,
+      configSnapshot.groups.size,
+      configSnapshot.providers.size,
+      configSnapshot.models.size,
+    ]).toEqual([0, 0, 0, 0]);
+    expect(configSnapshot.settings.ledgerDurability).toBe("disk");
     expect(await findKey(ground, ciSecret)).toBeNull();
   });
 
@@ -166,7 +180,7 @@ function applyTests(make: StoreGroundFactory): void {
     await using ground = await make();
     const file = { ...acmeConfig, settings: { ledger: { durability: "remote" as const } } };
     const applied = await ground.controlStore.apply(file, "test").catch((thrown: unknown) => thrown);
-    const { ledgerDurability } = (await ground.controlStore.catalog()).settings;
+    const { ledgerDurability } = (await ground.controlStore.configSnapshot()).settings;
     if (ground.database.flavour.name === "postgres") {
       expect(ledgerDurability).toBe("remote");
       return;
@@ -209,7 +223,7 @@ function priceTests(make: StoreGroundFactory): void {
       providers: acmeConfig.providers ?? [],
       models: [{ name: "m", deployments: [{ provider: "spare" }], price: { output, input: 1 } }],
     });
-    const current = async () => (await ground.controlStore.catalog()).models.get("m")?.price;
+    const current = async () => (await ground.controlStore.configSnapshot()).models.get("m")?.price;
     await ground.controlStore.apply(priced(10), "test");
     const first = await current();
     await ground.controlStore.apply({ ...priced(10), settings: { drain_timeout_ms: 5 } }, "test");
@@ -232,9 +246,9 @@ function priceTests(make: StoreGroundFactory): void {
     const model = { name: "m", deployments: [{ provider: "spare" }] };
     const providers = acmeConfig.providers ?? [];
     await ground.controlStore.apply({ providers, models: [{ ...model, price: {} }] }, "test");
-    expect((await ground.controlStore.catalog()).models.get("m")?.price?.table).toEqual({});
+    expect((await ground.controlStore.configSnapshot()).models.get("m")?.price?.table).toEqual({});
     await ground.controlStore.apply({ providers, models: [model] }, "test");
-    expect((await ground.controlStore.catalog()).models.get("m")?.price).toBeNull();
+    expect((await ground.controlStore.configSnapshot()).models.get("m")?.price).toBeNull();
   });
 }
 
@@ -289,7 +303,7 @@ function ownershipTests(make: StoreGroundFactory): void {
     expect((await ground.controlStore.seed(seed, "first start")).length).toBeGreaterThan(0);
     expect(await ground.controlStore.seed({ providers: acmeConfig.providers ?? [] }, "first start")).toEqual([]);
     expect(await ground.controlStore.apply({}, "test")).toEqual([]);
-    expect((await ground.controlStore.catalog()).models.size).toBe(1);
+    expect((await ground.controlStore.configSnapshot()).models.size).toBe(1);
     const report = await ground.controlStore.apply(acmeConfig, "test");
     expect(texts(report)).toContain("took over provider openai-main");
     expect(texts(report)).toContain("took over model gpt-5");
@@ -314,7 +328,8 @@ function secretTests(make: StoreGroundFactory): void {
   test("a new address forgets the secret that was given for the old one", async () => {
     await using ground = await make();
     const provider = (changes: object): ConfigFile => ({ providers: [{ id: "p", kind: "openai", ...changes }] });
-    const secret = async () => (await ground.controlStore.catalog()).providers.get("p")?.secret?.reveal() ?? null;
+    const secret = async () =>
+      (await ground.controlStore.configSnapshot()).providers.get("p")?.secret?.reveal() ?? null;
     await ground.controlStore.apply(provider({ api_key: "first" }), "test");
     await ground.controlStore.apply(provider({ enabled: false }), "test");
     expect(await secret()).toBe("first");

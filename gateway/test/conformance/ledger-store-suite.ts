@@ -308,7 +308,7 @@ function checkTests(make: StoreGroundFactory): void {
 /** An entry paid by a price version that exists. */
 async function pricedEntry(ground: StoreGround): Promise<LedgerEntry> {
   await ground.controlStore.apply(acmeConfig, "test");
-  const price = (await ground.controlStore.catalog()).models.get("gpt-5")?.price ?? null;
+  const price = (await ground.controlStore.configSnapshot()).models.get("gpt-5")?.price ?? null;
   if (price === null) throw new Error("the file gives gpt-5 a price");
   const { usage } = ledgerEntry("p");
   return ledgerEntry("p", { priceVersion: price.id, usage, costNanoUsd: costOf(price.table, usage) });

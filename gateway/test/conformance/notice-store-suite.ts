@@ -9,7 +9,7 @@ const dayMs = 86_400_000;
 /** Two notices of a workspace, and a crossing of each. */
 async function openNotices(ground: StoreGround) {
   await ground.controlStore.apply(acmeConfig, "test");
-  const [workspace] = [...(await ground.controlStore.catalog()).workspaces.values()];
+  const [workspace] = [...(await ground.controlStore.configSnapshot()).workspaces.values()];
   const store = createNoticeStore({ ...ground, ids: createIds(ground.clock) });
   const make = async (name: string) => {
     const channel = { kind: "webhook", url: "https://chat.example.com/hook" } as const;

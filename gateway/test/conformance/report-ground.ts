@@ -95,7 +95,7 @@ async function fillReports(
   await controlStore.apply(config, "test");
   const [acme, beta] = await Promise.all(["acme", "beta"].map((slug) => placeNamed(database, slug)));
   if (acme === undefined || beta === undefined) throw new Error("the file makes both");
-  const price = (await controlStore.catalog()).models.get("gpt-5")?.price ?? null;
+  const price = (await controlStore.configSnapshot()).models.get("gpt-5")?.price ?? null;
   const entries = Array.from({ length: count }, (_, n) => {
     const entry = madeEntry(n, count, n % 4 === 0 ? beta : acme);
     if (entry.outcome === "rejected" || price === null) return entry;

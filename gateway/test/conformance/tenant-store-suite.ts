@@ -113,7 +113,7 @@ function rotationTests(make: StoreGroundFactory): void {
   test("a secret that the file gives ends the grace of an earlier rotation", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "file");
-    const workspaceId = [...(await ground.controlStore.catalog()).workspaces.keys()][0] ?? "";
+    const workspaceId = [...(await ground.controlStore.configSnapshot()).workspaces.keys()][0] ?? "";
     const wanted = { name: "mine", secret: firstSecret, createdBy: await makerOf(ground) };
     const key = await ground.controlStore.addKey(workspaceId, wanted, auditSource);
     await ground.controlStore.rotateKey(workspaceId, key.id, { secret: secondSecret, graceMs: 60_000 }, auditSource);
@@ -172,7 +172,7 @@ function placeTests(make: StoreGroundFactory): void {
   test("a workspace that leaves the file keeps its members and notices until it is deleted", async () => {
     await using ground = await make();
     await ground.controlStore.apply(acmeConfig, "file");
-    const [id = ""] = (await ground.controlStore.catalog()).workspaces.keys();
+    const [id = ""] = (await ground.controlStore.configSnapshot()).workspaces.keys();
     await ground.database.kysely
       .insertInto("notices")
       .values({ id: "n", workspace_id: id, name: "n", percent: "[]", sealed_channel: "", enabled: 1, created_at: 0 })

@@ -31,7 +31,7 @@ describe("groups", () => {
       ["batch", 1],
       ["default", 0],
     ]);
-    expect(ground.catalog().groups.get(made.body.id)?.models).toEqual(["gpt-*"]);
+    expect(ground.configSnapshot().groups.get(made.body.id)?.models).toEqual(["gpt-*"]);
     expect((await ground.audit()).find((row) => row.object === "group acme/batch")).toMatchObject({
       actor: "admin@example.com",
       action: "create",
@@ -75,12 +75,14 @@ describe("groups", () => {
       body: { budget: null },
     });
     expect(freed.body).toMatchObject({ name: "night", budget: null, limits: { rpm: 9 } });
-    expect(ground.catalog().groups.get(id)?.scope).toMatchObject({ label: "group acme/night", budget: null });
+    expect(ground.configSnapshot().groups.get(id)?.scope).toMatchObject({ label: "group acme/night", budget: null });
   });
 
   test("of another workspace look missing", async () => {
     await using ground = await openTenantGround();
-    const elsewhere = [...ground.catalog().groups.values()].find((group) => group.workspaceId === ground.other.id);
+    const elsewhere = [...ground.configSnapshot().groups.values()].find(
+      (group) => group.workspaceId === ground.other.id,
+    );
     const params = { ...acme, group: elsewhere?.id ?? "" };
     for (const answer of [
       await ground.call("owner", "groups.update", { params, body: { models: [] } }),
@@ -89,7 +91,7 @@ describe("groups", () => {
     ]) {
       expect(answer).toMatchObject({ status: 404, code: "not_found", param: "group" });
     }
-    expect(ground.catalog().groups.get(params.group)?.models).toEqual(["*"]);
+    expect(ground.configSnapshot().groups.get(params.group)?.models).toEqual(["*"]);
   });
 
   test("are at most so many", async () => {

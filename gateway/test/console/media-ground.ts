@@ -28,7 +28,7 @@ import { type AdminEnv, mountHandlers } from "../../src/admin/handlers/mount-han
 import { RequestTail } from "../../src/admin/index.ts";
 import { withSecurityHeaders } from "../../src/admin/security-headers.ts";
 import { mountStreamingRoutes } from "../../src/admin/streaming/mount-streaming-routes.ts";
-import { CatalogHolder } from "../../src/main/catalog-holder.ts";
+import { ConfigSnapshotHolder } from "../../src/main/config-snapshot-holder.ts";
 import { openControl } from "../../src/main/control.ts";
 import { openMedia } from "../../src/main/media.ts";
 import { callerConnections, callerMemory } from "../caller-memory.ts";
@@ -76,9 +76,12 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
   await controlStore.apply(configOf(simulator, more), "test");
   const people = createPeopleStore({ database: control.database, clock, ids });
   const signIn = createHeaderSignIn(control.database, () => clock.now());
-  const catalog = new CatalogHolder({ controlStore, clock, observer: quiet }, await controlStore.catalog());
+  const configSnapshot = new ConfigSnapshotHolder(
+    { controlStore, clock, observer: quiet },
+    await controlStore.configSnapshot(),
+  );
   const workspaceId = (slug: string) =>
-    [...catalog.current.workspaces.values()].find((one) => one.slug === slug)?.id ?? "";
+    [...configSnapshot.current.workspaces.values()].find((one) => one.slug === slug)?.id ?? "";
   const users = await makeUsers(signIn, people, workspaceId);
   const newKey = async (slug: string, user: MediaUser) => {
     const secret = new Secret(`sk-of-${user}-0123456789abcdefghij`);
@@ -90,7 +93,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
     owners: await newKey("acme", "owner"),
     others: await newKey("other", "stranger"),
   };
-  const tail = new RequestTail({ controlStore, clock, catalog: () => catalog.current });
+  const tail = new RequestTail({ controlStore, clock, configSnapshot: () => configSnapshot.current });
   const journal = new JournalInMemory();
   const entries: LedgerEntry[] = journal.entries;
   const observer = tail.before(quiet);
@@ -106,7 +109,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
     background: noBackground,
     sharesAccount: () => false,
     bodies,
-    catalog: () => catalog.current,
+    configSnapshot: () => configSnapshot.current,
     router,
     admission,
     recorder,
@@ -122,7 +125,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
   const authenticator = new Authenticator({
     vault,
     keyStore: controlStore,
-    catalog: () => catalog.current,
+    configSnapshot: () => configSnapshot.current,
     clock,
     changesKnownAtMs: () => 0,
   });
@@ -130,7 +133,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
   const media = openMedia({
     environment,
     control,
-    catalog,
+    configSnapshot,
     router,
     admission,
     recorder,
@@ -153,12 +156,12 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
     tail,
     clock,
     observer,
-    catalog: () => catalog.current,
+    configSnapshot: () => configSnapshot.current,
     reports: reportsOf(backups),
     answerAs: (call: Parameters<ReturnType<typeof createAsKey>>[0]) => createAsKey(apiDependencies)(call),
   };
   const app = new Hono<AdminEnv>();
-  const mount = { signIn, people, vault, catalog: () => catalog.current, publicUrl: null };
+  const mount = { signIn, people, vault, configSnapshot: () => configSnapshot.current, publicUrl: null };
   mountStreamingRoutes(app, gateway, mount);
   mountHandlers(app, { ...unanswered(), ...mediaHandlers(gateway) }, mount);
   app.notFound(() => failureAnswer(new Failure("not_found", "There is nothing at this path.")));
@@ -183,7 +186,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
     consoleUrl: () => null,
     relay,
     publicUrl: () => null,
-    catalog: () => catalog.current,
+    configSnapshot: () => configSnapshot.current,
     clock,
     ids,
     observer,
@@ -218,7 +221,7 @@ export async function openMediaGround(more: More = {}): Promise<MediaGround> {
     keys,
     control,
     backups,
-    refresh: () => catalog.refresh(),
+    refresh: () => configSnapshot.refresh(),
     as(who, path, init = {}) {
       const headers = new Headers({ origin: url, "sec-fetch-site": "same-origin", cookie: "session=of-a-test" });
       const [name, age] = who?.split(" ") ?? [];

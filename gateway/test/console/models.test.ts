@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { noUsage } from "#core/index.ts";
-import { type CatalogGround, openCatalogGround } from "./catalog-ground.ts";
+import { type ModelsGround, openModelsGround } from "./models-ground.ts";
 
-const change = (ground: CatalogGround, model: string, body: Readonly<Record<string, unknown>>) =>
+const change = (ground: ModelsGround, model: string, body: Readonly<Record<string, unknown>>) =>
   ground.call("administrator", "models.update", { params: { model }, body });
-const shown = (ground: CatalogGround, model: string) =>
+const shown = (ground: ModelsGround, model: string) =>
   ground.call("administrator", "models.show", { params: { model } });
 const namesOf = (body: { data: { name: string }[] }) => body.data.map((model) => model.name);
 
-async function openWithProviders(): Promise<CatalogGround> {
-  const ground = await openCatalogGround();
+async function openWithProviders(): Promise<ModelsGround> {
+  const ground = await openModelsGround();
   await ground.makeProvider("main", { kind: "openai" });
   await ground.makeProvider("spare");
   return ground;
@@ -46,21 +46,21 @@ describe("a model of the console", () => {
     expect(made.body.untranslated_endpoints).not.toContain("/v1/messages");
     expect(made.body.untranslated_endpoints).not.toContain("/v1/responses");
     expect((await shown(ground, "gpt-5")).body).toEqual(made.body);
-    expect((await ground.controlStore.catalog()).models.get("gpt-5")?.price?.id).toBe(made.body.price_version);
+    expect((await ground.controlStore.configSnapshot()).models.get("gpt-5")?.price?.id).toBe(made.body.price_version);
   });
 
   test("says what its calls may at most produce, until that is taken back; other changes leave it alone", async () => {
     await using ground = await openWithProviders();
     const made = await ground.makeModel("gpt-5", { max_output_tokens: 64_000 });
     expect(made.body.max_output_tokens).toBe(64_000);
-    expect((await ground.controlStore.catalog()).models.get("gpt-5")?.outputTokensMax).toBe(64_000);
+    expect((await ground.controlStore.configSnapshot()).models.get("gpt-5")?.outputTokensMax).toBe(64_000);
     expect((await change(ground, "gpt-5", { owned_by: "me" })).body.max_output_tokens).toBe(64_000);
     expect((await change(ground, "gpt-5", { max_output_tokens: 0 })).code).toBe("invalid_request");
     expect((await change(ground, "gpt-5", { max_output_tokens: null })).body.max_output_tokens).toBeNull();
-    expect((await ground.controlStore.catalog()).models.get("gpt-5")?.outputTokensMax).toBeNull();
+    expect((await ground.controlStore.configSnapshot()).models.get("gpt-5")?.outputTokensMax).toBeNull();
   });
 
-  test("has the context window of the catalogue until somebody sets one, and again when that is taken back", async () => {
+  test("has the context window of the price list until somebody sets one, and again when that is taken back", async () => {
     await using ground = await openWithProviders();
     const window = ({ body }: { body: { context_window?: unknown; context_window_origin?: unknown } }) => [
       body.context_window,
@@ -70,7 +70,7 @@ describe("a model of the console", () => {
     expect(window(await ground.makeModel("gpt-5"))).toEqual([400_000, "catalogue"]);
     expect(window(await change(ground, "gpt-5", { context_window: 32_000 }))).toEqual([32_000, "set"]);
     expect(window(await change(ground, "gpt-5", { owned_by: "me" }))).toEqual([32_000, "set"]);
-    const { contextWindow, deployments } = (await ground.controlStore.catalog()).models.get("gpt-5") ?? {};
+    const { contextWindow, deployments } = (await ground.controlStore.configSnapshot()).models.get("gpt-5") ?? {};
     expect([contextWindow, deployments?.map((each) => each.contextWindow)]).toEqual([32_000, [32_000]]);
     expect((await change(ground, "gpt-5", { context_window: 0 })).code).toBe("invalid_request");
     expect(window(await change(ground, "gpt-5", { context_window: null }))).toEqual([400_000, "catalogue"]);
@@ -92,7 +92,7 @@ describe("a model of the console", () => {
       await ground.makeModel(model, { price, deployments: [{ provider }] });
       expect(await left(model)).toEqual([]);
       ground.figures.used = [{ model, at, requests: 1, costUsd: 1, usage }];
-      // Writing a cache costs more than the input where the catalogue says so; a cached read never does.
+      // Writing a cache costs more than the input where the price list says so; a cached read never does.
       const writes = provider === "claude" ? ["cache_write_5m"] : [];
       expect(await left(model)).toEqual(provider === "router" ? [] : [...writes, "web_searches"]);
     }
@@ -262,7 +262,7 @@ describe("models for those who call them", () => {
 });
 
 describe("a price that is tried on", () => {
-  const simulate = (ground: CatalogGround, body: Record<string, unknown>) =>
+  const simulate = (ground: ModelsGround, body: Record<string, unknown>) =>
     ground.call("administrator", "models.simulate", { params: { model: "gpt-5" }, body });
 
   test("is worked out class by class, exactly, and says what it leaves out", async () => {

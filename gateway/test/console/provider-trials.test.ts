@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import type { TestAnswer } from "@sluice/contract";
 import { startRawUpstream } from "../raw-upstream.ts";
-import { type CatalogGround, openCatalogGround } from "./catalog-ground.ts";
+import { type ModelsGround, openModelsGround } from "./models-ground.ts";
 
 const canary = "sk-canary-4713-of-the-provider";
 
-async function tried(ground: CatalogGround, provider: string, model?: string): Promise<TestAnswer> {
+async function tried(ground: ModelsGround, provider: string, model?: string): Promise<TestAnswer> {
   const answer = await ground.call("administrator", "providers.test", {
     params: { provider },
     body: model === undefined ? {} : { upstream_model: model },
@@ -17,12 +17,12 @@ async function tried(ground: CatalogGround, provider: string, model?: string): P
 }
 
 const namesOf = (answer: TestAnswer) => answer.steps.map((step) => `${step.name}: ${step.ok ? step.status : "no"}`);
-const originOf = (ground: CatalogGround) => new URL(ground.simulator.url).origin;
-const listed = (ground: CatalogGround, provider = "main") =>
+const originOf = (ground: ModelsGround) => new URL(ground.simulator.url).origin;
+const listed = (ground: ModelsGround, provider = "main") =>
   ground.call("administrator", "providers.upstreamModels", { params: { provider } });
 
 /** A vendor that answers each request as told; stopped with the ground. */
-async function vendor(ground: CatalogGround, answer: (request: Request) => Response | Promise<Response>) {
+async function vendor(ground: ModelsGround, answer: (request: Request) => Response | Promise<Response>) {
   const server = Bun.serve({ idleTimeout: 0, port: 0, hostname: "127.0.0.1", fetch: answer });
   const made = await ground.makeProvider("main", { base_url: `http://127.0.0.1:${server.port}/v1`, api_key: canary });
   expect(made.status).toBe(201);
@@ -31,7 +31,7 @@ async function vendor(ground: CatalogGround, answer: (request: Request) => Respo
 
 describe("a try of a provider", () => {
   test("lists its models and asks one of them the smallest question, in the dialect of its kind", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     for (const [kind, url] of [
       ["openai", ground.simulator.url],
       ["anthropic", originOf(ground)],
@@ -55,7 +55,7 @@ describe("a try of a provider", () => {
     ["transcription", "transcribe with", "openai-transcriptions"],
     ["speech", "speak with", "openai-speech"],
   ] as const)("asks a model for %s at its own endpoint", async (type, words, dialect) => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     await ground.makeProvider("main");
     await ground.makeModel("mine", { type, deployments: [{ provider: "main", upstream_model: "up/mine" }] });
     const answer = await tried(ground, "main", "up/mine");
@@ -64,7 +64,7 @@ describe("a try of a provider", () => {
   });
 
   test("a vendor that has other voices is looked up in its list", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     using _ = await vendor(ground, (request) =>
       request.url.endsWith("/models")
         ? Response.json({ data: [{ id: "speaker-tts" }] })
@@ -75,7 +75,7 @@ describe("a try of a provider", () => {
   });
 
   test("asks a model that is deployed before any other, and does not make pictures", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     await ground.makeProvider("main");
     const led = (upstream_model: string) => [{ provider: "main", upstream_model }];
     await ground.makeModel("draw", { type: "image", deployments: led("sd-3") });
@@ -86,7 +86,7 @@ describe("a try of a provider", () => {
   });
 
   test("uses tokens and signatures as calls do", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const account = JSON.stringify({
       client_email: "robot@proj.example",
@@ -108,7 +108,7 @@ describe("a try of a provider", () => {
   });
 
   test("asks a vendor of videos after a task, and tells a wrong key from a task that is not there", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     const kling = { kind: "kling", base_url: originOf(ground), settings: { access_key: "AKKLINGEXAMPLE" } };
     await ground.makeProvider("kling", { ...kling, api_key: "kling-secret-example" });
     const good = await tried(ground, "kling");
@@ -121,7 +121,7 @@ describe("a try of a provider", () => {
   });
 
   test("says that the key is wrong, where to get one, and asks no further", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     const asked: string[] = [];
     using _ = await vendor(ground, (request) => {
       asked.push(new URL(request.url).pathname);
@@ -143,7 +143,7 @@ describe("a try of a provider", () => {
   });
 
   test("goes on without a list where there is none, and says so", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     using _ = await vendor(ground, (request) =>
       request.url.endsWith("/chat/completions")
         ? Response.json({ choices: [] })
@@ -199,7 +199,7 @@ describe("a try of a provider", () => {
     ],
   ];
   test.each(bad)("gives words and advice for %s", async (_name, answer, problem, advice, codes) => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     using _ = await vendor(ground, answer);
     const list = (await tried(ground, "main", "m")).steps[0];
     expect(list?.ok).toBe(false);
@@ -211,7 +211,7 @@ describe("a try of a provider", () => {
   });
 
   test("names what is wrong with an address", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     const at = async (id: string, more: Record<string, unknown>) => {
       await ground.makeProvider(id, more);
       return (await tried(ground, id)).steps[0];
@@ -230,7 +230,7 @@ describe("a try of a provider", () => {
   });
 
   test("ends when the upstream stays silent", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     const silent = await startRawUpstream(() => {});
     try {
       await ground.makeProvider("main", { base_url: `${silent.url}/v1`, timeouts: { headers_ms: 300 } });
@@ -252,7 +252,7 @@ const untold = {
 };
 describe("the models of an account", () => {
   test("come with those of ours that lead to them and with a name and type to begin with", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     await ground.makeProvider("main");
     await ground.makeModel("house/talk", { deployments: [{ provider: "main", upstream_model: "demo" }] });
     const { body } = await listed(ground);
@@ -270,7 +270,7 @@ describe("the models of an account", () => {
   });
 
   test("are read page by page, each once, and no more than 5,000", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     const asked: string[] = [];
     using _ = await vendor(ground, (request) => {
       const query = new URL(request.url).search;
@@ -293,7 +293,7 @@ describe("the models of an account", () => {
   });
 
   test("an upstream that gives the same page for ever is left after it", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     let count = 0;
     using _ = await vendor(ground, () => {
       count++;
@@ -304,7 +304,7 @@ describe("the models of an account", () => {
   });
 
   test("are refused with a reason where there are none to be had", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     await ground.makeProvider("kling", { kind: "kling", base_url: null });
     expect(await listed(ground, "kling")).toMatchObject({ status: 409, code: "conflict" });
     await ground.makeProvider("gone", { base_url: "http://127.0.0.1:9/v1" });
@@ -316,12 +316,12 @@ describe("the models of an account", () => {
 });
 
 describe("an import of models", () => {
-  const bring = (ground: CatalogGround, models: readonly object[], provider = "main") =>
+  const bring = (ground: ModelsGround, models: readonly object[], provider = "main") =>
     ground.call("administrator", "providers.import", { params: { provider }, body: { models } });
   const requested = (name: string, upstream_model = name, type = "chat") => ({ name, upstream_model, type });
 
   test("makes models, adds the provider to those that are there, and tells what it did not do", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     await ground.makeProvider("main");
     await ground.makeProvider("spare");
     await ground.controlStore.apply(
@@ -349,7 +349,7 @@ describe("an import of models", () => {
         { name: "of-the-file", code: "managed_by_file", params: {}, reason: expect.stringContaining("config file") },
       ],
     });
-    const { models } = await ground.controlStore.catalog();
+    const { models } = await ground.controlStore.configSnapshot();
     const ways = models.get("there")?.deployments.map((each) => [each.provider.id, each.upstreamModel, each.weight]);
     expect(ways).toEqual([
       ["main", "up-there", 100],
@@ -360,21 +360,21 @@ describe("an import of models", () => {
   });
 
   test("records who owns a model as the provider's list says, else the kind; what is there keeps its owner", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     await ground.makeProvider("main", { kind: "openai-compatible" });
     await ground.makeProvider("spare");
     await ground.makeModel("there", { deployments: [{ provider: "spare" }], owned_by: "acme" });
     const told = { ...requested("told"), owned_by: "qwen" };
     const other = { ...requested("there", "up-there"), owned_by: "qwen" };
     expect((await bring(ground, [told, requested("untold"), other])).status).toBe(200);
-    const { models } = await ground.controlStore.catalog();
+    const { models } = await ground.controlStore.configSnapshot();
     const owners = ["told", "untold", "there"].map((name) => models.get(name)?.ownedBy);
     expect(owners).toEqual(["qwen", "openai-compatible", "acme"]);
     expect((await bring(ground, [{ ...requested("long"), owned_by: "x".repeat(257) }])).status).toBe(400);
   });
 
-  test("gives a model the price that the catalogue knows, and none to others", async () => {
-    await using ground = await openCatalogGround();
+  test("gives a model the price that the price list knows, and none to others", async () => {
+    await using ground = await openModelsGround();
     await ground.makeProvider("main", { kind: "openai" });
     await bring(ground, [requested("mini", "gpt-6-luna"), requested("other", "gpt-other")]);
     const price = async (model: string) =>
@@ -390,7 +390,7 @@ describe("an import of models", () => {
   });
 
   test("is refused whole for a provider that is not there or names that cannot be", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     await ground.makeProvider("main");
     expect((await bring(ground, [requested("a")], "nobody")).code).toBe("not_found");
     expect((await bring(ground, [requested("a b")])).param).toBe("models.0.name");

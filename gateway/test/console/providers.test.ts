@@ -1,16 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "#core/index.ts";
 import { wholeText } from "../conformance/store-ground.ts";
-import { type CatalogGround, openCatalogGround } from "./catalog-ground.ts";
+import { type ModelsGround, openModelsGround } from "./models-ground.ts";
 
 const canary = "sk-canary-4711-of-the-provider";
-const change = (ground: CatalogGround, provider: string, body: Readonly<Record<string, unknown>>) =>
+const change = (ground: ModelsGround, provider: string, body: Readonly<Record<string, unknown>>) =>
   ground.call("administrator", "providers.update", { params: { provider }, body });
-const stored = async (ground: CatalogGround, id: string) => (await ground.controlStore.catalog()).providers.get(id);
+const stored = async (ground: ModelsGround, id: string) =>
+  (await ground.controlStore.configSnapshot()).providers.get(id);
 
 describe("a provider of the console", () => {
-  test("is made with its secret, shown without it, and stands in the catalog at once", async () => {
-    await using ground = await openCatalogGround();
+  test("is made with its secret, shown without it, and stands in the config snapshot at once", async () => {
+    await using ground = await openModelsGround();
     const made = await ground.makeProvider("main", { api_key: canary, timeouts: { connect_ms: 700 } });
     expect(made.status).toBe(201);
     expect(made.body).toMatchObject({
@@ -36,7 +37,7 @@ describe("a provider of the console", () => {
   });
 
   test("keeps what a change does not name, and leaves an audit row only when something changed", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     await ground.makeProvider("main", { api_key: canary, disconnect: "drain", timeouts: { idle_ms: 5_000 } });
     const before = (await ground.audit()).length;
     expect((await change(ground, "main", {})).status).toBe(200);
@@ -57,7 +58,7 @@ describe("a provider of the console", () => {
   });
 
   test("loses its secret with its address, unless one comes along", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     await ground.makeProvider("main", { api_key: canary });
     const moved = await change(ground, "main", { base_url: "https://elsewhere.example/v1" });
     expect(moved.body).toMatchObject({ has_api_key: false, base_url: "https://elsewhere.example/v1" });
@@ -69,7 +70,7 @@ describe("a provider of the console", () => {
   });
 
   test("is refused with the field that is wrong", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     await ground.makeProvider("main");
     const wrong: [Record<string, unknown>, number, string | null][] = [
       [{ id: "main" }, 409, "id"],
@@ -99,7 +100,7 @@ describe("a provider of the console", () => {
   });
 
   test("is removed when no model leads to it, and the refusal names those that do", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     await ground.makeProvider("main");
     await ground.makeModel("acme/one");
     const remove = () => ground.call("administrator", "providers.remove", { params: { provider: "main" } });
@@ -112,7 +113,7 @@ describe("a provider of the console", () => {
   });
 
   test("that comes from the config file is shown and cannot be changed", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     await ground.controlStore.apply({ providers: [{ id: "filed", kind: "openai", api_key: canary }] }, "file");
     const params = { provider: "filed" };
     expect((await ground.call("administrator", "providers.show", { params })).body.managed_by).toBe("file");
@@ -122,7 +123,7 @@ describe("a provider of the console", () => {
   });
 
   test("is nobody's business but an administrator's", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     for (const who of ["owner", "member", "newcomer"] as const) {
       expect((await ground.call(who, "providers.list")).code).toBe("forbidden");
     }
@@ -132,10 +133,10 @@ describe("a provider of the console", () => {
 
 describe("secrets among a provider's settings", () => {
   const keys = { access_key_id: "AKIDEXAMPLE", secret_access_key: canary, session_token: "canary-token-4712" };
-  const settingsOf = async (ground: CatalogGround) => (await stored(ground, "ark"))?.settings;
+  const settingsOf = async (ground: ModelsGround) => (await stored(ground, "ark"))?.settings;
 
   async function ark() {
-    const ground = await openCatalogGround();
+    const ground = await openModelsGround();
     const settings = { ...keys, project_name: "films" };
     const made = await ground.makeProvider("ark", { kind: "ark", api_key: "sk-ark", settings });
     return { ground, made };
@@ -186,7 +187,7 @@ describe("secrets among a provider's settings", () => {
   });
 
   test("a setting that no form asks for is never shown, and stays when it comes back", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     const settings = { own_header: "canary-own", nested: { password: "canary-nested" } };
     const provider = { id: "odd", kind: "openai", settings };
     await ground.controlStore.seed({ providers: [provider] }, "first start");
@@ -199,7 +200,7 @@ describe("secrets among a provider's settings", () => {
 
 describe("an address that the kind decides", () => {
   test("follows the settings it comes from, and can be set and given back", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     const settings = { region: "eu-west-1" };
     const made = await ground.makeProvider("aws", { kind: "bedrock", base_url: null, api_key: canary, settings });
     expect(made.body.base_url).toBe("https://bedrock-runtime.eu-west-1.amazonaws.com");
@@ -218,23 +219,23 @@ describe("an address that the kind decides", () => {
 
 describe("the health of a provider", () => {
   test("is that of its deployments: the breaker, the last hour, and nothing where nothing is known", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     await ground.makeProvider("main");
     await ground.makeModel("one");
     await ground.makeModel("two");
     const health = async () => (await ground.call("administrator", "providers.list")).body.data[0].health;
     expect(await health()).toMatchObject({ state: "unknown", breaker: null, last_hour: { attempts: 0, failed: 0 } });
-    const catalog = await ground.controlStore.catalog();
-    const deployment = (name: string) => catalog.models.get(name)?.deployments[0]?.id ?? "";
+    const configSnapshot = await ground.controlStore.configSnapshot();
+    const deployment = (name: string) => configSnapshot.models.get(name)?.deployments[0]?.id ?? "";
     ground.figures.uses = [{ deployment: deployment("one"), provider: "main", attempts: 9, failed: 2 }];
     expect(await health()).toMatchObject({ state: "healthy", last_hour: { attempts: 9, failed: 2 } });
     ground.figures.uses = [{ deployment: deployment("one"), provider: "main", attempts: 41, failed: 12 }];
     expect(await health()).toMatchObject({ state: "degraded", last_hour: { attempts: 41, failed: 12 } });
     ground.figures.uses = [{ deployment: deployment("one"), provider: "main", attempts: 9, failed: 2 }];
     const broken = new Failure("upstream_error", "broken", { unhealthy: true, retry: "other" });
-    for (let count = 0; count < 5; count++) call(ground, catalog, "one", broken);
+    for (let count = 0; count < 5; count++) call(ground, configSnapshot, "one", broken);
     expect(await health()).toMatchObject({ state: "down", breaker: "open" });
-    call(ground, catalog, "two", "ok");
+    call(ground, configSnapshot, "two", "ok");
     expect(await health()).toMatchObject({ state: "unhealthy", breaker: "open", in_flight: 0 });
     const models = (await ground.call("administrator", "models.list")).body.data;
     expect(models.map((model: { deployments: { health: object }[] }) => model.deployments[0]?.health)).toMatchObject([
@@ -246,10 +247,10 @@ describe("the health of a provider", () => {
   });
 });
 
-type Catalog = Awaited<ReturnType<CatalogGround["controlStore"]["catalog"]>>;
+type ConfigSnapshot = Awaited<ReturnType<ModelsGround["controlStore"]["configSnapshot"]>>;
 
-function call(ground: CatalogGround, catalog: Catalog, name: string, result: "ok" | Failure): void {
-  const model = catalog.models.get(name);
+function call(ground: ModelsGround, configSnapshot: ConfigSnapshot, name: string, result: "ok" | Failure): void {
+  const model = configSnapshot.models.get(name);
   if (model === undefined) throw new Error(`no model ${name}`);
   ground.router.plan([model]).next(null)?.end(result, 120);
 }

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { wholeText } from "../conformance/store-ground.ts";
-import { type CatalogGround, openCatalogGround } from "./catalog-ground.ts";
+import { type ModelsGround, openModelsGround } from "./models-ground.ts";
 
-const show = async (ground: CatalogGround) => (await ground.call("administrator", "settings.show")).body;
-const change = (ground: CatalogGround, body: Readonly<Record<string, unknown>>) =>
+const show = async (ground: ModelsGround) => (await ground.call("administrator", "settings.show")).body;
+const change = (ground: ModelsGround, body: Readonly<Record<string, unknown>>) =>
   ground.call("administrator", "settings.update", { body });
 
 describe("settings", () => {
   test("are shown with their defaults, and a change of one leaves the others", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     const before = await show(ground);
     expect(before).toMatchObject({
       settings: {
@@ -31,7 +31,7 @@ describe("settings", () => {
       video: { copy_results: true },
     });
     expect(await show(ground)).toEqual(after.body);
-    expect((await ground.controlStore.catalog()).settings).toMatchObject({
+    expect((await ground.controlStore.configSnapshot()).settings).toMatchObject({
       ledgerRetentionDays: 30,
       videoCopyResults: true,
     });
@@ -43,7 +43,7 @@ describe("settings", () => {
   });
 
   test("sent back as they were shown change nothing, those of the config file included", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     await ground.controlStore.apply({ settings: { ledger: { durability: "strict" }, drain_timeout_ms: 500 } }, "file");
     const { settings, managed_by_file } = await show(ground);
     expect(managed_by_file).toEqual(["drain_timeout_ms", "ledger.durability"]);
@@ -57,7 +57,7 @@ describe("settings", () => {
   });
 
   test("of the console are taken over by a file that names them", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     await change(ground, { drain_timeout_ms: 700 });
     await ground.controlStore.apply({ settings: { drain_timeout_ms: 900 } }, "file");
     expect(await show(ground)).toMatchObject({
@@ -67,20 +67,20 @@ describe("settings", () => {
   });
 
   test("say where the ledger is copied to; the place is replaced whole, and null takes it away", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     const place = { bucket: "acme-usage", prefix: "sluice/", region: "eu-central-1" };
     const made = await change(ground, { ledger: { export: place } });
     expect(made.body.settings.ledger).toEqual({ durability: "disk", retention_days: 400, export: place });
     const atMinio = { bucket: "acme-usage", endpoint: "http://minio:9000" };
     expect((await change(ground, { ledger: { export: atMinio } })).body.settings.ledger.export).toEqual(atMinio);
-    expect((await ground.controlStore.catalog()).settings.ledgerExport).toEqual({
+    expect((await ground.controlStore.configSnapshot()).settings.ledgerExport).toEqual({
       ...{ bucket: "acme-usage", prefix: "", region: "us-east-1", endpoint: "http://minio:9000" },
     });
     const wrong = await change(ground, { ledger: { export: { bucket: "acme-usage", endpoint: "minio:9000" } } });
     expect([wrong.status, wrong.param]).toEqual([400, "ledger.export.endpoint"]);
     const gone = await change(ground, { ledger: { export: null } });
     expect(gone.body.settings.ledger).toEqual({ durability: "disk", retention_days: 400 });
-    expect((await ground.controlStore.catalog()).settings.ledgerExport).toBeNull();
+    expect((await ground.controlStore.configSnapshot()).settings.ledgerExport).toBeNull();
     await change(ground, { ledger: { export: null } });
     const rows = (await ground.audit()).filter((row) => row.object === "setting ledger.export");
     expect(rows.map((row) => row.action)).toEqual(["create", "update", "remove"]);
@@ -89,7 +89,7 @@ describe("settings", () => {
   });
 
   test("out of their bounds or unknown are refused with their name", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     expect((await change(ground, { ledger: { retention_days: 0 } })).param).toBe("ledger.retention_days");
     expect((await change(ground, { ledger: { durability: "disc" } })).param).toBe("ledger.durability");
     expect((await change(ground, { legder: {} })).status).toBe(400);
@@ -100,7 +100,7 @@ describe("settings", () => {
   });
 
   test("are changed by an administrator who signed in lately: a session left open moves no copy of the ledger", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     const body = { ledger: { retention_days: 1 } };
     expect((await ground.call({ stale: "administrator" }, "settings.update", { body })).code).toBe("confirm_sign_in");
     expect((await show(ground)).settings.ledger.retention_days).toBe(400);
@@ -116,11 +116,11 @@ describe("single sign-on", () => {
     client_secret: canary,
     allowed_domains: ["Example.com"],
   };
-  const put = (ground: CatalogGround, id: string, body: Readonly<Record<string, unknown>>) =>
+  const put = (ground: ModelsGround, id: string, body: Readonly<Record<string, unknown>>) =>
     ground.call("administrator", "settings.putOidc", { params: { account: id }, body });
 
   test("accounts are kept sealed, told to sign-in at once, and shown with the address the issuer must know", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     const made = await put(ground, "company", account);
     expect(made.body.oidc).toEqual([
       {
@@ -153,7 +153,7 @@ describe("single sign-on", () => {
   });
 
   test("a secret that is not sent stays, but never for another issuer", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     const { client_secret: _secret, ...rest } = account;
     expect(await put(ground, "company", rest)).toMatchObject({ status: 400, param: "client_secret" });
     await put(ground, "company", account);
@@ -169,7 +169,7 @@ describe("single sign-on", () => {
   });
 
   test("is refused with the field that is wrong, and to those whose sign-in is old", async () => {
-    await using ground = await openCatalogGround();
+    await using ground = await openModelsGround();
     const wrong: [string, Record<string, unknown>, string][] = [
       ["credential", {}, "account"],
       ["Not An Id", {}, "account"],

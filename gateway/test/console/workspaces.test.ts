@@ -63,7 +63,7 @@ describe("workspaces", () => {
       keys: 0,
       members: 0,
     });
-    expect(ground.catalog().workspaces.get(made.body.id)?.scope.budget).toEqual({
+    expect(ground.configSnapshot().workspaces.get(made.body.id)?.scope.budget).toEqual({
       nanoUsd: 2_500_000_000,
       period: "week",
     });
@@ -84,7 +84,7 @@ describe("workspaces", () => {
   ])("a new one made of %j is refused with %p %s", async (body, status, code, param) => {
     await using ground = await openTenantGround();
     expect(await ground.call("administrator", "workspaces.create", { body })).toMatchObject({ status, code, param });
-    expect(ground.catalog().workspaces.size).toBe(2);
+    expect(ground.configSnapshot().workspaces.size).toBe(2);
   });
 
   test("of two that are made with one slug at once, one is made", async () => {
@@ -120,9 +120,9 @@ describe("workspaces", () => {
 
   test("a change that changes nothing leaves no trace", async () => {
     await using ground = await openTenantGround();
-    const [rows, version] = [(await ground.audit()).length, ground.catalog().version];
+    const [rows, version] = [(await ground.audit()).length, ground.configSnapshot().version];
     await ground.call("owner", "workspaces.update", { ...acme, body: { name: "Acme" } });
-    expect([(await ground.audit()).length, ground.catalog().version]).toEqual([rows, version]);
+    expect([(await ground.audit()).length, ground.configSnapshot().version]).toEqual([rows, version]);
   });
 
   test("a key of a workspace that is switched off is refused at once", async () => {

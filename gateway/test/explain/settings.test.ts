@@ -38,7 +38,7 @@ test("the file says what is kept of a key, and what it leaves out is kept no lon
 test("explanations are kept for 30 days and captures for 7, or as the settings say, but no longer than the ledger", async () => {
   const now = 1_000 * dayMs;
   const usual = await startGateway();
-  expect(explainedAges(usual.gateway.catalog.current.settings, now)).toEqual({
+  expect(explainedAges(usual.gateway.configSnapshot.current.settings, now)).toEqual({
     explanationsBefore: now - 30 * dayMs,
     capturesBefore: now - 7 * dayMs,
     now,
@@ -47,7 +47,7 @@ test("explanations are kept for 30 days and captures for 7, or as the settings s
   const short = await startGateway({
     settings: { ledger: { retention_days: 3 }, explanations: { retention_days: 90 }, captures: { retention_days: 1 } },
   });
-  expect(explainedAges(short.gateway.catalog.current.settings, now)).toEqual({
+  expect(explainedAges(short.gateway.configSnapshot.current.settings, now)).toEqual({
     explanationsBefore: now - 3 * dayMs,
     capturesBefore: now - dayMs,
     now,

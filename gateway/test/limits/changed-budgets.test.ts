@@ -28,7 +28,7 @@ async function apply(budget: BudgetOf, group = "default"): Promise<void> {
     },
     "test",
   );
-  await gateway.gateway.catalog.refresh();
+  await gateway.gateway.configSnapshot.refresh();
   // The change reaches the cached key with the next look at the changes.
   await until(async () => {
     // A key may ask sixty times a minute.

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { ConfigFile } from "@sluice/contract";
 import { NoticeSender, NoticeWatch } from "#admin/index.ts";
 import { createMemoryCounter } from "#coordination/index.ts";
-import { bounds, type Catalog, type LimitScope, usdToNano } from "#core/index.ts";
+import { bounds, type ConfigSnapshot, type LimitScope, usdToNano } from "#core/index.ts";
 import { createControlStore, createPeopleStore } from "#directory/index.ts";
 import { Admission } from "#limits/index.ts";
 import type { Mailer, NoticeFields, OutboundRequest, Transport } from "#ports/index.ts";
@@ -24,7 +24,7 @@ export async function noticeGround(options: { readonly mailer?: Mailer } = {}) {
   const database = await openMigrated(join(directory, "sluice.db"));
   const controlStore = createControlStore({ database, vault, clock, ids, kindDefaults: () => ({ baseUrl: "" }) });
   await controlStore.apply(config, "test");
-  const catalog: Catalog = await controlStore.catalog();
+  const configSnapshot: ConfigSnapshot = await controlStore.configSnapshot();
   const counter = createMemoryCounter({ clock });
   const admission = new Admission({ counter, clock });
   const sent: OutboundRequest[] = [];
@@ -59,11 +59,11 @@ export async function noticeGround(options: { readonly mailer?: Mailer } = {}) {
     admission,
     controlStore,
     people: createPeopleStore({ database, clock, ids }),
-    catalog: () => catalog,
+    configSnapshot: () => configSnapshot,
     clock,
     observer,
   });
-  const workspace = [...catalog.workspaces.values()][0];
+  const workspace = [...configSnapshot.workspaces.values()][0];
   if (workspace === undefined) throw new Error("the ground has no workspace");
   const budgetKeys = async (scope: LimitScope, usd: number) => {
     // Budgets count from when they are first looked at; what was before stands in a ledger, which is not here.
@@ -84,7 +84,7 @@ export async function noticeGround(options: { readonly mailer?: Mailer } = {}) {
     sent,
     database,
     workspace,
-    catalog,
+    configSnapshot,
     bodies: () => sent.map((request) => JSON.parse(new TextDecoder().decode(request.body as Uint8Array))),
     answer: (next: number) => {
       status = next;

@@ -11,7 +11,7 @@ import { openProcesses } from "../../src/main/processes.ts";
 import { ledgerEntry, silentObserver } from "../conformance/store-ground.ts";
 import { openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
-import { quietCatalog } from "../quiet-catalog.ts";
+import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
 
 const masterKey = "a-master-key-of-the-installation-0123456789";
 
@@ -73,7 +73,7 @@ await onPostgres("processes of one installation", () => {
     const open = async () => {
       const { control, processes } = await places.take();
       const { broadcast } = processes;
-      const tail = new RequestTail({ ...control, catalog: () => quietCatalog({ models: [] }) });
+      const tail = new RequestTail({ ...control, configSnapshot: () => quietConfigSnapshot({ models: [] }) });
       tail.share({ broadcast, instanceId: control.instanceId });
       const { attemptEnd } = tail.before(silentObserver);
       await until(() => broadcast.isUp);

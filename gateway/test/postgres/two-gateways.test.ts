@@ -41,7 +41,8 @@ await onPostgres("two gateways of one installation", () => {
     await ground?.[Symbol.asyncDispose]();
   });
 
-  const addressOf = ({ catalog }: StartedGateway["gateway"]) => catalog.current.providers.get("main")?.baseUrl;
+  const addressOf = ({ configSnapshot }: StartedGateway["gateway"]) =>
+    configSnapshot.current.providers.get("main")?.baseUrl;
   const consoleOf = ({ gateway }: StartedGateway) => `http://localhost:${gateway.consolePort}`;
   const signIn = (gateway: StartedGateway, password: string) =>
     fetch(`${consoleOf(gateway)}/api/auth/sign-in/email`, {
@@ -138,7 +139,7 @@ await onPostgres("two gateways of one installation", () => {
         headers: { ...asAdministrator(gateway), origin: consoleOf(gateway), "content-type": "application/json" },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
-    const [workspace] = two.gateway.catalog.current.workspaces.keys();
+    const [workspace] = two.gateway.configSnapshot.current.workspaces.keys();
     expect((await act(two, "POST", "/api/agents/approve", { code: user_code, workspace })).status).toBe(200);
     const token = await fetch(`${two.url}/oauth/token`, {
       method: "POST",

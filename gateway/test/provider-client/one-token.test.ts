@@ -77,12 +77,12 @@ const waysToTheAccount: Readonly<Record<string, () => Promise<void>>> = {
     const answer = await console("/api/providers/cloud/test", { upstream_model: "gemini-2.5-pro" });
     expect(await answer.json()).toMatchObject({ ok: true });
   },
-  "a call after the catalog was read anew": async () => {
-    const before = gateway.gateway.catalog.current;
+  "a call after the config snapshot was read anew": async () => {
+    const before = gateway.gateway.configSnapshot.current;
     const cloud = before.providers.get("cloud");
     await console("/api/models", { name: "more", type: "chat", deployments: [] });
-    await gateway.gateway.catalog.refresh();
-    expect(gateway.gateway.catalog.current.providers.get("cloud")).not.toBe(cloud);
+    await gateway.gateway.configSnapshot.refresh();
+    expect(gateway.gateway.configSnapshot.current.providers.get("cloud")).not.toBe(cloud);
     await waysToTheAccount["a chat"]?.();
   },
 };

@@ -9,7 +9,7 @@ import {
   Secret,
 } from "#core/index.ts";
 import type { Chance, Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
-import { quietCatalog } from "../quiet-catalog.ts";
+import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
 import { Mortal } from "./mortal.ts";
 import { jsonAnswer } from "./pretended-ark.ts";
 import { seededChance } from "./seeded-chance.ts";
@@ -116,11 +116,11 @@ async function play(seed: number) {
   const chance = seededChance(seed);
   const town = await openTaskTown(seed);
   const vendor = new PretendedResponses(town.clock, chance);
-  const catalog = quietCatalog({ providers: [provider] });
+  const configSnapshot = quietConfigSnapshot({ providers: [provider] });
   const start = async (): Promise<TaskSetup & { readonly mortal: Mortal }> => {
     const mortal = new Mortal();
     const setup = openTaskSetup(town, {
-      catalog: () => catalog,
+      configSnapshot: () => configSnapshot,
       ledger: { price: async () => price },
       clock: mortal.clock(town.clock),
       transport: mortal.transport(vendor),

@@ -14,7 +14,7 @@ import { entriesToldTo } from "../../src/main/booked.ts";
 import { callerMemory } from "../caller-memory.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { noBackground } from "../no-background.ts";
-import { quietCatalog } from "../quiet-catalog.ts";
+import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
 import { silentExplainer } from "../silent-explainer.ts";
 import { budgetsTold } from "./budgets-told.ts";
 import { CountingUpstream, outputMaxOf } from "./counting-upstream.ts";
@@ -201,12 +201,12 @@ export class BudgetHistory {
     });
     const upstream = new CountingUpstream(clock, chance);
     this.upstreams.push(upstream);
-    const catalog = quietCatalog({ providers, models });
+    const configSnapshot = quietConfigSnapshot({ providers, models });
     const relay = new Relay({
       memory: callerMemory(),
       background: noBackground,
       sharesAccount: () => false,
-      catalog: () => catalog,
+      configSnapshot: () => configSnapshot,
       router: new Router({ board: createMemoryHealthBoard(clock), clock, chance, observer }),
       admission: this.#watched(admission),
       recorder: createRecorder({ journal, clock: this.#steady, ids, observer: entriesToldTo(admission, observer) }),

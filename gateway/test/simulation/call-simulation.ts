@@ -3,7 +3,7 @@ import { BodyWork } from "#bodies/index.ts";
 import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
 import {
   type CallerMemory,
-  type Catalog,
+  type ConfigSnapshot,
   defaultTimeouts,
   type LedgerEntry,
   type Model,
@@ -24,7 +24,7 @@ import { createTransport } from "#upstream/index.ts";
 import { entriesToldTo } from "../../src/main/booked.ts";
 import { callerConnections, callerMemory } from "../caller-memory.ts";
 import { noBackground } from "../no-background.ts";
-import { quietCatalog } from "../quiet-catalog.ts";
+import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
 import { silentExplainer } from "../silent-explainer.ts";
 import type { KeptLedger, KeptProcess } from "./kept-ledger.ts";
 import { Mortal } from "./mortal.ts";
@@ -120,7 +120,7 @@ export function priceOf(model: string, version: number, times: number): PriceVer
   return { id: `prc_${model}_${version}`, model, table, effectiveFrom: 0 };
 }
 
-function catalogOf({ prices, retrySent }: Configured, version: number): Catalog {
+function configSnapshotOf({ prices, retrySent }: Configured, version: number): ConfigSnapshot {
   const models = offers.map(
     ({ name, places, fallbacks }): Model => ({
       name,
@@ -142,7 +142,7 @@ function catalogOf({ prices, retrySent }: Configured, version: number): Catalog 
       price: prices.get(name) ?? null,
     }),
   );
-  return quietCatalog({ version, providers, models, settings: { retrySent } });
+  return quietConfigSnapshot({ version, providers, models, settings: { retrySent } });
 }
 
 /** One process of the gateway, entered as the console's playground does: a whole HTTP request, with a key's principal. */
@@ -205,7 +205,7 @@ export function openSimulation(parts: SimulationOptions): Simulation {
     inProcess: new Map(providers.map(({ id }) => [id, (request: Request) => upstream.answer(request)])),
   });
   let version = 1;
-  let catalog = catalogOf(parts.configured, version);
+  let configSnapshot = configSnapshotOf(parts.configured, version);
   const router = new Router({ board: createMemoryHealthBoard(clock), clock, chance, observer });
   const bodies = new BodyWork({ offload: null, newId: ids.next });
   const memory = callerMemory();
@@ -213,7 +213,7 @@ export function openSimulation(parts: SimulationOptions): Simulation {
     memory,
     background: noBackground,
     sharesAccount: () => false,
-    catalog: () => catalog,
+    configSnapshot: () => configSnapshot,
     router,
     admission: parts.watched(admission),
     recorder: createRecorder({ journal, clock: steady, ids, observer: entriesToldTo(admission, observer) }),
@@ -238,7 +238,7 @@ export function openSimulation(parts: SimulationOptions): Simulation {
     assets: unreached("assets"),
     spool: unreached("the spool"),
     publicUrl: () => null,
-    catalog: () => catalog,
+    configSnapshot: () => configSnapshot,
     clock,
     ids,
     observer,
@@ -270,7 +270,7 @@ export function openSimulation(parts: SimulationOptions): Simulation {
     memory,
     outstanding: () => counter.outstanding,
     configure(configured) {
-      catalog = catalogOf(configured, ++version);
+      configSnapshot = configSnapshotOf(configured, ++version);
     },
     kill() {
       simulation.killed = true;

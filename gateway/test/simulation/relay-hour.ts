@@ -11,7 +11,7 @@ import { entriesToldTo } from "../../src/main/booked.ts";
 import { callerMemory } from "../caller-memory.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { noBackground } from "../no-background.ts";
-import { quietCatalog } from "../quiet-catalog.ts";
+import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
 import { silentExplainer } from "../silent-explainer.ts";
 import { governedPrincipal } from "./governed-principal.ts";
 import { type Habit, habits, providers, responsesHabit } from "./habits.ts";
@@ -35,7 +35,7 @@ const principal = governedPrincipal({
   key: { limits: { rpm: 100_000, tpm: 10_000_000, concurrency: 1_000 }, budget: { nanoUsd: 1e12, period: "total" } },
 });
 
-const catalog = quietCatalog({ providers, models: habits.map(({ model }) => model) });
+const configSnapshot = quietConfigSnapshot({ providers, models: habits.map(({ model }) => model) });
 
 /** An hour in the life of the relay, the same for the same seed: calls, failures, callers that leave, perhaps a shutdown. */
 export async function playHour(seed: number) {
@@ -54,7 +54,7 @@ export async function playHour(seed: number) {
     memory: callerMemory(),
     background: noBackground,
     sharesAccount: () => false,
-    catalog: () => catalog,
+    configSnapshot: () => configSnapshot,
     router,
     admission,
     recorder: createRecorder({ journal, clock, ids, observer: entriesToldTo(admission, observer) }),

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { BodyWork } from "#bodies/index.ts";
 import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
 import {
-  type Catalog,
+  type ConfigSnapshot,
   type Deployment,
   defaultTimeouts,
   Failure,
@@ -32,7 +32,7 @@ import {
 import { type CreateCall, type TaskBody, VideoTasks, type VideoTasksOptions } from "#tasks/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { openMigrated } from "../migrated.ts";
-import { quietCatalog } from "../quiet-catalog.ts";
+import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
 import { silentExplainer } from "../silent-explainer.ts";
 import { governedPrincipal } from "./governed-principal.ts";
 import { JournalInMemory } from "./journal-in-memory.ts";
@@ -118,7 +118,7 @@ export function openTaskSetup(town: TaskSetupOptions, changes: TaskSetupChanges 
   const journal = new JournalInMemory();
   const admission = new Admission({ counter: createMemoryCounter({ clock }), clock });
   const transport: Transport = options.transport ?? town.ark;
-  const catalog: Catalog = catalogOf(models);
+  const configSnapshot: ConfigSnapshot = configSnapshotOf(models);
   const videos = new VideoTasks({
     unusedBlobs: null,
     ledger: town.ledgerStore,
@@ -129,7 +129,7 @@ export function openTaskSetup(town: TaskSetupOptions, changes: TaskSetupChanges 
     router: new Router({ board: createMemoryHealthBoard(clock), clock, chance: town.chance, observer }),
     recorder: createRecorder({ journal, clock, ids: town.ids, observer }),
     explainer: silentExplainer,
-    catalog: () => catalog,
+    configSnapshot: () => configSnapshot,
     ids: town.ids,
     chance: town.chance,
     observer,
@@ -256,8 +256,8 @@ export async function resolved<T>(clock: FakeClock, pending: Promise<T>, stepMs 
   return done;
 }
 
-function catalogOf(models: readonly Model[]): Catalog {
-  return quietCatalog({ models });
+function configSnapshotOf(models: readonly Model[]): ConfigSnapshot {
+  return quietConfigSnapshot({ models });
 }
 
 export const oneUsd = 1_000_000_000;

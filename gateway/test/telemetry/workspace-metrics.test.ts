@@ -43,7 +43,8 @@ test("requests, tokens, cost and the used share of a budget are counted by works
   expect(shown.get('sluice_workspace_requests_total{workspace="other",outcome="succeeded"}')).toBe(1);
   expect([...shown.keys()].filter((name) => name.includes("gamma"))).toEqual([]);
 
-  const { id } = [...gateway.gateway.catalog.current.workspaces.values()].find(({ slug }) => slug === "acme") ?? {};
+  const { id } =
+    [...gateway.gateway.configSnapshot.current.workspaces.values()].find(({ slug }) => slug === "acme") ?? {};
   const own = entries.filter(({ workspaceId }) => workspaceId === id);
   const output = own.reduce((sum, { usage }) => sum + usage.output, 0);
   const cost = own.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0) / 1e9;

@@ -1,4 +1,4 @@
-import { type Catalog, type LimitScope, personOfScope, type Workspace } from "#core/index.ts";
+import { type ConfigSnapshot, type LimitScope, personOfScope, type Workspace } from "#core/index.ts";
 import type { LimitUsage } from "#limits/index.ts";
 import type { ControlStore, PeopleStore } from "#ports/index.ts";
 
@@ -34,7 +34,7 @@ export interface LimitScopes {
 /** What has limits, widest first: the workspace, its groups, people and keys. `truncated`: there are more than these. */
 export async function limitScopes(
   filter: ScopeFilter,
-  catalog: Catalog,
+  configSnapshot: ConfigSnapshot,
   { controlStore, people }: ScopeStores,
 ): Promise<LimitScopes> {
   const { workspace, search, key, seenPerson } = filter;
@@ -56,13 +56,13 @@ export async function limitScopes(
   const wide: LimitScope[] = [];
   const homes = new Map([...persons, ...keys].map((each) => [each.scope.id, each.workspaceId]));
   if (key === undefined) {
-    for (const each of workspace === null ? catalog.workspaces.values() : [workspace]) {
+    for (const each of workspace === null ? configSnapshot.workspaces.values() : [workspace]) {
       if (each.name.toLowerCase().includes(words) || each.slug.includes(words)) {
         wide.push(each.scope);
         homes.set(each.scope.id, each.id);
       }
     }
-    for (const group of catalog.groups.values()) {
+    for (const group of configSnapshot.groups.values()) {
       if ((workspace === null || group.workspaceId === workspace.id) && group.name.includes(words)) {
         wide.push(group.scope);
         homes.set(group.scope.id, group.workspaceId);

@@ -1,5 +1,5 @@
 import { remarkSentence } from "@sluice/contract/words";
-import { bounds, type Catalog, LastingFault, type LimitScope, personScopeId } from "#core/index.ts";
+import { bounds, type ConfigSnapshot, LastingFault, type LimitScope, personScopeId } from "#core/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type {
   Clock,
@@ -22,7 +22,7 @@ export interface NoticeWatchOptions extends ScopeStores {
   readonly controlStore: Pick<ControlStore, "limitedKeys" | "endingTokens">;
   readonly sender: NoticeSender;
   readonly admission: Pick<Admission, "limitUsages">;
-  readonly catalog: () => Catalog;
+  readonly configSnapshot: () => ConfigSnapshot;
   readonly clock: Clock;
   readonly observer: Observer;
   /** Budgets are looked at by one process at a time; left out: by this one. */
@@ -98,8 +98,8 @@ export class NoticeWatch {
   }
 
   async #limitUsages(notices: readonly StoredNotice[]): Promise<readonly WatchedLimit[]> {
-    const { catalog, admission } = this.#options;
-    const snapshot = catalog();
+    const { configSnapshot, admission } = this.#options;
+    const snapshot = configSnapshot();
     const limitUsages: WatchedLimit[] = [];
     for (const workspaceId of new Set(notices.filter(({ enabled }) => enabled).map((notice) => notice.workspaceId))) {
       const workspace = snapshot.workspaces.get(workspaceId);
@@ -140,7 +140,7 @@ export class NoticeWatch {
   }
 
   async #tell(due: DueNotice, notice: StoredNotice | undefined): Promise<void> {
-    const { store, sender, catalog, clock, observer } = this.#options;
+    const { store, sender, configSnapshot, clock, observer } = this.#options;
     const tries = due.tries + 1;
     if (notice === undefined || !notice.enabled) {
       await store.tried(due, {
@@ -151,7 +151,7 @@ export class NoticeWatch {
       });
       return;
     }
-    const workspaceSlug = catalog().workspaces.get(notice.workspaceId)?.slug ?? notice.workspaceId;
+    const workspaceSlug = configSnapshot().workspaces.get(notice.workspaceId)?.slug ?? notice.workspaceId;
     const message = { ...due, workspaceId: notice.workspaceId, workspaceSlug, noticeName: notice.name, test: false };
     const problem = await sender.send(notice.channel, message, this.#stopped.signal);
     // A try that our own end broke off is made again by whoever starts next.

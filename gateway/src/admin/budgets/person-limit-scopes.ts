@@ -1,4 +1,4 @@
-import type { Catalog, LimitScope, Workspace } from "#core/index.ts";
+import type { ConfigSnapshot, LimitScope, Workspace } from "#core/index.ts";
 import type { Clock, ReportStore } from "#ports/index.ts";
 import { isLimited, type LimitScopes, limitedKeysMax, type ScopeStores } from "./limit-scopes.ts";
 
@@ -15,7 +15,7 @@ interface PersonScopeStores extends ScopeStores {
 /** What limits somebody's calls, widest first: the workspaces and groups of their keys, themselves, and these keys. */
 export async function limitScopesOfPerson(
   { workspace, person }: PersonFilter,
-  { workspaces, groups }: Catalog,
+  { workspaces, groups }: ConfigSnapshot,
   { controlStore, people, reports, clock }: PersonScopeStores,
 ): Promise<LimitScopes> {
   const workspaceId = workspace?.id ?? null;

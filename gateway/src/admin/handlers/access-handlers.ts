@@ -1,5 +1,5 @@
 import type { AccessCheck, ConsoleKey } from "@sluice/contract";
-import { bounds, type Catalog, Failure, type LimitScope, type Model } from "#core/index.ts";
+import { bounds, type ConfigSnapshot, Failure, type LimitScope, type Model } from "#core/index.ts";
 import { accessReason, deploymentsReady, isGranted, type KeyUsage, matches, matchingPattern } from "#identity/index.ts";
 import type { Clock, ControlStore, PeopleStore, ReportStore } from "#ports/index.ts";
 import { modelPage } from "./access-models.ts";
@@ -11,7 +11,7 @@ export interface AccessHandlerDependencies {
   readonly controlStore: ControlStore;
   readonly people: Pick<PeopleStore, "limitedPeople">;
   readonly reports: ReportStore;
-  readonly catalog: () => Catalog;
+  readonly configSnapshot: () => ConfigSnapshot;
   readonly clock: Clock;
 }
 
@@ -22,7 +22,7 @@ export interface AccessHandlerDependencies {
 export function accessHandlers(dependencies: AccessHandlerDependencies): Handlers<"access.table" | "access.check"> {
   return {
     "access.table": async ({ query, workspace, actor }) => {
-      const catalog = dependencies.catalog();
+      const configSnapshot = dependencies.configSnapshot();
       const slice = new TimeSlice(dependencies.clock);
       const { search } = query;
       const keys = await dependencies.reports.keys(
@@ -37,16 +37,16 @@ export function accessHandlers(dependencies: AccessHandlerDependencies): Handler
       );
       const visible = actor?.administrator === true ? null : (workspace?.models ?? []);
       const persons = await personScopes(dependencies.people, keys.data);
-      const fits = fitting(query, keys.data[0], (key) => standingOf(key, catalog, persons), catalog);
+      const fits = fitting(query, keys.data[0], (key) => standingOf(key, configSnapshot, persons), configSnapshot);
       const page = { part: query.model ?? "", cursor: query.models_cursor ?? null, visible, fits };
-      const { models, next } = await modelPage(catalog, page, slice);
+      const { models, next } = await modelPage(configSnapshot, page, slice);
       const rows = [];
       for (const key of keys.data) {
         if (slice.over) await slice.rest();
-        const standing = standingOf(key, catalog, persons);
+        const standing = standingOf(key, configSnapshot, persons);
         // Its group was made a moment ago and is not in force here yet.
         if (standing === null) continue;
-        const cells = models.map((model) => accessReason(standing, model, catalog));
+        const cells = models.map((model) => accessReason(standing, model, configSnapshot));
         rows.push({ id: key.id, name: key.name, group: key.group, cells });
       }
       return {
@@ -58,13 +58,13 @@ export function accessHandlers(dependencies: AccessHandlerDependencies): Handler
     },
     "access.check": async (call) => {
       const key = await dependencies.controlStore.key(call.workspace?.id ?? null, call.params.key);
-      const catalog = dependencies.catalog();
+      const configSnapshot = dependencies.configSnapshot();
       const persons = await personScopes(dependencies.people, key === null ? [] : [key]);
-      const standing = key === null ? null : standingOf(key, catalog, persons);
+      const standing = key === null ? null : standingOf(key, configSnapshot, persons);
       if (key === null || standing === null) {
         throw new Failure("not_found", "There is no such key in this workspace.", { param: "key" });
       }
-      return checked(call, key, standing, catalog);
+      return checked(call, key, standing, configSnapshot);
     },
   };
 }
@@ -74,7 +74,7 @@ function fitting(
   { key: asked, callable }: ConsoleCall<"access.table">["query"],
   key: ConsoleKey | undefined,
   standingOfKey: (key: ConsoleKey) => KeyUsage | null,
-  catalog: Catalog,
+  configSnapshot: ConfigSnapshot,
 ): ((model: Model) => boolean) | null {
   if (callable === undefined) return null;
   if (asked === undefined) {
@@ -84,17 +84,17 @@ function fitting(
   const standing = key === undefined ? null : standingOfKey(key);
   if (standing === null) return () => false;
   const wanted = callable === "true";
-  return (model) => (accessReason(standing, model, catalog) === "yes") === wanted;
+  return (model) => (accessReason(standing, model, configSnapshot) === "yes") === wanted;
 }
 
 function checked(
   { query, actor }: ConsoleCall<"access.check">,
   key: ConsoleKey,
   standing: KeyUsage,
-  catalog: Catalog,
+  configSnapshot: ConfigSnapshot,
 ): AccessCheck {
   const seesAll = actor?.administrator === true;
-  const model = catalog.models.get(query.model);
+  const model = configSnapshot.models.get(query.model);
   const hidden = !seesAll && !matches(standing.workspace.models, query.model);
   if (model === undefined && !hidden) {
     throw new Failure("not_found", `There is no model called ${query.model}.`, { param: "model" });
@@ -105,7 +105,7 @@ function checked(
     const reason = standing.workspace.enabled ? "workspace_models" : "workspace_disabled";
     return { ...about, allowed: false, reason, deployments: 0, fallbacks: [] };
   }
-  const reason = accessReason(standing, model, catalog);
+  const reason = accessReason(standing, model, configSnapshot);
   return {
     ...about,
     allowed: reason === "yes",
@@ -139,9 +139,13 @@ function stepsOf(key: ConsoleKey, { workspace, group }: KeyUsage, model: string)
   ];
 }
 
-function standingOf(key: ConsoleKey, catalog: Catalog, persons: ReadonlyMap<string, LimitScope>): KeyUsage | null {
-  const workspace = catalog.workspaces.get(key.workspace.id);
-  const group = catalog.groups.get(key.group.id);
+function standingOf(
+  key: ConsoleKey,
+  configSnapshot: ConfigSnapshot,
+  persons: ReadonlyMap<string, LimitScope>,
+): KeyUsage | null {
+  const workspace = configSnapshot.workspaces.get(key.workspace.id);
+  const group = configSnapshot.groups.get(key.group.id);
   if (workspace === undefined || group === undefined) return null;
   const person = persons.get(personScopeOf(key) ?? "");
   const scopes = [workspace.scope, group.scope, key, ...(person === undefined ? [] : [person])];

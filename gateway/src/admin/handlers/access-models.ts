@@ -1,4 +1,4 @@
-import { bounds, type Catalog, type Model, type ModelPatterns, nameCursor, nameOfCursor } from "#core/index.ts";
+import { bounds, type ConfigSnapshot, type Model, type ModelPatterns, nameCursor, nameOfCursor } from "#core/index.ts";
 import { matches } from "#identity/index.ts";
 import type { TimeSlice } from "./time-slice.ts";
 
@@ -12,16 +12,16 @@ export interface ModelPageQuery {
   readonly fits: ((model: Model) => boolean) | null;
 }
 
-/** A page of the catalog's models by name. */
+/** A page of the config snapshot's models by name. */
 export async function modelPage(
-  catalog: Catalog,
+  configSnapshot: ConfigSnapshot,
   { part, cursor, visible, fits }: ModelPageQuery,
   slice: TimeSlice,
 ): Promise<{ readonly models: readonly Model[]; readonly next: string | null }> {
   const after = cursor === null ? "" : nameOfCursor(cursor, "models_cursor");
   const wanted = part.toLowerCase();
   const models: Model[] = [];
-  for (const model of byName(catalog)) {
+  for (const model of byName(configSnapshot)) {
     if (slice.over) await slice.rest();
     if (model.name <= after || !model.name.toLowerCase().includes(wanted)) continue;
     if (visible !== null && !matches(visible, model.name)) continue;
@@ -34,13 +34,13 @@ export async function modelPage(
 }
 
 /** Sorted once for a snapshot. */
-const sorted = new WeakMap<Catalog, readonly Model[]>();
+const sorted = new WeakMap<ConfigSnapshot, readonly Model[]>();
 
-function byName(catalog: Catalog): readonly Model[] {
-  let models = sorted.get(catalog);
+function byName(configSnapshot: ConfigSnapshot): readonly Model[] {
+  let models = sorted.get(configSnapshot);
   if (models === undefined) {
-    models = [...catalog.models.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
-    sorted.set(catalog, models);
+    models = [...configSnapshot.models.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
+    sorted.set(configSnapshot, models);
   }
   return models;
 }

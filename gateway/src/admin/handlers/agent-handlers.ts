@@ -1,4 +1,4 @@
-import { type Actor, bounds, type Catalog, Failure, roleIn } from "#core/index.ts";
+import { type Actor, bounds, type ConfigSnapshot, Failure, roleIn } from "#core/index.ts";
 import type { AgentSignIn } from "#identity/index.ts";
 import type { AgentStore } from "#ports/index.ts";
 import { type AgentUsageDependencies, agentUsage } from "./agent-usage.ts";
@@ -9,14 +9,14 @@ import { neededWords, workspaceNamed } from "./who-calls.ts";
 export interface AgentHandlerDependencies extends AgentUsageDependencies {
   readonly agentSignIn: AgentSignIn;
   readonly agents: Pick<AgentStore, "keysOf">;
-  readonly catalog: () => Catalog;
+  readonly configSnapshot: () => ConfigSnapshot;
 }
 
 type AgentCalls = "agents.look" | "agents.approve" | "agents.deny" | "agents.list" | "agents.usage" | "agents.end";
 
 /** Sign-ins of coding agents. Only a person at the console lets one in: a script that could would sign in for itself. */
 export function agentHandlers(dependencies: AgentHandlerDependencies): Handlers<AgentCalls> {
-  const { agentSignIn, catalog } = dependencies;
+  const { agentSignIn, configSnapshot } = dependencies;
   return {
     "agents.look": async ({ actor, body, ip }) => {
       const person = personAtConsole(actor);
@@ -27,12 +27,12 @@ export function agentHandlers(dependencies: AgentHandlerDependencies): Handlers<
         ip: device.ip,
         created_at: device.createdAt,
         expires_at: device.expiresAt,
-        workspaces: placesOf(person, catalog()),
+        workspaces: placesOf(person, configSnapshot()),
       };
     },
     "agents.approve": async ({ actor, body, ip, auditSource }) => {
       const person = personAtConsole(actor);
-      const workspace = workspaceNamed(body.workspace, person, catalog());
+      const workspace = workspaceNamed(body.workspace, person, configSnapshot());
       if (workspace === null) {
         throw new Failure("invalid_request", "An agent calls in one workspace. Name it.", { param: "workspace" });
       }
@@ -100,7 +100,7 @@ function personAtConsole(actor: Actor | null): Actor {
 }
 
 /** The workspaces where they may make keys, by name. */
-function placesOf(person: Actor, { workspaces }: Catalog) {
+function placesOf(person: Actor, { workspaces }: ConfigSnapshot) {
   return [...workspaces.values()]
     .filter(({ id, enabled }) => {
       const role = roleIn(person, id);

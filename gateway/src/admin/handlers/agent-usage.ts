@@ -1,5 +1,5 @@
 import type { AnswerOf } from "@sluice/contract";
-import { type ApiKey, bounds, type Catalog, nanoToUsd } from "#core/index.ts";
+import { type ApiKey, bounds, type ConfigSnapshot, nanoToUsd } from "#core/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { AgentStore, Clock, ReportStore } from "#ports/index.ts";
 
@@ -7,7 +7,7 @@ export interface AgentUsageDependencies {
   readonly agents: Pick<AgentStore, "keysOf">;
   readonly reports: Pick<ReportStore, "keyUsage">;
   readonly admission: Pick<Admission, "limitUsages">;
-  readonly catalog: () => Catalog;
+  readonly configSnapshot: () => ConfigSnapshot;
   readonly clock: Clock;
 }
 
@@ -16,7 +16,7 @@ export interface AgentUsageDependencies {
  * `isSeen`: in which workspaces.
  */
 export async function agentUsage(
-  { agents, reports, admission, catalog, clock }: AgentUsageDependencies,
+  { agents, reports, admission, configSnapshot, clock }: AgentUsageDependencies,
   userId: string,
   isSeen: (place: Pick<ApiKey, "workspaceId">) => boolean,
 ): Promise<AnswerOf<"agents.usage">> {
@@ -24,7 +24,7 @@ export async function agentUsage(
   const month = new Date(now);
   const from = Date.UTC(month.getUTCFullYear(), month.getUTCMonth());
   const keys = (await agents.keysOf(userId)).filter(isSeen).slice(0, bounds.agentPlacesShownMax);
-  const { workspaces, groups } = catalog();
+  const { workspaces, groups } = configSnapshot();
   const rowOf = async (key: ApiKey) => {
     const [sums, limitUsages] = await Promise.all([
       reports.keyUsage(key.id, from, now + 1),

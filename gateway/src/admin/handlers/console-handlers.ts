@@ -3,7 +3,6 @@ import { type AccessHandlerDependencies, accessHandlers } from "./access-handler
 import { type AgentHandlerDependencies, agentHandlers } from "./agent-handlers.ts";
 import { type AgentSettingsHandlerDependencies, agentSettingsHandlers } from "./agent-settings-handlers.ts";
 import { type AuditHandlerDependencies, auditHandlers } from "./audit-handlers.ts";
-import { type CatalogueHandlerDependencies, catalogueHandlers } from "./catalogue-handlers.ts";
 import type { Handlers } from "./handler.ts";
 import { type KeyHandlerDependencies, keyHandlers } from "./key-handlers.ts";
 import { type LimitHandlerDependencies, limitHandlers } from "./limit-handlers.ts";
@@ -11,6 +10,7 @@ import { type MediaHandlerDependencies, mediaHandlers } from "./media-handlers.t
 import { type ModelHandlerDependencies, modelHandlers } from "./model-handlers.ts";
 import { type NoticeHandlerDependencies, noticeHandlers } from "./notice-handlers.ts";
 import { type PeopleHandlerDependencies, peopleHandlers } from "./people-handlers.ts";
+import { type PriceListHandlerDependencies, priceListHandlers } from "./price-list-handlers.ts";
 import { type ProviderHandlerDependencies, providerHandlers } from "./provider-handlers.ts";
 import { type RequestHandlerDependencies, requestHandlers } from "./request-handlers.ts";
 import { type RightsHandlerDependencies, rightsHandlers } from "./rights-handlers.ts";
@@ -32,7 +32,7 @@ export type ConsoleHandlerDependencies = SessionHandlerDependencies &
   KeyHandlerDependencies &
   ProviderHandlerDependencies &
   ModelHandlerDependencies &
-  CatalogueHandlerDependencies &
+  PriceListHandlerDependencies &
   UsageHandlerDependencies &
   LimitHandlerDependencies &
   RequestHandlerDependencies &
@@ -58,7 +58,7 @@ export function consoleHandlers(dependencies: ConsoleHandlerDependencies): Handl
     ...keyHandlers(dependencies),
     ...providerHandlers(dependencies),
     ...modelHandlers(dependencies),
-    ...catalogueHandlers(dependencies),
+    ...priceListHandlers(dependencies),
     ...usageHandlers(dependencies),
     ...limitHandlers(dependencies),
     ...requestHandlers(dependencies),

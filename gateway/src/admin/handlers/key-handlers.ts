@@ -1,6 +1,6 @@
 import type { ConsoleKey, KeyWithUsage } from "@sluice/contract";
 import { meets } from "@sluice/contract/words";
-import { type Catalog, Failure, Secret, type Workspace } from "#core/index.ts";
+import { type ConfigSnapshot, Failure, Secret, type Workspace } from "#core/index.ts";
 import { keySecretBytes, makeKeySecret } from "#identity/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { Clock, ControlStore, KeyFilter, PeopleStore, ReportStore } from "#ports/index.ts";
@@ -17,7 +17,7 @@ export interface KeyHandlerDependencies {
   readonly people: Pick<PeopleStore, "limitedPeople">;
   readonly reports: ReportStore;
   readonly admission: Pick<Admission, "limitUsages">;
-  readonly catalog: () => Catalog;
+  readonly configSnapshot: () => ConfigSnapshot;
   readonly clock: Clock;
   readonly randomBytes: (size: number) => Uint8Array;
   /** Resolves when this process goes by everything that was written until now. */
@@ -87,9 +87,9 @@ export function keyHandlers(dependencies: KeyHandlerDependencies): Handlers<KeyR
 /** Where the budgets stand that a key's calls must fit into: its own, and those of its person, group and workspace. */
 async function withUsage(
   keys: readonly ConsoleKey[],
-  { admission, catalog, people }: KeyHandlerDependencies,
+  { admission, configSnapshot, people }: KeyHandlerDependencies,
 ): Promise<KeyWithUsage[]> {
-  const { groups, workspaces } = catalog();
+  const { groups, workspaces } = configSnapshot();
   const persons = await personScopes(people, keys);
   const scopes = keys.flatMap((key) => [
     budgetScope("key", key.id, key.name, key.budget),
@@ -154,14 +154,14 @@ function checkOwner(
 
 function filterOf(
   { actor, query, workspace }: ConsoleCall<"keys.list">,
-  { catalog, clock }: KeyHandlerDependencies,
+  { configSnapshot, clock }: KeyHandlerDependencies,
 ): KeyFilter {
   const { search, group, state, mine, made_by: madeBy, owner, service } = query;
   return {
     workspaceId: workspace?.id ?? null,
     now: clock.now(),
     ...(search === undefined || search === "" ? {} : { search }),
-    ...(group === undefined ? {} : { groupId: groupIdOf(group, workspace, catalog()) }),
+    ...(group === undefined ? {} : { groupId: groupIdOf(group, workspace, configSnapshot()) }),
     ...(state === undefined ? {} : { state }),
     ...(service === undefined ? {} : { service: service === "true" }),
     ...(owner === undefined ? {} : { ownerId: owner }),
@@ -174,9 +174,9 @@ function filterOf(
 }
 
 /** A group may be named in one workspace; among all of them only its id tells which. */
-function groupIdOf(idOrName: string, workspace: Workspace | null, catalog: Catalog): string {
-  if (workspace === null || catalog.groups.has(idOrName)) return idOrName;
-  const named = [...catalog.groups.values()].find(
+function groupIdOf(idOrName: string, workspace: Workspace | null, configSnapshot: ConfigSnapshot): string {
+  if (workspace === null || configSnapshot.groups.has(idOrName)) return idOrName;
+  const named = [...configSnapshot.groups.values()].find(
     (group) => group.workspaceId === workspace.id && group.name === idOrName,
   );
   return named?.id ?? idOrName;

@@ -1,5 +1,5 @@
 import type { LimitUsageRow } from "@sluice/contract";
-import { type Catalog, Failure } from "#core/index.ts";
+import { type ConfigSnapshot, Failure } from "#core/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { Clock, ReportStore } from "#ports/index.ts";
 import { isExhausted } from "../budgets/exhausted.ts";
@@ -12,7 +12,7 @@ import { checkPerson, seenOnly } from "./seen-people.ts";
 export interface LimitHandlerDependencies extends ScopeStores {
   readonly admission: Pick<Admission, "limitUsages">;
   readonly reports: Pick<ReportStore, "dailySpend" | "personDailySpend" | "keys">;
-  readonly catalog: () => Catalog;
+  readonly configSnapshot: () => ConfigSnapshot;
   readonly clock: Clock;
 }
 
@@ -21,7 +21,7 @@ export function limitHandlers(dependencies: LimitHandlerDependencies): Handlers<
   return {
     "limits.list": async (call) => {
       const { query, workspace } = call;
-      const catalog = dependencies.catalog();
+      const configSnapshot = dependencies.configSnapshot();
       const { person } = query;
       if (person !== undefined && (query.search !== undefined || query.key !== undefined)) {
         throw new Failure("invalid_request", "Ask by `person` alone, without `search` and `key`.", { param: "person" });
@@ -29,8 +29,8 @@ export function limitHandlers(dependencies: LimitHandlerDependencies): Handlers<
       checkPerson(call, person);
       const { scopes, homes, truncated } =
         person === undefined
-          ? await limitScopes({ workspace, ...query, ...seenOnly(call) }, catalog, dependencies)
-          : await limitScopesOfPerson({ workspace, person }, catalog, dependencies);
+          ? await limitScopes({ workspace, ...query, ...seenOnly(call) }, configSnapshot, dependencies)
+          : await limitScopesOfPerson({ workspace, person }, configSnapshot, dependencies);
       const now = dependencies.clock.now();
       const since = forecastSince(now);
       const budgets = scopes.filter((scope) => scope.budget !== null);
@@ -47,7 +47,7 @@ export function limitHandlers(dependencies: LimitHandlerDependencies): Handlers<
           scope: limitUsage.scope,
           scope_id: shownScopeId(limitUsage),
           label: limitUsage.label,
-          workspace: homeOf(homes.get(limitUsage.scopeId) ?? "", catalog),
+          workspace: homeOf(homes.get(limitUsage.scopeId) ?? "", configSnapshot),
           kind: limitUsage.name,
           period: limitUsage.period,
           limit: limitUsage.limit,
@@ -64,6 +64,6 @@ export function limitHandlers(dependencies: LimitHandlerDependencies): Handlers<
 }
 
 /** A workspace that was made a moment ago and is not in force here yet is known by its id. */
-function homeOf(id: string, catalog: Catalog): LimitUsageRow["workspace"] {
-  return { id, slug: catalog.workspaces.get(id)?.slug ?? id };
+function homeOf(id: string, configSnapshot: ConfigSnapshot): LimitUsageRow["workspace"] {
+  return { id, slug: configSnapshot.workspaces.get(id)?.slug ?? id };
 }

@@ -1,6 +1,6 @@
 import type { AuditAction, AuditObject } from "@sluice/contract/words";
 import type { Assets } from "#assets/index.ts";
-import { type Catalog, statesShownAs } from "#core/index.ts";
+import { type ConfigSnapshot, statesShownAs } from "#core/index.ts";
 import type { Clock, ControlStore, PeopleStore } from "#ports/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
 import type { ConsoleCall, Handlers } from "./handler.ts";
@@ -15,7 +15,7 @@ export interface MediaHandlerDependencies {
   readonly assets: Assets;
   readonly controlStore: ControlStore;
   readonly people: PeopleStore;
-  readonly catalog: () => Catalog;
+  readonly configSnapshot: () => ConfigSnapshot;
   readonly clock: Clock;
 }
 
@@ -31,7 +31,7 @@ export function mediaHandlers(
   | "assets.list"
   | "assets.remove"
 > {
-  const { videos, assets, people, catalog, clock } = dependencies;
+  const { videos, assets, people, configSnapshot, clock } = dependencies;
   const keyNames = new KeyNames(dependencies);
   const noted = (call: Removal, action: AuditAction, object: AuditObject) =>
     people.note({ action, object, workspaceId: oneWorkspace(call).id }, call.auditSource);
@@ -47,7 +47,7 @@ export function mediaHandlers(
       };
       const { tasks, next } = await videos.page(filter, query.cursor ?? null, query.limit ?? pageDefault);
       const names = await keyNames.namesOf(tasks.map((task) => task.keyId));
-      const facts = { catalog: catalog(), now: clock.now() };
+      const facts = { configSnapshot: configSnapshot(), now: clock.now() };
       return { data: tasks.map((task) => taskView(task, names.get(task.keyId) ?? "", facts)), next };
     },
     async "tasks.show"(call) {
@@ -59,7 +59,7 @@ export function mediaHandlers(
         videos.deliveries(workspace.id, task.id),
         keyNames.nameOf(task.keyId),
       ]);
-      const view = taskView(task, keyName, { catalog: catalog(), now: clock.now() });
+      const view = taskView(task, keyName, { configSnapshot: configSnapshot(), now: clock.now() });
       return taskDetail(task, view, events, deliveries);
     },
     async "tasks.cancel"(call) {
@@ -67,7 +67,7 @@ export function mediaHandlers(
       await checkTask(call, videos, workspace, call.params.task);
       const task = await videos.cancel(workspace.id, call.params.task);
       await noted(call, "cancel", `video task ${task.id}`);
-      return taskView(task, await keyNames.nameOf(task.keyId), { catalog: catalog(), now: clock.now() });
+      return taskView(task, await keyNames.nameOf(task.keyId), { configSnapshot: configSnapshot(), now: clock.now() });
     },
     async "assetGroups.list"(call) {
       const { cursor, limit } = call.query;

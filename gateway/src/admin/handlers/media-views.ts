@@ -1,21 +1,28 @@
 import { type ConsoleAsset, type ConsoleTask, storedRemark, type TaskDetail } from "@sluice/contract";
-import { type Asset, type AssetGroup, type Catalog, shownState, type Task, type TaskEvent } from "#core/index.ts";
+import {
+  type Asset,
+  type AssetGroup,
+  type ConfigSnapshot,
+  shownState,
+  type Task,
+  type TaskEvent,
+} from "#core/index.ts";
 import type { Delivery } from "#ports/index.ts";
 import { requestShown, taskCost } from "#tasks/index.ts";
 
 interface Facts {
-  readonly catalog: Catalog;
+  readonly configSnapshot: ConfigSnapshot;
   /** Unix milliseconds. */
   readonly now: number;
 }
 
 /** A task as the console's lists show it. */
-export function taskView(task: Task, keyName: string, { catalog, now }: Facts): ConsoleTask {
+export function taskView(task: Task, keyName: string, { configSnapshot, now }: Facts): ConsoleTask {
   const { asked } = task;
   const cost = taskCost(task);
   return {
     id: task.id,
-    workspace: { id: task.workspaceId, slug: catalog.workspaces.get(task.workspaceId)?.slug ?? "" },
+    workspace: { id: task.workspaceId, slug: configSnapshot.workspaces.get(task.workspaceId)?.slug ?? "" },
     key: { id: task.keyId, name: keyName },
     model: task.model,
     provider: task.account?.providerId ?? null,

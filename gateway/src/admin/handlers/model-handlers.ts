@@ -1,17 +1,17 @@
 import type { ConsoleModel } from "@sluice/contract";
-import { type Actor, type Catalog, Failure, type Model } from "#core/index.ts";
+import { type Actor, type ConfigSnapshot, Failure, type Model } from "#core/index.ts";
 import type { ControlStore, ModelRecord, ReportStore } from "#ports/index.ts";
-import { catalogueInUse } from "../catalog/catalogue-reading.ts";
-import { type HealthSources, readHealth } from "../catalog/health.ts";
-import { changedModel, newModel } from "../catalog/model-change.ts";
-import { type ModelSurroundings, modelView, priceVersionView, visibleModels } from "../catalog/model-view.ts";
-import { simulatePrice } from "../catalog/price-simulation.ts";
+import { type HealthSources, readHealth } from "../models/health.ts";
+import { changedModel, newModel } from "../models/model-change.ts";
+import { type ModelSurroundings, modelView, priceVersionView, visibleModels } from "../models/model-view.ts";
+import { priceListInUse } from "../models/price-list-reading.ts";
+import { simulatePrice } from "../models/price-simulation.ts";
 import type { Handlers } from "./handler.ts";
 
 export interface ModelHandlerDependencies extends HealthSources {
   readonly controlStore: ControlStore;
   readonly reports: Pick<ReportStore, "deploymentUse" | "modelUsage">;
-  readonly catalog: () => Catalog;
+  readonly configSnapshot: () => ConfigSnapshot;
   /** Resolves when this process goes by everything that was written until now. */
   readonly changesSeen: () => Promise<void>;
   /** Where a model can be called. */
@@ -39,7 +39,7 @@ export function modelHandlers(dependencies: ModelHandlerDependencies): Handlers<
   };
   return {
     "models.list": async ({ query, actor }) => {
-      const may = visibleModels(actor, dependencies.catalog());
+      const may = visibleModels(actor, dependencies.configSnapshot());
       const found = (await controlStore.listModels()).filter(
         (record) => may(record.name) && fits(record, query.search),
       );
@@ -79,7 +79,7 @@ async function visibleRecord(
   name: string,
   actor: Actor | null,
 ): Promise<ModelRecord> {
-  const record = visibleModels(actor, dependencies.catalog())(name)
+  const record = visibleModels(actor, dependencies.configSnapshot())(name)
     ? await dependencies.controlStore.model(name)
     : null;
   if (record === null) throw new Failure("not_found", "There is no such model.", { param: "model" });
@@ -92,19 +92,19 @@ async function surroundings(
   actor: Actor | null,
   model: string | null,
 ): Promise<ModelSurroundings> {
-  const { catalog, endpointsOf, untranslatedEndpointsOf } = dependencies;
+  const { configSnapshot, endpointsOf, untranslatedEndpointsOf } = dependencies;
   const shown = actor?.administrator === true;
   const now = dependencies.clock.now();
   const used = shown ? await dependencies.reports.modelUsage(model, now - weekMs, now) : [];
   const health = await readHealth(
     shown ? dependencies : { ...dependencies, reports: { deploymentUse: async () => [] } },
   );
-  const { prices: known } = await catalogueInUse(dependencies);
-  const isVisible = visibleModels(actor, catalog());
+  const { prices: known } = await priceListInUse(dependencies);
+  const isVisible = visibleModels(actor, configSnapshot());
   return {
     health,
     lastWeek: new Map(used.map((each) => [each.model, each] as const)),
-    catalog: catalog(),
+    configSnapshot: configSnapshot(),
     isVisible,
     known,
     endpointsOf,

@@ -3,7 +3,7 @@ import { consoleRoutes } from "@sluice/contract/console/routes";
 import { meets } from "@sluice/contract/words";
 import type { Hono } from "hono";
 import type { z } from "zod";
-import { type Actor, type Catalog, Failure } from "#core/index.ts";
+import { type Actor, type ConfigSnapshot, Failure } from "#core/index.ts";
 import { readJson } from "../json-body.ts";
 import { checkStateChange } from "../state-change.ts";
 import { fieldRules, refuseFields, withoutFields } from "./field-policy.ts";
@@ -11,7 +11,7 @@ import type { ConsoleCall, Handler, Handlers } from "./handler.ts";
 import { type Caller, heldBy, neededWords, type WhoCallsOptions, whoCalls, workspaceNamed } from "./who-calls.ts";
 
 export interface MountOptions extends WhoCallsOptions {
-  readonly catalog: () => Catalog;
+  readonly configSnapshot: () => ConfigSnapshot;
   readonly publicUrl: string | null;
 }
 
@@ -40,7 +40,9 @@ function mountCall(app: Hono<AdminEnv>, id: RouteId, handler: Handler<RouteId>, 
     const caller = await callerOf(request, spec, options);
     const params = c.req.param() as Readonly<Record<string, string>>;
     const workspace =
-      params["workspace"] === undefined ? null : workspaceNamed(params["workspace"], caller.actor, options.catalog());
+      params["workspace"] === undefined
+        ? null
+        : workspaceNamed(params["workspace"], caller.actor, options.configSnapshot());
     const held = heldBy(caller.actor, workspace);
     allow(spec, caller.actor, held);
     const query = spec.query === undefined ? undefined : readAs(spec.query, queryOf(request));

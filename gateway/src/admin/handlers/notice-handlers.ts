@@ -1,5 +1,5 @@
 import { type BodyOf, storedRemark } from "@sluice/contract";
-import { bounds, type Catalog, Failure, personOf, personOfScope, type Workspace } from "#core/index.ts";
+import { bounds, type ConfigSnapshot, Failure, personOf, personOfScope, type Workspace } from "#core/index.ts";
 import type {
   Clock,
   ControlStore,
@@ -20,7 +20,7 @@ export interface NoticeHandlerDependencies {
   readonly openTries: OpenTries;
   readonly controlStore: Pick<ControlStore, "keyById">;
   readonly people: Pick<PeopleStore, "user">;
-  readonly catalog: () => Catalog;
+  readonly configSnapshot: () => ConfigSnapshot;
   readonly clock: Clock;
 }
 
@@ -127,14 +127,14 @@ async function find(
 
 /** What a notice listens to must belong to its workspace. */
 async function checkScope(
-  { catalog, controlStore, people }: NoticeHandlerDependencies,
+  { configSnapshot, controlStore, people }: NoticeHandlerDependencies,
   workspace: Workspace,
   { scope, scope_id: id }: Pick<NoticeFields, "scope" | "scope_id">,
 ): Promise<void> {
   if (scope === null || id === null) return;
   const owners = {
-    workspace: () => catalog().workspaces.get(id)?.id,
-    group: () => catalog().groups.get(id)?.workspaceId,
+    workspace: () => configSnapshot().workspaces.get(id)?.id,
+    group: () => configSnapshot().groups.get(id)?.workspaceId,
     person: async () => (await people.user(id))?.workspaces.find((each) => each.id === workspace.id)?.id,
     key: async () => (await controlStore.keyById(id))?.workspaceId,
   };

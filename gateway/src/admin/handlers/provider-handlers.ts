@@ -1,17 +1,17 @@
 import type { UpstreamModel } from "@sluice/contract";
-import { type Catalog, Failure, type Provider } from "#core/index.ts";
+import { type ConfigSnapshot, Failure, type Provider } from "#core/index.ts";
 import type { ControlStore, ProviderRecord } from "#ports/index.ts";
 import { type ProviderKind, providerKind, providerKinds, retirementOf, suggestedModel } from "#providers/index.ts";
-import { catalogueInUse } from "../catalog/catalogue-reading.ts";
-import { type HealthSources, readHealth } from "../catalog/health.ts";
-import { changedProvider, newProvider } from "../catalog/provider-change.ts";
-import { type ProviderTrials, tryProvider } from "../catalog/provider-trial.ts";
-import { kindView, providerView } from "../catalog/provider-view.ts";
+import { type HealthSources, readHealth } from "../models/health.ts";
+import { priceListInUse } from "../models/price-list-reading.ts";
+import { changedProvider, newProvider } from "../models/provider-change.ts";
+import { type ProviderTrials, tryProvider } from "../models/provider-trial.ts";
+import { kindView, providerView } from "../models/provider-view.ts";
 import type { Handlers } from "./handler.ts";
 
 export interface ProviderHandlerDependencies extends HealthSources {
   readonly controlStore: ControlStore;
-  readonly catalog: () => Catalog;
+  readonly configSnapshot: () => ConfigSnapshot;
   /** Resolves when this process goes by everything that was written until now. */
   readonly changesSeen: () => Promise<void>;
   readonly probe: ProviderTrials;
@@ -33,7 +33,7 @@ export function providerHandlers(dependencies: ProviderHandlerDependencies): Han
   const { controlStore } = dependencies;
   const shown = async (records: readonly ProviderRecord[]) => {
     const health = await readHealth(dependencies);
-    const deployments = deploymentsByProvider(dependencies.catalog());
+    const deployments = deploymentsByProvider(dependencies.configSnapshot());
     return records.map((record) => {
       const own = deployments.get(record.id) ?? [];
       return providerView(record, own.length, health.ofProvider(record.id, own));
@@ -67,10 +67,10 @@ export function providerHandlers(dependencies: ProviderHandlerDependencies): Han
     },
     "providers.test": async ({ params, body, signal }) => {
       const subject = await subjectOf(dependencies, params.provider);
-      const { catalog } = dependencies;
+      const { configSnapshot } = dependencies;
       return await tryProvider(
         dependencies.probe,
-        { ...subject, catalog: catalog(), model: body.upstream_model ?? null },
+        { ...subject, configSnapshot: configSnapshot(), model: body.upstream_model ?? null },
         signal,
       );
     },
@@ -80,7 +80,7 @@ export function providerHandlers(dependencies: ProviderHandlerDependencies): Han
     }),
     "providers.import": async ({ params, body, auditSource }) => {
       const { kind } = await subjectOf(dependencies, params.provider);
-      const { prices } = await catalogueInUse(dependencies);
+      const { prices } = await priceListInUse(dependencies);
       const wanted = body.models.map(({ upstream_model, name, type, owned_by, max_output_tokens }) => ({
         upstreamModel: upstream_model,
         name,
@@ -102,7 +102,7 @@ async function subjectOf(
   id: string,
 ): Promise<{ readonly provider: Provider; readonly kind: ProviderKind }> {
   await dependencies.changesSeen();
-  const provider = dependencies.catalog().providers.get(id);
+  const provider = dependencies.configSnapshot().providers.get(id);
   if (provider === undefined) throw noProvider();
   const kind = providerKind(provider.kind);
   if (kind !== null) return { provider, kind };
@@ -123,8 +123,8 @@ async function upstreamModels(
     const advice = listing.advice === null ? "" : ` ${listing.advice}`;
     throw new Failure("upstream_error", `${listing.problem ?? "No list of models came."}${advice}`);
   }
-  const served = servedAs(dependencies.catalog(), id);
-  const { prices } = await catalogueInUse(dependencies);
+  const served = servedAs(dependencies.configSnapshot(), id);
+  const { prices } = await priceListInUse(dependencies);
   return listing.models.map((model) => {
     const entry = prices.entry(kind.id, model.id);
     const retiresAt = model.retiresAt ?? retirementOf(kind.id, model.id);
@@ -145,9 +145,9 @@ async function upstreamModels(
 }
 
 /** Our models by the upstream's names that lead to them. */
-function servedAs(catalog: Catalog, provider: string): ReadonlyMap<string, string[]> {
+function servedAs(configSnapshot: ConfigSnapshot, provider: string): ReadonlyMap<string, string[]> {
   const served = new Map<string, string[]>();
-  for (const model of catalog.models.values()) {
+  for (const model of configSnapshot.models.values()) {
     for (const deployment of model.deployments) {
       if (deployment.provider.id !== provider) continue;
       served.set(deployment.upstreamModel, [...(served.get(deployment.upstreamModel) ?? []), model.name]);
@@ -156,9 +156,9 @@ function servedAs(catalog: Catalog, provider: string): ReadonlyMap<string, strin
   return served;
 }
 
-function deploymentsByProvider(catalog: Catalog): ReadonlyMap<string, string[]> {
+function deploymentsByProvider(configSnapshot: ConfigSnapshot): ReadonlyMap<string, string[]> {
   const ids = new Map<string, string[]>();
-  for (const model of catalog.models.values()) {
+  for (const model of configSnapshot.models.values()) {
     for (const { id, provider } of model.deployments) {
       const known = ids.get(provider.id);
       if (known === undefined) ids.set(provider.id, [id]);

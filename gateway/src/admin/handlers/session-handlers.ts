@@ -1,5 +1,5 @@
 import type { SessionAnswer } from "@sluice/contract";
-import { type Actor, bounds, type Catalog, roleIn, type Workspace } from "#core/index.ts";
+import { type Actor, bounds, type ConfigSnapshot, roleIn, type Workspace } from "#core/index.ts";
 import type { Clock, LedgerStore, PeopleStore, ReportStore, SignIn } from "#ports/index.ts";
 import { type CallsOriginOptions, callsOrigin } from "./calls-origin.ts";
 import type { Handlers } from "./handler.ts";
@@ -7,7 +7,7 @@ import type { Handlers } from "./handler.ts";
 export interface SessionHandlerDependencies extends CallsOriginOptions {
   readonly people: PeopleStore;
   readonly signIn: SignIn;
-  readonly catalog: () => Catalog;
+  readonly configSnapshot: () => ConfigSnapshot;
   readonly reports: Pick<ReportStore, "keys">;
   readonly ledgerStore: Pick<LedgerStore, "page">;
   readonly clock: Clock;
@@ -16,7 +16,7 @@ export interface SessionHandlerDependencies extends CallsOriginOptions {
 
 /** The call every page of the console begins with. */
 export function sessionHandlers(dependencies: SessionHandlerDependencies): Handlers<"session.show"> {
-  const { people, signIn, catalog } = dependencies;
+  const { people, signIn, configSnapshot } = dependencies;
   const steps = firstSteps(dependencies);
   // The last administrator stays one, so that this never turns back.
   let governed = false;
@@ -24,7 +24,7 @@ export function sessionHandlers(dependencies: SessionHandlerDependencies): Handl
     "session.show": async ({ actor, request }) => {
       governed ||= actor !== null || (await people.administratorExists());
       const user = actor === null ? null : await people.user(actor.userId);
-      const { shown, more } = workspacesOf(actor, catalog());
+      const { shown, more } = workspacesOf(actor, configSnapshot());
       return {
         user:
           user === null || actor === null
@@ -43,7 +43,7 @@ export function sessionHandlers(dependencies: SessionHandlerDependencies): Handl
         methods: methodsOf(signIn),
         setup_needed: !governed,
         version: actor === null ? null : dependencies.version,
-        demo: [...catalog().providers.values()].every((provider) => provider.kind === "demo"),
+        demo: [...configSnapshot().providers.values()].every((provider) => provider.kind === "demo"),
         public_url: callsOrigin(dependencies, request),
         first_steps: await steps(),
       };
@@ -57,7 +57,7 @@ function methodsOf(signIn: SignIn): SessionAnswer["methods"] {
 }
 
 /** One's own workspaces first, then, for an administrator, the others, by name; as many as one answer carries. */
-function workspacesOf(actor: Actor | null, { workspaces }: Catalog) {
+function workspacesOf(actor: Actor | null, { workspaces }: ConfigSnapshot) {
   if (actor === null) return { shown: [], more: 0 };
   const own = (workspace: Workspace) => actor.roles.has(workspace.id);
   const seen = [...workspaces.values()]
@@ -76,11 +76,11 @@ function workspacesOf(actor: Actor | null, { workspaces }: Catalog) {
  * How far a new installation has come. The built-in demo is no provider of one's own. A key and a call are asked for until
  * there is one, by an index, and never again.
  */
-function firstSteps({ catalog, reports, ledgerStore, clock }: SessionHandlerDependencies) {
+function firstSteps({ configSnapshot, reports, ledgerStore, clock }: SessionHandlerDependencies) {
   let key = false;
   let call = false;
   return async (): Promise<SessionAnswer["first_steps"]> => {
-    const { providers, models } = catalog();
+    const { providers, models } = configSnapshot();
     const real = [...providers.values()].filter((provider) => provider.kind !== "demo");
     const model = [...models.values()].some((each) =>
       each.deployments.some((deployment) => deployment.provider.kind !== "demo"),

@@ -1,5 +1,5 @@
 import type { AdminToken } from "@sluice/contract";
-import { type Actor, type Catalog, Failure, type Grant } from "#core/index.ts";
+import { type Actor, type ConfigSnapshot, Failure, type Grant } from "#core/index.ts";
 import {
   adminTokenPrefix,
   checkGrant,
@@ -15,7 +15,7 @@ import { workspaceNamed } from "./who-calls.ts";
 
 export interface TokenHandlerDependencies {
   readonly people: PeopleStore;
-  readonly catalog: () => Catalog;
+  readonly configSnapshot: () => ConfigSnapshot;
   readonly vault: Vault;
   readonly clock: Clock;
   readonly randomBytes: (size: number) => Uint8Array;
@@ -36,7 +36,7 @@ export function tokenHandlers(
     },
     "tokens.create": async ({ body, actor, auditSource }) => {
       const maker = requireActor(actor);
-      const grant = grantAsked(body, maker, dependencies.catalog());
+      const grant = grantAsked(body, maker, dependencies.configSnapshot());
       checkGrant(maker, grant);
       const expiresAt = await endAsked(dependencies, body.expires_at ?? null, maker);
       const scim = body.scim === true;
@@ -68,7 +68,7 @@ export function tokenHandlers(
   };
 }
 
-function grantAsked(body: ConsoleCall<"tokens.create">["body"], maker: Actor, catalog: Catalog): Grant {
+function grantAsked(body: ConsoleCall<"tokens.create">["body"], maker: Actor, configSnapshot: ConfigSnapshot): Grant {
   if (body.administrator === true || body.scim === true) {
     const both = body.administrator === true && body.scim === true ? "administrator" : null;
     const other = both ?? (body.workspace !== undefined ? "workspace" : body.role !== undefined ? "role" : null);
@@ -79,7 +79,7 @@ function grantAsked(body: ConsoleCall<"tokens.create">["body"], maker: Actor, ca
   }
   if (body.workspace === undefined) throw missing("workspace");
   if (body.role === undefined) throw missing("role");
-  const workspace = workspaceNamed(body.workspace, maker, catalog);
+  const workspace = workspaceNamed(body.workspace, maker, configSnapshot);
   if (workspace === null) {
     throw new Failure("invalid_request", "A token is for one workspace, or an administrator's.", {
       param: "workspace",

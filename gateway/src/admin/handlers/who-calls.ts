@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Need } from "@sluice/contract";
 import { everyWorkspace, needs, workspaceRoles } from "@sluice/contract/words";
-import { type Actor, type Catalog, declaredTokenName, Failure, type Workspace } from "#core/index.ts";
+import { type Actor, type ConfigSnapshot, declaredTokenName, Failure, type Workspace } from "#core/index.ts";
 import { looksLikeAdminToken } from "#identity/index.ts";
 import type { PeopleStore, SignIn, Vault } from "#ports/index.ts";
 
@@ -57,14 +57,15 @@ function sha256(text: string): string {
 }
 
 /** The workspace that a path names, by id or slug; null for every one. One that the actor may not see looks missing. */
-export function workspaceNamed(name: string, actor: Actor | null, catalog: Catalog): Workspace | null {
+export function workspaceNamed(name: string, actor: Actor | null, configSnapshot: ConfigSnapshot): Workspace | null {
   // Whose session ended has to hear that, and nothing of what there is.
   if (actor === null) throw new Failure("not_signed_in", "Sign in first.");
   if (name === everyWorkspace) {
     if (actor.administrator) return null;
     throw new Failure("forbidden", "Only an administrator sees every workspace at once. Name one.");
   }
-  const workspace = catalog.workspaces.get(name) ?? [...catalog.workspaces.values()].find((each) => each.slug === name);
+  const workspace =
+    configSnapshot.workspaces.get(name) ?? [...configSnapshot.workspaces.values()].find((each) => each.slug === name);
   if (workspace !== undefined && (actor.administrator || actor.roles.has(workspace.id))) {
     return workspace;
   }

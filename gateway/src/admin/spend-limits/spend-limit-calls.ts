@@ -4,7 +4,7 @@ import { meets } from "@sluice/contract/words";
 import {
   type Actor,
   asFailure,
-  type Catalog,
+  type ConfigSnapshot,
   Failure,
   failureTable,
   personScopeId,
@@ -35,7 +35,7 @@ import { cursorAfter, type EffectiveQuery, pageOf, readEffectiveQuery, readPageQ
 export interface SpendLimitDependencies extends Pick<MemberHandlerDependencies, "people" | "changesSeen"> {
   readonly vault: WhoCallsOptions["vault"];
   readonly reports: Pick<ReportStore, "spending">;
-  readonly catalog: () => Catalog;
+  readonly configSnapshot: () => ConfigSnapshot;
   readonly clock: Pick<Clock, "now">;
 }
 
@@ -80,7 +80,7 @@ export class SpendLimitCalls {
     const secret =
       request.headers.get("x-api-key") ?? /^Bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
     const actor = await actorOfToken(secret, this.#dependencies);
-    const workspace = workspaceOf(actor, query.get("workspace"), this.#dependencies.catalog());
+    const workspace = workspaceOf(actor, query.get("workspace"), this.#dependencies.configSnapshot());
     const call: SpendLimitCall = { request, query, actor, workspace, ip };
     const { method } = request;
     const place = pathname.slice(spendLimitsPath.length + 1);
@@ -199,11 +199,11 @@ function shownRow({ member, period }: { readonly member: Member; readonly period
 }
 
 /** The workspace of the token; of one that governs them all, the one that is named, or the only one. */
-function workspaceOf(actor: Actor, name: string | null, catalog: Catalog): Workspace {
+function workspaceOf(actor: Actor, name: string | null, configSnapshot: ConfigSnapshot): Workspace {
   const [only, ...others] = actor.administrator
-    ? [...catalog.workspaces.values()]
-    : [...actor.roles.keys()].flatMap((id) => catalog.workspaces.get(id) ?? []);
-  const found = name === null ? (others.length === 0 ? only : undefined) : workspaceNamed(name, actor, catalog);
+    ? [...configSnapshot.workspaces.values()]
+    : [...actor.roles.keys()].flatMap((id) => configSnapshot.workspaces.get(id) ?? []);
+  const found = name === null ? (others.length === 0 ? only : undefined) : workspaceNamed(name, actor, configSnapshot);
   if (found != null) return found;
   throw new Failure("invalid_request", "This token is for more than one workspace: say ?workspace=, its name or id.", {
     param: "workspace",

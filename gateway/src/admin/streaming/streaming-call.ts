@@ -64,5 +64,5 @@ export function workspaceOf(
   options: MountOptions,
 ): Workspace | null {
   const name = params["workspace"];
-  return name === undefined ? null : workspaceNamed(name, actor, options.catalog());
+  return name === undefined ? null : workspaceNamed(name, actor, options.configSnapshot());
 }

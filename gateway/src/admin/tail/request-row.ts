@@ -1,8 +1,15 @@
 import type { RequestRow } from "@sluice/contract";
-import { type Catalog, inputTokensOf, type LedgerEntry, nanoToUsd, noUsage, outputTokensOf } from "#core/index.ts";
+import {
+  type ConfigSnapshot,
+  inputTokensOf,
+  type LedgerEntry,
+  nanoToUsd,
+  noUsage,
+  outputTokensOf,
+} from "#core/index.ts";
 
 /** An entry as lists of requests show it; its key and its person have no name yet. */
-export function rowOf(entry: LedgerEntry, catalog: Catalog): RequestRow {
+export function rowOf(entry: LedgerEntry, configSnapshot: ConfigSnapshot): RequestRow {
   const isPending = entry.outcome === "pending";
   // What a pending one is expected to use is not what it used.
   const usage = isPending ? noUsage : entry.usage;
@@ -10,9 +17,9 @@ export function rowOf(entry: LedgerEntry, catalog: Catalog): RequestRow {
     attempt_id: entry.attemptId,
     request_id: entry.requestId,
     at: entry.at,
-    workspace: { id: entry.workspaceId, slug: catalog.workspaces.get(entry.workspaceId)?.slug ?? "" },
+    workspace: { id: entry.workspaceId, slug: configSnapshot.workspaces.get(entry.workspaceId)?.slug ?? "" },
     key: { id: entry.keyId, name: "" },
-    group: { id: entry.groupId, name: catalog.groups.get(entry.groupId)?.name ?? "" },
+    group: { id: entry.groupId, name: configSnapshot.groups.get(entry.groupId)?.name ?? "" },
     person: entry.personId === undefined ? null : { id: entry.personId, email: "", name: "" },
     model: entry.model,
     requested_model: entry.requestedModel,

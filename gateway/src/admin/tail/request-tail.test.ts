@@ -28,7 +28,7 @@ function openTail() {
         return { name: `name of ${id}` } as Awaited<ReturnType<RequestTailKeys["keyById"]>>;
       },
     },
-    catalog: () => ({
+    configSnapshot: () => ({
       workspaces: new Map([
         ["ws_1", workspace("ws_1", "acme")],
         ["ws_2", workspace("ws_2", "other")],

@@ -1,5 +1,5 @@
 import type { RequestRow } from "@sluice/contract";
-import { bounds, type Catalog, Failure, FairShare, type LedgerEntry } from "#core/index.ts";
+import { bounds, type ConfigSnapshot, Failure, FairShare, type LedgerEntry } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 import { KeyNames, type KeyNamesOptions } from "../handlers/key-names.ts";
 import { rowOf } from "./request-row.ts";
@@ -7,7 +7,7 @@ import { SharedTail, type SharedTailOptions } from "./shared-tail.ts";
 import { TailListener, type TailOptions } from "./tail-listener.ts";
 
 export interface RequestTailOptions extends KeyNamesOptions {
-  readonly catalog: () => Catalog;
+  readonly configSnapshot: () => ConfigSnapshot;
   readonly clock: Clock;
 }
 
@@ -108,7 +108,7 @@ export class RequestTail {
     const isShown = this.#listeners.values().some((listener) => listener.watches(workspaceId));
     const isTold = this.#shared?.watches(workspaceId) === true;
     if (!isShown && !isTold) return;
-    const row = rowOf(entry, this.#options.catalog());
+    const row = rowOf(entry, this.#options.configSnapshot());
     if (isShown) this.#show(row);
     if (isTold) this.#shared?.tell(row);
   }

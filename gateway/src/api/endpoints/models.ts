@@ -1,5 +1,5 @@
 import { type ModelEndpointRow, modelEndpoints, modelTypes } from "@sluice/contract/words";
-import { type Catalog, isBlocked, type Model, type ModelType, type Principal } from "#core/index.ts";
+import { type ConfigSnapshot, isBlocked, type Model, type ModelType, type Principal } from "#core/index.ts";
 import { mayCall } from "#identity/index.ts";
 import type { CallEndpointId } from "#protocols/index.ts";
 import { type EndpointProtocol, passes, serves } from "#relay/index.ts";
@@ -29,7 +29,7 @@ export const listModels: Endpoint = async (dependencies, exchange) => {
   const principal = await authenticated(dependencies, exchange);
   const query = new URLSearchParams(exchange.query);
   const type = query.get("type");
-  const models = availableModels(dependencies.catalog(), principal).filter(
+  const models = availableModels(dependencies.configSnapshot(), principal).filter(
     (model) => type === null || model.type === type,
   );
   if (speaksAnthropic(exchange)) return json(anthropicList(models), exchange.requestId);
@@ -47,28 +47,28 @@ const codexVersion = "client_version";
 /** GET /v1/models/{model} and /v1beta/models/{model}: one of them. A model that does not exist and one not granted look alike. */
 export const getModel: Endpoint = async (dependencies, exchange) => {
   const principal = await authenticated(dependencies, exchange);
-  const catalog = dependencies.catalog();
-  const name = modelNamed(exchange.path, (name) => availableModel(catalog, principal, name) !== null);
-  const model = availableModel(catalog, principal, name);
+  const configSnapshot = dependencies.configSnapshot();
+  const name = modelNamed(exchange.path, (name) => availableModel(configSnapshot, principal, name) !== null);
+  const model = availableModel(configSnapshot, principal, name);
   if (model === null) {
-    throw isNotPriced(catalog, principal, name) ? noModel(catalog, principal, name) : modelNotFound(name);
+    throw isNotPriced(configSnapshot, principal, name) ? noModel(configSnapshot, principal, name) : modelNotFound(name);
   }
   return json(shapeFor(exchange)(model), exchange.requestId);
 };
 
-function availableModel(catalog: Catalog, principal: Principal, name: string): Model | null {
-  const model = catalog.models.get(name);
+function availableModel(configSnapshot: ConfigSnapshot, principal: Principal, name: string): Model | null {
+  const model = configSnapshot.models.get(name);
   return model !== undefined && isAvailable(model, principal) && mayCall(principal, name) ? model : null;
 }
 
-function availableModels(catalog: Catalog, principal: Principal): Model[] {
-  return [...catalog.models.values()]
+function availableModels(configSnapshot: ConfigSnapshot, principal: Principal): Model[] {
+  return [...configSnapshot.models.values()]
     .filter((model) => isAvailable(model, principal) && mayCall(principal, model.name))
     .sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-function isNotPriced(catalog: Catalog, { scopes }: Principal, name: string): boolean {
-  const model = catalog.models.get(name);
+function isNotPriced(configSnapshot: ConfigSnapshot, { scopes }: Principal, name: string): boolean {
+  const model = configSnapshot.models.get(name);
   return model !== undefined && isBlocked(model, scopes);
 }
 

@@ -140,7 +140,7 @@ interface ReadHead extends Head {
 async function passed(dependencies: ApiDependencies, exchange: Exchange, head: ReadHead): Promise<Answer> {
   const { request } = exchange;
   const { principal, place, facts, body, fields, protocol } = head;
-  const price = passedPrice(dependencies.catalog(), place, facts, body !== null);
+  const price = passedPrice(dependencies.configSnapshot(), place, facts, body !== null);
   exchange.seen.model = price.model.name;
   const sent = body === null || body instanceof Uint8Array ? (body ?? noBytes) : noteOf(body.size, request.headers);
   const capture = captureOf(dependencies, exchange, {

@@ -77,7 +77,7 @@ function problemOf(
   if (openOf(principal.workspace.id) >= bounds.socketsOfWorkspaceMax) {
     return "As many WebSockets are open as one workspace may have.";
   }
-  for (const model of dependencies.catalog().models.values()) {
+  for (const model of dependencies.configSnapshot().models.values()) {
     if (mayCall(principal, model.name) && serves([model], responsesProtocol)) return null;
   }
   return "None of the models of this key is served as Responses.";

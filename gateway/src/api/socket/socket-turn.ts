@@ -50,8 +50,8 @@ async function warm(
   const principal = await dependencies.authenticator.authenticate(request.headers, address);
   if (dependencies.draining()) throw new Failure("draining", "The gateway is shutting down; try again.");
   return await admitted(dependencies, principal, async () => {
-    const models = callableModels(dependencies.catalog(), principal, frame.model);
-    if (models.length === 0) throw noModel(dependencies.catalog(), principal, frame.model);
+    const models = callableModels(dependencies.configSnapshot(), principal, frame.model);
+    if (models.length === 0) throw noModel(dependencies.configSnapshot(), principal, frame.model);
     if (!serves(models, responsesProtocol)) {
       throw new Failure("unsupported_by_model", `The model "${frame.model}" cannot be used on this endpoint.`, {
         param: "model",

@@ -20,8 +20,8 @@ export const providersCheck: Check = async ({ environment, clock, online }) => {
   try {
     const control = await openControl(environment);
     try {
-      const catalog = await control.controlStore.catalog();
-      providers = [...catalog.providers.values()].filter((provider) => provider.enabled);
+      const configSnapshot = await control.controlStore.configSnapshot();
+      providers = [...configSnapshot.providers.values()].filter((provider) => provider.enabled);
     } finally {
       await control.close();
     }

@@ -8,8 +8,8 @@ export function addModelList(model: Command, terminal: Terminal): void {
     .command("list")
     .description("list models, where they are served, and whether they have a price")
     .action(async (_options: object, command: Command) => {
-      const catalog = await withControl(terminal.variables, ({ controlStore }) => controlStore.catalog());
-      const models = [...catalog.models.values()].map(({ name, type, deployments, fallbacks, price }) => ({
+      const configSnapshot = await withControl(terminal.variables, ({ controlStore }) => controlStore.configSnapshot());
+      const models = [...configSnapshot.models.values()].map(({ name, type, deployments, fallbacks, price }) => ({
         ...{ name, type, fallbacks, has_price: price !== null },
         deployments: deployments.map(({ id, provider, upstreamModel, enabled }) => ({
           ...{ id, provider: provider.id, upstream_model: upstreamModel, enabled: enabled && provider.enabled },

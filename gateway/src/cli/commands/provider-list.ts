@@ -8,10 +8,10 @@ export function addProviderList(provider: Command, terminal: Terminal): void {
     .command("list")
     .description("list providers, without their secrets")
     .action(async (_options: object, command: Command) => {
-      const catalog = await withControl(terminal.variables, ({ controlStore }) => controlStore.catalog());
-      const providers = [...catalog.providers.values()].map(({ id, kind, baseUrl, enabled }) => ({
+      const configSnapshot = await withControl(terminal.variables, ({ controlStore }) => controlStore.configSnapshot());
+      const providers = [...configSnapshot.providers.values()].map(({ id, kind, baseUrl, enabled }) => ({
         ...{ id, kind, base_url: baseUrl, enabled },
-        models: [...catalog.models.values()]
+        models: [...configSnapshot.models.values()]
           .filter(({ deployments }) => deployments.some((deployment) => deployment.provider.id === id))
           .map(({ name }) => name),
       }));

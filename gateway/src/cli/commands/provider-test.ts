@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Catalog, Provider } from "#core/index.ts";
+import type { ConfigSnapshot, Provider } from "#core/index.ts";
 import type { ProviderKind } from "#providers/index.ts";
 import { CommandFailed } from "../command-failed.ts";
 import { environmentOf, withControl } from "../open.ts";
@@ -17,14 +17,15 @@ export function addProviderTest(parent: Command, terminal: Terminal): void {
     .action(async (id: string, options: { readonly model?: string }, command: Command) => {
       const environment = await environmentOf(terminal.variables);
       await withControl(terminal.variables, async ({ controlStore, clock }) => {
-        const catalog = await controlStore.catalog();
-        const { provider, kind } = await subjectOf(catalog, id);
+        const configSnapshot = await controlStore.configSnapshot();
+        const { provider, kind } = await subjectOf(configSnapshot, id);
         const { ownProbe } = await import("../own-probe.ts");
         const probe = ownProbe(clock, environment);
         const { signal } = new AbortController();
         const listing = await probe.listModels(provider, kind, signal);
         const models = listing?.models?.map((each) => each.id) ?? null;
-        const model = options.model ?? deployedModel(catalog, provider) ?? kind.starterModels[0]?.name ?? models?.[0];
+        const model =
+          options.model ?? deployedModel(configSnapshot, provider) ?? kind.starterModels[0]?.name ?? models?.[0];
         if (model === undefined) throw new CommandFailed(`no model is known for provider ${id}; name one with --model`);
         const chat = await probe.ask(provider, kind, { upstreamModel: model, type: "chat" }, signal);
         if (chat === null) throw new CommandFailed(`provider ${id} has no endpoint to be tested with`);
@@ -60,10 +61,10 @@ interface Subject {
   readonly kind: ProviderKind;
 }
 
-async function subjectOf(catalog: Catalog, id: string): Promise<Subject> {
-  const provider = catalog.providers.get(id);
+async function subjectOf(configSnapshot: ConfigSnapshot, id: string): Promise<Subject> {
+  const provider = configSnapshot.providers.get(id);
   if (provider === undefined) {
-    const known = [...catalog.providers.keys()].join(", ");
+    const known = [...configSnapshot.providers.keys()].join(", ");
     throw new CommandFailed(`there is no provider ${JSON.stringify(id)}; known: ${known === "" ? "none" : known}`);
   }
   const { providerKind } = await import("#providers/index.ts");
@@ -72,8 +73,8 @@ async function subjectOf(catalog: Catalog, id: string): Promise<Subject> {
   return { provider, kind };
 }
 
-function deployedModel(catalog: Catalog, provider: Provider): string | undefined {
-  for (const model of catalog.models.values()) {
+function deployedModel(configSnapshot: ConfigSnapshot, provider: Provider): string | undefined {
+  for (const model of configSnapshot.models.values()) {
     if (model.type !== "chat") continue;
     const found = model.deployments.find((deployment) => deployment.provider.id === provider.id);
     if (found !== undefined) return found.upstreamModel;

@@ -9,13 +9,13 @@ export const consoleBounds = {
   /** How long work for the console may hold the event loop before it lets others on. */
   consoleSliceMs: 5,
   listPageMax: 1_000,
-  /** The catalogue of prices: characters of its data, models in it, and how long its address may take to send it. */
-  catalogueBytesMax: 8 * 1024 * 1024,
-  catalogueModelsMax: 20_000,
-  catalogueFetchMs: 60_000,
+  /** The price list: characters of its data, models in it, and how long its address may take to send it. */
+  priceListBytesMax: 8 * 1024 * 1024,
+  priceListModelsMax: 20_000,
+  priceListFetchMs: 60_000,
   /** How often it is looked for, in hours. */
-  catalogueHours: 24,
-  catalogueHoursMax: 24 * 31,
+  priceListHours: 24,
+  priceListHoursMax: 24 * 31,
   /** Files of the console and the API reference. */
   staticFilesMax: 2_000,
   staticFileBytesMax: 16 * 1024 * 1024,

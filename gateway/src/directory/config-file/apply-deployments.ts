@@ -11,7 +11,7 @@ const deploymentObject: AuditedObject<"deployments"> = {
   label: (row) => `deployment ${row.model} at ${row.provider}/${row.upstream_model}`,
   view: (row) => row,
   workspaceOf: () => null,
-  notify: (log) => log.catalogChanged(),
+  notify: (log) => log.configChanged(),
 };
 
 /** Of more models than this all deployments are read. */

@@ -64,10 +64,10 @@ async function applyPrices(
     const from = next === undefined ? null : Date.parse(next.from);
     const isDue = from !== null && from <= context.at;
     const price = isDue ? next?.price : model.price;
-    // A file that says nothing of a price leaves one that was taken from the catalogue.
-    const keepsCatalogue = price === undefined && (before.inForce ?? before.next)?.origin === "catalogue";
-    if (!keepsCatalogue) await setPrice(context, model.name, before, price ?? null);
+    // A file that says nothing of a price leaves one that was taken from the price list.
+    const keepsPriceList = price === undefined && (before.inForce ?? before.next)?.origin === "catalogue";
+    if (!keepsPriceList) await setPrice(context, model.name, before, price ?? null);
     if (next !== undefined && from !== null && !isDue) await setPriceOver(context, model.name, next.price, { from });
-    else if (before.next !== null && !keepsCatalogue) await dropNextPrice(context, model.name);
+    else if (before.next !== null && !keepsPriceList) await dropNextPrice(context, model.name);
   }
 }

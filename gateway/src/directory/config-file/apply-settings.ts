@@ -48,7 +48,7 @@ export const settingObject: AuditedObject<"settings"> = {
   label: (row) => `setting ${row.name}`,
   view: (row) => row,
   workspaceOf: () => null,
-  notify: (log) => log.catalogChanged(),
+  notify: (log) => log.configChanged(),
 };
 
 export interface StoredSettings {

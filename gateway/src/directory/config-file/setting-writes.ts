@@ -1,11 +1,11 @@
 import type { SettingsChange, SettingsConfig } from "@sluice/contract/config-file";
-import type { AuditSource, CatalogStore } from "#ports/index.ts";
+import type { AuditSource, ConfigStore } from "#ports/index.ts";
 import { auditedWrite, type Connection, insertRows, removeRows, updateRow } from "#storage/tables.ts";
 import type { ControlOptions } from "../control-options.ts";
 import { refuseDraft, refuseFileOwned } from "../refusals.ts";
 import { readSettings, settingConflicts, settingObject, settingRows } from "./apply-settings.ts";
 
-type SettingWrites = Pick<CatalogStore, "settings" | "updateSettings">;
+type SettingWrites = Pick<ConfigStore, "settings" | "updateSettings">;
 
 export function settingWrites(options: ControlOptions): SettingWrites {
   return {

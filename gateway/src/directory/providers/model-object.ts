@@ -13,7 +13,7 @@ export const modelObject: AuditedObject<"models"> = {
   label: (row) => `model ${row.name}`,
   view: (row) => modelView(row),
   workspaceOf: () => null,
-  notify: (log) => log.catalogChanged(),
+  notify: (log) => log.configChanged(),
 };
 
 export function modelRow(
@@ -91,7 +91,7 @@ export async function setPrice(
     priceView(replaced?.id ?? null, replaced?.price_table ?? null),
     now === null ? now : { ...now, ...(origin === null ? {} : { origin }), ...(later === null ? {} : { from: later }) },
   );
-  log.catalogChanged();
+  log.configChanged();
 }
 
 export interface PriceSetting {
@@ -121,7 +121,7 @@ export async function dropNextPrice(context: ApplyContext, model: string): Promi
   await transaction.deleteFrom("prices").where("id", "=", next.id).execute();
   const before = priceView(next.id, next.price_table);
   log.record("set-price", `model ${model}`, before === null ? null : { ...before, from: next.effective_from }, null);
-  log.catalogChanged();
+  log.configChanged();
 }
 
 /** As a version stores it: equal prices are equal text. */

@@ -1,7 +1,7 @@
 import type { ModelConfig, ProviderConfig } from "@sluice/contract/config-file";
 import { conflictsOf } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
-import type { AuditSource, CatalogStore, ModelDraft, ModelRecord } from "#ports/index.ts";
+import type { AuditSource, ConfigStore, ModelDraft, ModelRecord } from "#ports/index.ts";
 import { auditedWrite, insertRows, priceOf, removeRows, updateRow } from "#storage/tables.ts";
 import { applyDeployments, removeDeployments } from "../config-file/apply-deployments.ts";
 import type { ApplyContext, ControlOptions } from "../control-options.ts";
@@ -10,7 +10,7 @@ import { dropNextPrice, type ModelRow, modelObject, modelRow, modelsLeaningOn, s
 import { modelRecord, modelRecords } from "./model-rows.ts";
 
 type ModelWrites = Pick<
-  CatalogStore,
+  ConfigStore,
   "listModels" | "model" | "createModel" | "updateModel" | "removeModel" | "listPrices"
 >;
 

@@ -1,14 +1,14 @@
 import type { OidcConfig } from "@sluice/contract/config-file";
 import type { AuditObject } from "@sluice/contract/words";
 import { Failure, oidcDefaults, Secret } from "#core/index.ts";
-import type { AuditSource, CatalogStore, OidcAccount, Vault } from "#ports/index.ts";
+import type { AuditSource, ConfigStore, OidcAccount, Vault } from "#ports/index.ts";
 import { type AuditedWrite, auditedWrite, type Connection, type Row } from "#storage/tables.ts";
 import { refuseConflicts } from "../config-file/config-conflict.ts";
 import type { ApplyContext, ControlOptions } from "../control-options.ts";
 import { type FilePeople, forgetSuspended, refuseFilePeople, suspendedPeople } from "../people/file-people.ts";
 import { missingPlace, writeRules } from "../rights/rights-rules.ts";
 
-type OidcWrites = Pick<CatalogStore, "oidcAccounts" | "putOidcAccount" | "removeOidcAccount">;
+type OidcWrites = Pick<ConfigStore, "oidcAccounts" | "putOidcAccount" | "removeOidcAccount">;
 
 /** Accounts of single sign-on are settings, each sealed whole: nobody who writes to the database can move an issuer. */
 export function oidcWrites(options: ControlOptions): OidcWrites {
@@ -74,7 +74,7 @@ async function writeAccount(
   if (before?.issuer !== after.issuer || before.clientId !== after.clientId) await forgetTokens(transaction, id);
   const action = before === null ? "create" : "update";
   log.record(action, label(id), before === null ? null : accountView(before, null), accountView(after, before));
-  log.catalogChanged();
+  log.configChanged();
   return after;
 }
 
@@ -118,7 +118,7 @@ export async function applyOidc(
       if (!was) log.record("suspend", label(id), null, null);
     }
   }
-  if (suspended.length + before.suspended.oidc.length > 0) log.catalogChanged();
+  if (suspended.length + before.suspended.oidc.length > 0) log.configChanged();
   return { ids, suspended: suspended.toSorted() };
 }
 
@@ -140,7 +140,7 @@ async function dropAccount(under: AuditedWrite, vault: Vault, id: string): Promi
   await forgetTokens(transaction, id);
   await writeRules(under, vault, `oidc:${id}`, []);
   log.record("remove", label(id), accountView(accountOf(row, vault), null), null);
-  log.catalogChanged();
+  log.configChanged();
 }
 
 async function rowOf(connection: Connection, id: string): Promise<Row<"settings"> | undefined> {

@@ -14,7 +14,7 @@ export const providerObject: AuditedObject<"providers"> = {
   label: (row) => `provider ${row.id}`,
   view: (row, before) => providerView(row, before),
   workspaceOf: () => null,
-  notify: (log) => log.catalogChanged(),
+  notify: (log) => log.configChanged(),
 };
 
 /** Kinds nobody knows, settings that their kind cannot use, and kinds that have no address and were given none. */

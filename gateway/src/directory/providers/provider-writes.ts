@@ -1,14 +1,14 @@
 import type { ProviderConfig } from "@sluice/contract/config-file";
 import { conflictsOf } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
-import type { AuditSource, CatalogStore, ProviderDraft, ProviderRecord } from "#ports/index.ts";
+import type { AuditSource, ConfigStore, ProviderDraft, ProviderRecord } from "#ports/index.ts";
 import { auditedWrite, type Connection, insertRows, removeRows, updateRow } from "#storage/tables.ts";
 import type { ApplyContext, ControlOptions } from "../control-options.ts";
 import { refuseDraft, refuseFileDeclared, refuseSuspended } from "../refusals.ts";
 import { kindConflicts, type ProviderRow, providerObject, providerRecord, providerRow } from "./provider-rows.ts";
 
 type ProviderWrites = Pick<
-  CatalogStore,
+  ConfigStore,
   "listProviders" | "provider" | "createProvider" | "updateProvider" | "removeProvider"
 >;
 

@@ -52,7 +52,7 @@ export async function writeRules(
   const action = before.length === 0 ? "create" : rules.length === 0 ? "remove" : "update";
   const label: AuditObject = `rights rules ${source}`;
   log.record(action, label, view(before), view(rules));
-  log.catalogChanged();
+  log.configChanged();
 }
 
 /** The same for the same rules. */

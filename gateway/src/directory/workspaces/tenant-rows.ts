@@ -19,7 +19,7 @@ export const workspaceObject: AuditedObject<"workspaces"> = {
   label: (row) => `workspace ${row.slug}`,
   view: (row) => scopeView(row),
   workspaceOf: (row) => row.id,
-  notify: (log) => log.catalogChanged(),
+  notify: (log) => log.configChanged(),
 };
 
 /** Groups as every writer writes them. `slugs`: of their workspaces, by id. */
@@ -30,7 +30,7 @@ export function groupObject(slugs: ReadonlyMap<string, string>): AuditedObject<"
     label: (row) => `group ${slugs.get(row.workspace_id) ?? row.workspace_id}/${row.name}`,
     view: (row) => scopeView(row),
     workspaceOf: (row) => row.workspace_id,
-    notify: (log) => log.catalogChanged(),
+    notify: (log) => log.configChanged(),
   };
 }
 

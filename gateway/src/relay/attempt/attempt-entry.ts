@@ -104,7 +104,7 @@ export class AttemptEntry {
     this.kept = new KeptObjects(parts, this.#fields);
     const { provider } = selection.deployment;
     const { price } = selection.model;
-    const priceOf = pricesAt(dependencies.catalog(), provider.id);
+    const priceOf = pricesAt(dependencies.configSnapshot(), provider.id);
     const pricing = { price, terms: priceTermsOf(provider), priceOf, floor: call.priceFloor };
     this.#record = dependencies.recorder.begin(this.#fields, pricing, call.startedMs);
     this.#startMs = this.#record.begunMs;
@@ -218,7 +218,7 @@ export class AttemptEntry {
   #judged(failure: Failure): Failure {
     if (failure.arrival !== "unknown") return failure;
     if (onlyCounts(this.#parts.call.protocol.endpoint)) return failure.with({ arrival: "refused" });
-    const again = this.#parts.dependencies.catalog().settings.retrySent;
+    const again = this.#parts.dependencies.configSnapshot().settings.retrySent;
     return again || failure.retry === "never" ? failure : failure.with({ retry: "never" });
   }
 

@@ -53,7 +53,7 @@ export async function withoutGoverned(
 
 /** Other models that the body names need a grant, too: under a name of ours that leads to them at this account. */
 function checkNamedModels({ dependencies, call, selection }: AttemptParts, named: readonly NamedModel[]): void {
-  const { models } = dependencies.catalog();
+  const { models } = dependencies.configSnapshot();
   const { id: account } = selection.deployment.provider;
   const leadsTo = ({ provider, upstreamModel }: Deployment, name: string): boolean =>
     provider.id === account && upstreamModel === name;

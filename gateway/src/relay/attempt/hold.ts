@@ -17,7 +17,7 @@ import type { Call } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
 import { guessInput, type InputGuess } from "./input-guess.ts";
 
-export type EstimateDependencies = Pick<RelayDependencies, "forecast" | "catalog">;
+export type EstimateDependencies = Pick<RelayDependencies, "forecast" | "configSnapshot">;
 
 /** What a call needs at one model, beside its output. */
 export interface ModelHold {
@@ -149,7 +149,7 @@ export class CallEstimate implements Estimate {
     if (pictures === 0) return 0;
     const accounts = new Set(deployments.map(({ provider }) => provider.id));
     let perToken = output;
-    for (const other of this.#dependencies.catalog().models.values()) {
+    for (const other of this.#dependencies.configSnapshot().models.values()) {
       if (other.type !== "image" || other.price === null) continue;
       if (!other.deployments.some(({ provider }) => accounts.has(provider.id))) continue;
       perToken = Math.max(perToken, holdPrices(other.price, 0, noWrites).output);

@@ -24,7 +24,7 @@ export async function runAttempt(
   if (own !== null) call.signal.addEventListener("abort", gone, { once: true });
   if (call.signal.aborted) gone();
   try {
-    const { ledgerDurability } = dependencies.catalog().settings;
+    const { ledgerDurability } = dependencies.configSnapshot().settings;
     if (ledgerDurability === "strict" || ledgerDurability === "remote") await dependencies.journal.synced();
     const delivery = await work(entry, own?.signal ?? call.signal);
     // A stream may last long, and its request is not needed any more.

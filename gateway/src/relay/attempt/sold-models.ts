@@ -1,6 +1,6 @@
 import {
   axesOf,
-  type Catalog,
+  type ConfigSnapshot,
   type Deployment,
   findByModelName,
   type Model,
@@ -21,19 +21,19 @@ export interface SoldModel {
 }
 
 /** Models with a price that an account serves, by the upstream's names. */
-export function soldAt(catalog: Catalog, providerId: string): ReadonlyMap<string, SoldModel> {
-  return soldIn(catalog).get(providerId) ?? nothing;
+export function soldAt(configSnapshot: ConfigSnapshot, providerId: string): ReadonlyMap<string, SoldModel> {
+  return soldIn(configSnapshot).get(providerId) ?? nothing;
 }
 
 /** For settling: the price of whatever model an account's answer names. */
-export function pricesAt(catalog: Catalog, providerId: string): (model: string) => PriceVersion | null {
-  return (model) => findByModelName(soldAt(catalog, providerId), model)?.model.price ?? null;
+export function pricesAt(configSnapshot: ConfigSnapshot, providerId: string): (model: string) => PriceVersion | null {
+  return (model) => findByModelName(soldAt(configSnapshot, providerId), model)?.model.price ?? null;
 }
 
 const nothing: ReadonlyMap<string, SoldModel> = new Map();
 
 /** By account, then by the upstream's names. */
-const soldIn = oncePerObject(({ models }: Catalog) => {
+const soldIn = oncePerObject(({ models }: ConfigSnapshot) => {
   const sold = new Map<string, Map<string, SoldModel>>();
   for (const model of models.values()) {
     if (model.price === null) continue;
@@ -52,14 +52,14 @@ const soldIn = oncePerObject(({ models }: Catalog) => {
  * ours that leads to it, else at that of the call's own. Returns the tokens.
  */
 export function bookOthers(
-  dependencies: Pick<RelayDependencies, "catalog" | "recorder">,
+  dependencies: Pick<RelayDependencies, "configSnapshot" | "recorder">,
   attempt: AttemptFields,
   told: Pick<Measured, "others" | "served">,
   terms: PriceTerms,
   outcome: Exclude<Outcome, "rejected">,
 ): number {
   let tokens = 0;
-  for (const { fields, price, usage, served } of usedByOthers(dependencies.catalog(), attempt, told)) {
+  for (const { fields, price, usage, served } of usedByOthers(dependencies.configSnapshot(), attempt, told)) {
     dependencies.recorder.beside(fields, { price, terms }, { outcome, usage, served });
     tokens += tokensOf(usage);
   }
@@ -68,13 +68,13 @@ export function bookOthers(
 
 /** The same, not booked yet. */
 export function usedByOthers<Fields extends AttemptFields>(
-  catalog: Catalog,
+  configSnapshot: ConfigSnapshot,
   attempt: Fields,
   { others = [], served }: Pick<Measured, "others" | "served">,
 ) {
   return others.map(({ model, usage }) => {
-    const known = findByModelName(soldAt(catalog, attempt.provider), model);
-    const price = (known?.model ?? catalog.models.get(attempt.model))?.price ?? null;
+    const known = findByModelName(soldAt(configSnapshot, attempt.provider), model);
+    const price = (known?.model ?? configSnapshot.models.get(attempt.model))?.price ?? null;
     const fields: Fields = {
       ...attempt,
       model: known?.model.name ?? attempt.model,

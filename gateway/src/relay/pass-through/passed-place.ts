@@ -29,11 +29,11 @@ export interface PassedPlace {
 
 /** Throws Failure not_found, no_deployment_available, invalid_request or forbidden. */
 export function passedPlace(
-  dependencies: Pick<RelayDependencies, "catalog" | "sharesAccount">,
+  dependencies: Pick<RelayDependencies, "configSnapshot" | "sharesAccount">,
   ask: PassedAsk,
   endpointProtocols: Readonly<Record<string, EndpointProtocol>>,
 ): PassedPlace {
-  const provider = dependencies.catalog().providers.get(ask.providerId);
+  const provider = dependencies.configSnapshot().providers.get(ask.providerId);
   const kind = provider === undefined ? null : providerKind(provider.kind);
   if (provider === undefined || kind === null) throw noSuchProvider(ask.providerId);
   if (!provider.enabled) throw new Failure("no_deployment_available", "The provider is switched off.");

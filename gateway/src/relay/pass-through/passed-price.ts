@@ -1,6 +1,6 @@
 import { modelEndpoints } from "@sluice/contract/words";
 import {
-  type Catalog,
+  type ConfigSnapshot,
   costOf,
   type Deployment,
   type EndpointId,
@@ -57,7 +57,7 @@ export interface PassedCall {
  * there; and at least the provider's price for a call, unless the request shows that the model's price is true. Counting tokens is free. `facts` null: its body is not understood.
  */
 export function passedPrice(
-  catalog: Catalog,
+  configSnapshot: ConfigSnapshot,
   place: PassedPlace,
   facts: RequestFacts | null,
   hasBody: boolean,
@@ -83,8 +83,8 @@ export function passedPrice(
     facts === null && !isUnread
       ? undefined
       : upstreamModel === "" && endpoint !== undefined
-        ? dearestAt(catalog, provider.id, endpoint)
-        : soldAt(catalog, provider.id).get(upstreamModel);
+        ? dearestAt(configSnapshot, provider.id, endpoint)
+        : soldAt(configSnapshot, provider.id).get(upstreamModel);
   const chosen = facts === null ? "else" : choiceOf(place, facts);
   if (sold !== undefined && chosen !== "else") {
     return { ...sold, by: "model", ...free, heldTimes: chosen === "tier" ? tierTimesMax : 1 };
@@ -129,10 +129,10 @@ function choiceOf({ provider, kind }: PassedPlace, facts: RequestFacts): "plain"
 
 const tierMembers: ReadonlySet<string> = new Set(["service_tier", "serviceTier", "speed", "inference_geo"]);
 
-function dearestAt(catalog: Catalog, provider: string, endpoint: EndpointId): SoldModel | undefined {
+function dearestAt(configSnapshot: ConfigSnapshot, provider: string, endpoint: EndpointId): SoldModel | undefined {
   const types: readonly string[] = endpoint in modelEndpoints ? modelEndpoints[endpoint as ModelEndpoint].types : [];
   let dearest: SoldModel | undefined;
-  for (const model of catalog.models.values()) {
+  for (const model of configSnapshot.models.values()) {
     const deployment = model.deployments.find((one) => one.provider.id === provider);
     if (model.price === null || deployment === undefined || !types.includes(model.type)) continue;
     if (dearest === undefined || priceSum(model) > priceSum(dearest.model)) dearest = { model, deployment };

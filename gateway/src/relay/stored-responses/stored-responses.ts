@@ -196,7 +196,7 @@ export function storedResponseDraft(
 }
 
 function accountOf(dependencies: RelayDependencies, call: StoredResponseCall, response: UpstreamObject): Account {
-  const provider = dependencies.catalog().providers.get(response.provider);
+  const provider = dependencies.configSnapshot().providers.get(response.provider);
   const kind = provider === undefined ? null : providerKind(provider.kind);
   if (provider === undefined || !provider.enabled || kind === null) {
     throw new Failure("no_deployment_available", "The account that keeps this answer is not available.");

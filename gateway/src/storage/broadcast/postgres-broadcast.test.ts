@@ -77,7 +77,7 @@ await onPostgres("words between processes", () => {
     await using ground = await openPostgresGround();
     await using one = await openProcess(ground.url, "proc_1");
     const seen: string[] = [];
-    const stop = one.feed.subscribe((change) => seen.push(change.kind === "key" ? change.digest : "catalog"));
+    const stop = one.feed.subscribe((change) => seen.push(change.kind === "key" ? change.digest : "config"));
     await isUp(one.broadcast);
     // The feed knows where it begins, and waits.
     await one.feed.catchUp();
@@ -100,7 +100,7 @@ await onPostgres("words between processes", () => {
       },
     }));
     const seen: string[] = [];
-    const stop = one.feed.subscribe((change) => seen.push(change.kind === "key" ? change.digest : "catalog"));
+    const stop = one.feed.subscribe((change) => seen.push(change.kind === "key" ? change.digest : "config"));
     await one.feed.catchUp();
     await isUp(one.broadcast);
     expect(await cutListeners(ground)).toBe(1);
@@ -133,7 +133,7 @@ await onPostgres("words between processes", () => {
       },
     }));
     const seen: string[] = [];
-    const stop = one.feed.subscribe((change) => seen.push(change.kind === "key" ? change.digest : "catalog"));
+    const stop = one.feed.subscribe((change) => seen.push(change.kind === "key" ? change.digest : "config"));
     await one.feed.catchUp();
     await writeChange(ground, "before");
     expect(seen).toEqual([]);

@@ -8,7 +8,7 @@ import { openMigrated } from "../../../test/migrated.ts";
 import { closeDatabase, type Database } from "../database/database.ts";
 import { createChangeFeed } from "./change-feed.ts";
 
-test("where the database did not answer at the beginning, what was missed is told as a change of the catalog, once", async () => {
+test("where the database did not answer at the beginning, what was missed is told as a change of the configuration, once", async () => {
   const database = await openMigrated(":memory:");
   let answers = false;
   const deaf: Database = {
@@ -29,10 +29,10 @@ test("where the database did not answer at the beginning, what was missed is tol
   answers = true;
   clock.advance(bounds.changePollMs);
   await feed.catchUp();
-  expect(told).toEqual([{ kind: "catalog" }]);
+  expect(told).toEqual([{ kind: "config" }]);
   await database.kysely.insertInto("changes").values({ at: 0, kind: "key", digest: "later" }).execute();
   await feed.catchUp();
-  expect(told).toEqual([{ kind: "catalog" }, { kind: "key", digest: "later" }]);
+  expect(told).toEqual([{ kind: "config" }, { kind: "key", digest: "later" }]);
   stop();
   await closeDatabase(database);
 });

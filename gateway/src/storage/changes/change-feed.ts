@@ -15,7 +15,7 @@ export interface ChangeFeedOptions {
  * Asks the database every bounds.changePollMs what has changed, while anybody listens; sooner when it is told to. Subscribe and catch
  * up before reading what the changes are about: a change that falls between is then told, never missed. A database that does not
  * answer is asked again; what happened meanwhile is told later, in order. Where it did not answer at the beginning nobody
- * knows what that was, so the catalog is told to have changed.
+ * knows what that was, so the configuration is told to have changed.
  */
 export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   const listeners = new Set<(change: Change) => void>();
@@ -63,7 +63,7 @@ function startPoll(options: ChangeFeedOptions, listeners: ReadonlySet<(change: C
     try {
       if (seen === null) {
         const begun = await lastChange(database);
-        if (failing) tell({ kind: "catalog" }, listeners, observer);
+        if (failing) tell({ kind: "config" }, listeners, observer);
         seen = begun;
       }
       const rows = await readChanges(database, changesAfter(seen));
@@ -162,6 +162,6 @@ async function readChanges(
   const { rows } = await reading.executeQuery(asked);
   return rows.map((row) => ({
     seq: row.seq,
-    change: row.kind === "key" && row.digest !== null ? { kind: "key", digest: row.digest } : { kind: "catalog" },
+    change: row.kind === "key" && row.digest !== null ? { kind: "key", digest: row.digest } : { kind: "config" },
   }));
 }

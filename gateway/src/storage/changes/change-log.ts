@@ -28,7 +28,7 @@ const insertRows = 500;
 
 /**
  * Collects what one transaction does, then writes it beside the effect: audit rows, and the changes that tell every
- * process. One catalog change stands for any number; it comes before the keys, which are read in its light.
+ * process. One change of the configuration stands for any number; it comes before the keys, which are read in its light.
  */
 export class ChangeLog {
   readonly #auditSource: AuditSource;
@@ -36,7 +36,7 @@ export class ChangeLog {
   readonly #audit: NewRow<"audit_log">[] = [];
   readonly #digests = new Set<string>();
   readonly #report: ConfigChange[] = [];
-  #catalog = false;
+  #configChanged = false;
 
   constructor(auditSource: AuditSource, at: number) {
     this.#auditSource = auditSource;
@@ -64,8 +64,8 @@ export class ChangeLog {
     this.#add({ ...event, before: null, after: event.after ?? null });
   }
 
-  catalogChanged(): void {
-    this.#catalog = true;
+  configChanged(): void {
+    this.#configChanged = true;
   }
 
   keyChanged(digest: string | null): void {
@@ -74,7 +74,7 @@ export class ChangeLog {
 
   /** With nothing recorded it writes nothing. */
   async write(transaction: Connection): Promise<void> {
-    const changes: NewRow<"changes">[] = this.#catalog ? [{ at: this.#at, kind: "catalog", digest: null }] : [];
+    const changes: NewRow<"changes">[] = this.#configChanged ? [{ at: this.#at, kind: "config", digest: null }] : [];
     for (const digest of this.#digests) changes.push({ at: this.#at, kind: "key", digest });
     for (let start = 0; start < this.#audit.length; start += insertRows) {
       await transaction

@@ -24,7 +24,7 @@ export async function insertPending(connection: Connection, entries: readonly Le
   }
 }
 
-/** The account is sealed at the first poll, from the catalog. */
+/** The account is sealed at the first poll, from the config snapshot. */
 function rowOf(entry: LedgerEntry): NewRow<"tasks"> {
   const { at, endedAt } = entry;
   return {

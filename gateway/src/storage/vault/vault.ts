@@ -139,7 +139,7 @@ export async function retireMasterKeys(
   await database.kysely.transaction().execute(async (transaction) => {
     await writeState(transaction, state, after);
     if (current !== state.current) await sql`delete from auth_sessions`.execute(transaction);
-    await transaction.insertInto("changes").values({ at: now, kind: "catalog", digest: null }).execute();
+    await transaction.insertInto("changes").values({ at: now, kind: "config", digest: null }).execute();
   });
   return { count, addedAt };
 }

@@ -96,13 +96,13 @@ function begun({ state }: Task, now: number): TaskStep {
 }
 
 /**
- * Before the first poll: its account is the one that the catalog has, and its money is set aside, because whoever made it may have died
+ * Before the first poll: its account is the one that the config snapshot has, and its money is set aside, because whoever made it may have died
  * before. Without an account it waits until its deadline. False: the lease was lost.
  */
-export async function prepareResponse({ catalog, holds }: TaskDependencies, pass: TaskPass): Promise<boolean> {
+export async function prepareResponse({ configSnapshot, holds }: TaskDependencies, pass: TaskPass): Promise<boolean> {
   if (pass.task.account !== null) return true;
   await holds.ensure(pass.task);
-  const provider = catalog().providers.get(openEntryOf(pass.task).provider);
+  const provider = configSnapshot().providers.get(openEntryOf(pass.task).provider);
   return provider === undefined || (await pass.step({ account: accountOf(provider) }));
 }
 

@@ -111,22 +111,30 @@ function withCounted(told: Usage, { inputUncached: _, output: __, ...counted }: 
 }
 
 /** By the version that was in force when the call was made; another model that the upstream took by the one in force now. */
-async function pricing({ catalog, ledger }: TaskDependencies, { priceVersion: id, account, upstreamModel }: Task) {
+async function pricing(
+  { configSnapshot, ledger }: TaskDependencies,
+  { priceVersion: id, account, upstreamModel }: Task,
+) {
   const price = id === null ? null : await ledger.price(id);
   if (id !== null && price === null) throw new Error(`there is no price version ${id}`);
   if (account === null) return { price, terms: usualTerms, upstreamModel };
-  return { price, terms: priceTermsOf(account), upstreamModel, priceOf: pricesAt(catalog(), account.providerId) };
+  return {
+    price,
+    terms: priceTermsOf(account),
+    upstreamModel,
+    priceOf: pricesAt(configSnapshot(), account.providerId),
+  };
 }
 
 /** Entries of what other models used for it. */
 function othersOf(
-  { catalog, ids }: TaskDependencies,
+  { configSnapshot, ids }: TaskDependencies,
   { account }: Task,
   entry: LedgerEntry,
   told: Measured,
 ): LedgerEntry[] {
   const terms = account === null ? usualTerms : priceTermsOf(account);
-  return usedByOthers(catalog(), entry, told).map(({ fields, price, usage: used, served }) => {
+  return usedByOthers(configSnapshot(), entry, told).map(({ fields, price, usage: used, served }) => {
     const usage = wholeUsage(used);
     return {
       ...fields,

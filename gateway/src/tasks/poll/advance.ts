@@ -49,7 +49,7 @@ async function submitLeftOver(dependencies: TaskDependencies, pass: TaskPass): P
     await settle(dependencies, pass, { state: "expired", error });
     return;
   }
-  const model = dependencies.catalog().models.get(task.model);
+  const model = dependencies.configSnapshot().models.get(task.model);
   if (model === undefined) {
     const error = { code: "model_not_found", message: "The model was removed before the task was sent." };
     await settle(dependencies, pass, { state: "failed", error, httpStatus: 404, errorCode: "model_not_found" });

@@ -9,7 +9,7 @@ import { noLinks, SharedFields, type SpanFields, spanKinds } from "./span.ts";
 import { taskId, taskTrace } from "./task-trace.ts";
 import type { TraceContext } from "./trace-context.ts";
 
-/** The upstream account of an attempt, as the catalog knows it. */
+/** The upstream account of an attempt, as the config snapshot knows it. */
 export interface UpstreamFacts {
   readonly kind: string;
   readonly host: string;

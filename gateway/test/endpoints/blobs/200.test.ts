@@ -24,8 +24,8 @@ beforeAll(async () => {
     blobs,
     transport,
     providerClient: new ProviderClient(transport, systemClock),
-    catalog: () => {
-      throw new Error("no catalog is needed");
+    configSnapshot: () => {
+      throw new Error("no config snapshot is needed");
     },
     clock: systemClock,
     ids: createIds(systemClock),

@@ -169,7 +169,9 @@ test("an upstream has ten minutes to begin its answer, or as long as its timeout
     models: [{ name: "gpt-test", deployments: [{ provider: "usual" }] }],
   });
   try {
-    const timeouts = [...(await gateway.control.controlStore.catalog()).providers.values()].map((one) => one.timeouts);
+    const timeouts = [...(await gateway.control.controlStore.configSnapshot()).providers.values()].map(
+      (one) => one.timeouts,
+    );
     expect(timeouts.map(({ headersMs, firstEventMs, idleMs }) => [headersMs, firstEventMs, idleMs])).toEqual([
       [45_000, 600_000, 600_000],
       [600_000, 600_000, 600_000],

@@ -48,7 +48,7 @@ async function apply(keys: KeyConfig[]): Promise<void> {
   ];
   const workspaces = [{ slug: "acme", groups: [{ name: "default" }], keys }];
   await gateway.control.controlStore.apply({ providers, models, workspaces }, "test");
-  await gateway.gateway.catalog.refresh();
+  await gateway.gateway.configSnapshot.refresh();
 }
 
 test("another key of the workspace may see it and cancel it; its maker pays", async () => {

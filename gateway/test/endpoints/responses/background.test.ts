@@ -119,7 +119,7 @@ test("is paid by the key that made it, at the price of that moment, whoever look
   const providers = [upstream("main", gateway.simulator, { kind: "openai" })];
   const workspaces = [{ slug: "acme", groups: [{ name: "default" }], keys }];
   await gateway.control.controlStore.apply({ providers, models: [cheaper], workspaces }, "test");
-  await gateway.gateway.catalog.refresh();
+  await gateway.gateway.configSnapshot.refresh();
   for (const query of ["", "?stream=true"]) {
     const seen = await gateway.get(`/v1/responses/${id}${query}`, bearer(bobKey));
     expect([seen.status, (await seen.text()).includes("output_text")]).toEqual([200, true]);

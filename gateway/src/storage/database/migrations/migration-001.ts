@@ -3,7 +3,7 @@ import type { Flavour } from "../database.ts";
 import type { SchemaStep } from "../schema-step.ts";
 import { agentTables } from "./migration-001-agents.ts";
 import { assetTables } from "./migration-001-assets.ts";
-import { catalogTables } from "./migration-001-catalog.ts";
+import { configTables } from "./migration-001-config.ts";
 import { installationTables } from "./migration-001-installation.ts";
 import { ledgerTables, rollupTables } from "./migration-001-ledger.ts";
 import { peopleTables } from "./migration-001-people.ts";
@@ -21,7 +21,7 @@ export function migration001(flavour: Flavour): SchemaStep {
         ...installationTables(flavour),
         ...signInTables,
         ...tenantTables,
-        ...catalogTables,
+        ...configTables,
         ...peopleTables,
         ...rightsTables,
         ...agentTables,

@@ -1,0 +1,65 @@
+import { createHash } from "node:crypto";
+import type { ConsoleCatalogue } from "@sluice/contract";
+import type { Clock, ControlStore } from "#ports/index.ts";
+import {
+  type PriceChange,
+  type PriceListInUse,
+  type PriceSource,
+  priceChanges,
+  priceListData,
+  priceListSince,
+  priceSource,
+} from "#providers/index.ts";
+
+export interface PriceListDependencies {
+  readonly controlStore: Pick<ControlStore, "storedPriceList" | "listModels" | "listProviders">;
+  readonly clock: Pick<Clock, "now">;
+}
+
+/** The price list that is in use, as it stands now. */
+export async function priceListInUse({
+  controlStore,
+  clock,
+}: PriceListDependencies): Promise<PriceListInUse & { readonly prices: PriceSource }> {
+  const inUse = await priceListData(await controlStore.storedPriceList());
+  return { ...inUse, prices: priceSource(inUse.data, clock.now()) };
+}
+
+/** What the price list would change now, and what it is. */
+export async function priceListView(
+  dependencies: PriceListDependencies,
+): Promise<{ readonly view: ConsoleCatalogue; readonly changes: readonly PriceChange[] }> {
+  const inUse = await priceListInUse(dependencies);
+  const { data, stored, prices } = inUse;
+  const since = priceListSince(inUse);
+  const models = await dependencies.controlStore.listModels();
+  const providers = await dependencies.controlStore.listProviders();
+  const owners = new Map(models.map(({ name, managedBy }) => [name, managedBy]));
+  const changes = priceChanges(models, new Map(providers.map(({ id, kind }) => [id, kind])), prices);
+  const view: ConsoleCatalogue = {
+    source: stored?.source ?? data.source ?? "",
+    taken_at: stored?.takenAt ?? null,
+    digest: stored?.digest ?? null,
+    published_at: data.publishedAt,
+    age_days: since === null ? null : Math.max(0, Math.floor((dependencies.clock.now() - since) / dayMs)),
+    models: [...data.providers.values()].reduce((sum, provider) => sum + provider.models.length, 0),
+    changes: changes.map(({ model, provider, upstreamModel, from, before, after, guessed }) => ({
+      model,
+      provider,
+      upstream_model: upstreamModel,
+      managed_by: owners.get(model) ?? "console",
+      from,
+      before,
+      after,
+      guessed,
+    })),
+    version: versionOf(changes),
+  };
+  return { view, changes };
+}
+
+const dayMs = 86_400_000;
+
+function versionOf(changes: readonly PriceChange[]): string {
+  return createHash("sha256").update(JSON.stringify(changes)).digest("hex");
+}

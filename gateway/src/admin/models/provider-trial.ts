@@ -1,0 +1,163 @@
+import type { Remark, TestAnswer } from "@sluice/contract";
+import type { ConfigSnapshot, ModelType, Provider } from "#core/index.ts";
+import { type ProviderKind, suggestedModel, type UpstreamModelListed } from "#providers/index.ts";
+
+/** What one request to a provider gave. `problem` is null when it answered as it should. */
+interface Trial {
+  /** 0: no answer. */
+  readonly status: number;
+  readonly ms: number;
+  readonly problem: string | null;
+  readonly advice: string | null;
+  /** The problem by code, what the provider itself said of it, and the advice by code. */
+  readonly fault: Remark<"testProblem"> | null;
+  readonly said: string | null;
+  readonly remedy: Remark<"testAdvice"> | null;
+}
+
+interface ListTrial extends Trial {
+  /** null: no list came. */
+  readonly models: readonly UpstreamModelListed[] | null;
+}
+
+/** Asks a provider by the gateway's own way out. null where a kind has nothing of the sort. */
+export interface ProviderTrials {
+  listModels(provider: Provider, kind: ProviderKind, signal: AbortSignal): Promise<ListTrial | null>;
+  ask(
+    provider: Provider,
+    kind: ProviderKind,
+    model: { readonly upstreamModel: string; readonly type: ModelType },
+    signal: AbortSignal,
+  ): Promise<Trial | null>;
+  /** Asks after a video task that is not there. */
+  askForTask(provider: Provider, kind: ProviderKind, model: string, signal: AbortSignal): Promise<Trial | null>;
+}
+
+interface Subject {
+  readonly provider: Provider;
+  readonly kind: ProviderKind;
+  readonly configSnapshot: ConfigSnapshot;
+  /** The upstream's name of the model to ask; null: whichever is known. */
+  readonly model: string | null;
+}
+
+/**
+ * Lists the account's models, then asks one of them the smallest question there is. Pictures and videos cost too much to be
+ * made for a try: of those it is seen whether the account is let in and has the model. The last step decides.
+ */
+export async function tryProvider(trials: ProviderTrials, subject: Subject, signal: AbortSignal): Promise<TestAnswer> {
+  const { provider, kind } = subject;
+  const steps: TestAnswer["steps"] = [];
+  const listing = await trials.listModels(provider, kind, signal);
+  if (listing !== null) {
+    steps.push(stepOf("list models", { code: "list_models", params: {} }, listing));
+    // Whoever does not get there or is not let in would only hear the same again.
+    if (listing.status === 0 || listing.status === 401 || listing.status === 403) return { ok: false, steps };
+  }
+  const model = modelToTry(subject, listing?.models ?? null);
+  if (model === null) {
+    if (listing === null) steps.push(nothingToAsk);
+    return { ok: steps.at(-1)?.ok === true, steps };
+  }
+  steps.push(await askStep(trials, subject, { model, listing, signal }));
+  return { ok: steps.at(-1)?.ok === true, steps };
+}
+
+interface Chosen {
+  readonly upstreamModel: string;
+  readonly type: ModelType;
+}
+
+async function askStep(
+  trials: ProviderTrials,
+  { provider, kind }: Subject,
+  {
+    model,
+    listing,
+    signal,
+  }: { readonly model: Chosen; readonly listing: ListTrial | null; readonly signal: AbortSignal },
+): Promise<TestAnswer["steps"][number]> {
+  const { upstreamModel, type } = model;
+  const answer = await trials.ask(provider, kind, model, signal);
+  // Each vendor has voices of its own: one that does not know ours has let us in, and the list says the rest.
+  const otherVoice = type === "speech" && (answer?.status === 400 || answer?.status === 422) && listing?.models != null;
+  const asked = { code: "ask_model", params: { type, model: upstreamModel } } as const;
+  if (answer !== null && !otherVoice) return stepOf(`${verbs[type] ?? "call"} with ${upstreamModel}`, asked, answer);
+  const task = type === "video" ? await trials.askForTask(provider, kind, upstreamModel, signal) : null;
+  if (task !== null) return stepOf("look for a video task", { code: "look_for_video_task", params: {} }, task);
+  if (listing === null || listing.models === null) return nothingToAsk;
+  const there = listing.models.some((each) => each.id === upstreamModel);
+  return {
+    name: `find ${upstreamModel} in the list`,
+    tried: { code: "find_in_list", params: { model: upstreamModel } },
+    ok: there,
+    status: listing.status,
+    ms: 0,
+    problem: there ? null : `The account's list has no model ${upstreamModel}.`,
+    fault: there ? null : { code: "model_not_listed", params: { model: upstreamModel } },
+    said: null,
+    advice: there ? null : "Check how the model is written, and that the account may use it.",
+    remedy: there ? null : { code: "check_model_name", params: {} },
+  };
+}
+
+/** Those of other types are called. */
+const verbs: Readonly<Partial<Record<ModelType, string>>> = {
+  chat: "chat",
+  completion: "complete",
+  embedding: "embed",
+  rerank: "rerank",
+  moderation: "moderate",
+  transcription: "transcribe",
+  speech: "speak",
+  image: "draw",
+  video: "film",
+};
+
+const nothingToAsk: TestAnswer["steps"][number] = {
+  name: "choose a model",
+  tried: { code: "choose_model", params: {} },
+  ok: false,
+  status: 0,
+  ms: 0,
+  problem: "Nothing was asked: no model of this provider is known that could be tried for nearly nothing.",
+  fault: { code: "nothing_to_ask", params: {} },
+  said: null,
+  advice: "Name one of its models.",
+  remedy: { code: "name_a_model", params: {} },
+};
+
+function stepOf(name: string, tried: Remark<"test">, trial: Trial): TestAnswer["steps"][number] {
+  const { status, ms, problem, fault, said, advice, remedy } = trial;
+  return { name, tried, ok: problem === null, status, ms: Math.round(ms), problem, fault, said, advice, remedy };
+}
+
+function canBeTried(type: ModelType): boolean {
+  return type !== "image" && type !== "video";
+}
+
+/** The one that was named, else one that is deployed (a talking one before others), else one that is known or listed. */
+function modelToTry(
+  { provider, kind, configSnapshot, model }: Subject,
+  listed: readonly UpstreamModelListed[] | null,
+): Chosen | null {
+  const deployed = [...configSnapshot.models.values()].flatMap((each) =>
+    each.deployments
+      .filter((deployment) => deployment.provider.id === provider.id)
+      .map(({ upstreamModel }): Chosen => ({ upstreamModel, type: each.type })),
+  );
+  const suggested = (id: string): Chosen => {
+    const type = listed?.find((each) => each.id === id)?.type ?? null;
+    return { upstreamModel: id, type: suggestedModel(kind, { id, type }).type };
+  };
+  if (model !== null) return deployed.find((each) => each.upstreamModel === model) ?? suggested(model);
+  const first = deployed.find((each) => each.type === "chat") ?? deployed[0];
+  if (first !== undefined) return first;
+  const starter = kind.starterModels.find(({ name }) => listed === null || listed.some((each) => each.id === name));
+  if (starter !== undefined) return { upstreamModel: starter.name, type: starter.type ?? "chat" };
+  const some = (listed ?? []).map(({ id }) => suggested(id));
+  const found = some.find((each) => each.type === "chat") ?? some.find((each) => canBeTried(each.type)) ?? null;
+  if (found !== null) return found;
+  // A kind that makes nothing but videos is asked after one, whatever its models are called.
+  return kind.lanes.length === 0 && kind.video !== undefined ? { upstreamModel: "-", type: "video" } : null;
+}

@@ -1,0 +1,181 @@
+import { bounds, Failure } from "#core/index.ts";
+import { isObject, type JsonObject } from "#protocols/index.ts";
+
+/** What names of models an entry is for, as the data says it. */
+export type NameMatch =
+  | { readonly or: readonly NameMatch[] }
+  | { readonly and: readonly NameMatch[] }
+  | { readonly equals: string }
+  | { readonly starts_with: string }
+  | { readonly ends_with: string }
+  | { readonly contains: string }
+  | { readonly regex: RegExp };
+
+/** A price for all, or one up to `tiers[].start` tokens of input and others beyond. USD, as numbers of the data. */
+export type ListPriceMember = number | ListPriceTiers;
+interface ListPriceTiers {
+  readonly base: number;
+  readonly tiers: readonly { readonly start: number; readonly price: number }[];
+}
+export type ListPrices = Readonly<Record<string, ListPriceMember>>;
+
+export interface ConditionalPrices {
+  /** `2026-08-17`: they count from that day on. null: always, or at times of the day (`timed`). */
+  readonly from: string | null;
+  readonly timed: boolean;
+  readonly prices: ListPrices;
+}
+
+export interface PriceListModel {
+  readonly id: string;
+  readonly match: NameMatch;
+  readonly contextWindow: number | null;
+  readonly deprecated: boolean;
+  readonly prices: readonly ConditionalPrices[];
+}
+
+interface PriceListProvider {
+  readonly id: string;
+  /** Whose models it offers as well, at their prices. */
+  readonly fallbacks: readonly string[];
+  readonly models: readonly PriceListModel[];
+}
+
+export interface PriceListData {
+  /** Where it is from, for people. null: the data does not say. */
+  readonly source: string | null;
+  /** When it was published, Unix milliseconds. null: the data does not say. */
+  readonly publishedAt: number | null;
+  readonly providers: ReadonlyMap<string, PriceListProvider>;
+}
+
+/**
+ * Reads the data of genai-prices (a list of providers, or `{ source, providers }`). What it does not understand of a model (a match
+ * or a price of a new sort) leaves that model out, never the rest. Throws Failure invalid_request for a text that is not such data.
+ */
+export function readPriceList(text: string): PriceListData {
+  if (text.length > bounds.priceListBytesMax) throw noPriceList("it is too large");
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    throw noPriceList("it is not JSON");
+  }
+  const list = isObject(body) ? body["providers"] : body;
+  if (!Array.isArray(list)) throw noPriceList("it has no list of providers");
+  const providers = list.filter(isObject).flatMap(providerOf);
+  const models = providers.reduce((sum, { models }) => sum + models.length, 0);
+  if (models === 0) throw noPriceList("it has no models with prices");
+  if (models > bounds.priceListModelsMax) throw noPriceList("it has too many models");
+  const source = isObject(body) && typeof body["source"] === "string" ? body["source"].slice(0, 256) : null;
+  const published = isObject(body) && isDay(body["published"]) ? Date.parse(body["published"]) : null;
+  return { source, publishedAt: published, providers: new Map(providers.map((provider) => [provider.id, provider])) };
+}
+
+function noPriceList(why: string): Failure {
+  return new Failure("invalid_request", `This is no catalogue of prices: ${why}.`);
+}
+
+function providerOf({ id, models, fallback_model_providers: fallbacks }: JsonObject): PriceListProvider[] {
+  if (!isName(id) || !Array.isArray(models)) return [];
+  return [
+    {
+      id,
+      fallbacks: Array.isArray(fallbacks) ? fallbacks.filter(isName).slice(0, 32) : [],
+      models: models.filter(isObject).flatMap(modelOf),
+    },
+  ];
+}
+
+function modelOf({ id, match, context_window: window, deprecated, prices }: JsonObject): PriceListModel[] {
+  const matched = matchOf(match, 0);
+  const priced = (Array.isArray(prices) ? prices : [{ prices }]).map(conditionOf);
+  if (!isName(id) || matched === null || priced.length === 0 || priced.length > 64) return [];
+  const known = priced.filter((each) => each !== null);
+  if (known.length < priced.length) return [];
+  const contextWindow = typeof window === "number" && Number.isSafeInteger(window) && window > 0 ? window : null;
+  return [{ id, match: matched, contextWindow, deprecated: deprecated === true, prices: known }];
+}
+
+const depthMax = 8;
+
+function matchOf(value: unknown, depth: number): NameMatch | null {
+  if (!isObject(value) || depth > depthMax) return null;
+  for (const word of ["or", "and"] as const) {
+    const parts = value[word];
+    if (!Array.isArray(parts)) continue;
+    const read = parts.slice(0, 256).map((part) => matchOf(part, depth + 1));
+    const known = read.filter((part) => part !== null);
+    // Of alternatives one that is not understood is left out; of conditions none can be.
+    if (word === "or") return { or: known };
+    return known.length === parts.length ? { and: known } : null;
+  }
+  for (const word of ["equals", "starts_with", "ends_with", "contains"] as const) {
+    const text = value[word];
+    if (isName(text)) return { [word]: text.toLowerCase() } as unknown as NameMatch;
+  }
+  const pattern = safePattern(value["regex"]);
+  return pattern === null ? null : { regex: pattern };
+}
+
+/**
+ * A pattern that may come from elsewhere: with one repetition at most, and none of a group, it takes no more steps than the square
+ * of a name's length. Others are not used.
+ */
+function safePattern(source: unknown): RegExp | null {
+  if (typeof source !== "string" || source.length > 200 || /\)[*+{?]/.test(source)) return null;
+  if ((source.match(/(?<!\\)[*+]|\{\d*,\}/g) ?? []).length > 1) return null;
+  try {
+    return new RegExp(source);
+  } catch {
+    return null;
+  }
+}
+
+function conditionOf(value: unknown): ConditionalPrices | null {
+  if (!isObject(value)) return null;
+  const prices = pricesOf(value["prices"]);
+  if (prices === null) return null;
+  const constraint = value["constraint"];
+  if (constraint == null) return { from: null, timed: false, prices };
+  if (!isObject(constraint)) return null;
+  const { start_date: from, start_time: time } = constraint;
+  if (isDay(from)) return { from, timed: false, prices };
+  return typeof time === "string" ? { from: null, timed: true, prices } : null;
+}
+
+function pricesOf(value: unknown): ListPrices | null {
+  if (!isObject(value)) return null;
+  const read: Record<string, ListPriceMember> = {};
+  for (const [name, price] of Object.entries(value)) {
+    if (price === undefined || price === null) continue;
+    const member = memberOf(price);
+    if (member === null) return null;
+    read[name] = member;
+  }
+  return read;
+}
+
+function memberOf(price: unknown): ListPriceMember | null {
+  if (isAmount(price)) return price;
+  if (!isObject(price) || !isAmount(price["base"]) || !Array.isArray(price["tiers"])) return null;
+  const tiers = price["tiers"].filter(isObject).map(({ start, price }) => ({ start, price }));
+  const whole = tiers.every(({ start, price }) => Number.isSafeInteger(start) && Number(start) >= 1 && isAmount(price));
+  if (!whole || tiers.length !== price["tiers"].length || tiers.length === 0) return null;
+  return { base: price["base"], tiers: tiers as unknown as ListPriceTiers["tiers"] };
+}
+
+/** USD for a million tokens, a thousand searches …: more than that is a mistake in the data. */
+const usdMax = 100_000;
+
+function isAmount(value: unknown): value is number {
+  return typeof value === "number" && value >= 0 && value <= usdMax;
+}
+
+function isDay(value: unknown): value is string {
+  return typeof value === "string" && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value));
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === "string" && value.length >= 1 && value.length <= 256;
+}

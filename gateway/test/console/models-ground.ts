@@ -1,0 +1,119 @@
+import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
+import { createMemoryHealthBoard } from "#coordination/index.ts";
+import { createControlStore } from "#directory/index.ts";
+import type { ControlStore, ModelUsage, OidcAccount, ReportStore } from "#ports/index.ts";
+import { ProviderClient, ProviderProbe } from "#provider-client/index.ts";
+import { Router } from "#routing/index.ts";
+import { systemChance, systemClock } from "#system/index.ts";
+import { createTransport } from "#upstream/index.ts";
+import { modelHandlers } from "../../src/admin/handlers/model-handlers.ts";
+import { priceListHandlers } from "../../src/admin/handlers/price-list-handlers.ts";
+import { providerHandlers } from "../../src/admin/handlers/provider-handlers.ts";
+import { settingsHandlers } from "../../src/admin/handlers/settings-handlers.ts";
+import { endpointsOf, untranslatedEndpointsOf } from "../../src/api/index.ts";
+import { kindDefaults } from "../../src/main/kind-check.ts";
+import { silentObserver } from "../conformance/store-ground.ts";
+import { type ConsoleGround, type GroundAnswer, openConsoleGround } from "../console-ground.ts";
+
+/** What the reports are to say; the store of reports has its own tests. */
+interface Figures {
+  uses: Awaited<ReturnType<ReportStore["deploymentUse"]>> | Error;
+  used: readonly (ModelUsage & { readonly at: number })[];
+}
+
+export interface ModelsGround extends ConsoleGround {
+  readonly controlStore: ControlStore;
+  readonly router: Router;
+  readonly figures: Figures;
+  /** The accounts that sign-in was told of last. */
+  readonly oidc: { accounts: readonly OidcAccount[] };
+  readonly simulator: RunningSimulator;
+  /** A provider that leads to the simulator, made through the API. */
+  makeProvider(id: string, more?: Readonly<Record<string, unknown>>): Promise<GroundAnswer>;
+  /** A model through the API. */
+  makeModel(name: string, more?: Readonly<Record<string, unknown>>): Promise<GroundAnswer>;
+}
+
+/** The calls about providers, models and settings over real stores, real kinds and the real way out. */
+export async function openModelsGround(): Promise<ModelsGround> {
+  const simulator = serveSimulator();
+  const figures: Figures = { uses: [], used: [] };
+  const oidc: ModelsGround["oidc"] = { accounts: [] };
+  const router = new Router({
+    board: createMemoryHealthBoard(systemClock),
+    clock: systemClock,
+    chance: systemChance,
+    observer: silentObserver,
+  });
+  let store: ControlStore | null = null;
+  const ground = await openConsoleGround(({ database, vault, clock, ids }) => {
+    const controlStore = createControlStore({ database, vault, clock, ids, kindDefaults });
+    store = controlStore;
+    let configSnapshot: Awaited<ReturnType<ControlStore["configSnapshot"]>> | null = null;
+    const gateway = {
+      controlStore,
+      router,
+      clock,
+      endpointsOf,
+      untranslatedEndpointsOf,
+      publicUrl: null,
+      mailFrom: null,
+      ledgerExport: { keys: null, copiedUntil: async () => null },
+      probe: new ProviderProbe(new ProviderClient(createTransport({ clock: systemClock }), systemClock), systemClock),
+      reports: {
+        deploymentUse: async () => {
+          if (figures.uses instanceof Error) throw figures.uses;
+          return figures.uses;
+        },
+        modelUsage: async (model: string | null, from: number, to: number) =>
+          figures.used.filter((each) => (model ?? each.model) === each.model && each.at >= from && each.at < to),
+      },
+      signIn: {
+        useOidc: (accounts: readonly OidcAccount[]) => {
+          oidc.accounts = accounts;
+        },
+      },
+      configSnapshot: () => {
+        if (configSnapshot === null) throw new Error("the config snapshot was not read yet");
+        return configSnapshot;
+      },
+      changesSeen: async () => {
+        configSnapshot = await controlStore.configSnapshot();
+      },
+    };
+    const fresh = gateway.changesSeen();
+    const calls = {
+      ...providerHandlers(gateway),
+      ...modelHandlers(gateway),
+      ...priceListHandlers(gateway),
+      ...settingsHandlers(gateway),
+    };
+    const ready = Object.entries(calls).map(([id, handler]) => [
+      id,
+      async (call: never) => {
+        await fresh;
+        return await (handler as (call: never) => unknown)(call);
+      },
+    ]);
+    return Object.fromEntries(ready);
+  });
+  if (store === null) throw new Error("the ground has no store");
+  return {
+    ...ground,
+    controlStore: store,
+    router,
+    figures,
+    oidc,
+    simulator,
+    makeProvider: (id, more = {}) =>
+      ground.call("administrator", "providers.create", {
+        body: { id, kind: "openai-compatible", base_url: simulator.url, allow_private_network: true, ...more },
+      }),
+    makeModel: (name, more = {}) =>
+      ground.call("administrator", "models.create", { body: { name, deployments: [{ provider: "main" }], ...more } }),
+    async [Symbol.asyncDispose]() {
+      simulator.stop();
+      await ground[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,342 @@
+import { describe, expect, test } from "bun:test";
+import type { ConfigFile, ModelConfig } from "@sluice/contract/config-file";
+import { ConfigSnapshotHolder } from "../../src/main/config-snapshot-holder.ts";
+import { type ModelsGround, openModelsGround } from "./models-ground.ts";
+
+const show = async (ground: ModelsGround) => (await ground.call("administrator", "catalogue.show", {})).body;
+const take = (ground: ModelsGround, body: Readonly<Record<string, unknown>>) =>
+  ground.call("administrator", "catalogue.take", { body });
+const model = async (ground: ModelsGround, name: string) =>
+  (await ground.call("administrator", "models.show", { params: { model: name } })).body;
+const source = { actor: "test", ip: null };
+
+/** A newer price list, as the command line takes it. */
+const newer = (usd: number) => ({
+  text: JSON.stringify([
+    {
+      id: "openai",
+      models: [{ id: "gpt-5", match: { equals: "gpt-5" }, context_window: 7, prices: { input_mtok: usd } }],
+    },
+  ]),
+  source: "prices.json",
+  digest: String(usd),
+});
+
+async function opened(): Promise<ModelsGround> {
+  const ground = await openModelsGround();
+  // What is taken here is newer than what comes with the program.
+  ground.clock.jump(Date.UTC(2026, 10, 24) - ground.clock.now());
+  await ground.makeProvider("main", { kind: "openai" });
+  await ground.makeProvider("own", { kind: "openai-compatible" });
+  return ground;
+}
+
+const on = (provider: string, more: object = {}) => ({ deployments: [{ provider }], ...more });
+
+describe("the price list", () => {
+  test("proposes prices for models that have none, and takes nothing before somebody says so", async () => {
+    await using ground = await opened();
+    await ground.makeModel("gpt-5", on("main"));
+    await ground.makeModel("gpt-5-mini", on("main", { price: { input: 9 } }));
+    await ground.makeModel("gpt-5-nano", on("main", { unpriced: "allow" }));
+    await ground.makeModel("gpt-5.1", on("main", { unpriced: "block" }));
+    await ground.makeModel("house", on("own"));
+    const seen = await show(ground);
+    expect(seen).toMatchObject({
+      ...{ taken_at: null, digest: null, source: expect.stringContaining("genai-prices") },
+      ...{ published_at: expect.any(Number), age_days: expect.any(Number) },
+    });
+    expect(seen.changes).toEqual([
+      {
+        model: "gpt-5",
+        provider: "main",
+        upstream_model: "gpt-5",
+        managed_by: "console",
+        from: null,
+        before: null,
+        after: expect.objectContaining({ input: 1.25, output: 10 }),
+        guessed: false,
+      },
+    ]);
+    expect(await model(ground, "gpt-5")).toMatchObject({
+      price: null,
+      price_origin: null,
+      calls: "blocked_in_budgets",
+      context_window: 400_000,
+    });
+    const done = await take(ground, { version: seen.version });
+    expect(done.body).toMatchObject({ taken: ["gpt-5"], changes: [] });
+    expect(await model(ground, "gpt-5")).toMatchObject({
+      price: { input: 1.25 },
+      price_origin: "catalogue",
+      calls: "priced",
+    });
+    expect(await model(ground, "gpt-5-mini")).toMatchObject({ price: { input: 9 }, price_origin: "set" });
+    expect(await model(ground, "gpt-5-nano")).toMatchObject({ price: null, calls: "free" });
+    const audit = await ground.database.kysely
+      .selectFrom("audit_log")
+      .selectAll()
+      .where("action", "=", "set-price")
+      .where("object", "=", "model gpt-5")
+      .execute();
+    expect(audit.map(({ after }) => JSON.parse(after ?? "null"))).toMatchObject([{ origin: "catalogue" }]);
+  });
+
+  test("a newer one changes prices that came from it, as new versions, and none that somebody set since", async () => {
+    await using ground = await opened();
+    await ground.makeModel("gpt-5", on("main"));
+    await take(ground, { version: (await show(ground)).version });
+    await ground.controlStore.storePriceList(newer(3), source);
+    const seen = await show(ground);
+    expect(seen).toMatchObject({ source: "prices.json", digest: "3", models: 1, taken_at: expect.any(Number) });
+    expect(seen.changes).toMatchObject([{ model: "gpt-5", before: { input: 1.25 }, after: { input: 3 } }]);
+    expect((await take(ground, { version: seen.version, models: ["gpt-5"] })).body.taken).toEqual(["gpt-5"]);
+    const prices = await ground.call("administrator", "models.prices", { params: { model: "gpt-5" } });
+    expect(prices.body.data).toMatchObject([
+      { current: true, origin: "catalogue", price: { input: 3 } },
+      { current: false, origin: "catalogue", price: { input: 1.25 } },
+    ]);
+    const set = { params: { model: "gpt-5" }, body: { price: { input: 4 } } };
+    await ground.call("administrator", "models.update", set);
+    await ground.controlStore.storePriceList(newer(5), source);
+    expect((await show(ground)).changes).toEqual([]);
+    expect(await ground.controlStore.takePrices([{ model: "gpt-5", price: { input: 5 }, from: null }], source)).toEqual(
+      [],
+    );
+    expect((await model(ground, "gpt-5")).price).toEqual({ input: 4 });
+  });
+
+  test("a price of an entry for a similar name is shown as a guess, before it is taken and after", async () => {
+    await using ground = await opened();
+    const similar = [{ id: "gpt-5", match: { starts_with: "gpt-5" }, prices: { input_mtok: 3 } }];
+    const text = JSON.stringify([{ id: "openai", models: similar }]);
+    await ground.controlStore.storePriceList({ text, source: "prices.json", digest: "guess" }, source);
+    await ground.makeModel("gpt-5.9", on("main"));
+    await ground.makeModel("gpt-5-mini", on("main"));
+    const seen = await show(ground);
+    expect(seen.changes).toMatchObject([
+      { model: "gpt-5-mini", guessed: false },
+      { model: "gpt-5.9", guessed: true },
+    ]);
+    const done = await take(ground, { version: seen.version });
+    expect(done.body).toMatchObject({ taken: ["gpt-5-mini", "gpt-5.9"], guessed: ["gpt-5.9"] });
+    expect(await model(ground, "gpt-5.9")).toMatchObject({ price: { input: 3 }, price_guessed: true });
+    expect(await model(ground, "gpt-5-mini")).toMatchObject({ price: { input: 3 }, price_guessed: false });
+  });
+
+  test("a price that begins on a day is shown thirty days ahead, taken in advance, and comes into force by itself", async () => {
+    await using ground = await opened();
+    const dated = (usd: number) => [
+      { prices: { input_mtok: 2 } },
+      { constraint: { start_date: "2026-12-01" }, prices: { input_mtok: usd } },
+      { constraint: { start_date: "2027-06-01" }, prices: { input_mtok: 9 } },
+    ];
+    const dataOf = (usd: number) => ({
+      text: JSON.stringify([
+        { id: "openai", models: [{ id: "gpt-5", match: { equals: "gpt-5" }, prices: dated(usd) }] },
+      ]),
+      ...{ source: "prices.json", digest: `dated ${usd}` },
+    });
+    const december = Date.UTC(2026, 11, 1);
+    await ground.makeModel("gpt-5", on("main"));
+    await ground.controlStore.storePriceList(dataOf(4), source);
+    const seen = await show(ground);
+    expect(seen.changes).toMatchObject([
+      { model: "gpt-5", from: null, before: null, after: { input: 2 } },
+      { model: "gpt-5", from: december, before: { input: 2 }, after: { input: 4 } },
+    ]);
+    expect((await take(ground, { version: seen.version })).body).toMatchObject({ taken: ["gpt-5"], changes: [] });
+    // What was taken in advance is another price in newer data.
+    await ground.controlStore.storePriceList(dataOf(5), source);
+    const newer = await show(ground);
+    expect(newer.changes).toMatchObject([{ from: december, before: { input: 4 }, after: { input: 5 } }]);
+    await take(ground, { version: newer.version });
+
+    const holder = new ConfigSnapshotHolder(
+      { ...ground, observer: { log: () => undefined } },
+      await ground.controlStore.configSnapshot(),
+    );
+    const priced = () => holder.current.models.get("gpt-5")?.price;
+    expect(priced()?.table.inputUncached).toBe(2_000_000);
+    expect(await model(ground, "gpt-5")).toMatchObject({
+      price: { input: 2 },
+      next_price: { from: december, price: { input: 5 }, origin: "catalogue" },
+    });
+    while (ground.clock.now() < december) {
+      expect(priced()?.table.inputUncached).toBe(2_000_000);
+      ground.clock.advance(3_600_000);
+      await holder.settled();
+    }
+    expect(priced()).toMatchObject({ table: { inputUncached: 5_000_000 }, effectiveFrom: december });
+    holder.close();
+    expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 5 }, next_price: null });
+    expect((await show(ground)).changes).toEqual([]);
+    const prices = await ground.call("administrator", "models.prices", { params: { model: "gpt-5" } });
+    expect(prices.body.data).toMatchObject([
+      { id: priced()?.id ?? "", current: true, effective_from: december },
+      { current: false, price: { input: 2 } },
+    ]);
+  });
+
+  test("a price may be set for later, taken away again, and is forgotten when another is set now", async () => {
+    await using ground = await opened();
+    await ground.makeModel("gpt-5", on("main", { price: { input: 1 } }));
+    const update = (body: object) =>
+      ground.call("administrator", "models.update", { params: { model: "gpt-5" }, body });
+    const later = ground.clock.now() + 86_400_000;
+    const next = { from: later, price: { input: 3 } };
+    expect((await update({ next_price: next })).body).toMatchObject({
+      price: { input: 1 },
+      next_price: { from: later },
+    });
+    expect((await update({ next_price: null })).body).toMatchObject({ price: { input: 1 }, next_price: null });
+    await update({ next_price: next });
+    expect((await update({ price: { input: 2 } })).body).toMatchObject({ price: { input: 2 }, next_price: null });
+    await update({ next_price: next });
+    ground.clock.advance(86_400_000);
+    expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 3 }, next_price: null });
+    // What has come into force is replaced like any other.
+    expect((await update({ price: { input: 4 } })).body).toMatchObject({ price: { input: 4 } });
+    const again = await update({ next_price: next });
+    expect(again).toMatchObject({ status: 400, code: "invalid_request" });
+    const prices = await ground.call("administrator", "models.prices", { params: { model: "gpt-5" } });
+    expect(prices.body.data.map((each: { price: { input: number } }) => each.price.input)).toEqual([4, 3, 2, 1]);
+  });
+
+  test("takes only what was shown", async () => {
+    await using ground = await opened();
+    await ground.makeModel("gpt-5", on("main"));
+    const { version } = await show(ground);
+    expect((await take(ground, { version, models: ["nobody"] })).code).toBe("invalid_request");
+    await ground.makeModel("gpt-5-mini", on("main"));
+    expect(await take(ground, { version })).toMatchObject({ status: 409, code: "conflict" });
+    expect((await model(ground, "gpt-5")).price).toBeNull();
+    for (const who of ["viewer", "admin"] as const) {
+      expect((await ground.call(who, "catalogue.show", {})).status).toBe(403);
+    }
+  });
+
+  test("a price that was taken stays with a model of the config file that says nothing of one", async () => {
+    await using ground = await opened();
+    const file = (price?: object) => ({
+      providers: [{ id: "filed", kind: "openai", api_key: "sk" }],
+      models: [{ name: "gpt-5", deployments: [{ provider: "filed" }], ...(price === undefined ? {} : { price }) }],
+    });
+    await ground.controlStore.apply(file(), "file");
+    const seen = await show(ground);
+    expect(seen.changes).toMatchObject([{ model: "gpt-5", managed_by: "file" }]);
+    await take(ground, { version: seen.version });
+    await ground.controlStore.apply(file(), "file");
+    expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 1.25 }, price_origin: "catalogue" });
+    await ground.controlStore.apply(file({ input: 2 }), "file");
+    expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 2 }, price_origin: "set" });
+    await ground.controlStore.apply(file(), "file");
+    expect(await model(ground, "gpt-5")).toMatchObject({ price: null });
+  });
+
+  describe("a next price of the config file", () => {
+    const file = (more: Pick<ModelConfig, "price" | "next_price">): ConfigFile => ({
+      providers: [{ id: "filed", kind: "openai", api_key: "sk" }],
+      models: [{ name: "gpt-5", deployments: [{ provider: "filed" }], ...more }],
+    });
+    const day = 86_400_000;
+
+    test("comes into force at its moment without another apply, and stays when the file is applied again", async () => {
+      await using ground = await opened();
+      const from = ground.clock.now() + 2 * day;
+      const config = file({
+        price: { input: 1 },
+        next_price: { from: new Date(from).toISOString(), price: { input: 3 } },
+      });
+      await ground.controlStore.apply(config, "file");
+      const holder = new ConfigSnapshotHolder(
+        { ...ground, observer: { log: () => undefined } },
+        await ground.controlStore.configSnapshot(),
+      );
+      const priced = () => holder.current.models.get("gpt-5")?.price?.table.inputUncached;
+      const versions = async () =>
+        (await ground.call("administrator", "models.prices", { params: { model: "gpt-5" } })).body.data.length;
+      await ground.controlStore.apply(config, "file");
+      expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 1 }, next_price: { from } });
+      expect(await versions()).toBe(2);
+      while (ground.clock.now() < from) {
+        expect(priced()).toBe(1_000_000);
+        ground.clock.advance(3_600_000);
+        await holder.settled();
+      }
+      expect(priced()).toBe(3_000_000);
+      holder.close();
+      await ground.controlStore.apply(config, "file");
+      expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 3 }, next_price: null });
+      expect(await versions()).toBe(2);
+      // The file is tidied up later: nothing changes.
+      await ground.controlStore.apply(file({ price: { input: 3 } }), "file");
+      expect(await versions()).toBe(2);
+    });
+
+    test("is replaced by another one and by another moment, and goes when the file leaves it out", async () => {
+      await using ground = await opened();
+      const at = (days: number) => ground.clock.now() + days * day;
+      const next = (days: number, input: number) => ({ from: new Date(at(days)).toISOString(), price: { input } });
+      const applied = async (more: Parameters<typeof file>[0]) => {
+        await ground.controlStore.apply(file(more), "file");
+        return await model(ground, "gpt-5");
+      };
+      const price = { input: 1 };
+      expect((await applied({ price, next_price: next(2, 3) })).next_price).toMatchObject({ from: at(2) });
+      expect((await applied({ price, next_price: next(2, 4) })).next_price).toMatchObject({ price: { input: 4 } });
+      expect((await applied({ price, next_price: next(3, 4) })).next_price).toMatchObject({ from: at(3) });
+      // Another price now leaves what begins later.
+      expect(await applied({ price: { input: 2 }, next_price: next(3, 4) })).toMatchObject({
+        price: { input: 2 },
+        next_price: { from: at(3), price: { input: 4 } },
+      });
+      expect(await applied({ price: { input: 2 } })).toMatchObject({ price: { input: 2 }, next_price: null });
+      // A model may be without a price until then.
+      expect(await applied({ next_price: next(1, 5) })).toMatchObject({ price: null, next_price: { from: at(1) } });
+      ground.clock.advance(day);
+      expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 5 }, next_price: null });
+      // A moment that has passed is now, also where the file is applied for the first time.
+      expect(await applied({ price, next_price: next(-9, 6) })).toMatchObject({
+        price: { input: 6 },
+        next_price: null,
+      });
+      expect(await applied({ price })).toMatchObject({ price, next_price: null });
+    });
+
+    test("a date is its midnight in UTC, and an export says the same again", async () => {
+      await using ground = await opened();
+      const next_price = { from: "2027-01-01", price: { input: 3, output: 9 } };
+      await ground.controlStore.apply(file({ price: { input: 1 }, next_price }), "file");
+      const midnight = Date.UTC(2027, 0, 1);
+      expect((await model(ground, "gpt-5")).next_price).toMatchObject({ from: midnight, price: { input: 3 } });
+      const { config } = await ground.controlStore.exportConfig(() => false);
+      const [exported] = config.models ?? [];
+      expect(exported?.next_price).toEqual({ ...next_price, from: "2027-01-01T00:00:00.000Z" });
+      const before = await model(ground, "gpt-5");
+      await ground.controlStore.apply(file({ price: { input: 1 }, ...exported }), "file");
+      expect(await model(ground, "gpt-5")).toEqual(before);
+    });
+  });
+
+  test("an imported model has its price, and the output that its provider's list tells", async () => {
+    await using ground = await opened();
+    const body = {
+      models: [{ upstream_model: "gpt-5", name: "five", type: "chat", max_output_tokens: 128_000 }],
+    };
+    await ground.call("administrator", "providers.import", { params: { provider: "main" }, body });
+    expect(await model(ground, "five")).toMatchObject({
+      price: { input: 1.25, output: 10 },
+      price_origin: "catalogue",
+      max_output_tokens: 128_000,
+    });
+  });
+
+  test("says when a vendor takes a model away, where that is known", async () => {
+    await using ground = await opened();
+    await ground.makeModel("old", { deployments: [{ provider: "main", upstream_model: "gpt-4-0613" }] });
+    await ground.makeModel("gpt-5", on("main"));
+    expect(await model(ground, "old")).toMatchObject({ deprecated: true, retires_at: Date.UTC(2026, 9, 23) });
+    expect(await model(ground, "gpt-5")).toMatchObject({ deprecated: false, retires_at: null });
+  });
+});
