@@ -15,7 +15,7 @@ import type { Estimate, Money } from "#limits/index.ts";
 import { objectBounds, type RequestFacts } from "#protocols/index.ts";
 import type { Call } from "../call.ts";
 import type { RelayDependencies } from "../dependencies.ts";
-import { guessInput, type InputGuess } from "./input-guess.ts";
+import { asksToCache, guessInput } from "./input-guess.ts";
 
 export type EstimateDependencies = Pick<RelayDependencies, "forecast" | "configSnapshot">;
 
@@ -46,7 +46,7 @@ export class CallEstimate implements Estimate {
   readonly #call: Call;
   readonly #models: readonly Model[];
   readonly #holds: ModelHold[] = [];
-  #input: InputGuess | null = null;
+  #input: InputTokens | null = null;
   #unseen: UnseenInput | null = null;
   #isTrusted = false;
 
@@ -84,13 +84,13 @@ export class CallEstimate implements Estimate {
     this.#input ??= guessInput(this.#call);
     this.#unseen ??= unseenInput(this.#call);
     const { facts } = this.#call;
-    const { writes, text, image, audio } = this.#input;
+    const { text, image, audio } = this.#input;
     // An upstream that generates reads no more than its context window, and with tools of its own reads a prompt again.
     const window = model.contextWindow ?? bounds.contextTokensAssumed;
     const most = facts.outputTokensMax === 0 ? Number.POSITIVE_INFINITY : window;
     const unseen = unseenTokens(this.#unseen, window);
     const all = text + (facts.hosted?.tokens ?? 0) + image + audio + unseen;
-    const prices = holdPrices(model.price, Math.min(all, window), writes);
+    const prices = holdPrices(model.price, Math.min(all, window), () => asksToCache(this.#call));
     const costOf = (input: InputTokens): NanoUsd => {
       const cost = costAtMost(prices, { input });
       return all <= most ? cost : Math.min(cost, costOfWindow(prices, most));

@@ -1,14 +1,17 @@
 import { expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
-import { guessInput } from "./input-guess.ts";
+import { asksToCache, guessInput } from "./input-guess.ts";
 
-type Guessed = Parameters<typeof guessInput>[0];
+type Guessed = Parameters<typeof asksToCache>[0];
 
-function guess(content: object, wireDialect = "anthropic-messages") {
+function callOf(content: object, wireDialect = "anthropic-messages"): Guessed {
   const body = Buffer.from(JSON.stringify(content));
   const facts = { inputEstimate: Math.ceil(body.length / 4), namesMedia: true };
-  return guessInput({ facts, body, protocol: { wireDialect } } as unknown as Guessed);
+  return { facts, body, protocol: { wireDialect } } as unknown as Guessed;
 }
+
+const guess = (content: object) => guessInput(callOf(content));
+const caching = (content: object, wireDialect?: string) => asksToCache(callOf(content, wireDialect));
 
 const file = (head: string, size: number) =>
   Buffer.concat([Buffer.from(head, "latin1"), Buffer.alloc(Math.max(0, size - head.length), 7)]).toString("base64");
@@ -39,9 +42,9 @@ test("long text in a data member is text", () => {
 });
 
 test("the cache's write price is held where the request asks for it", () => {
-  expect(guess({ messages: "hi" }).writes()).toBe("none");
-  expect(guess({ cache_control: { type: "ephemeral" } }).writes()).toBe("short");
-  expect(guess({ cache_control: { type: "ephemeral", ttl: "1h" } }).writes()).toBe("long");
-  expect(guess({ messages: "hi" }, "openai-responses").writes()).toBe("short");
-  expect(guess({ prompt_cache_options: { ttl: "12h" } }, "openai-responses").writes()).toBe("long");
+  expect(caching({ messages: "hi" })).toBe("none");
+  expect(caching({ cache_control: { type: "ephemeral" } })).toBe("short");
+  expect(caching({ cache_control: { type: "ephemeral", ttl: "1h" } })).toBe("long");
+  expect(caching({ messages: "hi" }, "openai-responses")).toBe("short");
+  expect(caching({ prompt_cache_options: { ttl: "12h" } }, "openai-responses")).toBe("long");
 });

@@ -3,27 +3,27 @@ import { bounds, type CacheWrites, type InputTokens, noWrites } from "#core/inde
 import { asBuffer, cacheWrites, inlineMedia, noMedia } from "#protocols/index.ts";
 import type { Call } from "../call.ts";
 
-/** The probable input in the body of a call, with a margin, and whether it asks for a prompt cache to be written. */
-export interface InputGuess extends InputTokens {
-  readonly writes: () => CacheWrites;
-}
-
 /** Text: four bytes a token, and half a token for each byte outside of ASCII (a Chinese character has three), with a quarter more. */
 const bytesPerToken = 4;
 const margin = 5 / 4;
 
-export function guessInput({ facts, body, protocol }: Pick<Call, "facts" | "body" | "protocol">): InputGuess {
-  if (facts.inputTokensMax !== undefined) return { text: 0, image: 0, audio: facts.inputTokensMax, writes: noWrites };
-  if (!(body instanceof Uint8Array)) {
-    return { text: Math.ceil(facts.inputEstimate * margin), image: 0, audio: 0, writes: noWrites };
-  }
+/** The probable input in the body of a call, with a margin. */
+export function guessInput({ facts, body }: Pick<Call, "facts" | "body">): InputTokens {
+  if (facts.inputTokensMax !== undefined) return { text: 0, image: 0, audio: facts.inputTokensMax };
+  if (!(body instanceof Uint8Array)) return { text: Math.ceil(facts.inputEstimate * margin), image: 0, audio: 0 };
   const media = facts.namesMedia === false ? noMedia : inlineMedia(asBuffer(body));
   // The whole body: schemas of answers and other settings are input, too. An endpoint may read a part of it several times.
   const read = facts.namesMedia === true ? 0 : facts.inputEstimate;
   const textTokens = Math.max(read, (body.length - media.bytes) / bytesPerToken);
   const text = Math.ceil(textTokens * (1 + nonAsciiShare(body)) * margin) + media.document;
   const { image, audio } = media;
-  return { text, image, audio, writes: () => cacheWrites(asBuffer(body), protocol.wireDialect) };
+  return { text, image, audio };
+}
+
+/** Whether a call asks for a prompt cache to be written. */
+export function asksToCache({ facts, body, protocol }: Pick<Call, "facts" | "body" | "protocol">): CacheWrites {
+  if (facts.inputTokensMax !== undefined || !(body instanceof Uint8Array)) return noWrites();
+  return cacheWrites(asBuffer(body), protocol.wireDialect);
 }
 
 /** Of a large body some parts are sampled. */
