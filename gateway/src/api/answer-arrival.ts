@@ -1,7 +1,7 @@
+import { adminAreas } from "@sluice/contract/words";
 import { asFailure, Failure, type FailureCode, failureTable } from "#core/index.ts";
 import type { AttemptSums, RequestOutcome } from "#ports/index.ts";
 import type { Dialect } from "#protocols/index.ts";
-import { adminRoute } from "./admin-route.ts";
 import type { Answer, CallRequest } from "./call-request.ts";
 import type { ApiDependencies, Exchange, Seen } from "./dependencies.ts";
 import { renderFailure } from "./respond.ts";
@@ -208,3 +208,16 @@ class MethodNotAllowed extends Failure {
 function isPlainHost(host: string | null): boolean {
   return host !== null && /^[A-Za-z0-9._:[\]-]{1,255}$/.test(host);
 }
+
+/** The kind of a path outside the data plane, for logs and metrics: never what a caller made up. */
+export function adminRoute(path: string): string {
+  const [, first = "", second = ""] = path.split("/", 3);
+  if (first === "console" || first === "docs") return first;
+  if (path === "/") return "root";
+  if (path.startsWith("/scim/v2/")) return "scim";
+  if (/^\/v1\/organizations\/spend_limits(\/|$)/.test(path)) return "spend-limits";
+  if (path === "/openapi.json") return "openapi";
+  return first === "api" && apiWords.has(second) ? `api/${second}` : "unknown";
+}
+
+const apiWords: ReadonlySet<string> = new Set(["auth", "setup", "status", ...adminAreas]);

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { BodyWork } from "#bodies/index.ts";
 import { CallerMemory } from "#core/index.ts";
-import { withAssets } from "./assets-in-body.ts";
 import type { ApiDependencies } from "./dependencies.ts";
+import { withAssets } from "./model-call.ts";
 
 test("assets that do not fit into the memory for bodies are not all read before that is noticed", async () => {
   let read = 0;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { bounds } from "#core/index.ts";
-import { BodyPieces } from "./body-pieces.ts";
+import { BodyPieces } from "./body.ts";
 
 const { bodyPieceBytes, bodyPieceKeptBytesMin, readInPlaceBytesMax } = bounds;
 const sizes = fc.array(

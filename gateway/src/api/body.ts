@@ -1,11 +1,70 @@
-import { type BodyBytes, wholeOf } from "#bodies/index.ts";
-import { bounds, Failure, type HeaderReader, type HeldMemory } from "#core/index.ts";
+import { promisify } from "node:util";
+import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib";
+import { type BodyBytes, type BodyWork, notUnpacked, outcomeOf, sizeOf, wholeOf } from "#bodies/index.ts";
+import { bounds, type CallSignal, Failure, type HeaderReader, type HeldMemory } from "#core/index.ts";
 import type { BodyDeadlines } from "./body-deadlines.ts";
-import { BodyPieces } from "./body-pieces.ts";
 import { type BodyRules, tooLarge } from "./body-rules.ts";
 import type { CallRequest } from "./call-request.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
-import { encodingOf, unpack } from "./unpack.ts";
+
+/**
+ * What has come of a body, in few pieces however it comes: long ones are kept as they are, which copies nothing, and short
+ * ones are put together. A body that is worked on where it is gets one piece at once.
+ */
+export class BodyPieces {
+  readonly #pieces: Uint8Array[] = [];
+  /** The last of the pieces, while there is room in it. */
+  #open: Uint8Array | null = null;
+  #filled = 0;
+  #size = 0;
+
+  /** `declared`: the size as the body's sender says it; null where it does not. */
+  constructor(declared: number | null) {
+    // Memory that nothing was written to yet costs nothing.
+    if (declared !== null && declared <= bounds.readInPlaceBytesMax) this.#begin(declared);
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(piece: Uint8Array): void {
+    this.#size += piece.length;
+    let rest = this.#fill(piece);
+    if (rest.length >= bounds.bodyPieceKeptBytesMin) {
+      this.#pieces.push(rest);
+      return;
+    }
+    while (rest.length > 0) {
+      this.#begin(bounds.bodyPieceBytes);
+      rest = this.#fill(rest);
+    }
+  }
+
+  /** All of it; nothing can be added any more. */
+  end(): readonly Uint8Array[] {
+    const last = this.#open;
+    if (last !== null) this.#pieces[this.#pieces.length - 1] = last.subarray(0, this.#filled);
+    return this.#pieces;
+  }
+
+  #begin(bytes: number): void {
+    this.#open = new Uint8Array(bytes);
+    this.#filled = 0;
+    this.#pieces.push(this.#open);
+  }
+
+  /** What does not fit. */
+  #fill(piece: Uint8Array): Uint8Array {
+    const into = this.#open;
+    if (into === null) return piece;
+    const fitting = Math.min(piece.length, into.length - this.#filled);
+    into.set(piece.subarray(0, fitting), this.#filled);
+    this.#filled += fitting;
+    if (this.#filled === into.length) this.#open = null;
+    return piece.subarray(fitting);
+  }
+}
 
 type BodyDependencies = Pick<ApiDependencies, "bodies">;
 type BodyExchange = Pick<Exchange, "request" | "bodies">;
@@ -144,4 +203,63 @@ export function isJsonType(type: string | null): boolean {
 function requireJson(headers: HeaderReader): void {
   if (isJsonType(headers.get("content-type"))) return;
   throw new Failure("unsupported_media_type", "The body must be JSON: send `content-type: application/json`.");
+}
+
+type Unpacker = (body: Uint8Array, options: { readonly maxOutputLength: number }) => Promise<Uint8Array>;
+
+/** For what is small: they run beside the event loop, but put the pieces together on it. */
+const unpackers: ReadonlyMap<string, Unpacker> = new Map([
+  ["gzip", promisify(gunzip) as Unpacker],
+  ["x-gzip", promisify(gunzip) as Unpacker],
+  ["deflate", promisify(inflate) as Unpacker],
+  ["br", promisify(brotliDecompress) as Unpacker],
+  ["zstd", promisify(zstdDecompress) as Unpacker],
+]);
+
+/** null: the body is as it is. Throws unsupported_media_type. */
+export function encodingOf(header: string | null): string | null {
+  if (header === null || header === "") return null;
+  const name = header.trim().toLowerCase();
+  if (name === "identity") return null;
+  if (unpackers.has(name)) return name;
+  throw new Failure(
+    "unsupported_media_type",
+    `The content encoding "${header.slice(0, 40)}" is not supported; gzip, br, zstd and deflate are.`,
+  );
+}
+
+interface PackedBody {
+  readonly body: BodyBytes;
+  readonly encoding: string;
+  readonly place: HeldMemory;
+  readonly rules: BodyRules;
+  readonly work: BodyWork;
+  readonly signal: CallSignal;
+}
+
+/**
+ * The bound holds for what comes out: a small body may stand for a very large one. One that is packed denser than any
+ * text is stopped early, or a few hundred such bytes at once would take all memory. Room is taken for the most that may
+ * come out before anything does.
+ */
+export async function unpack({ body, encoding, place, rules, work, signal }: PackedBody): Promise<Uint8Array> {
+  const size = sizeOf(body);
+  const dense = Math.max(bounds.unpackedBytesMin, size * bounds.unpackedRatioMax);
+  const bytesMax = Math.min(rules.bytesMax, dense);
+  place.hold(size + bytesMax);
+  const unpacked =
+    size <= bounds.unpackInPlaceBytesMax
+      ? await unpackHere(wholeOf(body), encoding, bytesMax)
+      : outcomeOf(await work.do("unpack", { encoding, bytesMax }, body, { signal, owner: place.owner })).made;
+  if (unpacked === null) throw new Error("a job made nothing");
+  place.hold(unpacked.length);
+  return unpacked;
+}
+
+async function unpackHere(body: Uint8Array, encoding: string, bytesMax: number): Promise<Uint8Array | null> {
+  try {
+    return (await unpackers.get(encoding)?.(body, { maxOutputLength: bytesMax })) ?? null;
+  } catch (thrown) {
+    throw notUnpacked(thrown);
+  }
 }

@@ -1,7 +1,6 @@
 import { Failure, type HeaderReader } from "#core/index.ts";
 import type { PathFacts } from "#protocols/index.ts";
 import type { Exchange } from "./dependencies.ts";
-import { modelPrefix } from "./model-path.ts";
 
 /** Google's own prefix. Its SDK from version 3 on asks below `/v1/models/` instead, where other vendors' clients look models up. */
 export const geminiPrefix = "/v1beta/models/";
@@ -48,3 +47,6 @@ function decodedName(name: string): string {
     throw new Failure("invalid_request", "The model in the path is not valid percent-encoding.", { param: "model" });
   }
 }
+
+/** Model names may hold slashes: everything behind this prefix is the name. */
+export const modelPrefix = "/v1/models/";

@@ -32,21 +32,23 @@ import {
   listAssetGroups,
 } from "./endpoints/asset-groups.ts";
 import { assetsPath, blobsPath, createAsset, deleteAsset, getAsset, getBlob, listAssets } from "./endpoints/assets.ts";
-import { chat } from "./endpoints/chat.ts";
-import { countTokens } from "./endpoints/count-tokens.ts";
-import { batchEmbedContents, embedContent } from "./endpoints/embed-content.ts";
-import { geminiCountTokens } from "./endpoints/gemini-count-tokens.ts";
-import { generate } from "./endpoints/generate.ts";
-import { healthz, metrics, readyz } from "./endpoints/health.ts";
-import { imageEdits } from "./endpoints/image-edits.ts";
-import { images } from "./endpoints/images.ts";
-import { messages } from "./endpoints/messages.ts";
+import { healthz, metrics, readyz, root } from "./endpoints/health.ts";
+import {
+  batchEmbedContents,
+  chat,
+  countTokens,
+  embedContent,
+  geminiCountTokens,
+  generate,
+  imageEdits,
+  images,
+  messages,
+  nativeRoutes,
+} from "./endpoints/model-calls.ts";
 import { getModel, listModels } from "./endpoints/models.ts";
-import { nativeRoutes } from "./endpoints/native.ts";
 import { passThrough, passThroughSocket, providersPath } from "./endpoints/pass-through.ts";
 import { compact, inputTokens, keptResponse, responses, responsesPrefix } from "./endpoints/responses.ts";
 import { responsesSocket } from "./endpoints/responses-socket.ts";
-import { root } from "./endpoints/root.ts";
 import { getUsage } from "./endpoints/usage.ts";
 import {
   callbacksPath,
@@ -68,8 +70,7 @@ import {
   videosContent,
   videosPath,
 } from "./endpoints/videos.ts";
-import { geminiPrefix, geminiRoot, isGoogles, verbOf } from "./google-path.ts";
-import { modelPrefix } from "./model-path.ts";
+import { geminiPrefix, geminiRoot, isGoogles, modelPrefix, verbOf } from "./google-path.ts";
 
 interface Route {
   /** The name in metrics. */

@@ -1,7 +1,7 @@
 import { bounds, Failure } from "#core/index.ts";
 import { type Edit, isObject, splice } from "#protocols/index.ts";
+import type { Job } from "./body-jobs.ts";
 import { carriedMedia } from "./carried-media.ts";
-import type { Job } from "./job-desk.ts";
 
 /** A reference as the whole of a text. */
 const reference = /^asset:\/\/(as_[0-9A-Za-z]{1,64})$/i;

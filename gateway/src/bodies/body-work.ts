@@ -1,10 +1,8 @@
 import { bounds, type CallSignal, Failure, type MemoryOwner } from "#core/index.ts";
 import type { Offload } from "#ports/index.ts";
 import { type BodyBytes, sizeOf, wholeOf } from "./body-bytes.ts";
-import type { BodyAnswer, BodyAsk, BodyJobKind } from "./body-jobs.ts";
-import { failureOf } from "./carried-failure.ts";
-import { doBodyJob, type WorkOrder, type WorkReply } from "./do-body-job.ts";
-import type { JobContext } from "./job-desk.ts";
+import type { BodyAnswer, BodyAsk, BodyJobKind, JobContext } from "./body-jobs.ts";
+import { doBodyJob, failureOf, type WorkOrder, type WorkReply } from "./do-body-job.ts";
 
 /** What came of a job. `body` is what was given, to be used from now on in its place: it may have been to a thread and back. */
 export interface WorkedOn<Kind extends BodyJobKind> {

@@ -1,18 +1,18 @@
-import type { Failure } from "#core/index.ts";
-import { asFailure } from "#core/index.ts";
-import { adjustBody } from "./adjust-job.ts";
+import { asFailure, Failure, type FailureCode, type FailureOptions } from "#core/index.ts";
 import { putAssets, readAssets } from "./asset-references.ts";
 import { type BodyBytes, wholeOfSpent } from "./body-bytes.ts";
-import type { BodyAnswer, BodyAsk, BodyJobKind } from "./body-jobs.ts";
-import { type CarriedFailure, carriedFailure } from "./carried-failure.ts";
-import { answerVectors, writeVectorsAsked } from "./embedding-jobs.ts";
-import { answerImages, writeImages } from "./image-jobs.ts";
-import type { Job, JobContext } from "./job-desk.ts";
-import { inlineMedia, leaveOut, patchBody, patchUnsealed, readBody, readReply } from "./native-jobs.ts";
-import { answerTurn, translateTurn } from "./turn-jobs.ts";
+import type { BodyAnswer, BodyAsk, BodyJobKind, Job, JobContext } from "./body-jobs.ts";
+import { adjustBody, inlineMedia, leaveOut, patchBody, patchUnsealed, readBody, readReply } from "./native-jobs.ts";
+import {
+  answerImages,
+  answerTurn,
+  answerVectors,
+  translateTurn,
+  writeImages,
+  writeVectorsAsked,
+} from "./translation-jobs.ts";
 import { unpackBody } from "./unpack-job.ts";
-import { readVideoBody } from "./video-body-job.ts";
-import { writeVideoRequest } from "./video-request-job.ts";
+import { readVideoBody, writeVideoRequest } from "./video-jobs.ts";
 
 /** To a thread. */
 export interface WorkOrder<Kind extends BodyJobKind = BodyJobKind> {
@@ -65,4 +65,33 @@ export function doBodyJob<Kind extends BodyJobKind>(
     const failure: Failure = asFailure(thrown);
     return { body, made: null, answer: null, failure: carriedFailure(failure) };
   }
+}
+
+/** A failure as it goes from one thread to another. */
+interface CarriedFailure extends Omit<FailureOptions, "cause" | "upstream"> {
+  readonly code: FailureCode;
+  readonly message: string;
+  /** What was thrown where it is none of ours: its name and words, for the log. */
+  readonly unexpected: string | null;
+}
+
+function carriedFailure(failure: Failure): CarriedFailure {
+  const { code, message, param, retry, retryAfterMs, details, unhealthy, arrival, contextLength, cause } = failure;
+  const unexpected = code !== "internal_error" ? null : cause instanceof Error ? `${cause.name}: ${cause.message}` : "";
+  return {
+    code,
+    message,
+    param,
+    retry,
+    unhealthy,
+    arrival,
+    contextLength,
+    unexpected,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(details === undefined ? {} : { details }),
+  };
+}
+
+export function failureOf({ code, message, unexpected, ...options }: CarriedFailure): Failure {
+  return new Failure(code, message, unexpected === null ? options : { ...options, cause: new Error(unexpected) });
 }

@@ -13,5 +13,5 @@ export type { BodyAsk, BodyJobKind, BodyMarks, CarriedMedia, OpenAiVideoBody } f
 export { type BodyOutcome, BodyWork, outcomeOf } from "./body-work.ts";
 export { doBodyJob, type WorkOrder, type WorkReply } from "./do-body-job.ts";
 export { markIn } from "./material-marks.ts";
-export { addressesIn, withMedia } from "./turn-media.ts";
+export { addressesIn, withMedia } from "./translation-jobs.ts";
 export { notUnpacked, unpack } from "./unpack-job.ts";

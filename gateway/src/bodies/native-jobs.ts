@@ -10,9 +10,10 @@ import {
   withMediaInPlace,
   withoutMark,
 } from "#protocols/index.ts";
+import { type OutboundDraft, providerKind } from "#providers/index.ts";
 import { mentionsAssets } from "./asset-references.ts";
+import type { Job } from "./body-jobs.ts";
 import { carriedMedia } from "./carried-media.ts";
-import type { Job } from "./job-desk.ts";
 
 export const readBody: Job<"read"> = (body, { endpoint, dialect, path }) => {
   const facts = callerSide(endpoint).wire.readRequest(body, path);
@@ -46,4 +47,15 @@ export const inlineMedia: Job<"inline"> = (body, media, beside) => {
   const urls = mediaUrlsIn(body);
   if (media === null) return { made: null, answer: [...new Set(urls.map(({ url }) => url))] };
   return { made: withMediaInPlace(body, urls, carriedMedia(media, beside)), answer: [] };
+};
+
+export const adjustBody: Job<"adjust"> = (body, ask) => {
+  const { provider, upstreamModel, stream, method, url } = ask;
+  const lane = providerKind(provider.kind)?.lanes[ask.lane];
+  if (lane === undefined) throw new Error("a lane that is not there");
+  const warnings: string[] = [];
+  const headers = { ...ask.headers };
+  const draft: OutboundDraft = { provider, upstreamModel, stream, method, url, headers, body };
+  lane.adjust?.(draft, (what) => void warnings.push(what));
+  return { made: draft.body, answer: { method: draft.method, url: draft.url, headers, warnings } };
 };

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { MediaPart, Turn } from "#core/index.ts";
 import { upstreamSide } from "#protocols/index.ts";
 import { silentTurn } from "../../test/silent-turn.ts";
-import { addressesIn } from "./turn-media.ts";
+import { addressesIn } from "./translation-jobs.ts";
 
 const at = (kind: MediaPart["kind"], url: string): MediaPart => ({
   kind,

@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
 import { Failure } from "#core/index.ts";
-import type { Job } from "./job-desk.ts";
+import type { Job } from "./body-jobs.ts";
 
 type Unpack = (body: Uint8Array, options: { readonly maxOutputLength: number }) => Uint8Array;
 

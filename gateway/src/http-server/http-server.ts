@@ -6,11 +6,9 @@ import type { ServerAnswer } from "./answer.ts";
 import { answerHead, expectsContinue, fieldLine } from "./answer-head.ts";
 import { type AnswerCall, CallExchange } from "./call-exchange.ts";
 import type { CallerConnections, ConnectionClosing, ConnectionPlace } from "./caller-connections.ts";
-import type { ConnectionHost } from "./connection-host.ts";
-import type { ServerExchange } from "./exchange.ts";
+import type { ConnectionHost, ServerExchange } from "./exchange.ts";
 import { type HandshakeProblem, Handshakes } from "./handshakes.ts";
 import type { InnerSocket } from "./inner-socket.ts";
-import { originForm } from "./origin-form.ts";
 import { ServerConnection } from "./server-connection.ts";
 import { TunnelExchange } from "./tunnel-exchange.ts";
 
@@ -290,4 +288,20 @@ function linesOf(headers: ServerAnswer["headers"]): string {
   let lines = "";
   for (const name in headers) lines += fieldLine(name, headers[name] ?? "");
   return lines;
+}
+
+/**
+ * The same request by its path, where its target is a whole address: the authority in it counts, and not what `host` says
+ * (RFC 9112, 3.2.2).
+ */
+function originForm(head: RequestHead): RequestHead {
+  if (head.target.startsWith("/")) return head;
+  const [, authority, rest = ""] = /^https?:\/\/([^/?]+)(.*)$/i.exec(head.target) ?? [];
+  if (authority === undefined) return head;
+  const { fields } = head;
+  return {
+    ...head,
+    target: rest.startsWith("/") ? rest : `/${rest}`,
+    fields: fields.map((text, index) => (index % 2 === 1 && fields[index - 1] === "host" ? authority : text)),
+  };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { FieldLines } from "./field-lines.ts";
+import { FieldLines } from "./field-headers.ts";
 
 test("writes each field, and nothing for the connection's own and for what HTTP cannot carry", () => {
   const refused: string[] = [];

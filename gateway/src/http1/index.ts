@@ -8,8 +8,7 @@
  * a length beside a transfer coding, two lengths, a coding that is not "chunked"). A refused message throws
  * MalformedMessage and its connection is of no more use. Everything that is kept is bounded.
  */
-export { FieldHeaders } from "./field-headers.ts";
-export { FieldLines } from "./field-lines.ts";
+export { FieldHeaders, FieldLines } from "./field-headers.ts";
 export { type Fields, fieldOf } from "./fields.ts";
 export type { RequestHead, ResponseHead } from "./heads.ts";
 export { MalformedMessage } from "./malformed.ts";

@@ -7,7 +7,6 @@
  *
  * How a vendor makes videos is one file in video/. Its library of assets is one file in assets/.
  */
-export { assetLibrary, videoAdapter } from "./adapters.ts";
 export type { AssetLibrary, LibraryAsset } from "./asset-library.ts";
 export { callerHeaders, isKeptBack, sendsOwnTrace } from "./caller-headers.ts";
 export { withQuery } from "./caller-query.ts";
@@ -21,11 +20,11 @@ export type {
   ProviderKind,
   TokenExchange,
 } from "./kind.ts";
-export { kindForm } from "./kind-form.ts";
-export { providerKind, providerKinds } from "./kinds.ts";
+export { kindForm, settingTypeProblem, wrongSettings } from "./kind-form.ts";
+export { assetLibrary, keepsThreads, priceTermsOf, providerKind, providerKinds, videoAdapter } from "./kinds.ts";
 export { laneTraits } from "./lane-traits.ts";
 export { defaultBaseUrl, lanesOf, laneUrl, settingsProblem } from "./lanes.ts";
-export { networkOf } from "./network-settings.ts";
+export { mayReachPrivate, networkOf } from "./network-settings.ts";
 export { deniedPaths } from "./pass-through/denied-paths.ts";
 export { passThroughOf } from "./pass-through/pass-through-setting.ts";
 export { type PassThroughTarget, passThroughTarget } from "./pass-through/pass-through-target.ts";
@@ -34,22 +33,18 @@ export {
   type PriceListInUse,
   priceListData,
   priceListSince,
+  withContextWindows,
 } from "./price-list/bundled-price-list.ts";
-export { withContextWindows } from "./price-list/context-windows.ts";
 export { type PriceChange, type PriceSource, priceChanges, priceSource } from "./price-list/price-changes.ts";
 export { priceListProviders } from "./price-list/price-list.ts";
 export { readPriceList } from "./price-list/read-price-list.ts";
 export { retirementOf } from "./price-list/retirements.ts";
-export { priceTermsOf } from "./price-terms.ts";
-export { mayReachPrivate } from "./private-reach.ts";
 export { type Advice, adviceFor, noListAdvice } from "./probe-advice.ts";
 export { listQuestion, smallQuestion, taskQuestion, testLane } from "./probe-question.ts";
 
 export type { SettingField } from "./setting-field.ts";
 export { accountRedactor, secretsOf, settingIsShown, shownSettings } from "./setting-secrets.ts";
-export { settingTypeProblem, wrongSettings } from "./setting-types.ts";
 export { allowsObject } from "./shared-objects.ts";
-export { keepsThreads } from "./threads.ts";
 export { readModelsPage, suggestedModel, typesOf, type UpstreamModelListed } from "./upstream-models.ts";
 export { paidMembersIn } from "./video/paid-members.ts";
 export type { CreateInput, GoodAnswer, VideoAdapter, VideoState, VideoStill } from "./video-adapter.ts";

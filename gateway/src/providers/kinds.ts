@@ -1,3 +1,7 @@
+import { type CostSource, type PriceTerms, type Provider, usualFactors, usualTerms } from "#core/index.ts";
+import type { AssetLibrary } from "./asset-library.ts";
+import { costSourceOf } from "./cost-source.ts";
+import { passesMember } from "./governed-members.ts";
 import type { ProviderKind } from "./kind.ts";
 import { anthropic } from "./kinds/anthropic.ts";
 import { ark, byteplus } from "./kinds/ark.ts";
@@ -28,6 +32,7 @@ import { vidu } from "./kinds/vidu.ts";
 import { vllm } from "./kinds/vllm.ts";
 import { xai } from "./kinds/xai.ts";
 import { zhipu } from "./kinds/zhipu.ts";
+import type { VideoAdapter } from "./video-adapter.ts";
 
 /** Every kind there is. A new one is its file and a line here. */
 export const providerKinds: readonly ProviderKind[] = [
@@ -67,4 +72,39 @@ const byId: ReadonlyMap<string, ProviderKind> = new Map(providerKinds.map((kind)
 
 export function providerKind(id: string): ProviderKind | null {
   return byId.get(id) ?? null;
+}
+
+/** How upstreams of this kind make videos; null for a kind that makes none, or that there is not. */
+export function videoAdapter(kindId: string): VideoAdapter | null {
+  return providerKind(kindId)?.video ?? null;
+}
+
+/** The library of reusable material that upstreams of this kind have; null for none. */
+export function assetLibrary(kindId: string): AssetLibrary | null {
+  return providerKind(kindId)?.library ?? null;
+}
+
+/** How an account charges: as its kind does, unless it says otherwise. */
+export function priceTermsOf({ kind, settings }: Pick<Provider, "kind" | "settings">): PriceTerms {
+  const known = providerKind(kind);
+  if (known === null) return usualTerms;
+  let terms = byKind.get(known);
+  if (terms === undefined) {
+    const factors = [...(known.priceFactors ?? []), ...usualFactors];
+    const { routers } = known;
+    const all = routers === undefined ? { factors } : { factors, routers };
+    terms = { price: { costSource: "price", ...all }, vendor: { costSource: "vendor", ...all } };
+    byKind.set(known, terms);
+  }
+  return terms[costSourceOf({ settings }) ?? known.costSource ?? "price"];
+}
+
+const byKind = new WeakMap<ProviderKind, Readonly<Record<CostSource, PriceTerms>>>();
+
+/**
+ * Whether this account keeps message threads, so that a call may continue one. An account that does not would answer the
+ * last message without the conversation.
+ */
+export function keepsThreads(provider: Provider, kind: ProviderKind): boolean {
+  return kind.keepsThreads === true || passesMember(provider, "thread");
 }

@@ -176,7 +176,7 @@ const places: Readonly<Record<string, () => Promise<string>>> = {
     return refused + (await shown(await gateway.get("/v1/responses/resp_1", headers)));
   },
   "api/endpoints/responses-socket.ts": () => overSocket("first event"),
-  "api/socket/error-frame.ts": () => overSocket("after content"),
+  "api/socket/socket-turn.ts": () => overSocket("after content"),
   "api/endpoints/pass-through.ts": async () => {
     let all = "";
     for (const way of errorForms) {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { adminAreas } from "@sluice/contract/words";
+import { adminRoute } from "#api/answer-arrival.ts";
 import { createMetrics } from "#telemetry/index.ts";
-import { adminRoute } from "../../src/api/admin-route.ts";
 import { routes } from "../../src/api/routes.ts";
 import { routeTemplates } from "../../src/telemetry/otlp/route-templates.ts";
 

@@ -4,12 +4,10 @@ import { admitted } from "../admitted.ts";
 import { authenticated } from "../authenticated.ts";
 import { isJsonType } from "../body.ts";
 import type { Endpoint, Exchange } from "../dependencies.ts";
-import { readControlObject } from "../json-object.ts";
-
 import { askPage, pageAnswer } from "../page-query.ts";
 import { idInPath, requireId } from "../path-ids.ts";
 import { json } from "../respond.ts";
-import { requirePlatform } from "./asset-groups.ts";
+import { readControlObject, requirePlatform } from "./asset-groups.ts";
 import { uploadAsset } from "./upload-asset.ts";
 
 export const assetsPath = "/v1/assets";

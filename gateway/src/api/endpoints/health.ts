@@ -35,3 +35,7 @@ function isSameText(one: string, other: string): boolean {
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(one), digest(other));
 }
+
+/** HEAD / : clients warm up their connection with it and do not look at the answer. */
+export const root: Endpoint = (_dependencies, { requestId }) =>
+  new Response(null, { status: 200, headers: { "x-request-id": requestId } });

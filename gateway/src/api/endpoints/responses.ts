@@ -6,7 +6,7 @@ import type { Endpoint } from "../dependencies.ts";
 import { compactProtocol, inputTokensProtocol, responsesProtocol } from "../endpoint-protocols.ts";
 import { modelCall } from "../model-call.ts";
 import { renderFailure } from "../respond.ts";
-import { estimatedCount } from "./count-tokens.ts";
+import { estimatedCount } from "./model-calls.ts";
 
 /** POST /v1/responses, normal and streaming, in the background or not. */
 export const responses = modelCall({ protocol: responsesProtocol });

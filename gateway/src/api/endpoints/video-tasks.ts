@@ -1,5 +1,14 @@
-import { anonymousOwner, Failure, statesShownAs, type Task, type TaskState, taskIdOf } from "#core/index.ts";
-import { taskAnswer } from "#tasks/index.ts";
+import {
+  abortSignalOf,
+  anonymousOwner,
+  Failure,
+  type Principal,
+  statesShownAs,
+  type Task,
+  type TaskState,
+  taskIdOf,
+} from "#core/index.ts";
+import { type ContentOptions, taskAnswer } from "#tasks/index.ts";
 import { authenticated } from "../authenticated.ts";
 import { readJsonBody, readJsonPieces } from "../body.ts";
 import { callbackBody, videoBody } from "../body-rules.ts";
@@ -8,7 +17,6 @@ import { originOf } from "../origin.ts";
 import { askPage, pageAnswer } from "../page-query.ts";
 import { idInPath, requireId } from "../path-ids.ts";
 import { json } from "../respond.ts";
-import { sendVideo } from "../send-video.ts";
 import { startVideo } from "../start-video.ts";
 
 export const videoTasksPath = "/v1/video/tasks";
@@ -90,3 +98,28 @@ function statesOf(status: string): readonly TaskState[] {
 }
 
 const shownStates = ["queued", "running", "succeeded", "failed", "cancelled", "expired"] as const;
+
+/** The bytes of a video or of a picture of it, or the part of them that is asked for, as its caller reads them. */
+export async function sendVideo(
+  dependencies: ApiDependencies,
+  exchange: Exchange,
+  principal: Principal,
+  { id, still }: { readonly id: string } & Pick<ContentOptions, "still">,
+): Promise<Response> {
+  const { request, requestId } = exchange;
+  exchange.patient();
+  const range = request.headers.get("range");
+  const content = await dependencies.videos.content(
+    principal.workspace.id,
+    id,
+    { range, still },
+    abortSignalOf(request.signal),
+  );
+  // Of a HEAD only the headers are wanted: the bytes are let go of unread.
+  const wanted = request.method !== "HEAD";
+  if (!wanted) await content.body?.cancel();
+  return new Response(wanted ? content.body : null, {
+    status: content.status,
+    headers: { ...content.headers, "x-request-id": requestId },
+  });
+}

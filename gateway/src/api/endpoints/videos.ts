@@ -10,8 +10,8 @@ import { jsonOrForm } from "../form-call.ts";
 import { askPage } from "../page-query.ts";
 import { idInPath, requireId } from "../path-ids.ts";
 import { json } from "../respond.ts";
-import { sendVideo } from "../send-video.ts";
 import { startVideo } from "../start-video.ts";
+import { sendVideo } from "./video-tasks.ts";
 
 /*
  * OpenAI's videos: the tasks of /v1/video/tasks, asked for and shown in OpenAI's way. `video_…` and `vt_…` are one task, and

@@ -1,9 +1,8 @@
 import { bounds, Failure, type HeldMemory, type MemoryOwner } from "#core/index.ts";
 import { type CreateFrame, readClientFrame } from "#protocols/index.ts";
 import type { ApiDependencies, Exchange } from "../dependencies.ts";
-import { type ErrorFrame, failureFrame, socketError } from "./error-frame.ts";
 import type { SocketLink, SocketSession } from "./socket-link.ts";
-import { type SocketTurn, socketTurn } from "./socket-turn.ts";
+import { type ErrorFrame, failureFrame, type SocketTurn, socketError, socketTurn } from "./socket-turn.ts";
 import { TurnMemory } from "./turn-memory.ts";
 
 export interface SessionDependencies {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { volcengineSignature } from "./volcengine-signature.ts";
+import { volcengineSignature } from "./volcengine-library.ts";
 
 const keys = {
   accessKeyId: "AKTESTEXAMPLE",

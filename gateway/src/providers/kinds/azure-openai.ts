@@ -1,5 +1,5 @@
 import { Failure, type Provider } from "#core/index.ts";
-import { withoutBase64Asked } from "../image-quirks.ts";
+import { withoutBase64Asked } from "../chat-quirks.ts";
 import type { BadAnswer, Lane, OutboundDraft, ProviderKind } from "../kind.ts";
 import { classifyOpenAiShaped, openaiErrorCode } from "../openai-shaped.ts";
 import { openaiFactors } from "../price-factors.ts";

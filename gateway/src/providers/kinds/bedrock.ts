@@ -1,15 +1,13 @@
 import type { HeaderReader, Provider } from "#core/index.ts";
 import { arrayOf, editBody, JsonInvalid, readSpan, scanObject, type Warn } from "#protocols/index.ts";
-import { classifyAwsShaped } from "../aws-shaped.ts";
-import { signAws } from "../aws-signature.ts";
-import { withoutQuery } from "../base-url.ts";
+import { classifyAwsShaped, signAws } from "../aws-shaped.ts";
 import { bedrockBetas, betasProblem, namedBetas, sentBetas } from "../cloud-betas.ts";
 import type { OutboundDraft, ProviderKind } from "../kind.ts";
 import { authorizeBearer } from "../openai-shaped.ts";
 import { bedrockFactors } from "../price-factors.ts";
 import { claudeModels } from "../reasoning/claude-models.ts";
 import { betasField, settingField, signingFields } from "../setting-field.ts";
-import { nameProblem, settingText } from "../settings.ts";
+import { nameProblem, settingText, withoutQuery } from "../settings.ts";
 import { rerank } from "../standard-lanes.ts";
 
 /**

@@ -1,9 +1,8 @@
-import { classifyDashscope } from "../dashscope-shaped.ts";
 import type { ProviderKind } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
 import { dashscopeModels } from "../reasoning/vendor-models.ts";
 import { chatWith, embeddings, messagesBeside, rerank, responses } from "../standard-lanes.ts";
-import { wanVideo } from "../video/wan.ts";
+import { classifyDashscope, wanVideo } from "../video/wan.ts";
 
 /** A key belongs to one region. Outside China: https://dashscope-intl.aliyuncs.com/compatible-mode/v1. */
 export const dashscope: ProviderKind = {

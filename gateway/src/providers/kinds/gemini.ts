@@ -1,8 +1,8 @@
 import type { Provider } from "#core/index.ts";
-import { withDefaultPath } from "../base-url.ts";
 import { authorizeGoogleKey, classifyGoogleShaped } from "../google-shaped.ts";
 import type { ProviderKind } from "../kind.ts";
 import { googleFactors } from "../price-factors.ts";
+import { withDefaultPath } from "../settings.ts";
 import { batchEmbedContents, chat, embedContent, embeddings, geminiCountTokens, generate } from "../standard-lanes.ts";
 import { veoVideo } from "../video/veo.ts";
 

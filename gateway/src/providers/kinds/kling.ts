@@ -1,8 +1,7 @@
 import type { ProviderKind } from "../kind.ts";
-import { authorizeKling, classifyKling } from "../kling-shaped.ts";
 import { settingField } from "../setting-field.ts";
 import { nameProblem } from "../settings.ts";
-import { klingVideo } from "../video/kling.ts";
+import { authorizeKling, classifyKling, klingVideo } from "../video/kling.ts";
 
 /**
  * `settings.access_key` with the secret key as `api_key`; or a plain API key alone. In China:

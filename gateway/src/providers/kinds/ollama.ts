@@ -1,6 +1,6 @@
-import { withDefaultPath } from "../base-url.ts";
 import { openaiLike } from "../openai-like.ts";
 import { ollamaModels } from "../reasoning/vendor-models.ts";
+import { withDefaultPath } from "../settings.ts";
 import { chatWith, completions, embeddings, messages, responses } from "../standard-lanes.ts";
 
 /** Runs on a machine of one's own: the provider needs allow_private_network. Older versions speak chat alone. */

@@ -1,4 +1,4 @@
-import { withoutBase64Asked } from "../image-quirks.ts";
+import { withoutBase64Asked } from "../chat-quirks.ts";
 import { openaiLike } from "../openai-like.ts";
 import { openaiFactors } from "../price-factors.ts";
 import { openaiModels } from "../reasoning/openai-models.ts";
@@ -16,8 +16,8 @@ import {
   transcriptions,
   translations,
 } from "../standard-lanes.ts";
-import { plainRoot } from "../video/root.ts";
 import { soraVideo } from "../video/sora.ts";
+import { plainRoot } from "../video/video-draft.ts";
 
 /** Those that go on from a prompt; all others talk. */
 const oldModels = /^(?:ft:)?(?:gpt-3\.5-turbo-instruct|davinci-002|babbage-002)/;

@@ -1,6 +1,5 @@
 import type { Provider } from "#core/index.ts";
 import { editBody, innerRequest, type Warn } from "#protocols/index.ts";
-import { withoutQuery } from "../base-url.ts";
 import { betasProblem, namedBetas, sentBetas, vertexBetas } from "../cloud-betas.ts";
 import { classifyGoogleShaped } from "../google-shaped.ts";
 import { googleTokens } from "../google-tokens.ts";
@@ -8,7 +7,7 @@ import type { AuthorizeOptions, OutboundDraft, ProviderKind } from "../kind.ts";
 import { googleFactors } from "../price-factors.ts";
 import { claudeModels } from "../reasoning/claude-models.ts";
 import { betasField, settingField } from "../setting-field.ts";
-import { nameProblem, settingText } from "../settings.ts";
+import { nameProblem, settingText, withoutQuery } from "../settings.ts";
 import { countTokens, embedContent, geminiCountTokens, generate, messages } from "../standard-lanes.ts";
 import { veoOnVertex } from "../video/veo-on-vertex.ts";
 

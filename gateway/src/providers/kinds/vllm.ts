@@ -1,7 +1,7 @@
-import { withDefaultPath } from "../base-url.ts";
 import { asServersVary, compatibleFields } from "../compatible-settings.ts";
 import { openaiLike } from "../openai-like.ts";
 import { openWeights } from "../reasoning/openai-models.ts";
+import { withDefaultPath } from "../settings.ts";
 import {
   chatWith,
   completions,

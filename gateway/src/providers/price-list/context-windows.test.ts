@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type ConfigSnapshot, type Deployment, defaultTimeouts, type Model } from "#core/index.ts";
 import { quietConfigSnapshot } from "../../../test/quiet-config-snapshot.ts";
-import { withContextWindows } from "./context-windows.ts";
+import { withContextWindows } from "./bundled-price-list.ts";
 
 const deployment = (kind: string, upstreamModel: string, contextWindow: number | null = null): Deployment => ({
   ...{ id: `${kind}/${upstreamModel}`, upstreamModel, priority: 1, weight: 100, enabled: true, contextWindow },

@@ -1,17 +1,20 @@
-import { noUsage, type Provider, type Usage, type VideoMaterial } from "#core/index.ts";
+import {
+  noUsage,
+  type Provider,
+  type Usage,
+  unknownCapabilities,
+  type VideoCapabilities,
+  type VideoMaterial,
+} from "#core/index.ts";
 import { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf } from "#protocols/index.ts";
 import { classifyOpenAiShaped } from "../openai-shaped.ts";
 import type { CreateInput, ListedTask, VideoAdapter, VideoState } from "../video-adapter.ts";
-import { answerObject, createdId, createdObject, noAnswer } from "./answer.ts";
-import { arkCapabilities } from "./ark-capabilities.ts";
-import { callbackId } from "./callback-id.ts";
+import { answerObject, callbackId, createdId, createdObject, noAnswer } from "./answer.ts";
 import { hasErrorObject, pollRefusals } from "./poll-refusal.ts";
 import { present } from "./present.ts";
-import { plainRoot } from "./root.ts";
 import { unsupported } from "./unsupported.ts";
-import { videoDraft } from "./video-draft.ts";
-import { type StateWords, stateIn, taskError, videoState, webUrl } from "./video-state.ts";
-import { rawUsageOf, secondsUsage } from "./video-usage.ts";
+import { plainRoot, videoDraft } from "./video-draft.ts";
+import { rawUsageOf, type StateWords, secondsUsage, stateIn, taskError, videoState, webUrl } from "./video-state.ts";
 
 /** Results are signed links that live a day (vendor's CLI); tasks can be asked about for seven (several third parties). */
 const keepsSeconds = 86_400;
@@ -176,3 +179,58 @@ const words: StateWords = new Map([
   ["cancelled", "cancelled"],
   ["expired", "expired"],
 ]);
+
+/**
+ * What the families of Seedance take, by model id; of an endpoint (`ep-…`) nothing is known. Tags as in ark.ts: M is
+ * what several third parties say of the vendor's page, U nobody confirmed. What is not sure enough to refuse is left open.
+ */
+function arkCapabilities(upstreamModel: string): VideoCapabilities {
+  return families.find(([family]) => family.test(upstreamModel))?.[1] ?? unknownCapabilities;
+}
+
+const ratios = ["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive"];
+
+const first: VideoCapabilities = {
+  ...unknownCapabilities,
+  // keep_ratio: older models that begin with a picture (M).
+  ratios: [...ratios, "keep_ratio"],
+  resolutions: ["480p", "720p", "1080p"],
+  durationMin: 2, // M
+  durationMax: 12, // M
+  audio: false, // generate_audio is of 1.5 and 2.x only (V)
+  seed: true,
+};
+
+const second: VideoCapabilities = {
+  ...unknownCapabilities,
+  ratios,
+  resolutions: ["480p", "720p", "1080p", "4k"], // 4k on the standard model only (M)
+  // -1: the model decides (M).
+  durations: [-1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
+  audio: true,
+  firstFrame: true,
+  lastFrame: true,
+  referencesMax: 15, // 9 images, 3 videos, 3 audios (V, from the vendor's solution architects)
+  seed: true, // one source says that it is ignored, another lists it: taken and echoed (conflict)
+};
+
+const families: readonly (readonly [RegExp, VideoCapabilities])[] = [
+  [/seedance-1-0-lite-t2v/, { ...first, firstFrame: false, lastFrame: false, referencesMax: 0 }],
+  [/seedance-1-0-lite-i2v/, { ...first, firstFrame: true, lastFrame: true, referencesMax: 4 }], // M
+  [/seedance-1-0/, { ...first, firstFrame: true }],
+  [
+    /seedance-1-5/,
+    {
+      ...first,
+      ratios,
+      durationMin: 4, // U exact
+      audio: true,
+      firstFrame: true,
+      lastFrame: true,
+    },
+  ],
+  [/seedance-2-0-(fast|mini)/, { ...second, resolutions: ["480p", "720p"] }], // M
+  [/seedance-2-0/, second],
+  // Up to 30 seconds or -1, more lines than 2.0 are not ruled out; 30 images, 10 videos, 10 audios (M).
+  [/seedance-2-5/, { ...second, resolutions: [], durations: [-1], durationMax: 30, referencesMax: 50 }],
+];

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readDataUri } from "./data-uri.ts";
+import { readDataUri } from "./material.ts";
 
 test("a data: URI tells its type and its base64, whatever else it says", () => {
   expect(readDataUri("data:image/PNG;name=a;BASE64,AAA=")).toEqual({ contentType: "image/png", base64: "AAA=" });

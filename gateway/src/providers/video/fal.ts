@@ -3,13 +3,11 @@ import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "#protocols
 import { refusalObject } from "../classify-by-status.ts";
 import type { BadAnswer, OutboundDraft } from "../outbound-draft.ts";
 import type { CreateInput, GoodAnswer, VideoAdapter, VideoState } from "../video-adapter.ts";
-import { answerObject, createdId, createdObject, noAnswer } from "./answer.ts";
-import { callbackId } from "./callback-id.ts";
+import { answerObject, callbackId, createdId, createdObject, noAnswer } from "./answer.ts";
 import { type Material, materialOf, refuseReferences } from "./material.ts";
 import { present } from "./present.ts";
-import { plainRoot } from "./root.ts";
 import { refuseWatermark, seedOf, unsupported } from "./unsupported.ts";
-import { videoDraft } from "./video-draft.ts";
+import { plainRoot, videoDraft } from "./video-draft.ts";
 import { type StateWords, stateIn, taskError, videoState, webUrl } from "./video-state.ts";
 
 /**

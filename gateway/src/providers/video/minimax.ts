@@ -13,9 +13,8 @@ import type { CreateInput, GoodAnswer, VideoAdapter, VideoState } from "../video
 import { answerObject, createdId, createdObject, noAnswer, refusalInside } from "./answer.ts";
 import { type Material, materialOf, refuseReferences } from "./material.ts";
 import { present } from "./present.ts";
-import { plainRoot } from "./root.ts";
 import { refuseRatio, refuseSeed, refuseSound, seedOf, unsupported } from "./unsupported.ts";
-import { videoDraft } from "./video-draft.ts";
+import { plainRoot, videoDraft } from "./video-draft.ts";
 import { type StateWords, stateIn, taskError, videoState, webUrl } from "./video-state.ts";
 
 /**

@@ -4,17 +4,13 @@ import { refusalObject } from "../classify-by-status.ts";
 import { classifyOpenAiShaped } from "../openai-shaped.ts";
 import type { OutboundDraft } from "../outbound-draft.ts";
 import type { CreateInput, ListedTask, VideoAdapter, VideoState } from "../video-adapter.ts";
-import { answerObject, createdId, createdObject, noAnswer } from "./answer.ts";
-import { callbackId } from "./callback-id.ts";
+import { answerObject, callbackId, createdId, createdObject, noAnswer } from "./answer.ts";
 import { type Material, materialOf, refuseReferences } from "./material.ts";
-import { membersFor } from "./nested-members.ts";
 import { pollRefusals } from "./poll-refusal.ts";
-import { present } from "./present.ts";
-import { plainRoot } from "./root.ts";
+import { membersFor, present } from "./present.ts";
 import { refuseWatermark, seedOf, unsupported } from "./unsupported.ts";
-import { videoDraft } from "./video-draft.ts";
-import { type StateWords, stateIn, taskError, timeOf, videoState, webUrl } from "./video-state.ts";
-import { rawUsageOf } from "./video-usage.ts";
+import { plainRoot, videoDraft } from "./video-draft.ts";
+import { rawUsageOf, type StateWords, stateIn, taskError, timeOf, videoState, webUrl } from "./video-state.ts";
 
 /** Files of API predictions are gone after an hour (K). */
 const keepsSeconds = 3_600;

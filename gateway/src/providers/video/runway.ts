@@ -8,11 +8,9 @@ import { answerObject, createdId, createdObject, noAnswer } from "./answer.ts";
 import { type Material, materialOf, refuseReferences } from "./material.ts";
 import { pollRefusals } from "./poll-refusal.ts";
 import { present } from "./present.ts";
-import { plainRoot } from "./root.ts";
 import { refuseSound, refuseWatermark, seedOf, unsupported } from "./unsupported.ts";
-import { videoDraft } from "./video-draft.ts";
-import { percentOf, type StateWords, stateIn, taskError, videoState, webUrl } from "./video-state.ts";
-import { rawUsageOf } from "./video-usage.ts";
+import { plainRoot, videoDraft } from "./video-draft.ts";
+import { percentOf, rawUsageOf, type StateWords, stateIn, taskError, videoState, webUrl } from "./video-state.ts";
 
 /**
  * Runway (@runwayml/sdk@4.20.1; K = general knowledge). The shape is said in pixels. What is paid for are credits. Links

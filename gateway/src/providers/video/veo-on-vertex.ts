@@ -3,7 +3,6 @@ import { settingText } from "../settings.ts";
 import type { VideoAdapter } from "../video-adapter.ts";
 import { answerObject } from "./answer.ts";
 import { pollRefusals } from "./poll-refusal.ts";
-import type { RootOf } from "./root.ts";
 import { refuseSound, seedOf, unsupported } from "./unsupported.ts";
 import {
   elsewhere,
@@ -15,7 +14,7 @@ import {
   veoState,
   veoUsualSeconds,
 } from "./veo.ts";
-import { videoDraft } from "./video-draft.ts";
+import { type RootOf, videoDraft } from "./video-draft.ts";
 
 /**
  * Veo on Google Cloud. Without a bucket (`settings.storage_uri`, `gs://…`) the whole video would come inside each answer

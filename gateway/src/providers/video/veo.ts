@@ -5,14 +5,11 @@ import { classifyGoogleShaped } from "../google-shaped.ts";
 import type { BadAnswer } from "../outbound-draft.ts";
 import type { VideoAdapter, VideoState } from "../video-adapter.ts";
 import { answerObject, createdId, createdObject, noAnswer } from "./answer.ts";
-import { readDataUri } from "./data-uri.ts";
-import { type Material, materialOf, refuseReferences } from "./material.ts";
-import { membersFor } from "./nested-members.ts";
+import { type Material, materialOf, readDataUri, refuseReferences } from "./material.ts";
 import { pollRefusals } from "./poll-refusal.ts";
-import { present } from "./present.ts";
-import type { RootOf } from "./root.ts";
+import { membersFor, present } from "./present.ts";
 import { refuseSeed, refuseSilence, refuseSound, refuseWatermark, unsupported } from "./unsupported.ts";
-import { videoDraft } from "./video-draft.ts";
+import { type RootOf, videoDraft } from "./video-draft.ts";
 import { taskError, videoState, webUrl } from "./video-state.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { bounds, type TaskError } from "#core/index.ts";
+import { bounds, noUsage, type TaskError, type Usage } from "#core/index.ts";
 import { textOf } from "#protocols/index.ts";
 import type { VideoState } from "../video-adapter.ts";
 
@@ -60,3 +60,17 @@ const nothingKnown: VideoState = Object.freeze({
   startedAt: null,
   next: null,
 });
+
+/** Seconds of video as usage, whole as they are paid for: vendors tell 5.041 of what they bill as 5. */
+export function secondsUsage(seconds: unknown): Usage | null {
+  const number = typeof seconds === "string" && seconds !== "" ? Number(seconds) : seconds;
+  if (typeof number !== "number" || !Number.isFinite(number) || number <= 0) return null;
+  return { ...noUsage, videoSeconds: Math.max(1, Math.round(number)) };
+}
+
+/** What the vendor said of usage, as it stands in the ledger; null when it said nothing or too much. */
+export function rawUsageOf(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  const text = JSON.stringify(value);
+  return text.length > bounds.rawUsageBytesMax ? null : text;
+}

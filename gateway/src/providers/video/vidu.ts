@@ -3,15 +3,12 @@ import { arrayOf, type JsonObject, objectOf, textOf } from "#protocols/index.ts"
 import { classifyByStatus } from "../classify-by-status.ts";
 import type { OutboundDraft } from "../outbound-draft.ts";
 import type { CreateInput, ListedTask, VideoAdapter, VideoState } from "../video-adapter.ts";
-import { answerObject, createdId, createdObject, noAnswer } from "./answer.ts";
-import { callbackId } from "./callback-id.ts";
+import { answerObject, callbackId, createdId, createdObject, noAnswer } from "./answer.ts";
 import { type Material, materialOf, refuseReferences } from "./material.ts";
 import { present } from "./present.ts";
-import { plainRoot } from "./root.ts";
 import { refuseRatio, seedOf, unsupported } from "./unsupported.ts";
-import { videoDraft } from "./video-draft.ts";
-import { type StateWords, stateIn, taskError, timeOf, videoState, webUrl } from "./video-state.ts";
-import { rawUsageOf } from "./video-usage.ts";
+import { plainRoot, videoDraft } from "./video-draft.ts";
+import { rawUsageOf, type StateWords, stateIn, taskError, timeOf, videoState, webUrl } from "./video-state.ts";
 
 /**
  * Vidu (its pages for looks and lists; K = general knowledge, U = unverified). `payload` comes back as it was given, so

@@ -1,17 +1,16 @@
-import { unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
+import { type Failure, unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
 import { type JsonObject, objectOf, textOf } from "#protocols/index.ts";
-import { classifyDashscope } from "../dashscope-shaped.ts";
+import { classifyByStatus, refusalObject } from "../classify-by-status.ts";
+import type { BadAnswer } from "../kind.ts";
+import { classifyOpenAiShaped } from "../openai-shaped.ts";
 import type { OutboundDraft } from "../outbound-draft.ts";
 import type { CreateInput, VideoAdapter, VideoState } from "../video-adapter.ts";
 import { answerObject, createdId, createdObject, noAnswer } from "./answer.ts";
 import { type Material, materialOf, refuseReferences } from "./material.ts";
-import { membersFor } from "./nested-members.ts";
-import { present } from "./present.ts";
-import { hostRoot } from "./root.ts";
+import { membersFor, present } from "./present.ts";
 import { refuseRatio, refuseSound, seedOf, unsupported } from "./unsupported.ts";
-import { videoDraft } from "./video-draft.ts";
-import { type StateWords, stateIn, taskError, videoState, webUrl } from "./video-state.ts";
-import { rawUsageOf, secondsUsage } from "./video-usage.ts";
+import { hostRoot, videoDraft } from "./video-draft.ts";
+import { rawUsageOf, type StateWords, secondsUsage, stateIn, taskError, videoState, webUrl } from "./video-state.ts";
 
 /**
  * Wan on DashScope, beside its chat (vendor's Python SDK and reference; K = general knowledge). Tasks and links live a
@@ -192,3 +191,13 @@ const words: StateWords = new Map([
   ["CANCELED", "cancelled"],
   ["CANCELLED", "cancelled"],
 ]);
+
+/** A bad answer of DashScope: `{"code","message","request_id"}` from its own API, OpenAI's shape from the compatible one. */
+export function classifyDashscope(answer: BadAnswer): Failure {
+  const code = textOf(refusalObject(answer.body)["code"]);
+  if (code === null) return classifyOpenAiShaped(answer);
+  return classifyByStatus(answer, {
+    account: code === "InvalidApiKey" ? "credential" : code === "Arrearage" ? "credit" : null,
+    spent: code === "Throttling.AllocationQuota",
+  });
+}

@@ -1,0 +1,148 @@
+import { bounds, type MediaPart, type Turn, type TurnMessage, type TurnPart } from "#core/index.ts";
+import {
+  answerEmbeddings,
+  answerEvents,
+  callerSide,
+  geminiImageCodec,
+  MediaRoom,
+  OwnToolNames,
+  readFormContent,
+  readImageForm,
+  readImageTurn,
+  readOutline,
+  refuseCrowd,
+  unbroken,
+  upstreamSide,
+  writeEmbeddings,
+  writeImageAnswer,
+  writeImageEvents,
+  writeImageJson,
+  writeOutline,
+} from "#protocols/index.ts";
+import type { Job } from "./body-jobs.ts";
+import { carriedMedia } from "./carried-media.ts";
+
+/**
+ * Addresses of pictures and documents in the turn that its upstream does not read by itself, each once. `fetchesUrls` says
+ * otherwise than the dialect of this one.
+ */
+export function addressesIn(turn: Turn, fetchesUrls: boolean | undefined, dialect: ReadsAddresses): readonly string[] {
+  const { namedMedia = null } = dialect;
+  const takesUrl = fetchesUrls === undefined ? dialect.takesUrl : fetchesUrls ? null : none;
+  if (takesUrl === null && namedMedia === null) return [];
+  const urls = new Set<string>();
+  const takes = ({ kind }: MediaPart, url: string): boolean =>
+    (takesUrl?.(url) ?? true) && (namedMedia?.has(kind) ?? true);
+  for (const { parts } of turn.messages) for (const part of parts) collect(part, takes, urls);
+  return [...urls];
+}
+
+/** What a dialect's own vendor reads by its address. */
+interface ReadsAddresses {
+  /** null: all addresses. */
+  readonly takesUrl: ((url: string) => boolean) | null;
+  /** Absent: media of all kinds. */
+  readonly namedMedia?: ReadonlySet<MediaPart["kind"]>;
+}
+
+/** The turn with what stands at addresses put in its place, in base64. Throws Failure invalid_request when it is too much. */
+export function withMedia(
+  turn: Turn,
+  found: ReadonlyMap<string, { readonly mediaType: string; readonly data: string }>,
+): Turn {
+  const room = new MediaRoom();
+  const put = <Part extends TurnPart>(part: Part): Part => {
+    if (part.kind === "tool-result") return { ...part, parts: part.parts.map(put) };
+    if (!isMedia(part) || part.source.kind !== "url") return part;
+    const media = found.get(part.source.url);
+    if (media === undefined) return part;
+    room.take(media.data.length);
+    return { ...part, source: { kind: "base64", ...media } };
+  };
+  const inlined = (message: TurnMessage): TurnMessage => ({ ...message, parts: message.parts.map(put) });
+  return { ...turn, messages: turn.messages.map(inlined) };
+}
+
+function collect(part: TurnPart, takes: (part: MediaPart, url: string) => boolean, into: Set<string>): void {
+  if (part.kind === "tool-result") {
+    for (const inner of part.parts) collect(inner, takes, into);
+    return;
+  }
+  if (!isMedia(part) || part.source.kind !== "url") return;
+  const { url } = part.source;
+  if (/^https?:\/\//i.test(url) && !takes(part, url)) into.add(url);
+}
+
+function isMedia(part: TurnPart): part is MediaPart {
+  return "source" in part;
+}
+
+const none = (): boolean => false;
+
+export const translateTurn: Job<"translate"> = (body, ask, beside, { newId }) => {
+  const caller = callerSide(ask.endpoint).codec;
+  const side = upstreamSide(ask.dialect);
+  const { codec: upstream } = side;
+  if (caller === null || upstream === null) throw new Error("a way that cannot be gone");
+  const warnings: string[] = [];
+  const warn = (what: string): void => void warnings.push(what);
+  refuseCrowd(body, { values: bounds.translatedValuesMax, members: bounds.jsonMembersMax });
+  const read = caller.readTurn(body, ask, warn);
+  const outline = writeOutline(read);
+  const fetch = ask.media === null ? addressesIn(read, ask.traits.fetchesUrls, side) : [];
+  if (fetch.length > 0) return { made: null, answer: { fetch, outline, warnings } };
+  const turn = ask.media === null ? read : withMedia(read, carriedMedia(ask.media, beside));
+  const { upstreamModel, account, traits } = ask;
+  const made = upstream.writeTurn(turn, { upstreamModel, account, traits, newId }, warn);
+  return { made, answer: { fetch, outline, warnings } };
+};
+
+export const answerTurn: Job<"answer"> = (reply, ask, _beside, { newId }) => {
+  const caller = callerSide(ask.endpoint).codec;
+  const { codec: upstream } = upstreamSide(ask.dialect);
+  if (caller === null || upstream === null) throw new Error("a way that cannot be gone");
+  const warnings: string[] = [];
+  const { account, model, createdAt, wantsUsage } = ask;
+  const warn = (what: string): void => void warnings.push(what);
+  const context = { turn: readOutline(ask.outline), model, account, createdAt, wantsUsage, newId, warn };
+  const read = unbroken(upstream.readAnswer(reply, { account, newId, warn, usage: ask.usage }));
+  const answer = new OwnToolNames(context.turn.tools).answer(read);
+  if (!ask.stream) return { made: caller.writeAnswer(answer, context), answer: { warnings } };
+  const writer = caller.writeEvents(context);
+  let text = "";
+  for (const event of answerEvents(answer)) text += writer.write(event);
+  return { made: encoder.encode(text), answer: { warnings } };
+};
+
+const encoder = new TextEncoder();
+
+export const writeImages: Job<"images"> = (body, { talks, boundary, upstreamModel }) => {
+  const warnings: string[] = [];
+  const warn = (what: string): void => void warnings.push(what);
+  const content = boundary === null ? body : readFormContent(body, boundary);
+  if (!talks) {
+    const made = writeImageJson(content, upstreamModel, warn);
+    return { made, answer: { asked: { size: null, quality: null, background: null }, warnings } };
+  }
+  const turn = content instanceof Uint8Array ? readImageTurn(content, warn) : readImageForm(content, warn);
+  const { size, quality, background } = turn;
+  const made = geminiImageCodec.writeImageTurn(turn, warn);
+  return { made, answer: { asked: { size, quality, background }, warnings } };
+};
+
+export const answerImages: Job<"image-answer"> = (reply, { createdAt, stream, asked }) => {
+  const read = geminiImageCodec.readImageAnswer(reply);
+  const made = stream === null ? writeImageAnswer(read, createdAt) : writeImageEvents(read, createdAt, stream, asked);
+  return { made, answer: { images: read.images.length } };
+};
+
+export const writeVectorsAsked: Job<"embeddings"> = (body, ask) => {
+  const warnings: string[] = [];
+  const { made, asked } = writeEmbeddings(body, ask, (what) => void warnings.push(what));
+  return { made, answer: { asked, warnings } };
+};
+
+export const answerVectors: Job<"embeddings-answer"> = (reply, ask) => ({
+  made: answerEmbeddings(reply, ask, ask),
+  answer: null,
+});
