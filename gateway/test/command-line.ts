@@ -1,5 +1,5 @@
 import { bareEnvironment } from "../../test/bare-environment.ts";
-import { runCli } from "../src/cli/run-cli.ts";
+import { runCli } from "../src/cli/program.ts";
 
 /** What a command line has said and how it ended, as whoever started it sees it. */
 export interface Answer {

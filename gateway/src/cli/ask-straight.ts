@@ -1,7 +1,8 @@
 import { request as byHttp } from "node:http";
 import { request as byHttps } from "node:https";
+import type { Environment } from "#config/index.ts";
 
-export interface StraightRequest {
+interface StraightRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -33,4 +34,11 @@ export function askStraight(
   asked.on("error", reject);
   asked.end(body);
   return promise;
+}
+
+/** Where this machine asks a gateway that listens at `host`. */
+export function ownAddress({ tls }: Pick<Environment, "tls">, host: string, port: number): string {
+  const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  const authority = reachable.includes(":") && !reachable.startsWith("[") ? `[${reachable}]` : reachable;
+  return `${tls === null ? "http" : "https"}://${authority}:${port}`;
 }

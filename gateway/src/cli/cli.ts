@@ -5,7 +5,7 @@
  * wrong command line exits with 2.
  */
 import { processVariables } from "#config/index.ts";
-import { runCli } from "./run-cli.ts";
+import { runCli } from "./program.ts";
 import { createTerminal } from "./terminal.ts";
 
 if (import.meta.main) await runProgram();

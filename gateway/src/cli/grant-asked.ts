@@ -2,7 +2,7 @@ import { type WorkspaceRole, workspaceRoles } from "@sluice/contract/words";
 import type { Grant } from "#core/index.ts";
 import type { ControlStore } from "#ports/index.ts";
 import { CommandWrong } from "./command-failed.ts";
-import { workspaceNamed } from "./workspace-named.ts";
+import { workspaceNamed } from "./commands/workspaces.ts";
 
 /** What a command line says of somebody's rights. */
 export interface GrantOptions {

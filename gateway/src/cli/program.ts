@@ -1,48 +1,29 @@
-import { Command } from "commander";
-import { addApply } from "./commands/apply.ts";
-import { addBackup } from "./commands/backup.ts";
-import { addCheck } from "./commands/check.ts";
+import { Command, CommanderError } from "commander";
+import { CommandTold, CommandWrong } from "./command-failed.ts";
+import { addBackup, addRestore } from "./commands/backups.ts";
+import { addApply, addCheck, addSchema } from "./commands/config-files.ts";
 import { addConnect } from "./commands/connect.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addHealth } from "./commands/health.ts";
-import { addKeyCreate } from "./commands/key-create.ts";
-import { addKeyList } from "./commands/key-list.ts";
-import { addKeyRevoke } from "./commands/key-revoke.ts";
-import { addKeyRotate } from "./commands/key-rotate.ts";
-import { addKeyShow } from "./commands/key-show.ts";
-import { addLedgerExport } from "./commands/ledger-export.ts";
-import { addLedgerVerify } from "./commands/ledger-verify.ts";
-import { addLogin, addLogout, printToken } from "./commands/login.ts";
+import { addKeys } from "./commands/keys.ts";
+import { addLedger } from "./commands/ledger.ts";
+import { addLogin, addLogout } from "./commands/login.ts";
 import { addMasterKeys } from "./commands/master-key.ts";
 import { addMigrate } from "./commands/migrate.ts";
-import { addModelList } from "./commands/model-list.ts";
 import { addPriceListUpdate } from "./commands/price-list-update.ts";
-import { addProviderList } from "./commands/provider-list.ts";
-import { addProviderTest } from "./commands/provider-test.ts";
-import { addRestore } from "./commands/restore.ts";
-import { addSchema } from "./commands/schema.ts";
+import { addProviders } from "./commands/providers.ts";
 import { addServe } from "./commands/serve.ts";
-import { addServiceTokens } from "./commands/service-token.ts";
 import { addSimulate } from "./commands/simulate.ts";
-import { addTokenCreate } from "./commands/token-create.ts";
-import { addTokenList } from "./commands/token-list.ts";
-import { addTokenRevoke } from "./commands/token-revoke.ts";
-import { addTokenSecret } from "./commands/token-secret.ts";
-import { addUserCreate } from "./commands/user-create.ts";
-import { addUserDisable, addUserEnable, addUserRemove } from "./commands/user-end.ts";
-import { addUserList } from "./commands/user-list.ts";
-import { addUserReset } from "./commands/user-reset.ts";
-import { addUserResetSecondFactor } from "./commands/user-reset-second-factor.ts";
-import { addWorkspaceCreate } from "./commands/workspace-create.ts";
-import { addWorkspaceList } from "./commands/workspace-list.ts";
-import { addWorkspaceWebhookSecret } from "./commands/workspace-webhook-secret.ts";
+import { addTokens } from "./commands/tokens.ts";
+import { addUsers } from "./commands/users.ts";
+import { addWorkspaces } from "./commands/workspaces.ts";
 import { report } from "./report.ts";
-import type { Terminal } from "./terminal.ts";
+import { OutputClosed, type Terminal } from "./terminal.ts";
 import { readRevision, versionFacts, versionLine } from "./version.ts";
 
 /** Every command, ready to parse. Nothing is printed by the parser except help; its errors are thrown. */
-export function createProgram(terminal: Terminal): Command {
+function createProgram(terminal: Terminal): Command {
   const program = new Command("sluice")
     .description("A model gateway: one address and one key in front of every AI provider.")
     .version(versionLine(readRevision()), "-V, --version", "print the version and the commit it was built from")
@@ -60,51 +41,18 @@ export function createProgram(terminal: Terminal): Command {
   addMigrate(program, terminal);
   addBackup(program, terminal);
   addRestore(program, terminal);
-  const key = program.command("key").description("create, list, show, rotate and revoke API keys");
-  addKeyCreate(key, terminal);
-  addKeyList(key, terminal);
-  addKeyShow(key, terminal);
-  addKeyRotate(key, terminal);
-  addKeyRevoke(key, terminal);
-  const workspace = program.command("workspace").description("create and list workspaces");
-  addWorkspaceList(workspace, terminal);
-  addWorkspaceWebhookSecret(workspace, terminal);
-  addWorkspaceCreate(workspace, terminal);
-  const user = program
-    .command("user")
-    .description("create, list, disable and delete users, and help those who cannot sign in");
-  addUserCreate(user, terminal);
-  addUserList(user, terminal);
-  addUserDisable(user, terminal);
-  addUserEnable(user, terminal);
-  addUserRemove(user, terminal);
-  addUserReset(user, terminal);
-  addUserResetSecondFactor(user, terminal);
-  const token = program
-    .command("token")
-    .description(
-      "print the access token of `sluice login` (for agents); create, list and revoke admin tokens and service tokens",
-    )
-    .action(() => printToken(terminal));
-  addTokenCreate(token, terminal);
-  addTokenList(token, terminal);
-  addTokenRevoke(token, terminal);
-  addTokenSecret(token, terminal);
-  addServiceTokens(token, terminal);
+  addKeys(program, terminal);
+  addWorkspaces(program, terminal);
+  addUsers(program, terminal);
+  addTokens(program, terminal);
   addLogin(program, terminal);
   addLogout(program, terminal);
   addMasterKeys(program, terminal);
   addConnect(program, terminal);
-  const provider = program.command("provider").description("list and test providers");
-  addProviderList(provider, terminal);
-  addProviderTest(provider, terminal);
-  const model = program.command("model").description("list models");
-  addModelList(model, terminal);
+  addProviders(program, terminal);
   const priceList = program.command("catalogue").description("keep prices current");
   addPriceListUpdate(priceList, terminal);
-  const ledger = program.command("ledger").description("verify and export the ledger");
-  addLedgerVerify(ledger, terminal);
-  addLedgerExport(ledger, terminal);
+  addLedger(program, terminal);
   addDoctor(program, terminal);
   addHealth(program, terminal);
   addSimulate(program, terminal);
@@ -122,3 +70,43 @@ export function createProgram(terminal: Terminal): Command {
 const afterHelp = `
 Settings are read from the environment (SLUICE_PORT, SLUICE_DATA_DIR, SLUICE_CONFIG …).
 Exit status: 0 done, 1 failed with one line that says why, 2 wrong command line.`;
+
+/**
+ * Runs one command line. 0: done. 1: it failed, and one line on standard error says why. 2: the command line is wrong.
+ * A stack trace follows only when SLUICE_LOG_LEVEL is debug.
+ */
+export async function runCli(words: readonly string[], terminal: Terminal): Promise<0 | 1 | 2> {
+  try {
+    if (words.length === 0) {
+      createProgram(terminal).outputHelp();
+      return 0;
+    }
+    await createProgram(terminal).parseAsync(words, { from: "user" });
+    return 0;
+  } catch (thrown) {
+    if (thrown instanceof OutputClosed) return 0;
+    if (thrown instanceof CommandTold) return thrown.status === 2 ? 2 : 1;
+    if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0;
+    const line = thrown instanceof CommanderError ? usageLine(thrown) : await lineOf(thrown);
+    terminal.complain(words.includes("--json") ? JSON.stringify({ error: line }) : `sluice: ${line}`);
+    if (terminal.variables["SLUICE_LOG_LEVEL"]?.toLowerCase() === "debug" && thrown instanceof Error) {
+      terminal.complain(Bun.inspect(thrown));
+    }
+    return thrown instanceof CommanderError || thrown instanceof CommandWrong ? 2 : 1;
+  }
+}
+
+async function lineOf(thrown: unknown): Promise<string> {
+  const { failureLine } = await import("./failure-line.ts");
+  return failureLine(thrown);
+}
+
+function usageLine(error: CommanderError): string {
+  // A group such as `key` without a command behind it shows its help.
+  if (error.code === "commander.help") return "a command is missing; see --help";
+  return error.message
+    .replace(/^error: /, "")
+    .replace(/\s*\(Did you mean (.*)\?\)$/s, "; did you mean $1?")
+    .replaceAll(/\s*\n\s*/g, " ")
+    .trim();
+}

@@ -55,3 +55,14 @@ export function problemLine(problem: Problem, word = ""): string {
   const path = problem.path === "" ? "" : `${problem.path}: `;
   return `${problem.file}${at}: ${word}${path}${problem.message}`;
 }
+
+/** All that is wrong with the environment; each problem names its variable and never shows a value. */
+export class EnvironmentInvalid extends Error {
+  override readonly name = "EnvironmentInvalid";
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join("; "));
+    this.problems = problems;
+  }
+}

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { inspect } from "node:util";
-import { EnvironmentInvalid, readEnvironment } from "./environment.ts";
+import { EnvironmentInvalid } from "./config-invalid.ts";
+import { readEnvironment } from "./environment.ts";
 import type { Variables } from "./expand-variables.ts";
 
 const vendors = [

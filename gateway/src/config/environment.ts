@@ -1,13 +1,12 @@
 import { bounds, type Egress, type ExemptRule, isAddressRange, memoryBytesMin, type Secret } from "#core/index.ts";
 import type { LogLevel, OtlpSettings } from "#ports/index.ts";
 import { didYouMean } from "./closest-name.ts";
+import { EnvironmentInvalid } from "./config-invalid.ts";
 import type { Variables } from "./expand-variables.ts";
 import { readOtlp } from "./otlp-settings.ts";
-import { readAuthorities } from "./read-authorities.ts";
-import { readEgress, readWebhookPlaces } from "./read-egress.ts";
+import { readAuthorities, readEgress, readTls, readWebhookPlaces, type TlsFiles } from "./read-network.ts";
 import { type PriceListSource, readPriceListSource } from "./read-price-list-source.ts";
-import { readTls, type TlsFiles } from "./read-tls.ts";
-import { secretNames } from "./secret-names.ts";
+import { secretNames } from "./variable-files.ts";
 import { VariableReader } from "./variable-reader.ts";
 
 type LogFormat = "pretty" | "json";
@@ -108,20 +107,9 @@ interface FoundProviderKey {
   readonly baseUrl: string | null;
 }
 
-/** All that is wrong with the environment; each problem names its variable and never shows a value. */
-export class EnvironmentInvalid extends Error {
-  override readonly name = "EnvironmentInvalid";
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[]) {
-    super(problems.join("; "));
-    this.problems = problems;
-  }
-}
-
 const relayedNowhere = "SLUICE_AGENT_TELEMETRY is relay, and no collector is named: the telemetry of agents is dropped";
 
-/** Reads CONTRACT §4's table. Throws EnvironmentInvalid. An empty variable counts as not set, except for secrets. */
+/** Reads the variables that docs/configuration.md lists. Throws EnvironmentInvalid. An empty variable counts as not set, except for secrets. */
 export function readEnvironment(
   variables: Variables,
   providerVariables: readonly ProviderVariables[] = [],

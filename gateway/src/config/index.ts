@@ -12,18 +12,16 @@
 
 export { didYouMean } from "./closest-name.ts";
 export type { Problem } from "./config-invalid.ts";
-export { ConfigInvalid, problemLine } from "./config-invalid.ts";
+export { ConfigInvalid, EnvironmentInvalid, problemLine } from "./config-invalid.ts";
 export type { Environment, ProviderVariables } from "./environment.ts";
-export { EnvironmentInvalid, readEnvironment } from "./environment.ts";
+export { readEnvironment } from "./environment.ts";
 export type { Variables } from "./expand-variables.ts";
 export { isHost, isLoopbackHost } from "./listen-host.ts";
 export type { ConfigCheck } from "./load-config-file.ts";
 export { loadConfigFile } from "./load-config-file.ts";
-export { processVariables } from "./process-variables.ts";
+export type { TlsFiles } from "./read-network.ts";
 export type { PriceListSource } from "./read-price-list-source.ts";
-export type { TlsFiles } from "./read-tls.ts";
-export { secretNames } from "./secret-names.ts";
 export { redactedSource } from "./shown-source.ts";
-export { withFiles } from "./variable-files.ts";
+export { processVariables, secretNames, withFiles } from "./variable-files.ts";
 export type { ConfigWatch } from "./watch-config-file.ts";
 export { fileState, watchConfigFile } from "./watch-config-file.ts";

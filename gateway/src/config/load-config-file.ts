@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import type { ConfigFile } from "@sluice/contract/config-file";
 import { bounds } from "#core/index.ts";
-import { ConfigInvalid, type Problem } from "./config-invalid.ts";
-import { EnvironmentInvalid } from "./environment.ts";
+import { ConfigInvalid, EnvironmentInvalid, type Problem } from "./config-invalid.ts";
+
 import type { Variables } from "./expand-variables.ts";
 import type { ConfigCheck } from "./parse-config.ts";
 import { withFiles } from "./variable-files.ts";

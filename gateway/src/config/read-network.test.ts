@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { inspect } from "node:util";
 import { egressProxyFor } from "#core/index.ts";
-import { EnvironmentInvalid, readEnvironment } from "./environment.ts";
+import { EnvironmentInvalid } from "./config-invalid.ts";
+import { readEnvironment } from "./environment.ts";
 import { withFiles } from "./variable-files.ts";
 
 const fixtures = new URL("../../test/fixtures/tls/", import.meta.url).pathname;

@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { EnvironmentInvalid } from "./environment.ts";
+import { EnvironmentInvalid } from "./config-invalid.ts";
 import type { Variables } from "./expand-variables.ts";
 
 /**
@@ -61,4 +61,31 @@ const flaws: Readonly<Record<string, string>> = {
 
 function own(variables: Variables, name: string): string | undefined {
   return Object.hasOwn(variables, name) ? variables[name] : undefined;
+}
+
+/** Variables that hold a secret, an address that may hold one, or a whole file. Keys of vendors are beside them. */
+export const secretNames = [
+  "SLUICE_DATABASE_URL",
+  "SLUICE_REDIS_URL",
+  "SLUICE_MASTER_KEY",
+  "SLUICE_ADMIN_PASSWORD",
+  "SLUICE_METRICS_KEY",
+  "SLUICE_SMTP_URL",
+  "SLUICE_S3_ACCESS_KEY_ID",
+  "SLUICE_S3_SECRET_ACCESS_KEY",
+  "SLUICE_LEDGER_EXPORT_ACCESS_KEY_ID",
+  "SLUICE_LEDGER_EXPORT_SECRET_ACCESS_KEY",
+  "OTEL_EXPORTER_OTLP_HEADERS",
+  "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
+  "OTEL_EXPORTER_OTLP_METRICS_HEADERS",
+  "OTEL_EXPORTER_OTLP_LOGS_HEADERS",
+  "SLUICE_CA",
+  "HTTPS_PROXY",
+  "HTTP_PROXY",
+  "ALL_PROXY",
+] as const;
+
+/** The environment of this process as it is now. The one place that reads it. */
+export function processVariables(): Variables {
+  return Object.freeze({ ...process.env });
 }

@@ -1,7 +1,18 @@
-import { type Document, Lexer, LineCounter, parseDocument, visit } from "yaml";
+import {
+  type Alias,
+  type Document,
+  type ErrorCode,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type Pair,
+  parseDocument,
+  visit,
+} from "yaml";
 import { bounds } from "#core/index.ts";
-import { yamlMessages } from "./yaml-messages.ts";
-import { createNodeFinder } from "./yaml-path.ts";
 
 interface Position {
   readonly line: number;
@@ -128,4 +139,112 @@ function deepSource(text: string, offset: number): YamlSource {
     positionOf: () => position,
     positionOfKey: () => position,
   };
+}
+
+/**
+ * The parser's own sentences quote the text around an error, which may be a secret. These do not.
+ */
+const yamlMessages: { readonly [K in ErrorCode]: string } = {
+  ALIAS_PROPS: "an alias (`*name`) cannot have an anchor or a tag",
+  BAD_ALIAS: "this alias (`*name`) has no anchor (`&name`) above it; put a text that begins with * in quotes",
+  BAD_COLLECTION_TYPE: "the tag does not fit this kind of value",
+  BAD_DIRECTIVE: "not a directive of YAML; put a text that begins with % in quotes",
+  BAD_DQ_ESCAPE: "not an escape that double quotes know; use single quotes to keep backslashes",
+  BAD_INDENT: "the indentation does not fit the lines above, or a bracket above is not closed",
+  BAD_PROP_ORDER: "an anchor or a tag must stand directly before its value",
+  BAD_SCALAR_START: "a text that begins with this character must be in quotes",
+  BLOCK_AS_IMPLICIT_KEY: "a second `: ` in one line; put the text in quotes if the colon belongs to it",
+  BLOCK_IN_FLOW: "a list or map by indentation cannot stand inside [ ] or { }",
+  DUPLICATE_KEY: "this field is already given above in the same object",
+  IMPOSSIBLE: "cannot be read as YAML or JSON",
+  KEY_OVER_1024_CHARS: "the name of a field is longer than 1024 characters",
+  MISSING_CHAR: "a comma, a colon, a bracket or a quote is missing here",
+  MULTILINE_IMPLICIT_KEY: "the name of a field must be in one line, followed by `: `",
+  MULTIPLE_ANCHORS: "a value can have one anchor only",
+  MULTIPLE_DOCS: "a config file is one document; `---` begins a second one",
+  MULTIPLE_TAGS: "a value can have one tag only",
+  NON_STRING_KEY: "the name of a field must be a plain text",
+  RESOURCE_EXHAUSTION: "too deep or too large to be read",
+  TAB_AS_INDENT: "a tab is not allowed as indentation; use spaces",
+  TAG_RESOLVE_FAILED: "tags (`!name`) mean nothing here; put a text that begins with ! in quotes",
+  UNEXPECTED_TOKEN: "not expected here; check the indentation and the quotes above",
+};
+
+/** Finds the node that a path of the plain data came from, through aliases and merge keys. */
+interface NodeFinder {
+  /** The node at the path, or the nearest one around it. */
+  nodeAt(path: readonly PropertyKey[]): unknown;
+  /** The key called `name` of the map at the path, or that map. */
+  keyAt(path: readonly PropertyKey[], name: string): unknown;
+  /** Aliases whose anchor does not stand above them. */
+  readonly lost: readonly Alias[];
+}
+
+function createNodeFinder(document: Document): NodeFinder {
+  const { targets, lost } = aliasTargets(document);
+  const resolved = (node: unknown): unknown => (isAlias(node) ? targets.get(node) : node);
+
+  const childOf = (parent: unknown, step: PropertyKey): unknown => {
+    if (isSeq(parent)) return typeof step === "number" ? parent.items[step] : undefined;
+    if (!isMap(parent)) return undefined;
+    const pair = pairOf(parent.items, String(step));
+    return pair?.value ?? pair?.key;
+  };
+
+  /** The pair with this key, also one that came in by a merge key (`<<`). */
+  const pairOf = (pairs: readonly Pair[], name: string): Pair | undefined => {
+    const own = pairs.find((pair) => isScalar(pair.key) && pair.key.value === name);
+    if (own !== undefined) return own;
+    for (const pair of pairs.filter(isMerge)) {
+      const sources = isSeq(pair.value) ? pair.value.items : [pair.value];
+      for (const source of sources) {
+        const map = resolved(source);
+        const found = isMap(map) ? pairOf(map.items, name) : undefined;
+        if (found !== undefined) return found;
+      }
+    }
+    return undefined;
+  };
+
+  const nodeAt = (path: readonly PropertyKey[]): unknown => {
+    let node: unknown = document.contents;
+    for (const step of path) {
+      const next = resolved(childOf(node, step));
+      if (next === undefined || next === null) return node;
+      node = next;
+    }
+    return node;
+  };
+
+  return {
+    nodeAt,
+    keyAt: (path, name) => {
+      const map = nodeAt(path);
+      return (isMap(map) ? pairOf(map.items, name)?.key : undefined) ?? map;
+    },
+    lost,
+  };
+}
+
+function isMerge(pair: Pair): boolean {
+  return isScalar(pair.key) && (pair.key.value === "<<" || typeof pair.key.value === "symbol");
+}
+
+/** One walk in the order of the text: an alias means the last anchor of its name above it. */
+function aliasTargets(document: Document): { targets: ReadonlyMap<Alias, unknown>; lost: readonly Alias[] } {
+  const anchors = new Map<string, unknown>();
+  const targets = new Map<Alias, unknown>();
+  const lost: Alias[] = [];
+  visit(document, {
+    Node(_, node) {
+      if (!isAlias(node)) {
+        if (node.anchor !== undefined && node.anchor !== "") anchors.set(node.anchor, node);
+        return;
+      }
+      const target = anchors.get(node.source);
+      if (target === undefined) lost.push(node);
+      else targets.set(node, target);
+    },
+  });
+  return { targets, lost };
 }

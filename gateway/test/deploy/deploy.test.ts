@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { runCli } from "#cli/run-cli.ts";
+import { runCli } from "#cli/program.ts";
 import { createTerminal } from "#cli/terminal.ts";
 import { readEnvironment, secretNames } from "#config/index.ts";
 import { bounds } from "#core/index.ts";

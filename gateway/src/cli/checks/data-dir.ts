@@ -1,7 +1,17 @@
-import { constants } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { constants, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { access, stat, statfs } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { bounds } from "#core/index.ts";
+import { networkOf } from "#main/network.ts";
+import { openBlobs } from "#main/open-blobs.ts";
+import type { BlobStore } from "#ports/index.ts";
+import { countNotInLedger, createSpool, readJournal } from "#storage/index.ts";
+import { createTransport } from "#upstream/index.ts";
+import { causeLine, failureLine } from "../failure-line.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
+import { lookAtDatabase } from "./look-at-database.ts";
 
 const mebibyte = 1024 * 1024;
 const freeBytesFail = 100 * mebibyte;
@@ -55,4 +65,86 @@ async function nearestExisting(path: string): Promise<string> {
   for (let place = path; ; place = dirname(place)) {
     if ((await stat(place).catch(() => null)) !== null || place === dirname(place)) return place;
   }
+}
+
+const recordsMax = 1_000_000;
+
+/**
+ * The write-ahead file of the ledger can be read whole. Its last segment stays after its entries are in the database, so what
+ * waits is what the database does not have.
+ */
+export const journalCheck: Check = async ({ environment }) => {
+  const path = join(environment.dataDir, "journal");
+  const name = "journal";
+  try {
+    const leftovers = readJournal(path);
+    const open = new Set<string>();
+    const ended = new Set<string>();
+    let records = 0;
+    for await (const { type, value } of leftovers.records()) {
+      if (type === "intent") open.add(value.attemptId);
+      else if (type !== "checkpoint") {
+        open.delete(value.attemptId);
+        // A pending one becomes a task and has its entry when that has ended.
+        if (value.outcome !== "pending") ended.add(value.attemptId);
+      }
+      if (++records >= recordsMax) break;
+    }
+    const [damage] = leftovers.damage;
+    if (damage !== undefined) {
+      const detail = leftovers.damage.length === 1 ? damage : `${damage} (and ${leftovers.damage.length - 1} more)`;
+      return [warn(name, detail, "keep the file; what can be read is recovered at the next start")];
+    }
+    const waiting = await lookAtDatabase(environment, (database) => countNotInLedger(database, [...ended]));
+    return [ok(name, `${waiting ?? ended.size} entries wait for the database; ${open.size} attempts have not ended`)];
+  } catch (thrown) {
+    return [fail(name, failureLine(thrown), `check the owner of ${path}, and the checks of the database`)];
+  }
+};
+
+/** A few bytes that nobody has can be written where blobs are kept, read, and removed. */
+export const blobsCheck: Check = async ({ environment, clock }) => {
+  const { bucket, dataDir } = environment;
+  const folder = join(dataDir, "blobs");
+  const name = "blobs";
+  if (bucket === null && !existsSync(folder)) return [ok(name, `${folder} will be made when it is needed`)];
+  const where = bucket === null ? folder : `bucket ${bucket.name} (${bucket.endpoint ?? bucket.region})`;
+  // A gateway may run, and its spool is its own.
+  const directory = mkdtempSync(join(tmpdir(), "sluice-doctor-"));
+  const late = new AbortController();
+  const stop = clock.after(bounds.doctorBlobsMs, () => late.abort());
+  try {
+    const spool = createSpool({ directory, nextName: () => "probe" });
+    const blobs = openBlobs(environment, {
+      clock,
+      spool,
+      transport: createTransport({ clock, ...networkOf(environment) }),
+    });
+    const { promise, reject } = Promise.withResolvers<never>();
+    late.signal.addEventListener("abort", () => reject(new Error("it does not answer in time")), { once: true });
+    await Promise.race([probed(blobs, late.signal), promise]);
+    return [ok(name, `${where}: written, read and removed`)];
+  } catch (thrown) {
+    const advice =
+      bucket === null
+        ? "give it to the user of the gateway, and make room"
+        : "check SLUICE_S3_*, and that its account may get, put, delete and list";
+    return [fail(name, `${where}: ${causeLine(thrown)}`, advice)];
+  } finally {
+    stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+};
+
+async function probed(blobs: BlobStore, signal: AbortSignal): Promise<void> {
+  const probe = randomBytes(64);
+  const { hash, size } = await blobs.put(new Blob([probe]).stream(), probe.length, signal);
+  try {
+    const there = await blobs.read(hash, 0, size);
+    const read = there === null ? null : await new Response(there).bytes();
+    if (read === null || Buffer.compare(read, probe) !== 0) throw new Error("what was written is not what is read");
+  } finally {
+    await blobs.remove(hash);
+  }
+  if ((await blobs.stat(hash)) !== null) throw new Error("what was removed is still there");
 }

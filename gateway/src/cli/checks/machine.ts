@@ -1,6 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { type Check, type Finding, ok, warn } from "./finding.ts";
+import { ConfigInvalid, loadConfigFile, problemLine } from "#config/index.ts";
+import { bounds } from "#core/index.ts";
+import { CertificateUnusable, configWarnings, kindCheck, readCertificate } from "#main.ts";
+import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 
 const openFilesWanted = 10_000;
 const openFilesLow = 1_024;
@@ -37,3 +40,35 @@ function limitShown(): string {
     return "";
   }
 }
+
+/** The environment has no mistyped names and the config file is valid. */
+export const configFileCheck: Check = async ({ environment, variables, clock }) => {
+  const findings: Finding[] = environment.warnings.map((text) => warn("environment", text, "rename or unset it"));
+  const file = environment.configFile;
+  if (file === null) return [...findings, ok("config file", "none (SLUICE_CONFIG is not set)")];
+  try {
+    const { warnings } = await loadConfigFile(file, variables, [kindCheck], configWarnings(clock.now()));
+    findings.push(ok("config file", `${file} is valid`));
+    const advice = "change the file, or leave it if this is meant";
+    return [...findings, ...warnings.map((warning) => warn("config file", problemLine(warning), advice))];
+  } catch (thrown) {
+    if (!(thrown instanceof ConfigInvalid)) throw thrown;
+    return [...findings, fail("config file", thrown.message, `run \`sluice check ${file}\` for every problem`)];
+  }
+};
+
+/** The files that the ports' certificate is read from hold a pair that belongs together and has not ended. */
+export const certificateCheck: Check = async ({ environment: { tls }, clock }) => {
+  if (tls === null) return [];
+  try {
+    const { names, endsAt } = await readCertificate(tls);
+    const left = endsAt - clock.now();
+    const detail = `for ${names.join(", ") || "no name"}, until ${new Date(endsAt).toISOString()}`;
+    const remedy = `put another pair into ${tls.certificate} and ${tls.key}; it is taken without a restart`;
+    if (left <= 0) return [fail("certificate", `${detail}: it has ended`, remedy)];
+    return [left < bounds.certificateSoonMs ? warn("certificate", detail, remedy) : ok("certificate", detail)];
+  } catch (thrown) {
+    if (!(thrown instanceof CertificateUnusable)) throw thrown;
+    return [fail("certificate", thrown.message, "check SLUICE_TLS_CERT_FILE and SLUICE_TLS_KEY_FILE")];
+  }
+};

@@ -1,8 +1,7 @@
 import { Argument, type Command } from "commander";
-import { askStraight } from "../ask-straight.ts";
+import { askStraight, ownAddress } from "../ask-straight.ts";
 import { CommandFailed } from "../command-failed.ts";
 import { environmentOf } from "../open.ts";
-import { ownAddress } from "../own-address.ts";
 import { report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
 

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
+import type { Variables } from "#config/index.ts";
 import { CommandWrong } from "../command-failed.ts";
-import { believedAuthorities } from "../login/believed.ts";
 import { checkedUrl } from "../login/gateway-oauth.ts";
 import { loginPath, readLogin, removeLogin } from "../login/login-file.ts";
 import { endSignIn, freshToken, signIn } from "../login/sign-in.ts";
@@ -63,4 +63,16 @@ export function addressBefore(path: string, command: "login" | "connect"): strin
     const program = command === "connect" ? " claude" : "";
     throw new CommandWrong(`say which gateway: \`sluice ${command}${program} https://gateway.example.com\``);
   }
+}
+
+/** The certificate authorities that a gateway's certificate may be from, with those of SLUICE_CA; undefined: the runtime's alone. */
+async function believedAuthorities(variables: Variables): Promise<readonly string[] | undefined> {
+  // Agents ask for a token each time they start: nothing more is loaded for those who name none.
+  if ((variables["SLUICE_CA"] ?? "") === "" && (variables["SLUICE_CA_FILE"] ?? "") === "") return undefined;
+  const [{ environmentOf }, { believedBeside }] = await Promise.all([
+    import("../open.ts"),
+    import("#upstream/index.ts"),
+  ]);
+  const { authorities } = await environmentOf(variables);
+  return authorities.length === 0 ? undefined : believedBeside(authorities);
 }

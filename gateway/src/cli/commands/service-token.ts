@@ -5,14 +5,21 @@ import type { Command } from "commander";
 import { Secret } from "#core/index.ts";
 import type { TenantStore } from "#ports/index.ts";
 import { CommandFailed } from "../command-failed.ts";
-import { keyNamed } from "../key-named.ts";
-import { keyView, shownSecret, shownState } from "../key-view.ts";
 import { auditSource, withControl } from "../open.ts";
 import { budget, expiry, graceTime, nameList } from "../option-readers.ts";
 import { columns, report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
-import { workspaceNamed } from "../workspace-named.ts";
-import { type KeyCreateOptions, newKey, refuseWrongFields, workspaceOf } from "./key-create.ts";
+import {
+  type KeyCreateOptions,
+  keyNamed,
+  keyView,
+  newKey,
+  refuseWrongFields,
+  shownSecret,
+  shownState,
+  workspaceOf,
+} from "./keys.ts";
+import { workspaceNamed } from "./workspaces.ts";
 
 const fromNow = (text: string) => expiry(text, Date.now());
 const usualExpiry = "90d";

@@ -3,12 +3,43 @@ import type { ConfigSnapshot, Provider } from "#core/index.ts";
 import type { ProviderKind } from "#providers/index.ts";
 import { CommandFailed } from "../command-failed.ts";
 import { environmentOf, withControl } from "../open.ts";
-import { report } from "../report.ts";
+import { columns, report } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
+
+export function addProviders(program: Command, terminal: Terminal): void {
+  const provider = program.command("provider").description("list and test providers");
+  addProviderList(provider, terminal);
+  addProviderTest(provider, terminal);
+  addModelList(program.command("model").description("list models"), terminal);
+}
+
+function addProviderList(provider: Command, terminal: Terminal): void {
+  provider
+    .command("list")
+    .description("list providers, without their secrets")
+    .action(async (_options: object, command: Command) => {
+      const configSnapshot = await withControl(terminal.variables, ({ controlStore }) => controlStore.configSnapshot());
+      const providers = [...configSnapshot.providers.values()].map(({ id, kind, baseUrl, enabled }) => ({
+        ...{ id, kind, base_url: baseUrl, enabled },
+        models: [...configSnapshot.models.values()]
+          .filter(({ deployments }) => deployments.some((deployment) => deployment.provider.id === id))
+          .map(({ name }) => name),
+      }));
+      const rows = providers.map(({ id, kind, base_url, enabled, models }) => [
+        ...[id, kind, base_url, enabled ? "enabled" : "disabled", String(models.length)],
+      ]);
+      await report(
+        terminal,
+        command,
+        { providers },
+        providers.length === 0 ? ["no providers"] : columns([["ID", "KIND", "ADDRESS", "STATE", "MODELS"], ...rows]),
+      );
+    });
+}
 
 const modelsShownMax = 50;
 
-export function addProviderTest(parent: Command, terminal: Terminal): void {
+function addProviderTest(parent: Command, terminal: Terminal): void {
   parent
     .command("test")
     .description("ask a provider for its models and for one word")
@@ -80,4 +111,30 @@ function deployedModel(configSnapshot: ConfigSnapshot, provider: Provider): stri
     if (found !== undefined) return found.upstreamModel;
   }
   return undefined;
+}
+
+function addModelList(model: Command, terminal: Terminal): void {
+  model
+    .command("list")
+    .description("list models, where they are served, and whether they have a price")
+    .action(async (_options: object, command: Command) => {
+      const configSnapshot = await withControl(terminal.variables, ({ controlStore }) => controlStore.configSnapshot());
+      const models = [...configSnapshot.models.values()].map(({ name, type, deployments, fallbacks, price }) => ({
+        ...{ name, type, fallbacks, has_price: price !== null },
+        deployments: deployments.map(({ id, provider, upstreamModel, enabled }) => ({
+          ...{ id, provider: provider.id, upstream_model: upstreamModel, enabled: enabled && provider.enabled },
+        })),
+      }));
+      const rows = models.map(({ name, type, has_price, deployments, fallbacks }) => [
+        ...[name, type, has_price ? "yes" : "no"],
+        deployments.map(({ provider, enabled }) => (enabled ? provider : `${provider} (disabled)`)).join(", "),
+        fallbacks.join(", "),
+      ]);
+      await report(
+        terminal,
+        command,
+        { models },
+        models.length === 0 ? ["no models"] : columns([["NAME", "TYPE", "PRICE", "PROVIDERS", "FALLBACKS"], ...rows]),
+      );
+    });
 }

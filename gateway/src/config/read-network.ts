@@ -1,5 +1,56 @@
+import { X509Certificate } from "node:crypto";
 import { type Egress, EgressProxyInvalid, type ExemptRule, parseEgressProxy, parseExemptions } from "#core/index.ts";
 import type { VariableReader } from "./variable-reader.ts";
+
+/** Where the certificate of the gateway's own ports is read, now and whenever it changes. */
+export interface TlsFiles {
+  /** PEM: its own first, then those that lead to the authority. */
+  readonly certificate: string;
+  /** PEM, without a passphrase. */
+  readonly key: string;
+}
+
+/** null: plain HTTP. */
+export function readTls(reader: VariableReader): TlsFiles | null {
+  const certificate = reader.text(certificateName);
+  const key = reader.text(keyName);
+  if (certificate !== null && key !== null) return Object.freeze({ certificate, key });
+  if (certificate !== null) return reader.refuse(keyName, `is missing, and ${certificateName} is of no use without it`);
+  if (key !== null) return reader.refuse(certificateName, `is missing, and ${keyName} is of no use without it`);
+  return null;
+}
+
+const certificateName = "SLUICE_TLS_CERT_FILE";
+const keyName = "SLUICE_TLS_KEY_FILE";
+
+const certificatePattern = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** Certificate authorities (PEM, one text each) that are believed beside the usual ones; empty: no others. */
+export function readAuthorities(reader: VariableReader): readonly string[] {
+  const text = reader.text("SLUICE_CA");
+  if (text === null) return Object.freeze([]);
+  const found = text.match(certificatePattern) ?? [];
+  if (found.length === 0) {
+    reader.refuse("SLUICE_CA", "holds no certificate: it must be PEM, with lines -----BEGIN CERTIFICATE-----");
+  }
+  for (const [index, certificate] of found.entries()) {
+    const problem = certificateProblem(certificate);
+    if (problem === null) continue;
+    reader.refuse("SLUICE_CA", `holds a certificate (number ${index + 1} of ${found.length}) that ${problem}`);
+    break;
+  }
+  return Object.freeze([...found]);
+}
+
+/** What is wrong with a certificate (PEM), in words that go behind its name; null when nothing is. */
+function certificateProblem(pem: string): string | null {
+  try {
+    new X509Certificate(pem);
+    return null;
+  } catch {
+    return "cannot be read";
+  }
+}
 
 /**
  * The proxies that calls leave by, from the variables that curl, Go and Python read too: in lower case first. null: none is

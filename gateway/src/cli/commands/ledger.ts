@@ -2,12 +2,49 @@ import { type Command, Option } from "commander";
 import type { Outcome } from "#core/index.ts";
 import type { ExportFormat } from "#ledger/index.ts";
 import type { ControlStore, LedgerFilter } from "#ports/index.ts";
-import { CommandWrong } from "../command-failed.ts";
+import { CommandFailed, CommandWrong } from "../command-failed.ts";
 import { withControl } from "../open.ts";
 import { pointInTime } from "../option-readers.ts";
-import { wantsJson } from "../report.ts";
+import { report, wantsJson } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
-import { workspaceNamed } from "../workspace-named.ts";
+import { workspaceNamed } from "./workspaces.ts";
+
+export function addLedger(program: Command, terminal: Terminal): void {
+  const ledger = program.command("ledger").description("verify and export the ledger");
+  addLedgerVerify(ledger, terminal);
+  addLedgerExport(ledger, terminal);
+}
+
+function addLedgerVerify(ledger: Command, terminal: Terminal): void {
+  ledger
+    .command("verify")
+    .description("prove the books: sums, prices, counts, the journal; nothing is changed")
+    .action(async (_options: object, command: Command) => {
+      const found = await withControl(terminal.variables, async ({ ledgerStore, journalPath }) => {
+        const { verifyLedger } = await import("#ledger/index.ts");
+        const { readJournal } = await import("#storage/index.ts");
+        return await verifyLedger({ store: ledgerStore, leftovers: readJournal(journalPath) });
+      });
+      const { entries, costNanoUsd, journal, faults } = found;
+      const data = { ok: faults.length === 0, entries, cost_nano_usd: costNanoUsd, journal, faults };
+      await report(terminal, command, data, [
+        `${entries} entries, ${usdText(costNanoUsd)} USD; in the journal ${journal.settled} settled, ${journal.open} open`,
+        ...faults.map(({ rule, detail }) => `broken: ${rule}: ${detail}`),
+        ...(faults.length === 0 ? ["every rule holds"] : []),
+      ]);
+      if (faults.length > 0) {
+        throw new CommandFailed(
+          `the ledger breaks its rules in ${faults.length} ${faults.length === 1 ? "place" : "places"}`,
+        );
+      }
+    });
+}
+
+/** Exact, however large: nine digits behind the point. */
+function usdText(nanoUsd: string): string {
+  const digits = nanoUsd.padStart(10, "0");
+  return `${digits.slice(0, -9)}.${digits.slice(-9)}`;
+}
 
 interface LedgerExportOptions {
   readonly format?: ExportFormat;
@@ -27,7 +64,7 @@ const outcomes: readonly Outcome[] = ["succeeded", "failed", "cancelled", "inter
 /** Lines are handed over in pieces of about this many characters. */
 const pieceLength = 64 * 1024;
 
-export function addLedgerExport(ledger: Command, terminal: Terminal): void {
+function addLedgerExport(ledger: Command, terminal: Terminal): void {
   ledger
     .command("export")
     .description("write entries to standard output, newest first")
