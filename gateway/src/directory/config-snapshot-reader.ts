@@ -26,8 +26,8 @@ import {
   type Row,
   sealId,
 } from "#storage/tables.ts";
-import { readSettings, type StoredSettings } from "./config-file/apply-settings.ts";
-import { type ModelPrices, pricesInForce } from "./providers/price-in-force.ts";
+import { type ModelPrices, pricesInForce } from "./providers/model-rows.ts";
+import { readSettings, type StoredSettings } from "./settings.ts";
 
 /** Everything of one moment, with provider secrets opened. */
 export async function readConfigSnapshot(database: Database, vault: Vault, now: number): Promise<ConfigSnapshot> {

@@ -2,10 +2,10 @@ import type { ApiKey } from "#core/index.ts";
 import type { ControlStore } from "#ports/index.ts";
 import { type CallerKeyRow, callerKeys, type Database, keyByOldSecret, keyOf } from "#storage/tables.ts";
 import { isPersonDigest, personKey } from "./agents/agent-persons.ts";
-import { applyConfig, planConfig } from "./config-file/apply-config.ts";
+import { applyConfig, planConfig, seedConfig } from "./config-file/apply-config.ts";
 import { exportConfig } from "./config-file/config-export.ts";
-import { seedConfig } from "./config-file/seed-config.ts";
 import { readConfigSnapshot } from "./config-snapshot-reader.ts";
+
 import type { ControlOptions } from "./control-options.ts";
 import { endingTokens, limitedKeys } from "./keys/limited-keys.ts";
 import { configStore } from "./providers/config-store.ts";

@@ -7,10 +7,10 @@
  */
 
 export { createAgentStore } from "./agents/agent-store.ts";
-export { ledgerExportPlace } from "./config-file/apply-settings.ts";
-export { ConfigConflict } from "./config-file/config-conflict.ts";
 export { createControlStore } from "./control-store.ts";
 export { createPeopleStore } from "./people/people-store.ts";
-export { kindConflicts } from "./providers/provider-rows.ts";
+export { kindConflicts } from "./providers/providers.ts";
+export { ConfigConflict } from "./refusals.ts";
 export { createRightsStore } from "./rights/rights-store.ts";
 export { createScimStore } from "./scim/scim-store.ts";
+export { ledgerExportPlace } from "./settings.ts";

@@ -1,3 +1,4 @@
+import { defaultGroupName } from "@sluice/contract/words";
 import { type ApiKey, Failure, personDigest, sessionDigest } from "#core/index.ts";
 import type { AgentPerson, Ids } from "#ports/index.ts";
 import {
@@ -9,14 +10,13 @@ import {
   insertRows,
   type KeyRow,
   keyOf,
+  namedKeys,
   newColumns,
   updateRow,
 } from "#storage/tables.ts";
-import { keyObject } from "../keys/key-object.ts";
-import { keyCalled, nameOfRevoked, refuseTooManyKeys } from "../keys/key-rules.ts";
-import { mayHoldKeys } from "../people/people-keys.ts";
+import { keyCalled, keyObject, nameOfRevoked, refuseTooManyKeys } from "../keys/key-rules.ts";
+import { mayHoldKeys } from "../people/key-owners.ts";
 import { slugOf, type UserRow, userRow } from "../people/people-rows.ts";
-import { groupOfNewKey, signInKey } from "./agent-groups.ts";
 
 /** The key that somebody's sign-ins call with, by `personDigest` or `sessionDigest`; null unless they may call there now. */
 export async function personKey(connection: Connection, digest: string): Promise<ApiKey | null> {
@@ -125,4 +125,133 @@ async function freeName(under: AuditedWrite, workspaceId: string, email: string,
     after: { ...taken, name: await nameOfRevoked(under.transaction, taken) },
   });
   return email;
+}
+
+/**
+ * Ends the sign-ins of somebody's agents wherever they may call no more, in the transaction that takes their rights. Their keys stay, with
+ * the limits that were set on them, for the day they come back; those of a user who is removed are revoked.
+ */
+export async function endAgents(
+  under: AuditedWrite,
+  { userId, removed = false }: { readonly userId: string; readonly removed?: boolean },
+): Promise<void> {
+  const { transaction } = under;
+  const keys = await namedKeys(transaction)
+    .where("api_keys.person_id", "=", userId)
+    .where("api_keys.revoked_at", "is", null)
+    .execute();
+  for (const { workspace_slug: slug, group_name: _group, ...key } of keys) {
+    if (await mayHoldKeys(transaction, key.workspace_id, userId)) continue;
+    await endSessionsOf(under, key.id);
+    if (!removed) continue;
+    const object = keyObject(new Map([[key.workspace_id, slug]]));
+    await updateRow(under, object, { before: key, after: { ...key, revoked_at: under.at }, action: "revoke" });
+  }
+}
+
+/** Ends every sign-in that calls with a key, and devices that were let in and did not come for it yet. */
+async function endSessionsOf({ transaction, log }: AuditedWrite, keyId: string): Promise<void> {
+  const ended = await transaction.deleteFrom("agent_sessions").where("key_id", "=", keyId).returning("id").execute();
+  await transaction.deleteFrom("agent_devices").where("key_id", "=", keyId).execute();
+  for (const { id } of ended) log.keyChanged(sessionDigest(id));
+  log.keyChanged(personDigest(keyId));
+}
+
+/** The group that somebody's key for sign-ins begins in: the one that rules give them, or else the first. */
+async function groupOfNewKey(connection: Connection, workspaceId: string, userId: string): Promise<string> {
+  return (await givenGroup(connection, workspaceId, userId)) ?? (await firstGroup(connection, workspaceId));
+}
+
+/** The group that rules give somebody; null: none. */
+export async function givenGroup(connection: Connection, workspaceId: string, userId: string): Promise<string | null> {
+  const given = await connection
+    .selectFrom("person_groups")
+    .select("group_id")
+    .where("user_id", "=", userId)
+    .where("workspace_id", "=", workspaceId)
+    .executeTakeFirst();
+  return given?.group_id ?? null;
+}
+
+/** The group `default`, or else the first by name. */
+export async function firstGroup(connection: Connection, workspaceId: string): Promise<string> {
+  const groups = await connection
+    .selectFrom("groups")
+    .select(["id", "name"])
+    .where("workspace_id", "=", workspaceId)
+    .orderBy("name")
+    .execute();
+  const group = groups.find(({ name }) => name === defaultGroupName) ?? groups[0];
+  if (group === undefined) throw new Failure("not_found", "This workspace has no group.", { param: "workspace" });
+  return group.id;
+}
+
+/** The key of somebody's sign-ins in a workspace, unless it was revoked. */
+async function signInKey(connection: Connection, workspaceId: string, userId: string) {
+  return await connection
+    .selectFrom("api_keys")
+    .selectAll()
+    .where("person_id", "=", userId)
+    .where("workspace_id", "=", workspaceId)
+    .where("revoked_at", "is", null)
+    .executeTakeFirst();
+}
+
+/**
+ * Puts somebody's keys for sign-ins into the groups that sources give them. A key that an admin moved by hand stays where it is. Where
+ * several sources name a group, single sign-on counts before SCIM, and among its accounts the first by id.
+ */
+export async function placeKeys(under: AuditedWrite, userId: string): Promise<void> {
+  const { transaction } = under;
+  const wanted = await wantedGroups(transaction, userId);
+  const placed = await placedGroups(transaction, userId);
+  for (const workspaceId of new Set([...wanted.keys(), ...placed.keys()])) {
+    const [from, to] = [placed.get(workspaceId) ?? null, wanted.get(workspaceId) ?? null];
+    if (from === to) continue;
+    await moveKey(under, { userId, workspaceId, from, to });
+    await transaction
+      .deleteFrom("person_groups")
+      .where("user_id", "=", userId)
+      .where("workspace_id", "=", workspaceId)
+      .execute();
+    if (to === null) continue;
+    const row = { user_id: userId, workspace_id: workspaceId, group_id: to };
+    await transaction.insertInto("person_groups").values(row).execute();
+  }
+}
+
+/** Ids by workspace, of groups that are still there. */
+async function wantedGroups(connection: Connection, userId: string): Promise<ReadonlyMap<string, string>> {
+  const rows = await connection
+    .selectFrom("given_rights")
+    .innerJoin("groups", "groups.id", "given_rights.group_id")
+    .select(["groups.workspace_id", "groups.id"])
+    .where("given_rights.user_id", "=", userId)
+    .orderBy("given_rights.source")
+    .execute();
+  const wanted = new Map<string, string>();
+  for (const { workspace_id, id } of rows) if (!wanted.has(workspace_id)) wanted.set(workspace_id, id);
+  return wanted;
+}
+
+async function placedGroups(connection: Connection, userId: string): Promise<ReadonlyMap<string, string>> {
+  const rows = await connection.selectFrom("person_groups").selectAll().where("user_id", "=", userId).execute();
+  return new Map(rows.map((row) => [row.workspace_id, row.group_id]));
+}
+
+interface KeyMove {
+  readonly userId: string;
+  readonly workspaceId: string;
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+async function moveKey(under: AuditedWrite, { userId, workspaceId, from, to }: KeyMove): Promise<void> {
+  const { transaction } = under;
+  const key = await signInKey(transaction, workspaceId, userId);
+  if (key === undefined) return;
+  const first = await firstGroup(transaction, workspaceId);
+  if (key.group_id !== (from ?? first)) return;
+  const object = keyObject(new Map([[workspaceId, await slugOf(transaction, workspaceId)]]));
+  await updateRow(under, object, { before: key, after: { ...key, group_id: to ?? first } });
 }

@@ -1,7 +1,7 @@
 import { bounds, sessionDigest } from "#core/index.ts";
 import type { AgentGrant, AgentSession, AuditSource, PollOutcome } from "#ports/index.ts";
 import { type AuditedWrite, auditedWrite, type Row } from "#storage/tables.ts";
-import type { PeopleContext } from "../people/people-options.ts";
+import type { PeopleContext } from "../people/people-rows.ts";
 import { personOfKey } from "./agent-persons.ts";
 
 type SessionRow = Row<"agent_sessions">;

@@ -1,11 +1,17 @@
 import type { AgentStore, GroupPlace } from "#ports/index.ts";
-import { type PeopleOptions, peopleContext } from "../people/people-options.ts";
+import { type PeopleOptions, peopleContext } from "../people/people-rows.ts";
 import { addDevice, approveDevice, denyDevice, pollDevice, waitingDevice } from "./agent-devices.ts";
 import { keysOfPerson } from "./agent-persons.ts";
 import { endSession, listSessions, ownerOf, refreshSession } from "./agent-sessions.ts";
-import { groupRow, setSettings, settingsIn, settingsOf } from "./agent-settings.ts";
-import { previewSettings } from "./agent-settings-preview.ts";
-import { listVersions, oneVersion } from "./agent-settings-versions.ts";
+import {
+  groupRow,
+  listVersions,
+  oneVersion,
+  previewSettings,
+  setSettings,
+  settingsIn,
+  settingsOf,
+} from "./agent-settings.ts";
 
 /** Sign-ins of coding agents: the devices that wait for somebody, and what they were given. */
 export function createAgentStore(dependencies: PeopleOptions): AgentStore {

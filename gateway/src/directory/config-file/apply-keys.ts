@@ -15,10 +15,9 @@ import {
   updateRow,
 } from "#storage/tables.ts";
 import type { ApplyContext } from "../control-options.ts";
-import { keyObject } from "../keys/key-object.ts";
-import { nameOfRevoked, secretHolders, tooManyKeys } from "../keys/key-rules.ts";
-import { grantFaults } from "../workspaces/grant-rules.ts";
-import { refuseConflicts } from "./config-conflict.ts";
+import { keyObject, nameOfRevoked, secretHolders, tooManyKeys } from "../keys/key-rules.ts";
+import { refuseConflicts } from "../refusals.ts";
+import { grantFaults } from "../workspaces/workspace-rows.ts";
 
 /** Where the keys of this apply stand. */
 export interface KeyPlaces {

@@ -2,19 +2,19 @@ import type { ConfigFile, TokenConfig, UserConfig } from "@sluice/contract/confi
 import type { Conflict, WorkspaceRole } from "@sluice/contract/words";
 import { declaredTokenName, Failure, type Grant } from "#core/index.ts";
 import { type Connection, hashPassword, namedKeys, peopleLock, updateRow } from "#storage/tables.ts";
-import { endAgents } from "../agents/agent-ends.ts";
+import { endAgents } from "../agents/agent-persons.ts";
 import type { ApplyContext, ControlOptions } from "../control-options.ts";
-import { keyObject } from "../keys/key-object.ts";
+import { keyObject } from "../keys/key-rules.ts";
 import { type DisabledKey, type FilePeople, readFilePeople, writeFilePeople } from "../people/file-people.ts";
-import { insertUser } from "../people/people-creation.ts";
-import { mayHoldKeys } from "../people/people-keys.ts";
-import { limitPerson } from "../people/people-limits.ts";
-import { dropMember, putMember } from "../people/people-members.ts";
-import { insertToken, recordToken, removeToken } from "../people/people-tokens.ts";
-import { changeUser } from "../people/people-users.ts";
+import { mayHoldKeys } from "../people/key-owners.ts";
+import { dropMember, putMember } from "../people/members.ts";
+import { limitPerson } from "../people/person-limits.ts";
+import { insertToken, recordToken, removeToken } from "../people/tokens.ts";
+import { insertUser } from "../people/user-creation.ts";
+import { changeUser } from "../people/users.ts";
 import { applyOidc } from "../providers/oidc-writes.ts";
+import { refuseConflicts } from "../refusals.ts";
 import { forgetGiven } from "../rights/given-rows.ts";
-import { refuseConflicts } from "./config-conflict.ts";
 
 type People = Pick<ConfigFile, "users" | "tokens" | "oidc">;
 

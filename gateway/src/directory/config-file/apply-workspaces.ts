@@ -11,18 +11,18 @@ import {
   updateRow,
 } from "#storage/tables.ts";
 import type { ApplyContext } from "../control-options.ts";
-import { grantFaults } from "../workspaces/grant-rules.ts";
-import { tooManyGroups } from "../workspaces/tenant-groups.ts";
+import { refuseConflicts } from "../refusals.ts";
+import { tooManyGroups } from "../workspaces/groups.ts";
 import {
   everyModel,
   type GroupRow,
+  grantFaults,
   groupObject,
   type WorkspaceRow,
   workspaceObject,
-} from "../workspaces/tenant-rows.ts";
-import { workLeft } from "../workspaces/workspace-removal.ts";
+} from "../workspaces/workspace-rows.ts";
+import { workLeft } from "../workspaces/workspaces.ts";
 import { applyKeys, placeOf } from "./apply-keys.ts";
-import { refuseConflicts } from "./config-conflict.ts";
 
 /**
  * Workspaces with their groups and keys. A workspace or group that vanished but still holds what was made elsewhere

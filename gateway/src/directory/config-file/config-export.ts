@@ -11,7 +11,7 @@ import type { ConfigExport, ManagedNames, ProviderRecord } from "#ports/index.ts
 import { budgetOf, inSnapshot, limitsOf, type Row, type ScopeColumns, saidFields } from "#storage/tables.ts";
 import type { ControlOptions } from "../control-options.ts";
 import { modelRecords } from "../providers/model-rows.ts";
-import { providerRecord } from "../providers/provider-rows.ts";
+import { providerRecord } from "../providers/providers.ts";
 
 /** Keys beyond this are left out of an export, and it says so. */
 const keysMax = 10_000;

@@ -1,6 +1,6 @@
 import type { AuditEvent, AuditSource } from "#ports/index.ts";
 import { auditedWrite } from "#storage/tables.ts";
-import type { PeopleOptions } from "./people-options.ts";
+import type { PeopleOptions } from "./people-rows.ts";
 
 /** A note waits for no other write about people. */
 export async function note(

@@ -1,15 +1,13 @@
 import type { PeopleStore } from "#ports/index.ts";
-import { administratorExists, makeFirstAdministrator } from "./people-administrators.ts";
-import { createUser, setPassword } from "./people-creation.ts";
-import { acceptInvitation, invite, listInvitations, oneInvitation, revokeInvitation } from "./people-invitations.ts";
-import { limitedPeople } from "./people-limits.ts";
-import { listMembers, removeMember, updateMember } from "./people-members.ts";
+import { administratorExists, makeFirstAdministrator } from "./administrators.ts";
+import { acceptInvitation, invite, listInvitations, oneInvitation, revokeInvitation } from "./invitations.ts";
+import { listMembers, removeMember, updateMember } from "./members.ts";
 import { note } from "./people-notes.ts";
-import { type PeopleOptions, peopleContext } from "./people-options.ts";
-import { createReset, takeReset } from "./people-resets.ts";
-import { resetSecondFactor } from "./people-second-factors.ts";
-import { createToken, listTokens, oneToken, revokeToken, rightsOf, tokenActor } from "./people-tokens.ts";
-import { listUsers, oneUser, removeUser, updateUser } from "./people-users.ts";
+import { type PeopleOptions, peopleContext } from "./people-rows.ts";
+import { limitedPeople } from "./person-limits.ts";
+import { createToken, listTokens, oneToken, revokeToken, rightsOf, tokenActor } from "./tokens.ts";
+import { createReset, createUser, setPassword, takeReset } from "./user-creation.ts";
+import { listUsers, oneUser, removeUser, resetSecondFactor, updateUser } from "./users.ts";
 
 /** Who may open the console and what they hold there. */
 export function createPeopleStore(dependencies: PeopleOptions): PeopleStore {

@@ -1,11 +1,12 @@
 import type { ConfigStore } from "#ports/index.ts";
-import { settingWrites } from "../config-file/setting-writes.ts";
 import type { ControlOptions } from "../control-options.ts";
+import { settingWrites } from "../settings.ts";
 import { importModels } from "./model-import.ts";
-import { modelWrites } from "./model-writes.ts";
+import { modelWrites } from "./models.ts";
 import { oidcWrites } from "./oidc-writes.ts";
 import { priceListWrites } from "./price-list-writes.ts";
-import { providerWrites } from "./provider-writes.ts";
+
+import { providerWrites } from "./providers.ts";
 
 /** Providers, models, settings and single sign-on, as the console changes them. */
 export function configStore(options: ControlOptions): ConfigStore {

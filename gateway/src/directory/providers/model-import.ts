@@ -3,11 +3,11 @@ import type { Remark } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
 import type { AuditSource, ImportRefusal, ImportReport, WantedModel } from "#ports/index.ts";
 import { auditedWrite } from "#storage/tables.ts";
-import { applyDeployments } from "../config-file/apply-deployments.ts";
 import type { ApplyContext, ControlOptions } from "../control-options.ts";
+import { applyDeployments } from "./deployments.ts";
 
 import { modelRecord } from "./model-rows.ts";
-import { createModel } from "./model-writes.ts";
+import { createModel } from "./models.ts";
 
 export async function importModels(
   options: ControlOptions,

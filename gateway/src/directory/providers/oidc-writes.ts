@@ -3,9 +3,9 @@ import type { AuditObject } from "@sluice/contract/words";
 import { Failure, oidcDefaults, Secret } from "#core/index.ts";
 import type { AuditSource, ConfigStore, OidcAccount, Vault } from "#ports/index.ts";
 import { type AuditedWrite, auditedWrite, type Connection, type Row } from "#storage/tables.ts";
-import { refuseConflicts } from "../config-file/config-conflict.ts";
 import type { ApplyContext, ControlOptions } from "../control-options.ts";
 import { type FilePeople, forgetSuspended, refuseFilePeople, suspendedPeople } from "../people/file-people.ts";
+import { refuseConflicts } from "../refusals.ts";
 import { missingPlace, writeRules } from "../rights/rights-rules.ts";
 
 type OidcWrites = Pick<ConfigStore, "oidcAccounts" | "putOidcAccount" | "removeOidcAccount">;

@@ -1,8 +1,7 @@
 import type { ConfigStore, StoredPriceList } from "#ports/index.ts";
 import { auditedWrite } from "#storage/tables.ts";
 import type { ControlOptions } from "../control-options.ts";
-import { setPriceOver } from "./model-object.ts";
-import { modelRecord } from "./model-rows.ts";
+import { modelRecord, setPriceOver } from "./model-rows.ts";
 
 type PriceListWrites = Pick<ConfigStore, "storedPriceList" | "storePriceList" | "takePrices">;
 

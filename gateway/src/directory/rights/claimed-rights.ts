@@ -2,7 +2,7 @@ import type { RightsRule } from "@sluice/contract/config-file";
 import { type Claims, claimsRead, type RightsClaimed, rightsFromClaims } from "#core/index.ts";
 import type { RightsSource, Said } from "#ports/index.ts";
 import { type AuditedWrite, type Connection, type Row, tokenSealId } from "#storage/tables.ts";
-import type { RightsContext } from "../people/people-options.ts";
+import type { RightsContext } from "../people/people-rows.ts";
 import { type Given, giveRights } from "./given-rights.ts";
 import { givenRows, installation } from "./given-rows.ts";
 import { placesNamed, rulesDigest, rulesOf } from "./rights-rules.ts";

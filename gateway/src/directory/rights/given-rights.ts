@@ -1,13 +1,12 @@
 import { Failure } from "#core/index.ts";
 import type { Ids, RightsSource } from "#ports/index.ts";
 import type { AuditedWrite, Connection } from "#storage/tables.ts";
-import { endAgents } from "../agents/agent-ends.ts";
-import { placeKeys } from "../agents/person-groups.ts";
+import { endAgents, placeKeys } from "../agents/agent-persons.ts";
+import { refuseUngoverned } from "../people/administrators.ts";
 import { readFilePeople } from "../people/file-people.ts";
-import { refuseUngoverned } from "../people/people-administrators.ts";
-import { dropMember, putMember, refuseOwnerless, roleOf } from "../people/people-members.ts";
+import { dropMember, putMember, refuseOwnerless, roleOf } from "../people/members.ts";
 import { userRow } from "../people/people-rows.ts";
-import { changeUser } from "../people/people-users.ts";
+import { changeUser } from "../people/users.ts";
 import {
   byHand,
   type GivenRow,

@@ -1,6 +1,6 @@
 import type { NewIdentity } from "#ports/index.ts";
 import { auditedWrite, type Connection } from "#storage/tables.ts";
-import type { PeopleContext } from "../people/people-options.ts";
+import type { PeopleContext } from "../people/people-rows.ts";
 
 /**
  * The first sign-in of somebody whom a directory made: the identity has a verified address that its issuer may speak for, and that is theirs,

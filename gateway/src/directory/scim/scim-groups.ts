@@ -9,10 +9,10 @@ import type {
   ScimPage,
 } from "#ports/index.ts";
 import { type AuditedWrite, auditedWrite, type Connection, chunksOf, type Row } from "#storage/tables.ts";
-import type { RightsContext } from "../people/people-options.ts";
+import type { RightsContext } from "../people/people-rows.ts";
 import { groupCondition } from "./scim-filter.ts";
 import { takeGroups } from "./scim-rights.ts";
-import { nameKey } from "./scim-rows.ts";
+import { nameKey } from "./scim-users.ts";
 
 type GroupRow = Row<"scim_groups">;
 

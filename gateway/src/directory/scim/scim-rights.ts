@@ -1,7 +1,6 @@
 import { bounds } from "#core/index.ts";
 import { type AuditedWrite, auditedWrite, type Connection, chunksOf } from "#storage/tables.ts";
-import type { RightsContext } from "../people/people-options.ts";
-import { userRow } from "../people/people-rows.ts";
+import { type RightsContext, userRow } from "../people/people-rows.ts";
 import { takeClaims } from "../rights/claimed-rights.ts";
 import { rulesDigest, rulesOf } from "../rights/rights-rules.ts";
 

@@ -1,7 +1,7 @@
 import type { ScimNumbers, ScimStore } from "#ports/index.ts";
 import type { Connection } from "#storage/tables.ts";
-import { type PeopleOptions, peopleContext, type RightsContext } from "../people/people-options.ts";
-import { scimCaller } from "../people/people-tokens.ts";
+import { type PeopleOptions, peopleContext, type RightsContext } from "../people/people-rows.ts";
+import { scimCaller } from "../people/tokens.ts";
 import { connectIdentity } from "./scim-connections.ts";
 import { changeScimGroup, createScimGroup, listScimGroups, oneScimGroup, removeScimGroup } from "./scim-groups.ts";
 import { settleGroups } from "./scim-rights.ts";

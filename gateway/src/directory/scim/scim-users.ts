@@ -1,16 +1,21 @@
 import { bounds, Failure } from "#core/index.ts";
-import type { AuditSource, ScimList, ScimPage, ScimUser, ScimUserForm } from "#ports/index.ts";
+import type { AuditSource, ScimAttributes, ScimList, ScimPage, ScimUser, ScimUserForm } from "#ports/index.ts";
 import { type AuditedWrite, auditedWrite, type Connection } from "#storage/tables.ts";
 import { readFilePeople, refuseFilePeople } from "../people/file-people.ts";
-import { insertUser } from "../people/people-creation.ts";
-import type { PeopleContext, RightsContext } from "../people/people-options.ts";
-import { dropResets } from "../people/people-resets.ts";
-import { type UserRow, userRow, userRows, userView } from "../people/people-rows.ts";
-import { removeToken } from "../people/people-tokens.ts";
-import { changeUser } from "../people/people-users.ts";
+import {
+  dropResets,
+  type PeopleContext,
+  type RightsContext,
+  type UserRow,
+  userRow,
+  userRows,
+  userView,
+} from "../people/people-rows.ts";
+import { removeToken } from "../people/tokens.ts";
+import { insertUser } from "../people/user-creation.ts";
+import { changeUser } from "../people/users.ts";
 import { userCondition } from "./scim-filter.ts";
 import { takeGroups } from "./scim-rights.ts";
-import { nameKey, type ScimUserRow, scimUserRow, scimUserRows, scimUsersOf } from "./scim-rows.ts";
 
 /** In the order in which they came. */
 export async function listScimUsers(connection: Connection, page: ScimPage): Promise<ScimList<ScimUser>> {
@@ -244,4 +249,72 @@ function isSame(before: ScimUser, form: ScimUserForm): boolean {
 
 function taken(param: string, message: string): Failure {
   return new Failure("conflict", message, { param });
+}
+
+/** Those that a directory has here now, with what the person's own row says. */
+function scimUserRows(connection: Connection) {
+  return connection
+    .selectFrom("scim_users")
+    .innerJoin("auth_users", "auth_users.id", "scim_users.user_id")
+    .select([
+      "scim_users.user_id",
+      "scim_users.user_name",
+      "scim_users.external_id",
+      "scim_users.attributes",
+      "scim_users.made",
+      "scim_users.deactivated",
+      "scim_users.version",
+      "scim_users.created_at",
+      "scim_users.updated_at",
+      "auth_users.email",
+      "auth_users.name",
+      "auth_users.disabled",
+    ])
+    .where("scim_users.removed_at", "is", null);
+}
+
+type ScimUserRow = Awaited<ReturnType<ReturnType<typeof scimUserRows>["executeTakeFirstOrThrow"]>>;
+
+async function scimUserRow(connection: Connection, id: string): Promise<ScimUserRow | null> {
+  const row = await scimUserRows(connection).where("scim_users.user_id", "=", id).executeTakeFirst();
+  return row ?? null;
+}
+
+/** With the groups that they are in. */
+async function scimUsersOf(connection: Connection, rows: readonly ScimUserRow[]): Promise<readonly ScimUser[]> {
+  if (rows.length === 0) return [];
+  const groups = await connection
+    .selectFrom("scim_members")
+    .innerJoin("scim_groups", "scim_groups.id", "scim_members.group_id")
+    .select(["scim_members.user_id", "scim_groups.id", "scim_groups.display_name"])
+    .where(
+      "scim_members.user_id",
+      "in",
+      rows.map((row) => row.user_id),
+    )
+    .orderBy("scim_groups.display_name")
+    .limit(bounds.scimGroupsOfUserMax * rows.length)
+    .execute();
+  const byUser = Map.groupBy(groups, (group) => group.user_id);
+  return rows.map((row) => ({
+    id: row.user_id,
+    userName: row.user_name,
+    externalId: row.external_id,
+    active: row.disabled === 0,
+    email: row.email,
+    name: row.name,
+    attributes: JSON.parse(row.attributes) as ScimAttributes,
+    groups: (byUser.get(row.user_id) ?? [])
+      .slice(0, bounds.scimGroupsOfUserMax)
+      .map(({ id, display_name }) => ({ id, displayName: display_name })),
+    createdAt: Number(row.created_at),
+    updatedAt: Number(row.updated_at),
+    // The console may disable them too, and nothing is written here then.
+    version: 2 * Number(row.version) + row.disabled,
+  }));
+}
+
+/** What is equal in upper and lower case. */
+export function nameKey(name: string): string {
+  return name.toLowerCase();
 }

@@ -1,8 +1,10 @@
 import type { LedgerExportConfig, SettingsChange, SettingsConfig, UnpricedPolicy } from "@sluice/contract/config-file";
 import type { Conflict } from "@sluice/contract/words";
 import type { Settings } from "#core/index.ts";
+import type { AuditSource, ConfigStore } from "#ports/index.ts";
 import {
   type AuditedObject,
+  auditedWrite,
   type Connection,
   type Database,
   insertRows,
@@ -12,7 +14,8 @@ import {
   removeRows,
   updateRow,
 } from "#storage/tables.ts";
-import type { ApplyContext } from "../control-options.ts";
+import type { ApplyContext, ControlOptions } from "./control-options.ts";
+import { refuseDraft, refuseFileOwned } from "./refusals.ts";
 
 /** The settings of the installation, each a row; one that is missing has its default. */
 export async function applySettings(context: ApplyContext, settings: SettingsConfig): Promise<void> {
@@ -42,7 +45,7 @@ export function settingConflicts(
 }
 
 /** Settings as every writer writes them. */
-export const settingObject: AuditedObject<"settings"> = {
+const settingObject: AuditedObject<"settings"> = {
   table: "settings",
   idColumn: "name",
   label: (row) => `setting ${row.name}`,
@@ -115,7 +118,7 @@ function exportPlace(said: LedgerExportConfig | null): Settings["ledgerExport"] 
 }
 
 /** A row for each setting that is said. */
-export function settingRows(settings: SettingsChange, owner: ManagedBy): Row<"settings">[] {
+function settingRows(settings: SettingsChange, owner: ManagedBy): Row<"settings">[] {
   const values: Readonly<Record<SettingName, SettingValue | undefined>> = {
     log_bodies: settings.log_bodies,
     "ledger.durability": settings.ledger?.durability,
@@ -134,4 +137,67 @@ export function settingRows(settings: SettingsChange, owner: ManagedBy): Row<"se
   return Object.entries(values).flatMap(([name, value]): Row<"settings">[] =>
     value === undefined ? [] : [{ name, value: JSON.stringify(value), managed_by: owner }],
   );
+}
+
+type SettingWrites = Pick<ConfigStore, "settings" | "updateSettings">;
+
+export function settingWrites(options: ControlOptions): SettingWrites {
+  return {
+    settings: () => settingsInForce(options.database.kysely),
+    updateSettings: (change, auditSource) => updateSettings(options, change, auditSource),
+  };
+}
+
+async function settingsInForce(connection: Connection) {
+  const { settings, disconnectDefault, ledgerExport } = await readSettings(connection);
+  const fromFile = await connection
+    .selectFrom("settings")
+    .select("name")
+    .where("managed_by", "=", "file")
+    .orderBy("name")
+    .execute();
+  const config: SettingsConfig = {
+    log_bodies: settings.logBodies,
+    ledger: {
+      durability: settings.ledgerDurability,
+      retention_days: settings.ledgerRetentionDays,
+      ...(ledgerExport === null ? {} : { export: ledgerExport }),
+    },
+    explanations: { retention_days: settings.explanationRetentionDays },
+    captures: { retention_days: settings.captureRetentionDays },
+    audit: { retention_days: settings.auditRetentionDays },
+    disconnect: { default: disconnectDefault },
+    video: { copy_results: settings.videoCopyResults },
+    drain_timeout_ms: settings.drainTimeoutMs,
+    keys: { stale_max: settings.keysStaleMaxMs / 1_000 },
+    retry_sent: settings.retrySent,
+    unpriced: settings.unpriced,
+  };
+  return { settings: config, managedByFile: fromFile.map((row) => row.name) };
+}
+
+async function updateSettings(
+  options: ControlOptions,
+  change: SettingsChange,
+  auditSource: AuditSource,
+): Promise<void> {
+  refuseDraft(settingConflicts(change, options.database), 1);
+  await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (under) => {
+    const stored = (name: string) =>
+      under.transaction.selectFrom("settings").selectAll().where("name", "=", name).executeTakeFirst();
+    for (const after of settingRows(change, under.owner)) {
+      const before = await stored(after.name);
+      // A form sends back what it was shown: the same value is no change, whoever owns it.
+      if (before?.value === after.value) continue;
+      if (before === undefined) await insertRows(under, settingObject, [after]);
+      else {
+        refuseFileOwned(before, `setting ${after.name}`);
+        await updateRow(under, settingObject, { before, after });
+      }
+    }
+    const gone = change.ledger?.export === null ? await stored("ledger.export") : undefined;
+    if (gone === undefined) return;
+    refuseFileOwned(gone, `setting ${gone.name}`);
+    await removeRows(under, settingObject, [gone]);
+  });
 }

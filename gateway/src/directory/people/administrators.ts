@@ -2,9 +2,7 @@ import { Failure } from "#core/index.ts";
 import type { AuditSource } from "#ports/index.ts";
 import { type AuditedWrite, auditedWrite, type Connection } from "#storage/tables.ts";
 import { addByHand, installation } from "../rights/given-rows.ts";
-import type { PeopleContext } from "./people-options.ts";
-import { type UserRow, userRow, userView } from "./people-rows.ts";
-import { endSessions } from "./people-sessions.ts";
+import { endSessions, type PeopleContext, type UserRow, userRow, userView } from "./people-rows.ts";
 
 export async function administratorExists(connection: Connection): Promise<boolean> {
   const row = await connection.selectFrom("auth_users").select("id").where("administrator", "=", 1).executeTakeFirst();

@@ -15,7 +15,7 @@ import {
 import { slugOf, userRow } from "./people-rows.ts";
 
 /** What limits somebody in a workspace; a field that is left out does not change. */
-export interface PersonLimitChange {
+interface PersonLimitChange {
   readonly limits?: LimitsConfig | undefined;
   readonly budget?: BudgetConfig | null | undefined;
 }

@@ -1,14 +1,11 @@
 import type { ConsoleUser } from "@sluice/contract/console";
 import { Failure } from "#core/index.ts";
-import type { AuditSource, NewUser } from "#ports/index.ts";
+import type { AuditSource, NewUser, TakenReset } from "#ports/index.ts";
 import { type AuditedWrite, auditedWrite } from "#storage/tables.ts";
-import { makeAdministrator } from "./people-administrators.ts";
-import { putMember } from "./people-members.ts";
-import type { PeopleContext } from "./people-options.ts";
-import { dropResets } from "./people-resets.ts";
-import { userRow, userView } from "./people-rows.ts";
-import { endSessions } from "./people-sessions.ts";
-import { oneUser } from "./people-users.ts";
+import { makeAdministrator } from "./administrators.ts";
+import { putMember } from "./members.ts";
+import { dropResets, endSessions, type PeopleContext, userRow, userView } from "./people-rows.ts";
+import { oneUser } from "./users.ts";
 
 /** A user with all they hold, or nothing at all. */
 export async function createUser(
@@ -96,4 +93,31 @@ async function putPassword(
       conflict.columns(["issuer", "account_id"]).doUpdateSet({ password: passwordHash, updated_at: now }),
     )
     .execute();
+}
+
+export async function createReset(
+  options: PeopleContext,
+  { userId, digest, expiresAt }: { readonly userId: string; readonly digest: string; readonly expiresAt: number },
+  auditSource: AuditSource,
+): Promise<void> {
+  await auditedWrite(options, auditSource, async ({ transaction, log }) => {
+    const { email } = await userRow(transaction, userId);
+    await transaction
+      .insertInto("password_resets")
+      .values({ user_id: userId, digest, expires_at: expiresAt })
+      .onConflict((conflict) => conflict.column("user_id").doUpdateSet({ digest, expires_at: expiresAt }))
+      .execute();
+    log.record("create", `password reset ${email}`, null, { user_id: userId, email, expires_at: expiresAt });
+  });
+}
+
+export async function takeReset({ database, clock }: PeopleContext, digest: string): Promise<TakenReset | null> {
+  // One statement: of two that come at once, one deletes the row and the other finds none.
+  const row = await database.kysely
+    .deleteFrom("password_resets")
+    .where("digest", "=", digest)
+    .returning(["user_id", "expires_at"])
+    .executeTakeFirst();
+  if (row === undefined || Number(row.expires_at) <= clock.now()) return null;
+  return { userId: row.user_id, expiresAt: Number(row.expires_at) };
 }

@@ -15,8 +15,15 @@ import {
 } from "#storage/tables.ts";
 import type { ControlOptions } from "../control-options.ts";
 import { refuseFileDeclared, refuseFileOwned, refuseSuspended } from "../refusals.ts";
-import { refuseUnknownProviders } from "./grant-rules.ts";
-import { consoleGroup, everyModel, type GroupRow, groupIn, groupObject, workspaceRow } from "./tenant-rows.ts";
+import {
+  consoleGroup,
+  everyModel,
+  type GroupRow,
+  groupIn,
+  groupObject,
+  refuseUnknownProviders,
+  workspaceRow,
+} from "./workspace-rows.ts";
 
 type GroupPart = Pick<TenantStore, "groups" | "addGroup" | "updateGroup" | "removeGroup">;
 

@@ -1,7 +1,8 @@
 import type { ConsoleGroup } from "@sluice/contract/console";
+import type { Conflict } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
 import type { StoredWorkspace } from "#ports/index.ts";
-import { type AuditedObject, budgetOf, type Connection, limitsOf, type Row } from "#storage/tables.ts";
+import { type AuditedObject, budgetOf, type Connection, chunksOf, limitsOf, type Row } from "#storage/tables.ts";
 
 export type WorkspaceRow = Row<"workspaces">;
 export type GroupRow = Row<"groups">;
@@ -70,7 +71,7 @@ export function countedWorkspaces(connection: Connection) {
     ]);
 }
 
-export type CountedWorkspaceRow = WorkspaceRow & {
+type CountedWorkspaceRow = WorkspaceRow & {
   readonly groups: number | null;
   readonly keys: number | null;
   readonly members: number | null;
@@ -124,4 +125,40 @@ export async function groupIn(connection: Connection, workspaceId: string, idOrN
     .where((eb) => eb.or([eb("id", "=", idOrName), eb("name", "=", idOrName)]))
     .executeTakeFirst();
   return row ?? null;
+}
+
+/**
+ * A grant names a provider that is there, so that a mistyped one is heard of and none waits for somebody who makes it later.
+ * `before` was granted already and may be sent back with the rest.
+ */
+export async function grantFaults(
+  connection: Connection,
+  granted: readonly string[] | undefined,
+  before: readonly string[] = [],
+): Promise<readonly Pick<Conflict, "path" | "message">[]> {
+  const known = new Set(before);
+  const asked = [...new Set(granted)].filter((id) => !known.has(id));
+  for (const chunk of chunksOf(asked)) {
+    const rows = await connection
+      .selectFrom("providers")
+      .select("id")
+      .where("id", "in", [...chunk])
+      .where("managed_by", "!=", "suspended")
+      .execute();
+    for (const { id } of rows) known.add(id);
+  }
+  return (granted ?? []).flatMap((id, at) =>
+    known.has(id) ? [] : [{ path: ["pass_through", at], message: `there is no provider "${id}"` }],
+  );
+}
+
+export async function refuseUnknownProviders(
+  connection: Connection,
+  granted: readonly string[] | undefined,
+  before: readonly string[] = [],
+): Promise<void> {
+  const [fault] = await grantFaults(connection, granted, before);
+  if (fault === undefined) return;
+  const param = fault.path.join(".");
+  throw new Failure("invalid_request", `\`${param}\`: ${fault.message}.`, { param });
 }

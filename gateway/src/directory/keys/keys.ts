@@ -20,13 +20,17 @@ import {
   updateRow,
 } from "#storage/tables.ts";
 import type { ControlOptions } from "../control-options.ts";
-import { keyObject } from "../keys/key-object.ts";
-import { checkKeyFields, keyCalled, nameOfRevoked, refuseTakenSecret, refuseTooManyKeys } from "../keys/key-rules.ts";
-import { ownerOfNew, refuseOwner } from "../people/key-owners.ts";
-import { mayHoldKeys } from "../people/people-keys.ts";
+import { mayHoldKeys, ownerOfNew, refuseOwner } from "../people/key-owners.ts";
 import { refuseFileDeclared, refuseFileOwned, refuseSuspended } from "../refusals.ts";
-import { refuseUnknownProviders } from "./grant-rules.ts";
-import { groupIn, type WorkspaceRow, workspaceRow } from "./tenant-rows.ts";
+import { groupIn, refuseUnknownProviders, type WorkspaceRow, workspaceRow } from "../workspaces/workspace-rows.ts";
+import {
+  checkKeyFields,
+  keyCalled,
+  keyObject,
+  nameOfRevoked,
+  refuseTakenSecret,
+  refuseTooManyKeys,
+} from "./key-rules.ts";
 
 type KeyPart = Pick<
   TenantStore,

@@ -3,14 +3,12 @@ import { type WorkspaceRole, workspaceRoles } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
 import type { AuditSource, MemberChange, MemberLeaving } from "#ports/index.ts";
 import { type AuditedWrite, auditedWrite, type Connection } from "#storage/tables.ts";
-import { endAgents } from "../agents/agent-ends.ts";
+import { endAgents } from "../agents/agent-persons.ts";
 import { setByHand } from "../rights/given-rows.ts";
 import { refuseFilePeople } from "./file-people.ts";
-import { settleKeys } from "./people-keys.ts";
-import { limitPerson, shownLimits } from "./people-limits.ts";
-import type { PeopleContext } from "./people-options.ts";
-import { personOf, slugOf, userRow } from "./people-rows.ts";
-import { endSessions } from "./people-sessions.ts";
+import { settleKeys } from "./key-owners.ts";
+import { endSessions, type PeopleContext, personOf, slugOf, userRow } from "./people-rows.ts";
+import { limitPerson, shownLimits } from "./person-limits.ts";
 
 /** By address. */
 export async function listMembers(connection: Connection, workspaceId: string): Promise<readonly Member[]> {
@@ -40,7 +38,7 @@ export async function updateMember(
   });
 }
 
-export interface Membership {
+interface Membership {
   readonly workspaceId: string;
   readonly userId: string;
   readonly role: WorkspaceRole;

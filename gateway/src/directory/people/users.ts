@@ -1,19 +1,25 @@
 import type { ConsoleUser, LeaverKeys } from "@sluice/contract/console";
 import { isConsoleLanguage } from "@sluice/contract/words";
+import { sql } from "kysely";
 import { Failure, nameCursor, nameOfCursor } from "#core/index.ts";
 import type { AuditSource, Paged } from "#ports/index.ts";
 import { type AuditedWrite, auditedWrite, type Connection, contains, cutPage, type Database } from "#storage/tables.ts";
-import { endAgents } from "../agents/agent-ends.ts";
+import { endAgents } from "../agents/agent-persons.ts";
 import { installation, setByHand } from "../rights/given-rows.ts";
+import { refuseUngoverned } from "./administrators.ts";
 import { forgetSuspended, refuseFilePeople, suspendedPeople } from "./file-people.ts";
-import { refuseUngoverned } from "./people-administrators.ts";
-import { settleKeys } from "./people-keys.ts";
-import { refuseOwnerless } from "./people-members.ts";
-import type { PeopleContext } from "./people-options.ts";
-import { dropResets } from "./people-resets.ts";
-import { personOf, type UserRow, userRow, userRows, userView } from "./people-rows.ts";
-import { endSessions } from "./people-sessions.ts";
-import { userSources } from "./user-sources.ts";
+import { settleKeys } from "./key-owners.ts";
+import { refuseOwnerless } from "./members.ts";
+import {
+  dropResets,
+  endSessions,
+  type PeopleContext,
+  personOf,
+  type UserRow,
+  userRow,
+  userRows,
+  userView,
+} from "./people-rows.ts";
 
 /** By address. `search` is part of an address or a name, in any case. */
 export async function listUsers(
@@ -165,4 +171,63 @@ async function consoleUsers(connection: Connection, rows: readonly UserRow[]): P
     workspaces: (byUser.get(row.id) ?? []).map(({ id, slug, role }) => ({ id, slug, role })),
     sources: sources.get(row.id) ?? [],
   }));
+}
+
+type Source = ConsoleUser["sources"][number];
+
+/** The directory and the issuers that keep some users, by user. */
+async function userSources(connection: Connection, ids: readonly string[]): Promise<ReadonlyMap<string, Source[]>> {
+  const found = new Map<string, Source[]>();
+  const add = (userId: string, source: Source) => void found.set(userId, [...(found.get(userId) ?? []), source]);
+  const directory = await connection
+    .selectFrom("scim_users")
+    .select(["user_id", "made", "created_at"])
+    .where("user_id", "in", [...ids])
+    .where("removed_at", "is", null)
+    .execute();
+  for (const row of directory) {
+    add(row.user_id, { source: "scim", made: row.made === 1, since: Number(row.created_at) });
+  }
+  const issuers = await connection
+    .selectFrom("person_claims")
+    .select(["user_id", "source", "said_at"])
+    .where("user_id", "in", [...ids])
+    .where("source", "!=", "scim")
+    .orderBy("source")
+    .execute();
+  for (const row of issuers) add(row.user_id, { source: row.source, made: false, since: Number(row.said_at) });
+  return found;
+}
+
+/** All of it at once: nobody is left with a session from before, or without a row that says who did it. */
+export async function resetSecondFactor(
+  options: PeopleContext,
+  userId: string,
+  taken: { readonly passkeys: boolean },
+  auditSource: AuditSource,
+): Promise<ConsoleUser> {
+  return await auditedWrite(options, auditSource, async ({ transaction, log }) => {
+    const before = await oneUser(transaction, "id", userId);
+    if (before === null) throw new Failure("not_found", "There is no such user.", { param: "user" });
+    refuseNothing(before, taken.passkeys);
+    await transaction.deleteFrom("auth_two_factors").where("user_id", "=", userId).execute();
+    // Both databases know the word; it is 0 in one and a boolean in the other.
+    const off = sql<number>`false`;
+    await transaction.updateTable("auth_users").set({ two_factor_enabled: off }).where("id", "=", userId).execute();
+    if (taken.passkeys) await transaction.deleteFrom("auth_passkeys").where("user_id", "=", userId).execute();
+    await endSessions(transaction, userId);
+    const after = { ...before, two_factor: false, passkeys: taken.passkeys ? 0 : before.passkeys };
+    log.record("remove", `second factor ${before.email}`, factorsOf(before), factorsOf(after));
+    return after;
+  });
+}
+
+function refuseNothing({ email, two_factor: app, passkeys }: ConsoleUser, takesPasskeys: boolean): void {
+  if (app || (takesPasskeys && passkeys > 0)) return;
+  const rest = passkeys > 0 ? " Their passkeys go only when that is asked for." : "";
+  throw new Failure("conflict", `${email} has no authenticator app to take away.${rest}`);
+}
+
+function factorsOf({ id, email, two_factor, passkeys }: ConsoleUser) {
+  return { user_id: id, email, two_factor, passkeys };
 }

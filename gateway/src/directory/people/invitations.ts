@@ -4,11 +4,10 @@ import { bounds, Failure, type Grant } from "#core/index.ts";
 import type { AcceptedInvitation, AuditSource } from "#ports/index.ts";
 import { auditedWrite, type Connection } from "#storage/tables.ts";
 import { addByHand } from "../rights/given-rows.ts";
-import { makeAdministrator } from "./people-administrators.ts";
-import { putMember, roleOf } from "./people-members.ts";
-import type { PeopleContext } from "./people-options.ts";
-import { grantColumns, grantOf, grantPlace } from "./people-rows.ts";
-import { rightsOf } from "./people-tokens.ts";
+import { makeAdministrator } from "./administrators.ts";
+import { putMember, roleOf } from "./members.ts";
+import { grantColumns, grantOf, grantPlace, type PeopleContext } from "./people-rows.ts";
+import { rightsOf } from "./tokens.ts";
 
 interface NewInvitation {
   readonly email: string;

@@ -13,8 +13,7 @@ import {
   relaxedWrite,
 } from "#storage/tables.ts";
 import { refuseFilePeople, suspendedPeople } from "./file-people.ts";
-import type { PeopleContext } from "./people-options.ts";
-import { grantColumns, grantOf, grantPlace, userRow } from "./people-rows.ts";
+import { grantColumns, grantOf, grantPlace, type PeopleContext, userRow } from "./people-rows.ts";
 
 interface NewToken {
   readonly name: string;

@@ -1,0 +1,269 @@
+import type { ProviderConfig } from "@sluice/contract/config-file";
+import { type Conflict, conflictsOf } from "@sluice/contract/words";
+import { Failure, type Timeouts } from "#core/index.ts";
+import type { AuditSource, ConfigStore, ProviderDraft, ProviderRecord, Vault } from "#ports/index.ts";
+import {
+  type AuditedObject,
+  auditedWrite,
+  type Connection,
+  insertRows,
+  openedSettings,
+  type Row,
+  reconcile,
+  removeRows,
+  sealedAgain,
+  sealId,
+  suspendRows,
+  updateRow,
+} from "#storage/tables.ts";
+import type { ApplyContext, ControlOptions, KindDefaults } from "../control-options.ts";
+import { refuseDraft, refuseFileDeclared, refuseSuspended } from "../refusals.ts";
+
+type ProviderRow = Row<"providers">;
+
+/** Providers as every writer writes them. */
+const providerObject: AuditedObject<"providers"> = {
+  table: "providers",
+  idColumn: "id",
+  label: (row) => `provider ${row.id}`,
+  view: (row, before) => providerView(row, before),
+  workspaceOf: () => null,
+  notify: (log) => log.configChanged(),
+};
+
+/** Kinds nobody knows, settings that their kind cannot use, and kinds that have no address and were given none. */
+export function kindConflicts(providers: readonly ProviderConfig[], kindDefaults: KindDefaults): readonly Conflict[] {
+  return providers.flatMap((provider, index): Conflict[] => {
+    const defaults = kindDefaults(provider.kind, provider);
+    if (defaults === null) {
+      return [
+        { path: ["providers", index, "kind"], message: `there is no kind of provider called "${provider.kind}"` },
+      ];
+    }
+    const problem = defaults.problem ?? null;
+    if (problem !== null) return [{ path: ["providers", index, "settings"], message: problem }];
+    if (provider.base_url !== undefined || (defaults.baseUrl ?? "") !== "") return [];
+    return [{ path: ["providers", index, "base_url"], message: `the kind "${provider.kind}" needs a base_url` }];
+  });
+}
+
+function providerRow(context: ApplyContext, provider: ProviderConfig, before: ProviderRow | undefined): ProviderRow {
+  const baseUrl = provider.base_url ?? context.kindDefaults(provider.kind, provider)?.baseUrl ?? "";
+  const { connect_ms, headers_ms, first_event_ms, idle_ms, total_ms } = provider.timeouts ?? {};
+  return {
+    id: provider.id,
+    kind: provider.kind,
+    base_url: baseUrl,
+    sealed_secret: sealedSecret(context, provider, baseUrl, before),
+    allow_private_network: provider.allow_private_network === true ? 1 : 0,
+    timeouts: JSON.stringify({
+      connectMs: connect_ms,
+      headersMs: headers_ms,
+      firstEventMs: first_event_ms,
+      idleMs: idle_ms,
+      totalMs: total_ms,
+    }),
+    disconnect: provider.disconnect ?? null,
+    sealed_settings: sealedSettings(context, provider, before),
+    enabled: provider.enabled === false ? 0 : 1,
+    managed_by: context.owner,
+    created_at: before?.created_at ?? context.at,
+  };
+}
+
+function sealedSecret(
+  context: ApplyContext,
+  provider: ProviderConfig,
+  baseUrl: string,
+  before: ProviderRow | undefined,
+): string | null {
+  const stored = before?.sealed_secret ?? null;
+  if (provider.api_key !== undefined) {
+    return sealedAgain(context.vault, sealId(provider.id, "secret"), stored, provider.api_key);
+  }
+  // Whoever may change the address must not thereby be sent a secret that was given for another one.
+  return before?.base_url === baseUrl ? stored : null;
+}
+
+function sealedSettings(
+  context: ApplyContext,
+  provider: ProviderConfig,
+  before: ProviderRow | undefined,
+): string | null {
+  const settings = provider.settings ?? {};
+  if (Object.keys(settings).length === 0) return null;
+  const stored = before?.sealed_settings ?? null;
+  return sealedAgain(context.vault, sealId(provider.id, "settings"), stored, JSON.stringify(settings));
+}
+
+/** What an audit row shows: that a sealed value is there and whether it changed, never the value. */
+function providerView(row: ProviderRow, before: ProviderRow | null) {
+  return {
+    id: row.id,
+    kind: row.kind,
+    base_url: row.base_url,
+    api_key: sealedView(row.sealed_secret, before?.sealed_secret),
+    settings: sealedView(row.sealed_settings, before?.sealed_settings),
+    allow_private_network: row.allow_private_network === 1,
+    timeouts: JSON.parse(row.timeouts),
+    disconnect: row.disconnect,
+    enabled: row.enabled === 1,
+    managed_by: row.managed_by,
+  };
+}
+
+function sealedView(sealed: string | null, before: string | null | undefined): string | null {
+  if (sealed === null) return null;
+  return before === undefined || before === sealed ? "[redacted]" : "[redacted, changed]";
+}
+
+/** A provider as it is stored, in the words of the config file. */
+export function providerRecord(row: ProviderRow, vault: Vault): ProviderRecord {
+  const timeouts: Partial<Timeouts> = JSON.parse(row.timeouts);
+  const { connectMs, headersMs, firstEventMs, idleMs, totalMs } = timeouts;
+  return {
+    id: row.id,
+    kind: row.kind,
+    baseUrl: row.base_url,
+    hasApiKey: row.sealed_secret !== null,
+    allowPrivateNetwork: row.allow_private_network === 1,
+    timeouts: {
+      ...(connectMs === undefined ? {} : { connect_ms: connectMs }),
+      ...(headersMs === undefined ? {} : { headers_ms: headersMs }),
+      ...(firstEventMs === undefined ? {} : { first_event_ms: firstEventMs }),
+      ...(idleMs === undefined ? {} : { idle_ms: idleMs }),
+      ...(totalMs === undefined ? {} : { total_ms: totalMs }),
+    },
+    disconnect: row.disconnect === "drain" || row.disconnect === "cancel" ? row.disconnect : null,
+    enabled: row.enabled === 1,
+    settings: openedSettings(row, vault),
+    managedBy: row.managed_by,
+    createdAt: row.created_at,
+  };
+}
+
+type ProviderWrites = Pick<
+  ConfigStore,
+  "listProviders" | "provider" | "createProvider" | "updateProvider" | "removeProvider"
+>;
+
+export function providerWrites(options: ControlOptions): ProviderWrites {
+  const { kysely } = options.database;
+  return {
+    async listProviders() {
+      const rows = await kysely.selectFrom("providers").selectAll().orderBy("id").execute();
+      return rows.map((row) => providerRecord(row, options.vault));
+    },
+    async provider(id) {
+      const row = await rowOf(kysely, id);
+      return row === undefined ? null : providerRecord(row, options.vault);
+    },
+    createProvider: (draft, auditSource) => createProvider(options, draft, auditSource),
+    updateProvider: (id, change, auditSource) => updateProvider(options, id, change, auditSource),
+    removeProvider: (id, auditSource) => removeProvider(options, id, auditSource),
+  };
+}
+
+async function createProvider(
+  options: ControlOptions,
+  draft: ProviderDraft,
+  auditSource: AuditSource,
+): Promise<ProviderRecord> {
+  return await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (context) => {
+    const taken = await rowOf(context.transaction, draft.id);
+    if (taken !== undefined) {
+      refuseSuspended(taken, `provider ${draft.id}`);
+      throw new Failure("conflict", `There is already a provider ${draft.id}.`, { param: "id" });
+    }
+    const row = rowFrom(context, draft, undefined);
+    await insertRows(context, providerObject, [row]);
+    return providerRecord(row, options.vault);
+  });
+}
+
+async function updateProvider(
+  options: ControlOptions,
+  id: string,
+  change: (before: ProviderRecord) => ProviderDraft,
+  auditSource: AuditSource,
+): Promise<ProviderRecord> {
+  return await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (context) => {
+    const before = await ownRow(context, id);
+    refuseSuspended(before, `provider ${id}`);
+    const after = rowFrom(context, change(providerRecord(before, options.vault)), before);
+    await updateRow(context, providerObject, { before, after });
+    return providerRecord(after, options.vault);
+  });
+}
+
+async function removeProvider(options: ControlOptions, id: string, auditSource: AuditSource): Promise<void> {
+  await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (context) => {
+    const row = await ownRow(context, id);
+    const users = await context.transaction
+      .selectFrom("deployments")
+      .select("model")
+      .distinct()
+      .where("provider", "=", id)
+      .orderBy("model")
+      .limit(namedMax + 1)
+      .execute();
+    if (users.length > 0) {
+      const names = users.slice(0, namedMax).map(({ model }) => model);
+      const more = users.length > namedMax ? " and others" : "";
+      throw new Failure("conflict", `Models still lead to it: ${names.join(", ")}${more}. Take it out of them first.`);
+    }
+    await removeRows(context, providerObject, [row]);
+  });
+}
+
+/** Models that a refusal names. */
+const namedMax = 5;
+
+async function ownRow(context: ApplyContext, id: string): Promise<ProviderRow> {
+  const row = await rowOf(context.transaction, id);
+  if (row === undefined) throw new Failure("not_found", "There is no such provider.", { param: "provider" });
+  refuseFileDeclared(row, `provider ${id}`);
+  return row;
+}
+
+async function rowOf(connection: Connection, id: string): Promise<ProviderRow | undefined> {
+  return await connection.selectFrom("providers").selectAll().where("id", "=", id).executeTakeFirst();
+}
+
+/** The same checks and the same row as from a config file. */
+function rowFrom(context: ApplyContext, draft: ProviderDraft, before: ProviderRow | undefined): ProviderRow {
+  const { api_key, ...rest } = draft;
+  const config: ProviderConfig = { ...rest, ...(api_key == null ? {} : { api_key }) };
+  refuseDraft([...conflictsOf({ providers: [config] }), ...kindConflicts([config], context.kindDefaults)], 2);
+  const row = providerRow(context, config, before);
+  return api_key === null ? { ...row, sealed_secret: null } : row;
+}
+
+/** Creates and updates; gives the providers that vanished, to be suspended once no deployment stands on them. */
+export async function applyProviders(
+  context: ApplyContext,
+  providers: readonly ProviderConfig[],
+): Promise<readonly ProviderRow[]> {
+  const existing = await context.transaction.selectFrom("providers").selectAll().execute();
+  const byId = new Map(existing.map((row) => [row.id, row]));
+  const wanted = providers.map((provider) => providerRow(context, provider, byId.get(provider.id)));
+  const { create, update, vanished } = reconcile(existing, wanted, (row) => row.id);
+  await insertRows(context, providerObject, create);
+  for (const change of update) await updateRow(context, providerObject, change);
+  return vanished;
+}
+
+/** A provider that deployments made elsewhere still use is handed over instead of suspended. */
+export async function suspendProviders(context: ApplyContext, vanished: readonly ProviderRow[]): Promise<void> {
+  for (const row of vanished) {
+    const used = await context.transaction
+      .selectFrom("deployments")
+      .innerJoin("models", "models.name", "deployments.model")
+      .select("deployments.id")
+      .where("deployments.provider", "=", row.id)
+      .where("models.managed_by", "!=", "suspended")
+      .executeTakeFirst();
+    if (used === undefined) await suspendRows(context, providerObject, [row]);
+    else await updateRow(context, providerObject, { before: row, after: { ...row, managed_by: "console" } });
+  }
+}
