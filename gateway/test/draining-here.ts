@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { drainNoticeMs } from "#storage/drain/drain-thread.ts";
 import type { Database } from "#storage/index.ts";
 import { Drain, type DrainTarget, placeOfFirst } from "../src/storage/drain/drain.ts";
 import type { startDrain } from "../src/storage/drain/drain-thread.ts";
@@ -52,7 +52,7 @@ export function drainingHere(database: Database): typeof startDrain {
       },
       written: (segment, end, settled) => {
         target = { segment, end, settled };
-        unbook ??= clock.after(bounds.drainNoticeMs, () => {
+        unbook ??= clock.after(drainNoticeMs, () => {
           unbook = null;
           hurry();
         });

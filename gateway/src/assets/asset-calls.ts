@@ -3,6 +3,9 @@ import { type AssetType, bounds, checkFields, Failure, type PlatformId, platform
 import type { MediaType } from "./media-type.ts";
 import { addressProblem, fetchProblem } from "./web-address.ts";
 
+/** Characters, as is assetNameCharactersMax. */
+const assetDescriptionCharactersMax = assetGroupFields.description.maxLength;
+
 /** As the caller sent it: any value may stand anywhere. */
 export interface GroupCall {
   readonly workspaceId: string;
@@ -56,7 +59,7 @@ export interface UploadRequest {
 
 const names = { least: 1, most: bounds.assetNameCharactersMax, forbidden: /\p{Cc}/u };
 /** Of a description: line breaks and tabs may stand in it. */
-const texts = { least: 0, most: bounds.assetDescriptionCharactersMax, forbidden: /[^\P{Cc}\n\r\t]/u };
+const texts = { least: 0, most: assetDescriptionCharactersMax, forbidden: /[^\P{Cc}\n\r\t]/u };
 
 export function readGroupCall(call: GroupCall): NewGroupRequest {
   checkFields({ ...call, project_name: absent(call.projectName) ? null : call.projectName }, assetGroupFields);

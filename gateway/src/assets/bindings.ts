@@ -3,6 +3,11 @@ import type { AssetsDependencies } from "./dependencies.ts";
 import type { LibraryAccount } from "./library-account.ts";
 import { pause } from "./pause.ts";
 
+/** How long a task waits for its asset to become Active on another account. */
+const assetBindMs = 30_000;
+/** Assets of a group that are searched for the container it already has on an account. */
+const assetSiblingsMax = 50;
+
 /**
  * Makes an asset known to an account that does not hold it: its group and itself are created there, in the account's own
  * project, from an address that the account can fetch, and remembered. Who asks for the same thing at the same time waits for the same.
@@ -20,7 +25,7 @@ export class Bindings {
 
   /**
    * Active there when it resolves. Throws Failure invalid_request when the library refuses the asset, upstream_timeout
-   * when it is still at it after bounds.assetBindMs: the binding stays, and the next one goes on from there.
+   * when it is still at it after assetBindMs: the binding stays, and the next one goes on from there.
    */
   async bound(asset: Asset, account: LibraryAccount, addressOf: () => Promise<string>): Promise<AssetBinding> {
     const known = await this.#dependencies.store.binding(asset.id, account.provider.id);
@@ -73,7 +78,7 @@ export class Bindings {
   async #groupOn(account: LibraryAccount, group: AssetGroup): Promise<string> {
     const { store } = this.#dependencies;
     const filter = { workspaceId: group.workspaceId, groupId: group.id };
-    const { assets } = await store.assets(filter, null, bounds.assetSiblingsMax);
+    const { assets } = await store.assets(filter, null, assetSiblingsMax);
     for (const sibling of assets) {
       const binding = await store.binding(sibling.id, account.provider.id);
       if (binding !== null && binding.status !== "Failed") return binding.upstreamGroupId;
@@ -83,7 +88,7 @@ export class Bindings {
 
   async #untilActive(begun: AssetBinding, account: LibraryAccount): Promise<AssetBinding> {
     const { clock, store } = this.#dependencies;
-    const endMs = clock.monotonic() + bounds.assetBindMs;
+    const endMs = clock.monotonic() + assetBindMs;
     let waitMs = bounds.assetPollMs / 2;
     for (;;) {
       await pause(waitMs, clock, this.#signal);

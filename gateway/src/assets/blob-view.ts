@@ -1,10 +1,12 @@
-import { bounds } from "#core/index.ts";
 import type { BlobInfo, BlobStore } from "#ports/index.ts";
+
+/** How much of a file is read at once to find its measures. */
+const mediaWindowBytes = 64 * 1024;
 
 /** A file that is looked into here and there. `at` gives fewer bytes than asked for only at its end. */
 export interface ByteView {
   readonly size: number;
-  /** At most bounds.mediaWindowBytes. */
+  /** At most mediaWindowBytes. */
   at(start: number, length: number): Promise<Uint8Array>;
 }
 
@@ -25,11 +27,11 @@ export class BlobView implements ByteView {
   }
 
   async at(start: number, length: number): Promise<Uint8Array> {
-    const end = Math.min(this.size, start + Math.min(length, bounds.mediaWindowBytes));
+    const end = Math.min(this.size, start + Math.min(length, mediaWindowBytes));
     if (start < 0 || start >= end) return nothing;
     if (start < this.#start || end > this.#start + this.#window.length) {
       this.#start = start;
-      this.#window = await this.#read(start, Math.min(this.size, start + bounds.mediaWindowBytes));
+      this.#window = await this.#read(start, Math.min(this.size, start + mediaWindowBytes));
     }
     return this.#window.subarray(start - this.#start, end - this.#start);
   }

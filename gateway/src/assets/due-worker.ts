@@ -1,5 +1,12 @@
-import { type Asset, bounds, LastingFault } from "#core/index.ts";
+import { type Asset, LastingFault } from "#core/index.ts";
 import type { AssetStore, Clock, Observer } from "#ports/index.ts";
+
+/** How long one pass owns an asset: longer than the fetch and what follows it. */
+export const assetLeaseMs = 180_000;
+/** Assets that one process works on at once, and the shortest and longest wait before it looks for due ones. */
+export const assetsAtOnceMax = 8;
+export const assetTickMs = 2_000;
+const assetRestMs = 15_000;
 
 export interface DueWorkerOptions {
   readonly store: AssetStore;
@@ -45,7 +52,7 @@ export class DueWorker {
       return;
     }
     this.#untick();
-    let restMs: number = bounds.assetTickMs;
+    let restMs: number = assetTickMs;
     const poll = this.#poll().then((ms) => {
       restMs = ms;
     });
@@ -71,23 +78,23 @@ export class DueWorker {
   /** Resolves to how long to rest. */
   async #poll(): Promise<number> {
     const { store, clock } = this.#options;
-    const free = bounds.assetsAtOnceMax - this.#active.size;
-    if (free <= 0) return bounds.assetTickMs;
+    const free = assetsAtOnceMax - this.#active.size;
+    if (free <= 0) return assetTickMs;
     const now = clock.now();
     try {
       let next = this.#active.size > 0 ? now : await store.nextDueAsset();
       // Taking writes even where there is nothing: it is left out while nothing is due.
       if (next !== null && next <= now) {
-        const due = await store.dueAssets(now, bounds.assetLeaseMs, free);
-        for (const asset of due) this.#take(asset, now + bounds.assetLeaseMs);
+        const due = await store.dueAssets(now, assetLeaseMs, free);
+        for (const asset of due) this.#take(asset, now + assetLeaseMs);
         if (this.#active.size === 0) next = await store.nextDueAsset();
       }
       this.#unread.passed();
       // One that is due sooner than a tick waits for it, as it does while others are worked on.
-      return Math.min(Math.max((next ?? Number.POSITIVE_INFINITY) - now, bounds.assetTickMs), bounds.assetRestMs);
+      return Math.min(Math.max((next ?? Number.POSITIVE_INFINITY) - now, assetTickMs), assetRestMs);
     } catch (thrown) {
       this.#unread.failed({ error: thrown });
-      return bounds.assetTickMs;
+      return assetTickMs;
     }
   }
 

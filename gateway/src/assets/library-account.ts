@@ -2,7 +2,6 @@ import {
   type Asset,
   type AssetGroup,
   asFailure,
-  bounds,
   type ConfigSnapshot,
   Failure,
   type PlatformId,
@@ -18,6 +17,10 @@ import {
   type LibraryAsset,
   type OutboundDraft,
 } from "#providers/index.ts";
+
+/** One call to an upstream's asset library, and its answer. */
+const assetLibraryMs = 30_000;
+const assetLibraryBytesMax = 256 * 1024;
 
 type GroupTexts = Pick<AssetGroup, "name" | "description" | "projectName">;
 
@@ -118,7 +121,7 @@ export class LibraryAccount {
   async #send(draft: OutboundDraft, signal: AbortSignal): Promise<WholeAnswer> {
     const { providerClient } = this.#dependencies;
     const { connectMs, headersMs } = this.provider.timeouts;
-    const totalMs = bounds.assetLibraryMs;
+    const totalMs = assetLibraryMs;
     const clocks: RequestClocks = {
       connectMs: Math.min(connectMs, totalMs),
       headersMs: Math.min(headersMs, totalMs),
@@ -126,7 +129,7 @@ export class LibraryAccount {
       ownConnection: true,
     };
     const answer = await providerClient.send(draft, clocks, signal);
-    return providerClient.read(this.provider, answer, { bytesMax: bounds.assetLibraryBytesMax, limitMs: totalMs });
+    return providerClient.read(this.provider, answer, { bytesMax: assetLibraryBytesMax, limitMs: totalMs });
   }
 
   #shown(asset: LibraryAsset): LibraryAsset {

@@ -1,8 +1,13 @@
-import { type Asset, bounds } from "#core/index.ts";
+import type { Asset } from "#core/index.ts";
 import { isRefusal, type Refusal, refusedForNow } from "./asset-refusal.ts";
 import type { AssetsDependencies } from "./dependencies.ts";
 import { type TakenIn, takeIn } from "./take-in.ts";
 import type { UnusedBlobs } from "./unused-blobs.ts";
+
+/** Waits after a fetch that failed by its host's fault. An asset older than the last value is given up. */
+const assetRetryMs = 2_000;
+export const assetRetryMsMax = 30_000;
+const assetGiveUpMs = 60_000;
 
 /**
  * One pass over an asset of our own platform. The due time that the lease wrote is the pass's token: when the row no
@@ -54,8 +59,8 @@ async function activate(
 async function refuse(row: Asset, refusal: Refusal, dependencies: AssetsDependencies): Promise<void> {
   const now = dependencies.clock.now();
   const ageMs = Math.max(0, now - row.createdAt);
-  if (refusal.again && ageMs < bounds.assetGiveUpMs) {
-    const waitMs = Math.min(bounds.assetRetryMsMax, Math.max(bounds.assetRetryMs, ageMs));
+  if (refusal.again && ageMs < assetGiveUpMs) {
+    const waitMs = Math.min(assetRetryMsMax, Math.max(assetRetryMs, ageMs));
     const dueAt = now + Math.round(waitMs * (0.75 + dependencies.chance.unit() / 2));
     await dependencies.store.updateAsset(row.id, { dueAt }, { dueAt: row.dueAt });
     return;

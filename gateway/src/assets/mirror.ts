@@ -3,6 +3,12 @@ import type { LibraryAsset } from "#providers/index.ts";
 import type { AssetsDependencies } from "./dependencies.ts";
 import { goneError, type LibraryAccount, libraryAccount } from "./library-account.ts";
 
+/** The longest wait between polls of an asset that a library is processing, and when that has taken too long. */
+const assetPollMsMax = 15_000;
+export const assetProcessingMs = 86_400_000;
+/** The age up to which a caller is shown what the library answered last. */
+export const assetFreshMs = 2_000;
+
 interface Poll {
   readonly at: number;
   readonly done: Promise<Asset>;
@@ -23,7 +29,7 @@ export class Mirror {
     if (asset.status !== "Processing" || asset.platform === "local") return Promise.resolve(asset);
     const now = this.#dependencies.clock.now();
     const last = this.#polls.get(asset.id);
-    if (last !== undefined && now - last.at < bounds.assetFreshMs) return last.done;
+    if (last !== undefined && now - last.at < assetFreshMs) return last.done;
     return this.poll(asset, signal);
   }
 
@@ -50,7 +56,7 @@ export class Mirror {
     }
     const now = clock.now();
     const ageMs = Math.max(0, now - asset.createdAt);
-    if ((seen === null || seen.status === "Processing") && ageMs >= bounds.assetProcessingMs) {
+    if ((seen === null || seen.status === "Processing") && ageMs >= assetProcessingMs) {
       seen = {
         status: "Failed",
         error: { code: "processing_timeout", message: "The asset library did not finish it." },
@@ -86,13 +92,13 @@ export class Mirror {
 
   /** Libraries take seconds mostly, so the looks are close at first and then spread. */
   #waitMs(ageMs: number, failed: boolean): number {
-    const least = failed ? bounds.assetPollMsMax : bounds.assetPollMs;
-    const waitMs = Math.min(bounds.assetPollMsMax, Math.max(least, ageMs / 2));
+    const least = failed ? assetPollMsMax : bounds.assetPollMs;
+    const waitMs = Math.min(assetPollMsMax, Math.max(least, ageMs / 2));
     return Math.round(waitMs * (0.75 + this.#dependencies.chance.unit() / 2));
   }
 
   #forgetOld(): void {
-    const before = this.#dependencies.clock.now() - bounds.assetFreshMs;
+    const before = this.#dependencies.clock.now() - assetFreshMs;
     for (const [id, poll] of this.#polls) {
       if (poll.at >= before) break;
       this.#polls.delete(id);

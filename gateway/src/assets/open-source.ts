@@ -3,6 +3,10 @@ import type { Clock, OutboundAnswer, Transport } from "#ports/index.ts";
 import { type Refusal, refused, refusedForNow } from "./asset-refusal.ts";
 import { fetchProblem, nextAddress } from "./web-address.ts";
 
+/** The whole fetch of an asset from its address, and its redirects. */
+const assetFetchMs = 120_000;
+const assetMovesMax = 3;
+
 /** Answers after which the same question may be answered better. */
 const passing: ReadonlySet<number> = new Set([408, 421, 425, 429]);
 const moved: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -18,9 +22,9 @@ export async function openSource(
 ): Promise<OutboundAnswer | Refusal> {
   const problem = fetchProblem(address);
   if (problem !== null) return refused("fetch_failed", `The address ${problem}.`);
-  const endMs = clock.monotonic() + bounds.assetFetchMs;
+  const endMs = clock.monotonic() + assetFetchMs;
   let url = withoutFragment(address);
-  for (let moves = 0; moves <= bounds.assetMovesMax; moves++) {
+  for (let moves = 0; moves <= assetMovesMax; moves++) {
     const leftMs = endMs - clock.monotonic();
     if (leftMs <= 0) break;
     const answer = await ask(url, leftMs, transport, signal);
@@ -31,7 +35,7 @@ export async function openSource(
     if ("problem" in next) return refused("fetch_failed", `The address ${next.problem}.`);
     url = withoutFragment(next.url);
   }
-  return refused("fetch_failed", `The address moves more than ${bounds.assetMovesMax} times.`);
+  return refused("fetch_failed", `The address moves more than ${assetMovesMax} times.`);
 }
 
 async function ask(

@@ -1,10 +1,15 @@
-import { type Asset, asFailure, bounds, Failure, type Provider } from "#core/index.ts";
+import { type Asset, asFailure, Failure, type Provider } from "#core/index.ts";
 import type { AssetResolver, ResolvedAsset } from "#ports/index.ts";
 import type { Bindings } from "./bindings.ts";
 import { blobLink } from "./blob-links.ts";
 import type { AssetsDependencies } from "./dependencies.ts";
 import { type LibraryAccount, libraryAccount } from "./library-account.ts";
 import type { Mirror } from "./mirror.ts";
+
+/** An asset that is sent inside a request because nothing of ours can be fetched from outside. */
+export const assetInlinedBytesMax = 10 * 1024 * 1024;
+/** The life of a signed address that an upstream gets: it may queue the task for hours. */
+export const blobUrlUpstreamMs = 86_400_000;
 
 interface ResolverDependencies {
   readonly dependencies: AssetsDependencies;
@@ -104,7 +109,7 @@ export class Resolver implements AssetResolver {
    */
   #link(asset: Asset): string | null {
     const base = this.#dependencies.publicUrl();
-    const dayMs = bounds.blobUrlUpstreamMs;
+    const dayMs = blobUrlUpstreamMs;
     const lifetimeMs = 2 * dayMs - (this.#dependencies.clock.now() % dayMs);
     return base === null ? null : blobLink(asset, base, lifetimeMs, this.#dependencies);
   }
@@ -128,7 +133,7 @@ export class Resolver implements AssetResolver {
   async #inlined(asset: Asset): Promise<Place> {
     const { blobHash, contentType, sizeBytes } = asset;
     if (blobHash === null || contentType === null || sizeBytes === null) throw lost(asset);
-    if (sizeBytes > bounds.assetInlinedBytesMax) {
+    if (sizeBytes > assetInlinedBytesMax) {
       throw new Failure(
         "invalid_request",
         `The asset ${asset.id} is too large to be sent inside a request, and this gateway has no public address under which an upstream could fetch it: set SLUICE_PUBLIC_URL.`,

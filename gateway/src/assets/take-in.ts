@@ -8,6 +8,9 @@ import { measureProblem } from "./measure.ts";
 import { mediaTypeOf } from "./media-type.ts";
 import { broken, openSource } from "./open-source.ts";
 
+/** Silence between two pieces of a fetched asset. */
+const assetIdleMs = 20_000;
+
 export interface TakenIn {
   readonly blob: BlobInfo;
   readonly contentType: string;
@@ -62,7 +65,7 @@ async function readOpening(body: AnswerBody): Promise<Opening | Refusal> {
   let bytes: Uint8Array = new Uint8Array(0);
   while (bytes.length < bounds.mediaOpeningBytes) {
     try {
-      const piece = await body.read("idle", bounds.assetIdleMs);
+      const piece = await body.read("idle", assetIdleMs);
       if (piece === null) break;
       bytes = bytes.length === 0 ? piece : Buffer.concat([bytes, piece]);
     } catch (thrown) {
@@ -89,7 +92,7 @@ async function store(
     {
       async pull(controller) {
         try {
-          const piece = opening.unsent ?? (await body.read("idle", bounds.assetIdleMs));
+          const piece = opening.unsent ?? (await body.read("idle", assetIdleMs));
           opening.unsent = null;
           if (piece === null) controller.close();
           else controller.enqueue(piece);

@@ -2,6 +2,12 @@ import { bounds } from "#core/index.ts";
 import type { AttemptCost, Claim, ClaimState, Spending } from "#ports/index.ts";
 import { Share, type Tally } from "./tally.ts";
 
+/** A budget that was unused for this long is forgotten; the ledger has it. The second value holds while the table is full. */
+export const budgetIdleMs = 3_600_000;
+const budgetIdleMsWhenFull = 5_000;
+/** Periods of one budget that are kept: the current one and those before it, for a clock that is set back. */
+const budgetPeriodsKept = 4;
+
 /** One period of a budget. */
 interface Period {
   readonly start: number;
@@ -127,7 +133,7 @@ export class Budget implements Tally {
    */
   atRest(atMs: number, pressed: boolean): boolean {
     if (!this.#again && this.#periods.some(({ spent, known }) => !known || spent > 0)) return false;
-    return atMs - this.#usedMs > (pressed ? bounds.budgetIdleMsWhenFull : bounds.budgetIdleMs);
+    return atMs - this.#usedMs > (pressed ? budgetIdleMsWhenFull : budgetIdleMs);
   }
 
   #find(start: number): Period | null {
@@ -138,7 +144,7 @@ export class Budget implements Tally {
   #add(start: number, known: boolean): Period {
     const period: Period = { start, spent: 0, held: 0, known, counted: null, early: null };
     this.#periods.unshift(period);
-    if (this.#periods.length > bounds.budgetPeriodsKept) this.#forgetOldest();
+    if (this.#periods.length > budgetPeriodsKept) this.#forgetOldest();
     return period;
   }
 

@@ -17,9 +17,12 @@ import { Shelf } from "./shelf.ts";
 import { type Share, type Tally, uncounted } from "./tally.ts";
 import { Window } from "./window.ts";
 
+/** Counters in memory: limits in use × scopes. */
+const memoryCountersMax = 1_000_000;
+
 export interface MemoryCounterOptions {
   readonly clock: Clock;
-  /** Default bounds.countersMax. */
+  /** Default memoryCountersMax. */
   readonly countersMax?: number;
   /** Told, now and then, when there is no room. */
   readonly observer?: Pick<Observer, "log">;
@@ -65,7 +68,7 @@ class CounterInMemory implements MemoryCounter {
   constructor({ clock, countersMax, observer }: MemoryCounterOptions) {
     this.#clock = clock;
     this.#observer = observer ?? null;
-    this.#countersMax = countersMax ?? bounds.countersMax;
+    this.#countersMax = countersMax ?? memoryCountersMax;
   }
 
   get outstanding(): number {

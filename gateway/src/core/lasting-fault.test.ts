@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { bounds } from "./bounds.ts";
-import { LastingFault } from "./lasting-fault.ts";
+import { faultTellMs, LastingFault } from "./lasting-fault.ts";
 
 test("a fault that lasts is told when it begins, at a slow pace, and when it is over; the next one anew", () => {
   let nowMs = 1_000;
@@ -12,17 +11,17 @@ test("a fault that lasts is told when it begins, at a slow pace, and when it is 
   expect(told).toEqual([]);
   for (let time = 0; time < 1_200; time++) {
     fault.failed({ error: "away" });
-    nowMs += bounds.faultTellMs / 600;
+    nowMs += faultTellMs / 600;
   }
   expect(told).toEqual([
     ["error", "It fails.", { error: "away" }],
-    ["error", "It fails.", { error: "away", times: 601, forMs: bounds.faultTellMs }],
+    ["error", "It fails.", { error: "away", times: 601, forMs: faultTellMs }],
   ]);
   fault.passed();
   fault.passed();
   fault.failed({ error: "gone" });
   expect(told.slice(2)).toEqual([
-    ["info", "It works.", { times: 1_200, forMs: 2 * bounds.faultTellMs }],
+    ["info", "It works.", { times: 1_200, forMs: 2 * faultTellMs }],
     ["error", "It fails.", { error: "gone" }],
   ]);
 });

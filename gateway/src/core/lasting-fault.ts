@@ -1,4 +1,5 @@
-import { bounds } from "./bounds.ts";
+/** How often a fault is logged again while it lasts. */
+export const faultTellMs = 10 * 60_000;
 
 /** What a fault is told to and timed by; a Clock and an Observer have more. */
 export interface FaultOptions {
@@ -35,7 +36,7 @@ export class LastingFault {
     if (this.#sinceMs === null) {
       this.#sinceMs = nowMs;
       observer.log(level, fault, facts);
-    } else if (nowMs - this.#toldMs >= bounds.faultTellMs) {
+    } else if (nowMs - this.#toldMs >= faultTellMs) {
       observer.log(level, fault, { ...facts, times: this.#times, forMs: Math.round(nowMs - this.#sinceMs) });
     } else return;
     this.#toldMs = nowMs;

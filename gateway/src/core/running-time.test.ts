@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { StandingLoop } from "../../test/standing-loop.ts";
 import { bounds } from "./bounds.ts";
-import { afterRunningFor } from "./running-time.ts";
+import { afterRunningFor, waitSlices } from "./running-time.ts";
 
 test("while the loop stands still nobody is judged; one who is silent while it runs is, and not before the time is over", () => {
   const loop = new StandingLoop();
@@ -9,8 +9,8 @@ test("while the loop stands still nobody is judged; one who is silent while it r
   afterRunningFor(loop, bounds.redisAnswerMs, () => judged++);
   loop.turnAfter(10 * bounds.redisAnswerMs);
   expect(judged).toBe(0);
-  const sliceMs = bounds.redisAnswerMs / bounds.waitSlices;
-  for (let slice = 2; slice < bounds.waitSlices; slice++) loop.turnAfter(sliceMs);
+  const sliceMs = bounds.redisAnswerMs / waitSlices;
+  for (let slice = 2; slice < waitSlices; slice++) loop.turnAfter(sliceMs);
   loop.turnAfter(sliceMs - 1);
   expect(judged).toBe(0);
   loop.turnAfter(1);
@@ -26,7 +26,7 @@ test("a wait that is over in any slice judges nobody", () => {
   const stop = afterRunningFor(loop, bounds.redisAnswerMs, () => judged++);
   loop.turnAfter(10 * bounds.redisAnswerMs);
   stop();
-  for (let slice = 0; slice < 2 * bounds.waitSlices; slice++) loop.turnAfter(bounds.redisAnswerMs);
+  for (let slice = 0; slice < 2 * waitSlices; slice++) loop.turnAfter(bounds.redisAnswerMs);
   expect(judged).toBe(0);
 });
 
@@ -34,7 +34,7 @@ test("who has answered while the loop stood still in the last slice is heard bef
   const loop = new StandingLoop();
   let judged = 0;
   const stop = afterRunningFor(loop, bounds.redisAnswerMs, () => judged++);
-  for (let slice = 1; slice < bounds.waitSlices; slice++) loop.turnAfter(bounds.redisAnswerMs / bounds.waitSlices);
+  for (let slice = 1; slice < waitSlices; slice++) loop.turnAfter(bounds.redisAnswerMs / waitSlices);
   loop.turnAfter(10 * bounds.redisAnswerMs);
   // The loop's turn goes on with what lies in its sockets.
   stop();

@@ -1,4 +1,5 @@
-import { bounds } from "./bounds.ts";
+/** A wait is counted in this many slices, each once however late it ends: while our own event loop stands still nobody is judged. */
+export const waitSlices = 4;
 
 /** What a wait is timed by; a Clock has more. */
 interface Timers {
@@ -12,11 +13,11 @@ interface Timers {
  * Returns how to stop it.
  */
 export function afterRunningFor(clock: Timers, ms: number, act: () => void): () => void {
-  let left: number = bounds.waitSlices;
+  let left: number = waitSlices;
   const slice = (): void => {
     left--;
     if (left < 0) stop = clock.after(0, act);
-    else stop = clock.after(ms / bounds.waitSlices, slice);
+    else stop = clock.after(ms / waitSlices, slice);
   };
   let stop: () => void = () => {};
   slice();

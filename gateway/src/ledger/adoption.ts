@@ -1,6 +1,10 @@
-import { bounds, type LedgerEntry } from "#core/index.ts";
+import type { LedgerEntry } from "#core/index.ts";
 import type { AbandonedJournal, Clock, LedgerStore, Observer } from "#ports/index.ts";
 import { recover } from "./recover.ts";
+
+/** How often a process looks for journals of dead processes, and the entries that it takes over in one batch. */
+const adoptionMs = 5_000;
+const adoptionBatchMax = 100;
 
 export interface AdoptionOptions {
   /** The journals of dead processes that are in reach now; each is held until the next is asked for. */
@@ -17,7 +21,7 @@ export interface AdoptionHooks {
   readonly onStored?: (entries: readonly LedgerEntry[]) => void;
   /**
    * All of it is in the database, so what that process held may be freed. `storedAgoMs`: milliseconds since its last new entry was
-   * stored; null when none was new. False, a rejection, or no answer within bounds.adoptionMs: it is tried again at the next look.
+   * stored; null when none was new. False, a rejection, or no answer within adoptionMs: it is tried again at the next look.
    */
   readonly onAdopted?: (owner: string, storedAgoMs: number | null) => Promise<boolean>;
 }
@@ -25,7 +29,7 @@ export interface AdoptionHooks {
 export interface Adoption {
   /** Looks now. Resolves when that look is done. */
   hurry(): Promise<void>;
-  /** Ends the looks, and waits for the one under way at most bounds.adoptionMs. */
+  /** Ends the looks, and waits for the one under way at most adoptionMs. */
   close(): Promise<void>;
 }
 
@@ -86,11 +90,11 @@ export function startAdoption(options: AdoptionOptions): Adoption {
     unbook?.();
     looking ??= adoptAll().finally(() => {
       looking = null;
-      if (!stopped) unbook = clock.after(bounds.adoptionMs, () => void look());
+      if (!stopped) unbook = clock.after(adoptionMs, () => void look());
     });
     return looking;
   };
-  unbook = clock.after(bounds.adoptionMs, () => void look());
+  unbook = clock.after(adoptionMs, () => void look());
   return {
     hurry: async () => {
       if (!stopped) await look();
@@ -119,7 +123,7 @@ async function adopt(
   const recovery = await recover({
     leftovers,
     store,
-    batchMax: bounds.adoptionBatchMax,
+    batchMax: adoptionBatchMax,
     signal,
     ...(onStored === undefined ? {} : { onStored }),
   });
@@ -134,7 +138,7 @@ async function adopt(
 
 async function within<Result>(clock: Clock, work: Promise<Result>, otherwise: Result): Promise<Result> {
   const late = Promise.withResolvers<Result>();
-  const unbook = clock.after(bounds.adoptionMs, () => late.resolve(otherwise));
+  const unbook = clock.after(adoptionMs, () => late.resolve(otherwise));
   work.catch(() => undefined);
   try {
     return await Promise.race([work, late.promise]);

@@ -21,6 +21,10 @@ import {
 import type { AttemptFault, Clock, Journal, Observer } from "#ports/index.ts";
 import { knownMs, wholeUsage } from "./whole-usage.ts";
 
+/** The shortest distance between two checkpoints of a stream. */
+export const checkpointMs = 1_000;
+export const checkpointEvents = 64;
+
 /** What the caller of the recorder knows of an attempt before it is sent; the recorder adds the rest. */
 export type AttemptFields = Omit<Intent, "attemptId" | "at" | "startedAfterMs">;
 
@@ -106,8 +110,8 @@ export class RecordedAttempt implements Attempt {
   progress(events: number, reached: () => Reached): void {
     this.#eventsSince += events;
     const isDue =
-      this.#eventsSince >= bounds.checkpointEvents ||
-      this.#dependencies.clock.monotonic() - this.#checkpointMs >= bounds.checkpointMs;
+      this.#eventsSince >= checkpointEvents ||
+      this.#dependencies.clock.monotonic() - this.#checkpointMs >= checkpointMs;
     if (isDue) this.checkpoint(reached());
   }
 

@@ -15,6 +15,7 @@ import {
 import { createIds } from "#system/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { intentOf } from "../../test/ledger/history.ts";
+import { checkpointEvents, checkpointMs } from "./attempt.ts";
 import { type AttemptEnd, createRecorder, type Reached } from "./index.ts";
 
 const price: PriceVersion = {
@@ -120,9 +121,9 @@ test("a stream is checkpointed every so many events or after a second, and not a
       upstreamId: null,
     };
   };
-  for (let event = 0; event < bounds.checkpointEvents * 3 + 5; event++) attempt.progress(1, reached);
+  for (let event = 0; event < checkpointEvents * 3 + 5; event++) attempt.progress(1, reached);
   expect(asked).toBe(3);
-  clock.advance(bounds.checkpointMs - 1);
+  clock.advance(checkpointMs - 1);
   attempt.progress(1, reached);
   expect(asked).toBe(3);
   clock.advance(1);

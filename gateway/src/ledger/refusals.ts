@@ -1,5 +1,10 @@
-import { BoundedMap, bounds, type LedgerEntry } from "#core/index.ts";
+import { BoundedMap, type LedgerEntry } from "#core/index.ts";
 import type { Clock, Journal } from "#ports/index.ts";
+
+/** Of equal refusals within this time only the first few get entries of their own; and the kinds that are told apart. */
+const refusalsAloneMax = 5;
+const refusalTogetherMs = 1_000;
+const refusalKindsMax = 10_000;
 
 /**
  * Refusals on their way to the journal. The first few of a kind (key, model, endpoint, answer) in a second are written as they
@@ -19,7 +24,7 @@ export class Refusals {
   constructor(journal: Pick<Journal, "refuse">, clock: Clock) {
     this.#journal = journal;
     this.#clock = clock;
-    this.#asked = new BoundedMap(bounds.refusalKindsMax, { life: { clock, ms: bounds.refusalTogetherMs } });
+    this.#asked = new BoundedMap(refusalKindsMax, { life: { clock, ms: refusalTogetherMs } });
   }
 
   take(entry: LedgerEntry): void {
@@ -31,16 +36,16 @@ export class Refusals {
       this.#asked.set(asked, true);
     }
     const alike = this.#alike.get(name);
-    if (alike !== undefined && alike.written >= bounds.refusalsAloneMax) {
+    if (alike !== undefined && alike.written >= refusalsAloneMax) {
       alike.first ??= entry;
       alike.counted++;
       return;
     }
     this.#journal.refuse(entry);
     if (alike !== undefined) alike.written++;
-    else if (this.#alike.size < bounds.refusalKindsMax) {
+    else if (this.#alike.size < refusalKindsMax) {
       this.#alike.set(name, { written: 1, first: null, counted: 0 });
-      this.#stop ??= this.#clock.after(bounds.refusalTogetherMs, () => this.flush());
+      this.#stop ??= this.#clock.after(refusalTogetherMs, () => this.flush());
     }
   }
 

@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
+import { budgetIdleMs } from "#coordination/budget.ts";
 import { createMemoryCounter } from "#coordination/index.ts";
 import { bounds, type FailMode, Failure, type Principal } from "#core/index.ts";
 import type { RecentCost, SpendingAsk, SpendingReading } from "#ports/index.ts";
 import { steadyClock } from "#system/index.ts";
+import { clockTrustMs } from "#system/steady-clock.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { governedPrincipal } from "../../test/simulation/governed-principal.ts";
 import { Admission } from "./admit.ts";
@@ -157,7 +159,7 @@ test("31 days forward and back admits what the budget allows, no more, however l
     clock.advance(stayMs);
     await tryAll();
     const inNewMonth = spent - 10;
-    expect(inNewMonth).toBe(stayMs > bounds.clockTrustMs ? 10 : 0);
+    expect(inNewMonth).toBe(stayMs > clockTrustMs ? 10 : 0);
     clock.jump(-31 * 86_400_000);
     await tryAll();
     clock.advance(3_600_000);
@@ -172,7 +174,7 @@ test("a budget that nobody used for a while is forgotten and found again in the 
   (await admitted(admission, principal, money(1))).release();
   spend(42);
   expect(counter.size).toBe(1);
-  clock.advance(bounds.budgetIdleMs + 1);
+  clock.advance(budgetIdleMs + 1);
   for (let call = 0; call < 100; call++) {
     const permit = admission.admit(governedPrincipal({ group: { limits: { rpm: 1_000 } } }), money(0));
     if (!(permit instanceof Promise)) permit.release();

@@ -1,14 +1,17 @@
 import { connect, type Socket } from "node:net";
 import ipaddr from "ipaddr.js";
-import { bounds, Failure, type Secret } from "#core/index.ts";
+import { Failure, type Secret } from "#core/index.ts";
 import type { Mailer } from "#ports/index.ts";
+
+/** One mail, from the connection to the server's last word. */
+const mailMs = 20_000;
 
 export interface MailOptions {
   /** `smtp://user:password@host:587` or `smtps://…`. */
   readonly url: Secret;
   /** The sender's address. */
   readonly from: string;
-  /** The whole letter, from the connection to the server's last word. Milliseconds; `bounds.mailMs` unless said. */
+  /** The whole letter, from the connection to the server's last word. Milliseconds; `mailMs` unless said. */
   readonly timeMs?: number;
   /** Opens the connection; by the network unless said. */
   readonly dial?: (place: { readonly host: string; readonly port: number }) => Socket;
@@ -19,7 +22,7 @@ export function createMailer(options: MailOptions): Mailer {
   const tls = address.protocol === "smtps:";
   // A URL has an IPv6 address in brackets, a socket has it bare.
   const host = address.hostname.replace(/^\[|\]$/g, "");
-  const timeMs = options.timeMs ?? bounds.mailMs;
+  const timeMs = options.timeMs ?? mailMs;
   const port = address.port === "" ? (tls ? 465 : 587) : Number(address.port);
   const credentials =
     address.username === ""

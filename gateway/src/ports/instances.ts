@@ -12,7 +12,7 @@ export interface Instance {
 export interface SeenInstance extends Instance {
   readonly startedAt: number;
   readonly seenAt: number;
-  /** It was seen within bounds.instanceAliveMs. */
+  /** It was seen within instanceAliveMs. */
   readonly isAlive: boolean;
   /** Ended calls that were in its journal and not in the ledger when it was seen; null: it did not say. */
   readonly journalLag: number | null;
@@ -26,6 +26,6 @@ export interface Instances {
   leave(id: string): Promise<void>;
   /** In the order of their starts. */
   list(): Promise<readonly SeenInstance[]>;
-  /** Whether that process was seen within bounds.instanceAliveMs. */
+  /** Whether that process was seen within instanceAliveMs. */
   isAlive(id: string): Promise<boolean>;
 }

@@ -19,7 +19,7 @@ export interface OpenAttemptStore {
    */
   joinedTo(leftovers: JournalLeftovers, owner: string | null): JournalLeftovers;
   /**
-   * What processes left that were not seen for bounds.remoteLostMs, and neither began anything nor told how far it is: their disks
+   * What processes left that were not seen for remoteLostMs, and neither began anything nor told how far it is: their disks
    * are taken for lost.
    */
   abandoned(): AsyncIterable<AbandonedJournal>;

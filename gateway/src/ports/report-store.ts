@@ -205,7 +205,7 @@ export interface SpendingReading {
 export interface ReportStore {
   /**
    * Newest first. A page may be shorter than `limit`, or empty, and still have a next one: a search ends its page after
-   * `bounds.reportScanMs`.
+   * `reportScanMs`.
    */
   requests(filter: RequestFilter, cursor: string | null, limit: number): Promise<Paged<RequestRow>>;
   /** The attempts of a request in the order they were made; empty when there is none in that workspace. */
@@ -214,7 +214,7 @@ export interface ReportStore {
   usage(filter: UsageFilter): Promise<UsageReading>;
   /** Everybody who called, and what keys of no one person did, in any order. */
   peopleUsage(filter: PeopleUsageFilter, cursor: string | null, limit: number): Promise<PeopleUsage>;
-  /** By the tag `session`, within `bounds.sessionEntriesMax` entries. */
+  /** By the tag `session`, within `sessionEntriesMax` entries. */
   sessions(filter: SessionFilter): Promise<SessionReading>;
   /** By provider and model, the dearest first; at most `bounds.reportRowsMax`. Times are widened to whole hours. */
   costs(filter: CostFilter): Promise<readonly CostSum[]>;

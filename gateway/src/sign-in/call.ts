@@ -12,6 +12,9 @@ import type { Site } from "./site.ts";
 import { type TryCounts, takeTry } from "./try-counts.ts";
 import type { Users } from "./users.ts";
 
+/** A refused sign-in is recorded once its answer has certainly left. */
+const refusalNoteMs = 50;
+
 /** What the calls work with. */
 export interface SignInDependencies {
   readonly database: AuthDatabase;
@@ -182,7 +185,7 @@ export class Call {
       this.tell("sign-in-refused", guess.by, { userId, email: guess.email });
       if (locked) this.tell("sign-in-locked", guess.by, { userId, email: guess.email });
     };
-    this.dependencies.clock.after(bounds.refusalNoteMs, () => void tell().catch(this.dependencies.onNoteLost));
+    this.dependencies.clock.after(refusalNoteMs, () => void tell().catch(this.dependencies.onNoteLost));
   }
 
   tell(

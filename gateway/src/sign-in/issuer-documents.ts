@@ -1,8 +1,14 @@
-import { bounds, Failure } from "#core/index.ts";
+import { Failure } from "#core/index.ts";
 import type { Clock, Transport } from "#ports/index.ts";
 import type { IssuerKey, IssuerMetadata } from "./issuer-schemas.ts";
 
 export type { IssuerKey, IssuerMetadata } from "./issuer-schemas.ts";
+
+/** One request to an issuer and its answer, how long its documents are used, and the wait before its keys are fetched again. */
+const issuerMs = 10_000;
+const issuerAnswerBytesMax = 256 * 1024;
+const issuerDocumentMs = 3_600_000;
+const issuerKeysRetryMs = 30_000;
 
 export interface IssuerRequest {
   readonly method: "GET" | "POST";
@@ -32,7 +38,7 @@ export class IssuerDocuments {
     const nowMs = this.#clock.monotonic();
     if (this.#metadata === null || this.#metadata.untilMs <= nowMs) {
       const value = this.#readMetadata();
-      const held = { value, untilMs: nowMs + bounds.issuerDocumentMs };
+      const held = { value, untilMs: nowMs + issuerDocumentMs };
       this.#metadata = held;
       value.catch(() => {
         if (this.#metadata === held) this.#metadata = null;
@@ -43,8 +49,8 @@ export class IssuerDocuments {
 
   /** The key a token says it was signed with. One that is not known is looked for again, but not at every guess. */
   async key(header: { readonly kid?: string | undefined; readonly alg?: string | undefined }): Promise<IssuerKey> {
-    const known = matching(await this.#readKeys(bounds.issuerDocumentMs), header);
-    const key = known ?? matching(await this.#readKeys(bounds.issuerKeysRetryMs), header);
+    const known = matching(await this.#readKeys(issuerDocumentMs), header);
+    const key = known ?? matching(await this.#readKeys(issuerKeysRetryMs), header);
     if (key === undefined) throw strange("signed with a key that the issuer does not publish");
     return key;
   }
@@ -61,15 +67,15 @@ export class IssuerDocuments {
           ...request.headers,
         },
         body: request.form === undefined ? null : new TextEncoder().encode(request.form.toString()),
-        connectMs: bounds.issuerMs,
-        headersMs: bounds.issuerMs,
-        totalMs: bounds.issuerMs,
+        connectMs: issuerMs,
+        headersMs: issuerMs,
+        totalMs: issuerMs,
         // Administrators name issuers, and many a company's is inside its own network. Other addresses are the document's word.
         allowPrivateNetwork: URL.parse(request.url)?.origin === new URL(this.#issuer).origin,
       },
-      AbortSignal.timeout(bounds.issuerMs),
+      AbortSignal.timeout(issuerMs),
     );
-    const bytes = await answer.body.readAll(bounds.issuerAnswerBytesMax, "total", bounds.issuerMs);
+    const bytes = await answer.body.readAll(issuerAnswerBytesMax, "total", issuerMs);
     try {
       return { status: answer.status, json: JSON.parse(new TextDecoder().decode(bytes)) };
     } catch {

@@ -1,7 +1,9 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { rawCookieOf, type Site } from "./site.ts";
+
+/** How long a browser that signed in keeps its tries while the account is locked. */
+const knownDeviceMs = 90 * 86_400_000;
 
 /**
  * Browsers in which somebody has signed in before. Whoever guesses at an account from elsewhere uses up its tries and locks
@@ -21,11 +23,11 @@ export class KnownDevices {
 
   /** A `set-cookie` line that makes the browser known for this account. */
   cookie(site: Site, email: string): string {
-    const endsAt = this.#clock.now() + bounds.knownDeviceMs;
+    const endsAt = this.#clock.now() + knownDeviceMs;
     const named = `${endsAt}.${randomBytes(16).toString("base64url")}`;
     const secure = site.secure ? "Secure; " : "";
     return (
-      `${cookieName(site)}=${named}.${this.#signature(named, email)}; Max-Age=${bounds.knownDeviceMs / 1_000}; ` +
+      `${cookieName(site)}=${named}.${this.#signature(named, email)}; Max-Age=${knownDeviceMs / 1_000}; ` +
       `Path=/; HttpOnly; ${secure}SameSite=Lax`
     );
   }

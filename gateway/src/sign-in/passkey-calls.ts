@@ -1,10 +1,12 @@
 import { z } from "zod";
-import { bounds, Failure } from "#core/index.ts";
+import { Failure } from "#core/index.ts";
 import { answerJson } from "./answers.ts";
 import { type Call, type CallSpec, get, post, userView } from "./call.ts";
 import { passkeyAddProblems, passkeySignInProblems } from "./library-problems.ts";
 import { nameSchema } from "./person-schemas.ts";
 import { isAddress } from "./site.ts";
+
+export const passkeysPerUserMax = 20;
 
 /** What `navigator.credentials` gave, as JSON; the library reads it. */
 const response = z.looseObject({ id: z.string().min(1).max(1_400), type: z.literal("public-key") });
@@ -67,8 +69,8 @@ const notTheirs = { "": ["not_found", "There is no such passkey."] } as const;
 
 async function refuseTooMany(call: Call): Promise<void> {
   const { passkeys } = await call.dependencies.users.waysOf(call.signedIn.user.id);
-  if (passkeys < bounds.passkeysPerUserMax) return;
-  throw new Failure("conflict", `A user has at most ${bounds.passkeysPerUserMax} passkeys.`);
+  if (passkeys < passkeysPerUserMax) return;
+  throw new Failure("conflict", `A user has at most ${passkeysPerUserMax} passkeys.`);
 }
 
 /** WebAuthn knows sites by their names. */

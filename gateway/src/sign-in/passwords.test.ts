@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { bounds } from "#core/index.ts";
-import { boundedPasswords } from "./passwords.ts";
+import { boundedPasswords, passwordsAtOnceMax, passwordsWaitingMax } from "./passwords.ts";
 
 test("a few passwords are hashed at once, some wait their turn, and the rest are told to come back", async () => {
   let running = 0;
@@ -16,7 +15,7 @@ test("a few passwords are hashed at once, some wait their turn, and the rest are
     },
     passwordMatches: async () => true,
   });
-  const places = bounds.passwordsAtOnceMax + bounds.passwordsWaitingMax;
+  const places = passwordsAtOnceMax + passwordsWaitingMax;
   const asked = Array.from({ length: places }, (_, index) => bounded.hashPassword(`p${index}`));
   await expect(bounded.hashPassword("one too many")).rejects.toMatchObject({
     code: "rate_limit_exceeded",
@@ -28,7 +27,7 @@ test("a few passwords are hashed at once, some wait their turn, and the rest are
     await asked[ended];
   }
   expect(await Promise.all(asked)).toEqual(Array.from({ length: places }, (_, index) => `hash of p${index}`));
-  expect([most, running]).toEqual([bounds.passwordsAtOnceMax, 0]);
+  expect([most, running]).toEqual([passwordsAtOnceMax, 0]);
   expect(await bounded.passwordMatches("later", "")).toBe(true);
 });
 

@@ -1,5 +1,9 @@
 import { bounds, Failure } from "#core/index.ts";
 
+/** Passwords that are hashed at once (64 MiB each), and those that wait. */
+export const passwordsAtOnceMax = 2;
+export const passwordsWaitingMax = 32;
+
 export interface PasswordFunctions {
   readonly hashPassword: (password: string) => Promise<string>;
   readonly passwordMatches: (password: string, hash: string) => Promise<boolean>;
@@ -13,8 +17,8 @@ export function boundedPasswords(functions: PasswordFunctions): PasswordFunction
   let running = 0;
   const waiting: (() => void)[] = [];
   const inTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (running < bounds.passwordsAtOnceMax) running += 1;
-    else if (waiting.length < bounds.passwordsWaitingMax) await new Promise<void>((turn) => waiting.push(turn));
+    if (running < passwordsAtOnceMax) running += 1;
+    else if (waiting.length < passwordsWaitingMax) await new Promise<void>((turn) => waiting.push(turn));
     else throw tooMany();
     try {
       return await work();

@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
-import { bounds } from "#core/index.ts";
 import type { Call, Guess } from "./call.ts";
 import { failureFor, startOver, wrongCode } from "./library-problems.ts";
 import { cookieOf } from "./site.ts";
+
+/** How long a used code is remembered. */
+const usedCodeMs = 180_000;
 
 /** Whose password was given in this browser while their code is still asked for. */
 export async function pendingGuess(call: Call): Promise<Guess> {
@@ -29,7 +31,7 @@ export async function takeCode(call: Call, userId: string, code: string): Promis
   const { database, clock } = call.dependencies;
   const id = `code_${createHash("sha256").update(`${userId}\n${code}`).digest("base64url")}`;
   const now = database.time(clock.now());
-  const until = database.time(clock.now() + bounds.usedCodeMs);
+  const until = database.time(clock.now() + usedCodeMs);
   const taken = await database.kysely
     .insertInto("auth_verifications")
     .values({ id, identifier: id, value: "used", expires_at: until, created_at: now, updated_at: now })

@@ -4,6 +4,11 @@ import type { Clock, User } from "#ports/index.ts";
 import { type AuthDatabase, millisecondsOf, type Time } from "./auth-database.ts";
 import { cookieOf, type Site, signedValue } from "./site.ts";
 
+/** A session ends unused after this, and its use is recorded this often. */
+const sessionIdleMs = 12 * 3_600_000;
+const sessionTouchMs = 60_000;
+const sessionsPerUserMax = 20;
+
 export interface Session {
   readonly id: string;
   readonly user: User;
@@ -84,7 +89,7 @@ export class Sessions {
   /** Takes away what has ended and would never be met again. */
   async sweep(): Promise<void> {
     const now = this.#database.time(this.#clock.now());
-    const idle = this.#database.time(this.#clock.now() - bounds.sessionIdleMs);
+    const idle = this.#database.time(this.#clock.now() - sessionIdleMs);
     const { kysely } = this.#database;
     await kysely.deleteFrom("auth_verifications").where("expires_at", "<", now).execute();
     await kysely
@@ -104,11 +109,11 @@ export class Sessions {
 
   #holds(session: Session): boolean {
     const now = this.#clock.now();
-    return now < session.endsAt && now < session.seenAt + bounds.sessionIdleMs;
+    return now < session.endsAt && now < session.seenAt + sessionIdleMs;
   }
 
   async #touch(session: Session): Promise<void> {
-    if (this.#clock.now() - session.seenAt < bounds.sessionTouchMs) return;
+    if (this.#clock.now() - session.seenAt < sessionTouchMs) return;
     const { kysely } = this.#database;
     await kysely
       .updateTable("auth_sessions")
@@ -126,7 +131,7 @@ export class Sessions {
       .where("user_id", "=", session.user.id)
       .orderBy("created_at", "desc")
       .limit(1_000)
-      .offset(bounds.sessionsPerUserMax);
+      .offset(sessionsPerUserMax);
     await kysely.deleteFrom("auth_sessions").where("id", "in", oldest).where("id", "!=", session.id).execute();
     await this.#seen(session.user.id);
   }

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { BoundedMap, bounds, type Claims } from "#core/index.ts";
+import { BoundedMap, type Claims } from "#core/index.ts";
 import type {
   ClaimsListener,
   Clock,
@@ -25,6 +25,11 @@ import { Sessions } from "./sessions.ts";
 import { type Site, siteOf } from "./site.ts";
 import { openTryCounts } from "./try-counts.ts";
 import { Users } from "./users.ts";
+
+/** How often expired sessions, challenges and tries are deleted. */
+const signInSweepMs = 600_000;
+/** Addresses at which this gateway is opened, each with its own sign-in. */
+const signInSitesMax = 8;
 
 export interface SignInOptions extends PasswordFunctions {
   /** With the tables of sign-in, of either database. */
@@ -84,7 +89,7 @@ export function createSignIn(options: SignInOptions): SignIn {
   let sweepAtMs = 0;
   const sweep = async (): Promise<void> => {
     if (clock.monotonic() < sweepAtMs) return;
-    sweepAtMs = clock.monotonic() + bounds.signInSweepMs;
+    sweepAtMs = clock.monotonic() + signInSweepMs;
     await sessions.sweep().catch((thrown: Error) => {
       observer.log("warn", "What ended in sign-in could not be cleared away.", { error: thrown.message });
     });
@@ -145,7 +150,7 @@ function speaksFor(account: OidcAccount, { email }: Claims): boolean {
 /** A library knows one site and the issuers of its time, so there is one for each site, made when it is needed. */
 class Libraries {
   readonly #open: (site: Site) => Promise<Library>;
-  readonly #libraries = new BoundedMap<string, Promise<Library>>(bounds.signInSitesMax);
+  readonly #libraries = new BoundedMap<string, Promise<Library>>(signInSitesMax);
 
   constructor(open: (site: Site) => Promise<Library>) {
     this.#open = open;

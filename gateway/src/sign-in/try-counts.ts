@@ -1,6 +1,11 @@
 import { bounds, Failure } from "#core/index.ts";
 import type { OpenTries, TakenTry, Tries } from "#ports/index.ts";
 
+/** The window doubles up to this while it is used up. */
+const signInTriesMsMax = 86_400_000;
+/** Challenges and redirects to an issuer that one address may begin in one window. */
+const signInStartsMax = 60;
+
 /** What is counted at sign-in. */
 export interface TryCounts {
   /** Guesses at something secret. */
@@ -10,10 +15,10 @@ export interface TryCounts {
 }
 
 export function openTryCounts(open: OpenTries): TryCounts {
-  const windows = { windowMs: bounds.signInTriesMs, windowMsMax: bounds.signInTriesMsMax };
+  const windows = { windowMs: bounds.signInTriesMs, windowMsMax: signInTriesMsMax };
   return {
     guesses: open({ name: "guess", max: bounds.signInTriesMax, ...windows }),
-    starts: open({ name: "start", max: bounds.signInStartsMax, ...windows }),
+    starts: open({ name: "start", max: signInStartsMax, ...windows }),
   };
 }
 

@@ -1,10 +1,13 @@
 import type { Kysely } from "kysely";
-import { bounds, Failure } from "#core/index.ts";
+import { Failure } from "#core/index.ts";
 import type { Clock, Ids, User } from "#ports/index.ts";
 import { type AuthDatabase, type AuthTables, millisecondsOf } from "./auth-database.ts";
 import { checkPassword, type PasswordFunctions } from "./passwords.ts";
 import { readPerson } from "./read-person.ts";
 import type { Sessions } from "./sessions.ts";
+
+/** Accounts of single sign-on that open one user. */
+export const connectionsPerUserMax = 10;
 
 export interface UsersOptions {
   readonly database: AuthDatabase;
@@ -146,8 +149,8 @@ export class Users {
   }
 
   async refuseTooManyConnections(userId: string): Promise<void> {
-    if ((await this.connectionsOf(userId)).length < bounds.connectionsPerUserMax) return;
-    throw new Failure("conflict", `A user connects at most ${bounds.connectionsPerUserMax} accounts. Disconnect one.`);
+    if ((await this.connectionsOf(userId)).length < connectionsPerUserMax) return;
+    throw new Failure("conflict", `A user connects at most ${connectionsPerUserMax} accounts. Disconnect one.`);
   }
 
   /** Takes a passkey or a connection away. Throws `not_found` for one that is not theirs, `conflict` for their last way in. */

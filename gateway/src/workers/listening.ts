@@ -2,6 +2,9 @@ import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import type { SharedPorts, ToWorker } from "./messages.ts";
 
+/** A worker whose turn it is opens its port within this. */
+export const workerListenMs = 30_000;
+
 /** What of a worker concerns the ports. */
 export interface Listener {
   send(message: ToWorker): void;
@@ -110,7 +113,7 @@ export class Listening {
     const listener = this.#waiting.shift();
     if (listener === undefined) return;
     this.#opening = listener;
-    this.#cancelLate = this.#options.clock.after(bounds.workerListenMs, () => listener.signal("SIGKILL"));
+    this.#cancelLate = this.#options.clock.after(workerListenMs, () => listener.signal("SIGKILL"));
     listener.send({ kind: "listen", ports: this.#ports, alone: this.#places.length === 0 });
   }
 

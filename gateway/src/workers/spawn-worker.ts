@@ -1,7 +1,9 @@
-import { bounds } from "#core/index.ts";
 import type { FromWorker } from "./messages.ts";
 import { passLines } from "./pass-lines.ts";
 import type { StartWorker } from "./worker-process.ts";
+
+/** A longer line of a worker's log is split. */
+const workerLineBytesMax = 256 * 1024;
 
 export interface WorkerCommand {
   readonly words: readonly string[];
@@ -26,7 +28,7 @@ export function workerSpawner({ words, env, write }: WorkerCommand): StartWorker
       },
     });
     const passed = Promise.all(
-      [child.stdout, child.stderr].map((stream) => passLines(stream, write, bounds.workerLineBytesMax)),
+      [child.stdout, child.stderr].map((stream) => passLines(stream, write, workerLineBytesMax)),
     );
     return {
       pid: child.pid,

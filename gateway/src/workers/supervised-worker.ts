@@ -1,7 +1,14 @@
-import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
 import type { StartWorker, WorkerEnd, WorkerProcess } from "./worker-process.ts";
+
+/** From its start until a worker takes calls: migrating a large database takes time. */
+const workerStartMs = 600_000;
+/** A worker that was told to end says how long it will take, or is killed after this silence. */
+export const workerSilenceMs = 30_000;
+/** What a worker may take beyond what it said, and in all once the user is in a hurry. */
+export const workerReserveMs = 15_000;
+export const workerHurriedMs = 30_000;
 
 type Stage = "starting" | "ready" | "ending";
 
@@ -29,10 +36,10 @@ export class SupervisedWorker {
     this.startedMs = options.clock.monotonic();
     this.#process = options.start((message) => {
       if (message.kind === "ready") this.#isReady(message.told);
-      if (message.kind === "ending") this.#endsWithin(message.withinMs + bounds.workerReserveMs);
+      if (message.kind === "ending") this.#endsWithin(message.withinMs + workerReserveMs);
       options.hear(this, message);
     });
-    this.#killAfter(bounds.workerStartMs);
+    this.#killAfter(workerStartMs);
     void this.#process.ended.then(() => this.#cancelLate());
   }
 
@@ -83,18 +90,18 @@ export class SupervisedWorker {
   }
 
   leave(): void {
-    this.#killAfter(bounds.workerSilenceMs);
+    this.#killAfter(workerSilenceMs);
     this.send({ kind: "leave" });
   }
 
   end(signal: NodeJS.Signals): void {
-    if (this.#stage !== "ending") this.#killAfter(bounds.workerSilenceMs);
+    if (this.#stage !== "ending") this.#killAfter(workerSilenceMs);
     this.signal(signal);
   }
 
   /** Somebody is tired of waiting. */
   hurry(): void {
-    this.#killAfter(bounds.workerHurriedMs);
+    this.#killAfter(workerHurriedMs);
     this.send({ kind: "hurry" });
   }
 

@@ -1,8 +1,11 @@
 import { expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
+import { workerListenMs } from "./listening.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
-import { Supervisor } from "./supervisor.ts";
+import { workerEndsMax, workerRestMs, workerRestMsMax } from "./restarts.ts";
+import { workerHurriedMs, workerReserveMs, workerSilenceMs } from "./supervised-worker.ts";
+import { Supervisor, workerSteadyMs } from "./supervisor.ts";
 import type { WorkerEnd } from "./worker-process.ts";
 
 /** A worker that does nothing by itself. */
@@ -99,7 +102,7 @@ test("the ports are opened one worker at a time, and one that takes too long is 
   second?.hear({ kind: "prepared" });
   third?.hear({ kind: "prepared" });
   expect([second?.orders(), third?.orders()]).toEqual([["listen"], []]);
-  clock.advance(bounds.workerListenMs);
+  clock.advance(workerListenMs);
   await turns();
   expect([second?.signals, third?.orders()]).toEqual([["SIGKILL"], ["listen"]]);
 });
@@ -107,7 +110,7 @@ test("the ports are opened one worker at a time, and one that takes too long is 
 test("rests between starts grow, and when no worker is left that takes calls the gateway gives up", async () => {
   const { workers, clock, lines, status } = await beginReady(1);
   const rests: number[] = [];
-  for (let end = 1; end < bounds.workerEndsMax; end++) {
+  for (let end = 1; end < workerEndsMax; end++) {
     await workers.at(-1)?.end(1);
     const started = workers.length;
     let restMs = 0;
@@ -127,18 +130,18 @@ test("rests between starts grow, and when no worker is left that takes calls the
 
 test("while another worker takes calls a place whose workers end is tried on, more and more rarely; one that stays ends that", async () => {
   const { workers, clock, supervisor, status } = await beginReady(2);
-  for (let end = 0; end < bounds.workerEndsMax * 2; end++) {
+  for (let end = 0; end < workerEndsMax * 2; end++) {
     await workers.at(-1)?.end(1);
-    clock.advance(bounds.workerRestMsMax);
+    clock.advance(workerRestMsMax);
     await turns();
   }
-  expect(workers).toHaveLength(2 + bounds.workerEndsMax * 2);
+  expect(workers).toHaveLength(2 + workerEndsMax * 2);
   workers.at(-1)?.start();
   await turns();
-  clock.advance(bounds.workerSteadyMs);
+  clock.advance(workerSteadyMs);
   await workers.at(-1)?.end(1);
-  clock.advance(bounds.workerRestMs);
-  expect(workers).toHaveLength(3 + bounds.workerEndsMax * 2);
+  clock.advance(workerRestMs);
+  expect(workers).toHaveLength(3 + workerEndsMax * 2);
   supervisor.stop("SIGTERM");
   await workers.at(-1)?.end(null, "SIGTERM");
   await workers[0]?.end(0);
@@ -150,10 +153,10 @@ test("asked to end, a worker that says nothing is killed; one that says how long
   supervisor.stop("SIGTERM");
   const [silent, slow] = workers;
   slow?.hear({ kind: "ending", withinMs: 100_000 });
-  clock.advance(bounds.workerSilenceMs);
+  clock.advance(workerSilenceMs);
   await turns();
   expect([silent?.signals, slow?.signals]).toEqual([["SIGTERM", "SIGKILL"], ["SIGTERM"]]);
-  clock.advance(100_000 + bounds.workerReserveMs);
+  clock.advance(100_000 + workerReserveMs);
   expect(slow?.signals).toEqual(["SIGTERM", "SIGKILL"]);
   expect(await status).toBe(1);
   expect(clock.pending).toBe(0);
@@ -168,7 +171,7 @@ test("a signal that comes again at once is the same one; a later one hurries the
   clock.advance(bounds.sameSignalMs + 1);
   supervisor.stop("SIGTERM");
   expect(workers[0]?.orders()).toEqual(["listen", "hurry"]);
-  clock.advance(bounds.workerHurriedMs);
+  clock.advance(workerHurriedMs);
   await status;
   expect(workers[0]?.signals).toEqual(["SIGINT", "SIGKILL"]);
 });

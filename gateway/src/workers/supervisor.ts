@@ -7,6 +7,9 @@ import { SupervisedWorker } from "./supervised-worker.ts";
 import { type FoldReports, WorkerTotals } from "./totals.ts";
 import type { StartWorker, WorkerEnd } from "./worker-process.ts";
 
+/** A worker that has taken calls for this long is steady: earlier ends are forgotten. */
+export const workerSteadyMs = 10_000;
+
 export interface SupervisorOptions {
   readonly count: number;
   readonly start: StartWorker;
@@ -158,7 +161,7 @@ export class Supervisor {
 
   /** A worker that stays shows that starting makes sense again. */
   #watch(worker: SupervisedWorker): void {
-    const cancel = this.#options.clock.after(bounds.workerSteadyMs, () => this.#restarts.steady());
+    const cancel = this.#options.clock.after(workerSteadyMs, () => this.#restarts.steady());
     void worker.ended.then(cancel);
   }
 

@@ -1,6 +1,7 @@
-import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import type { FromWorker, SharedPorts, Totals, ToWorker } from "./messages.ts";
+
+const workersAnswerMs = 4_000;
 
 /** A worker's side of the channel to its supervisor. */
 export interface WorkerLink {
@@ -21,7 +22,7 @@ export interface WorkerLink {
   readonly left: Promise<void>;
   /** Aborted: somebody is tired of waiting for this one's end. */
   readonly hurried: AbortSignal;
-  /** The numbers of all; null when they cannot be had within bounds.workersAnswerMs. */
+  /** The numbers of all; null when they cannot be had within workersAnswerMs. */
   totals(): Promise<Totals | null>;
 }
 
@@ -90,7 +91,7 @@ export function createWorkerLink(channel: Channel, clock: Clock): WorkerLink {
       new Promise((resolve) => {
         if (!channel.connected) return resolve(null);
         const of = ++turns;
-        const cancel = clock.after(bounds.workersAnswerMs, () => settle(null));
+        const cancel = clock.after(workersAnswerMs, () => settle(null));
         const settle = (totals: Totals | null): void => {
           cancel();
           asked.delete(of);

@@ -1,5 +1,5 @@
 import { afterEach, expect, spyOn, test } from "bun:test";
-import { bounds } from "#core/index.ts";
+import { assetTickMs } from "#assets/due-worker.ts";
 import { systemClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
 import { until } from "../../../test/until.ts";
@@ -129,7 +129,7 @@ test("nothing inside is ever connected to for an asset, neither directly nor whe
   ground.assets.start();
   for (const id of ids) {
     await until(async () => {
-      ground.clock.advance(bounds.assetTickMs);
+      ground.clock.advance(assetTickMs);
       return (await ground.row(id)).status === "Failed";
     });
     expect((await ground.row(id)).error?.code).toBe("fetch_failed");

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { assetTickMs } from "#assets/due-worker.ts";
+import { assetFreshMs, assetProcessingMs } from "#assets/mirror.ts";
 import { bounds } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
 import { type AssetsGround, acme, arkAccount, assetCall, groupCall, never, openGround, thrownBy } from "./ground.ts";
@@ -59,7 +61,7 @@ describe("an asset of an upstream's library", () => {
     const { asset } = await begun(ground);
     ground.assets.start();
     await until(async () => {
-      if (ground.clock.pending > 0) ground.clock.advance(bounds.assetTickMs);
+      if (ground.clock.pending > 0) ground.clock.advance(assetTickMs);
       return (await ground.row(asset.id)).status === "Active";
     });
     expect(await ground.row(asset.id)).toMatchObject({ dueAt: null, error: null });
@@ -78,7 +80,7 @@ describe("an asset of an upstream's library", () => {
     const first = await Promise.all([ask(), ask(), ask()]);
     expect(first.every(({ status }) => status === "Processing")).toBe(true);
     expect(ground.library.actions.filter((action) => action === "GetAsset")).toHaveLength(1);
-    ground.clock.advance(bounds.assetFreshMs);
+    ground.clock.advance(assetFreshMs);
     expect(await ask()).toMatchObject({ status: "Active" });
     expect(await ground.row(asset.id)).toMatchObject({ status: "Active", dueAt: null });
   });
@@ -100,7 +102,7 @@ describe("an asset of an upstream's library", () => {
     expect(await ground.assets.asset(acme, asset.id, volcengine)).toMatchObject({ status: "Processing" });
     ground.library.refusals.clear();
     ground.library.assets.clear();
-    ground.clock.advance(bounds.assetFreshMs);
+    ground.clock.advance(assetFreshMs);
     expect(await ground.assets.asset(acme, asset.id, volcengine)).toMatchObject({
       status: "Failed",
       error: { code: "gone" },
@@ -112,7 +114,7 @@ describe("an asset of an upstream's library", () => {
     const { asset } = await begun(ground);
     ground.providers.clear();
     expect(await ground.assets.asset(acme, asset.id, volcengine)).toMatchObject({ status: "Processing" });
-    ground.clock.advance(bounds.assetProcessingMs);
+    ground.clock.advance(assetProcessingMs);
     const error = { code: "processing_timeout" };
     expect(await ground.assets.asset(acme, asset.id, volcengine)).toMatchObject({ status: "Failed", error });
   });

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { bounds, Failure } from "#core/index.ts";
+import { assetImageBytesMax } from "#assets/asset-sizes.ts";
+import { assetLeaseMs, assetsAtOnceMax, assetTickMs } from "#assets/due-worker.ts";
+import { assetRetryMsMax } from "#assets/local-work.ts";
+import { Failure } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
 import { type AssetsGround, assetCall, never, openGround, thrownBy } from "./ground.ts";
 import * as media from "./media.ts";
@@ -12,7 +15,7 @@ const good = { width: 900, height: 1_200 };
 function ticking(ground: AssetsGround, condition: () => boolean): Promise<true> {
   return until(() => {
     if (condition()) return true;
-    if (ground.clock.pending > 0) ground.clock.advance(bounds.assetTickMs);
+    if (ground.clock.pending > 0) ground.clock.advance(assetTickMs);
     return false;
   });
 }
@@ -20,7 +23,7 @@ function ticking(ground: AssetsGround, condition: () => boolean): Promise<true> 
 /** The pass is over and has put the asset off: its lease would be longer. */
 async function waitsForRetry(ground: AssetsGround, id: string): Promise<boolean> {
   const { dueAt } = await ground.row(id);
-  return dueAt !== null && dueAt <= ground.clock.now() + 2 * bounds.assetRetryMsMax;
+  return dueAt !== null && dueAt <= ground.clock.now() + 2 * assetRetryMsMax;
 }
 
 describe("an asset of our own platform", () => {
@@ -96,7 +99,7 @@ describe("an asset of our own platform", () => {
     expect(await ground.settled(groupId, url)).toMatchObject({ status: "Failed", error: { code: "too_large" } });
     expect(pieces).toBeLessThan(36);
     pieces = 0;
-    ground.web.page(url, endless({ "content-length": String(bounds.assetImageBytesMax + 1) }));
+    ground.web.page(url, endless({ "content-length": String(assetImageBytesMax + 1) }));
     expect(await ground.settled(groupId, url)).toMatchObject({ status: "Failed", error: { code: "too_large" } });
     expect(pieces).toBeLessThan(3);
   });
@@ -128,7 +131,7 @@ describe("an asset of our own platform", () => {
       await ticking(ground, () => turn === seen);
       await until(() => waitsForRetry(ground, id));
       expect((await ground.row(id)).status).toBe("Processing");
-      ground.clock.advance(bounds.assetRetryMsMax);
+      ground.clock.advance(assetRetryMsMax);
     }
     await ticking(ground, () => turn === 3);
     await until(async () => (await ground.row(id)).status === "Active");
@@ -142,7 +145,7 @@ describe("an asset of our own platform", () => {
     ground.assets.start();
     const { id } = await ground.assets.createAsset(assetCall({ groupId, url }));
     await until(async () => {
-      ground.clock.advance(bounds.assetTickMs);
+      ground.clock.advance(assetTickMs);
       return (await ground.row(id)).status === "Failed";
     });
     expect((await ground.row(id)).error).toEqual({
@@ -172,7 +175,7 @@ describe("an asset of our own platform", () => {
     const { id } = await ground.assets.createAsset(assetCall({ groupId, url }));
     await until(() => turn === 1);
     await until(() => waitsForRetry(ground, id));
-    ground.clock.advance(bounds.assetRetryMsMax);
+    ground.clock.advance(assetRetryMsMax);
     await ticking(ground, () => turn === 2);
     await until(async () => (await ground.row(id)).status === "Active");
     expect(turn).toBe(2);
@@ -200,7 +203,7 @@ describe("an asset of our own platform", () => {
     const { id } = await dead.createAsset(assetCall({ groupId, url }));
     await until(() => turn === 1);
     ground.assets.start();
-    ground.clock.advance(bounds.assetLeaseMs - bounds.assetTickMs);
+    ground.clock.advance(assetLeaseMs - assetTickMs);
     await until(async () => (await ground.row(id)).dueAt !== null);
     expect(turn).toBe(1);
     await ticking(ground, () => turn === 2);
@@ -242,7 +245,7 @@ describe("an asset of our own platform", () => {
       asleep.start();
       const { id } = await asleep.createAsset(assetCall({ groupId, url }));
       await until(() => turn === 1);
-      ground.clock.advance(bounds.assetLeaseMs);
+      ground.clock.advance(assetLeaseMs);
       await until(async () => (await ground.row(id)).dueAt === ground.clock.now());
       ground.assets.start();
       await until(() => turn === 2);
@@ -273,14 +276,14 @@ describe("an asset of our own platform", () => {
     const groupId = await ground.localGroup();
     ground.assets.start();
     const ids: string[] = [];
-    for (let i = 0; i < bounds.assetsAtOnceMax + 4; i++) {
+    for (let i = 0; i < assetsAtOnceMax + 4; i++) {
       ids.push((await ground.assets.createAsset(assetCall({ groupId, url }))).id);
     }
-    await until(() => ground.web.count(url) === bounds.assetsAtOnceMax);
-    ground.clock.advance(3 * bounds.assetTickMs);
+    await until(() => ground.web.count(url) === assetsAtOnceMax);
+    ground.clock.advance(3 * assetTickMs);
     const waiting = await Promise.all(ids.map((id) => ground.row(id)));
     expect(waiting.filter(({ dueAt, createdAt }) => dueAt === createdAt)).toHaveLength(4);
-    expect(ground.web.count(url)).toBe(bounds.assetsAtOnceMax);
+    expect(ground.web.count(url)).toBe(assetsAtOnceMax);
     gate.resolve();
     await until(async () =>
       (await Promise.all(ids.map((id) => ground.row(id)))).every(({ status }) => status === "Active"),

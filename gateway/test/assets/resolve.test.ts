@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { assetInlinedBytesMax, blobUrlUpstreamMs } from "#assets/resolver.ts";
 import { bounds } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
 import { type AssetsGround, acme, arkAccount, assetCall, groupCall, never, openGround, thrownBy } from "./ground.ts";
@@ -60,7 +61,7 @@ describe("a reference to an asset", () => {
     const { url } = await ground.assets.resolve(acme, id, plain);
     expect(url).toStartWith("https://ai.example.com/v1/blobs/");
     const { pathname, searchParams } = new URL(url);
-    ground.clock.jump(bounds.blobUrlUpstreamMs - 1_000);
+    ground.clock.jump(blobUrlUpstreamMs - 1_000);
     expect((await ground.assets.readBlob(pathname.split("/").at(-1) ?? "", searchParams, null)).status).toBe(200);
     expect(await ground.assets.holders(acme, [id])).toBeNull();
   });
@@ -69,9 +70,9 @@ describe("a reference to an asset", () => {
     await using ground = await openGround();
     ground.publicUrl = "https://ai.example.com";
     const id = await localAsset(ground);
-    ground.clock.jump(bounds.blobUrlUpstreamMs - (ground.clock.now() % bounds.blobUrlUpstreamMs));
+    ground.clock.jump(blobUrlUpstreamMs - (ground.clock.now() % blobUrlUpstreamMs));
     const { url } = await ground.assets.resolve(acme, id, plain);
-    ground.clock.jump(bounds.blobUrlUpstreamMs - 1_000);
+    ground.clock.jump(blobUrlUpstreamMs - 1_000);
     expect(await ground.assets.resolve(acme, id, plain)).toMatchObject({ url });
     ground.clock.jump(2_000);
     expect((await ground.assets.resolve(acme, id, plain)).url).not.toBe(url);
@@ -82,7 +83,7 @@ describe("a reference to an asset", () => {
     const id = await localAsset(ground);
     const inline = { mediaType: "image/png", bytes: new Uint8Array(picture) };
     expect(await ground.assets.resolve(acme, id, arkAccount("ark"))).toMatchObject({ url: `asset://${id}`, inline });
-    await ground.gateway.store.updateAsset(id, { sizeBytes: bounds.assetInlinedBytesMax + 1 });
+    await ground.gateway.store.updateAsset(id, { sizeBytes: assetInlinedBytesMax + 1 });
     const thrown = await thrownBy(ground.assets.resolve(acme, id, plain));
     expect(thrown).toMatchObject({ code: "invalid_request" });
     expect(String(thrown)).toContain("SLUICE_PUBLIC_URL");

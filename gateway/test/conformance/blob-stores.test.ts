@@ -14,6 +14,9 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
+import { bucketPieceBytes } from "#storage/blobs/bucket-blob-store.ts";
+import { bucketTriesMax } from "#storage/blobs/bucket-requests.ts";
+import { blobLeftoverMs } from "#storage/blobs/disk-blob-store.ts";
 import {
   type BucketBlobStoreOptions,
   createBucketBlobStore,
@@ -151,8 +154,8 @@ describe("blobs on a disk", () => {
     for (const name of ["old", "fresh"]) writeFileSync(join(arriving, name), "x");
     const clock = new FakeClock();
     const at = (ms: number): Date => new Date(clock.now() - ms);
-    utimesSync(join(arriving, "old"), at(0), at(bounds.blobLeftoverMs + 1_000));
-    utimesSync(join(arriving, "fresh"), at(0), at(bounds.blobLeftoverMs - 1_000));
+    utimesSync(join(arriving, "old"), at(0), at(blobLeftoverMs + 1_000));
+    utimesSync(join(arriving, "fresh"), at(0), at(blobLeftoverMs - 1_000));
     createDiskBlobStore({ directory, clock });
     expect(readdirSync(arriving)).toEqual(["fresh"]);
     rmSync(directory, { recursive: true });
@@ -199,7 +202,7 @@ describe("blobs in a bucket", () => {
 
   test("are read piece by piece, as the reader takes them", async () => {
     await using ground = await bucketGround();
-    const bytes = blobBytes(5 * bounds.bucketPieceBytes);
+    const bytes = blobBytes(5 * bucketPieceBytes);
     const { hash } = await putBytes(ground.blobStore, bytes);
     await requests();
     const reader = (await ground.blobStore.read(hash, 0, bytes.length))?.getReader();
@@ -227,7 +230,7 @@ describe("blobs in a bucket", () => {
     await fetch(`${endpoint}/-/fail/503/2`);
     const { hash } = await putBytes(ground.blobStore, blobBytes(10));
     expect(await ground.blobStore.stat(hash)).toEqual({ hash, size: 10 });
-    await fetch(`${endpoint}/-/fail/503/${bounds.bucketTriesMax}`);
+    await fetch(`${endpoint}/-/fail/503/${bucketTriesMax}`);
     const refused = await ground.blobStore.stat(hash).catch((thrown: unknown) => thrown);
     expect(refused).toMatchObject({
       code: "storage_unavailable",

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { createLeadership } from "#coordination/index.ts";
-import { bounds } from "#core/index.ts";
+import { leaseLookMs } from "#coordination/leases/leadership.ts";
 import type { KeptLease, Lease, Leases } from "#ports/index.ts";
 import { assertLease, createInstances, createLeases, LeaseLost } from "#storage/index.ts";
+import { instanceAliveMs, instanceKeptMs } from "#storage/leases/instances.ts";
 import { until } from "../../../test/until.ts";
 import { type StoreGround, type StoreGroundFactory, silentObserver } from "./store-ground.ts";
 
@@ -116,7 +117,7 @@ export function leaseSuite(name: string, make: StoreGroundFactory): void {
           .set({ seen_at: sql<number>`seen_at - ${ms}` })
           .where("id", "=", id)
           .execute();
-      await silent("proc_b", bounds.instanceAliveMs);
+      await silent("proc_b", instanceAliveMs);
       await instances.leave("proc_c");
       expect(await instances.list()).toMatchObject([
         { id: "proc_a", version: "1.2.3", host: "host of proc_a", isAlive: true, journalLag: null },
@@ -124,7 +125,7 @@ export function leaseSuite(name: string, make: StoreGroundFactory): void {
       ]);
       const alive = ["proc_a", "proc_b", "proc_c"].map((id) => instances.isAlive(id));
       expect(await Promise.all(alive)).toEqual([true, false, false]);
-      await silent("proc_b", bounds.instanceKeptMs);
+      await silent("proc_b", instanceKeptMs);
       await instances.tell({ id: "proc_a", version: "1.2.3", host: "host of proc_a" }, 17);
       expect((await instances.list()).map(({ id }) => id)).toEqual(["proc_a", "proc_b"]);
       // Of many tellings of a process one tidies, the first among them.
@@ -155,7 +156,7 @@ export function leaseSuite(name: string, make: StoreGroundFactory): void {
       expect(begun[0]?.signal.aborted).toBe(true);
       // All that is booked now is the other one's next look.
       await until(() => ground.clock.pending === 1);
-      ground.clock.advance(bounds.leaseLookMs);
+      ground.clock.advance(leaseLookMs);
       await until(() => begun.length === 2);
       expect(begun[1]?.owner).not.toBe(begun[0]?.owner);
       await Promise.all(processes.map((leadership) => leadership.close()));

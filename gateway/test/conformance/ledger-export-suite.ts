@@ -5,6 +5,7 @@ import { bounds, exportedRow, type LedgerEntry, type LedgerExportPlace } from "#
 import { LedgerExport, ledgerExportFacts } from "#main/ledger-export.ts";
 import type { KeptLease } from "#ports/index.ts";
 import { createExportedHours } from "#storage/index.ts";
+import { exportCheckMs, exportCheckOldMs, exportYoungMs } from "#storage/ledger-export/exported-hours.ts";
 import { countHours, readPart } from "../../src/storage/ledger-export/export-reading.ts";
 import { ledgerEntry, newYear, type StoreGround, type StoreGroundFactory, silentObserver } from "./store-ground.ts";
 
@@ -200,7 +201,7 @@ export function ledgerExportSuite(name: string, make: StoreGroundFactory): void 
       await ground.ledgerStore.insert([late]);
       await exported.look();
       expect(copied(folder(0))).toHaveLength(5);
-      ground.clock.advance(bounds.exportCheckMs + 1);
+      ground.clock.advance(exportCheckMs + 1);
       await exported.look();
       const [first, ...others] = five;
       expect(copied(folder(0))).toEqual(rows([first as LedgerEntry, late, ...others]));
@@ -211,14 +212,14 @@ export function ledgerExportSuite(name: string, make: StoreGroundFactory): void 
       await using ground = await make();
       const { exported, copied } = openExport(ground);
       await ground.ledgerStore.insert(five);
-      ground.clock.advance(bounds.exportYoungMs * 2);
+      ground.clock.advance(exportYoungMs * 2);
       await exported.look();
       await ground.ledgerStore.insert([ledgerEntry("late", { at: newYear + 1 })]);
-      ground.clock.advance(bounds.exportCheckOldMs + 1);
+      ground.clock.advance(exportCheckOldMs + 1);
       await exported.look();
       expect(copied(folder(0))).toHaveLength(6);
       await ground.ledgerStore.prune(newYear + hourMs);
-      ground.clock.advance(bounds.exportCheckOldMs + 1);
+      ground.clock.advance(exportCheckOldMs + 1);
       await exported.look();
       expect(copied(folder(0))).toHaveLength(6);
     });

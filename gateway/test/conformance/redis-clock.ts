@@ -1,3 +1,4 @@
+import { redisRenewMs } from "#coordination/redis/membership.ts";
 import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
@@ -8,4 +9,4 @@ import { systemClock } from "#system/index.ts";
  * lapsed renews it.
  */
 export const waitsForServer: Clock["after"] = (ms, run) =>
-  ms === bounds.redisRenewMs || ms === bounds.redisWatchMs ? () => {} : systemClock.after(ms, run);
+  ms === redisRenewMs || ms === bounds.redisWatchMs ? () => {} : systemClock.after(ms, run);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { bounds, finalTaskStates, type TaskState } from "#core/index.ts";
+import { finalTaskStates, type TaskState } from "#core/index.ts";
 import type { LeasedTask } from "#ports/index.ts";
+import { taskEventsMax } from "#storage/tasks/task-steps.ts";
 import { ledgerEntry, newYear, wholeText } from "./store-ground.ts";
 import {
   account,
@@ -250,10 +251,10 @@ function stepTests(make: TaskGroundFactory): void {
     await using ground = await make();
     await ground.taskStore.create(task("a"));
     const leased = await taken(ground, "a");
-    for (let n = 0; n < bounds.taskEventsMax + 20; n++) {
+    for (let n = 0; n < taskEventsMax + 20; n++) {
       await ground.taskStore.step(leased, { state: n % 2 === 0 ? "queued" : "running" }, newYear, false);
     }
-    expect(await ground.taskStore.events("vt_a")).toHaveLength(bounds.taskEventsMax);
+    expect(await ground.taskStore.events("vt_a")).toHaveLength(taskEventsMax);
   });
 
   test("a step cannot end a task", async () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { RedisCounter, RedisCounterOptions, Seeding } from "#coordination/index.ts";
+import { redisMoneyMs } from "#coordination/redis/lua-prelude.ts";
 import { bounds } from "#core/index.ts";
 import { Admission, type Permit } from "#limits/index.ts";
 import type { RecentCost, SpendingAsk, SpendingReading } from "#ports/index.ts";
@@ -164,7 +165,7 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
     dead.close();
     clock.advance(bounds.redisLeaseMs + 1);
     expect(await other.reserve([budgetClaim("b", 100, 60)])).toMatchObject({ granted: false, reason: "limit" });
-    clock.advance(bounds.redisMoneyMs + 1);
+    clock.advance(redisMoneyMs + 1);
     await granted(other, [budgetClaim("b", 100, 60)]);
   });
 

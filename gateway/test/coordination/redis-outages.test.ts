@@ -1,4 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { redisSeedLockMs } from "#coordination/redis/epoch-telling.ts";
+import { redisRenewMs } from "#coordination/redis/membership.ts";
+import { shareTellMs } from "#coordination/redis/shares/share-talk.ts";
 import { bounds } from "#core/index.ts";
 import type { Claim, Counter } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
@@ -120,10 +123,10 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     const renewedUntil = async (): Promise<number> =>
       Number(await ground.type("ZSCORE", await ground.keyOf("owners"), "proc_other"));
     const pass = async (ms: number): Promise<void> => {
-      for (let left = ms; left > 0; left -= bounds.redisRenewMs) {
-        clock.advance(Math.min(left, bounds.redisRenewMs));
-        const renewals = Math.floor(clock.monotonic() / bounds.redisRenewMs);
-        await until(async () => (await renewedUntil()) >= renewals * bounds.redisRenewMs + bounds.redisLeaseMs);
+      for (let left = ms; left > 0; left -= redisRenewMs) {
+        clock.advance(Math.min(left, redisRenewMs));
+        const renewals = Math.floor(clock.monotonic() / redisRenewMs);
+        await until(async () => (await renewedUntil()) >= renewals * redisRenewMs + bounds.redisLeaseMs);
       }
     };
     // One place by itself and, from the second call on, some out of a share.
@@ -146,10 +149,10 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     isCut = true;
     // Its share is its own until its lease has ended, and idle places are left in it then.
     await keepOne();
-    await pass(bounds.redisLeaseMs - bounds.redisRenewMs);
+    await pass(bounds.redisLeaseMs - redisRenewMs);
     expect([cut.placesBeyondLease, await fill()]).toEqual([0, before]);
 
-    await pass(2 * bounds.redisRenewMs);
+    await pass(2 * redisRenewMs);
     expect([cut.placesBeyondLease, other.placesBeyondLease]).toEqual([5, 0]);
     expect(ground.told.filter((line) => line.includes("has ended; its running calls keep"))).toHaveLength(1);
     expect(await callThere()).toMatchObject({ granted: false, index: 0, reason: "unreachable" });
@@ -164,7 +167,7 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     expect([cut.placesBeyondLease, await usedOf(cut, gaugeClaim("g", 40))]).toEqual([0, 45]);
     for (const { ticket } of kept) await cut.settle(ticket, [0]);
     await until(async () => {
-      clock.advance(bounds.shareTellMs);
+      clock.advance(shareTellMs);
       return (await usedOf(cut, gaugeClaim("g", 40))) === 40;
     });
   });
@@ -277,7 +280,7 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     let least = Number.POSITIVE_INFINITY;
     await until(async () => {
       const left = await leftMs();
-      expect(left).toBeLessThanOrEqual(bounds.redisSeedLockMs);
+      expect(left).toBeLessThanOrEqual(redisSeedLockMs);
       least = Math.min(least, left);
       return left > least;
     });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { shareLeaseMarginMs } from "#coordination/redis/lease.ts";
 import { bounds } from "#core/index.ts";
 import type { Claim, Counter, Reserved } from "#ports/index.ts";
 import { noRedis } from "../../../test/redis-server.ts";
@@ -160,7 +161,7 @@ describe.skipIf(noRedis !== null)(`leased shares of limits${noRedis === null ? "
     await warm(counter, [claim]);
     ground.server.pause();
     expect(await counter.reserve([claim])).toMatchObject({ granted: true });
-    clock.advance(bounds.redisLeaseMs - bounds.shareLeaseMarginMs);
+    clock.advance(bounds.redisLeaseMs - shareLeaseMarginMs);
     expect(await counter.reserve([claim])).toMatchObject({ granted: false, reason: "unreachable" });
     ground.server.resume();
     await until(() => counter.isUp && counter.untold === 0);

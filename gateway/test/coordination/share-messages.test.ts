@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { RedisCounter, RedisCounterOptions } from "#coordination/index.ts";
+import { shareLeaseMarginMs } from "#coordination/redis/lease.ts";
+import { redisRenewMs } from "#coordination/redis/membership.ts";
 import { bounds } from "#core/index.ts";
 import type { Claim, Counter } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
@@ -35,7 +37,7 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
           isWatching = true;
           return () => undefined;
         }
-        if (ms !== bounds.redisRenewMs) return systemClock.after(ms, act);
+        if (ms !== redisRenewMs) return systemClock.after(ms, act);
         renewals.push(act);
         return () => undefined;
       };
@@ -255,7 +257,7 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
     await serve(counter, [claim], 1);
     link.isAway = true;
     // It ends 30 s after it was asked for, by the server; its owner stops somewhat sooner, and not before that.
-    clock.advance(bounds.redisLeaseMs - 20_000 - bounds.shareLeaseMarginMs - 1);
+    clock.advance(bounds.redisLeaseMs - 20_000 - shareLeaseMarginMs - 1);
     expect(counter.reserve([claim])).not.toBeInstanceOf(Promise);
     clock.advance(1);
     expect(await counter.reserve([claim])).toMatchObject({ granted: false, reason: "unreachable" });

@@ -1,4 +1,5 @@
 import { createRedisCounter, type RedisCounter } from "#coordination/index.ts";
+import { shareDeafMs } from "#coordination/redis/shares/share-talk.ts";
 import { bounds } from "#core/index.ts";
 import type { Chance, Claim } from "#ports/index.ts";
 import { createIds, systemClock } from "#system/index.ts";
@@ -328,7 +329,7 @@ export class ShareWorld {
 
   /** Until somewhat after `ms` from now somebody may not be there to be asked for what he has idle. */
   #doubt(ms: number): void {
-    this.judge.unfair(this.#clock.monotonic() + ms + bounds.shareDeafMs + 1_000);
+    this.judge.unfair(this.#clock.monotonic() + ms + shareDeafMs + 1_000);
   }
 
   /** What is slow, or is away, cannot be asked within a bound. */

@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { createSoleLeadership } from "#coordination/index.ts";
 import { bounds } from "#core/index.ts";
 import { createLedgerStore, type Database } from "#storage/index.ts";
+import { summedAgainMs, summedDayLagMs } from "#storage/ledger/ledger-days.ts";
 import { until } from "../../../test/until.ts";
 import { keepLedger } from "../../src/main/ledger-upkeep.ts";
 import { ledgerEntry, newYear, silentObserver } from "../conformance/store-ground.ts";
@@ -73,7 +74,7 @@ await onPostgres("sums of days", () => {
       for (let round = 0; round < 6; round++) {
         if (worker === 1) await insert(round + 1);
         await store.fold();
-        await store.sumDay(now + round * bounds.summedAgainMs);
+        await store.sumDay(now + round * summedAgainMs);
       }
     });
     await Promise.all(working);
@@ -87,7 +88,7 @@ await onPostgres("sums of days", () => {
     const { database } = ground;
     const ledgerStore = createLedgerStore(database);
     await ledgerStore.insert([0, 1, 2].map((n) => ledgerEntry(`e${n}`, { at: newYear + n * day })));
-    const clock = new FakeClock(newYear + 2 * day + 5 * bounds.summedDayLagMs);
+    const clock = new FakeClock(newYear + 2 * day + 5 * summedDayLagMs);
     const leadership = createSoleLeadership({ owner: "proc_1", clock, observer: silentObserver });
     const stop = keepLedger({ database, ledgerStore, clock, observer: silentObserver, leadership });
     const summed: number[] = [];

@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import { createSoleLeadership } from "#coordination/index.ts";
 import { bounds, type LedgerEntry } from "#core/index.ts";
 import { createLedgerStore, type Database, openPostgres } from "#storage/index.ts";
+import { ledgerMonthBatches, ledgerMonthsAhead } from "#storage/ledger/ledger-months.ts";
 import { until } from "../../../test/until.ts";
 import { keepLedger } from "../../src/main/ledger-upkeep.ts";
 import { isRowFault } from "../../src/storage/disk/drain-set-aside.ts";
@@ -88,10 +89,10 @@ await onPostgres("parts of the ledger", () => {
     expect(await store.insert([entryAt("0", march)])).toBe(1);
     expect(await partsOf(database)).toEqual({ att_0: "ledger_entries_default" });
     await held();
-    for (let n = 1; n <= bounds.ledgerMonthBatches + 1; n++) await store.insert([entryAt(String(n), march + n)]);
+    for (let n = 1; n <= ledgerMonthBatches + 1; n++) await store.insert([entryAt(String(n), march + n)]);
     expect(new Set(Object.values(await partsOf(database)))).toEqual(new Set(["ledger_entries_2024_03"]));
     const check = await store.check();
-    expect([check.entries, check.faults]).toEqual([bounds.ledgerMonthBatches + 2, []]);
+    expect([check.entries, check.faults]).toEqual([ledgerMonthBatches + 2, []]);
   });
 
   test("an entry on its way into the default part when its month is cut out of it gets into the month", async () => {
@@ -202,7 +203,7 @@ await onPostgres("parts of the ledger", () => {
     await store.makeMonths(now);
     const { rows } = await sql<{ count: number }>`
       select count(*) as count from pg_inherits where inhparent = 'ledger_entries'::regclass`.execute(database.kysely);
-    expect(rows[0]?.count).toBeGreaterThanOrEqual(bounds.ledgerMonthsAhead + 2);
+    expect(rows[0]?.count).toBeGreaterThanOrEqual(ledgerMonthsAhead + 2);
     await store.insert([entryAt("today", now)]);
     expect(Object.values(await partsOf(database))).not.toContain("ledger_entries_default");
   });

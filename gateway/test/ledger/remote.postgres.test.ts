@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { bounds, Failure, noUsage } from "#core/index.ts";
+import { Failure, noUsage } from "#core/index.ts";
 import { recover, startAdoption } from "#ledger/index.ts";
 import type { Clock, OpenAttemptStore } from "#ports/index.ts";
 import {
@@ -15,6 +15,8 @@ import {
   createRemoteJournal,
   openJournalSlot,
 } from "#storage/index.ts";
+import { remoteLostMs } from "#storage/journal/open-attempt-store.ts";
+import { remoteIntentMs } from "#storage/journal/remote-journal.ts";
 import { until } from "../../../test/until.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
@@ -184,7 +186,7 @@ await onPostgres("intents in the database", () => {
     const stored = journal.synced();
     await until(() => under.length === 1);
     // Its answer is there when the loop goes on, long after the bound: the timer of that turn must not come first.
-    loop.turnAfter(10 * bounds.remoteIntentMs);
+    loop.turnAfter(10 * remoteIntentMs);
     unlock.resolve();
     await holder;
     await stored;
@@ -254,7 +256,7 @@ await onPostgres("intents in the database", () => {
       observer: listeningObserver(),
       hooks: {},
     });
-    await unseenFor(2 * bounds.remoteLostMs);
+    await unseenFor(2 * remoteLostMs);
     // The first that asks is not the first that tells.
     await adoption.hurry();
     await adoption.hurry();

@@ -2,8 +2,9 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bounds } from "#core/index.ts";
+import { faultTellMs } from "#core/lasting-fault.ts";
 import { createAssetStore, createTaskStore, openVault } from "#storage/index.ts";
+import { taskIdleMs } from "#tasks/poll/poller.ts";
 import { until } from "../../../test/until.ts";
 import { DueWorker } from "../../src/assets/due-worker.ts";
 import { keepLedger } from "../../src/main/ledger-upkeep.ts";
@@ -86,7 +87,7 @@ await onPostgres("while the database is away", () => {
     /** Time goes on whenever nobody waits for the database, until it is so. */
     const untilItIs = (isSo: () => boolean): Promise<unknown> =>
       until(() => {
-        if (waiting === 0) clock.advance(bounds.taskIdleMs);
+        if (waiting === 0) clock.advance(taskIdleMs);
         return isSo();
       });
     /** Until each has done this ten times more. */
@@ -108,7 +109,7 @@ await onPostgres("while the database is away", () => {
       await untilItIs(() => told.length >= 3);
       await untilTenMore(asked);
       expect(told.toSorted()).toEqual(unread.toSorted());
-      clock.advance(bounds.faultTellMs);
+      clock.advance(faultTellMs);
       await untilTenMore(asked);
       for (const line of unread) expect(told.filter((one) => one === line).length).toBeGreaterThanOrEqual(2);
       const before = told.length;

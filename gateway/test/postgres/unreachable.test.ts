@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { bounds, Secret } from "#core/index.ts";
+import { postgresPingMsMax } from "#storage/upkeep/postgres-watch.ts";
 import { until } from "../../../test/until.ts";
 import { MovedClock } from "../moved-clock.ts";
 import { openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
@@ -43,7 +44,7 @@ await onPostgres("a database that stands still", () => {
   };
   const unready = "503 the database has been unreachable for longer than keys.stale_max";
   const untilNoticed = async () => {
-    clock.move(bounds.postgresPingMs + bounds.postgresPingMsMax);
+    clock.move(bounds.postgresPingMs + postgresPingMsMax);
     await until(async () => (await readyz()).startsWith("200 ready, but the database is unreachable: "));
   };
 

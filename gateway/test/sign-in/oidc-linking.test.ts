@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, setSystemTime, test } from "bun:test";
 import { bounds } from "#core/index.ts";
+import { connectionsPerUserMax } from "#sign-in/users.ts";
 import type { Answered, Browser } from "./browser.ts";
 import { alice, type Ground, openGround, password } from "./ground.ts";
 import { Issuer } from "./issuer.ts";
@@ -180,7 +181,7 @@ describe("connecting", () => {
     const ground = await openGround({ oidc: [issuer.account()] });
     await ground.signIn.createUser(alice);
     const browser = await ground.signedIn();
-    for (let n = 0; n < bounds.connectionsPerUserMax; n++) {
+    for (let n = 0; n < connectionsPerUserMax; n++) {
       issuer.answers = { claims: { sub: `subject ${n}` } };
       await connect(browser, issuer);
     }

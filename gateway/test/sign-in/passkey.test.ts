@@ -1,5 +1,5 @@
 import { afterEach, expect, setSystemTime, test } from "bun:test";
-import { bounds } from "#core/index.ts";
+import { passkeysPerUserMax } from "#sign-in/passkey-calls.ts";
 import { Authenticator, type Ceremony } from "./authenticator.ts";
 import type { Browser } from "./browser.ts";
 import { alice, type Ground, openGround, password } from "./ground.ts";
@@ -60,7 +60,7 @@ test("a user has a bounded number of passkeys, also when all of them are begun b
   const { kysely } = ground.database;
   const begun = await browser.get(path("generate-register-options"));
   const one = await kysely.selectFrom("auth_passkeys").selectAll().executeTakeFirstOrThrow();
-  const more = Array.from({ length: bounds.passkeysPerUserMax - 1 }, (_, n) => `other ${n}`);
+  const more = Array.from({ length: passkeysPerUserMax - 1 }, (_, n) => `other ${n}`);
   await kysely
     .insertInto("auth_passkeys")
     .values(more.map((id) => ({ ...one, id, credential_id: id })))

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
-import { bounds, Failure, type Task } from "#core/index.ts";
+import { Failure, type Task } from "#core/index.ts";
 import type { BlobStore, TaskStore } from "#ports/index.ts";
+import { taskMaterialSweepMs } from "#tasks/accept/materials.ts";
 import type { CreateCall } from "#tasks/index.ts";
 import { until } from "../../../test/until.ts";
 import {
@@ -49,7 +50,7 @@ test("what a process leaves that is killed at any step is sent once and whole, a
       const living = openTaskSetup(town, { blobs: town.blobs });
       living.videos.start();
       await until(async () => {
-        await passTime(town.clock, bounds.taskMaterialSweepMs, 5_000);
+        await passTime(town.clock, taskMaterialSweepMs, 5_000);
         const material = await town.database.kysely.selectFrom("task_materials").selectAll().execute();
         return material.length === 0 && (left?.state !== "accepted" || (await isOver(town, left)));
       });
@@ -158,7 +159,7 @@ test("a task that is cancelled before it is sent leaves no file", async () => {
   await gateway.videos.cancel(task.workspaceId, task.id);
   gateway.videos.start();
   await until(async () => {
-    await passTime(town.clock, bounds.taskMaterialSweepMs, 5_000);
+    await passTime(town.clock, taskMaterialSweepMs, 5_000);
     return kept(town).length === 0;
   });
   await gateway.videos.stop();

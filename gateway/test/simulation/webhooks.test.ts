@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { abortSignalOf, bounds, Failure } from "#core/index.ts";
 import { systemClock } from "#system/index.ts";
+import { deliveryLeaseMs } from "#tasks/deliver/deliveries.ts";
 import { createTransport } from "#upstream/index.ts";
 import { until } from "../../../test/until.ts";
 import { SmallWeb } from "../assets/web.ts";
@@ -187,7 +188,7 @@ test("what was delivered stays so, though a process that stood still comes back 
   expect(receiver.messages).toHaveLength(1);
   receiver.answer = () => new Response(null, { status: 200 });
   const second = startGateway(street);
-  await passTime(town.clock, bounds.deliveryLeaseMs + 5_000);
+  await passTime(town.clock, deliveryLeaseMs + 5_000);
   expect(receiver.messages).toHaveLength(2);
   mortal.goOn();
   await passTime(town.clock, 3_600_000, 5_000);

@@ -6,6 +6,7 @@ import { until } from "../../../../test/until.ts";
 import { silentObserver } from "../../../test/conformance/store-ground.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
 import { createLeadership } from "./leadership.ts";
+import { leaseMarginMs } from "./renewed-lease.ts";
 import { createSoleLeadership } from "./sole-leadership.ts";
 
 async function openGround(change: (leases: Leases) => Leases = (leases) => leases) {
@@ -62,7 +63,7 @@ test.each([
   const { begun, run } = work();
   const done = leadership.once("prune", run);
   await until(() => begun.length === 1);
-  clock.advance(bounds.leaseMs - bounds.leaseMarginMs - 1);
+  clock.advance(bounds.leaseMs - leaseMarginMs - 1);
   expect(begun[0]?.signal.aborted).toBe(false);
   clock.advance(1);
   expect(begun[0]?.signal.aborted).toBe(true);

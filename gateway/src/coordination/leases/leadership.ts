@@ -4,6 +4,9 @@ import { Pause } from "./pause.ts";
 import { RenewedLease } from "./renewed-lease.ts";
 import { within } from "./within.ts";
 
+/** How often a process without the lease checks whether it is free. */
+export const leaseLookMs = 5_000;
+
 export interface LeadershipOptions {
   readonly leases: Leases;
   /** The id of this process. */
@@ -87,7 +90,7 @@ function takePart(
       observer.log("debug", "A lease could not be asked for; trying again.", { lease: name, error });
       return null;
     });
-    if (held === null) return bounds.leaseLookMs;
+    if (held === null) return leaseLookMs;
     if (stopped) held.lose("the process ends");
     leading = held;
     observer.log("debug", "This process has the lease.", { lease: name, fence: held.fence });

@@ -2,6 +2,9 @@ import { bounds } from "#core/index.ts";
 import type { Clock, KeptLease, Lease, Leases, Observer } from "#ports/index.ts";
 import { within } from "./within.ts";
 
+/** The holder stops this much before its lease ends: clocks differ, and work needs time to stop. */
+export const leaseMarginMs = 2_000;
+
 export interface RenewedLeaseOptions {
   readonly leases: Leases;
   readonly clock: Clock;
@@ -60,7 +63,7 @@ export class RenewedLease implements KeptLease {
 
   get #believedMs(): number {
     const { leaseMs } = this.#options;
-    return Math.max(leaseMs - bounds.leaseMarginMs, leaseMs / 2);
+    return Math.max(leaseMs - leaseMarginMs, leaseMs / 2);
   }
 
   #renewLater(): void {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
-import { AnswerWait } from "./answer-wait.ts";
+import { AnswerWait, redisBehindMs } from "./answer-wait.ts";
 
 const late = "it does not answer in time.";
 const settled = (work: Promise<unknown>) => work.then(String, (thrown: Error) => thrown.message);
@@ -34,7 +34,7 @@ test("nobody waits for ever for a counter that answers others", async () => {
   const clock = new FakeClock();
   const wait = new AnswerWait(clock);
   const patient = asked(wait);
-  for (let ms = 0; ms <= bounds.redisBehindMs + bounds.redisAnswerMs; ms += 100) {
+  for (let ms = 0; ms <= redisBehindMs + bounds.redisAnswerMs; ms += 100) {
     asked(wait).resolve("quick");
     await turn();
     clock.advance(100);

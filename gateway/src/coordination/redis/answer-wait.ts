@@ -1,6 +1,9 @@
 import { afterRunningFor, bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 
+/** The longest that one question waits while those before it are answered: Redis is slow then, and not away. */
+export const redisBehindMs = 5_000;
+
 /** The counter was silent, or behind for longer than anybody waits. */
 export class Unanswered extends Error {
   constructor() {
@@ -26,7 +29,7 @@ export class AnswerWait {
   /** Rejects when the counter is silent for too long, or the work takes longer than anybody waits. */
   bounded<T>(work: Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const endMs = this.#clock.monotonic() + bounds.redisBehindMs;
+    const endMs = this.#clock.monotonic() + redisBehindMs;
     let stop = (): void => {};
     const wait = (): void => {
       const heard = this.#heard;

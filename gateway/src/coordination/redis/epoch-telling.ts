@@ -8,6 +8,10 @@ import { reasonOf } from "./redis-failure.ts";
 import { heldArgs, type SharedReservation, seedArgs } from "./reservation.ts";
 import type { ScriptName } from "./scripts.ts";
 
+/** How long a process may take to tell an empty Redis what the ledger has, and when its lock passes to another if it goes silent. */
+const redisSeedMs = 30_000;
+export const redisSeedLockMs = 4_000;
+
 export interface MembershipParts {
   /** What this process has reserved and not ended, and what it reserved lately that lasts. */
   live(): Iterable<SharedReservation>;
@@ -54,7 +58,7 @@ export class EpochTelling {
   /** See the script. `name` of an epoch to begin; empty to begin none. */
   look(name: string, begun: string): Promise<readonly unknown[]> {
     const { epoch, lock, holder } = this.#world.keys;
-    const lockMs = name === "" ? "" : String(bounds.redisSeedLockMs);
+    const lockMs = name === "" ? "" : String(redisSeedLockMs);
     const installation = this.#world.options.installation ?? "";
     const nowMs = this.#world.options.nowMs?.();
     const args = [
@@ -138,8 +142,8 @@ export class EpochTelling {
         throw thrown;
       }
     };
-    const holdMs = bounds.redisSeedLockMs;
-    const stopHolding = every(this.#world.options.clock, holdMs / 4, bounds.redisSeedMs, () => {
+    const holdMs = redisSeedLockMs;
+    const stopHolding = every(this.#world.options.clock, holdMs / 4, redisSeedMs, () => {
       this.#world.exec("holdLock", locks, [epoch, String(holdMs)]).catch(() => undefined);
     });
     try {

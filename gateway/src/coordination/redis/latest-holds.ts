@@ -1,5 +1,7 @@
-import { bounds } from "#core/index.ts";
 import type { SharedReservation } from "./reservation.ts";
+
+/** How long a process remembers a hold for a task that may not be stored yet. */
+const redisLastingMs = 60_000;
 
 /**
  * Reservations that belong to no process, as the process keeps them that made them: for the moment in which a counter that has
@@ -28,7 +30,7 @@ export class LatestHolds {
   }
 
   #forget(): void {
-    const beforeMs = this.#nowMs() - bounds.redisLastingMs;
+    const beforeMs = this.#nowMs() - redisLastingMs;
     for (const [id, { takenMs }] of this.#latest) {
       if (takenMs >= beforeMs) return;
       this.#latest.delete(id);

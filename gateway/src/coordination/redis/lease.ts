@@ -1,7 +1,10 @@
 import { bounds } from "#core/index.ts";
 
-/** As this process counts it: clocks run differently. */
-const leaseMs = bounds.redisLeaseMs - bounds.shareLeaseMarginMs;
+/** A share is not used for this long before its lease ends, because clocks differ. */
+export const shareLeaseMarginMs = 2_000;
+
+/** As this process counts it. */
+const leaseMs = bounds.redisLeaseMs - shareLeaseMarginMs;
 
 /** In the log, with `places`. */
 export const leaseEnded =

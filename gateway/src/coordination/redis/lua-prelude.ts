@@ -1,6 +1,8 @@
-import { bounds } from "#core/index.ts";
 import { costsPrelude } from "./lua-costs.ts";
 import { endingsPrelude } from "./lua-endings.ts";
+
+/** How long money of a dead process stays held when nobody takes over its journal. */
+export const redisMoneyMs = 1_800_000;
 
 /**
  * What runs inside Redis, one script for each operation, so that nothing comes between a check and a taking.
@@ -28,7 +30,7 @@ local us = tonumber(time[1]) * 1000000 + tonumber(time[2])
 if ARGV[2] ~= '' then us = math.floor(tonumber(ARGV[2]) * 1000) end
 local ms = math.floor(us / 1000)
 local keepMs, idleMs, toldMs, toldMaxMs, periodsMax = 604800000, 3600000, 120000, 600000, 4
-local moneyMs = ${bounds.redisMoneyMs}
+local moneyMs = ${redisMoneyMs}
 local parts = 60
 local inf = math.huge
 local function str(n) return string.format('%.0f', n) end

@@ -14,6 +14,13 @@ import type { RedisLink } from "./redis-link.ts";
 import { isStale, runScript } from "./run-script.ts";
 import { isOperation, type Operation, type ScriptName } from "./scripts.ts";
 
+/** The shortest time between two log lines about a Redis that does not answer. */
+const redisTellMs = 10_000;
+/** How often a process renews what it holds in Redis. */
+export const redisRenewMs = 5_000;
+/** How often others check whether an empty Redis has been filled. */
+const redisSeedLookMs = 100;
+
 /**
  * The part that one process has in a shared counter: its connection, the epoch it counts in, and the lease on what it holds.
  *
@@ -148,7 +155,7 @@ export class Membership {
   /** Resolves to whether all that was settled before the call is in the ledger and `told`, once it is or the signal says so. */
   async allDrained(signal: AbortSignal, told: () => boolean): Promise<boolean> {
     await this.#drained.settled(signal);
-    while (!told() && this.isUp && !signal.aborted) await this.#pause.take(bounds.redisSeedLookMs);
+    while (!told() && this.isUp && !signal.aborted) await this.#pause.take(redisSeedLookMs);
     return told() && this.isUp && !signal.aborted;
   }
 
@@ -189,7 +196,7 @@ export class Membership {
     this.#problem = reason;
     const isNew = this.#state !== "down" || reason !== this.#told;
     const atMs = this.#clock.monotonic();
-    if (isNew && atMs - this.#toldMs >= bounds.redisTellMs) {
+    if (isNew && atMs - this.#toldMs >= redisTellMs) {
       this.#toldMs = atMs;
       this.#told = reason;
       const text = "The shared counter of limits does not answer; each limit does what its `fail` says.";
@@ -271,7 +278,7 @@ export class Membership {
         }
       } else if (found === "seed") await this.#telling.begin(epoch);
       else if (found === "gather" && !waits) return null;
-      else await this.#pause.take(bounds.redisSeedLookMs);
+      else await this.#pause.take(redisSeedLookMs);
       if (this.#closed) throw new Error("it is closed.");
     }
   }
@@ -316,7 +323,7 @@ export class Membership {
   }
 
   #tickLater(): void {
-    this.#stopTick = this.#clock.after(bounds.redisRenewMs, () => void this.#tick());
+    this.#stopTick = this.#clock.after(redisRenewMs, () => void this.#tick());
   }
 
   #watchLater(): void {

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { bounds } from "#core/index.ts";
-import { MessageQueue } from "./message-queue.ts";
+import { MessageQueue, redisMessageMax } from "./message-queue.ts";
 
 interface Sent {
   readonly epoch: string;
@@ -21,12 +20,12 @@ const echo = ({ operations }: Sent): readonly unknown[] => [JSON.stringify(opera
 
 test("operations of one turn go in their order, so many in a message, and each has its own answer", async () => {
   const { sent, messages } = queue(echo);
-  const count = bounds.redisMessageMax * 2 + 1;
+  const count = redisMessageMax * 2 + 1;
   const ids = Array.from({ length: count }, (_, index) => `req_${index}`);
   const asked = ids.map((id) => messages.ask("ep", "reserve", [id]));
   expect(sent).toBeEmpty();
   expect(await Promise.all(asked)).toEqual(ids.map((id) => [1, id]));
-  expect(sent.map(({ operations }) => operations.length)).toEqual([bounds.redisMessageMax, bounds.redisMessageMax, 1]);
+  expect(sent.map(({ operations }) => operations.length)).toEqual([redisMessageMax, redisMessageMax, 1]);
   expect(sent.flatMap(({ operations }) => operations)).toEqual(ids.map((id) => ["reserve", "", id]));
 });
 

@@ -1,5 +1,7 @@
-import { bounds } from "#core/index.ts";
 import type { Operation } from "./scripts.ts";
+
+/** Operations in one message. */
+export const redisMessageMax = 32;
 
 interface Asked {
   readonly epoch: string;
@@ -37,7 +39,7 @@ export class MessageQueue {
     for (let from = 0; from < waiting.length; ) {
       const epoch = waiting[from]?.epoch ?? "";
       let to = from + 1;
-      while (to < waiting.length && to - from < bounds.redisMessageMax && waiting[to]?.epoch === epoch) to++;
+      while (to < waiting.length && to - from < redisMessageMax && waiting[to]?.epoch === epoch) to++;
       void this.#post(epoch, waiting.slice(from, to));
       from = to;
     }

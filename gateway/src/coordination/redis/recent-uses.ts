@@ -2,6 +2,10 @@ import { bounds } from "#core/index.ts";
 import type { Claim } from "#ports/index.ts";
 import { seedArgs } from "./reservation.ts";
 
+/** A call's usage is remembered for the longest window; its entry is in the journal within the second value. */
+const redisUsesKeptMs = 63_000;
+const redisStoredSlackMs = 1_000;
+
 interface Use {
   readonly key: string;
   readonly windowMs: number;
@@ -47,7 +51,7 @@ export class RecentUses {
   /** The ledger has all that was settled until then. */
   stored(untilMs: number, atMs: number): void {
     for (const slice of this.#slices) {
-      if (slice.storedMs === null && slice.lastMs + bounds.redisStoredSlackMs < untilMs) slice.storedMs = atMs;
+      if (slice.storedMs === null && slice.lastMs + redisStoredSlackMs < untilMs) slice.storedMs = atMs;
     }
   }
 
@@ -77,7 +81,7 @@ export class RecentUses {
 
   /** What ended longer ago than a window lasts counts no more. */
   #forget(atMs: number): void {
-    const first = this.#slices.findIndex(({ lastMs }) => atMs - lastMs <= bounds.redisUsesKeptMs);
+    const first = this.#slices.findIndex(({ lastMs }) => atMs - lastMs <= redisUsesKeptMs);
     this.#slices = first === -1 ? [] : this.#slices.slice(first);
   }
 }

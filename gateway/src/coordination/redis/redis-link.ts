@@ -1,6 +1,9 @@
 import { bounds } from "#core/index.ts";
 import type { RedisAddress } from "./redis-address.ts";
 
+/** Silence of one sentinel after which another is asked. */
+const redisSentinelMs = 2_000;
+
 /** One way to a Redis: a server, a sentinel's master, or a cluster, whose scripts all go to the node of one key. */
 export interface RedisLink {
   /** Sends one command; `key` says to which node. Rejects at once while there is no connection. */
@@ -77,7 +80,7 @@ async function sentinelLink(address: RedisAddress, onReady: OnReady): Promise<Ma
   const { nodes } = address;
   // They are asked one after the other: where several are silent, another try does not begin with the same ones.
   const from = Math.floor(Math.random() * nodes.length);
-  const silentMs = bounds.redisSentinelMs;
+  const silentMs = redisSentinelMs;
   const sentinel = createSentinel({
     name: address.master,
     sentinelRootNodes: [...nodes.slice(from), ...nodes.slice(0, from)],

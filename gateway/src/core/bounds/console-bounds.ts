@@ -16,9 +16,6 @@ export const consoleBounds = {
   /** How often it is looked for, in hours. */
   priceListHours: 24,
   priceListHoursMax: 24 * 31,
-  /** Files of the console and the API reference. */
-  staticFilesMax: 2_000,
-  staticFileBytesMax: 16 * 1024 * 1024,
   /** Body of a control call. */
   controlBodyBytesMax: 64 * 1024,
   /** Tries of the set-up link, or of links to invitations and new passwords, from one address. */
@@ -47,31 +44,11 @@ export const consoleBounds = {
   keyNameMs: 30_000,
   /** What the console asks of the database: how long one question may take, and one whose answer a search may cut short. */
   reportMs: 5_000,
-  /** What a thread that has to begin first is given for that, on top; on a machine at its end it takes seconds. */
-  reportStartMs: 20_000,
-  reportScanMs: 120,
-  /** A late question has this long to notice it before its thread is ended; an unasked thread ends by itself after this. */
-  reportGraceMs: 1_000,
-  reportIdleMs: 60_000,
-  /** Threads that answer, questions that wait for one, rows of one answer that is no page. */
-  reportThreads: 2,
+  /** Questions that wait for a thread, and rows of one answer that is no page. */
   reportsWaitingMax: 100,
   reportRowsMax: 5_000,
   /** PostgreSQL: what one question about all keys may take on the server, MiB. */
   reportWorkMemoryMb: 32,
-  /** What is kept of days that are over, bytes for each who answers; of the dearest in them how many, and how many others are looked up beside them. */
-  reportDaysBytesMax: 8 * 1024 * 1024,
-  reportDearestKept: 200,
-  reportContendersMax: 100,
-  /** An answer that took so long, a list so long, is given again for so many times as long as it took, so long at most; so many, of so many characters in all. */
-  reportKeptFromMs: 40,
-  reportListKeptFromMs: 100,
-  reportKeptTimes: 50,
-  reportKeptMsMax: 30_000,
-  reportsKeptMax: 200,
-  reportsKeptCharactersMax: 4 * 1024 * 1024,
-  /** A copy of the whole database. */
-  backupMs: 1_800_000,
   /** A try of a provider: how long its list or its answer to a small question may take (the caller waits), and how large it is. */
   providerProbeMs: 25_000,
   probeAnswerBytesMax: 1024 * 1024,
@@ -81,12 +58,8 @@ export const consoleBounds = {
   modelsListedMax: 5_000,
   /** Points of one line of a chart. */
   usageStepsMax: 400,
-  /** A chart by minutes is of so long a time at most, and read from so many entries, those of the time before included. */
+  /** The longest time of a chart by minutes. */
   usageMinutesMaxMs: 6 * 3_600_000,
-  usageEntriesMax: 200_000,
-  /** Entries that sums of sessions are made of, and sessions that are shown. */
-  sessionEntriesMax: 50_000,
-  sessionsMax: 100,
   /** How often budgets are looked at for notices, how many are sent at a look, and how often one is tried. */
   noticeLookMs: 15_000,
   noticesAtOnceMax: 20,
@@ -101,31 +74,14 @@ export const consoleBounds = {
   /** Before its end a service token is told of when so many days are left; so many tokens are looked at. */
   tokenNoticeDays: [7, 1],
   tokensEndingMax: 1_000,
-  /** One mail, from the connection to the server's last word. */
-  mailMs: 20_000,
   /** Workspaces that one answer about the caller lists. */
   sessionWorkspacesMax: 500,
-  /** Explanations: deployments and lines of one, the characters of a sentence in it, and how many in one second that tell of a mere choice, with how many characters. */
+  /** Deployments and lines of one explanation. */
   explainPlacesMax: 32,
   explainLinesMax: 32,
-  explainTextMax: 600,
-  explainChoicesPerSecond: 200,
-  explainChoiceCharactersPerSecond: 60_000,
-  /** Captures: what is kept of a body and of a header, how many headers, and how long base64 may be that stands whole. */
+  /** Captures: what is kept of a body, and the longest base64 that is kept whole. */
   captureBodyBytesMax: 64 * 1024,
-  captureHeaderCharactersMax: 4 * 1024,
-  captureHeadersMax: 100,
   captureBase64CharactersMax: 1024,
-  /** Both wait this long to be written together, longer once so many choices were told of in a second, in batches so large; what does not fit into the queue is dropped. */
-  explainFlushMs: 100,
-  explainFlushBusyMs: 500,
-  explainBusyChoices: 20,
-  explainBatchRowsMax: 128,
-  explainBatchBytesMax: 1024 * 1024,
-  explainQueueRowsMax: 10_000,
-  explainQueueBytesMax: 16 * 1024 * 1024,
-  /** A thread that writes them and died is started again after this. */
-  explainRestartMs: 5_000,
   /** People in one answer about spend limits. */
   spendLimitPeopleMax: 100,
 } as const;

@@ -170,10 +170,6 @@ export const requestsBounds = {
   formTextBytesMax: 1024 * 1024,
   /** A form whose pictures must be turned into another shape is held while that is done. */
   formConvertBytesMax: 32 * 1024 * 1024,
-  /** Bodies that wait to be sent: what one keeps in memory, and what all keep in memory and on disk together. */
-  spoolMemoryBytesMax: 1024 * 1024,
-  spoolMemoryTotalBytesMax: 64 * 1024 * 1024,
-  spoolDiskBytesMax: 4 * 1024 * 1024 * 1024,
   /** The piece in which a spooled body is written and read. */
   spoolPieceBytes: 128 * 1024,
   /** A packed body may become this many times as large; a small one in any case this large. */

@@ -1,4 +1,7 @@
-import { bounds } from "../bounds.ts";
+/** How deep a path goes, and what one claim holds. Longer values match no rule. */
+const claimDepthMax = 8;
+const claimValuesMax = 2_000;
+const claimCharactersMax = 1_024;
 
 /** What somebody's claims hold of one path. `left-out`: the issuer did not send it, since it is too long. */
 export type ClaimValue =
@@ -15,7 +18,7 @@ export type Claims = Readonly<Record<string, unknown>>;
  * way to cut it from the left.
  */
 export function claimAt(claims: Claims, path: string): ClaimValue {
-  const found = find(claims, path, bounds.claimDepthMax);
+  const found = find(claims, path, claimDepthMax);
   if (found !== undefined && found !== null) return plain(found);
   return namesLeftOut(claims).has(path) ? { kind: "left-out" } : { kind: "missing" };
 }
@@ -52,14 +55,14 @@ function plain(found: unknown): ClaimValue {
     const text = textOf(found);
     return text === null ? { kind: "not-plain" } : { kind: "one", values: [text] };
   }
-  const values = found.slice(0, bounds.claimValuesMax).flatMap((each) => textOf(each) ?? []);
+  const values = found.slice(0, claimValuesMax).flatMap((each) => textOf(each) ?? []);
   return found.length > 0 && values.length === 0 ? { kind: "not-plain" } : { kind: "list", values };
 }
 
 /** Numbers and booleans are compared as they are written. Longer texts than a rule can name are nobody's. */
 function textOf(value: unknown): string | null {
   if (typeof value === "number" || typeof value === "boolean") return String(value);
-  return typeof value === "string" && value.length <= bounds.claimCharactersMax ? value : null;
+  return typeof value === "string" && value.length <= claimCharactersMax ? value : null;
 }
 
 /** OpenID Connect Core 1.0 §5.6.2: claims that stand elsewhere. Entra ID does so with more than 200 groups. */

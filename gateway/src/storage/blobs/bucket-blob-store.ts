@@ -3,6 +3,9 @@ import type { BlobInfo, BlobStore, Clock, Spool, Spooled, Transport } from "#por
 import { isBlobHash, takeBlob } from "./blob-intake.ts";
 import { type Bucket, type BucketAnswer, type BucketSend, bucketSend } from "./bucket-requests.ts";
 
+/** The piece in which a blob is read. */
+export const bucketPieceBytes = 1024 * 1024;
+
 export interface BucketBlobStoreOptions extends Bucket {
   /** In front of every key, such as `sluice/`. */
   readonly prefix?: string;
@@ -45,18 +48,13 @@ export function createBucketBlobStore(options: BucketBlobStoreOptions): BlobStor
     async read(hash, start, end) {
       const from = Math.max(0, start);
       const stop = new AbortController();
-      const first = await piece(
-        hash,
-        from,
-        Math.max(from + 1, Math.min(end, from + bounds.bucketPieceBytes)),
-        stop.signal,
-      );
+      const first = await piece(hash, from, Math.max(from + 1, Math.min(end, from + bucketPieceBytes)), stop.signal);
       if (first === null) return null;
       const next = (at: number, limit: number) => piece(hash, at, limit, stop.signal);
       return pieces(first, { start: from, end: Math.min(end, first.size) }, next, () => stop.abort());
     },
     async head(hash, length) {
-      const first = await piece(hash, 0, Math.min(Math.max(1, length), bounds.bucketPieceBytes), unending());
+      const first = await piece(hash, 0, Math.min(Math.max(1, length), bucketPieceBytes), unending());
       return first === null ? null : first.bytes.subarray(0, length);
     },
     async remove(hash) {
@@ -118,7 +116,7 @@ async function readPiece(
     throw strange(answer);
   }
   if (answer.status === 416) return { bytes: new Uint8Array(0), size };
-  const bytes = await answer.body.readAll(bounds.bucketPieceBytes, "idle", bounds.bucketSilenceMs);
+  const bytes = await answer.body.readAll(bucketPieceBytes, "idle", bounds.bucketSilenceMs);
   const wanted = Math.max(0, Math.min(end, size) - start);
   if (bytes.length !== wanted) throw strange(answer);
   return { bytes, size };
@@ -154,7 +152,7 @@ function pieces(
     {
       async pull(controller) {
         if (at < range.end) {
-          const bytes = held ?? (await next(at, Math.min(range.end, at + bounds.bucketPieceBytes)))?.bytes;
+          const bytes = held ?? (await next(at, Math.min(range.end, at + bucketPieceBytes)))?.bytes;
           held = null;
           if (bytes === undefined || bytes.length === 0) throw new Error("a blob is shorter than it was");
           at += bytes.length;

@@ -2,6 +2,9 @@ import { bounds, Failure, type HeaderReader } from "#core/index.ts";
 import type { AnswerBody, Clock, OutboundRequest, OutboundStream, Transport } from "#ports/index.ts";
 import { storageUnavailable } from "../disk/storage-unavailable.ts";
 
+export const bucketTriesMax = 3;
+const bucketUploadMs = 1_800_000;
+
 export interface Bucket {
   /** `https://s3.eu-central-1.amazonaws.com`; a path in it is kept. */
   readonly endpoint: string;
@@ -47,7 +50,7 @@ export function bucketSend(bucket: Bucket, transport: Transport, clock: Clock): 
       const headers = await signedHeaders(bucket, request, clock.now());
       const outcome = await attempt(transport, outbound(bucket, request, headers), signal);
       if (!(outcome instanceof Error)) return outcome;
-      if (tries >= bounds.bucketTriesMax || !outcome.again) throw failure(outcome);
+      if (tries >= bucketTriesMax || !outcome.again) throw failure(outcome);
       await pause(clock, bounds.backoffMsMin * 2 ** tries, signal);
     }
   };
@@ -92,7 +95,7 @@ function outbound(bucket: Bucket, request: BucketRequest, headers: Record<string
     body: stream?.size === 0 ? new Uint8Array(0) : stream,
     connectMs: bounds.bucketSilenceMs,
     headersMs: bounds.bucketSilenceMs,
-    totalMs: stream === null ? bounds.bucketSilenceMs * 2 : bounds.bucketUploadMs,
+    totalMs: stream === null ? bounds.bucketSilenceMs * 2 : bucketUploadMs,
     allowPrivateNetwork: bucket.allowPrivateNetwork ?? false,
   };
 }

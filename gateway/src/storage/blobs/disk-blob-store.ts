@@ -8,6 +8,9 @@ import { isMissing } from "../disk/journal-files.ts";
 import { isFullDisk, storageUnavailable } from "../disk/storage-unavailable.ts";
 import { isBlobHash, takeBlob } from "./blob-intake.ts";
 
+/** A temporary file that was not written to for this long belongs to nobody. */
+export const blobLeftoverMs = 3_600_000;
+
 export interface DiskBlobStoreOptions {
   /** Made when it is missing; only this process's user may look into it. Several processes may share it. */
   readonly directory: string;
@@ -151,7 +154,7 @@ function removeLeftovers(directory: string, now: number): void {
   for (const name of readdirSync(directory)) {
     const path = join(directory, name);
     try {
-      if (statSync(path).mtimeMs < now - bounds.blobLeftoverMs) unlinkSync(path);
+      if (statSync(path).mtimeMs < now - blobLeftoverMs) unlinkSync(path);
     } catch (thrown) {
       if (!isMissing(thrown)) throw thrown;
     }

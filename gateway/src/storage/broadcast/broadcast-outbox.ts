@@ -5,6 +5,10 @@ import type { Database } from "../database/database.ts";
 /** Also in a trigger of migration 028, so it stays as it is. */
 export const broadcastChannel = "sluice";
 
+/** Messages that wait, and those sent together. */
+const broadcastWaitingMax = 500;
+const broadcastTogetherMax = 50;
+
 /** Words that wait to be said: one statement at a time says what has gathered meanwhile. */
 export class BroadcastOutbox {
   readonly #database: Database;
@@ -22,7 +26,7 @@ export class BroadcastOutbox {
   }
 
   add(payload: string): void {
-    if (this.#closed || this.#waiting.length >= bounds.broadcastWaitingMax) return;
+    if (this.#closed || this.#waiting.length >= broadcastWaitingMax) return;
     if (Buffer.byteLength(payload) > bounds.broadcastTextBytesMax || payload.includes("\0")) return;
     this.#waiting.push(payload);
     this.#saying ??= this.#say();
@@ -38,7 +42,7 @@ export class BroadcastOutbox {
     // In a turn of its own, so that what is said together goes together.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
-      const payloads = this.#waiting.splice(0, bounds.broadcastTogetherMax);
+      const payloads = this.#waiting.splice(0, broadcastTogetherMax);
       // A word that is lost is lost.
       await BroadcastOutbox.notify(this.#database, payloads).catch(() => undefined);
     }

@@ -10,7 +10,7 @@ import { onPostgres } from "../../../test/postgres-server.ts";
 import { createChangeFeed } from "../changes/change-feed.ts";
 import type { Database } from "../database/database.ts";
 import { openPostgres } from "../database/postgres/open-postgres.ts";
-import { createPostgresBroadcast } from "./postgres-broadcast.ts";
+import { broadcastAnswerMs, broadcastRetryMs, createPostgresBroadcast } from "./postgres-broadcast.ts";
 
 /**
  * A process of its own: connections, clocks that stand still (one of whoever asks for changes, one of whoever listens), and
@@ -111,7 +111,7 @@ await onPostgres("words between processes", () => {
       return seen.length === 1;
     });
     await until(() => {
-      if (sessions === 1) one.listening.advance(bounds.broadcastRetryMs);
+      if (sessions === 1) one.listening.advance(broadcastRetryMs);
       return one.broadcast.isUp;
     });
     await writeChange(ground, "by a word");
@@ -158,7 +158,7 @@ await onPostgres("words between processes", () => {
         return session;
       },
     }));
-    const pass = () => one.listening.advance(bounds.broadcastAnswerMs);
+    const pass = () => one.listening.advance(broadcastAnswerMs);
     await until(() => {
       pass();
       return one.warnings.length === 1;

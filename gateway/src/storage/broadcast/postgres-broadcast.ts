@@ -3,6 +3,13 @@ import type { Broadcast, BroadcastTopic, Clock, Observer } from "#ports/index.ts
 import type { Database, ServerSession } from "../database/database.ts";
 import { BroadcastOutbox, broadcastChannel } from "./broadcast-outbox.ts";
 
+/** A listening session is checked this often, and is lost when it does not receive its own message in time. */
+const broadcastProofMs = 30_000;
+export const broadcastAnswerMs = 5_000;
+/** The wait before the next try doubles. */
+export const broadcastRetryMs = 500;
+const broadcastRetryMsMax = 60_000;
+
 export interface BroadcastOptions {
   readonly database: Database;
   /** The id of this process, by which it knows its own words. */
@@ -77,10 +84,10 @@ class Hearing {
   }
 
   async #run(): Promise<void> {
-    let restMs: number = bounds.broadcastRetryMs;
+    let restMs: number = broadcastRetryMs;
     while (!this.#closed) {
       const wasUp = await this.#listen();
-      restMs = wasUp ? bounds.broadcastRetryMs : Math.min(restMs * 2, bounds.broadcastRetryMsMax);
+      restMs = wasUp ? broadcastRetryMs : Math.min(restMs * 2, broadcastRetryMsMax);
       if (!this.#closed) await this.#pause(restMs);
     }
   }
@@ -97,7 +104,7 @@ class Hearing {
       opened.onNotice = (payload) => this.#hear(payload);
       opened.onEnd = () => this.#lost();
       // A server that is silent ends here; the statement rejects with its connection.
-      const stop = clock.after(bounds.broadcastAnswerMs, () => void opened.end());
+      const stop = clock.after(broadcastAnswerMs, () => void opened.end());
       await opened.run(`listen ${broadcastChannel}`).finally(stop);
       while (!this.#closed && (await this.#prove())) {
         if (!proven) {
@@ -107,7 +114,7 @@ class Hearing {
         }
         proven = true;
         this.#isUp = true;
-        await this.#pause(bounds.broadcastProofMs);
+        await this.#pause(broadcastProofMs);
         if (session.isOver) break;
       }
       if (!proven && !this.#closed && !session.isOver) this.#sayDeaf();
@@ -132,7 +139,7 @@ class Hearing {
     const { clock, database, instanceId } = this.#options;
     const proof = String(++this.#proofs);
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const stop = clock.after(bounds.broadcastAnswerMs, () => resolve(false));
+    const stop = clock.after(broadcastAnswerMs, () => resolve(false));
     this.#heard = { proof, resolve: () => resolve(true) };
     this.#wake = () => resolve(false);
     const said = BroadcastOutbox.notify(database, [`${instanceId} proof ${proof}`]);

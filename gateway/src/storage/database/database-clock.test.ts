@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
-import { bounds } from "#core/index.ts";
 import { atRest, until } from "../../../../test/until.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
-import { openDatabaseClock } from "./database-clock.ts";
+import { databaseClockMs, openDatabaseClock } from "./database-clock.ts";
 import { openDatabase } from "./open-database.ts";
 
 const dayMs = 24 * 3_600_000;
@@ -32,16 +31,16 @@ test("the database is asked again now and then, and a database that is away stop
   const clock = new FakeClock();
   const kept = await openDatabaseClock(database, clock);
   // Ahead of the database by what passed here and not there, until it is asked.
-  clock.advance(bounds.databaseClockMs - 1);
+  clock.advance(databaseClockMs - 1);
   const ahead = kept.now();
   clock.advance(1);
   await until(() => clock.pending === 1);
   expect(kept.now()).toBeLessThan(ahead);
   await database.close();
   const before = kept.now();
-  clock.advance(bounds.databaseClockMs);
+  clock.advance(databaseClockMs);
   await atRest(() => clock.pending);
-  expect(kept.now()).toBe(before + bounds.databaseClockMs);
+  expect(kept.now()).toBe(before + databaseClockMs);
   expect(clock.pending).toBe(1);
   kept.stop();
 });

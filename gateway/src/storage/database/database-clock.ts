@@ -1,7 +1,9 @@
-import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import type { Database } from "./database.ts";
 import { databaseNow } from "./database-now.ts";
+
+/** How often a process asks the database for the time. */
+export const databaseClockMs = 30_000;
 
 /** A clock with the database's time of day. */
 export interface DatabaseClock extends Clock {
@@ -25,7 +27,7 @@ export async function openDatabaseClock(database: Database, clock: Clock): Promi
     later();
   };
   const later = (): void => {
-    if (!stopped) unbook = clock.after(bounds.databaseClockMs, () => void read());
+    if (!stopped) unbook = clock.after(databaseClockMs, () => void read());
   };
   later();
   const now = (): number => Math.floor(clock.monotonic() + offsetMs);

@@ -6,6 +6,15 @@ import type { JournalDrain } from "../journal/journal-drain.ts";
 import { Drain, type DrainPlace, type DrainTarget, placeOfFirst } from "./drain.ts";
 import type { DrainOrder, DrainReport } from "./drain-messages.ts";
 
+/** How often the drain is told of new journal records, and how often while this many settled entries come between two notices. */
+export const drainNoticeMs = 100;
+export const drainBusyNoticeMs = 500;
+export const drainBusyEntries = 32;
+/** The wait before a drain that died is started again. */
+const drainRestartMs = 1_000;
+/** The drain's thread ends when nothing was written for this long and nothing is open. */
+export const drainRestMs = 60_000;
+
 export interface DrainThreadOptions {
   /** The journal's directory, and the first segment that this process writes. */
   readonly directory: string;
@@ -39,7 +48,7 @@ export class DrainThread implements JournalDrain {
   #sent: DrainTarget;
   #unbookRest: () => void = () => undefined;
   #unbook: (() => void) | null = null;
-  #noticeMs: number = bounds.drainNoticeMs;
+  #noticeMs: number = drainNoticeMs;
   #stored = 0;
   #listener: () => void = () => undefined;
   #problem: string | null = null;
@@ -81,8 +90,8 @@ export class DrainThread implements JournalDrain {
     this.#unbook = this.#options.clock.after(this.#noticeMs, () => {
       this.#unbook = null;
       // Many entries in one batch cost half of what they cost in several: they share pages of indexes, and rollups.
-      const isBusy = this.#target.settled - this.#sent.settled >= bounds.drainBusyEntries;
-      this.#noticeMs = isBusy ? bounds.drainBusyNoticeMs : bounds.drainNoticeMs;
+      const isBusy = this.#target.settled - this.#sent.settled >= drainBusyEntries;
+      this.#noticeMs = isBusy ? drainBusyNoticeMs : drainNoticeMs;
       this.hurry();
     });
   }
@@ -143,7 +152,7 @@ export class DrainThread implements JournalDrain {
     this.#unbookRest();
     if (this.#ended !== null) return;
     const before = this.#target;
-    this.#unbookRest = this.#options.clock.after(bounds.drainRestMs, () => {
+    this.#unbookRest = this.#options.clock.after(drainRestMs, () => {
       if (this.#thread === null) return;
       if (this.#target === before && this.#sent === before) this.#thread.post({ type: "rest" });
       this.#bookRest();
@@ -166,7 +175,7 @@ export class DrainThread implements JournalDrain {
   #respawn(problem: string): void {
     if (this.#ended !== null) return;
     this.#stopping.failed({ error: problem });
-    this.#options.clock.after(bounds.drainRestartMs, () => {
+    this.#options.clock.after(drainRestartMs, () => {
       if (this.#ended !== null) return;
       this.#thread = this.#spawn();
       this.#order({ type: "written", target: this.#target });

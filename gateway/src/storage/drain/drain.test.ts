@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { bounds } from "#core/index.ts";
 import type { LedgerStore } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import { patienceMs, until } from "../../../../test/until.ts";
@@ -23,7 +22,14 @@ import { setAsidePath } from "../disk/drain-set-aside.ts";
 import { createJournal } from "../journal/journal.ts";
 import { openJournalDirectory } from "../journal/journal-directory.ts";
 import type { JournalDrain } from "../journal/journal-drain.ts";
-import { DrainThread, startDrain } from "./drain-thread.ts";
+import {
+  DrainThread,
+  drainBusyEntries,
+  drainBusyNoticeMs,
+  drainNoticeMs,
+  drainRestMs,
+  startDrain,
+} from "./drain-thread.ts";
 
 let books: Books;
 beforeEach(async () => {
@@ -227,7 +233,7 @@ const inRestingThread = () => {
   /** It may have days to sum first. */
   const rested = () =>
     until(() => {
-      clock.advance(bounds.drainRestMs);
+      clock.advance(drainRestMs);
       return !opened.drain.hasThread;
     });
   return { ...opened, clock, rested };
@@ -259,7 +265,7 @@ test("a drain does not end its thread while an attempt is open", async () => {
   journal.settle(settlementOf(1));
   await journal.drained(soon());
   for (let n = 2; n <= 4; n++) {
-    clock.advance(2 * bounds.drainRestMs);
+    clock.advance(2 * drainRestMs);
     journal.intent(intentOf(n));
     journal.settle(settlementOf(n));
     await journal.drained(soon());
@@ -285,15 +291,15 @@ test("what is written while a thread comes to rest is moved by the next one, and
   for (let round = 0; round < 8; round++) {
     write(30);
     await journal.drained(soon());
-    clock.advance(2 * bounds.drainRestMs);
+    clock.advance(2 * drainRestMs);
     // At different moments of its end.
     for (let turn = 0; turn < round * 5; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
     write(1 + (round % 3));
-    if (round % 2 === 0) clock.advance(bounds.drainNoticeMs);
+    if (round % 2 === 0) clock.advance(drainNoticeMs);
   }
   await journal.drained(soon());
   expect(journal.lag).toBe(0);
-  clock.advance(2 * bounds.drainRestMs);
+  clock.advance(2 * drainRestMs);
   await journal.close(patienceMs);
   expect((await books.entries()).size).toBe(n);
   expect((await books.store.check()).faults).toEqual([]);
@@ -314,18 +320,18 @@ test("while many calls end, the drain is told of them less often, so that more g
     clock.advance(ms);
     return clock.pending < before;
   };
-  write(bounds.drainBusyEntries);
-  clock.advance(bounds.drainNoticeMs);
+  write(drainBusyEntries);
+  clock.advance(drainNoticeMs);
   expect(drain.hasThread).toBe(true);
-  write(bounds.drainBusyEntries);
-  expect(toldWithin(bounds.drainNoticeMs)).toBe(false);
-  expect(toldWithin(bounds.drainBusyNoticeMs)).toBe(true);
+  write(drainBusyEntries);
+  expect(toldWithin(drainNoticeMs)).toBe(false);
+  expect(toldWithin(drainBusyNoticeMs)).toBe(true);
   write(1);
-  expect(toldWithin(bounds.drainBusyNoticeMs)).toBe(true);
+  expect(toldWithin(drainBusyNoticeMs)).toBe(true);
   write(1);
-  expect(toldWithin(bounds.drainNoticeMs)).toBe(true);
+  expect(toldWithin(drainNoticeMs)).toBe(true);
   // Whoever asks does not wait for that.
-  write(bounds.drainBusyEntries);
+  write(drainBusyEntries);
   await journal.drained(soon());
   expect(journal.lag).toBe(0);
   await journal.close(patienceMs);

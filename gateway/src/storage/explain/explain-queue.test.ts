@@ -3,13 +3,23 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Explanation } from "@sluice/contract";
-import { bounds } from "#core/index.ts";
 import type { CapturedRequest, ExplainedRequest } from "#ports/index.ts";
 import { isSecretHeader, isShownHeader } from "#telemetry/index.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
 import { openMigrated } from "../../../test/migrated.ts";
 import { closeDatabase, type Database } from "../database/database.ts";
-import { createExplainer, type ExplainerOptions, type KeptExplainer } from "./explain-queue.ts";
+import {
+  createExplainer,
+  type ExplainerOptions,
+  explainBatchRowsMax,
+  explainChoiceCharactersPerSecond,
+  explainChoicesPerSecond,
+  explainFlushMs,
+  explainQueueBytesMax,
+  explainQueueRowsMax,
+  explainTextMax,
+  type KeptExplainer,
+} from "./explain-queue.ts";
 import { createExplainStore } from "./explain-store.ts";
 
 const dayMs = 86_400_000;
@@ -118,13 +128,9 @@ describe("what was told", () => {
     });
     for (let count = 0; count < 300; count++) patient.explain(explained(`req_${count}`));
     expect(batches).toEqual([]);
-    clock.advance(bounds.explainFlushMs);
+    clock.advance(explainFlushMs);
     await done.promise;
-    expect(batches).toEqual([
-      bounds.explainBatchRowsMax,
-      bounds.explainBatchRowsMax,
-      300 - 2 * bounds.explainBatchRowsMax,
-    ]);
+    expect(batches).toEqual([explainBatchRowsMax, explainBatchRowsMax, 300 - 2 * explainBatchRowsMax]);
   });
 
   test("once more of the same request takes the place of what was told before", async () => {
@@ -207,7 +213,7 @@ describe("a credential", () => {
     const kept = await store().explanation("req_1");
     for (const text of [kept?.refusal?.message, kept?.failures[0]?.message]) {
       expect(text).toStartWith("sk-[redacted] is wrong. Very");
-      expect(text).toHaveLength(bounds.explainTextMax);
+      expect(text).toHaveLength(explainTextMax);
     }
   });
 });
@@ -222,10 +228,10 @@ describe("what does not fit", () => {
 
   test("is dropped and counted; the last half of the queue is for what matters", () => {
     const full = explainer({ writer: stuck });
-    for (let count = 0; count < bounds.explainQueueRowsMax * 2; count++) full.explain(explained(`req_${count}`));
-    expect(full.dropped.explanations).toBe(bounds.explainQueueRowsMax);
+    for (let count = 0; count < explainQueueRowsMax * 2; count++) full.explain(explained(`req_${count}`));
+    expect(full.dropped.explanations).toBe(explainQueueRowsMax);
     const half = explainer({ writer: stuck });
-    for (let count = 0; count < bounds.explainQueueRowsMax / 2; count++) half.explain(explained(`req_${count}`));
+    for (let count = 0; count < explainQueueRowsMax / 2; count++) half.explain(explained(`req_${count}`));
     let built = 0;
     const explanation = () => {
       built++;
@@ -243,13 +249,13 @@ describe("what does not fit", () => {
     const large = body("many words ".repeat(6_000));
     for (let count = 0; count < 1_000; count++) full.capture(captured(`req_${count}`, { requestBody: large }));
     const kept = 1_000 - full.dropped.captures;
-    expect(kept).toBe(Math.ceil(bounds.explainQueueBytesMax / (large.text.length + 4)));
+    expect(kept).toBe(Math.ceil(explainQueueBytesMax / (large.text.length + 4)));
     open = [];
   });
 
   test("of mere choices is what goes beyond so many in a second", () => {
     const busy = explainer({ writer: stuck });
-    const most = bounds.explainChoicesPerSecond;
+    const most = explainChoicesPerSecond;
     for (let count = 0; count < most + 50; count++) busy.explain(explained(`a_${count}`, false));
     for (let count = 0; count < 50; count++) busy.explain(explained(`b_${count}`, true));
     expect(busy.dropped.explanations).toBe(50);
@@ -264,7 +270,7 @@ describe("what does not fit", () => {
     const long = { ...nothing, walk: ["a".repeat(10_000)] };
     for (let count = 0; count < 50; count++)
       busy.explain({ ...explained(`a_${count}`, false), explanation: () => long });
-    const kept = Math.ceil(bounds.explainChoiceCharactersPerSecond / JSON.stringify(long).length);
+    const kept = Math.ceil(explainChoiceCharactersPerSecond / JSON.stringify(long).length);
     expect(busy.dropped.explanations).toBe(50 - kept);
     for (let count = 0; count < 50; count++) busy.explain({ ...explained(`b_${count}`), explanation: () => long });
     expect(busy.dropped.explanations).toBe(50 - kept);

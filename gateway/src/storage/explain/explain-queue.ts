@@ -1,5 +1,5 @@
 import type { Explanation } from "@sluice/contract/console";
-import { bounds, maskSecrets } from "#core/index.ts";
+import { maskSecrets } from "#core/index.ts";
 import type {
   CapturedBody,
   CapturedRequest,
@@ -16,6 +16,21 @@ import type { ExplainAges, ExplainBatch } from "./explain-messages.ts";
 import { captureRow, type SecretLooks, secretsIn } from "./explain-redaction.ts";
 import { anythingTooOld } from "./explain-rows.ts";
 import { ExplainThread, type ExplainWriter } from "./explain-thread.ts";
+
+/** Characters of one sentence; and how many explanations of a mere choice are kept in one second, with how many characters. */
+export const explainTextMax = 600;
+export const explainChoicesPerSecond = 200;
+export const explainChoiceCharactersPerSecond = 60_000;
+/** Explanations and captures wait this long to be written together, longer after this many choices in a second. */
+export const explainFlushMs = 100;
+const explainFlushBusyMs = 500;
+const explainBusyChoices = 20;
+/** Explanations and captures wait this long to be written together, longer after this many choices in a second. */
+export const explainBatchRowsMax = 128;
+const explainBatchBytesMax = 1024 * 1024;
+/** What does not fit into the queue is dropped. */
+export const explainQueueRowsMax = 10_000;
+export const explainQueueBytesMax = 16 * 1024 * 1024;
 
 export interface ExplainerOptions extends SecretLooks {
   readonly database: Database;
@@ -146,10 +161,7 @@ class ExplainQueue implements KeptExplainer {
   #room(matters: boolean): boolean {
     if (this.#closed) return false;
     const share = matters ? 1 : 0.5;
-    return (
-      this.#waiting.length < bounds.explainQueueRowsMax * share &&
-      this.#waitingBytes < bounds.explainQueueBytesMax * share
-    );
+    return this.#waiting.length < explainQueueRowsMax * share && this.#waitingBytes < explainQueueBytesMax * share;
   }
 
   /** In number and in size: one of many deployments is long, and costs as much as several short ones. */
@@ -161,17 +173,14 @@ class ExplainQueue implements KeptExplainer {
       this.#choiceCharacters = 0;
     }
     this.#choices++;
-    return (
-      this.#choices <= bounds.explainChoicesPerSecond &&
-      this.#choiceCharacters < bounds.explainChoiceCharactersPerSecond
-    );
+    return this.#choices <= explainChoicesPerSecond && this.#choiceCharacters < explainChoiceCharactersPerSecond;
   }
 
   #push(waiting: Waiting): void {
     this.#waiting.push(waiting);
     this.#waitingBytes += waiting.size;
     if (this.#unbook !== null) return;
-    const waitMs = this.#choices > bounds.explainBusyChoices ? bounds.explainFlushBusyMs : bounds.explainFlushMs;
+    const waitMs = this.#choices > explainBusyChoices ? explainFlushBusyMs : explainFlushMs;
     this.#unbook = this.#options.clock.after(waitMs, () => void this.written());
   }
 
@@ -196,7 +205,7 @@ class ExplainQueue implements KeptExplainer {
   #take(): ExplainBatch {
     let rows = 0;
     let bytes = 0;
-    while (rows < this.#waiting.length && rows < bounds.explainBatchRowsMax && bytes < bounds.explainBatchBytesMax) {
+    while (rows < this.#waiting.length && rows < explainBatchRowsMax && bytes < explainBatchBytesMax) {
       bytes += this.#waiting[rows]?.size ?? 0;
       rows++;
     }
@@ -225,7 +234,7 @@ class ExplainQueue implements KeptExplainer {
 
 /** Sentences may quote what an upstream said. */
 function masked(explanation: Explanation): Explanation {
-  const short = (text: string): string => maskSecrets(text).slice(0, bounds.explainTextMax);
+  const short = (text: string): string => maskSecrets(text).slice(0, explainTextMax);
   const { refusal, failures, ...coded } = explanation;
   return {
     ...coded,

@@ -1,6 +1,9 @@
-import { bounds, Redactor } from "#core/index.ts";
+import { Redactor } from "#core/index.ts";
 import type { CapturedBody, CapturedRequest } from "#ports/index.ts";
 import type { NewRow } from "../database/schema.ts";
+
+const captureHeaderCharactersMax = 4 * 1024;
+const captureHeadersMax = 100;
 
 /** How credentials are known that show themselves. */
 export interface SecretLooks {
@@ -22,12 +25,12 @@ export function captureRow(
   const headers = (all: CapturedRequest["requestHeaders"]): string =>
     JSON.stringify(
       all
-        .slice(0, bounds.captureHeadersMax)
+        .slice(0, captureHeadersMax)
         .map(([name, value]) => [
-          name.slice(0, bounds.captureHeaderCharactersMax),
+          name.slice(0, captureHeaderCharactersMax),
           looks.hidesHeader(name) || !looks.showsHeader(name)
             ? "[redacted]"
-            : clean(value).slice(0, bounds.captureHeaderCharactersMax),
+            : clean(value).slice(0, captureHeaderCharactersMax),
         ]),
     );
   const body = (one: CapturedBody | null): string | null => (one === null ? null : clean(one.text));

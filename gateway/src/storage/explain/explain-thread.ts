@@ -1,8 +1,10 @@
-import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { OrderThread } from "#system/index.ts";
 import { type DatabasePlace, sentPlace } from "../database/database-place.ts";
 import type { ExplainAges, ExplainBatch, ExplainOrder } from "./explain-messages.ts";
+
+/** The wait before a writing thread that died is started again. */
+const explainRestartMs = 5_000;
 
 /** Writes batches and removes old rows beside the event loop. One order at a time; each resolves when it is done, or rejects. */
 export interface ExplainWriter {
@@ -27,7 +29,7 @@ export class ExplainThread implements ExplainWriter {
       name: "explanations",
       data: sentPlace(place),
       onDeath: () => {
-        this.#restMs = clock.monotonic() + bounds.explainRestartMs;
+        this.#restMs = clock.monotonic() + explainRestartMs;
       },
     });
   }

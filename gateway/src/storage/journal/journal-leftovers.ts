@@ -1,12 +1,14 @@
 import { closeSync, existsSync, openSync } from "node:fs";
 import { basename } from "node:path";
-import { bounds } from "#core/index.ts";
 import type { JournalLeftovers, JournalRecord } from "#ports/index.ts";
 import { setAsidePath } from "../disk/drain-set-aside.ts";
 import { isMissing, putAside, removeSegment, segmentPath } from "../disk/journal-files.ts";
 import { type JournalLine, journalLines } from "./journal-lines.ts";
 import { isRecord, parseRecord } from "./journal-record.ts";
 import { salvage } from "./journal-salvage.ts";
+
+/** Records of an earlier run that are read in one turn of the event loop. */
+const leftoversTurnRecords = 256;
 
 /**
  * Reads segments one after another through a bounded window. Only an `owned` directory may be discarded; a `borrowed`
@@ -54,7 +56,7 @@ export function createLeftovers(
       for (const segment of segments) {
         for (const record of segmentRecords(segment)) {
           // Long journals are also read beside calls.
-          if (++read % bounds.leftoversTurnRecords === 0) await new Promise<void>((resolve) => setImmediate(resolve));
+          if (++read % leftoversTurnRecords === 0) await new Promise<void>((resolve) => setImmediate(resolve));
           yield record;
         }
       }

@@ -16,7 +16,7 @@ import {
   settlementOf,
 } from "../../../test/ledger/history.ts";
 import { diskFiles } from "../disk/journal-files.ts";
-import { createJournal, type JournalOptions } from "./journal.ts";
+import { createJournal, type JournalOptions, journalRetryMs } from "./journal.ts";
 import { openJournalDirectory } from "./journal-directory.ts";
 import { readJournal } from "./journal-slots.ts";
 
@@ -136,10 +136,10 @@ test("a full disk refuses intents, keeps settlements, and writes them once there
   for (const n of begun) journal.settle(settlementOf(n));
   expect(await recordsOf(readJournal(path))).toEqual(begun.map((n) => `intent ${intentOf(n).attemptId}`));
 
-  clock.advance(bounds.journalRetryMs * 5);
+  clock.advance(journalRetryMs * 5);
   expect(journal.healthy).toBe(false);
   disk.left = 1_000_000;
-  clock.advance(bounds.journalRetryMs);
+  clock.advance(journalRetryMs);
   expect(journal.healthy).toBe(true);
   journal.intent(intentOf(9));
   const leftovers = readJournal(path);
@@ -160,7 +160,7 @@ test("the segment that begins as a full disk has room again holds nothing but wh
   journal.settle(settlementOf(1));
   expect(journal.healthy).toBe(false);
   disk.left = 1_000_000;
-  clock.advance(bounds.journalRetryMs);
+  clock.advance(journalRetryMs);
   expect(journal.healthy).toBe(true);
   const sizes = segmentsIn(path).map((name) => statSync(join(path, name)).size);
   expect([sizes.length, sizes.at(-1)]).toEqual([3, 0]);
@@ -202,7 +202,7 @@ test("a write that stops in the middle of a record leaves nothing of it between 
     } catch (error) {
       expect(error).toBeInstanceOf(Failure);
     }
-    clock.advance(bounds.journalRetryMs * 4);
+    clock.advance(journalRetryMs * 4);
   }
   expect(journal.healthy).toBe(true);
   const leftovers = readJournal(path);

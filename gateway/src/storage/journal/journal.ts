@@ -16,6 +16,13 @@ import { encodeCheckpoint, encodeIntent, encodeRefusal, encodeSettlement, record
 import { JournalSegment } from "./journal-segment.ts";
 import { JournalSync } from "./journal-sync.ts";
 
+/** A segment is closed at this size. */
+const journalSegmentBytes = 64 * 1024 * 1024;
+/** The backlog of journalBacklogMax records, in bytes. */
+const journalBacklogBytesMax = 64 * 1024 * 1024;
+/** The wait before a refused write is tried again. */
+export const journalRetryMs = 200;
+
 export interface JournalOptions {
   readonly directory: JournalDirectory;
   readonly durability: Settings["ledgerDurability"];
@@ -51,7 +58,7 @@ class FileJournal implements Journal {
   #closed = false;
 
   constructor(options: JournalOptions) {
-    const { directory, clock, onFatal, files = diskFiles, segmentBytes = bounds.journalSegmentBytes } = options;
+    const { directory, clock, onFatal, files = diskFiles, segmentBytes = journalSegmentBytes } = options;
     this.#options = options;
     this.#drain = options.drain;
     this.#segment = new JournalSegment({
@@ -200,7 +207,7 @@ class FileJournal implements Journal {
   }
 
   #bookRetry(): void {
-    this.#options.clock.after(bounds.journalRetryMs, () => {
+    this.#options.clock.after(journalRetryMs, () => {
       if (this.#closing !== null || this.#sync.fatal !== null) return;
       if (!this.#write() || !this.#segment.hasRoom()) return this.#bookRetry();
       this.#healthy = true;
@@ -224,7 +231,7 @@ class FileJournal implements Journal {
     const isRoom =
       !this.#closed &&
       (this.#healthy ||
-        (this.#settledWaiting < bounds.journalBacklogMax && this.#buffer.length < bounds.journalBacklogBytesMax));
+        (this.#settledWaiting < bounds.journalBacklogMax && this.#buffer.length < journalBacklogBytesMax));
     if (!isRoom) this.#lose();
     return isRoom;
   }

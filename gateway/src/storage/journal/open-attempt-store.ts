@@ -5,13 +5,17 @@ import type { Database } from "../database/database.ts";
 import { databaseNow } from "../database/database-now.ts";
 import { decodeCheckpoint, decodeIntent, encodeCheckpoint, encodeIntent } from "./journal-record.ts";
 
+/** A process that was silent for this long has lost its disk, if it is found silent for remoteSureMs: after an outage of the database its processes report again first. */
+export const remoteLostMs = 600_000;
+const remoteSureMs = 30_000;
+
 /**
  * On PostgreSQL alone: beside a file of SQLite there is no other disk. Rows hold what the journal's records hold. `sureMs`: for so
  * long a process has to be found silent before it is taken for lost.
  */
 export function createOpenAttemptStore(
   database: Database,
-  { sureMs = bounds.remoteSureMs }: { readonly sureMs?: number } = {},
+  { sureMs = remoteSureMs }: { readonly sureMs?: number } = {},
 ): OpenAttemptStore {
   const { kysely } = database;
   /** Silent processes, and since when they were found to be so. */
@@ -51,8 +55,8 @@ export function createOpenAttemptStore(
         .select(["open_attempts.owner", now.as("now")])
         .groupBy("open_attempts.owner")
         .having(
-          sql<SqlBool>`coalesce(max(instances.seen_at), 0) < ${now} - ${bounds.remoteLostMs}::bigint
-            and max(open_attempts.heard_at) < ${now} - ${bounds.remoteLostMs}::bigint`,
+          sql<SqlBool>`coalesce(max(instances.seen_at), 0) < ${now} - ${remoteLostMs}::bigint
+            and max(open_attempts.heard_at) < ${now} - ${remoteLostMs}::bigint`,
         )
         .orderBy("open_attempts.owner")
         .limit(bounds.journalSlotsMax)

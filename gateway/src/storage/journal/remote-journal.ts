@@ -9,6 +9,11 @@ import {
 } from "#core/index.ts";
 import type { Clock, Journal, Observer, OpenAttemptStore } from "#ports/index.ts";
 
+/** How long a call waits until its intent is in the database; how often checkpoints follow, and how many wait. */
+export const remoteIntentMs = 5_000;
+const remoteCheckpointMs = 1_000;
+const remoteCheckpointsMax = 10_000;
+
 export interface RemoteJournalOptions {
   readonly journal: Journal;
   readonly store: Pick<OpenAttemptStore, "open" | "checkpoint" | "remove" | "removeOf">;
@@ -20,7 +25,7 @@ export interface RemoteJournalOptions {
 
 /**
  * A journal whose intents are in the database too before `synced` resolves. Those of one turn, and those that come while a
- * statement is under way, go in one statement together. A database that does not take them within bounds.remoteIntentMs
+ * statement is under way, go in one statement together. A database that does not take them within remoteIntentMs
  * makes the journal refuse attempts at once, until it answers again.
  */
 export function createRemoteJournal(options: RemoteJournalOptions): Journal {
@@ -29,7 +34,7 @@ export function createRemoteJournal(options: RemoteJournalOptions): Journal {
 
 interface Batch {
   readonly intents: Intent[];
-  /** Its callers are refused from then on: the database was silent for bounds.remoteIntentMs while this process ran. */
+  /** Its callers are refused from then on: the database was silent for remoteIntentMs while this process ran. */
   isLate: boolean;
   readonly late: PromiseWithResolvers<never>;
   readonly stopWaiting: () => void;
@@ -80,12 +85,9 @@ class RemoteJournal implements Journal {
 
   checkpoint(checkpoint: Checkpoint): void {
     this.#journal.checkpoint(checkpoint);
-    if (this.#closed || this.#checkpoints.size >= bounds.remoteCheckpointsMax) return;
+    if (this.#closed || this.#checkpoints.size >= remoteCheckpointsMax) return;
     this.#checkpoints.set(checkpoint.attemptId, checkpoint);
-    this.#unbookCheckpoints ??= this.#options.clock.after(
-      bounds.remoteCheckpointMs,
-      () => void this.#tellCheckpoints(),
-    );
+    this.#unbookCheckpoints ??= this.#options.clock.after(remoteCheckpointMs, () => void this.#tellCheckpoints());
   }
 
   settle(settlement: Settlement): void {
@@ -111,7 +113,7 @@ class RemoteJournal implements Journal {
     await this.#journal.close(timeoutMs);
     // What did not come into the database in time is in the journal, and is taken over with it.
     if (this.#journal.lag > 0 || !this.#answers) return;
-    await this.#within(bounds.remoteIntentMs, this.#options.store.removeOf(this.#options.owner)).catch(() => undefined);
+    await this.#within(remoteIntentMs, this.#options.store.removeOf(this.#options.owner)).catch(() => undefined);
   }
 
   async #storeAll(): Promise<void> {
@@ -157,7 +159,7 @@ class RemoteJournal implements Journal {
   #batch(): Batch {
     const late = Promise.withResolvers<never>();
     late.promise.catch(() => undefined);
-    const stopWaiting = afterRunningFor(this.#options.clock, bounds.remoteIntentMs, () => {
+    const stopWaiting = afterRunningFor(this.#options.clock, remoteIntentMs, () => {
       batch.isLate = true;
       late.reject(new Error("No answer in time."));
     });
@@ -196,7 +198,7 @@ class RemoteJournal implements Journal {
     const orphans = this.#orphans.slice(0, bounds.remoteBatchMax);
     try {
       // Also of none: whether the table can be written is what is asked.
-      await this.#within(bounds.remoteIntentMs, store.remove(orphans));
+      await this.#within(remoteIntentMs, store.remove(orphans));
     } catch {
       this.#bookProbe();
       return;

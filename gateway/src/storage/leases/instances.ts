@@ -6,6 +6,12 @@ import { databaseNow } from "../database/database-now.ts";
 import { relaxedWrite } from "../database/relaxed-write.ts";
 import { writtenOnce } from "../database/written-once.ts";
 
+/** A process that is silent for this long is dead; its row is deleted later. */
+export const instanceAliveMs = 20_000;
+export const instanceKeptMs = 24 * 3_600_000;
+/** One in this many reports deletes old rows. */
+const instanceTidyTells = 60;
+
 export function createInstances(database: Database): Instances {
   const now = databaseNow(database);
   let told = 0;
@@ -21,19 +27,19 @@ export function createInstances(database: Database): Instances {
   return {
     async tell({ id, version, host }, journalLag) {
       // What is kept for a day need not be looked through every few seconds.
-      const tidies = told++ % bounds.instanceTidyTells === 0;
+      const tidies = told++ % instanceTidyTells === 0;
       await relaxedWrite(database, async (connection) => {
         await connection.executeQuery(telling({ id, version, host, lag: journalLag ?? null }));
         if (!tidies) return;
         await connection
           .deleteFrom("instances")
-          .where("seen_at", "<", sql<number>`${now} - ${bounds.instanceKeptMs}`)
+          .where("seen_at", "<", sql<number>`${now} - ${instanceKeptMs}`)
           .execute();
         // Leases of one answer each; no fence of theirs is ever looked at again.
         await connection
           .deleteFrom("leases")
           .where("name", "like", "bill %")
-          .where("until", "<", sql<number>`${now} - ${bounds.instanceKeptMs}`)
+          .where("until", "<", sql<number>`${now} - ${instanceKeptMs}`)
           .execute();
       });
     },
@@ -64,7 +70,7 @@ async function readInstances(
     host: row.host,
     startedAt: row.started_at,
     seenAt: row.seen_at,
-    isAlive: row.now - row.seen_at < bounds.instanceAliveMs,
+    isAlive: row.now - row.seen_at < instanceAliveMs,
     journalLag: row.journal_lag,
   }));
 }

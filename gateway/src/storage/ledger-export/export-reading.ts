@@ -1,12 +1,18 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createGzip } from "node:zlib";
-import { bounds, exportedRow } from "#core/index.ts";
+import { exportedRow } from "#core/index.ts";
 import type { ExportedPart } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { cursorOf, isBehind, type Place, placeOf } from "../database/pages.ts";
 import { entryOf, ledgerColumns } from "../ledger/ledger-columns.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
+
+/** One object: its entries, and their bytes before compression. */
+const exportPartEntries = 50_000;
+const exportPartBytes = 64 * 1024 * 1024;
+/** Rows that are read at once. */
+const exportPageRows = 500;
 
 export async function countHours({ kysely }: Database, hours: readonly number[]): Promise<readonly number[]> {
   const counts: number[] = [];
@@ -28,7 +34,7 @@ interface PartLimits {
   readonly bytes: number;
 }
 
-const partLimits: PartLimits = { entries: bounds.exportPartEntries, bytes: bounds.exportPartBytes };
+const partLimits: PartLimits = { entries: exportPartEntries, bytes: exportPartBytes };
 
 /** The same entries are the same bytes: a copy that is made again replaces itself. */
 export async function readPart(
@@ -43,7 +49,7 @@ export async function readPart(
   let bytes = 0;
   let cost = 0n;
   for (;;) {
-    const rows = await pageOf(database, hour, place, Math.min(bounds.exportPageRows, limits.entries - entries));
+    const rows = await pageOf(database, hour, place, Math.min(exportPageRows, limits.entries - entries));
     const read = rows.map((row) => entryOf(row));
     const lines = read.map((entry) => `${JSON.stringify(exportedRow(entry))}\n`).join("");
     for (const { costNanoUsd } of read) cost += BigInt(costNanoUsd);

@@ -1,7 +1,12 @@
-import { bounds } from "#core/index.ts";
 import type { ExportedHours } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
+
+/** Late entries: hours up to the first age are compared every exportCheckMs, older ones every exportCheckOldMs, this many at once. */
+export const exportYoungMs = 48 * 3_600_000;
+export const exportCheckMs = 3_600_000;
+export const exportCheckOldMs = 86_400_000;
+const exportChecksMax = 200;
 
 /** Which hours have been copied, by the database. */
 export function createExportedHours(database: Database): ExportedHours {
@@ -33,7 +38,7 @@ export function createExportedHours(database: Database): ExportedHours {
       return Math.min(hourOf(sinceMs), (await firstSince(until)) ?? Number.POSITIVE_INFINITY);
     },
     async toCheck(destination, now, sinceMs) {
-      const youngSince = now - bounds.exportYoungMs;
+      const youngSince = now - exportYoungMs;
       const rows = await kysely
         .selectFrom("exported_hours")
         .select(["hour", "entries"])
@@ -44,12 +49,12 @@ export function createExportedHours(database: Database): ExportedHours {
           eb.or([
             // The clock was ahead then.
             eb("checked_at", ">", now),
-            eb("checked_at", "<", now - bounds.exportCheckOldMs),
-            eb.and([eb("hour", ">=", youngSince), eb("checked_at", "<", now - bounds.exportCheckMs)]),
+            eb("checked_at", "<", now - exportCheckOldMs),
+            eb.and([eb("hour", ">=", youngSince), eb("checked_at", "<", now - exportCheckMs)]),
           ]),
         )
         .orderBy("hour", "desc")
-        .limit(bounds.exportChecksMax)
+        .limit(exportChecksMax)
         .execute();
       return rows;
     },

@@ -1,8 +1,10 @@
-import { bounds } from "#core/index.ts";
 import type { Clock, LedgerReader } from "#ports/index.ts";
 import { OrderThread } from "#system/index.ts";
 import { type DatabasePlace, sentPlace } from "../database/database-place.ts";
 import type { ExportOrder, ExportReply } from "./export-messages.ts";
+
+/** How long one object may take to be made. */
+const exportPartMs = 300_000;
 
 /** Reads and packs in a thread with a connection of its own, which is started when there is something to copy. */
 export function createLedgerReader(place: DatabasePlace, clock: Pick<Clock, "after">): LedgerReader {
@@ -13,7 +15,7 @@ export function createLedgerReader(place: DatabasePlace, clock: Pick<Clock, "aft
     onDeath: () => {},
   });
   const done = async (order: ExportOrder): Promise<ExportReply> => {
-    const unbook = clock.after(bounds.exportPartMs, () => void thread.end());
+    const unbook = clock.after(exportPartMs, () => void thread.end());
     const answer = await thread.run(order).finally(unbook);
     if ("reply" in answer) return answer.reply;
     throw new Error(answer.failed);

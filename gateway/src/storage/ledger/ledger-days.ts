@@ -1,10 +1,15 @@
 import { sql } from "kysely";
-import { bounds } from "#core/index.ts";
 import type { Connection, Database } from "../database/database.ts";
 import { foldedSketch } from "../database/latency-sketch.ts";
 import type { Row } from "../database/schema.ts";
 import { bounded } from "./ledger-fold.ts";
 import { commonPerson, hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
+
+/** When a day is summed after its end, and when one that has changed is summed again. */
+export const summedDayLagMs = 7_200_000;
+export const summedAgainMs = 600_000;
+/** Sums are made of days without calls up to this gap. */
+const summedGapMs = 31 * 86_400_000;
 
 export const dayMs = 24 * hourMs;
 
@@ -55,7 +60,7 @@ export async function sumDay(database: Database, now: number): Promise<number> {
 }
 
 async function nextDay(connection: Connection, now: number): Promise<number | null> {
-  const over = dayOf(now - bounds.summedDayLagMs);
+  const over = dayOf(now - summedDayLagMs);
   // A day that was summed while the clock was ahead says nothing of those until then.
   const known = await connection
     .selectFrom("summed_days")
@@ -73,7 +78,7 @@ async function nextDay(connection: Connection, now: number): Promise<number | nu
     .selectFrom("summed_days")
     .select("day")
     .whereRef("summed", "!=", "touched")
-    .where((eb) => eb.or([eb("summed_at", "<=", now - bounds.summedAgainMs), eb("summed_at", ">", now)]))
+    .where((eb) => eb.or([eb("summed_at", "<=", now - summedAgainMs), eb("summed_at", ">", now)]))
     .orderBy("day", "desc")
     .limit(1)
     .executeTakeFirst();
@@ -92,7 +97,7 @@ async function dayBetween(connection: Connection, days: readonly number[]): Prom
   for (let index = days.length - 1; index > 0; index--) {
     const [from, to] = [(days[index - 1] ?? 0) + dayMs, days[index] ?? 0];
     if (from >= to) continue;
-    if (to - from <= bounds.summedGapMs) return to - dayMs;
+    if (to - from <= summedGapMs) return to - dayMs;
     const hour = await edgeHour(connection, "max", from, to);
     if (hour !== null) return dayOf(hour);
   }

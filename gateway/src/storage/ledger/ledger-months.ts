@@ -1,7 +1,17 @@
 import { type RawBuilder, sql, type Transaction } from "kysely";
-import { bounds } from "#core/index.ts";
 import type { Database } from "../database/database.ts";
 import type { Tables } from "../database/schema.ts";
+
+/** Months that are made ahead, and how far from today one may be. */
+export const ledgerMonthsAhead = 2;
+const ledgerMonthsPastMs = 3_650 * 86_400_000;
+const ledgerMonthsFutureMs = 63 * 86_400_000;
+/** Months that a writer remembers, and the batches after which it tries again to make one. */
+const ledgerMonthsKnownMax = 240;
+export const ledgerMonthBatches = 64;
+/** How long making a month may take, and how long it may wait for locks. */
+const ledgerPartMs = 2_000;
+const ledgerLockMs = 300;
 
 /**
  * On PostgreSQL the ledger is one table in parts, one for each month (UTC) by `at`: `ledger_entries_2026_11`. What has no month
@@ -25,12 +35,12 @@ export function monthKeeper(database: Database): MonthKeeper {
         const batches = known.get(month) ?? 0;
         if (batches > 0) known.set(month, batches - 1);
         if (batches > 0 || !Number.isFinite(month)) continue;
-        if (known.size >= bounds.ledgerMonthsKnownMax) known.clear();
+        if (known.size >= ledgerMonthsKnownMax) known.clear();
         known.set(
           month,
           await makeMonth(database, month).then(
             () => Number.POSITIVE_INFINITY,
-            () => bounds.ledgerMonthBatches,
+            () => ledgerMonthBatches,
           ),
         );
       }
@@ -42,7 +52,7 @@ export function monthKeeper(database: Database): MonthKeeper {
 export async function makeMonths(database: Database, now: number): Promise<number> {
   if (database.flavour.name === "sqlite") return 0;
   const months = new Set<number>();
-  for (let ahead = 0, month = monthOf(now); ahead <= bounds.ledgerMonthsAhead; ahead++, month = nextMonth(month)) {
+  for (let ahead = 0, month = monthOf(now); ahead <= ledgerMonthsAhead; ahead++, month = nextMonth(month)) {
     months.add(month);
   }
   for (const month of await monthsInDefault(database, now)) months.add(month);
@@ -75,7 +85,7 @@ export async function ledgerParts({ kysely }: Pick<Database, "kysely">): Promise
 export async function dropPart({ kysely }: Database, { name }: LedgerPart): Promise<boolean> {
   try {
     await kysely.transaction().execute(async (transaction) => {
-      await boundedLocks(transaction, bounds.ledgerLockMs);
+      await boundedLocks(transaction, ledgerLockMs);
       await sql`lock table only ledger_entries in access exclusive mode`.execute(transaction);
       await sql`drop table if exists ${sql.table(name)}`.execute(transaction);
     });
@@ -105,11 +115,11 @@ async function makeMonth({ kysely }: Database, month: number): Promise<boolean> 
   const until = nextMonth(month);
   return await kysely.transaction().execute(async (transaction) => {
     const { rows } = await sql<{ wanted: number }>`
-      select ${month}::bigint between ${serverNow} - ${bounds.ledgerMonthsPastMs}::bigint
-          and ${serverNow} + ${bounds.ledgerMonthsFutureMs}::bigint
+      select ${month}::bigint between ${serverNow} - ${ledgerMonthsPastMs}::bigint
+          and ${serverNow} + ${ledgerMonthsFutureMs}::bigint
         and not exists (${partOf(month)}) as wanted`.execute(transaction);
     if (rows[0]?.wanted !== 1) return false;
-    await boundedLocks(transaction, bounds.ledgerPartMs);
+    await boundedLocks(transaction, ledgerPartMs);
     // Of two that make months at once the second finds it made. The order of locks is everybody's: first the whole, then parts.
     await sql`lock table only ledger_entries in share update exclusive mode`.execute(transaction);
     const made = await partOf(month).execute(transaction);
@@ -141,8 +151,8 @@ function partOf(at: number): RawBuilder<unknown> {
 
 async function monthsInDefault({ kysely }: Database, now: number): Promise<readonly number[]> {
   const months: number[] = [];
-  const last = now + bounds.ledgerMonthsFutureMs;
-  for (let from = now - bounds.ledgerMonthsPastMs; ; ) {
+  const last = now + ledgerMonthsFutureMs;
+  for (let from = now - ledgerMonthsPastMs; ; ) {
     const { rows } = await sql<{ at: number | null }>`
       select min(at) as at from ledger_entries_default where at between ${from} and ${last}`.execute(kysely);
     const at = rows[0]?.at ?? null;

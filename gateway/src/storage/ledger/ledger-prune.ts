@@ -5,6 +5,10 @@ import { takeTurn } from "../database/take-turn.ts";
 import { dropPart, ledgerParts } from "./ledger-months.ts";
 import { hourMs } from "./ledger-rollup.ts";
 
+/** Dropping a month waits for locks, and inserts wait for it: so it is tried again. */
+const ledgerDropTries = 20;
+const ledgerDropPauseMs = 1_000;
+
 const markName = "ledger.pruned_before";
 
 /**
@@ -28,12 +32,12 @@ async function dropMonths(database: Database, beforeMs: number): Promise<number>
   for (const part of await ledgerParts(database)) {
     if (part.until === null || part.until > beforeMs) continue;
     const entries = await entriesOf(database, part.name);
-    for (let tries = 1; tries <= bounds.ledgerDropTries; tries++) {
+    for (let tries = 1; tries <= ledgerDropTries; tries++) {
       if (await dropPart(database, part)) {
         removed += entries;
         break;
       }
-      await pause(bounds.ledgerDropPauseMs);
+      await pause(ledgerDropPauseMs);
     }
   }
   return removed;

@@ -2,6 +2,9 @@ import { bounds, type LedgerEntry, responseTaskId } from "#core/index.ts";
 import type { Connection } from "../database/database.ts";
 import type { NewRow } from "../database/schema.ts";
 
+/** From the end of the call that began a background response to its first poll. */
+const backgroundFirstPollMs = 2_000;
+
 /** Makes tasks of attempts that ended as `pending`. The same attempt again changes nothing. */
 export async function insertPending(connection: Connection, entries: readonly LedgerEntry[]): Promise<void> {
   for (const entry of entries) {
@@ -67,7 +70,7 @@ function rowOf(entry: LedgerEntry): NewRow<"tasks"> {
     started_at: null,
     finished_at: null,
     deadline_at: at + bounds.taskDeadlineMs,
-    due_at: endedAt + bounds.backgroundFirstPollMs,
+    due_at: endedAt + backgroundFirstPollMs,
     polls: 0,
     lease: null,
     leased_until: null,

@@ -1,7 +1,10 @@
 import { sql } from "kysely";
-import { bounds } from "#core/index.ts";
 import type { Database } from "../database/database.ts";
 import { monthKeeper } from "../ledger/ledger-months.ts";
+
+/** About the rows and bytes of one statement. */
+const moveRowsMax = 2_000;
+const moveBytes = 4 * 1024 * 1024;
 
 /** A table as it is on the server. Where it has a number that the server gives out, `sequence` is that column. */
 export interface MovedTable {
@@ -79,10 +82,7 @@ export async function copyTable(source: Database, target: Database, table: Moved
     copied += rows.length;
     after = rows.at(-1) ?? null;
     // As many as fit, by the size of those before: a captured request may be a thousand times as long as an entry.
-    limit = Math.max(
-      1,
-      Math.min(bounds.moveRowsMax, Math.floor((bounds.moveBytes * rows.length) / Math.max(1, bytes))),
-    );
+    limit = Math.max(1, Math.min(moveRowsMax, Math.floor((moveBytes * rows.length) / Math.max(1, bytes))));
   }
 }
 

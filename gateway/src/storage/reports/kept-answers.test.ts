@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
-import { bounds } from "#core/index.ts";
 import type { ReportStore, RequestFilter } from "#ports/index.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
-import { keptAnswers } from "./kept-answers.ts";
+import { keptAnswers, reportKeptFromMs, reportKeptMsMax, reportKeptTimes, reportsKeptMax } from "./kept-answers.ts";
 
 /** Reports whose every answer costs `costMs`, and is the number of the question. */
 function opened(costMs: { ms: number }) {
@@ -27,7 +26,7 @@ test("an answer that was dear twice is given again for so many times as long as 
   expect(reads()).toBe(1);
   const second = await ask();
   expect(reads()).toBe(2);
-  clock.advance(dear.ms * bounds.reportKeptTimes - 1);
+  clock.advance(dear.ms * reportKeptTimes - 1);
   expect(await ask()).toEqual(second);
   clock.advance(1);
   await ask();
@@ -38,11 +37,11 @@ test("nothing is kept for longer than its bound, and what was cheap once is read
   const cost = { ms: 4_000 };
   const { clock, reports, reads } = opened(cost);
   for (let n = 0; n < 2; n++) await reports.usage(month);
-  clock.advance(bounds.reportKeptMsMax);
+  clock.advance(reportKeptMsMax);
   await reports.usage(month);
   expect(reads()).toBe(3);
-  clock.advance(bounds.reportKeptMsMax);
-  cost.ms = bounds.reportKeptFromMs - 1;
+  clock.advance(reportKeptMsMax);
+  cost.ms = reportKeptFromMs - 1;
   for (let n = 0; n < 4; n++) await reports.usage(month);
   expect(reads()).toBe(7);
 });
@@ -100,7 +99,7 @@ test("of many questions only so many are kept", async () => {
   const { reports, reads } = opened(dear);
   const ask = async (from: number) => await reports.usage({ ...month, from });
   for (let n = 0; n < 2; n++) await ask(-1);
-  for (let n = 0; n < bounds.reportsKeptMax; n++) await ask(n);
+  for (let n = 0; n < reportsKeptMax; n++) await ask(n);
   const asked = reads();
   await ask(-1);
   expect(reads()).toBe(asked + 1);

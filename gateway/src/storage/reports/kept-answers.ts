@@ -1,5 +1,13 @@
-import { bounds } from "#core/index.ts";
 import type { Clock, ReportStore } from "#ports/index.ts";
+
+/** An answer (a list) that took at least this long is kept for reportKeptTimes times as long, up to the maximum. */
+export const reportKeptFromMs = 40;
+const reportListKeptFromMs = 100;
+export const reportKeptTimes = 50;
+export const reportKeptMsMax = 30_000;
+/** Answers that are kept, and their characters in all. */
+export const reportsKeptMax = 200;
+const reportsKeptCharactersMax = 4 * 1024 * 1024;
 
 /** Reports, some of whose answers are kept for a while. */
 export interface KeptReports extends ReportStore {
@@ -44,7 +52,7 @@ export function keptAnswers(reports: ReportStore, clock: Pick<Clock, "monotonic"
     answers.set(question, kept);
     characters += kept.json?.length ?? 0;
     for (const oldest of answers.keys()) {
-      if (answers.size <= bounds.reportsKeptMax && characters <= bounds.reportsKeptCharactersMax) return;
+      if (answers.size <= reportsKeptMax && characters <= reportsKeptCharactersMax) return;
       drop(oldest);
     }
   };
@@ -64,10 +72,10 @@ export function keptAnswers(reports: ReportStore, clock: Pick<Clock, "monotonic"
       const costMs = nowMs - beganMs;
       const dearMs = Math.min(costMs, kept?.costMs ?? 0);
       // Lists are where somebody looks for the call that he has just made.
-      const fromMs = kind === "requests" ? bounds.reportListKeptFromMs : bounds.reportKeptFromMs;
+      const fromMs = kind === "requests" ? reportListKeptFromMs : reportKeptFromMs;
       if (began === generation) {
         const json = dearMs < fromMs ? null : JSON.stringify(answer);
-        const forMs = Math.min(dearMs * bounds.reportKeptTimes, bounds.reportKeptMsMax);
+        const forMs = Math.min(dearMs * reportKeptTimes, reportKeptMsMax);
         if (costMs >= fromMs) keep(question, { costMs, json, untilMs: nowMs + forMs });
         else drop(question);
       }

@@ -1,5 +1,9 @@
-import { bounds } from "#core/index.ts";
 import type { FigureSums } from "./report-figures.ts";
+
+/** What is kept of past days, for each who answers; of the dearest in them how many, and how many others are looked up as well. */
+const reportDaysBytesMax = 8 * 1024 * 1024;
+const reportDearestKept = 200;
+const reportContendersMax = 100;
 
 /** A known day or a part of it, and what says that its hours are as they were. */
 export interface KnownTime {
@@ -48,9 +52,9 @@ export class KeptDays {
   constructor(
     options: { readonly dearestMax?: number; readonly contendersMax?: number; readonly bytesMax?: number } = {},
   ) {
-    this.dearestMax = options.dearestMax ?? bounds.reportDearestKept;
-    this.contendersMax = options.contendersMax ?? bounds.reportContendersMax;
-    this.#bytesMax = options.bytesMax ?? bounds.reportDaysBytesMax;
+    this.dearestMax = options.dearestMax ?? reportDearestKept;
+    this.contendersMax = options.contendersMax ?? reportContendersMax;
+    this.#bytesMax = options.bytesMax ?? reportDaysBytesMax;
   }
 
   /** About how much it holds. */

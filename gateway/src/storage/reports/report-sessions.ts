@@ -1,7 +1,11 @@
-import { bounds, nanoToUsd, sessionTag } from "#core/index.ts";
+import { nanoToUsd, sessionTag } from "#core/index.ts";
 import type { SessionFilter, SessionReading, SessionUsage } from "#ports/index.ts";
 import { inputColumns, outputColumns } from "../ledger/ledger-sums.ts";
 import type { ReportContext } from "./report-desk.ts";
+
+/** Entries that sessions are made of, and sessions that are shown. */
+const sessionEntriesMax = 50_000;
+const sessionsMax = 100;
 
 /** What sessions have used, the latest first. Entries beyond the bound, the oldest, are left out, and it is said. */
 export async function sessionUsage(
@@ -19,11 +23,11 @@ export async function sessionUsage(
   if (keyId !== undefined) query = query.where("key_id", "=", keyId);
   const rows = await query
     .orderBy("at", "desc")
-    .limit(bounds.sessionEntriesMax + 1)
+    .limit(sessionEntriesMax + 1)
     .execute();
   deadline.check();
   const sessions = new Map<string, { -readonly [Member in keyof SessionUsage]: SessionUsage[Member] }>();
-  for (const row of rows.slice(0, bounds.sessionEntriesMax)) {
+  for (const row of rows.slice(0, sessionEntriesMax)) {
     const session = (JSON.parse(row.tags) as Record<string, string>)[sessionTag];
     if (session === undefined) continue;
     let sum = sessions.get(session);
@@ -37,9 +41,9 @@ export async function sessionUsage(
     sum.cachedTokens += row.cache_read + row.cache_read_audio;
     sum.costUsd += row.cost_nano_usd;
   }
-  const data = [...sessions.values()].slice(0, bounds.sessionsMax);
+  const data = [...sessions.values()].slice(0, sessionsMax);
   return {
     data: data.map((sum) => ({ ...sum, costUsd: nanoToUsd(sum.costUsd) })),
-    truncated: rows.length > bounds.sessionEntriesMax || sessions.size > bounds.sessionsMax,
+    truncated: rows.length > sessionEntriesMax || sessions.size > sessionsMax,
   };
 }

@@ -1,7 +1,9 @@
-import { bounds } from "#core/index.ts";
 import type { TimeSpan } from "../ledger/ledger-day-reading.ts";
 import { dayMs } from "../ledger/ledger-days.ts";
 import type { Deadline, ReportContext } from "./report-desk.ts";
+
+/** How long one slice of a search may take. */
+const reportScanMs = 120;
 
 /** A long list as it is read from its newest entry on. A place is that of an entry; a slice begins behind `after`. */
 export interface SlicedList<Place, Row> {
@@ -14,14 +16,14 @@ export interface SlicedList<Place, Row> {
 
 /**
  * One page of what matches. A search for what is rare looks through slices of the list, and ends its page early when that
- * has taken `bounds.reportScanMs`: the page is then short, or empty, and says where to go on.
+ * has taken `reportScanMs`: the page is then short, or empty, and says where to go on.
  */
 export async function slicedPage<Place, Row>(
   list: SlicedList<Place, Row>,
   start: Place,
   size: number,
   deadline: Deadline,
-  scanMs: number = bounds.reportScanMs,
+  scanMs: number = reportScanMs,
 ): Promise<{ readonly rows: readonly Row[]; readonly next: Place | null }> {
   const startedAt = performance.now();
   const rows: Row[] = [];

@@ -11,6 +11,7 @@ import { closeDatabase, type Database } from "../database/database.ts";
 import { migrate } from "../database/migrate.ts";
 import { openDatabase } from "../database/open-database.ts";
 import { createReportStore } from "./report-store.ts";
+import { reportGraceMs, reportIdleMs, reportStartMs } from "./report-thread.ts";
 
 const hour = 3_600_000;
 const rollups = 80_000;
@@ -90,7 +91,7 @@ test("a late question is refused in time, its thread is ended, and the next ques
   const late = reports.usage(longTime);
   clock.advance(bounds.reportMs);
   await expect(late).rejects.toMatchObject({ code: "request_timeout" });
-  clock.advance(bounds.reportGraceMs);
+  clock.advance(reportGraceMs);
   expect(lines).toEqual(["warn A report is late and its thread is ended."]);
   const { data } = await reports.requests({ workspaceId: null }, null, 10);
   expect(data).toEqual([]);
@@ -102,12 +103,12 @@ test("a thread that has to begin first takes nothing of a question's time, and h
   const clock = new FakeClock();
   const reports = open(clock);
   const asked = reports.facts();
-  clock.advance(bounds.reportMs + bounds.reportGraceMs);
+  clock.advance(bounds.reportMs + reportGraceMs);
   expect((await asked).entries).toBeGreaterThan(0);
   await reports.close();
   const others = open(clock);
   const late = others.usage(longTime);
-  clock.advance(bounds.reportStartMs + bounds.reportMs);
+  clock.advance(reportStartMs + bounds.reportMs);
   await expect(late).rejects.toMatchObject({ code: "request_timeout" });
   await others.close();
 });
@@ -139,7 +140,7 @@ test("threads that nobody asks end, and begin again with the next question", asy
   const clock = new FakeClock();
   const reports = open(clock);
   await reports.facts();
-  clock.advance(bounds.reportIdleMs);
+  clock.advance(reportIdleMs);
   expect((await reports.facts()).entries).toBeGreaterThan(0);
 });
 

@@ -6,6 +6,10 @@ import type { ReportAnswer, ReportAsk, ReportKind } from "./report-messages.ts";
 import { reportQuestions } from "./report-questions.ts";
 import { draining, ReportThread } from "./report-thread.ts";
 
+const reportThreads = 2;
+/** A copy of the whole database. */
+const backupMs = 1_800_000;
+
 export interface ReportStoreOptions {
   /** A database that is migrated and open. */
   readonly databasePath: string;
@@ -66,7 +70,7 @@ class ReportPool {
   constructor(options: ReportStoreOptions) {
     this.#options = options;
     const thread = () => new ReportThread({ ...options, onFree: () => this.#next() });
-    this.#threads = Array.from({ length: bounds.reportThreads }, thread);
+    this.#threads = Array.from({ length: reportThreads }, thread);
     this.#copier = thread();
   }
 
@@ -104,7 +108,7 @@ class ReportPool {
   async backup(): Promise<Awaited<ReturnType<ReportStore["backup"]>>> {
     this.#refuseWhenClosed();
     if (!this.#copier.free) throw new Failure("conflict", "A backup is being made already. Wait for its end.");
-    const copy = (path: string) => this.#copier.ask("copy", [path], bounds.backupMs);
+    const copy = (path: string) => this.#copier.ask("copy", [path], backupMs);
     return await backupOf(this.#options.databasePath, ++this.#backups, copy);
   }
 

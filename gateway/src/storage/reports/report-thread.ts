@@ -1,8 +1,14 @@
-import { bounds, Failure } from "#core/index.ts";
+import { Failure } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 import { OrderThread } from "#system/index.ts";
 import { late } from "./report-desk.ts";
 import type { ReportAnswer, ReportAsk, ReportKind, ReportOrder, ReportReply } from "./report-messages.ts";
+
+/** What a thread that has to start first is given for that; on a busy machine it takes seconds. */
+export const reportStartMs = 20_000;
+/** A late question has this long to notice it before its thread is ended. An idle thread ends by itself. */
+export const reportGraceMs = 1_000;
+export const reportIdleMs = 60_000;
 
 export interface ReportThreadOptions {
   readonly databasePath: string;
@@ -14,7 +20,7 @@ export interface ReportThreadOptions {
 
 /**
  * One thread that answers one question at a time. It begins with its first question and ends when it has not been asked
- * for `bounds.reportIdleMs`. One that does not notice its lateness is ended from outside, as soon as the statement that it
+ * for `reportIdleMs`. One that does not notice its lateness is ended from outside, as soon as the statement that it
  * is in lets go of it; until then it is not free.
  */
 export class ReportThread {
@@ -45,16 +51,16 @@ export class ReportThread {
     const { clock, observer } = this.#options;
     this.#unbookEnd();
     const { promise, resolve } = Promise.withResolvers<ReportReply>();
-    const msMax = ms + (this.#thread.begun ? 0 : bounds.reportStartMs);
+    const msMax = ms + (this.#thread.begun ? 0 : reportStartMs);
     const unbookLate = clock.after(msMax, () => resolve(refusal(late())));
-    const unbookStop = clock.after(msMax + bounds.reportGraceMs, () => {
+    const unbookStop = clock.after(msMax + reportGraceMs, () => {
       observer.log("warn", "A report is late and its thread is ended.", { report: kind });
       this.#thread.stop();
     });
     void this.#thread.run({ kind, ask, ms }).then((answer) => {
       unbookLate();
       unbookStop();
-      if (!this.#closed) this.#unbookEnd = clock.after(bounds.reportIdleMs, () => void this.#thread.end());
+      if (!this.#closed) this.#unbookEnd = clock.after(reportIdleMs, () => void this.#thread.end());
       if ("reply" in answer) resolve(answer.reply);
       else resolve(this.#closed ? refusal(draining()) : { type: "broken", detail: answer.failed });
       this.#options.onFree();
@@ -74,7 +80,7 @@ export class ReportThread {
     this.#closed = true;
     this.#unbookEnd();
     const late = Promise.withResolvers<void>();
-    const unbook = this.#options.clock.after(bounds.reportGraceMs, late.resolve);
+    const unbook = this.#options.clock.after(reportGraceMs, late.resolve);
     await Promise.race([this.#thread.end(), late.promise]);
     unbook();
   }

@@ -12,6 +12,9 @@ import { type Apart, type LineSums, sumsByLine } from "./report-lines.ts";
 import { peopleNamed } from "./report-people.ts";
 import { type UsageColumn, type UsageRows, usageRows } from "./report-usage-rows.ts";
 
+/** Entries that a chart by minutes is read from, with those of the time before. */
+const usageEntriesMax = 200_000;
+
 const columnOf = {
   model: "model",
   provider: "provider",
@@ -25,7 +28,7 @@ const columnOf = {
 export async function usageReading(
   { connection, ...context }: ReportContext,
   filter: UsageFilter,
-  entriesMax: number = bounds.usageEntriesMax,
+  entriesMax: number = usageEntriesMax,
 ): Promise<UsageReading> {
   // Which days are summed, their sums and those of hours are of one moment.
   return await inSnapshot({ reading: connection }, async (snapshot) => {

@@ -6,7 +6,8 @@ import fc from "fast-check";
 import { bounds } from "#core/index.ts";
 import type { Spool, Spooled, SpoolWriter } from "#ports/index.ts";
 import { until } from "../../../../test/until.ts";
-import { createSpool } from "./spool-files.ts";
+import { createSpool, spoolMemoryTotalBytesMax } from "./spool-files.ts";
+import { spoolMemoryBytesMax } from "./spool-writer.ts";
 
 const made: string[] = [];
 afterEach(async () => {
@@ -79,9 +80,9 @@ describe("a spooled body", () => {
   test("stays in memory up to its bound, and above it leaves no name on the disk", async () => {
     const directory = newDirectory();
     const before = openFiles();
-    const small = await spooled(open(directory).open(owner()), body(bounds.spoolMemoryBytesMax), 65_536);
+    const small = await spooled(open(directory).open(owner()), body(spoolMemoryBytesMax), 65_536);
     expect(openFiles()).toBe(before);
-    const large = await spooled(open(directory).open(owner()), body(bounds.spoolMemoryBytesMax + 1), 65_536);
+    const large = await spooled(open(directory).open(owner()), body(spoolMemoryBytesMax + 1), 65_536);
     expect(openFiles()).toBe(before + 1);
     expect(readdirSync(directory)).toEqual([]);
     expect(await readAll(large.read(0, 10))).toHaveLength(10);
@@ -106,7 +107,7 @@ describe("a spooled body", () => {
     }
     const whole = await writer.end();
     expect(whole.size).toBe(50 * 1024 * 1024);
-    expect(peak).toBeLessThan(bounds.spoolMemoryBytesMax + 4 * bounds.spoolPieceBytes);
+    expect(peak).toBeLessThan(spoolMemoryBytesMax + 4 * bounds.spoolPieceBytes);
     expect(waits).toBeGreaterThan(300);
     whole.discard();
   });
@@ -168,10 +169,10 @@ describe("a spool", () => {
     const spool = open(newDirectory());
     const before = openFiles();
     const [anna, bert] = [owner("anna"), owner("bert")];
-    const count = bounds.spoolMemoryTotalBytesMax / bounds.spoolMemoryBytesMax / 2;
+    const count = spoolMemoryTotalBytesMax / spoolMemoryBytesMax / 2;
     const held = [];
     for (let turn = 0; turn < count; turn++) {
-      held.push(await spooled(spool.open(anna), new Uint8Array(bounds.spoolMemoryBytesMax), 262_144));
+      held.push(await spooled(spool.open(anna), new Uint8Array(spoolMemoryBytesMax), 262_144));
     }
     held.push(await spooled(spool.open(bert), body(1_000), 100));
     expect(openFiles()).toBe(before);

@@ -1,10 +1,13 @@
 import { mkdirSync, readdirSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
-import { bounds } from "#core/index.ts";
 import type { Spool } from "#ports/index.ts";
 import { isMissing } from "../disk/journal-files.ts";
 import { SpoolRoom } from "./spool-room.ts";
 import { FileSpoolWriter } from "./spool-writer.ts";
+
+/** All bodies that wait to be sent, in memory and on disk. */
+export const spoolMemoryTotalBytesMax = 64 * 1024 * 1024;
+const spoolDiskBytesMax = 4 * 1024 * 1024 * 1024;
 
 export interface SpoolOptions {
   /** Made when it is missing; only this process's user may look into it. */
@@ -24,8 +27,8 @@ export function createSpool(options: SpoolOptions): Spool {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   removeLeftovers(directory);
   const room = new SpoolRoom(
-    options.memoryBytesMax ?? bounds.spoolMemoryTotalBytesMax,
-    options.diskBytesMax ?? bounds.spoolDiskBytesMax,
+    options.memoryBytesMax ?? spoolMemoryTotalBytesMax,
+    options.diskBytesMax ?? spoolDiskBytesMax,
   );
   return { open: (owner) => new FileSpoolWriter(room, owner, () => join(directory, `${nextName()}${suffix}`)) };
 }

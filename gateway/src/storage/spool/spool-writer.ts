@@ -4,6 +4,9 @@ import { discarded, SpoolFile } from "./spool-file.ts";
 import type { SpoolRoom } from "./spool-room.ts";
 import { SpooledFile, SpooledMemory } from "./spooled.ts";
 
+/** What one body keeps in memory. */
+export const spoolMemoryBytesMax = 1024 * 1024;
+
 /**
  * Takes a body piece by piece. Bytes are copied into blocks of one size, so that a body that comes in crumbs costs no
  * more than another. While the blocks fit into memory they stay there; then all of them go to a file, and one block
@@ -74,7 +77,7 @@ export class FileSpoolWriter implements SpoolWriter {
   }
 
   #addBlock(): boolean {
-    const blocksMax = this.#file === null ? bounds.spoolMemoryBytesMax / bounds.spoolPieceBytes : 1;
+    const blocksMax = this.#file === null ? spoolMemoryBytesMax / bounds.spoolPieceBytes : 1;
     if (this.#blocks.length >= blocksMax || !this.#room.takeMemory(this.#owner, bounds.spoolPieceBytes)) return false;
     this.#blocks.push(new Uint8Array(bounds.spoolPieceBytes));
     this.#filled = 0;

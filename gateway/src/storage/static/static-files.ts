@@ -1,8 +1,10 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { extname, join, relative, sep } from "node:path";
 import { constants, gzip } from "node:zlib";
-import { bounds } from "#core/index.ts";
 import type { StaticFile, StaticFiles } from "#ports/index.ts";
+
+const staticFilesMax = 2_000;
+const staticFileBytesMax = 16 * 1024 * 1024;
 
 export interface StaticRoot {
   /** How its files are called: `console` makes `console/index.html`. */
@@ -24,8 +26,8 @@ export async function openStaticFiles(roots: readonly StaticRoot[]): Promise<Sta
     for (const file of await filesBelow(root.directory)) {
       const name = file.split(sep).join("/");
       if (root.only !== undefined && !root.only.includes(name)) continue;
-      if (onDisk.size >= bounds.staticFilesMax) {
-        throw new Error(`${root.directory} has more than ${bounds.staticFilesMax} files to serve`);
+      if (onDisk.size >= staticFilesMax) {
+        throw new Error(`${root.directory} has more than ${staticFilesMax} files to serve`);
       }
       onDisk.set(`${root.prefix}/${name}`, join(root.directory, file));
     }
@@ -80,7 +82,7 @@ async function load(path: string, file: string, brotliFile: string | null): Prom
 
 async function readBounded(file: string): Promise<Uint8Array<ArrayBuffer>> {
   const { size } = await stat(file);
-  if (size > bounds.staticFileBytesMax) throw new Error(`${file} is larger than ${bounds.staticFileBytesMax} bytes`);
+  if (size > staticFileBytesMax) throw new Error(`${file} is larger than ${staticFileBytesMax} bytes`);
   return new Uint8Array(await readFile(file));
 }
 

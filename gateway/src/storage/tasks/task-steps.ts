@@ -1,11 +1,14 @@
 import { sql } from "kysely";
-import { bounds, finalTaskStates, type LedgerEntry, type Task, type TaskState } from "#core/index.ts";
+import { finalTaskStates, type LedgerEntry, type Task, type TaskState } from "#core/index.ts";
 import type { Delivery, LeasedTask, TaskStep, Vault } from "#ports/index.ts";
 import { type Connection, type Database, heldRows } from "../database/database.ts";
 import { relaxedWrite } from "../database/relaxed-write.ts";
 import type { LedgerWriter } from "../ledger/ledger-insert.ts";
 import { outputColumns, stepColumns, type TaskRow } from "./task-columns.ts";
 import { deliveryRow } from "./task-deliveries.ts";
+
+/** Changes in one task's history; the final one is always kept. */
+export const taskEventsMax = 500;
 
 /** Writes a step under the lease, with an event when the state changes. */
 export async function stepTask(
@@ -149,7 +152,7 @@ async function addEvent(
     .where("task_id", "=", taskId)
     .executeTakeFirst();
   const position = (last?.position ?? -1) + 1;
-  if (position >= bounds.taskEventsMax && !finalTaskStates.has(event.state)) return;
+  if (position >= taskEventsMax && !finalTaskStates.has(event.state)) return;
   await transaction
     .insertInto("task_events")
     .values({ task_id: taskId, position, ...event })

@@ -4,6 +4,11 @@ import type { Clock, OpenTries, TakenTry, Tries, TryRule, Vault } from "#ports/i
 import type { Database } from "../database/database.ts";
 import { databaseNow } from "../database/database-now.ts";
 
+/** Rows in the database, how often old ones are deleted, and how long a process remembers a refusal. */
+const triersStoredMax = 100_000;
+const triesSweepMs = 600_000;
+const triesKnownMs = 1_000;
+
 export interface DatabaseTriesOptions {
   readonly database: Database;
   readonly vault: Pick<Vault, "digest">;
@@ -30,8 +35,8 @@ class DatabaseTries implements Tries {
     this.#rule = rule;
     this.#options = options;
     const { clock } = options;
-    this.#waiting = new BoundedMap(bounds.triersMax, { life: { clock, ms: bounds.triesKnownMs } });
-    this.#sweepAtMs = clock.monotonic() + bounds.triesSweepMs;
+    this.#waiting = new BoundedMap(bounds.triersMax, { life: { clock, ms: triesKnownMs } });
+    this.#sweepAtMs = clock.monotonic() + triesSweepMs;
   }
 
   async take(keys: readonly string[]): Promise<TakenTry> {
@@ -99,7 +104,7 @@ class DatabaseTries implements Tries {
   /** What counts no more goes, and of more than are kept those that are not used up first. */
   async #sweep(nowMs: number): Promise<void> {
     if (nowMs < this.#sweepAtMs) return;
-    this.#sweepAtMs = nowMs + bounds.triesSweepMs;
+    this.#sweepAtMs = nowMs + triesSweepMs;
     const { database } = this.#options;
     await database.kysely
       .deleteFrom("tries")
@@ -111,7 +116,7 @@ class DatabaseTries implements Tries {
       .orderBy("used_up", "desc")
       .orderBy("ends_at", "desc")
       .orderBy("name")
-      .limit(bounds.triersStoredMax);
+      .limit(triersStoredMax);
     await database.kysely.deleteFrom("tries").where("name", "not in", kept).execute();
   }
 

@@ -1,9 +1,11 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { bounds } from "#core/index.ts";
 import { standBack } from "#system/index.ts";
 import { closeDatabase } from "../database/database.ts";
 import { openReadOnly } from "../database/open-database.ts";
 import { integrityFaults, isCorruption, tableNames } from "./integrity.ts";
+
+/** The rest between two tables. */
+const databaseCheckPauseMs = 50;
 
 /** What the thread says, once: what is wrong with the database (nothing when it is sound), or why it could not look. */
 export type CheckReport = { readonly faults: readonly string[] } | { readonly problem: string };
@@ -33,7 +35,7 @@ async function checked(path: string): Promise<CheckReport> {
       const faults = await integrityFaults(database.kysely, "quick", table);
       if (faults.length > 0) return { faults };
       // No snapshot is held meanwhile, so the write-ahead file can be emptied.
-      await new Promise((resolve) => setTimeout(resolve, bounds.databaseCheckPauseMs));
+      await new Promise((resolve) => setTimeout(resolve, databaseCheckPauseMs));
     }
     return { faults: [] };
   } finally {

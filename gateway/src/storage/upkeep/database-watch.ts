@@ -1,10 +1,18 @@
 import { statSync } from "node:fs";
-import { bounds } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 import { WorkerThread } from "#system/index.ts";
 import type { Database } from "../database/database.ts";
 import type { CheckReport } from "./check-worker.ts";
 import { integrityFaults } from "./integrity.ts";
+
+/** A database up to this size is checked before the port opens; a larger one in a thread, later. */
+const databaseStartCheckBytesMax = 32 * 1024 * 1024;
+/** The wait between two checks: this long, or this many times what the last one took. A check that takes too long is given up. */
+export const databaseCheckMs = 3_600_000;
+const databaseCheckRest = 50;
+const databaseCheckMsMax = 1_800_000;
+/** How often it is checked that the files are still those that were opened. */
+const databaseFilesMs = 5_000;
 
 export interface DatabaseWatch {
   /** Why the database is not to be relied on, for `/readyz`; null while nothing is known to be wrong. */
@@ -57,9 +65,9 @@ class Watch implements DatabaseWatch {
     const { database, databasePath } = this.#options;
     this.#bookLook();
     const { size } = statSync(databasePath);
-    if (size > bounds.databaseStartCheckBytesMax) return this.#check();
+    if (size > databaseStartCheckBytesMax) return this.#check();
     this.#found(await integrityFaults(database.kysely, "quick"));
-    this.#bookCheck(bounds.databaseCheckMs);
+    this.#bookCheck(databaseCheckMs);
   }
 
   async close(): Promise<void> {
@@ -90,7 +98,7 @@ class Watch implements DatabaseWatch {
       const report = said ?? { problem };
       if ("faults" in report) this.#found(report.faults);
       else observer.log("warn", "The database could not be checked; it is tried again.", { problem: report.problem });
-      this.#bookCheck(Math.max(bounds.databaseCheckMs, (clock.monotonic() - startMs) * bounds.databaseCheckRest));
+      this.#bookCheck(Math.max(databaseCheckMs, (clock.monotonic() - startMs) * databaseCheckRest));
     };
     const onReport = (report: CheckReport): void => {
       said = report;
@@ -98,7 +106,7 @@ class Watch implements DatabaseWatch {
     const thread = new WorkerThread<never, CheckReport>(program, { onReport, onEnd });
     thread.release();
     this.#thread = thread;
-    this.#unbookCheck = clock.after(bounds.databaseCheckMsMax, () => thread.stop());
+    this.#unbookCheck = clock.after(databaseCheckMsMax, () => thread.stop());
   }
 
   #found(faults: readonly string[]): void {
@@ -112,7 +120,7 @@ class Watch implements DatabaseWatch {
   }
 
   #bookLook(): void {
-    if (!this.#closed) this.#unbookLook = this.#options.clock.after(bounds.databaseFilesMs, () => this.#look());
+    if (!this.#closed) this.#unbookLook = this.#options.clock.after(databaseFilesMs, () => this.#look());
   }
 
   /** By `stat` alone: opening and closing one of these files would drop SQLite's locks on it. */

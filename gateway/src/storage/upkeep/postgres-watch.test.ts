@@ -7,7 +7,7 @@ import { MovedClock } from "../../../test/moved-clock.ts";
 import { openPostgresGround, type PostgresGround } from "../../../test/postgres-ground.ts";
 import { onPostgres } from "../../../test/postgres-server.ts";
 import type { ServerSession } from "../database/database.ts";
-import { watchPostgres } from "./postgres-watch.ts";
+import { postgresPingMsMax, watchPostgres } from "./postgres-watch.ts";
 
 await onPostgres("the watch of a PostgreSQL server", () => {
   let ground: PostgresGround;
@@ -40,7 +40,7 @@ await onPostgres("the watch of a PostgreSQL server", () => {
     clock.move(bounds.postgresPingMs);
     await until(() => asked() === 1);
     await question();
-    clock.move(bounds.postgresPingMsMax);
+    clock.move(postgresPingMsMax);
     await until(() => watch.remark === "the database is slow");
     expect(ground.database.breaker?.isOpen).toBe(false);
     expect(await question()).not.toEqual([]);
@@ -51,7 +51,7 @@ await onPostgres("the watch of a PostgreSQL server", () => {
     const { watch, clock, asked } = deafWatch();
     clock.move(bounds.postgresPingMs);
     await until(() => asked() === 1);
-    clock.move(bounds.postgresPingMsMax);
+    clock.move(postgresPingMsMax);
     await until(() => watch.remark === "the database is unreachable: it does not answer");
     await expect(question()).rejects.toMatchObject({ code: "storage_unavailable" });
     await watch.close();
@@ -104,7 +104,7 @@ await onPostgres("the watch of a PostgreSQL server", () => {
     });
     for (let look = 1; look <= 2; look++) {
       await strike(bounds.postgresPingMs);
-      await strike(bounds.postgresPingMsMax);
+      await strike(postgresPingMsMax);
     }
     await strike(bounds.postgresPingMs);
     open({ onNotice: () => undefined, onEnd: () => undefined, isOver: false, end: async () => undefined, run });

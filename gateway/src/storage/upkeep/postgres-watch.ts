@@ -5,6 +5,10 @@ import { type SchemaState, schemaState } from "../database/migrate.ts";
 import { isFull, isSilent } from "../database/postgres/postgres-problems.ts";
 import type { DatabaseWatch } from "./database-watch.ts";
 
+/** How long one ping waits, and in real time beyond that: a busy process may not have read an answer that has come. */
+export const postgresPingMsMax = 4_000;
+const postgresPingReadMs = 1_000;
+
 export interface PostgresWatchOptions {
   readonly database: Database;
   readonly clock: Clock;
@@ -70,7 +74,7 @@ class PostgresWatch implements DatabaseWatch {
     const answersBefore = breaker?.answers;
     const late = Promise.withResolvers<null>();
     let isWaiting = true;
-    const unbook = this.#options.clock.after(bounds.postgresPingMsMax, () => late.resolve(null));
+    const unbook = this.#options.clock.after(postgresPingMsMax, () => late.resolve(null));
     try {
       const asked = this.#ask(() => isWaiting);
       const answer = (await Promise.race([asked, late.promise])) ?? (await atLast(asked));
@@ -177,5 +181,5 @@ class PostgresWatch implements DatabaseWatch {
 async function atLast(asked: Promise<Answer>): Promise<Answer | null> {
   // Nobody else waits for it any more.
   asked.catch(() => undefined);
-  return await Promise.race([asked, Bun.sleep(bounds.postgresPingReadMs).then(() => null)]);
+  return await Promise.race([asked, Bun.sleep(postgresPingReadMs).then(() => null)]);
 }

@@ -27,6 +27,12 @@ import { wrong } from "./request-members.ts";
 import type { TaskBody } from "./task-body.ts";
 import { readVideoRequest, type VideoRequest } from "./validate-video.ts";
 
+/** Vendors give up after at most 72 hours themselves. */
+export const taskDeadlineMsMax = 73 * 3_600_000;
+export const idempotencyKeyBytesMax = 255;
+/** How long a POST waits for all attempts to submit. */
+const taskSubmitWaitMs = 60_000;
+
 /** One POST /v1/video/tasks as the API hands it over: authenticated, read, and allowed to use `models`. */
 export interface CreateCall {
   readonly requestId: string;
@@ -64,7 +70,7 @@ export async function createTask(dependencies: TaskDependencies, call: CreateCal
   const { clock, store } = dependencies;
   const failure = await within(
     clock,
-    bounds.taskSubmitWaitMs,
+    taskSubmitWaitMs,
     submitAccepted(dependencies, accepted, call.models),
     call.signal,
   );
@@ -250,12 +256,12 @@ function rowOf(dependencies: TaskDependencies, call: CreateCall, request: VideoR
 function deadlineMs({ more }: VideoRequest): number {
   const seconds = more["execution_expires_after"];
   if (typeof seconds !== "number" || !(seconds > 0)) return bounds.taskDeadlineMs;
-  return Math.min(bounds.taskDeadlineMsMax, Math.ceil(seconds * 1_000) + 3_600_000);
+  return Math.min(taskDeadlineMsMax, Math.ceil(seconds * 1_000) + 3_600_000);
 }
 
 function checkKey({ idempotencyKey }: CreateCall): void {
-  if (idempotencyKey !== null && (idempotencyKey === "" || idempotencyKey.length > bounds.idempotencyKeyBytesMax)) {
-    throw wrong("Idempotency-Key", `must have 1 to ${bounds.idempotencyKeyBytesMax} characters`);
+  if (idempotencyKey !== null && (idempotencyKey === "" || idempotencyKey.length > idempotencyKeyBytesMax)) {
+    throw wrong("Idempotency-Key", `must have 1 to ${idempotencyKeyBytesMax} characters`);
   }
 }
 

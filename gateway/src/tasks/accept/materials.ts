@@ -3,6 +3,13 @@ import type { BlobInfo, BlobStore } from "#ports/index.ts";
 import type { HeldRoom, VideoTasksOptions } from "../options.ts";
 import type { TaskBody } from "./task-body.ts";
 
+/** How long material may take into the blob store, and when it belongs to nobody. */
+const taskMaterialPutMs = 120_000;
+const taskMaterialUnownedMs = 900_000;
+/** How often unowned material is deleted, and how much at once. */
+export const taskMaterialSweepMs = 60_000;
+const taskMaterialSweepMax = 32;
+
 type Dependencies = Pick<VideoTasksOptions, "store" | "blobs" | "memory" | "clock" | "observer">;
 
 /**
@@ -29,7 +36,7 @@ export class Materials {
     const { hash, size, bytes } = material;
     await store.noteMaterial(taskId, { hash, size }, clock.now());
     const patience = new AbortController();
-    const unbook = clock.after(bounds.taskMaterialPutMs, () => patience.abort());
+    const unbook = clock.after(taskMaterialPutMs, () => patience.abort());
     try {
       const put = await this.#blobs().put(pieces(bytes), size, AbortSignal.any([signal, patience.signal]));
       if (put.hash !== hash) throw new Error("material is not what it was when it was read");
@@ -70,10 +77,10 @@ export class Materials {
   async sweep(): Promise<void> {
     const { clock, blobs } = this.#dependencies;
     const nowMs = clock.monotonic();
-    if (blobs === null || nowMs - this.#sweptMs < bounds.taskMaterialSweepMs) return;
+    if (blobs === null || nowMs - this.#sweptMs < taskMaterialSweepMs) return;
     this.#sweptMs = nowMs;
-    const unownedBefore = clock.now() - bounds.taskMaterialUnownedMs;
-    await this.#remove(unownedBefore, bounds.taskMaterialSweepMax).then(
+    const unownedBefore = clock.now() - taskMaterialUnownedMs;
+    await this.#remove(unownedBefore, taskMaterialSweepMax).then(
       () => this.#kept.passed(),
       (thrown: unknown) => this.#notRemoved(thrown),
     );

@@ -1,5 +1,8 @@
-import { bounds, Failure, taskIdOf } from "#core/index.ts";
+import { videoTaskFields } from "@sluice/contract/words";
+import { Failure, taskIdOf } from "#core/index.ts";
 import { isObject, objectOf } from "#protocols/index.ts";
+
+const taskMaterialMax = videoTaskFields.references.maxItems;
 
 /** What a body refers to that belongs to somebody: each must be the caller's own workspace's. */
 export interface References {
@@ -24,8 +27,8 @@ export function referencesIn(values: readonly unknown[], content: readonly unkno
     assetIds.add(id);
   };
   for (const value of values) forEachText(value, note);
-  if (assetIds.size > bounds.taskMaterialMax) {
-    throw new Failure("invalid_request", `More than ${bounds.taskMaterialMax} assets in one task.`);
+  if (assetIds.size > taskMaterialMax) {
+    throw new Failure("invalid_request", `More than ${taskMaterialMax} assets in one task.`);
   }
   const taskIds = (content ?? []).flatMap((item) => draftId(item) ?? []);
   for (const id of taskIds) {

@@ -1,18 +1,14 @@
 import { videoTaskFields } from "@sluice/contract/words";
-import {
-  bounds,
-  checkFields,
-  type ExemptRule,
-  Failure,
-  type TaskRequest,
-  taskIdOf,
-  type VideoMaterial,
-} from "#core/index.ts";
+import { checkFields, type ExemptRule, Failure, type TaskRequest, taskIdOf, type VideoMaterial } from "#core/index.ts";
 import { arrayOf, GovernedNames, type JsonObject, objectOf, textOf } from "#protocols/index.ts";
 import { readCallbackUrl } from "./callback-url.ts";
 import { readMaterial } from "./material.ts";
 import { type References, referencesIn, unknownTask } from "./references.ts";
 import { booleanOf, missing, textMember, wholeNumber, wrong } from "./request-members.ts";
+
+/** Vendors take prompts of 2,000 to 32,000 characters. */
+const taskPromptCharactersMax = videoTaskFields.prompt.maxLength;
+export const taskMetadataBytesMax = 4 * 1024;
 
 /** A video task as its caller asked for it, read and checked; assets are not resolved yet. */
 export interface VideoRequest {
@@ -42,11 +38,8 @@ export function readVideoRequest(body: JsonObject, webhookPlaces: readonly Exemp
   const prompt = textMember(body, "prompt");
   const content = body["content"] === undefined ? null : (body["content"] as readonly unknown[] | null);
   const words = prompt ?? contentPrompt(content);
-  if ((words?.length ?? 0) > bounds.taskPromptCharactersMax) {
-    throw wrong(
-      prompt === null ? "content" : "prompt",
-      `has more than ${bounds.taskPromptCharactersMax} characters of text`,
-    );
+  if ((words?.length ?? 0) > taskPromptCharactersMax) {
+    throw wrong(prompt === null ? "content" : "prompt", `has more than ${taskPromptCharactersMax} characters of text`);
   }
   const remixOf = readRemixOf(body);
   const material = readMaterial(body);
@@ -122,14 +115,10 @@ function contentPrompt(content: readonly unknown[] | null): string | null {
 function readMetadata(value: unknown): JsonObject {
   if (value === null) return {};
   const size = new TextEncoder().encode(JSON.stringify(value)).length;
-  if (size > bounds.taskMetadataBytesMax) {
-    throw new Failure(
-      "invalid_request",
-      `The parameter "metadata" is larger than ${bounds.taskMetadataBytesMax} bytes.`,
-      {
-        param: "metadata",
-      },
-    );
+  if (size > taskMetadataBytesMax) {
+    throw new Failure("invalid_request", `The parameter "metadata" is larger than ${taskMetadataBytesMax} bytes.`, {
+      param: "metadata",
+    });
   }
   return value as JsonObject;
 }

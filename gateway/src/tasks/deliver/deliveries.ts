@@ -7,6 +7,12 @@ import { ownSignal } from "../upstream-call.ts";
 import { webhookProblem } from "./webhook-problem.ts";
 import { webhookHeaders } from "./webhook-signature.ts";
 
+const deliveryTriesMax = 8;
+export const deliveryLeaseMs = 60_000;
+const deliveriesInFlightMax = 8;
+/** What is kept of why one failed. */
+const deliveryErrorCharactersMax = 300;
+
 type Outside = Pick<VideoTasksOptions, "store" | "transport" | "clock" | "chance" | "observer" | "secrets">;
 
 /**
@@ -45,9 +51,9 @@ export class Deliveries {
   /** Takes what is due, as much as there is room for, and begins to send it. Resolves to how much that was. */
   async pass(): Promise<number> {
     const { store, clock } = this.#outside;
-    const room = bounds.deliveriesInFlightMax - this.#inFlight;
+    const room = deliveriesInFlightMax - this.#inFlight;
     if (room <= 0) return 0;
-    const due = await store.dueDeliveries(clock.now(), bounds.deliveryLeaseMs, room);
+    const due = await store.dueDeliveries(clock.now(), deliveryLeaseMs, room);
     for (const delivery of due) void this.#run(delivery);
     return due.length;
   }
@@ -80,7 +86,7 @@ export class Deliveries {
     this.#failed++;
     // 410: the caller's host says that nobody will ever listen there (Standard Webhooks).
     const waitMs = status === 410 ? undefined : waitsMs[tries - 1];
-    const givenUp = waitMs === undefined || tries >= bounds.deliveryTriesMax;
+    const givenUp = waitMs === undefined || tries >= deliveryTriesMax;
     const dueAt = givenUp ? null : now + Math.round(waitMs * (0.9 + 0.2 * chance.unit()));
     await store.delivered(delivery, { tries, dueAt, lastStatus: status, lastError: error, deliveredAt: null });
     if (givenUp) {
@@ -117,7 +123,7 @@ export class Deliveries {
       const error = isGood(status) ? null : remarkSentence("callback", { code: "answered", params: { status } });
       return { status, error };
     } catch (thrown) {
-      return { status: null, error: webhookProblem(thrown).slice(0, bounds.deliveryErrorCharactersMax) };
+      return { status: null, error: webhookProblem(thrown).slice(0, deliveryErrorCharactersMax) };
     }
   }
 }

@@ -6,6 +6,11 @@ import type { Accounts } from "../accounts.ts";
 import type { VideoTasksOptions } from "../options.ts";
 import { videoKindOf } from "../video-lane-match.ts";
 
+/** Redirects, the wait for a first byte, and the whole. */
+const resultMovesMax = 3;
+const resultHeadersMs = 30_000;
+const resultTotalMs = 3_600_000;
+
 /** What of a result is wanted: a part of its bytes, or a picture of it. */
 export interface ContentOptions {
   readonly range: string | null;
@@ -31,7 +36,7 @@ export async function openResult(
   const provider = dependencies.accounts.providerOf(account);
   const asked = range === null ? {} : { range };
   let request = await firstRequest(dependencies, task, { provider, still }, signal);
-  for (let moves = 0; moves <= bounds.resultMovesMax; moves++) {
+  for (let moves = 0; moves <= resultMovesMax; moves++) {
     const answer = await dependencies.transport.send(
       {
         method: "GET",
@@ -66,8 +71,8 @@ const isWords = /^\s*(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml)\b)/i;
 
 const resultClocks: RequestClocks = {
   connectMs: bounds.taskPollConnectMs,
-  headersMs: bounds.resultHeadersMs,
-  totalMs: bounds.resultTotalMs,
+  headersMs: resultHeadersMs,
+  totalMs: resultTotalMs,
 };
 
 const plainHeaders: Readonly<Record<string, string>> = { accept: "*/*", "user-agent": "sluice" };

@@ -7,6 +7,14 @@ import { wait } from "../wait.ts";
 import { type FileDependencies, openResult } from "./open-result.ts";
 import { streamOf } from "./stream-of.ts";
 
+const resultCopyBytesMax = 2 * 1024 * 1024 * 1024;
+const resultCopiesActiveMax = 2;
+const resultCopiesWaitingMax = 10_000;
+const resultCopyTriesMax = 3;
+/** Copies that were left when a process ended: the age of their tasks, and the life of a link whose vendor does not say. */
+const resultCopyTaskMsMax = 3 * 86_400_000;
+const resultLinkMs = 86_400_000;
+
 type Dependencies = FileDependencies &
   Pick<VideoTasksOptions, "blobs" | "copyResults" | "store" | "observer" | "unusedBlobs">;
 
@@ -54,14 +62,14 @@ export class ResultCopies {
       yield* page.tasks.filter((task) => isLeft(task, now));
       cursor = page.next;
       const last = page.tasks.at(-1);
-      if (cursor === null || last === undefined || last.createdAt < now - bounds.resultCopyTaskMsMax) return;
+      if (cursor === null || last === undefined || last.createdAt < now - resultCopyTaskMsMax) return;
     }
   }
 
   take(task: Task): void {
     const { blobs, copyResults, observer } = this.#dependencies;
     if (task.state !== "succeeded" || blobs === null || !copyResults()) return;
-    if (this.#waiting.length >= bounds.resultCopiesWaitingMax) {
+    if (this.#waiting.length >= resultCopiesWaitingMax) {
       observer.log("warn", "A result is not copied: too many wait for it.", { task: task.id });
       return;
     }
@@ -70,7 +78,7 @@ export class ResultCopies {
   }
 
   #next(): void {
-    if (this.#active >= bounds.resultCopiesActiveMax) return;
+    if (this.#active >= resultCopiesActiveMax) return;
     const task = this.#waiting.shift();
     if (task === undefined) return;
     this.#active++;
@@ -82,7 +90,7 @@ export class ResultCopies {
 
   async #copy(task: Task): Promise<void> {
     const { clock, observer } = this.#dependencies;
-    for (let tries = 1; tries <= bounds.resultCopyTriesMax; tries++) {
+    for (let tries = 1; tries <= resultCopyTriesMax; tries++) {
       try {
         await this.#copyOnce(task);
         return;
@@ -90,7 +98,7 @@ export class ResultCopies {
         const reason = asFailure(thrown).message;
         observer.log("warn", "A result could not be copied.", { task: task.id, tries, reason });
       }
-      if (tries < bounds.resultCopyTriesMax) await wait(clock, tries * pauseMs, ownSignal());
+      if (tries < resultCopyTriesMax) await wait(clock, tries * pauseMs, ownSignal());
     }
   }
 
@@ -101,7 +109,7 @@ export class ResultCopies {
       answer.body.cancel();
       throw new Failure("upstream_error", `The upstream answered ${answer.status} when asked for the result.`);
     }
-    const { hash, size } = await dependencies.blobs.put(streamOf(answer.body), bounds.resultCopyBytesMax, ownSignal());
+    const { hash, size } = await dependencies.blobs.put(streamOf(answer.body), resultCopyBytesMax, ownSignal());
     if (size === 0) throw new Failure("upstream_error", "The upstream's result is empty.");
     const attached = await dependencies.store.attachBlob(task.id, hash, answer.headers.get("content-type"));
     if (!attached) await letGo(dependencies, task.id, hash);
@@ -112,7 +120,7 @@ export class ResultCopies {
 function isLeft({ output, finishedAt }: Task, now: number): boolean {
   if (output === null || output.blobHash !== null) return false;
   const { expiresAt } = output;
-  const endsAt = expiresAt === null ? (finishedAt ?? 0) + bounds.resultLinkMs : expiresAt * 1_000;
+  const endsAt = expiresAt === null ? (finishedAt ?? 0) + resultLinkMs : expiresAt * 1_000;
   return endsAt > now;
 }
 

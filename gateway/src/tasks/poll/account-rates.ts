@@ -3,6 +3,9 @@ import type { Clock, TaskStore } from "#ports/index.ts";
 import { videoKindOf } from "../video-lane-match.ts";
 import { wait } from "../wait.ts";
 
+/** A poll whose turn is nearer than this waits in memory. */
+const taskSlotWaitMs = 1_000;
+
 export interface AccountRatesOptions {
   readonly store: Pick<TaskStore, "takePoll">;
   readonly clock: Clock;
@@ -40,11 +43,11 @@ export class AccountRates {
         account: nameOf(account),
         now,
         stepMs,
-        nearMs: bounds.taskSlotWaitMs,
+        nearMs: taskSlotWaitMs,
         kind,
       });
       const waitMs = Math.max(0, (at ?? now) - now);
-      if (waitMs > bounds.taskSlotWaitMs) return at;
+      if (waitMs > taskSlotWaitMs) return at;
       const untilMs = this.#clock.monotonic() + waitMs;
       if (waitMs > 0) await wait(this.#clock, waitMs, signal);
       // A process that stood still meanwhile would poll in somebody else's time.

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
 import { until } from "../../../../test/until.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
-import { Poller } from "./poller.ts";
+import { Poller, taskIdleMs } from "./poller.ts";
 
 /** A poller over a store in which nothing is ever leased; it notes when it was asked. */
 function startPoller() {
@@ -40,7 +40,7 @@ function startPoller() {
 
 test("with nothing due the store is asked rarely when something will be, and nothing else", async () => {
   const { poller, asked, rounds, pass } = startPoller();
-  await pass(12 * bounds.taskIdleMs);
+  await pass(12 * taskIdleMs);
   expect(asked.length).toBeLessThanOrEqual(14);
   expect(asked.length).toBeGreaterThanOrEqual(11);
   expect(rounds).toEqual([]);

@@ -4,6 +4,16 @@ import type { TaskDependencies } from "../dependencies.ts";
 import { TaskPass } from "../task-pass.ts";
 import { advance } from "./advance.ts";
 
+/** How often due tasks are read when none is due, and how many are polled at once. */
+export const taskIdleMs = 5_000;
+const taskPollsInFlightMax = 32;
+/** Accounts that nobody polls are forgotten. */
+const taskPollsKeptMs = 24 * 3_600_000;
+/** How often responses that have not ended are counted, for metrics. */
+const backgroundCountMs = 60_000;
+/** How often the store is asked for tasks whose holds this process keeps. */
+const taskHoldsSweepMs = 5_000;
+
 /**
  * The heart-beat of this module: leases tasks that are due and takes each one step further, so many at once; sends messages
  * to callers; asks what became of tasks that other processes ended. Any number of pollers may share one store. When nothing is under
@@ -61,7 +71,7 @@ export class Poller {
     const { store, clock } = this.#dependencies;
     this.#readMs = clock.monotonic();
     // Nobody depends on it: what is left over goes at the next start.
-    void store.forgetPolls(clock.now() - bounds.taskPollsKeptMs).catch(() => undefined);
+    void store.forgetPolls(clock.now() - taskPollsKeptMs).catch(() => undefined);
     this.#schedule(0);
   }
 
@@ -87,7 +97,7 @@ export class Poller {
   /** One round. Resolves to how many tasks it took. */
   async round(): Promise<number> {
     const { store, clock, deliveries } = this.#dependencies;
-    const room = bounds.taskPollsInFlightMax - this.#running.size;
+    const room = taskPollsInFlightMax - this.#running.size;
     const now = clock.now();
     const leased = room <= 0 ? [] : await store.lease(now, bounds.taskLeaseMs, room);
     // The first was due soonest.
@@ -102,7 +112,7 @@ export class Poller {
   #run(leased: LeasedTask): void {
     const running = this.#advance(leased).finally(() => {
       this.#running.delete(running);
-      if (this.#hungry && this.#running.size <= bounds.taskPollsInFlightMax / 2) this.#soon();
+      if (this.#hungry && this.#running.size <= taskPollsInFlightMax / 2) this.#soon();
     });
     this.#running.add(running);
   }
@@ -125,11 +135,11 @@ export class Poller {
   async #sweepAll(): Promise<void> {
     const { clock, holds, store, materials } = this.#dependencies;
     const nowMs = clock.monotonic();
-    if (nowMs - this.#countedMs >= bounds.backgroundCountMs) {
+    if (nowMs - this.#countedMs >= backgroundCountMs) {
       this.#countedMs = nowMs;
       this.#responses = await store.openResponses();
     }
-    if (nowMs - this.#sweptMs >= bounds.taskHoldsSweepMs) {
+    if (nowMs - this.#sweptMs >= taskHoldsSweepMs) {
       this.#sweptMs = nowMs;
       await holds.sweep(store);
     }
@@ -168,9 +178,9 @@ export class Poller {
     if (this.#running.size > 0 || deliveries.inFlight > 0) return 0;
     const due = await store.nextDue(clock.now());
     const now = clock.now();
-    const untilDueMs = due === null ? bounds.taskIdleMs : due - now;
+    const untilDueMs = due === null ? taskIdleMs : due - now;
     const ticks = Math.ceil(Math.max(0, untilDueMs / bounds.taskTickMs));
-    return Math.min(ticks * bounds.taskTickMs, bounds.taskIdleMs);
+    return Math.min(ticks * bounds.taskTickMs, taskIdleMs);
   }
 
   #read(lateMs: number): void {

@@ -8,6 +8,9 @@ import { wait } from "../wait.ts";
 import { canBeCancelled, cancelAtUpstream } from "./cancel-upstream.ts";
 import { settle } from "./settle.ts";
 
+/** How long a cancellation waits for the pass that is at work. */
+const taskCancelWaitMs = 5_000;
+
 /**
  * Cancels a task: at once when it was never sent, else as far as its vendor does. Throws conflict for one that has ended or
  * cannot be cancelled now, invalid_request when the vendor cannot or will not.
@@ -61,7 +64,7 @@ const cancelled = {
 /** The lease, as soon as whoever works on the task is done with it. */
 async function takeHold(dependencies: TaskDependencies, task: Task, signal: AbortSignal): Promise<TaskPass> {
   const { store, clock } = dependencies;
-  const endMs = clock.monotonic() + bounds.taskCancelWaitMs;
+  const endMs = clock.monotonic() + taskCancelWaitMs;
   for (;;) {
     const leased = await store.leaseOne(task.id, clock.now(), bounds.taskLeaseMs);
     if (leased !== null) return new TaskPass(dependencies, leased);

@@ -3,6 +3,14 @@ import type { Admission, Permit } from "#limits/index.ts";
 import type { Clock, TaskStore } from "#ports/index.ts";
 import type { PrincipalOf } from "../options.ts";
 
+/** Holds that are checked at once, and those of a shared counter, which every process checks. */
+const taskHoldsSweepMax = 100;
+const taskHoldsSharedSweepMax = 20;
+/** A counter without holds is not asked for this long, unless something is held meanwhile. */
+const taskHoldsRestMs = 30_000;
+/** A background response comes out of a journal, which may be behind. */
+const responseHoldUnstoredMs = 3_600_000;
+
 export interface HoldsOptions {
   readonly admission: Pick<Admission, "hold" | "settled" | "holdsLast" | "endHold" | "someHolds" | "storedElsewhere">;
   readonly principalOf: PrincipalOf;
@@ -21,7 +29,7 @@ export class Holds {
   #nothingUntilMs = Number.NEGATIVE_INFINITY;
   readonly #permits = new Map<string, Permit>();
   /** Holds of tasks that are not stored, and since when by the monotonic clock: one may be about to be. */
-  readonly #missing = new BoundedMap<string, number>(bounds.taskHoldsSweepMax * 100);
+  readonly #missing = new BoundedMap<string, number>(taskHoldsSweepMax * 100);
 
   constructor({ admission, principalOf, clock }: HoldsOptions) {
     this.#admission = admission;
@@ -71,7 +79,7 @@ export class Holds {
    * row costs no more than a short one.
    */
   async #sweepPermits(store: Pick<TaskStore, "findById">): Promise<void> {
-    const oldest = [...this.#permits.keys()].slice(0, bounds.taskHoldsSweepMax);
+    const oldest = [...this.#permits.keys()].slice(0, taskHoldsSweepMax);
     for (const taskId of oldest) {
       const task = await store.findById(taskId);
       const permit = this.#permits.get(taskId);
@@ -94,10 +102,10 @@ export class Holds {
   async #sweepLasting(store: Pick<TaskStore, "findById">): Promise<void> {
     const nowMs = this.#clock.monotonic();
     if (nowMs < this.#nothingUntilMs) return;
-    const some = await this.#admission.someHolds(bounds.taskHoldsSharedSweepMax);
-    if (some.length === 0) this.#nothingUntilMs = nowMs + bounds.taskHoldsRestMs;
+    const some = await this.#admission.someHolds(taskHoldsSharedSweepMax);
+    if (some.length === 0) this.#nothingUntilMs = nowMs + taskHoldsRestMs;
     for (const { id: taskId, ageMs } of some) {
-      const unstoredMs = isResponseTask(taskId) ? bounds.responseHoldUnstoredMs : bounds.taskHoldUnstoredMs;
+      const unstoredMs = isResponseTask(taskId) ? responseHoldUnstoredMs : bounds.taskHoldUnstoredMs;
       const task = await store.findById(taskId);
       if (task === null ? ageMs < unstoredMs : !finalTaskStates.has(task.state)) continue;
       // Not waited for: they are told in this order, when the counter is there.
@@ -111,7 +119,7 @@ export class Holds {
     const nowMs = this.#clock.monotonic();
     const sinceMs = this.#missing.get(taskId) ?? nowMs;
     this.#missing.set(taskId, sinceMs);
-    return nowMs - sinceMs >= bounds.responseHoldUnstoredMs;
+    return nowMs - sinceMs >= responseHoldUnstoredMs;
   }
 
   #settle(taskId: string, tokens: number): void {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
+import { assetAudioBytesMax } from "#assets/asset-sizes.ts";
 import { bounds } from "#core/index.ts";
 import { aliceKey, errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
 import { uploadForm, wav } from "./upload-form.ts";
@@ -38,6 +39,6 @@ test("a file is refused that is larger than its type may be, and a form larger t
     const body = uploadForm({ group_id: id }, wav(bytes), "a.wav");
     return errorOf(await fetch(`${gateway.url}/v1/assets`, { method: "POST", headers, body }));
   };
-  expect(await upload(bounds.assetAudioBytesMax + 1)).toMatchObject({ ...tooLarge, param: "file" });
+  expect(await upload(assetAudioBytesMax + 1)).toMatchObject({ ...tooLarge, param: "file" });
   expect(await upload(bounds.assetUploadBytesMax)).toMatchObject(tooLarge);
 });

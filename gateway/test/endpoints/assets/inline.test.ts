@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { bounds } from "#core/index.ts";
+import { assetInlinedBytesMax } from "#assets/resolver.ts";
 import { createAssetStore, createDiskBlobStore } from "#storage/index.ts";
 import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
 import { ask, videoGateway } from "../video-tasks/video-gateway.ts";
@@ -99,7 +99,7 @@ test("and inside the request for a picture", async () => {
 });
 
 test("more of them than one request may carry are refused, and nothing is sent", async () => {
-  const bytes = new Uint8Array(bounds.assetInlinedBytesMax);
+  const bytes = new Uint8Array(assetInlinedBytesMax);
   const before = bodies.length;
   const many: string[] = [];
   for (let n = 0; n < 4; n++) many.push(await localAsset(`as_many${n}`, bytes));

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { bounds } from "#core/index.ts";
+import { idempotencyKeyBytesMax } from "#tasks/accept/create.ts";
+import { taskMetadataBytesMax } from "#tasks/accept/validate-video.ts";
 import { errorOf, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 import { ask, videoGateway } from "./video-gateway.ts";
 
@@ -26,17 +27,17 @@ test("a model that makes no videos is refused by its name", async () => {
 });
 
 test("an Idempotency-Key has a length, and is not needed", async () => {
-  const headers = { "idempotency-key": "k".repeat(bounds.idempotencyKeyBytesMax + 1) };
+  const headers = { "idempotency-key": "k".repeat(idempotencyKeyBytesMax + 1) };
   const told = await errorOf(await gateway.post(path, ask, { headers }));
   expect(told).toMatchObject({ status: 400, code: "invalid_request", param: "Idempotency-Key" });
-  expect(told.message).toContain(String(bounds.idempotencyKeyBytesMax));
+  expect(told.message).toContain(String(idempotencyKeyBytesMax));
 });
 
 test("metadata has a size", async () => {
-  const metadata = { note: "n".repeat(bounds.taskMetadataBytesMax) };
+  const metadata = { note: "n".repeat(taskMetadataBytesMax) };
   const told = await errorOf(await gateway.post(path, { ...ask, metadata }));
   expect(told).toMatchObject({ status: 400, param: "metadata" });
-  expect(told.message).toContain(String(bounds.taskMetadataBytesMax));
+  expect(told.message).toContain(String(taskMetadataBytesMax));
 });
 
 test("a page that no list gave out is told by the name of its parameter", async () => {

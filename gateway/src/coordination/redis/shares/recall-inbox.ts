@@ -2,6 +2,9 @@ import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import type { RedisLink } from "../redis-link.ts";
 
+/** Seconds that one question for recalls waits. */
+const shareInboxS = 30;
+
 export interface RecallInbox {
   close(): void;
 }
@@ -37,7 +40,7 @@ export function openRecallInbox({ clock, key, open, onRecall }: InboxParts): Rec
       try {
         link ??= await open();
         if (isClosed) break;
-        const answer = await link.send(key, ["BLPOP", key, String(bounds.shareInboxS)]);
+        const answer = await link.send(key, ["BLPOP", key, String(shareInboxS)]);
         if (Array.isArray(answer)) onRecall(String(answer[1]));
       } catch {
         // Another one is made with the certificates of then.

@@ -5,6 +5,16 @@ import { Share, type Taking } from "./share.ts";
 import type { ShareOptions } from "./share-options.ts";
 import { ShareTalk, type ShareTalkParts } from "./share-talk.ts";
 
+/** A limit is leased in shares if it is at least this many times what one call takes. A share is to last for shareAheadMs. */
+const shareCallsPerLimitMin = 20;
+const shareAheadMs = 1_000;
+/** How soon the shared counter is told again when a share is nearly used up. */
+const shareTellMsMin = 10;
+/** The age up to which a tally still tells whether a call has a chance. */
+const shareGlanceMs = 1_000;
+/** Shares that were unused for this long are forgotten. */
+const shareIdleMs = 60_000;
+
 /**
  * The shares that this process has of large limits. Most calls are served from them, without a word to the shared counter.
  *
@@ -23,10 +33,10 @@ export class ShareBook {
   constructor(parts: ShareTalkParts, { callsPerLimitMin, aheadMs, callsMin, tellMsMin }: ShareOptions) {
     this.#parts = parts;
     this.#options = {
-      callsPerLimitMin: callsPerLimitMin ?? bounds.shareCallsPerLimitMin,
-      aheadMs: aheadMs ?? bounds.shareAheadMs,
+      callsPerLimitMin: callsPerLimitMin ?? shareCallsPerLimitMin,
+      aheadMs: aheadMs ?? shareAheadMs,
       callsMin: callsMin ?? 0,
-      tellMsMin: tellMsMin ?? bounds.shareTellMsMin,
+      tellMsMin: tellMsMin ?? shareTellMsMin,
     };
     this.#talk = new ShareTalk(parts, this.#options, (name) => this.#shares.get(name));
   }
@@ -131,7 +141,7 @@ export class ShareBook {
   glance(claim: Claim): ClaimState | null {
     const share = this.#shares.get(nameOf(claim));
     const atMs = this.#parts.clock.monotonic();
-    return share?.state(claim, atMs, share.idle > 0 ? bounds.redisLeaseMs : bounds.shareGlanceMs) ?? null;
+    return share?.state(claim, atMs, share.idle > 0 ? bounds.redisLeaseMs : shareGlanceMs) ?? null;
   }
 
   /** How much this process was leased of a tally and does not use. */
@@ -198,7 +208,7 @@ export class ShareBook {
     const name = nameOf(claim);
     const known = this.#shares.get(name);
     if (known !== undefined) return known;
-    this.#forget(2, atMs, bounds.shareIdleMs);
+    this.#forget(2, atMs, shareIdleMs);
     if (this.#shares.size >= bounds.sharesMax) this.#forget(64, atMs, 0);
     if (this.#shares.size >= bounds.sharesMax) return null;
     const share = new Share(name, claim, atMs);

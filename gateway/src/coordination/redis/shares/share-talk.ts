@@ -5,6 +5,11 @@ import type { RecallInbox } from "./recall-inbox.ts";
 import type { Share, ShareLetter } from "./share.ts";
 import type { ShareOptions } from "./share-options.ts";
 
+/** How often the shared counter is told what shares were used for. */
+export const shareTellMs = 250;
+/** A process that did not answer a recall is not waited for again for this long. */
+export const shareDeafMs = 5_000;
+
 export interface ShareTalkParts {
   readonly clock: Clock;
   readonly owner: string;
@@ -71,7 +76,7 @@ export class ShareTalk {
   /** It is looked after from now on. */
   attend(share: Share): void {
     this.#awake.add(share);
-    if (this.#stopTimer === null) this.#book(bounds.shareTellMs);
+    if (this.#stopTimer === null) this.#book(shareTellMs);
   }
 
   forget(share: Share): void {
@@ -156,7 +161,7 @@ export class ShareTalk {
     if (this.#sending !== null) return this.#sending;
     this.#sending = this.#sendAll(asks).finally(() => {
       this.#sending = null;
-      if (this.#awake.size > 0 && this.#stopTimer === null) this.#book(bounds.shareTellMs);
+      if (this.#awake.size > 0 && this.#stopTimer === null) this.#book(shareTellMs);
     });
     return this.#sending;
   }
@@ -194,7 +199,7 @@ export class ShareTalk {
       if (this.#isLeaving) share.giveBack();
       const want = asks ? share.wanted(atMs, aheadMs, callsMin) : 0;
       if (want > 0 || share.isDirty) written.push(share.letter(want, atMs));
-      else if (share.isEmpty && atMs - share.usedMs > bounds.shareTellMs * 4) this.#awake.delete(share);
+      else if (share.isEmpty && atMs - share.usedMs > shareTellMs * 4) this.#awake.delete(share);
     }
     return written;
   }
@@ -226,7 +231,7 @@ export class ShareTalk {
       await new Promise<void>((resolve) => this.#parts.clock.after(waitMs, resolve));
     }
     if (this.#deaf.size > bounds.sharesMax) this.#deaf.clear();
-    this.#deaf.set(name, this.#parts.clock.monotonic() + bounds.shareDeafMs);
+    this.#deaf.set(name, this.#parts.clock.monotonic() + shareDeafMs);
   }
 }
 

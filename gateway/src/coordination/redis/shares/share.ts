@@ -2,6 +2,9 @@ import { bounds } from "#core/index.ts";
 import type { AttemptCost, Claim, ClaimState } from "#ports/index.ts";
 import { type UsedPart, Uses } from "./uses.ts";
 
+/** Costs that wait to be told with one share. */
+const shareCostsMax = 10_000;
+
 /** What calls took in the latest second counts as how much is taken now; older takings fade. */
 const flowFadeMs = 1_000;
 
@@ -154,7 +157,7 @@ export class Share {
 
   /** Its cost counts as soon as it is told, and is paid from what its call held when that ends. False: there is no room to note it. */
   spend(cost: ShareCost): boolean {
-    if (this.#costs.length >= bounds.shareCostsMax) return false;
+    if (this.#costs.length >= shareCostsMax) return false;
     this.#costs.push(cost);
     this.#unpaid = Math.min(this.#unpaid + cost.amount, this.active);
     this.#used(cost.amount);

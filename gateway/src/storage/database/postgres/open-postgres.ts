@@ -1,6 +1,5 @@
 import { Kysely } from "kysely";
 import type { Pool, PoolClient } from "pg";
-import { bounds } from "#core/index.ts";
 import type { Database, Flavour } from "../database.ts";
 import type { Tables } from "../schema.ts";
 import { checkServer, type PostgresFacts } from "./postgres-check.ts";
@@ -9,6 +8,11 @@ import { openServerSession } from "./postgres-session.ts";
 import { type PostgresSettings, postgresSettings } from "./postgres-settings.ts";
 import { postgresTypes } from "./postgres-values.ts";
 import { ServerBreaker } from "./server-breaker.ts";
+
+/** The server ends a transaction in which nothing happens for this long, and releases its locks. */
+const postgresIdleTransactionMs = 60_000;
+/** An unused connection is closed. */
+const postgresIdleMs = 60_000;
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database?…`, see `postgresSettings`. */
@@ -71,7 +75,7 @@ async function openPool(settings: PostgresSettings, further: string): Promise<Po
   const { host, port, user, password, database, tls, poolSize, connectMs, statementMs, applicationName } = settings;
   // Told by a statement and not when connecting: poolers in between refuse what they do not know then.
   const session = `
-    set statement_timeout = ${statementMs}; set idle_in_transaction_session_timeout = ${bounds.postgresIdleTransactionMs};
+    set statement_timeout = ${statementMs}; set idle_in_transaction_session_timeout = ${postgresIdleTransactionMs};
     set timezone = 'UTC'; set datestyle = 'ISO'; set default_transaction_isolation = 'read committed'; set jit = off; ${further}`;
   return new pg.Pool({
     host,
@@ -82,7 +86,7 @@ async function openPool(settings: PostgresSettings, further: string): Promise<Po
     ssl: tls,
     max: poolSize,
     connectionTimeoutMillis: connectMs,
-    idleTimeoutMillis: bounds.postgresIdleMs,
+    idleTimeoutMillis: postgresIdleMs,
     keepAlive: true,
     application_name: applicationName,
     types: postgresTypes,

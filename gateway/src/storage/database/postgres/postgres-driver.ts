@@ -12,6 +12,12 @@ import { endsConnection, statementProblem, unavailable, unreachable, wasCut } fr
 import { postgresValue } from "./postgres-values.ts";
 import type { ServerBreaker } from "./server-breaker.ts";
 
+/** A connection is cut this long after the server should have ended its statement. */
+const postgresSilenceMs = 5_000;
+/** How long the end of a process waits for running statements, and then for their connections to close. */
+const postgresEndMs = 4_000;
+const postgresCutMs = 500;
+
 /** A statement that a connection prepares once, under this name: read and planned once, however often it is asked. */
 export interface NamedQuery<Result> extends CompiledQuery<Result> {
   readonly name: string;
@@ -122,8 +128,8 @@ export class PostgresDriver implements Driver {
     const { promise: cut, resolve } = Promise.withResolvers<void>();
     let silence = setTimeout(() => {
       this.#cutLent();
-      silence = setTimeout(resolve, bounds.postgresCutMs);
-    }, bounds.postgresEndMs);
+      silence = setTimeout(resolve, postgresCutMs);
+    }, postgresEndMs);
     await Promise.race([pool?.end(), cut]);
     clearTimeout(silence);
   }
@@ -222,7 +228,7 @@ class PostgresConnection implements DatabaseConnection {
 
   async #ask({ sql, parameters, ...query }: CompiledQuery | NamedQuery<unknown>): Promise<PgResult> {
     // The server ends a statement that takes too long. A server that says nothing at all is not waited for.
-    const silence = setTimeout(() => this.cut(), this.#statementMs + bounds.postgresSilenceMs);
+    const silence = setTimeout(() => this.cut(), this.#statementMs + postgresSilenceMs);
     try {
       const values = parameters.map(postgresValue);
       const asked =

@@ -4,6 +4,14 @@ import type { ConnectionOptions } from "node:tls";
 import { bounds } from "#core/index.ts";
 import { PostgresUnusable } from "./postgres-unusable.ts";
 
+const postgresPoolSizeMax = 100;
+/** How long a call waits for a connection. */
+const postgresConnectMs = 10_000;
+const postgresConnectMsMax = 120_000;
+/** The server ends a statement that takes longer. */
+const postgresStatementMs = 30_000;
+const postgresStatementMsMax = 3_600_000;
+
 /** Where a PostgreSQL server is and how it is spoken to, as an address says it. */
 export interface PostgresSettings {
   readonly host: string;
@@ -48,11 +56,9 @@ export function postgresSettings(address: string): PostgresSettings {
     password: decoded(url.password),
     database,
     tls: tlsOf(host, parameters),
-    poolSize: numberOf(parameters, "pool_size", bounds.postgresPoolSize, bounds.postgresPoolSizeMax),
-    connectMs:
-      numberOf(parameters, "connect_timeout", bounds.postgresConnectMs / 1_000, bounds.postgresConnectMsMax / 1_000) *
-      1_000,
-    statementMs: numberOf(parameters, "statement_timeout", bounds.postgresStatementMs, bounds.postgresStatementMsMax),
+    poolSize: numberOf(parameters, "pool_size", bounds.postgresPoolSize, postgresPoolSizeMax),
+    connectMs: numberOf(parameters, "connect_timeout", postgresConnectMs / 1_000, postgresConnectMsMax / 1_000) * 1_000,
+    statementMs: numberOf(parameters, "statement_timeout", postgresStatementMs, postgresStatementMsMax),
     applicationName: parameters.get("application_name") ?? "sluice",
     place: `${database} on ${isIP(host) === 6 ? `[${host}]` : host}:${port}`,
   });
