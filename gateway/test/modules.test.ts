@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { boundsList, boundsOfCore, pageOfBounds } from "./bounds-list.ts";
 import { contractParts, edgeModules, layers, rootModules, rows, sideDoors, storageRows } from "./module-borders.ts";
 import {
   cyclesIn,
@@ -143,6 +144,19 @@ test("contract imports nothing of ours, and the simulator neither", () => {
     const wrong = own.filter((file) => specifiersOf(file).some((specifier) => /^@sluice\/|^#/.test(specifier)));
     expect(wrong.map(name)).toEqual([]);
   }
+});
+
+test("bounds.txt lists every bound with its value; `bun gateway/test/bounds-list.ts` writes it", () => {
+  expect(readFileSync(pageOfBounds, "utf8")).toBe(boundsList());
+});
+
+test("every bound in core is used", () => {
+  const text = product
+    .filter((file) => !name(file).startsWith("core/bounds/"))
+    .map((file) => readFileSync(file, "utf8"))
+    .join("\n");
+  const used = new Set([...text.matchAll(/\w+/g)].map(String));
+  expect(boundsOfCore().filter((bound) => !used.has(bound))).toEqual([]);
 });
 
 function withoutComments(text: string): string {
