@@ -33,7 +33,6 @@ test("an empty environment gives the documented defaults, frozen", () => {
     logFormat: null,
     accessLog: "all",
     metricsWorkspaces: 0,
-    http: "own",
     agentTelemetry: "drop",
     authorities: [],
     webhookPlaces: [],

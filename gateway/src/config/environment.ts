@@ -44,8 +44,6 @@ export interface Environment {
   readonly accessLog: "all" | "errors" | "off";
   /** Workspaces with metrics of their own; 0: none. */
   readonly metricsWorkspaces: number;
-  /** Who speaks HTTP/1.1 with upstreams: the gateway itself, or the runtime's fetch. */
-  readonly http: "own" | "runtime";
   /** Where telemetry is sent; null: nowhere. */
   readonly otlp: OtlpSettings | null;
   /** What becomes of the telemetry that coding agents send: nothing, or it goes to the same place. */
@@ -139,7 +137,6 @@ export function readEnvironment(
     trustedProxies: readTrustedProxies(reader),
     logLevel: reader.oneOf("SLUICE_LOG_LEVEL", logLevels) ?? "info",
     logFormat: reader.oneOf("SLUICE_LOG_FORMAT", logFormats),
-    http: reader.oneOf("SLUICE_HTTP", ["own", "runtime"]) ?? "own",
     accessLog: reader.oneOf("SLUICE_ACCESS_LOG", accessLogModes) ?? "all",
     metricsWorkspaces: reader.integer("SLUICE_METRICS_WORKSPACES", 0, bounds.metricsWorkspacesMax) ?? 0,
     otlp: otlp.settings,
@@ -217,7 +214,6 @@ const knownNames = [
   "SLUICE_LOG_FORMAT",
   "SLUICE_ACCESS_LOG",
   "SLUICE_METRICS_WORKSPACES",
-  "SLUICE_HTTP",
   "SLUICE_OTLP_ENDPOINT",
   "SLUICE_AGENT_TELEMETRY",
   "SLUICE_SMTP_URL",

@@ -6,7 +6,7 @@ const program = `
   import { createTransport } from ${JSON.stringify(`${import.meta.dir}/index.ts`)};
   import { systemClock } from ${JSON.stringify(`${import.meta.dir}/../system/index.ts`)};
   import { outbound } from ${JSON.stringify(`${import.meta.dir}/../../test/outbound.ts`)};
-  const transport = createTransport({ http: "runtime", clock: systemClock });
+  const transport = createTransport({ clock: systemClock });
   const send = async () => (await transport.send(outbound(process.argv[1]), new AbortController().signal)).body.readAll(10, "idle", 9_000);
   const answers = await Promise.all(Array.from({ length: 300 }, send));
   console.log(answers.length);
@@ -19,7 +19,7 @@ test("300 requests are under way at once, and no proxy of the environment is ask
     answers.push(() => socket.write(rawAnswer("ok")));
     if (answers.length === 300) for (const answer of answers) answer();
   });
-  const env = { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: "65535", HTTP_PROXY: "http://127.0.0.1:1", NO_PROXY: "" };
+  const env = { ...process.env, HTTP_PROXY: "http://127.0.0.1:1", NO_PROXY: "" };
   const child = Bun.spawn([process.execPath, "-e", program, upstream.url], { stdout: "pipe", env, timeout: 4_500 });
   const printed = await new Response(child.stdout).text();
   upstream.stop();

@@ -12,7 +12,7 @@ import type { TransportOptions } from "./transport.ts";
 const never = new AbortController().signal;
 const decoder = new TextDecoder();
 
-describe.each(["own", "runtime"] as const)("calls through an egress proxy: %s", (http) => {
+describe("calls through an egress proxy", () => {
   let ground: EgressGround;
   beforeAll(async () => {
     ground = await openEgressGround();
@@ -26,7 +26,6 @@ describe.each(["own", "runtime"] as const)("calls through an egress proxy: %s", 
   const open = (more: Partial<TransportOptions> = {}) =>
     createTransport({
       clock: systemClock,
-      http,
       resolve: async () => [],
       authorities: [ground.authority],
       egress: egressTo(`http://user:pass%20word@127.0.0.1:${ground.port}`),

@@ -62,13 +62,3 @@ test("a process that never keeps up ends its waits all the same", () => {
   expect(exchange.failure?.code).toBe("upstream_timeout");
   expect(ring(0)).toBe(false);
 });
-
-test("so does a check beside the deadline", () => {
-  const { exchange, ring } = open();
-  let checks = 0;
-  exchange.checkAt(1_000, () => checks++);
-  ring(900);
-  expect(checks).toBe(0);
-  ring(0);
-  expect(checks).toBe(1);
-});

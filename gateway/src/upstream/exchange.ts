@@ -12,15 +12,11 @@ export class Exchange {
   failure: Failure | null = null;
   readonly #clock: Clock;
   readonly #caller: CallSignal;
-  /** Made for whoever takes no other: the runtime's own client. */
-  #controller: AbortController | null = null;
   readonly #totalMs: number;
   readonly #totalDueMs: number;
   #wait: WaitName = "total";
   #waitMs = 0;
   #dueMs: number;
-  #checkDueMs = Number.POSITIVE_INFINITY;
-  #check: (() => void) | null = null;
   #armedMs = Number.POSITIVE_INFINITY;
   #disarm: (() => void) | null = null;
   #onFail: (() => void) | null = null;
@@ -38,15 +34,6 @@ export class Exchange {
     this.#totalDueMs = clock.monotonic() + totalMs;
     this.#dueMs = this.#totalDueMs;
     caller.addEventListener("abort", this.#callerLeft, { once: true });
-  }
-
-  /** Aborted when the exchange fails: the connection is closed at once. */
-  get signal(): AbortSignal {
-    if (this.#controller === null) {
-      this.#controller = new AbortController();
-      if (this.failure !== null) this.#controller.abort();
-    }
-    return this.#controller.signal;
   }
 
   /** From now on `wait` is what is waited for, at most `limitMs`, and never beyond the total. Gives the time, monotonic. */
@@ -68,19 +55,7 @@ export class Exchange {
     this.#dueMs = this.#totalDueMs;
   }
 
-  /** Runs `check` once at `dueMs` of the monotonic clock, unless `dropCheck` comes first. */
-  checkAt(dueMs: number, check: () => void): void {
-    this.#check = check;
-    this.#checkDueMs = dueMs;
-    this.#arm(dueMs, this.#clock.monotonic());
-  }
-
-  dropCheck(): void {
-    this.#check = null;
-    this.#checkDueMs = Number.POSITIVE_INFINITY;
-  }
-
-  /** What to do besides aborting the signal, for waits that do not listen to it. */
+  /** What to do when it fails. One at a time: the last counts. */
   onFail(act: () => void): void {
     this.#onFail = act;
   }
@@ -107,7 +82,6 @@ export class Exchange {
     if (this.#over) return;
     this.failure = failure;
     this.end();
-    this.#controller?.abort();
     this.#onFail?.();
   }
 
@@ -131,15 +105,7 @@ export class Exchange {
       this.#arm(nowMs + Math.min(lateMs, bounds.standstillGraceMs), nowMs);
       return;
     }
-    if (nowMs >= this.#dueMs) {
-      this.fail(timedOut(this.#wait, this.#waitMs));
-      return;
-    }
-    if (nowMs >= this.#checkDueMs) {
-      const check = this.#check;
-      this.dropCheck();
-      check?.();
-    }
-    this.#arm(Math.min(this.#dueMs, this.#checkDueMs), nowMs);
+    if (nowMs >= this.#dueMs) this.fail(timedOut(this.#wait, this.#waitMs));
+    else this.#arm(this.#dueMs, nowMs);
   };
 }

@@ -5,15 +5,13 @@
  * route     an origin and its addresses. Each address is public, private or forbidden.
  * exchange  one request and its answer, with the time-outs that may end it.
  *
- * Two ways to send stand behind one port: connections of our own that speak HTTP/1.1 (http1), and the runtime's fetch, which
- * has no connect time-out and needs a bare connection (probe) beside a request to a silent address.
+ * Requests go over connections of our own that speak HTTP/1.1 (http1); those to `demo:` URLs to handlers of this process.
  *
  * When something fails: no address, a forbidden address, a refused or reset connection is upstream_unreachable. Silence is
  * upstream_timeout and names the time-out. A body that stops early is upstream_truncated, never a clean end. What is no HTTP
- * is upstream_error. A POST is never sent twice. Fetch queues more than BUN_CONFIG_MAX_HTTP_REQUESTS requests (256 by
- * default); the variable is read when the process starts.
+ * is upstream_error. A POST is never sent twice.
  */
 export { addressKind } from "./address-kind.ts";
-
-export { believedBeside } from "./authorities.ts";
-export { createTransport, type InProcessHandler, type TransportOptions } from "./transport.ts";
+export type { InProcessHandler } from "./in-process.ts";
+export { believedBeside } from "./route-table.ts";
+export { createTransport, type TransportOptions } from "./transport.ts";

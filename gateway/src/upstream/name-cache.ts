@@ -1,3 +1,4 @@
+import { dns } from "bun";
 import { BoundedMap, bounds, type Failure } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { unsentFailure } from "./send-failure.ts";
@@ -82,4 +83,14 @@ function usableStale(entry: Entry, nowMs: number): readonly string[] | null {
 function notFound(hostname: string): Failure {
   const cause = new Error(`no address found for ${hostname}`);
   return unsentFailure("The upstream's name could not be resolved.", "name", cause);
+}
+
+/**
+ * The machine's resolver, over Bun's asynchronous client: a dead name server must not block the threads that do the
+ * other work. IPv4 first, because families are not raced and a broken IPv6 route is the commoner fault.
+ */
+export async function systemResolve(hostname: string): Promise<readonly string[]> {
+  const found = await dns.lookup(hostname, { family: 0 });
+  const addresses = found.toSorted((a, b) => a.family - b.family).map(({ address }) => address);
+  return [...new Set(addresses)];
 }

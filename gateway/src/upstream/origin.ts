@@ -5,7 +5,7 @@ import { refusedUrl } from "./send-failure.ts";
 
 /** Scheme, host and port of a URL, as they are sent. */
 export interface Origin {
-  readonly scheme: "http" | "https" | "demo";
+  readonly scheme: "http" | "https";
   /** A name in lower case, or an address without brackets. */
   readonly hostname: string;
   readonly port: number;
@@ -61,7 +61,7 @@ export function parseOrigin(text: string): Origin {
   const url = new URL(text);
   if (url.username !== "" || url.password !== "" || text.includes("@")) throw refusedUrl("it carries credentials");
   const scheme = url.protocol.slice(0, -1);
-  if (scheme !== "http" && scheme !== "https" && scheme !== "demo") throw refusedUrl("only http and https are spoken");
+  if (scheme !== "http" && scheme !== "https") throw refusedUrl("only http and https are spoken");
   if (url.hostname === "") throw refusedUrl("it names no host");
   const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
   return {

@@ -1,7 +1,7 @@
 import type { EgressProxy } from "#core/index.ts";
 import { type ResponseHead, ResponseReader } from "#http1/index.ts";
 import type { Origin } from "./origin.ts";
-import { proxyFailure, proxyRefused } from "./proxy-failure.ts";
+import { proxyFailure, proxyRefused } from "./send-failure.ts";
 
 /** How an origin is reached through a proxy: what it is asked, made once for all calls. */
 export interface ProxyWay {

@@ -1,5 +1,5 @@
-import { Failure } from "#core/index.ts";
-import type { OutboundStream } from "#ports/index.ts";
+import { bounds, Failure } from "#core/index.ts";
+import type { OutboundBody, OutboundStream } from "#ports/index.ts";
 import type { Exchange } from "./exchange.ts";
 
 /**
@@ -12,7 +12,6 @@ export class RequestBody {
   readonly #exchange: Exchange;
   readonly #headersMs: number;
   #answered = false;
-  #begun = false;
 
   constructor(source: OutboundStream, exchange: Exchange, headersMs: number) {
     this.#source = source;
@@ -22,11 +21,6 @@ export class RequestBody {
 
   get size(): number {
     return this.#source.size;
-  }
-
-  /** Something of it was asked for. */
-  get begun(): boolean {
-    return this.#begun;
   }
 
   /** The answer has begun, perhaps before the body was sent whole: its own clocks count from here. */
@@ -50,9 +44,8 @@ export class RequestBody {
     return new ReadableStream<Uint8Array>(
       {
         pull: async (controller) => {
-          this.#begun = true;
           const piece = await next().catch((thrown: unknown) => unreadable(thrown));
-          // Fetch drops the stream while a piece is being read when the connection ends: that is not the source's fault.
+          // The stream may be dropped while a piece is being read, when the connection ends: that is not the source's fault.
           if (dropped || this.#exchange.failure !== null) return;
           if (piece instanceof Failure) {
             if (!this.#answered) this.#exchange.fail(piece);
@@ -82,4 +75,37 @@ interface PieceReader {
 function unreadable(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
   return new Failure("internal_error", "The body of the request could not be sent.", { cause: thrown });
+}
+
+/** A body that is sent piece by piece, since sending a whole one at once holds up the event loop. null: it is short. */
+export function streamedBody(body: OutboundBody | null): OutboundStream | null {
+  if (body === null) return null;
+  if (body instanceof Uint8Array) return body.length <= bounds.sendAtOnceBytesMax ? null : streamedPieces([body]);
+  return "open" in body ? body : streamedPieces(body);
+}
+
+function streamedPieces(pieces: readonly Uint8Array[]): OutboundStream {
+  return { size: pieces.reduce((sum, { length }) => sum + length, 0), open: () => streamOf(pieces) };
+}
+
+function streamOf(pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> {
+  let index = 0;
+  let at = 0;
+  return new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        const piece = pieces[index];
+        if (piece === undefined) {
+          controller.close();
+          return;
+        }
+        controller.enqueue(piece.subarray(at, at + bounds.sendPieceBytes));
+        at += bounds.sendPieceBytes;
+        if (at < piece.length) return;
+        index++;
+        at = 0;
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }

@@ -13,7 +13,7 @@ function tableOf(clock: FakeClock, resolve: Resolve): RouteTable {
 
 async function verdict(url: string, allowPrivateNetwork: boolean, table = tableOf(new FakeClock(), unasked)) {
   try {
-    return (await table.find(url, allowPrivateNetwork)).targets.map((t) => t.base);
+    return (await table.find(url, allowPrivateNetwork)).targets.map((t) => t.address);
   } catch (thrown) {
     return thrown instanceof Failure ? thrown.code : thrown;
   }
@@ -97,7 +97,7 @@ test("a resolver that alternates between public and private answers never gets a
     const found = await verdict("http://rebind.example/", false, table);
     if (Array.isArray(found)) {
       served++;
-      for (const base of found) expect(addressKind(new URL(base).hostname)).toBe("public");
+      for (const address of found) expect(addressKind(address)).toBe("public");
     }
     clock.advance(31_000);
   }
@@ -108,7 +108,10 @@ test("a resolver that alternates between public and private answers never gets a
 test("what is dialled is the address that was checked, with the port of the URL", async () => {
   const table = tableOf(new FakeClock(), async () => ["8.8.8.8", "2606:4700::1111"]);
   const route = await table.find("https://Upstream.example:8443/v1/x?y#z", false);
-  expect(route.targets.map((t) => t.base)).toEqual(["https://8.8.8.8:8443", "https://[2606:4700::1111]:8443"]);
+  expect(route.targets).toMatchObject([
+    { address: "8.8.8.8", port: 8443 },
+    { address: "2606:4700::1111", port: 8443 },
+  ]);
   expect(route.origin.hostHeader).toBe("upstream.example:8443");
   expect(route.tls).toEqual({ serverName: "upstream.example" });
 });

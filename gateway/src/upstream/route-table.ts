@@ -1,3 +1,4 @@
+import { getCACertificates, rootCertificates } from "node:tls";
 import ipaddr from "ipaddr.js";
 import {
   BoundedMap,
@@ -10,25 +11,18 @@ import {
 } from "#core/index.ts";
 import type { Clock, OutboundNetwork } from "#ports/index.ts";
 import { type AddressKind, addressKind } from "./address-kind.ts";
-import { usualAuthorities } from "./authorities.ts";
 import { NameCache, type Resolve } from "./name-cache.ts";
 import { NameVerdicts } from "./name-verdicts.ts";
 import { type Origin, originEnd, parseOrigin } from "./origin.ts";
-import { proxyFailure } from "./proxy-failure.ts";
 import { type ProxyWay, proxyWay } from "./proxy-way.ts";
-import { refusedAddress } from "./send-failure.ts";
+import { proxyFailure, refusedAddress } from "./send-failure.ts";
 
-/** One address of an origin. What fetch is given is `base`, so that no second look-up can answer differently. */
+/** One address of an origin. It is dialled as it is, so that no second look-up can answer differently. */
 export interface Target {
   readonly address: string;
   readonly port: number;
-  /** `https://192.0.2.1:8443`: the origin with its address in the place of its name. */
-  readonly base: string;
-  /** Monotonic time of the last answer or connection; see connect-watch.ts. */
-  lifeMs: number;
   /** Monotonic time of the last answer: how old the connections to it that are kept may be. */
   answeredMs: number;
-  probing: boolean;
 }
 
 export interface Route {
@@ -103,19 +97,13 @@ export class RouteTable {
     return places.length > 0 && addresses.every((one) => addressKind(one) === "public" || isListed(places, one, port));
   }
 
-  /** Whether a URL is reached through a proxy, or with what the runtime's client cannot be told. */
-  isSpecial(url: string, network?: OutboundNetwork): boolean {
-    if (network !== undefined) return true;
-    return this.#egress !== null && this.#knownOf(url.slice(0, originEnd(url)), network).way !== null;
-  }
-
   #knownOf(text: string, network: OutboundNetwork | undefined): Known {
     const name = network === undefined ? text : `${network.id} ${text}`;
     const known = this.#known.get(name);
     if (known !== undefined) return known;
     const origin = parseOrigin(text);
     const proxy = network?.proxy === undefined ? this.#proxyFor(origin) : network.proxy;
-    const way = proxy === null || origin.scheme === "demo" ? null : proxyWay(proxy, origin);
+    const way = proxy === null ? null : proxyWay(proxy, origin);
     const added: Known = { origin, network, way, addresses: [], route: null };
     this.#known.set(name, added);
     return added;
@@ -187,13 +175,14 @@ function createRoute(
   addresses: readonly string[],
   authorities: readonly string[] | undefined,
 ): Route {
-  const targets = addresses
-    .slice(0, bounds.addressesMax)
-    .map(
-      (address) =>
-        previous?.targets.find((t) => t.address === address) ??
-        createTarget(origin.scheme, address, way?.proxy.port ?? origin.port),
-    );
+  const targets = addresses.slice(0, bounds.addressesMax).map(
+    (address) =>
+      previous?.targets.find((t) => t.address === address) ?? {
+        address,
+        port: way?.proxy.port ?? origin.port,
+        answeredMs: Number.NEGATIVE_INFINITY,
+      },
+  );
   return {
     origin,
     targets,
@@ -221,20 +210,21 @@ function tlsOf(
   };
 }
 
-function createTarget(scheme: string, address: string, port: number): Target {
-  const host = address.includes(":") ? `[${address}]` : address;
-  return {
-    address,
-    port,
-    base: `${scheme}://${host}:${port}`,
-    lifeMs: Number.NEGATIVE_INFINITY,
-    answeredMs: Number.NEGATIVE_INFINITY,
-    probing: false,
-  };
-}
-
 function worst(addresses: readonly string[]): AddressKind {
   const kinds = addresses.map(addressKind);
   if (kinds.includes("forbidden")) return "forbidden";
   return kinds.includes("private") ? "private" : "public";
+}
+
+/** What the runtime believes by itself (PEM), with the file that NODE_EXTRA_CA_CERTS names. One list for all that asks. */
+let usual: readonly string[] | null = null;
+
+/** The usual ones and these. */
+export function believedBeside(authorities: readonly string[]): readonly string[] {
+  return Object.freeze([...usualAuthorities(), ...authorities]);
+}
+
+function usualAuthorities(): readonly string[] {
+  usual ??= Object.freeze([...new Set([...rootCertificates, ...getCACertificates("default")])]);
+  return usual;
 }

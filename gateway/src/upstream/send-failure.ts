@@ -65,8 +65,22 @@ export function refusedAddress(kind: "private" | "forbidden", hostname: string):
   return unsentFailure(message, `${kind}_address`, new Error(`refused to send to ${hostname}`));
 }
 
+/** What went wrong at the egress proxy, before anything of the request had left for the upstream. No message names an address. */
+export function proxyFailure(reason: string, cause?: unknown): Failure {
+  return unsentFailure(`The egress proxy ${reason}.`, "proxy", cause);
+}
+
+export function proxyRefused(status: number): Failure {
+  if (status === 407) return proxyFailure("wants a user and a password, or others than it was given (status 407)");
+  return proxyFailure(`did not open a way to the upstream (status ${status})`);
+}
+
+export function proxyTimedOut(limitMs: number): Failure {
+  return proxyFailure(`did not open a way to the upstream in time (connect timeout, ${Math.round(limitMs)} ms)`);
+}
+
 /**
- * Nothing of the request has left this machine when fetch fails with one of these, so another address may be tried. A failed
+ * Nothing of the request has left this machine when a connection fails with one of these, so another address may be tried. A failed
  * handshake (EPROTO) is as certain, but another address will not speak TLS either.
  */
 const notConnectedCodes: ReadonlySet<string> = new Set([
@@ -76,16 +90,6 @@ const notConnectedCodes: ReadonlySet<string> = new Set([
   "ENETDOWN",
   "EADDRNOTAVAIL",
   "EAFNOSUPPORT",
-]);
-
-/** An answer came, but it was not HTTP that can be read. */
-const protocolCodes: ReadonlySet<string> = new Set([
-  "Malformed_HTTP_Response",
-  "ResponseHeadersTooLarge",
-  "InvalidHTTPResponse",
-  "InvalidContentLength",
-  "UnrequestedUpgrade",
-  "UnsupportedTransferEncoding",
 ]);
 
 /** OpenSSL's words for a certificate that does not hold. */
@@ -103,9 +107,6 @@ export function closedEarly(thrown: unknown): boolean {
 /** Before the status line. */
 export function failedSend(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
-  if (protocolCodes.has(codeOf(thrown))) {
-    return sendFailure("upstream_error", "The upstream's answer was not valid HTTP.", thrown);
-  }
   const message = "The upstream could not be reached.";
   if (neverConnected(thrown) || codeOf(thrown) === "EPROTO") return unsentFailure(message, "unreachable", thrown);
   // The request follows the handshake, and a certificate is judged within it.

@@ -2,7 +2,6 @@ import { bounds, type Failure } from "#core/index.ts";
 import type { AnswerBody, PieceListener, ReadClock } from "#ports/index.ts";
 import type { Exchange } from "./exchange.ts";
 import { clientClosed, sendFailure } from "./send-failure.ts";
-import { joined } from "./stream-body.ts";
 
 /** How the connection is told to wait and to go on. */
 export interface Flow {
@@ -115,16 +114,8 @@ export class SocketBody implements AnswerBody {
     limitMs: number,
     grown?: (bytes: number) => void,
   ): Promise<Uint8Array> {
-    if (this.#declared > bytesMax) throw this.#refuse(bytesMax);
-    const pieces: Uint8Array[] = [];
-    let length = 0;
-    for (let piece = await this.read(clock, limitMs); piece !== null; piece = await this.read(clock, limitMs)) {
-      length += piece.length;
-      if (length > bytesMax) throw this.#refuse(bytesMax);
-      grown?.(length);
-      pieces.push(piece);
-    }
-    return joined(pieces, length);
+    if (this.#declared > bytesMax) throw refuse(this.#exchange, bytesMax);
+    return await readRest(this, this.#exchange, { bytesMax, clock, limitMs, grown });
   }
 
   cancel(): void {
@@ -136,10 +127,39 @@ export class SocketBody implements AnswerBody {
     this.#exchange.end();
     return null;
   }
+}
 
-  #refuse(bytesMax: number): Failure {
-    const failure = sendFailure("upstream_error", `The upstream's answer is larger than ${bytesMax} bytes.`);
-    this.#exchange.fail(failure);
-    return failure;
+interface RestOptions {
+  readonly bytesMax: number;
+  readonly clock: ReadClock;
+  readonly limitMs: number;
+  readonly grown: ((bytes: number) => void) | undefined;
+}
+
+/** All that is left of a body; see `AnswerBody.readAll`. */
+export async function readRest(
+  body: Pick<AnswerBody, "read">,
+  exchange: Exchange,
+  { bytesMax, clock, limitMs, grown }: RestOptions,
+): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for (let piece = await body.read(clock, limitMs); piece !== null; piece = await body.read(clock, limitMs)) {
+    length += piece.length;
+    if (length > bytesMax) throw refuse(exchange, bytesMax);
+    grown?.(length);
+    pieces.push(piece);
   }
+  return joined(pieces, length);
+}
+
+function refuse(exchange: Exchange, bytesMax: number): Failure {
+  const failure = sendFailure("upstream_error", `The upstream's answer is larger than ${bytesMax} bytes.`);
+  exchange.fail(failure);
+  return failure;
+}
+
+/** One piece as it is; several in a copy. */
+function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
+  return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Bun.concatArrayBuffers([...pieces], length, true);
 }

@@ -4,10 +4,8 @@ import type { Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/i
 import { Connection, type ConnectionUser } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import { Exchange } from "./exchange.ts";
-import { streamedBody } from "./large-body.ts";
 import { originEnd } from "./origin.ts";
-import { proxyFailure, proxyRefused, proxyTimedOut } from "./proxy-failure.ts";
-import { RequestBody } from "./request-body.ts";
+import { RequestBody, streamedBody } from "./request-body.ts";
 import { requestHead } from "./request-head.ts";
 import type { Route, RouteTable, Target } from "./route-table.ts";
 import {
@@ -16,6 +14,9 @@ import {
   failedRead,
   failedSend,
   neverConnected,
+  proxyFailure,
+  proxyRefused,
+  proxyTimedOut,
   sendFailure,
   staleConnection,
   unsentFailure,

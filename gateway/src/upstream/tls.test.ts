@@ -1,90 +1,84 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { systemClock } from "#system/index.ts";
 import { outbound } from "../../test/outbound.ts";
-import { createTransport as create } from "./index.ts";
-import type { TransportOptions } from "./transport.ts";
+import { createTransport } from "./index.ts";
 
-/** One suite for both: what is said of one way to send is said of the other. */
-describe.each(["own", "runtime"] as const)("%s", (http) => {
-  const createTransport = (options: TransportOptions) => create({ ...options, http });
+/** A certificate for upstream.example that signs itself, and its key; used nowhere but here. */
+const fixtures = new URL("../../test/fixtures/tls/", import.meta.url).pathname;
+const never = new AbortController().signal;
+const resolve = async () => ["127.0.0.1"];
+let authority = "";
+let served = 0;
+let received = 0;
+let stop = async () => {};
+let port = 0;
 
-  /** A certificate for upstream.example that signs itself, and its key; used nowhere but here. */
-  const fixtures = new URL("../../test/fixtures/tls/", import.meta.url).pathname;
-  const never = new AbortController().signal;
-  const resolve = async () => ["127.0.0.1"];
-  let authority = "";
-  let served = 0;
-  let received = 0;
-  let stop = async () => {};
-  let port = 0;
-
-  beforeAll(async () => {
-    authority = await Bun.file(`${fixtures}upstream.example.cert.pem`).text();
-    const server = Bun.serve({
-      idleTimeout: 0,
-      port: 0,
-      hostname: "127.0.0.1",
-      tls: { cert: authority, key: Bun.file(`${fixtures}upstream.example.key.pem`) },
-      fetch: async (request) => {
-        served++;
-        received = (await request.arrayBuffer()).byteLength;
-        return new Response(request.headers.get("host"));
-      },
-    });
-    port = server.port ?? 0;
-    stop = () => server.stop(true);
+beforeAll(async () => {
+  authority = await Bun.file(`${fixtures}upstream.example.cert.pem`).text();
+  const server = Bun.serve({
+    idleTimeout: 0,
+    port: 0,
+    hostname: "127.0.0.1",
+    tls: { cert: authority, key: Bun.file(`${fixtures}upstream.example.key.pem`) },
+    fetch: async (request) => {
+      served++;
+      received = (await request.arrayBuffer()).byteLength;
+      return new Response(request.headers.get("host"));
+    },
   });
-  afterAll(() => stop());
+  port = server.port ?? 0;
+  stop = () => server.stop(true);
+});
+afterAll(() => stop());
 
-  async function send(host: string, authorities: readonly string[] | undefined) {
-    const transport = createTransport({ clock: systemClock, resolve, ...(authorities ? { authorities } : {}) });
-    const { body } = await transport.send(outbound(`https://${host}:${port}/`), never);
-    return new TextDecoder().decode(await body.readAll(1_000, "idle", 5_000));
-  }
+async function send(host: string, authorities: readonly string[] | undefined) {
+  const transport = createTransport({ clock: systemClock, resolve, ...(authorities ? { authorities } : {}) });
+  const { body } = await transport.send(outbound(`https://${host}:${port}/`), never);
+  return new TextDecoder().decode(await body.readAll(1_000, "idle", 5_000));
+}
 
-  const code = (promise: Promise<unknown>) =>
-    promise
-      .then(() => "sent")
-      .catch((thrown: unknown) => (thrown instanceof Error && "code" in thrown ? thrown.code : thrown));
+const code = (promise: Promise<unknown>) =>
+  promise
+    .then(() => "sent")
+    .catch((thrown: unknown) => (thrown instanceof Error && "code" in thrown ? thrown.code : thrown));
 
-  test("the certificate is verified against the name although the address is dialled", async () => {
-    expect(await send("upstream.example", [authority])).toBe(`upstream.example:${port}`);
+test("the certificate is verified against the name although the address is dialled", async () => {
+  expect(await send("upstream.example", [authority])).toBe(`upstream.example:${port}`);
+});
+
+test("a streamed body arrives whole through the encryption", async () => {
+  const transport = createTransport({ clock: systemClock, resolve, authorities: [authority] });
+  const body = { size: 3_000_000, open: () => new Blob([new Uint8Array(3_000_000)]).stream() };
+  await transport.send(outbound(`https://upstream.example:${port}/`, { body }), never);
+  expect(received).toBe(3_000_000);
+});
+
+test("a certificate for another name, or by an authority nobody trusts, is refused before anything is sent", async () => {
+  const before = served;
+  expect(await code(send("other.example", [authority]))).toBe("upstream_unreachable");
+  expect(await code(send("127.0.0.1", [authority]))).toBe("upstream_unreachable");
+  expect(await code(send("upstream.example", undefined))).toBe("upstream_unreachable");
+  expect(served).toBe(before);
+});
+
+test("a port that speaks no TLS is refused", async () => {
+  const plain = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: { data: (s) => void s.end("HTTP/1.1 400\r\n\r\n") },
   });
+  const transport = createTransport({ clock: systemClock, resolve });
+  const sent = transport.send(outbound(`https://upstream.example:${plain.port}/`), never);
+  expect(await code(sent)).toBe("upstream_unreachable");
+  plain.stop(true);
+});
 
-  test("a streamed body arrives whole through the encryption", async () => {
-    const transport = createTransport({ clock: systemClock, resolve, authorities: [authority] });
-    const body = { size: 3_000_000, open: () => new Blob([new Uint8Array(3_000_000)]).stream() };
-    await transport.send(outbound(`https://upstream.example:${port}/`, { body }), never);
-    expect(received).toBe(3_000_000);
-  });
-
-  test("a certificate for another name, or by an authority nobody trusts, is refused before anything is sent", async () => {
-    const before = served;
-    expect(await code(send("other.example", [authority]))).toBe("upstream_unreachable");
-    expect(await code(send("127.0.0.1", [authority]))).toBe("upstream_unreachable");
-    expect(await code(send("upstream.example", undefined))).toBe("upstream_unreachable");
-    expect(served).toBe(before);
-  });
-
-  test("a port that speaks no TLS is refused", async () => {
-    const plain = Bun.listen({
-      hostname: "127.0.0.1",
-      port: 0,
-      socket: { data: (s) => void s.end("HTTP/1.1 400\r\n\r\n") },
-    });
-    const transport = createTransport({ clock: systemClock, resolve });
-    const sent = transport.send(outbound(`https://upstream.example:${plain.port}/`), never);
-    expect(await code(sent)).toBe("upstream_unreachable");
-    plain.stop(true);
-  });
-
-  test("the port of these tests is open to plain connections, so the refusals are TLS's", async () => {
-    await new Promise<void>((connected, failed) => {
-      const socket = connect(port, "127.0.0.1", () => {
-        socket.destroy();
-        connected();
-      }).on("error", failed);
-    });
+test("the port of these tests is open to plain connections, so the refusals are TLS's", async () => {
+  await new Promise<void>((connected, failed) => {
+    const socket = connect(port, "127.0.0.1", () => {
+      socket.destroy();
+      connected();
+    }).on("error", failed);
   });
 });

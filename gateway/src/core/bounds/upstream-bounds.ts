@@ -79,8 +79,6 @@ export const upstreamBounds = {
   nameStaleMs: 300_000,
   nameLookupMs: 2_000,
   nameRetryMs: 1_000,
-  /** After this much silence of an upstream address, a connection is tried beside the next request. */
-  addressSilenceMs: 5_000,
   /** After this much silence of an upstream address no kept connection to it is used: it may be dead without our knowing. */
   keptConnectionIdleMs: 30_000,
   /** The head of an upstream's answer, and how many fields it has. */
@@ -103,10 +101,6 @@ export const upstreamBounds = {
   timerLateMs: 100,
   /** For reading what arrived while the process stood still. */
   standstillGraceMs: 1_000,
-  /** How long such a trial connection is kept waiting. */
-  probeMs: 30_000,
-  /** An answer of known length up to this is taken in one piece; a longer one is read piece by piece. */
-  replyAtOnceBytesMax: 1024 * 1024,
   /** One event with a picture or a document in it, as base64; a larger one ends the stream with an error. */
   imageEventBytesMax: 32 * 1024 * 1024,
   /** Pictures that are counted in one answer; vendors make 15 at most. */

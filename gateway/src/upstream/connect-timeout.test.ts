@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { systemClock } from "#system/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { outbound } from "../../test/outbound.ts";
-import { type RawUpstream, rawAnswer, startRawUpstream } from "../../test/raw-upstream.ts";
+import { type RawUpstream, startRawUpstream } from "../../test/raw-upstream.ts";
 import { createTransport } from "./index.ts";
 
 const never = new AbortController().signal;
@@ -73,7 +73,7 @@ test("an upstream that accepts no connection is a connect time-out, not a header
   const clock = new FakeClock();
   const upstream = await startStoppable();
   await upstream.deafen();
-  const sent = failure(createTransport({ http: "runtime", clock }).send(outbound(upstream.url), never));
+  const sent = failure(createTransport({ clock }).send(outbound(upstream.url), never));
   await turn();
   clock.advance(4_999);
   expect(await stillWaiting(sent)).toBe("waiting");
@@ -83,56 +83,15 @@ test("an upstream that accepts no connection is a connect time-out, not a header
   expect(await sent).toMatchObject({ arrival: "unsent" });
 });
 
-test("an upstream that goes deaf a moment after it answered is found out within twice the connect time", async () => {
-  const clock = new FakeClock();
-  const upstream = await startStoppable();
-  const transport = createTransport({ http: "runtime", clock });
-  await (await transport.send(outbound(upstream.url), never)).body.readAll(10, "idle", 1_000);
-  await upstream.deafen();
-  clock.advance(1_000);
-  const sent = failure(transport.send(outbound(upstream.url), never));
-  await turn();
-  clock.advance(5_000);
-  expect(await stillWaiting(sent)).toBe("waiting");
-  clock.advance(5_000);
-  expect(String(await sent)).toContain("connect timeout");
-});
-
 test("an upstream that is connected but does not answer is a headers time-out", async () => {
   const clock = new FakeClock();
   const upstream = await start(() => {});
-  const sent = failure(createTransport({ http: "runtime", clock }).send(outbound(upstream.url), never));
-  await until(() => upstream.requests.length === 1 && upstream.connections === 2);
+  const sent = failure(createTransport({ clock }).send(outbound(upstream.url), never));
+  await until(() => upstream.requests.length === 1);
   await turn();
   clock.advance(59_999);
   expect(await stillWaiting(sent)).toBe("waiting");
   clock.advance(1);
   expect(String(await sent)).toContain("headers timeout");
   await upstream.closed(0);
-});
-
-test("steady traffic causes no connections beside its own", async () => {
-  const clock = new FakeClock();
-  const upstream = await start((socket) => socket.write(rawAnswer("ok")));
-  const transport = createTransport({ http: "runtime", clock });
-  for (let i = 0; i < 50; i++) {
-    await (await transport.send(outbound(upstream.url), never)).body.readAll(10, "idle", 1_000);
-    clock.advance(1_000);
-  }
-  expect(upstream.requests).toHaveLength(50);
-  expect(upstream.connections).toBeLessThanOrEqual(3);
-});
-
-test("slow answers of a living upstream are waited for, with one connection beside them", async () => {
-  const clock = new FakeClock();
-  const answers: (() => void)[] = [];
-  const upstream = await start((socket) => answers.push(() => socket.write(rawAnswer("late"))));
-  const transport = createTransport({ http: "runtime", clock });
-  const sends = Array.from({ length: 10 }, () => transport.send(outbound(upstream.url), never));
-  await until(() => answers.length === 10 && upstream.connections === 11);
-  await turn();
-  clock.advance(50_000);
-  for (const answer of answers) answer();
-  for (const sent of sends) expect((await sent).status).toBe(200);
-  expect(upstream.connections).toBe(11);
 });
