@@ -1,11 +1,16 @@
-import type { EndpointId, NativeEndpointId } from "#core/index.ts";
+import {
+  type EndpointId,
+  type NativeDialectId,
+  type NativeEndpointId,
+  nativeDialects,
+  type WireDialectId,
+} from "#core/index.ts";
 import { anthropicMessagesCodec, anthropicMessagesWire, countTokensWire } from "./anthropic-messages/index.ts";
 import { anyWire } from "./any-wire.ts";
 import type { CallerCodec } from "./codec.ts";
 import type { Wire } from "./dialect.ts";
 import { batchEmbedWire, embedContentWire } from "./embeddings/index.ts";
 import { geminiCodec, geminiCountWire, geminiWire } from "./gemini/index.ts";
-import { nativeWires } from "./native-wires.ts";
 import { openaiChatCodec, openaiChatWire } from "./openai-chat/index.ts";
 import { imagesWire } from "./openai-images/index.ts";
 import {
@@ -15,6 +20,33 @@ import {
   responsesCompactCodec,
   responsesCompactWire,
 } from "./openai-responses/index.ts";
+import { completionsWire } from "./passed/completions.ts";
+import { embeddingsWire } from "./passed/embeddings.ts";
+import { moderationsWire } from "./passed/moderations.ts";
+import { rerankWire } from "./passed/rerank.ts";
+import { speechWire } from "./passed/speech.ts";
+import { transcriptionsWire } from "./passed/transcriptions.ts";
+
+/** How the dialects that are only ever passed, never translated, are listened to. */
+export const nativeDialectWires: Readonly<Record<NativeDialectId, Wire>> = {
+  "openai-completions": completionsWire,
+  "openai-embeddings": embeddingsWire,
+  rerank: rerankWire,
+  "openai-moderations": moderationsWire,
+  "openai-transcriptions": transcriptionsWire,
+  "openai-speech": speechWire,
+};
+
+/** The same by endpoint; endpoints that speak one dialect are listened to alike. */
+const nativeWires = Object.fromEntries(
+  Object.entries(nativeDialects).map(([endpoint, dialect]) => [endpoint, nativeDialectWires[dialect]]),
+) as Readonly<Record<NativeEndpointId, Wire>>;
+
+/** The smallest request of such a dialect; null for the others, and where there is none. */
+export function smallestRequest(dialect: WireDialectId, model: string): object | null {
+  const wires: Readonly<Partial<Record<WireDialectId, Wire>>> = nativeDialectWires;
+  return wires[dialect]?.smallestRequest?.(model) ?? null;
+}
 
 /** How the bodies of one endpoint's callers are read and written. */
 export interface CallerSide {

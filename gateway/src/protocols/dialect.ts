@@ -1,11 +1,11 @@
 import type { CountedUse, DialectId, Failure, LimitHeader, Served, UpstreamObjectKind, Usage } from "#core/index.ts";
-import type { AddressedMedia } from "./addressed-media.ts";
-import type { Edit } from "./bytes.ts";
-import type { ConversationSpans } from "./conversation-prefix.ts";
-import type { Span } from "./json-scan.ts";
-import type { NamedObject } from "./named-objects.ts";
-import type { ServerToolUse } from "./server-tools.ts";
-import type { UsageConvention } from "./usage-convention.ts";
+import type { Edit } from "./json/bytes.ts";
+import type { Span } from "./json/scan.ts";
+import type { AddressedMedia } from "./request/addressed-media.ts";
+import type { ConversationSpans } from "./request/conversation-prefix.ts";
+import type { NamedObject } from "./request/named-objects.ts";
+import type { ServerToolUse } from "./usage/server-tools.ts";
+import type { UsageConvention } from "./usage/usage-convention.ts";
 
 /** What the gateway must know of a request body to govern it; read from the bytes without building them. */
 export interface RequestFacts {

@@ -7,7 +7,6 @@
  *        dialects. What it cannot carry becomes a warning.
  */
 
-export { answerEvents } from "./answer-events.ts";
 export { type FieldPlaces, findFields } from "./anthropic-messages/find-fields.ts";
 export {
   anthropicMessages,
@@ -19,9 +18,7 @@ export {
   threadLeftOut,
 } from "./anthropic-messages/index.ts";
 export { AnyTap, nothingTold } from "./any-wire.ts";
-export { asBuffer, type Edit, splice } from "./bytes.ts";
-export { type CallEndpointId, callerSide } from "./caller-side.ts";
-export { minimaxPlanUsedUp, minimaxStatus } from "./choice-error.ts";
+export { type CallEndpointId, callerSide, smallestRequest } from "./caller-side.ts";
 export type {
   AnswerContext,
   AnswerSource,
@@ -34,7 +31,6 @@ export type {
   UpstreamCodec,
   Warn,
 } from "./codec.ts";
-export { conversationFingerprint } from "./conversation-prefix.ts";
 export type {
   Dialect,
   FormFacts,
@@ -49,7 +45,6 @@ export type {
   UsageReading,
   Wire,
 } from "./dialect.ts";
-export { editBody } from "./edit-body.ts";
 export {
   answerEmbeddings,
   type EmbeddingSides,
@@ -58,30 +53,27 @@ export {
   isEmbeddingEndpoint,
   writeEmbeddings,
 } from "./embeddings/index.ts";
-export { errorInReply, failedResponse } from "./error-event.ts";
-export { eventLines } from "./event-lines.ts";
-export { setMediaAside } from "./event-media.ts";
-export { createFormBody } from "./form-body.ts";
-export { readFormContent } from "./form-content.ts";
-export { FormReader } from "./form-reader.ts";
+export { errorInReply, failedResponse } from "./errors/error-event.ts";
+export { refusalShape } from "./errors/refusal-shape.ts";
+export { brokenAnswer, minimaxPlanUsedUp, minimaxStatus, notCarried, unbroken } from "./errors/upstream-errors.ts";
+export {
+  isAwsEventStreamType,
+  isEventStreamType,
+  isJsonType,
+  type MultipartType,
+  readMultipartType,
+} from "./form/content-type.ts";
+export { createFormBody } from "./form/form-body.ts";
+export { readFormContent } from "./form/form-content.ts";
+export { FormReader } from "./form/form-reader.ts";
+export { type FormEvent, MultipartScanner } from "./form/multipart-scanner.ts";
 export { gemini, geminiCodec, geminiImageCodec, geminiWire, innerRequest } from "./gemini/index.ts";
-export { type Governing, governBody, type MemberRules } from "./govern-body.ts";
-export { choosingMembers, fold, GovernedNames } from "./governed-names.ts";
-export { holdsSeals } from "./held-seals.ts";
-export { inlineMedia, noMedia } from "./inline-media.ts";
-export { JsonInvalid, readSpan, type ScanLimits, scanObject } from "./json-scan.ts";
-export { skimObject, skimValue } from "./json-skim.ts";
-export { isAwsEventStreamType, isEventStreamType, isJsonType } from "./json-type.ts";
-export { arrayOf, countOf, isObject, type JsonObject, numberOf, objectOf, parseObject, textOf } from "./json-value.ts";
-export { withoutMark } from "./line-end.ts";
-export { MediaRoom } from "./media-room.ts";
-export { mayNameMedia, mediaUrlsIn, withMediaInPlace } from "./media-urls.ts";
-export { type FormEvent, MultipartScanner } from "./multipart-scanner.ts";
-export { type MultipartType, readMultipartType } from "./multipart-type.ts";
-export type { NamedObject } from "./named-objects.ts";
-export { smallestRequest } from "./native-wires.ts";
+export { asBuffer, type Edit, splice } from "./json/bytes.ts";
+export { editBody } from "./json/edit.ts";
+export { JsonInvalid, readSpan, type ScanLimits, scanObject } from "./json/scan.ts";
+export { skimObject, skimValue } from "./json/skim.ts";
+export { arrayOf, countOf, isObject, type JsonObject, numberOf, objectOf, parseObject, textOf } from "./json/value.ts";
 export { openaiChat, openaiChatCodec, openaiChatWire, searchesByOptions } from "./openai-chat/index.ts";
-export { CompletionEventWriter, writeCompletion } from "./openai-completions/events.ts";
 export {
   ImagesFormReader,
   imagesWire,
@@ -97,7 +89,6 @@ export {
   openaiResponsesCodec,
   openaiResponsesWire,
 } from "./openai-responses/index.ts";
-export { TranscriptionFormReader } from "./openai-transcriptions/form.ts";
 export {
   formMembers,
   frameSize,
@@ -106,19 +97,33 @@ export {
   readVideoMembers,
   videoObject,
 } from "./openai-videos/index.ts";
-export { patchedPieces, patchedRequest, patchesAtOnce } from "./patched-request.ts";
-export { cacheWrites } from "./prompt-cache.ts";
-export { readServedHeaders, withServed } from "./read-served.ts";
-export { type Effort, efforts, type ReasoningTraits } from "./reasoning-traits.ts";
-export { refusalShape } from "./refusal-shape.ts";
-export { parseSmall, refuseCrowd } from "./request-members.ts";
-export { sealText } from "./seal-text.ts";
-export { eventData, SseEvents } from "./sse-events.ts";
-export { tapAwsEventStream } from "./tap-aws-event-stream.ts";
-export { OwnToolNames } from "./tool-names.ts";
-export { readOutline, writeOutline } from "./turn-outline.ts";
-export { unsealBody } from "./unseal-body.ts";
-export { objectBounds } from "./unseen-costs.ts";
-export { brokenAnswer, notCarried, unbroken } from "./upstream-broke.ts";
+export { CompletionEventWriter, writeCompletion } from "./passed/completion-events.ts";
+export { TranscriptionFormReader } from "./passed/transcriptions.ts";
+export {
+  type Governing,
+  governBody,
+  type MemberRules,
+  patchedPieces,
+  patchedRequest,
+  patchesAtOnce,
+} from "./request/change-body.ts";
+export { conversationFingerprint } from "./request/conversation-prefix.ts";
+export { choosingMembers, fold, GovernedNames } from "./request/governed-names.ts";
+export { inlineMedia, noMedia } from "./request/inline-media.ts";
+export { MediaRoom, mayNameMedia, mediaUrlsIn, withMediaInPlace } from "./request/media-urls.ts";
+export { parseSmall, refuseCrowd } from "./request/members.ts";
+export type { NamedObject } from "./request/named-objects.ts";
+export { holdsSeals, unsealBody } from "./request/unseal-body.ts";
+export { eventLines, tapAwsEventStream, withoutMark } from "./stream/event-lines.ts";
+export { setMediaAside } from "./stream/event-media.ts";
+export { eventData, SseEvents } from "./stream/sse-events.ts";
+export { answerEvents } from "./turn/answer-events.ts";
+export { cacheWrites } from "./turn/prompt-cache.ts";
+export { type Effort, efforts, type ReasoningTraits } from "./turn/reasoning-traits.ts";
+export { sealText } from "./turn/seal-text.ts";
+export { OwnToolNames } from "./turn/tool-calls.ts";
+export { readOutline, writeOutline } from "./turn/turn-outline.ts";
 export { refusalReader, upstreamSide } from "./upstream-side.ts";
-export type { UsageConvention } from "./usage-convention.ts";
+export { readServedHeaders, withServed } from "./usage/read-served.ts";
+export { objectBounds } from "./usage/unseen-costs.ts";
+export type { UsageConvention } from "./usage/usage-convention.ts";

@@ -2,15 +2,15 @@ import type { MediaPart, NativeDialectId, WireDialectId } from "#core/index.ts";
 import { anthropicMessages, anthropicMessagesCodec, anthropicMessagesWire } from "./anthropic-messages/index.ts";
 import { anyWire } from "./any-wire.ts";
 import { bedrockConverse, bedrockConverseCodec, bedrockErrors } from "./bedrock-converse/index.ts";
+import { nativeDialectWires } from "./caller-side.ts";
 import type { UpstreamCodec } from "./codec.ts";
 import type { Dialect, Listener } from "./dialect.ts";
 import { type EmbeddingDialectId, embeddingUpstreams } from "./embeddings/index.ts";
+import type { CallerShape } from "./errors/refusal-shape.ts";
 import { gemini, geminiCodec, geminiWire, isGeminiUrl } from "./gemini/index.ts";
-import { nativeDialectWires } from "./native-wires.ts";
 import { openaiChat, openaiChatCodec, openaiChatWire } from "./openai-chat/index.ts";
 import { imagesWire } from "./openai-images/index.ts";
 import { openaiResponses, openaiResponsesCodec, openaiResponsesWire } from "./openai-responses/index.ts";
-import type { CallerShape } from "./refusal-shape.ts";
 
 /** What is known of a dialect as upstreams speak it. */
 export interface UpstreamSide {

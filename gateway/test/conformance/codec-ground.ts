@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { Answer, AnswerEvent, FinishReason, Turn } from "#core/index.ts";
 import type { AnswerContext, AnswerSource, CallerCodec, Dialect, TurnTarget, UpstreamCodec } from "#protocols/index.ts";
-import { eventData, SseEvents } from "#protocols/sse-events.ts";
+import { eventData, SseEvents } from "#protocols/stream/sse-events.ts";
 import { answerOf } from "./codec-gist.ts";
 import { emptyTurn } from "./turn-arbitraries.ts";
 

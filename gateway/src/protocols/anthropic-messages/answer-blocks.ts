@@ -1,10 +1,9 @@
 import type { Answer, AnswerBlock, Citation, Seal, Turn } from "#core/index.ts";
-import { argumentsObject } from "../call-arguments.ts";
-import { documentCitationLost } from "../citations.ts";
 import type { AnswerContext } from "../codec.ts";
-import { bareSeal, sealText } from "../seal-text.ts";
+import { documentCitationLost } from "../turn/citations.ts";
+import { bareSeal, sealText } from "../turn/seal-text.ts";
+import { argumentsObject, safeName } from "../turn/tool-calls.ts";
 import { callSealText } from "./call-seal.ts";
-import { safeName } from "./safe-name.ts";
 
 /**
  * The content blocks of a message, as Anthropic's types have them, but for `citations`: the types want null there, and the API

@@ -12,7 +12,7 @@ import {
   type Turn,
 } from "#core/index.ts";
 import type { AnswerContext } from "../codec.ts";
-import { bareSeal, readSealText, sealText } from "../seal-text.ts";
+import { bareSeal, readSealText, sealText } from "../turn/seal-text.ts";
 import { anthropicMessagesCodec as codec } from "./index.ts";
 import type { AnswerMessage } from "./write-answer.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { CacheHint } from "#core/index.ts";
-import { settleCacheMarks } from "./cache-marks.ts";
 import type { Block, CacheControl } from "./write-block.ts";
+import { settleCacheMarks } from "./write-turn.ts";
 
 const block = (text: string, ttl?: "5m" | "1h" | null): Block => ({
   ...{ type: "text", text },

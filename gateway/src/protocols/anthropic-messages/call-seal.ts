@@ -1,5 +1,5 @@
 import type { Seal, ToolCallPart, TurnMessage } from "#core/index.ts";
-import { readSealText, sealText } from "../seal-text.ts";
+import { readSealText, sealText } from "../turn/seal-text.ts";
 
 /**
  * Anthropic's tool_use has no place for a seal, and Gemini refuses a call that comes back without its own. It travels

@@ -1,4 +1,4 @@
-import { arrayOf, isObject, type JsonObject } from "../json-value.ts";
+import { arrayOf, isObject, type JsonObject } from "../json/value.ts";
 
 /**
  * A schema that is to be kept to, as Anthropic takes one: `additionalProperties: false` is said at every object, and what it does not

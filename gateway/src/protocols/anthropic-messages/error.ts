@@ -1,8 +1,8 @@
 import { type Failure, failureTable } from "#core/index.ts";
 import type { UpstreamRefusal } from "../dialect.ts";
-import { errorReported, refusalBody } from "../error-event.ts";
-import { isObject, objectOf, parseObject, textOf } from "../json-value.ts";
-import { isTooLong } from "../too-long.ts";
+import { errorReported, refusalBody } from "../errors/error-event.ts";
+import { isTooLong } from "../errors/upstream-errors.ts";
+import { isObject, objectOf, parseObject, textOf } from "../json/value.ts";
 
 /** Anthropic's error body, with what a limit adds. Source: CONTRACT §3. */
 export function renderMessagesError(failure: Failure, requestId: string | null): string {

@@ -12,7 +12,7 @@ import {
   type Turn,
 } from "#core/index.ts";
 import type { AnswerContext } from "../codec.ts";
-import { eventData, SseEvents } from "../sse-events.ts";
+import { eventData, SseEvents } from "../stream/sse-events.ts";
 import { anthropicMessagesCodec as codec } from "./index.ts";
 
 const encoder = new TextEncoder();

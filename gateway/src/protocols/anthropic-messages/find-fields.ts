@@ -1,7 +1,7 @@
-import { splice } from "../bytes.ts";
-import { type Cut, cutsFrom, firstValueAt, itemsAt, type MemberPlace, membersAt, stringAt } from "../json-places.ts";
-import type { Span } from "../json-scan.ts";
-import { walkMembers } from "../member-walk.ts";
+import { splice } from "../json/bytes.ts";
+import { type Cut, cutsFrom, firstValueAt, itemsAt, type MemberPlace, membersAt, stringAt } from "../json/places.ts";
+import type { Span } from "../json/scan.ts";
+import { walkMembers } from "../json/walk.ts";
 
 /** Where fields of a messages request stand, by name. */
 export interface FieldPlaces {

@@ -1,7 +1,7 @@
+import type { LimitHeader } from "#core/index.ts";
 import type { CallerCodec, UpstreamCodec } from "../codec.ts";
 import type { Dialect, Wire } from "../dialect.ts";
 import { readMessagesRefusal, renderMessagesError, renderMessagesRefusal, renderMessagesStreamError } from "./error.ts";
-import { addMessagesLimitHeaders } from "./limit-headers.ts";
 import { readMessagesAnswer } from "./read-answer.ts";
 import { MessagesEventReader } from "./read-events.ts";
 import { readMessagesTurn } from "./read-turn.ts";
@@ -49,3 +49,18 @@ export const anthropicMessagesCodec: CallerCodec & UpstreamCodec = {
   readAnswer: readMessagesAnswer,
   readEvents: (emit, source) => new MessagesEventReader(emit, source),
 };
+
+/** A caller's own limit in Anthropic's header names; the reset is a time, in RFC 3339. */
+function addMessagesLimitHeaders(
+  out: Record<string, string>,
+  unit: "requests" | "tokens",
+  { limit, remaining, resetMs }: LimitHeader,
+  now: number,
+): void {
+  const name = `anthropic-ratelimit-${unit}`;
+  // Rounded up: a caller that waits until then is not refused again.
+  const resetSeconds = Math.ceil((now + resetMs) / 1_000);
+  out[`${name}-limit`] = String(limit);
+  out[`${name}-remaining`] = String(remaining);
+  out[`${name}-reset`] = new Date(resetSeconds * 1_000).toISOString().replace(".000Z", "Z");
+}

@@ -1,11 +1,11 @@
 import type { AnswerEvent, BlockHead } from "#core/index.ts";
-import { HeldCitations } from "../citations.ts";
 import type { AnswerSource } from "../codec.ts";
-import { type JsonObject, objectOf, textOf } from "../json-value.ts";
-import { warnOfStranger } from "../unread.ts";
+import { type JsonObject, objectOf, textOf } from "../json/value.ts";
+import { HeldCitations } from "../turn/citations.ts";
+import { plainName } from "../turn/tool-calls.ts";
+import { warnOfStranger } from "../turn/warnings.ts";
 import { sealOf, warnOfBlock } from "./read-answer.ts";
 import { readCitation, readCitations } from "./read-citations.ts";
-import { plainName } from "./safe-name.ts";
 
 type Emit = (event: AnswerEvent) => void;
 

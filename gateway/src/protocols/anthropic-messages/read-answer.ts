@@ -1,10 +1,10 @@
 import { type Answer, type AnswerBlock, Failure, type Seal } from "#core/index.ts";
 import type { AnswerSource, Warn } from "../codec.ts";
-import { arrayOf, isObject, type JsonObject, parseReply, textOf } from "../json-value.ts";
-import { warnOfCaller, warnOfStranger, warnOfUnread } from "../unread.ts";
+import { arrayOf, isObject, type JsonObject, parseReply, textOf } from "../json/value.ts";
+import { plainName } from "../turn/tool-calls.ts";
+import { warnOfCaller, warnOfStranger, warnOfUnread } from "../turn/warnings.ts";
 import { messagesFailure } from "./error.ts";
 import { readCitations } from "./read-citations.ts";
-import { plainName } from "./safe-name.ts";
 import { readFinish } from "./stop-reason.ts";
 import { readMessagesUsage } from "./usage.ts";
 

@@ -1,8 +1,8 @@
 import type { Citation } from "#core/index.ts";
-import { fileCitation, urlCitation } from "../citations.ts";
 import type { Warn } from "../codec.ts";
-import { arrayOf, countOf, type JsonObject, objectOf, textOf } from "../json-value.ts";
-import { warnOfStranger } from "../unread.ts";
+import { arrayOf, countOf, type JsonObject, objectOf, textOf } from "../json/value.ts";
+import { fileCitation, urlCitation } from "../turn/citations.ts";
+import { warnOfStranger } from "../turn/warnings.ts";
 
 /** What a text block cites: all of its words rest on each. */
 export function readCitations(citations: unknown, warn: Warn): Citation[] {

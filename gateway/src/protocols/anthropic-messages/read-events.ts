@@ -1,8 +1,8 @@
 import { type AnswerEvent, bounds, Failure } from "#core/index.ts";
 import type { AnswerSource, EventReader } from "../codec.ts";
-import { countOf, isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
-import { warnOfStranger, warnOfUnread } from "../unread.ts";
-import { notCarried } from "../upstream-broke.ts";
+import { notCarried } from "../errors/upstream-errors.ts";
+import { countOf, isObject, type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
+import { warnOfStranger, warnOfUnread } from "../turn/warnings.ts";
 import { messagesFailure } from "./error.ts";
 import { OpenBlock } from "./open-block.ts";
 import { ofMessage } from "./read-answer.ts";

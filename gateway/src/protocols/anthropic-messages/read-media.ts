@@ -1,8 +1,7 @@
-import type { MediaPart, MediaSource, TextPart } from "#core/index.ts";
+import type { CacheHint, MediaPart, MediaSource, TextPart } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json-value.ts";
-import { warnOfUnasked } from "../unread.ts";
-import { readCache } from "./read-cache.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json/value.ts";
+import { warnOfUnasked } from "../turn/warnings.ts";
 
 /** An `image` block. */
 export function readImage(block: JsonObject, param: string, warn: Warn): MediaPart {
@@ -71,4 +70,12 @@ function requireText(source: JsonObject, name: string, param: string): string {
   const value = textOf(source[name]);
   if (value === null) throw wrong(`${param}.${name}`, "must be a string");
   return value;
+}
+
+/** The `cache_control` of a block or a tool. */
+export function readCache(block: JsonObject): CacheHint | null {
+  const control = block["cache_control"];
+  if (!isObject(control)) return null;
+  const ttl = control["ttl"];
+  return { ttl: ttl === "5m" || ttl === "1h" ? ttl : null };
 }

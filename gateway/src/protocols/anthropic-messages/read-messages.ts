@@ -1,12 +1,11 @@
 import type { MediaPart, ReasoningPart, Seal, TextPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json-value.ts";
-import { sealFrom } from "../seal-text.ts";
-import { warnOfCaller, warnOfUnasked } from "../unread.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json/value.ts";
+import { sealFrom } from "../turn/seal-text.ts";
+import { plainName } from "../turn/tool-calls.ts";
+import { warnOfCaller, warnOfUnasked } from "../turn/warnings.ts";
 import { readCallSeal, withCallSeals } from "./call-seal.ts";
-import { readCache } from "./read-cache.ts";
-import { readDocument, readImage, readSearchResult } from "./read-media.ts";
-import { plainName } from "./safe-name.ts";
+import { readCache, readDocument, readImage, readSearchResult } from "./read-media.ts";
 
 /** The conversation of a messages request. */
 export function readMessages(messages: readonly unknown[], warn: Warn): readonly TurnMessage[] {

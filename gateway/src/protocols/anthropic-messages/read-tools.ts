@@ -1,8 +1,8 @@
 import type { SearchRequest, ToolChoice, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { arrayMember, arrayOf, booleanOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json-value.ts";
-import { warnOfUnasked } from "../unread.ts";
-import { readCache } from "./read-cache.ts";
+import { arrayMember, arrayOf, booleanOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json/value.ts";
+import { warnOfUnasked } from "../turn/warnings.ts";
+import { readCache } from "./read-media.ts";
 import { isWebSearch, readWebSearch } from "./web-search.ts";
 
 export interface ToolsRead {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type Anthropic from "@anthropic-ai/sdk";
 import { Failure, type Turn } from "#core/index.ts";
-import { sealText } from "../seal-text.ts";
+import { sealText } from "../turn/seal-text.ts";
 import { anthropicMessagesCodec as codec } from "./index.ts";
 
 type Body = Anthropic.Beta.MessageCreateParams;

@@ -14,9 +14,9 @@ import {
   textOf,
   unsupported,
   wrong,
-} from "../json-value.ts";
-import { warnOfUnasked } from "../unread.ts";
-import { readCache } from "./read-cache.ts";
+} from "../json/value.ts";
+import { warnOfUnasked } from "../turn/warnings.ts";
+import { readCache } from "./read-media.ts";
 import { readMessages } from "./read-messages.ts";
 import { readTools } from "./read-tools.ts";
 

@@ -1,9 +1,9 @@
 import { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
-import { readSpan, type Span, scanObject } from "../json-scan.ts";
-import { countOf, isObject, textOf } from "../json-value.ts";
-import { readServed } from "../read-served.ts";
-import { readLabel, readSmall } from "../request-members.ts";
+import { readSpan, type Span, scanObject } from "../json/scan.ts";
+import { countOf, isObject, textOf } from "../json/value.ts";
+import { readLabel, readSmall } from "../request/members.ts";
+import { readServed } from "../usage/read-served.ts";
 import { errorMessage } from "./error.ts";
 import { readMessagesUsage } from "./usage.ts";
 

@@ -1,14 +1,14 @@
 import { requestFields } from "@sluice/contract/words";
 import { bounds } from "#core/index.ts";
-import { addressedMedia } from "../addressed-media.ts";
-import { asBuffer, type Edit } from "../bytes.ts";
-import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
-import { GovernedNames } from "../governed-names.ts";
-import { type NamesHeard, readSpan, type Span } from "../json-scan.ts";
-import { wrong } from "../json-value.ts";
-import { MemberChecks } from "../member-checks.ts";
-import { valueEnd, walkMembers } from "../member-walk.ts";
+import { asBuffer, type Edit } from "../json/bytes.ts";
+import { type NamesHeard, readSpan, type Span } from "../json/scan.ts";
+import { wrong } from "../json/value.ts";
+import { valueEnd, walkMembers } from "../json/walk.ts";
+import { addressedMedia } from "../request/addressed-media.ts";
+import { GovernedNames } from "../request/governed-names.ts";
+import { MemberChecks } from "../request/member-checks.ts";
+import { bodyNames, choosingIn, readBoolean, readLabel, readModel, scanRequest, sizeOf } from "../request/members.ts";
 import {
   listenFor,
   mediaHeard,
@@ -17,9 +17,8 @@ import {
   objectAt,
   objectNames,
   toolsHeard,
-} from "../named-objects.ts";
-import { readBoolean, readLabel, readModel, scanRequest, sizeOf } from "../request-members.ts";
-import { toolFacts } from "../tool-facts.ts";
+} from "../request/named-objects.ts";
+import { toolFacts } from "../request/tool-facts.ts";
 
 const checks = new MemberChecks(requestFields.messages);
 const countChecks = new MemberChecks(requestFields["count-tokens"]);

@@ -1,5 +1,5 @@
 import type { Finish, FinishReason } from "#core/index.ts";
-import { type JsonObject, textOf } from "../json-value.ts";
+import { type JsonObject, textOf } from "../json/value.ts";
 
 type StopReason =
   | "end_turn"

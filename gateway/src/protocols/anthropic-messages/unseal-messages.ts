@@ -1,7 +1,7 @@
 import type { Warn } from "../codec.ts";
-import { type Cut, cutsFrom, itemsAt, type MemberPlace, membersAt, stringAt } from "../json-places.ts";
-import type { Span } from "../json-scan.ts";
-import { sealMark } from "../seal-text.ts";
+import { type Cut, cutsFrom, itemsAt, type MemberPlace, membersAt, stringAt } from "../json/places.ts";
+import type { Span } from "../json/scan.ts";
+import { sealMark } from "../turn/seal-text.ts";
 
 /**
  * What gives way in a messages request, so that Anthropic is shown no seal of another vendor: the blocks that are one, and

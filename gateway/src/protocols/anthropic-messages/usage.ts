@@ -1,8 +1,8 @@
 import { bounds, noUsage, type Usage } from "#core/index.ts";
 import type { OtherUsage, UsageReading } from "../dialect.ts";
-import { arrayOf, countOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
-import { toolUseIn } from "../server-tools.ts";
-import { untoldOf } from "../untold-usage.ts";
+import { arrayOf, countOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
+import { untoldOf } from "../usage/read-served.ts";
+import { toolUseIn } from "../usage/server-tools.ts";
 
 /**
  * Anthropic's usage object into classes that do not overlap: `input_tokens` leaves out what was written to and read

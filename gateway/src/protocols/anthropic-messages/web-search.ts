@@ -1,6 +1,6 @@
 import type { SearchRequest, Turn } from "#core/index.ts";
 import type { DialectTraits, Warn } from "../codec.ts";
-import { arrayOf, countOf, isObject, type JsonObject, textOf } from "../json-value.ts";
+import { arrayOf, countOf, isObject, type JsonObject, textOf } from "../json/value.ts";
 import {
   approximate,
   plainSearch,
@@ -8,8 +8,8 @@ import {
   textsOf,
   warnOfNoSearch,
   warnOfSearchRest,
-} from "../search-request.ts";
-import { warnOfUnasked } from "../unread.ts";
+} from "../turn/search-request.ts";
+import { warnOfUnasked } from "../turn/warnings.ts";
 
 export function isWebSearch(type: unknown): boolean {
   return (textOf(type) ?? "").startsWith("web_search_");

@@ -1,9 +1,8 @@
 import type { CacheHint, MediaPart, MediaSource, TextPart, ToolCallPart, ToolResultPart } from "#core/index.ts";
-import { argumentsObject } from "../call-arguments.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
-import { readDataUri } from "../data-uri.ts";
-import { type JsonObject, unsupported } from "../json-value.ts";
-import { safeName } from "./safe-name.ts";
+import { type JsonObject, unsupported } from "../json/value.ts";
+import { readDataUri } from "../turn/data-uri.ts";
+import { argumentsObject, safeName } from "../turn/tool-calls.ts";
 
 /** A content block on its way to the upstream. Cache marks are set and taken away after it is built. */
 export interface Block {

@@ -1,6 +1,6 @@
 import type { AnswerEvent, BlockHead, Citation, Finish, Seal, Usage } from "#core/index.ts";
 import type { AnswerContext, EventWriter } from "../codec.ts";
-import { bareSeal } from "../seal-text.ts";
+import { bareSeal } from "../turn/seal-text.ts";
 import {
   type ContentBlock,
   callId,

@@ -1,7 +1,6 @@
 import type { ReasoningPart, ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { opens } from "../seal-text.ts";
-import { type Pairs, pairResults } from "./pair-results.ts";
+import { opens } from "../turn/seal-text.ts";
 import { type Block, type BlockOptions, mediaBlock, textBlocks, toolResult, toolUse } from "./write-block.ts";
 
 export interface Message {
@@ -150,3 +149,29 @@ function askToContinue(messages: Message[], warn: Warn): void {
 
 const goOn =
   "Your last message is the beginning of your answer. Go on exactly where it ends, without repeating any of it and without a word about this.";
+
+/** Each tool call with its result; a call that no later result answers is not in it. */
+interface Pairs {
+  readonly resultOf: ReadonlyMap<ToolCallPart, ToolResultPart>;
+  readonly paired: ReadonlySet<ToolResultPart>;
+}
+
+/** A result answers the earliest call before it that has its id and no result yet: ids may come again in later turns. */
+function pairResults(messages: readonly TurnMessage[]): Pairs {
+  const resultOf = new Map<ToolCallPart, ToolResultPart>();
+  const paired = new Set<ToolResultPart>();
+  const unanswered = new Map<string, ToolCallPart[]>();
+  for (const part of messages.flatMap((message) => message.parts)) {
+    if (part.kind === "tool-call") {
+      const calls = unanswered.get(part.id);
+      if (calls === undefined) unanswered.set(part.id, [part]);
+      else calls.push(part);
+    } else if (part.kind === "tool-result") {
+      const call = unanswered.get(part.callId)?.shift();
+      if (call === undefined) continue;
+      resultOf.set(call, part);
+      paired.add(part);
+    }
+  }
+  return { resultOf, paired };
+}

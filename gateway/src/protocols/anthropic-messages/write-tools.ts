@@ -1,11 +1,11 @@
 import type { Turn, TurnTool } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
-import { flatSchema } from "../flat-schema.ts";
-import { type JsonObject, unsupported } from "../json-value.ts";
+import { type JsonObject, unsupported } from "../json/value.ts";
+import { flatSchema } from "../turn/flat-schema.ts";
+import { safeName } from "../turn/tool-calls.ts";
 import { closedSchema } from "./closed-schema.ts";
-import { choiceOf } from "./forced-tools.ts";
-import { safeName } from "./safe-name.ts";
 import { type CacheControl, cacheControl } from "./write-block.ts";
+import { choiceOf } from "./write-thinking.ts";
 
 interface Tool {
   readonly name: string;

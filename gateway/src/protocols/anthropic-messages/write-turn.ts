@@ -1,14 +1,12 @@
 import type { CacheHint, TextPart, Turn } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
-import { leaveGoogleExtras } from "../google-extras.ts";
-import { type JsonObject, unsupported, wrong } from "../json-value.ts";
-import { picturesLost } from "../unread.ts";
-import { settleCacheMarks } from "./cache-marks.ts";
+import { leaveGoogleExtras } from "../gemini/google-extras.ts";
+import { type JsonObject, unsupported, wrong } from "../json/value.ts";
+import { picturesLost } from "../turn/warnings.ts";
 import { closedSchema } from "./closed-schema.ts";
 import { writeWebSearch } from "./web-search.ts";
-import { type Block, textBlocks } from "./write-block.ts";
+import { type Block, type CacheControl, cacheControl, textBlocks } from "./write-block.ts";
 import { isThinking, type Message, writeMessages } from "./write-messages.ts";
-import { writeSampling } from "./write-sampling.ts";
 import { planThinking } from "./write-thinking.ts";
 import { writeTools } from "./write-tools.ts";
 
@@ -156,4 +154,88 @@ function writeTier(turn: Turn, warn: Warn): JsonObject {
       warn("the service tier is not known to the upstream and was left out");
       return {};
   }
+}
+
+/** Anything that can carry a mark: a tool, an instruction, a content block. */
+interface Holder {
+  cache_control?: CacheControl;
+}
+
+const marksMax = 4;
+
+/**
+ * Puts the cache marks of a request in order: at most four, and those of an hour before those of five minutes. A caller or an
+ * account that asks for caching without a place (`auto`) gets marks where a next call will find the same beginning. Nobody else
+ * does: writing a cache costs more than reading the input.
+ */
+export function settleCacheMarks(
+  prompt: { readonly tools: readonly Holder[]; readonly system: readonly Holder[]; readonly messages: Message[] },
+  auto: CacheHint | null,
+  warn: Warn,
+): void {
+  const { tools, system, messages } = prompt;
+  const holders: Holder[] = [...tools, ...system, ...messages.flatMap((message) => message.content)];
+  const marked = holders.filter((holder) => holder.cache_control !== undefined);
+  if (marked.length === 0) {
+    if (auto !== null) for (const holder of placesOf(prompt)) Object.assign(holder, cacheControl(auto));
+    return;
+  }
+  // A later mark covers what stands before it: the earliest are the ones that are missed least.
+  for (const holder of marked.splice(0, Math.max(0, marked.length - marksMax))) {
+    warn("more than four cache breakpoints: the earliest were left out");
+    delete holder.cache_control;
+  }
+  let short = false;
+  for (const holder of marked) {
+    if (holder.cache_control?.ttl !== "1h") short = true;
+    else if (short) {
+      warn("a cache breakpoint of one hour after one of five minutes was shortened");
+      holder.cache_control = { type: "ephemeral" };
+    }
+  }
+}
+
+function placesOf({ tools, system, messages }: Parameters<typeof settleCacheMarks>[0]): readonly Holder[] {
+  const asked = messages.findLast((message) => message.role === "user")?.content.at(-1);
+  return [tools.at(-1), system.at(-1), asked].flatMap((holder) => holder ?? []);
+}
+
+interface Sampling {
+  readonly temperature?: number;
+  readonly top_p?: number;
+  readonly top_k?: number;
+}
+
+/** The sampling parameters that this upstream takes together with what else is asked of it. */
+function writeSampling(turn: Turn, target: TurnTarget, thinking: boolean, warn: Warn): Sampling {
+  const { topK } = turn;
+  const { temperature, topP } = oneOfTwo(turn, target, warn);
+  if (temperature === null && topP === null && topK === null) return {};
+  if (target.traits.refusesSampling === true) {
+    warn("temperature, top_p and top_k are refused by the upstream and were left out");
+    return {};
+  }
+  if (thinking) {
+    // One is the temperature of thinking: who asked for that loses nothing.
+    if (temperature !== 1 || topP !== null || topK !== null) {
+      warn("temperature, top_p and top_k cannot be set together with thinking and were left out");
+    }
+    return {};
+  }
+  if (temperature !== null && temperature > 1) warn("temperature was lowered to 1, the upstream's highest");
+  return {
+    ...(temperature === null ? {} : { temperature: Math.min(1, temperature) }),
+    ...(topP === null ? {} : { top_p: topP }),
+    ...(topK === null ? {} : { top_k: topK }),
+  };
+}
+
+/** Claude refuses temperature and top_p together. A value of 1 is what holds anyway, so it gives way first. */
+function oneOfTwo(turn: Turn, target: TurnTarget, warn: Warn): Pick<Turn, "temperature" | "topP"> {
+  const { temperature, topP } = turn;
+  if (temperature === null || topP === null || !target.upstreamModel.includes("claude")) return { temperature, topP };
+  if (topP === 1) return { temperature, topP: null };
+  if (temperature === 1) return { temperature: null, topP };
+  warn("top_p cannot be set together with temperature and was left out");
+  return { temperature, topP: null };
 }

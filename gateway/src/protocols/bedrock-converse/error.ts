@@ -1,8 +1,8 @@
 import type { Failure } from "#core/index.ts";
 import type { UpstreamRefusal } from "../dialect.ts";
-import { errorReported } from "../error-event.ts";
-import { objectOf, parseObject, textOf } from "../json-value.ts";
-import { isTooLong } from "../too-long.ts";
+import { errorReported } from "../errors/error-event.ts";
+import { isTooLong } from "../errors/upstream-errors.ts";
+import { objectOf, parseObject, textOf } from "../json/value.ts";
 
 /** `{"message"}`; the code stands in a header, which is the provider's kind to read. */
 export function readConverseRefusal(status: number, body: Uint8Array): UpstreamRefusal {

@@ -1,11 +1,18 @@
-import { type Answer, type AnswerBlock, bounds, Failure } from "#core/index.ts";
-import { plainName } from "../anthropic-messages/safe-name.ts";
+import {
+  type Answer,
+  type AnswerBlock,
+  bounds,
+  type Citation,
+  Failure,
+  type Finish,
+  type FinishReason,
+  type Seal,
+} from "#core/index.ts";
 import type { AnswerSource } from "../codec.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, parseReply, textOf } from "../json-value.ts";
-import { warnOfStranger } from "../unread.ts";
-import { readFinish } from "./finish.ts";
-import { readCitation } from "./read-citations.ts";
-import { converseSeal } from "./reasoning-seal.ts";
+import { arrayOf, countOf, isObject, type JsonObject, objectOf, parseReply, textOf } from "../json/value.ts";
+import { fileCitation, urlCitation } from "../turn/citations.ts";
+import { plainName } from "../turn/tool-calls.ts";
+import { warnOfStranger } from "../turn/warnings.ts";
 import { readConverseUsage } from "./usage.ts";
 
 export function readConverseAnswer(body: Uint8Array, source: AnswerSource): Answer {
@@ -68,4 +75,41 @@ function readReasoning(content: JsonObject, source: AnswerSource): AnswerBlock[]
   if (text === "" && signature === null) return [];
   const seal = signature === null ? null : converseSeal(signature, source.account);
   return [{ kind: "reasoning", text, seal, redacted: false }];
+}
+
+const reasons: ReadonlyMap<string, FinishReason> = new Map([
+  ["end_turn", "stop"],
+  ["tool_use", "tool-calls"],
+  ["max_tokens", "length"],
+  ["stop_sequence", "stop-sequence"],
+  ["guardrail_intervened", "content-filter"],
+  ["content_filtered", "content-filter"],
+  ["malformed_model_output", "error"],
+  ["malformed_tool_use", "error"],
+  ["model_context_window_exceeded", "context-length"],
+]);
+
+/** A reason that is not known ended it well. Which stop sequence was met is not told. */
+export function readFinish(stopReason: unknown): Finish {
+  return { reason: reasons.get(textOf(stopReason) ?? "") ?? "stop", stopSequence: null };
+}
+
+/** One citation of a text: of a page of the web, of a search result, or of a document of the request. */
+export function readCitation(citation: JsonObject): Citation | null {
+  const quote = arrayOf(citation["sourceContent"])
+    .map((part) => textOf(objectOf(part)["text"]) ?? "")
+    .join("");
+  const more = { quote: quote === "" ? null : quote };
+  const title = textOf(citation["title"]);
+  const location = objectOf(citation["location"]);
+  if (isObject(location["web"])) return urlCitation(textOf(location["web"]["url"]), title, more);
+  const from = textOf(citation["source"]);
+  if (isObject(location["searchResultLocation"])) return urlCitation(from, title, more);
+  const [place] = Object.values(location);
+  return fileCitation({ fileId: null, name: title ?? from, index: countOf(objectOf(place)["documentIndex"]) }, more);
+}
+
+/** A signature, or the bytes of redacted reasoning, as a seal that only this account's models read again. */
+export function converseSeal(data: string, account: string): Seal {
+  return { dialect: "bedrock-converse", account, data, itemId: null };
 }

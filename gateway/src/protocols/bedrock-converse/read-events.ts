@@ -1,12 +1,10 @@
 import { type AnswerEvent, type BlockHead, Failure } from "#core/index.ts";
-import { plainName } from "../anthropic-messages/safe-name.ts";
 import type { AnswerSource, EventReader } from "../codec.ts";
-import { countOf, isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
-import { warnOfStranger } from "../unread.ts";
+import { countOf, isObject, type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
+import { plainName } from "../turn/tool-calls.ts";
+import { warnOfStranger } from "../turn/warnings.ts";
 import { converseStreamFailure } from "./error.ts";
-import { readFinish } from "./finish.ts";
-import { readCitation } from "./read-citations.ts";
-import { converseSeal } from "./reasoning-seal.ts";
+import { converseSeal, readCitation, readFinish } from "./read-answer.ts";
 import { readConverseUsage } from "./usage.ts";
 
 interface OpenBlock {

@@ -1,8 +1,8 @@
 import { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
-import { JsonInvalid, readSpan, type Span, scanObject } from "../json-scan.ts";
-import { textOf } from "../json-value.ts";
-import { readServed } from "../read-served.ts";
+import { JsonInvalid, readSpan, type Span, scanObject } from "../json/scan.ts";
+import { textOf } from "../json/value.ts";
+import { readServed } from "../usage/read-served.ts";
 import { readConverseUsage } from "./usage.ts";
 
 const wanted: ReadonlySet<string> = new Set(["output", "usage", "serviceTier", "trace", "message"]);

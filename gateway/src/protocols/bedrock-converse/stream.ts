@@ -1,9 +1,9 @@
 import type { Failure, Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
-import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
-import { readServed } from "../read-served.ts";
-import { eventData, SseEvents } from "../sse-events.ts";
-import { firstEventBroken } from "../upstream-broke.ts";
+import { firstEventBroken } from "../errors/upstream-errors.ts";
+import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
+import { eventData, SseEvents } from "../stream/sse-events.ts";
+import { readServed } from "../usage/read-served.ts";
 import { converseStreamFailure } from "./error.ts";
 import { readConverseUsage } from "./usage.ts";
 

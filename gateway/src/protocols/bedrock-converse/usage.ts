@@ -1,7 +1,7 @@
 import { bounds, noUsage } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
-import { arrayOf, countOf, objectOf } from "../json-value.ts";
-import { untoldOf } from "../untold-usage.ts";
+import { arrayOf, countOf, objectOf } from "../json/value.ts";
+import { untoldOf } from "../usage/read-served.ts";
 
 /**
  * Converse's usage: `inputTokens` stands beside what was read from or written to a cache, and `cacheDetails` tells what

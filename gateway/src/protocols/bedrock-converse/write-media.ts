@@ -1,7 +1,7 @@
 import type { MediaPart } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { readDataUri } from "../data-uri.ts";
-import { type JsonObject, unsupported } from "../json-value.ts";
+import { type JsonObject, unsupported } from "../json/value.ts";
+import { readDataUri } from "../turn/data-uri.ts";
 
 /** Writes the media of one request; documents need names that differ. */
 export class MediaWriter {

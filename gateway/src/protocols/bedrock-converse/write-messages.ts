@@ -1,13 +1,10 @@
 import type { ReasoningPart, ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
-import { safeName } from "../anthropic-messages/safe-name.ts";
-import { argumentsObject } from "../call-arguments.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
-import type { JsonObject } from "../json-value.ts";
+import type { JsonObject } from "../json/value.ts";
 import { shortId } from "../openai-chat/short-id.ts";
-import { opens } from "../seal-text.ts";
-import { shortToolName } from "../tool-names.ts";
-import { writeCachePoint } from "./cache-point.ts";
-import type { ModelFamily } from "./model-family.ts";
+import { opens } from "../turn/seal-text.ts";
+import { argumentsObject, safeName, shortToolName } from "../turn/tool-calls.ts";
+import { type ModelFamily, writeCachePoint } from "./model-family.ts";
 import { MediaWriter } from "./write-media.ts";
 
 export interface ConverseMessage {

@@ -1,11 +1,10 @@
 import type { ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import { closedSchema } from "../anthropic-messages/closed-schema.ts";
 import type { Warn } from "../codec.ts";
-import { flatSchema } from "../flat-schema.ts";
-import type { JsonObject } from "../json-value.ts";
-import { shortToolName } from "../tool-names.ts";
-import { writeCachePoint } from "./cache-point.ts";
-import type { ModelFamily } from "./model-family.ts";
+import type { JsonObject } from "../json/value.ts";
+import { flatSchema } from "../turn/flat-schema.ts";
+import { shortToolName } from "../turn/tool-calls.ts";
+import { type ModelFamily, writeCachePoint } from "./model-family.ts";
 
 /**
  * Tools and the choice among them. Converse knows no choice of none: the tools are left out then. It refuses a

@@ -1,8 +1,7 @@
 import type { EmbeddingTurn } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { arrayOf, countOf, objectOf, unsupported } from "../json-value.ts";
-import { type EmbeddingUpstream, listenerBy, noVectors, vectorOf } from "./codec.ts";
-import { cohereTask } from "./task.ts";
+import { arrayOf, countOf, objectOf, unsupported } from "../json/value.ts";
+import { cohereTask, type EmbeddingUpstream, listenerBy, noVectors, vectorOf } from "./codec.ts";
 
 const readTitan: EmbeddingUpstream["readAnswer"] = (reply) => ({
   vectors: [vectorOf(reply["embedding"])],

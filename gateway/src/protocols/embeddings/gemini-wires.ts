@@ -1,17 +1,16 @@
 import { requestFields } from "@sluice/contract/words";
 import { bounds } from "#core/index.ts";
-import type { Edit } from "../bytes.ts";
-import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { PathFacts, RequestFacts, Wire } from "../dialect.ts";
 import { geminiObjects, objectsOfGemini } from "../gemini/objects.ts";
 import { estimateTokens } from "../gemini/size-estimate.ts";
-import { GovernedNames } from "../governed-names.ts";
-import type { Span } from "../json-scan.ts";
-import { skimArray } from "../json-skim.ts";
-import { missing, wrong } from "../json-value.ts";
-import { MemberChecks } from "../member-checks.ts";
-import { listenFor } from "../named-objects.ts";
-import { checkedModelName, scanRequest } from "../request-members.ts";
+import type { Edit } from "../json/bytes.ts";
+import type { Span } from "../json/scan.ts";
+import { skimArray } from "../json/skim.ts";
+import { missing, wrong } from "../json/value.ts";
+import { GovernedNames } from "../request/governed-names.ts";
+import { MemberChecks } from "../request/member-checks.ts";
+import { bodyNames, checkedModelName, choosingIn, scanRequest } from "../request/members.ts";
+import { listenFor } from "../request/named-objects.ts";
 import { batchEmbedUpstream, embedContentUpstream } from "./gemini.ts";
 
 const checks = new MemberChecks(requestFields["embed-content"]);

@@ -11,8 +11,8 @@ import {
   textMember,
   unsupported,
   wrong,
-} from "../json-value.ts";
-import { plainName } from "../warn-once.ts";
+} from "../json/value.ts";
+import { plainName } from "../turn/warnings.ts";
 import { type EmbeddingCaller, type EmbeddingUpstream, listenerBy, noVectors, vectorOf } from "./codec.ts";
 
 const known: ReadonlySet<string> = new Set([

@@ -1,7 +1,7 @@
 import type { RequestedEmbedding, WireDialectId } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { parseReply } from "../json-value.ts";
-import { warnOnce } from "../warn-once.ts";
+import { parseReply } from "../json/value.ts";
+import { warnOnce } from "../turn/warnings.ts";
 import { cohereOnBedrockUpstream, titanUpstream } from "./bedrock.ts";
 import { checkCount, type EmbeddingCaller, type EmbeddingUpstream, noVectors } from "./codec.ts";
 import { batchEmbedCaller, batchEmbedUpstream, embedContentCaller, embedContentUpstream } from "./gemini.ts";

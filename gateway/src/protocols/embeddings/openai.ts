@@ -1,8 +1,14 @@
 import { bounds, type EmbeddingInput, Failure } from "#core/index.ts";
-import { arrayOf, countMember, countOf, objectOf, parseBody, textMember, unsupported, wrong } from "../json-value.ts";
-import { plainName } from "../warn-once.ts";
-import { type EmbeddingCaller, type EmbeddingUpstream, listenerBy, noVectors, vectorOf } from "./codec.ts";
-import { taskOfCohere } from "./task.ts";
+import { arrayOf, countMember, countOf, objectOf, parseBody, textMember, unsupported, wrong } from "../json/value.ts";
+import { plainName } from "../turn/warnings.ts";
+import {
+  type EmbeddingCaller,
+  type EmbeddingUpstream,
+  listenerBy,
+  noVectors,
+  taskOfCohere,
+  vectorOf,
+} from "./codec.ts";
 
 const known: ReadonlySet<string> = new Set([
   "model",

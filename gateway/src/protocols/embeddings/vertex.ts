@@ -1,4 +1,4 @@
-import { arrayOf, countOf, objectOf } from "../json-value.ts";
+import { arrayOf, countOf, objectOf } from "../json/value.ts";
 import { type EmbeddingUpstream, listenerBy, noVectors, vectorOf } from "./codec.ts";
 
 const readAnswer: EmbeddingUpstream["readAnswer"] = (reply) => {

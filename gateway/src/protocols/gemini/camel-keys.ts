@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../json-value.ts";
+import { isObject, type JsonObject } from "../json/value.ts";
 
 /**
  * An object of the vendor's own with its member names in camelCase, one level deep: protobuf's JSON mapping takes

@@ -1,4 +1,4 @@
-import { objectOf, textOf } from "../json-value.ts";
+import { objectOf, textOf } from "../json/value.ts";
 
 /** Code that the vendor ran on its side, and what came out, as text that any dialect can show; null for other parts. */
 export function codeText(part: {

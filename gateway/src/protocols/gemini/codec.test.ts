@@ -10,8 +10,8 @@ import {
   type TurnPart,
 } from "#core/index.ts";
 import type { AnswerContext } from "../codec.ts";
-import { bareSeal } from "../seal-text.ts";
-import { eventData, SseEvents } from "../sse-events.ts";
+import { eventData, SseEvents } from "../stream/sse-events.ts";
+import { bareSeal } from "../turn/seal-text.ts";
 import { geminiCodec, geminiWire } from "./index.ts";
 import { writeSignature } from "./thought-signature.ts";
 

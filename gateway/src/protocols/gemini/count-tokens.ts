@@ -1,13 +1,12 @@
 import { requestFields } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
-import type { Edit } from "../bytes.ts";
-import { bodyNames } from "../choosing-members.ts";
 import type { PathFacts, ReplyFacts, RequestFacts } from "../dialect.ts";
-import { GovernedNames } from "../governed-names.ts";
-import { JsonInvalid, readSpan, type Span, scanObject } from "../json-scan.ts";
-import { countOf, wrong } from "../json-value.ts";
-import { MemberChecks } from "../member-checks.ts";
-import { scanRequest } from "../request-members.ts";
+import type { Edit } from "../json/bytes.ts";
+import { JsonInvalid, readSpan, type Span, scanObject } from "../json/scan.ts";
+import { countOf, wrong } from "../json/value.ts";
+import { GovernedNames } from "../request/governed-names.ts";
+import { MemberChecks } from "../request/member-checks.ts";
+import { bodyNames, scanRequest } from "../request/members.ts";
 import { errorMessageOf } from "./error.ts";
 import { eitherOf, readGeminiRequest } from "./request.ts";
 

@@ -1,8 +1,8 @@
 import type { Failure } from "#core/index.ts";
 import type { UpstreamRefusal } from "../dialect.ts";
-import { errorReported, refusalBody } from "../error-event.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
-import { isTooLong } from "../too-long.ts";
+import { errorReported, refusalBody } from "../errors/error-event.ts";
+import { isTooLong } from "../errors/upstream-errors.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
 
 /**
  * Google's error body: `{"error":{code,message,status,details}}`. The details are google.rpc's own types, as the

@@ -1,5 +1,5 @@
 import type { Finish, FinishReason } from "#core/index.ts";
-import { objectOf } from "../json-value.ts";
+import { objectOf } from "../json/value.ts";
 
 /** Gemini's finish reasons. Source: @google/genai, FinishReason; reference/translation §2. */
 const meanings: Readonly<Record<string, FinishReason>> = {

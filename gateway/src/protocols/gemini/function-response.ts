@@ -1,4 +1,4 @@
-import { type JsonObject, parseObject, textOf } from "../json-value.ts";
+import { type JsonObject, parseObject, textOf } from "../json/value.ts";
 
 /**
  * A tool's result as the object that Gemini wants. Text that is a JSON object is that object; any other text stands

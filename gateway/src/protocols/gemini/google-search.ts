@@ -1,8 +1,8 @@
 import type { SearchRequest, Turn } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import type { JsonObject } from "../json-value.ts";
-import { plainSearch, textsOf, warnOfSearchRest } from "../search-request.ts";
-import { warnOfUnasked } from "../unread.ts";
+import type { JsonObject } from "../json/value.ts";
+import { plainSearch, textsOf, warnOfSearchRest } from "../turn/search-request.ts";
+import { warnOfUnasked } from "../turn/warnings.ts";
 import { camelKeys } from "./camel-keys.ts";
 
 /** The names of Google's search among the members of a tool, the one before 2.0 too. */

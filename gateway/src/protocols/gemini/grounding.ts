@@ -1,8 +1,8 @@
 import { bounds, type Citation } from "#core/index.ts";
-import { documentCitationLost, placeIn, spanOf, urlCitation } from "../citations.ts";
 import type { Warn } from "../codec.ts";
-import { arrayOf, countOf, type JsonObject, objectOf, textOf } from "../json-value.ts";
-import { warnOfStranger, warnOfUnread } from "../unread.ts";
+import { arrayOf, countOf, type JsonObject, objectOf, textOf } from "../json/value.ts";
+import { documentCitationLost, placeIn, spanOf, urlCitation } from "../turn/citations.ts";
+import { warnOfStranger, warnOfUnread } from "../turn/warnings.ts";
 
 /** What a candidate says of the sources of its text. */
 export interface Grounded {

@@ -1,8 +1,122 @@
-import type { ImageAnswer, ImageTurn } from "#core/index.ts";
+import { Failure, type ImageAnswer, type ImageMedia, type ImageSize, type ImageTurn, type Usage } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { warnOnce } from "../warn-once.ts";
-import { readGeminiImages } from "./image-answer.ts";
-import { geminiImageRequest } from "./image-request.ts";
+import { arrayOf, type JsonObject, objectOf, textOf, unsupported } from "../json/value.ts";
+import { warnOnce } from "../turn/warnings.ts";
+import { upstreamErrorOf } from "./error.ts";
+import { blockReasonOf, isFinishReason, readFinish } from "./finish.ts";
+import { parseResponse } from "./read-events.ts";
+import { readGeminiUsage } from "./usage.ts";
+
+/** A call for a picture as the body of a generateContent request. Pictures to be changed stand before the words. */
+function geminiImageRequest(turn: ImageTurn, warn: Warn): JsonObject {
+  if (turn.count > 1) throw unsupported("n", "The upstream makes one picture at a time.");
+  if (turn.mask !== null) {
+    throw unsupported("mask", "The upstream takes no mask: say in the prompt what is to be changed.");
+  }
+  warnOfRest(turn, warn);
+  const images = turn.images.map((image) => ({ inlineData: { mimeType: image.mediaType, data: image.data } }));
+  return {
+    contents: [{ role: "user", parts: [...images, { text: turn.prompt }] }],
+    generationConfig: {
+      responseModalities: ["TEXT", "IMAGE"],
+      ...(turn.size === null ? {} : { imageConfig: imageConfigOf(turn.size, warn) }),
+    },
+  };
+}
+
+function warnOfRest(turn: ImageTurn, warn: Warn): void {
+  if (turn.quality !== null && turn.quality !== "auto") {
+    warn("quality is not understood by the upstream and was left out");
+  }
+  if (turn.background === "transparent") warn("the upstream makes no transparent backgrounds");
+  if (turn.outputFormat !== null && turn.outputFormat !== "png") {
+    warn("output_format is not understood by the upstream; the picture comes in the format of its choice");
+  }
+}
+
+/** Source: Gemini API docs, "Image generation", aspect ratios; @google/genai, ImageConfig. */
+const ratios = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"] as const;
+
+/** The classes have about 1, 4 and 16 million pixels; the first is what is made unasked, and all that older models know. */
+const pixelsOf2k = 2_100_000;
+const pixelsOf4k = 8_400_000;
+
+function imageConfigOf(size: ImageSize, warn: Warn): JsonObject {
+  const aspectRatio = nearestRatio(size);
+  const pixels = size.width * size.height;
+  if (size.width !== 1024 || size.height !== 1024) {
+    warn("size is kept as the nearest aspect ratio and class of resolution, not to the pixel");
+  }
+  if (pixels < pixelsOf2k) return { aspectRatio };
+  return { aspectRatio, imageSize: pixels < pixelsOf4k ? "2K" : "4K" };
+}
+
+/** Ratios are compared as factors: twice as wide is as far away as half as wide. */
+function nearestRatio(size: ImageSize): string {
+  const wanted = Math.log(size.width / size.height);
+  let nearest: string = ratios[0];
+  let distance = Number.POSITIVE_INFINITY;
+  for (const ratio of ratios) {
+    const [width = 1, height = 1] = ratio.split(":").map(Number);
+    const away = Math.abs(Math.log(width / height) - wanted);
+    if (away >= distance) continue;
+    nearest = ratio;
+    distance = away;
+  }
+  return nearest;
+}
+
+/**
+ * The pictures in a generateContent answer. Throws Failure invalid_request when the vendor's rules forbade them, and
+ * upstream_error when there are none for another reason.
+ */
+function readGeminiImages(body: Uint8Array): ImageAnswer {
+  const response = parseResponse(decoder.decode(body));
+  const error = response["error"];
+  if (error !== undefined && error !== null) throw upstreamErrorOf(error);
+  const images = arrayOf(response["candidates"]).flatMap((candidate) => imagesOf(objectOf(candidate)));
+  if (images.length === 0) throw noPicture(response);
+  return { images, usage: usageOf(response, images.length), revisedPrompt: null };
+}
+
+/** Pictures among the thoughts are drafts of the one that follows. */
+function imagesOf(candidate: JsonObject): ImageMedia[] {
+  return arrayOf(objectOf(candidate["content"])["parts"]).flatMap((value): ImageMedia[] => {
+    const part = objectOf(value);
+    const inline = objectOf(part["inlineData"]);
+    const data = textOf(inline["data"]);
+    const mediaType = textOf(inline["mimeType"]) ?? "image/png";
+    return data === null || part["thought"] === true || !mediaType.startsWith("image/") ? [] : [{ mediaType, data }];
+  });
+}
+
+/** Where the answer's tokens are not told apart, those of the picture are all but a few of them. */
+function usageOf(response: JsonObject, images: number): Usage | null {
+  const reported = objectOf(response["usageMetadata"]);
+  const usage = readGeminiUsage(reported)?.usage;
+  if (usage === undefined) return null;
+  if (reported["candidatesTokensDetails"] !== undefined) return { ...usage, images };
+  const answer = usage.output - usage.reasoning;
+  return { ...usage, output: usage.reasoning, imageOutput: usage.imageOutput + answer, images };
+}
+
+function noPicture(response: JsonObject): Failure {
+  const candidate = objectOf(arrayOf(response["candidates"])[0]);
+  const { finishReason, finishMessage } = candidate;
+  const block = blockReasonOf(response["promptFeedback"]);
+  const reason = block ?? (isFinishReason(finishReason) ? finishReason : "no reason given");
+  if (block !== null || readFinish(reason, false).reason === "content-filter") {
+    return new Failure("invalid_request", `The upstream's safety rules forbade this picture (${reason}).`, {
+      param: "prompt",
+    });
+  }
+  const more = textOf(finishMessage);
+  return new Failure("upstream_error", `The upstream answered without a picture: ${more ?? reason}.`, {
+    retry: "other",
+  });
+}
+
+const decoder = new TextDecoder();
 
 /** How pictures are asked of a Gemini model that makes them (generateContent), and read from its answer. */
 export const geminiImageCodec = {

@@ -1,4 +1,4 @@
-import { arrayOf, isObject, type JsonObject, numberOf, textOf } from "../json-value.ts";
+import { arrayOf, isObject, type JsonObject, numberOf, textOf } from "../json/value.ts";
 import { camelKeys } from "./camel-keys.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { UpstreamObjectKind } from "#core/index.ts";
-import type { NamesHeard } from "../json-scan.ts";
-import { type NamedObject, nestedObjects, objectNames } from "../named-objects.ts";
+import type { NamesHeard } from "../json/scan.ts";
+import { type NamedObject, nestedObjects, objectNames } from "../request/named-objects.ts";
 
 /** Files and stores of the vendor; an address of anything else is read by nobody's account. */
 const ofVendor = /^gs:|googleapis\.com|^(?:files|fileSearchStores)\//i;

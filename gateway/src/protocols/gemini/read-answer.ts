@@ -8,7 +8,7 @@ import {
   type Usage,
 } from "#core/index.ts";
 import type { AnswerSource } from "../codec.ts";
-import type { JsonObject } from "../json-value.ts";
+import type { JsonObject } from "../json/value.ts";
 import { blockedFinish } from "./finish.ts";
 import { GeminiEventReader, parseResponse } from "./read-events.ts";
 

@@ -1,12 +1,10 @@
-import type { Seal, ToolCallPart, TurnMessage, TurnPart, TurnRole } from "#core/index.ts";
+import type { MediaPart, Seal, ToolCallPart, TurnMessage, TurnPart, TurnRole } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json-value.ts";
-import { plainName } from "../warn-once.ts";
-import { CallIds } from "./call-ids.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json/value.ts";
+import { plainName } from "../turn/warnings.ts";
 import { camelKeys } from "./camel-keys.ts";
 import { codeText } from "./code-text.ts";
 import { readResponse } from "./function-response.ts";
-import { readMedia } from "./read-media.ts";
 import { readSignature } from "./thought-signature.ts";
 
 /**
@@ -134,4 +132,71 @@ function addLoose(parts: TurnPart[], seal: Seal, empty: boolean): void {
   } else {
     parts.push({ kind: "reasoning", text: "", seal, redacted: false });
   }
+}
+
+/**
+ * Ids for the calls of a conversation whose dialect often has none. What is invented depends only on what stands before,
+ * so that a history that grows keeps its ids; results without an id answer the first open call of their name.
+ */
+class CallIds {
+  readonly #given = new Set<string>();
+  readonly #open: { readonly id: string; readonly name: string }[] = [];
+  #count = 0;
+
+  call(id: string | null, name: string): string {
+    const used = id ?? this.#invent();
+    this.#given.add(used);
+    this.#open.push({ id: used, name });
+    return used;
+  }
+
+  /** The call that a result belongs to; an invented one when there is none. */
+  result(id: string | null, name: string): string {
+    const at = this.#open.findIndex((call) => (id === null ? call.name === name : call.id === id));
+    const found = this.#open[at];
+    if (found === undefined) return id ?? this.#invent();
+    this.#open.splice(at, 1);
+    return found.id;
+  }
+
+  #invent(): string {
+    for (;;) {
+      const id = `call_${this.#count++}`;
+      if (!this.#given.has(id)) return id;
+    }
+  }
+}
+
+/** The picture, document, sound or film of a Part; null when it holds none. */
+function readMedia(part: JsonObject, warn: Warn): MediaPart | null {
+  const { inlineData, fileData } = part;
+  if (isObject(inlineData)) {
+    const inline = camelKeys(inlineData);
+    const data = textOf(inline["data"]);
+    const mediaType = textOf(inline["mimeType"]);
+    if (data === null || mediaType === null) throw wrong("contents", "hold inlineData without mimeType or data");
+    return { ...mediaOf(mediaType, inline), source: { kind: "base64", mediaType, data } };
+  }
+  if (!isObject(fileData)) return null;
+  const file = camelKeys(fileData);
+  const uri = textOf(file["fileUri"]);
+  const mediaType = textOf(file["mimeType"]);
+  if (uri === null) throw wrong("contents", "hold fileData without fileUri");
+  if (vendorFile.test(uri)) {
+    return { ...mediaOf(mediaType, file), source: { kind: "file", id: uri, dialect: "gemini" } };
+  }
+  if (mediaType === null && !/^https?:\/\//.test(uri)) warn("a file has no mimeType; it is taken for a document");
+  return { ...mediaOf(mediaType, file), source: { kind: "url", url: uri, mediaType } };
+}
+
+/** Addresses that only the vendor can read. */
+const vendorFile = /^(?:gs:\/\/|https:\/\/generativelanguage\.googleapis\.com\/)/;
+
+function mediaOf(mediaType: string | null, holder: JsonObject): Omit<MediaPart, "source"> {
+  return { kind: kindOf(mediaType ?? ""), name: textOf(holder["displayName"]), detail: null, cache: null };
+}
+
+function kindOf(mediaType: string): MediaPart["kind"] {
+  const family = mediaType.split("/", 1)[0];
+  return family === "image" || family === "audio" || family === "video" ? family : "document";
 }

@@ -1,8 +1,8 @@
 import { type AnswerEvent, Failure } from "#core/index.ts";
 import type { AnswerSource, EventReader } from "../codec.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
-import { warnOfStranger, warnOfUnread } from "../unread.ts";
-import { notCarried } from "../upstream-broke.ts";
+import { notCarried } from "../errors/upstream-errors.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
+import { warnOfStranger, warnOfUnread } from "../turn/warnings.ts";
 import { codeText } from "./code-text.ts";
 import { upstreamErrorOf } from "./error.ts";
 import { blockedFinish, blockReasonOf, isFinishReason, readFinish } from "./finish.ts";

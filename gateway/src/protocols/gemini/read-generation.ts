@@ -1,7 +1,7 @@
 import type { AnswerFormat, ReasoningRequest, Turn } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { arrayOf, isObject, type JsonObject, textOf, unsupported, wrong } from "../json-value.ts";
-import { plainName } from "../warn-once.ts";
+import { arrayOf, isObject, type JsonObject, textOf, unsupported, wrong } from "../json/value.ts";
+import { plainName } from "../turn/warnings.ts";
 import { camelKeys } from "./camel-keys.ts";
 import { toJsonSchema } from "./json-schema.ts";
 

@@ -1,7 +1,7 @@
 import type { SearchRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { arrayOf, isObject, type JsonObject, textOf, wrong } from "../json-value.ts";
-import { plainName } from "../warn-once.ts";
+import { arrayOf, isObject, type JsonObject, textOf, wrong } from "../json/value.ts";
+import { plainName } from "../turn/warnings.ts";
 import { camelKeys } from "./camel-keys.ts";
 import { readSearch, searchNames } from "./google-search.ts";
 import { toJsonSchema } from "./json-schema.ts";

@@ -1,7 +1,7 @@
 import type { TextPart, Turn } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { arrayOf, isObject, type JsonObject, missing, parseBody, textOf, unsupported, wrong } from "../json-value.ts";
-import { plainName, warnOnce } from "../warn-once.ts";
+import { arrayOf, isObject, type JsonObject, missing, parseBody, textOf, unsupported, wrong } from "../json/value.ts";
+import { plainName, warnOnce } from "../turn/warnings.ts";
 import { camelKeys } from "./camel-keys.ts";
 import { readContents } from "./read-contents.ts";
 import { readGeneration } from "./read-generation.ts";

@@ -1,9 +1,9 @@
 import { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
-import { readSpan, type Span } from "../json-scan.ts";
-import { skimObject } from "../json-skim.ts";
-import { arrayOf, parseObject, textOf } from "../json-value.ts";
-import { readServed } from "../read-served.ts";
+import { readSpan, type Span } from "../json/scan.ts";
+import { skimObject } from "../json/skim.ts";
+import { arrayOf, parseObject, textOf } from "../json/value.ts";
+import { readServed } from "../usage/read-served.ts";
 import { errorMessageOf } from "./error.ts";
 import { estimateTokens } from "./size-estimate.ts";
 import { type Grounding, groundingIn, mayBeGrounded, noGrounding, readGeminiUsage } from "./usage.ts";

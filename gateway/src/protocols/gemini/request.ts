@@ -1,16 +1,15 @@
 import { requestFields } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
-import { addressedMedia } from "../addressed-media.ts";
-import type { Edit } from "../bytes.ts";
-import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { PathFacts, RequestFacts } from "../dialect.ts";
-import { GovernedNames } from "../governed-names.ts";
-import { JsonInvalid, JsonVariant, type Span, scanObject } from "../json-scan.ts";
-import { missing, misspelt, wrong } from "../json-value.ts";
-import { MemberChecks } from "../member-checks.ts";
-import { listenFor, mediaHeard, objectAt } from "../named-objects.ts";
-import { checkedModelName, readLabel, readSmall, scanRequest } from "../request-members.ts";
-import { toolFacts } from "../tool-facts.ts";
+import type { Edit } from "../json/bytes.ts";
+import { JsonInvalid, JsonVariant, type Span, scanObject } from "../json/scan.ts";
+import { missing, misspelt, wrong } from "../json/value.ts";
+import { addressedMedia } from "../request/addressed-media.ts";
+import { GovernedNames } from "../request/governed-names.ts";
+import { MemberChecks } from "../request/member-checks.ts";
+import { bodyNames, checkedModelName, choosingIn, readLabel, readSmall, scanRequest } from "../request/members.ts";
+import { listenFor, mediaHeard, objectAt } from "../request/named-objects.ts";
+import { toolFacts } from "../request/tool-facts.ts";
 import { geminiObjects, isVendorFile, objectsOfGemini } from "./objects.ts";
 import { estimateTokens } from "./size-estimate.ts";
 

@@ -1,5 +1,5 @@
-import { nextDataMember } from "../inline-media.ts";
-import type { Span } from "../json-scan.ts";
+import type { Span } from "../json/scan.ts";
+import { nextDataMember } from "../request/inline-media.ts";
 
 /** Tokens of JSON text at four bytes each; base64 inside `inlineData` counts as the picture or sound that it is. */
 export function estimateTokens(bytes: Uint8Array, span: Span | undefined): number {

@@ -1,11 +1,11 @@
 import { bounds, type Failure, type Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
-import { eventWithoutMedia } from "../event-media.ts";
-import { stringEnd } from "../event-strings.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
-import { readServed, withServed } from "../read-served.ts";
-import { dataEvent, eventData, SseEvents } from "../sse-events.ts";
-import { firstEventBroken } from "../upstream-broke.ts";
+import { firstEventBroken } from "../errors/upstream-errors.ts";
+import { stringEnd } from "../json/event-strings.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
+import { eventWithoutMedia } from "../stream/event-media.ts";
+import { dataEvent, eventData, SseEvents } from "../stream/sse-events.ts";
+import { readServed, withServed } from "../usage/read-served.ts";
 import { upstreamErrorOf } from "./error.ts";
 import { blockReasonOf, isFinishReason } from "./finish.ts";
 import { groundingIn, mayBeGrounded, moreGrounding, noGrounding, readGeminiUsage } from "./usage.ts";

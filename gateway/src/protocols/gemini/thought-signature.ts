@@ -1,5 +1,5 @@
 import type { Seal } from "#core/index.ts";
-import { readSealText, sealMark, sealText } from "../seal-text.ts";
+import { readSealText, sealMark, sealText } from "../turn/seal-text.ts";
 
 /** A seal as it is found in a `thoughtSignature`, and whether it is that of thoughts whose text the vendor hides. */
 export interface ReadSignature {
@@ -44,4 +44,20 @@ function readCarried(signature: string): ReadSignature | null {
   const redacted = text.startsWith(redactedMark);
   const seal = readSealText(redacted ? text.slice(redactedMark.length) : text);
   return seal === null ? null : { seal, redacted };
+}
+
+/**
+ * Gemini 3 refuses a turn whose first call has no signature; this one is the vendor's own for calls that another model
+ * made. Source: Gemini API docs, "Thought signatures", FAQ.
+ */
+export const foreignSignature = "skip_thought_signature_validator";
+
+export function needsSignatures(upstreamModel: string): boolean {
+  return (generationOf(upstreamModel) ?? 0) >= 3;
+}
+
+/** The generation in a Gemini model's name (2.5 of `gemini-2.5-pro`); null for other names. */
+export function generationOf(model: string): number | null {
+  const found = /gemini-(\d+(?:\.\d+)?)/.exec(model);
+  return found === null ? null : Number(found[1]);
 }

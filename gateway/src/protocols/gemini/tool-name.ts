@@ -1,4 +1,4 @@
-import { unsupported } from "../json-value.ts";
+import { unsupported } from "../json/value.ts";
 
 /**
  * A tool's name as Gemini takes it: a letter or an underscore, then letters, digits, underscores, colons and dashes, at

@@ -1,7 +1,6 @@
-import { type Cut, cutsFrom, itemsAt, type MemberPlace, membersAt, stringAt } from "../json-places.ts";
-import type { Span } from "../json-scan.ts";
-import { foreignSignature, needsSignatures } from "./foreign-signature.ts";
-import { isCarried } from "./thought-signature.ts";
+import { type Cut, cutsFrom, itemsAt, type MemberPlace, membersAt, stringAt } from "../json/places.ts";
+import type { Span } from "../json/scan.ts";
+import { foreignSignature, isCarried, needsSignatures } from "./thought-signature.ts";
 
 /**
  * What gives way in a request to Gemini, so that it is shown no seal of another vendor: thoughts that carry one, and the

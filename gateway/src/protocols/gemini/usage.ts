@@ -1,10 +1,9 @@
 import { noUsage, type Usage } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
-import { arrayOf, countOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
-import { rawUsage } from "../raw-usage.ts";
-import { untoldOf } from "../untold-usage.ts";
-import { compareTotal } from "../usage-convention.ts";
-import { generationOf } from "./model-generation.ts";
+import { arrayOf, countOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
+import { untoldOf } from "../usage/read-served.ts";
+import { compareTotal, rawUsage } from "../usage/usage-convention.ts";
+import { generationOf } from "./thought-signature.ts";
 
 /**
  * Gemini's usageMetadata into classes that do not overlap. `promptTokenCount` includes what came from the cache;

@@ -7,14 +7,14 @@ import {
   type Seal,
   type Usage,
 } from "#core/index.ts";
-import { HeldCitations } from "../citations.ts";
 import type { AnswerContext, EventWriter, Warn } from "../codec.ts";
-import type { JsonObject } from "../json-value.ts";
-import { warnOnce } from "../warn-once.ts";
+import type { JsonObject } from "../json/value.ts";
+import { HeldCitations } from "../turn/citations.ts";
+import { warnOnce } from "../turn/warnings.ts";
 import { writeFinish } from "./finish.ts";
 import { type SaidText, writeGrounding } from "./grounding.ts";
 import { writeGeminiUsage } from "./usage.ts";
-import { writePart } from "./write-parts.ts";
+import { writePart } from "./write-answer.ts";
 
 /**
  * An answer's events as a stream of GenerateContentResponse chunks. Texts go out as they come; a call goes out whole, as

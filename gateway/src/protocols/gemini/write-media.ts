@@ -1,7 +1,7 @@
 import type { MediaPart } from "#core/index.ts";
 import type { DialectTraits, Warn } from "../codec.ts";
-import { readDataUri } from "../data-uri.ts";
-import { type JsonObject, unsupported } from "../json-value.ts";
+import { type JsonObject, unsupported } from "../json/value.ts";
+import { readDataUri } from "../turn/data-uri.ts";
 
 /** A picture, document, sound or film as a Part. */
 export function writeMedia(part: MediaPart, traits: DialectTraits, warn: Warn): JsonObject {

@@ -1,10 +1,11 @@
-import type { Turn } from "#core/index.ts";
+import type { ToolChoice, Turn } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
-import { type JsonObject, missing } from "../json-value.ts";
-import { warnOnce } from "../warn-once.ts";
+import { type JsonObject, missing } from "../json/value.ts";
+import { warnOnce } from "../turn/warnings.ts";
+import { writeSearch } from "./google-search.ts";
+import { writeToolName } from "./tool-name.ts";
 import { type GeminiContent, writeContents } from "./write-contents.ts";
 import { formatInWords, writeGeneration } from "./write-generation.ts";
-import { writeTools } from "./write-tools.ts";
 
 /**
  * A turn as the body of a generateContent request. The model and whether it streams are in the path. Cache hints, the
@@ -60,3 +61,36 @@ function serviceTier(tier: string | null, warn: Warn): JsonObject {
 }
 
 const encoder = new TextEncoder();
+
+/** `tools` and `toolConfig`, as members of the request's body. */
+function writeTools(turn: Turn, warn: Warn): JsonObject {
+  const searching = writeSearch(turn, warn);
+  if (turn.tools.length === 0) return searching.length === 0 ? {} : { tools: searching };
+  if (turn.parallelToolCalls === false) {
+    warn("parallel tool calls cannot be forbidden at the upstream; the wish was left out");
+  }
+  if (turn.tools.some((tool) => tool.strict === true)) {
+    warn("strict tools are not known to the upstream; their arguments may not match the schema");
+  }
+  const functionDeclarations = turn.tools.map((tool) => ({
+    name: writeToolName(tool.name),
+    ...(tool.description === null ? {} : { description: tool.description }),
+    ...(tool.parameters === null ? {} : { parametersJsonSchema: tool.parameters }),
+  }));
+  const config =
+    turn.toolChoice === null ? {} : { toolConfig: { functionCallingConfig: writeChoice(turn.toolChoice) } };
+  return { tools: [{ functionDeclarations }], ...config };
+}
+
+function writeChoice(choice: ToolChoice): JsonObject {
+  switch (choice.kind) {
+    case "auto":
+      return { mode: "AUTO" };
+    case "none":
+      return { mode: "NONE" };
+    case "any":
+      return { mode: "ANY" };
+    case "tool":
+      return { mode: "ANY", allowedFunctionNames: [writeToolName(choice.name)] };
+  }
+}

@@ -1,8 +1,8 @@
 import type { Citation } from "#core/index.ts";
-import { documentCitationLost, placeIn, spanOf, urlCitation } from "../citations.ts";
 import type { Warn } from "../codec.ts";
-import { arrayOf, type JsonObject, objectOf, textOf } from "../json-value.ts";
-import { warnOfStranger } from "../unread.ts";
+import { arrayOf, type JsonObject, objectOf, textOf } from "../json/value.ts";
+import { documentCitationLost, placeIn, spanOf, urlCitation } from "../turn/citations.ts";
+import { warnOfStranger } from "../turn/warnings.ts";
 
 /** `annotations` of a message, or of a delta of one. */
 export function readAnnotations(message: JsonObject, warn: Warn): Citation[] {

@@ -1,7 +1,7 @@
 import type { MediaSource } from "#core/index.ts";
-import { readDataUri } from "../data-uri.ts";
-import { isThought, signatureIn } from "../google-extras.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
+import { isThought, signatureIn } from "../gemini/google-extras.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
+import { readDataUri } from "../turn/data-uri.ts";
 import { thinkingText } from "./read-parts.ts";
 
 /** What a message, or a delta of one, says. */

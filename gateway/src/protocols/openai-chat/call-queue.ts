@@ -1,7 +1,7 @@
 import { type AnswerEvent, bounds } from "#core/index.ts";
-import { plainName } from "../anthropic-messages/safe-name.ts";
 import type { AnswerSource } from "../codec.ts";
-import { notCarried, upstreamBroke } from "../upstream-broke.ts";
+import { notCarried, upstreamBroke } from "../errors/upstream-errors.ts";
+import { plainName } from "../turn/tool-calls.ts";
 import type { CallPiece } from "./answer-pieces.ts";
 import { signatureSeal } from "./read-answer.ts";
 

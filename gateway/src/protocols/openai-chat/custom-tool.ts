@@ -1,5 +1,5 @@
 import type { Turn, TurnTool } from "#core/index.ts";
-import { parseObject } from "../json-value.ts";
+import { parseObject } from "../json/value.ts";
 
 /**
  * OpenAI's custom tools take free text in place of JSON arguments. Elsewhere they are ordinary tools whose one

@@ -1,8 +1,8 @@
 import type { Failure } from "#core/index.ts";
 import type { UpstreamRefusal } from "../dialect.ts";
-import { refusalBody } from "../error-event.ts";
-import { arrayOf, isObject, objectOf, parseObject, textOf } from "../json-value.ts";
-import { contextLengthCode, isTooLong } from "../too-long.ts";
+import { refusalBody } from "../errors/error-event.ts";
+import { contextLengthCode, isTooLong } from "../errors/upstream-errors.ts";
+import { arrayOf, isObject, objectOf, parseObject, textOf } from "../json/value.ts";
 
 /** OpenAI's error body: `{"error":{message,type,param,code}}`, with what a limit adds. Source: CONTRACT §3. */
 export function renderChatError(failure: Failure): string {

@@ -1,9 +1,16 @@
+import type { CallerCodec, UpstreamCodec } from "../codec.ts";
 import type { Dialect, Wire } from "../dialect.ts";
-import { addOpenaiLimitHeaders } from "../openai-limit-headers.ts";
 import { readChatRefusal, renderChatError, renderChatRefusal, renderChatStreamError } from "./error.ts";
+import { addOpenaiLimitHeaders } from "./limit-headers.ts";
+import { readChatAnswer } from "./read-answer.ts";
+import { ChatEventReader } from "./read-events.ts";
+import { readChatTurn } from "./read-turn.ts";
 import { readChatReply } from "./reply.ts";
 import { chatEdits, readChatRequest } from "./request.ts";
 import { ChatStreamTap } from "./stream.ts";
+import { writeChatAnswer } from "./write-answer.ts";
+import { ChatEventWriter } from "./write-events.ts";
+import { writeChatTurn } from "./write-turn.ts";
 
 export const openaiChat: Dialect = {
   id: "openai-chat",
@@ -23,5 +30,14 @@ export const openaiChatWire: Wire = {
   tapStream: (hideUsage, convention) => new ChatStreamTap(hideUsage, { convention }),
 };
 
-export { openaiChatCodec } from "./codec.ts";
-export { searchesByOptions } from "./write-search.ts";
+export { searchesByOptions } from "./write-turn.ts";
+
+/** Chat completions to and from the neutral form. */
+export const openaiChatCodec: CallerCodec & UpstreamCodec = {
+  readTurn: readChatTurn,
+  writeAnswer: writeChatAnswer,
+  writeEvents: (context) => new ChatEventWriter(context),
+  writeTurn: writeChatTurn,
+  readAnswer: readChatAnswer,
+  readEvents: (emit, source) => new ChatEventReader(emit, source),
+};

@@ -1,11 +1,10 @@
 import { type Answer, type AnswerBlock, bounds, type Citation, type Failure, type Seal } from "#core/index.ts";
-import { plainName } from "../anthropic-messages/safe-name.ts";
-import { wholeArguments } from "../call-arguments.ts";
 import type { AnswerSource } from "../codec.ts";
-import { signatureIn } from "../google-extras.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, parseReply, textOf } from "../json-value.ts";
-import { warnOfUnread } from "../unread.ts";
-import { upstreamBroke } from "../upstream-broke.ts";
+import { upstreamBroke } from "../errors/upstream-errors.ts";
+import { signatureIn } from "../gemini/google-extras.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, parseReply, textOf } from "../json/value.ts";
+import { plainName, wholeArguments } from "../turn/tool-calls.ts";
+import { warnOfUnread } from "../turn/warnings.ts";
 import { readAnnotations } from "./annotations.ts";
 import { type CallPiece, callsOf, imagesOf, piecesOf } from "./answer-pieces.ts";
 import { readFinish } from "./finish.ts";

@@ -1,9 +1,9 @@
 import type { AnswerEvent } from "#core/index.ts";
 import type { AnswerSource, EventReader } from "../codec.ts";
-import { signatureIn } from "../google-extras.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, parseObject } from "../json-value.ts";
-import { warnOfUnread } from "../unread.ts";
-import { upstreamBroke } from "../upstream-broke.ts";
+import { upstreamBroke } from "../errors/upstream-errors.ts";
+import { signatureIn } from "../gemini/google-extras.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, parseObject } from "../json/value.ts";
+import { warnOfUnread } from "../turn/warnings.ts";
 import { readAnnotations } from "./annotations.ts";
 import { callsOf, imagesOf, type Piece, piecesOf } from "./answer-pieces.ts";
 import { CallQueue } from "./call-queue.ts";

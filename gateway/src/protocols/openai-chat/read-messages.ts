@@ -1,10 +1,10 @@
 import type { TextPart, ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
-import { wholeArguments } from "../call-arguments.ts";
 import type { Warn } from "../codec.ts";
-import { signatureIn } from "../google-extras.ts";
-import { arrayOf, isObject, type JsonObject, missing, objectOf, textOf, wrong } from "../json-value.ts";
-import { sealFrom } from "../seal-text.ts";
-import { plainName } from "../warn-once.ts";
+import { signatureIn } from "../gemini/google-extras.ts";
+import { arrayOf, isObject, type JsonObject, missing, objectOf, textOf, wrong } from "../json/value.ts";
+import { sealFrom } from "../turn/seal-text.ts";
+import { wholeArguments } from "../turn/tool-calls.ts";
+import { plainName } from "../turn/warnings.ts";
 import { imagesOf, thoughtsIn } from "./answer-pieces.ts";
 import { customArguments } from "./custom-tool.ts";
 import { readCacheHint, readContent, readResultParts, readTexts, textPart } from "./read-parts.ts";

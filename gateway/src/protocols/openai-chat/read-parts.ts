@@ -1,6 +1,6 @@
 import type { CacheHint, MediaPart, MediaSource, TextPart, TurnPart } from "#core/index.ts";
-import { readDataUri } from "../data-uri.ts";
-import { arrayOf, isObject, type JsonObject, missing, objectOf, textOf, unsupported, wrong } from "../json-value.ts";
+import { arrayOf, isObject, type JsonObject, missing, objectOf, textOf, unsupported, wrong } from "../json/value.ts";
+import { readDataUri } from "../turn/data-uri.ts";
 
 /** A message's content, a string or parts, in neutral form. Empty text says nothing and is left away. */
 export function readContent(content: unknown, param: string): readonly TurnPart[] {

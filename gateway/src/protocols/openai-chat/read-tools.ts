@@ -10,8 +10,8 @@ import {
   objectOf,
   textOf,
   wrong,
-} from "../json-value.ts";
-import { plainName } from "../warn-once.ts";
+} from "../json/value.ts";
+import { plainName } from "../turn/warnings.ts";
 import { customTool } from "./custom-tool.ts";
 import { readCacheHint } from "./read-parts.ts";
 

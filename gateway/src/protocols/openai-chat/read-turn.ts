@@ -1,6 +1,6 @@
 import type { AnswerFormat, SearchRequest, Turn } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { googleThinking, readGoogleExtras } from "../google-extras.ts";
+import { googleThinking, readGoogleExtras } from "../gemini/google-extras.ts";
 import {
   arrayOf,
   booleanMember,
@@ -16,11 +16,10 @@ import {
   textOf,
   unsupported,
   wrong,
-} from "../json-value.ts";
-import { readAutoCache } from "../prompt-cache.ts";
-import { plainSearch, readContextSize, readLocation } from "../search-request.ts";
-import { warnOfUnasked } from "../unread.ts";
-import { plainName, warnOnce } from "../warn-once.ts";
+} from "../json/value.ts";
+import { readAutoCache } from "../turn/prompt-cache.ts";
+import { plainSearch, readContextSize, readLocation } from "../turn/search-request.ts";
+import { plainName, warnOfUnasked, warnOnce } from "../turn/warnings.ts";
 import { readMessages } from "./read-messages.ts";
 import { readToolbox } from "./read-tools.ts";
 import { readReasoning } from "./reasoning.ts";

@@ -1,7 +1,7 @@
 import type { ReasoningRequest } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { countOf, isObject, type JsonObject, textMember, textOf } from "../json-value.ts";
-import { warnOfUnasked } from "../unread.ts";
+import { countOf, isObject, type JsonObject, textMember, textOf } from "../json/value.ts";
+import { warnOfUnasked } from "../turn/warnings.ts";
 
 type Effort = NonNullable<ReasoningRequest["effort"]>;
 

@@ -1,14 +1,15 @@
 import { Failure } from "#core/index.ts";
-import { asBuffer } from "../bytes.ts";
-import { choiceError } from "../choice-error.ts";
 import type { ReplyFacts } from "../dialect.ts";
-import { errorReported } from "../error-event.ts";
-import { readScanned, readSpan, type Span, scanObject } from "../json-scan.ts";
-import { objectOf } from "../json-value.ts";
-import { readServed } from "../read-served.ts";
-import { readLabel } from "../request-members.ts";
-import type { UsageConvention } from "../usage-convention.ts";
-import { soundsIn } from "./sounds.ts";
+import { errorReported } from "../errors/error-event.ts";
+import { choiceError } from "../errors/upstream-errors.ts";
+import { asBuffer } from "../json/bytes.ts";
+import { readScanned, readSpan, type Span, scanObject } from "../json/scan.ts";
+import { skimObject, skimValue } from "../json/skim.ts";
+import { objectOf, textOf } from "../json/value.ts";
+import { valueEnd } from "../json/walk.ts";
+import { readLabel } from "../request/members.ts";
+import { readServed } from "../usage/read-served.ts";
+import type { UsageConvention } from "../usage/usage-convention.ts";
 import { readChatUsage } from "./usage.ts";
 
 const wanted: ReadonlySet<string> = new Set(["usage", "model", "service_tier", "error", "choices", "id"]);
@@ -83,3 +84,21 @@ export function errorText(error: unknown): string {
   }
   return "unknown error";
 }
+
+/** The id of the sound in an answer, or in a piece of one: a later message may name it (`audio.id`). */
+export function soundsIn(bytes: Uint8Array, from = 0, to = bytes.length): readonly string[] {
+  const text = asBuffer(bytes);
+  const mark = text.indexOf(soundMark, from);
+  if (mark === -1 || mark >= to) return none;
+  let start = mark + soundMark.length;
+  while ((text[start] ?? 0) <= 0x20 && start < text.length) start++;
+  if (text[start] !== OPEN_OBJECT) return none;
+  const members = skimObject(text, start, valueEnd(text, start), idOnly);
+  const id = textOf(skimValue(text, members?.get("id")));
+  return id === null ? none : [id];
+}
+
+const soundMark = Buffer.from('"audio":');
+const idOnly: ReadonlySet<string> = new Set(["id"]);
+const none: readonly string[] = [];
+const OPEN_OBJECT = 0x7b;

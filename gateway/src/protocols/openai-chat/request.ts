@@ -1,17 +1,26 @@
 import { requestFields } from "@sluice/contract/words";
 import { bounds } from "#core/index.ts";
-import { addressedMedia } from "../addressed-media.ts";
-import type { Edit } from "../bytes.ts";
-import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
-import { GovernedNames } from "../governed-names.ts";
-import { type Span, scanObject } from "../json-scan.ts";
-import { MemberChecks } from "../member-checks.ts";
-import { listenFor, mediaHeard, nestedObjects, objectNames } from "../named-objects.ts";
-import { readBoolean, readCount, readLabel, readModel, readSmall, scanRequest, sizeOf } from "../request-members.ts";
-import { noServerTools } from "../server-tools.ts";
-import { namedModel, type ToolFacts, toolFacts, withNamedModel } from "../tool-facts.ts";
-import { searchTool } from "../unseen-costs.ts";
+import type { Edit } from "../json/bytes.ts";
+import { type Span, scanObject } from "../json/scan.ts";
+import { addressedMedia } from "../request/addressed-media.ts";
+import { GovernedNames } from "../request/governed-names.ts";
+import { MemberChecks } from "../request/member-checks.ts";
+import {
+  bodyNames,
+  choosingIn,
+  readBoolean,
+  readCount,
+  readLabel,
+  readModel,
+  readSmall,
+  scanRequest,
+  sizeOf,
+} from "../request/members.ts";
+import { listenFor, mediaHeard, nestedObjects, objectNames } from "../request/named-objects.ts";
+import { namedModel, type ToolFacts, toolFacts, withNamedModel } from "../request/tool-facts.ts";
+import { noServerTools } from "../usage/server-tools.ts";
+import { searchTool } from "../usage/unseen-costs.ts";
 
 const checks = new MemberChecks(requestFields.chat);
 

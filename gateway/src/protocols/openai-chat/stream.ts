@@ -1,17 +1,15 @@
 import { bounds, type Failure, type Served } from "#core/index.ts";
-import { choiceError } from "../choice-error.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
-import { eventLines, isDone } from "../event-lines.ts";
-import { eventWithoutMedia } from "../event-media.ts";
-import { pieceTokens, stringEnd } from "../event-strings.ts";
-import type { Span } from "../json-scan.ts";
-import { arrayOf, type JsonObject, objectOf, parseObject } from "../json-value.ts";
-import { readServed, withServed } from "../read-served.ts";
-import { dataEvent, eventData, SseEvents } from "../sse-events.ts";
-import { firstEventBroken } from "../upstream-broke.ts";
-import type { UsageConvention } from "../usage-convention.ts";
-import { failureReported } from "./reply.ts";
-import { soundsIn } from "./sounds.ts";
+import { choiceError, firstEventBroken } from "../errors/upstream-errors.ts";
+import { pieceTokens, stringEnd } from "../json/event-strings.ts";
+import type { Span } from "../json/scan.ts";
+import { arrayOf, type JsonObject, objectOf, parseObject } from "../json/value.ts";
+import { eventLines, isDone } from "../stream/event-lines.ts";
+import { eventWithoutMedia } from "../stream/event-media.ts";
+import { dataEvent, eventData, SseEvents } from "../stream/sse-events.ts";
+import { readServed, withServed } from "../usage/read-served.ts";
+import type { UsageConvention } from "../usage/usage-convention.ts";
+import { failureReported, soundsIn } from "./reply.ts";
 import { readChatUsage } from "./usage.ts";
 
 const ascii = (text: string): Buffer => Buffer.from(text, "latin1");

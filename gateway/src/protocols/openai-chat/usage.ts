@@ -1,10 +1,9 @@
-import { emptyUsage } from "#core/index.ts";
+import { emptyUsage, inputTokensOf, outputTokensOf, type Usage } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
-import { countOf, isObject, type JsonObject, objectOf } from "../json-value.ts";
-import { rawUsage } from "../raw-usage.ts";
-import { toolUseIn } from "../server-tools.ts";
-import { untoldOf } from "../untold-usage.ts";
-import { compareTotal, type UsageConvention } from "../usage-convention.ts";
+import { countOf, isObject, type JsonObject, objectOf } from "../json/value.ts";
+import { untoldOf } from "../usage/read-served.ts";
+import { toolUseIn } from "../usage/server-tools.ts";
+import { compareTotal, rawUsage, type UsageConvention } from "../usage/usage-convention.ts";
 
 /**
  * The usage object of chat completions, as classes that do not overlap. OpenAI includes `cached_tokens`, `cache_write_tokens`,
@@ -101,5 +100,28 @@ function totalsOf(
     completion: (completion ?? 0) + beside + (isSound ? 0 : beyond),
     reasoning: isReasoning ? thought + beyond : thought,
     unexplained: isReasoning || isSound ? 0 : unexplained,
+  };
+}
+
+/** OpenAI's usage object. Its prompt includes what came from and went to caches; its completion includes thoughts. */
+export function writeChatUsage(usage: Usage): object {
+  const cacheWrite = usage.cacheWrite5m + usage.cacheWrite1h;
+  const prompt = inputTokensOf(usage);
+  const completion = outputTokensOf(usage);
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: {
+      cached_tokens: usage.cacheRead + usage.cacheReadAudio,
+      cache_write_tokens: cacheWrite,
+      audio_tokens: usage.audioInput,
+    },
+    completion_tokens_details: {
+      reasoning_tokens: usage.reasoning + usage.separateReasoning,
+      audio_tokens: usage.audioOutput,
+      accepted_prediction_tokens: 0,
+      rejected_prediction_tokens: 0,
+    },
   };
 }

@@ -1,13 +1,13 @@
-import type { Answer, AnswerBlock, Finish } from "#core/index.ts";
-import type { AnswerContext } from "../codec.ts";
-import { extraContent } from "../google-extras.ts";
-import type { JsonObject } from "../json-value.ts";
-import { brokenAnswer } from "../upstream-broke.ts";
+import type { Answer, AnswerBlock, Finish, MediaSource } from "#core/index.ts";
+import type { AnswerContext, Warn } from "../codec.ts";
+import { brokenAnswer } from "../errors/upstream-errors.ts";
+import { extraContent } from "../gemini/google-extras.ts";
+import type { JsonObject } from "../json/value.ts";
+import { dataUri } from "../turn/data-uri.ts";
 import { writeAnnotations } from "./annotations.ts";
 import { customInput, customNames } from "./custom-tool.ts";
 import { type ChatFinish, chatFinish } from "./finish.ts";
-import { writeImage } from "./write-images.ts";
-import { writeChatUsage } from "./write-usage.ts";
+import { writeChatUsage } from "./usage.ts";
 
 /** A whole chat.completion. Throws Failure upstream_error for an answer that broke: the dialect cannot say so. */
 export function writeChatAnswer(answer: Answer, context: AnswerContext): Uint8Array {
@@ -101,3 +101,18 @@ function textsOf(blocks: readonly AnswerBlock[], kind: "text" | "refusal" | "rea
 }
 
 const encoder = new TextEncoder();
+
+/**
+ * A picture that the model made, as OpenRouter and the vendors of this dialect attach it: OpenAI's own types have no place for one.
+ * null where only its vendor could read it.
+ */
+export function writeImage(source: MediaSource, index: number, warn: Warn): JsonObject | null {
+  if (source.kind === "base64") return imageAt(dataUri(source.mediaType, source.data), index);
+  if (source.kind === "url") return imageAt(source.url, index);
+  warn("a picture that only the upstream can read was left out");
+  return null;
+}
+
+function imageAt(url: string, index: number): JsonObject {
+  return { type: "image_url", image_url: { url }, index };
+}

@@ -1,15 +1,14 @@
 import type { AnswerEvent, BlockHead, Finish, MediaSource, Seal, Usage } from "#core/index.ts";
-import { HeldCitations } from "../citations.ts";
 import type { AnswerContext, EventWriter } from "../codec.ts";
-import { extraContent } from "../google-extras.ts";
-import { brokenAnswer } from "../upstream-broke.ts";
+import { brokenAnswer } from "../errors/upstream-errors.ts";
+import { extraContent } from "../gemini/google-extras.ts";
+import { HeldCitations } from "../turn/citations.ts";
 import { writeAnnotations } from "./annotations.ts";
 import { customInput, customNames } from "./custom-tool.ts";
 import { renderChatStreamError } from "./error.ts";
 import { chatFinish } from "./finish.ts";
-import { asAsked, secondCallLost, warnOfPause } from "./write-answer.ts";
-import { writeImage } from "./write-images.ts";
-import { writeChatUsage } from "./write-usage.ts";
+import { writeChatUsage } from "./usage.ts";
+import { asAsked, secondCallLost, warnOfPause, writeImage } from "./write-answer.ts";
 
 /** chat.completion.chunk events. All chunks share their beginning and end, which are rendered once. */
 export class ChatEventWriter implements EventWriter {

@@ -9,10 +9,10 @@ import type {
   TurnPart,
 } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
-import { extraContent } from "../google-extras.ts";
-import type { JsonObject } from "../json-value.ts";
-import { opens } from "../seal-text.ts";
-import { shortToolName } from "../tool-names.ts";
+import { extraContent } from "../gemini/google-extras.ts";
+import type { JsonObject } from "../json/value.ts";
+import { opens } from "../turn/seal-text.ts";
+import { shortToolName } from "../turn/tool-calls.ts";
 import { callIdCharactersMax, nineLetters, shortId } from "./short-id.ts";
 import { contentPart, plainText, textContent } from "./write-parts.ts";
 

@@ -1,6 +1,6 @@
 import type { MediaPart, MediaSource, TextPart } from "#core/index.ts";
-import { dataUri } from "../data-uri.ts";
-import { type JsonObject, unsupported } from "../json-value.ts";
+import { type JsonObject, unsupported } from "../json/value.ts";
+import { dataUri } from "../turn/data-uri.ts";
 
 export function textContent(text: string): JsonObject {
   return { type: "text", text };

@@ -1,17 +1,16 @@
-import type { ToolChoice, Turn, TurnTool } from "#core/index.ts";
+import type { AnswerFormat, SearchRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
-import { leaveGoogleExtras } from "../google-extras.ts";
-import { type JsonObject, unsupported } from "../json-value.ts";
-import { toolSchema } from "../object-schema.ts";
-import { openaiSampling, refusesStop } from "../openai-sampling.ts";
-import type { ToldReasoning } from "../told-reasoning.ts";
-import { shortToolName } from "../tool-names.ts";
-import { warnOnce } from "../warn-once.ts";
-import { reasonAndChoose } from "./forced-tools.ts";
+import { leaveGoogleExtras } from "../gemini/google-extras.ts";
+import { type JsonObject, unsupported } from "../json/value.ts";
+import { toolSchema, withProperties } from "../turn/object-schema.ts";
+import { openaiSampling, refusesStop, type ToldReasoning, tellReasoning } from "../turn/reasoning.ts";
+import type { ReasoningTraits } from "../turn/reasoning-traits.ts";
+import { approximate, warnOfNoSearch, warnOfSearchRest } from "../turn/search-request.ts";
+import { shortToolName } from "../turn/tool-calls.ts";
+import { warnOnce } from "../turn/warnings.ts";
+import { chatEffort } from "./reasoning.ts";
 import { shortId, userIdCharactersMax } from "./short-id.ts";
-import { writeFormat } from "./write-format.ts";
 import { writeMessages } from "./write-messages.ts";
-import { searchesByOptions, writeSearch } from "./write-search.ts";
 
 /** OpenAI takes no more. */
 const stopsMax = 4;
@@ -128,3 +127,107 @@ function writeTier(tier: string | null, warn: Warn): string | null {
 const tiers: ReadonlySet<string> = new Set(["default", "flex", "scale", "priority", "fast"]);
 
 const encoder = new TextEncoder();
+
+interface Choice {
+  readonly told: ToldReasoning;
+  readonly choice: ToolChoice | null;
+}
+
+/** What a model is told of reasoning, and the choice among tools that it takes together with that. */
+function reasonAndChoose(turn: Turn, traits: ReasoningTraits, warn: Warn): Choice {
+  const told = tellReasoning(turn.reasoning, chatEffort(turn.reasoning), traits, warn);
+  const choice = turn.toolChoice;
+  if (turn.tools.length === 0 || (choice?.kind !== "any" && choice?.kind !== "tool")) return { told, choice };
+  const { forcesNoToolsThinking: limit } = traits;
+  const isTaken = limit === undefined || told.on === false || (limit === "named" && choice.kind === "any");
+  if (isTaken) return { told, choice };
+  if (traits.always !== true) {
+    warn("thinking was switched off: a forced tool call excludes it");
+    return { told: { effort: null, on: false }, choice };
+  }
+  if (limit !== "named") {
+    warn("this model takes no choice that forces a tool: it was left to the model");
+    return { told, choice: { kind: "auto" } };
+  }
+  if (turn.tools.length > 1)
+    warn("this model takes no choice of one tool: it was left to the model which one it calls");
+  return { told, choice: { kind: "any" } };
+}
+
+interface WrittenFormat {
+  readonly responseFormat: JsonObject | undefined;
+  /** What must be said in the instructions for it to work. */
+  readonly instruction: string | null;
+}
+
+/** `response_format`. JSON mode is refused unless the prompt speaks of JSON, so it is made to where it does not. */
+function writeFormat(turn: Turn, schemaUnderstood: boolean, warn: Warn): WrittenFormat {
+  const { format } = turn;
+  if (format === null || format.kind === "text") return { responseFormat: undefined, instruction: null };
+  if (format.kind === "schema" && schemaUnderstood) return { responseFormat: schemaFormat(format), instruction: null };
+  const responseFormat = { type: "json_object" };
+  if (format.kind === "schema") {
+    warn("a schema for the answer is not understood by the upstream: JSON was asked for, and the schema in words");
+    const instruction = `Answer with one JSON object that fits this JSON Schema:\n${JSON.stringify(format.schema)}`;
+    return { responseFormat, instruction };
+  }
+  if (speaksOfJson(turn)) return { responseFormat, instruction: null };
+  warn("the upstream wants JSON to be named in the prompt: a sentence was added to the instructions");
+  return { responseFormat, instruction: "Answer with one JSON object." };
+}
+
+function schemaFormat(format: AnswerFormat & { readonly kind: "schema" }): JsonObject {
+  return {
+    type: "json_schema",
+    json_schema: {
+      name: schemaName(format.name),
+      ...(format.description === null ? {} : { description: format.description }),
+      schema: withProperties(format.schema, format.strict === true),
+      ...(format.strict === null ? {} : { strict: format.strict }),
+    },
+  };
+}
+
+function schemaName(name: string | null): string {
+  const plain = (name ?? "").replace(/[^\w-]/g, "_").slice(0, 64);
+  return plain === "" ? "answer" : plain;
+}
+
+function speaksOfJson(turn: Turn): boolean {
+  const named = (part: { readonly kind: string; readonly text?: string }): boolean =>
+    part.kind === "text" && part.text !== undefined && /json/i.test(part.text);
+  return turn.system.some(named) || turn.messages.some((message) => message.parts.some(named));
+}
+
+/**
+ * Whether `web_search_options` are taken there: by OpenAI's models made for searching (gpt-4o-search-preview, gpt-5-search-api),
+ * which alone know them, and by vendors whose lane says so. Others refuse the field.
+ */
+export function searchesByOptions(upstreamModel: string, traits: DialectTraits): boolean {
+  return traits.searchOptions ?? /search/i.test(upstreamModel);
+}
+
+function writeSearch(turn: Turn, searches: boolean, warn: Warn): JsonObject {
+  const { search } = turn;
+  if (search === undefined) return {};
+  if (!searches) {
+    warnOfNoSearch(turn, warn);
+    return {};
+  }
+  warnOfSearchRest(search, carried, warn);
+  return {
+    web_search_options: {
+      ...(search.contextSize === null ? {} : { search_context_size: search.contextSize }),
+      ...(search.location === null
+        ? {}
+        : { user_location: { type: "approximate", approximate: withoutType(approximate(search.location)) } }),
+    },
+  };
+}
+
+const carried: ReadonlySet<keyof SearchRequest> = new Set(["location", "contextSize"]);
+
+/** Here the type stands beside the place. */
+function withoutType({ type: _type, ...place }: JsonObject): JsonObject {
+  return place;
+}

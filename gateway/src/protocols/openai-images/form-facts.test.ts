@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { bounds, Failure } from "#core/index.ts";
 import type { FormFacts } from "../dialect.ts";
-import { MultipartScanner } from "../multipart-scanner.ts";
-import { ImagesFormReader } from "./form-facts.ts";
+import { MultipartScanner } from "../form/multipart-scanner.ts";
+import { ImagesFormReader } from "./index.ts";
 
 type Entry = readonly [name: string, value: string, filename?: string];
 

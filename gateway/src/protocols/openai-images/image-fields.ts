@@ -1,6 +1,6 @@
 import type { FormContent, FormFile } from "#ports/index.ts";
-import { dataUri } from "../data-uri.ts";
-import { type JsonObject, parseObject, wrong } from "../json-value.ts";
+import { isObject, type JsonObject, parseObject, textOf, unsupported, wrong } from "../json/value.ts";
+import { dataUri } from "../turn/data-uri.ts";
 
 /**
  * A form's fields as the JSON body that says the same: numbers and switches as such, the pictures as data URIs in
@@ -38,4 +38,21 @@ function isImage({ name }: FormFile): boolean {
 function uriOf({ name, mediaType, data }: FormFile): string {
   if (mediaType === null) throw wrong(name, "is of no type of picture that is known here");
   return dataUri(mediaType, data);
+}
+
+/** The pictures of a body: OpenAI's edits have `images`; other vendors take `image`, one or several. */
+export function imageUrlsOf(fields: JsonObject): string[] {
+  const sources = fields["images"] ?? fields["image"] ?? [];
+  return (Array.isArray(sources) ? sources : [sources]).map((source: unknown) => imageUrlOf("image", source));
+}
+
+/** `{"image_url": "…"}`, `{"image_url": {"url": "…"}}` or the URL alone. */
+export function imageUrlOf(param: string, source: unknown): string {
+  if (isObject(source) && textOf(source["file_id"]) !== null) {
+    throw unsupported(param, "A file that was uploaded to another vendor cannot be read by this upstream.");
+  }
+  const inner = isObject(source) ? source["image_url"] : source;
+  const url = textOf(isObject(inner) ? inner["url"] : inner);
+  if (url === null) throw wrong(param, "must be a picture's URL");
+  return url;
 }

@@ -1,8 +1,7 @@
 import type { FormContent } from "#ports/index.ts";
 import type { Warn } from "../codec.ts";
-import { countOf, parseBody, unsupported } from "../json-value.ts";
-import { formFields } from "./image-fields.ts";
-import { imageUrlsOf } from "./image-urls.ts";
+import { countOf, parseBody, unsupported } from "../json/value.ts";
+import { formFields, imageUrlsOf } from "./image-fields.ts";
 
 /**
  * A form, or OpenAI's JSON body, as vendors want it that take the pictures to be changed as URLs in `image`, where

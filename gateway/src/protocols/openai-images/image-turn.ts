@@ -1,11 +1,10 @@
 import type { ImageMedia, ImageSize, ImageTurn } from "#core/index.ts";
 import type { FormContent } from "#ports/index.ts";
 import type { Warn } from "../codec.ts";
-import { readDataUri } from "../data-uri.ts";
-import { countOf, type JsonObject, missing, parseBody, textOf, unsupported, wrong } from "../json-value.ts";
-import { plainName } from "../warn-once.ts";
-import { formFields } from "./image-fields.ts";
-import { imageUrlOf, imageUrlsOf } from "./image-urls.ts";
+import { countOf, type JsonObject, missing, parseBody, textOf, unsupported, wrong } from "../json/value.ts";
+import { readDataUri } from "../turn/data-uri.ts";
+import { plainName } from "../turn/warnings.ts";
+import { formFields, imageUrlOf, imageUrlsOf } from "./image-fields.ts";
 
 /** A JSON body that asks for pictures, or for changed ones, in neutral form. */
 export function readImageTurn(body: Uint8Array, warn: Warn): ImageTurn {

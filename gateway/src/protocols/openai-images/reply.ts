@@ -1,9 +1,9 @@
 import { bounds, Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
-import type { Span } from "../json-scan.ts";
-import { skimArray, skimObject, skimValue } from "../json-skim.ts";
+import type { Span } from "../json/scan.ts";
+import { skimArray, skimObject, skimValue } from "../json/skim.ts";
 import { errorText } from "../openai-chat/reply.ts";
-import { readServed } from "../read-served.ts";
+import { readServed } from "../usage/read-served.ts";
 import { imagesUsage } from "./usage.ts";
 
 const wanted: ReadonlySet<string> = new Set(["data", "model", "usage", "service_tier", "svg_usage", "error"]);

@@ -1,14 +1,22 @@
 import { requestFields } from "@sluice/contract/words";
-import { addressedMedia } from "../addressed-media.ts";
-import type { Edit } from "../bytes.ts";
-import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
-import { GovernedNames } from "../governed-names.ts";
-import type { Span } from "../json-scan.ts";
-import { MemberChecks } from "../member-checks.ts";
-import { listenFor, nestedObjects, objectNames } from "../named-objects.ts";
-import { readBoolean, readCount, readLabel, readModel, scanRequest, sizeOf } from "../request-members.ts";
-import { namedModel } from "../tool-facts.ts";
+import type { Edit } from "../json/bytes.ts";
+import type { Span } from "../json/scan.ts";
+import { addressedMedia } from "../request/addressed-media.ts";
+import { GovernedNames } from "../request/governed-names.ts";
+import { MemberChecks } from "../request/member-checks.ts";
+import {
+  bodyNames,
+  choosingIn,
+  readBoolean,
+  readCount,
+  readLabel,
+  readModel,
+  scanRequest,
+  sizeOf,
+} from "../request/members.ts";
+import { listenFor, nestedObjects, objectNames } from "../request/named-objects.ts";
+import { namedModel } from "../request/tool-facts.ts";
 
 const checks = new MemberChecks(requestFields.images);
 

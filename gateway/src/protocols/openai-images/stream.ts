@@ -1,11 +1,11 @@
 import type { Served } from "#core/index.ts";
 import type { StreamTap } from "../dialect.ts";
-import { eventLines, isDone } from "../event-lines.ts";
-import type { Span } from "../json-scan.ts";
-import { skimValue } from "../json-skim.ts";
-import { countOf, isObject, type JsonObject, objectOf } from "../json-value.ts";
-import { readServed } from "../read-served.ts";
-import { type TypedEvent, TypedEventStream } from "../typed-event-stream.ts";
+import type { Span } from "../json/scan.ts";
+import { skimValue } from "../json/skim.ts";
+import { countOf, isObject, type JsonObject, objectOf } from "../json/value.ts";
+import { eventLines, isDone } from "../stream/event-lines.ts";
+import { type TypedEvent, TypedEventStream } from "../stream/typed-events.ts";
+import { readServed } from "../usage/read-served.ts";
 import { imagesUsage } from "./usage.ts";
 
 /** OpenAI charges this many image tokens for each unfinished picture it sends. */

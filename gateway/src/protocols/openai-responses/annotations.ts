@@ -1,8 +1,8 @@
 import type { Citation } from "#core/index.ts";
-import { documentCitationLost, fileCitation, placeIn, spanOf, urlCitation } from "../citations.ts";
 import type { Warn } from "../codec.ts";
-import { arrayOf, type JsonObject, objectOf, textOf } from "../json-value.ts";
-import { warnOfStranger } from "../unread.ts";
+import { arrayOf, type JsonObject, objectOf, textOf } from "../json/value.ts";
+import { documentCitationLost, fileCitation, placeIn, spanOf, urlCitation } from "../turn/citations.ts";
+import { warnOfStranger } from "../turn/warnings.ts";
 
 /** The annotations of a text as citations; those that are none have no neutral form. */
 export function readAnnotations(annotations: unknown, warn: Warn): Citation[] {

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json-value.ts";
+import type { JsonObject } from "../json/value.ts";
 
 /** A response of which hardly anything is known, with every member that the specification requires. */
 export function bareResponse(known: JsonObject): JsonObject {

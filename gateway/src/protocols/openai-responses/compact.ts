@@ -1,10 +1,9 @@
 import { requestFields } from "@sluice/contract/words";
-import { addressedMedia } from "../addressed-media.ts";
-import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
-import { MemberChecks } from "../member-checks.ts";
-import { listenFor, mediaHeard, objectAt } from "../named-objects.ts";
-import { readLabel, readModel, scanRequest } from "../request-members.ts";
+import { addressedMedia } from "../request/addressed-media.ts";
+import { MemberChecks } from "../request/member-checks.ts";
+import { bodyNames, choosingIn, readLabel, readModel, scanRequest } from "../request/members.ts";
+import { listenFor, mediaHeard, objectAt } from "../request/named-objects.ts";
 import { estimateInput } from "./input-estimate.ts";
 import { continuedResponse, modelsAndTools, namedWithin, objectsOfOpenai, said } from "./request.ts";
 

@@ -1,8 +1,8 @@
 import { bounds, tokensOf } from "#core/index.ts";
 import type { OtherUsage } from "../dialect.ts";
-import type { Span } from "../json-scan.ts";
-import { skimArray, skimObject, skimValue } from "../json-skim.ts";
-import { countOf, isObject, objectOf, textOf } from "../json-value.ts";
+import type { Span } from "../json/scan.ts";
+import { skimArray, skimObject, skimValue } from "../json/skim.ts";
+import { countOf, isObject, objectOf, textOf } from "../json/value.ts";
 import { imagesUsage } from "../openai-images/usage.ts";
 
 /** What an answer says of its pictures, beside what they used. */

@@ -1,7 +1,7 @@
 import { type Failure, failureTable } from "#core/index.ts";
-import { errorReported, refusalBody } from "../error-event.ts";
-import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
-import { contextLengthCode } from "../too-long.ts";
+import { errorReported, refusalBody } from "../errors/error-event.ts";
+import { contextLengthCode } from "../errors/upstream-errors.ts";
+import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
 import { bareResponse } from "./bare-response.ts";
 
 /**

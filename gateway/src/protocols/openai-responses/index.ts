@@ -2,8 +2,9 @@ import { readCountReply } from "../anthropic-messages/reply.ts";
 import type { CallerCodec, UpstreamCodec } from "../codec.ts";
 import type { Dialect, Wire } from "../dialect.ts";
 import { readChatRefusal, renderChatError, renderChatRefusal } from "../openai-chat/error.ts";
-import { addOpenaiLimitHeaders } from "../openai-limit-headers.ts";
+import { addOpenaiLimitHeaders } from "../openai-chat/limit-headers.ts";
 import { readCompactRequest, readInputTokensRequest } from "./compact.ts";
+import { writeCompactedAnswer } from "./compaction.ts";
 import { renderResponsesStreamError } from "./error.ts";
 import { readResponsesAnswer } from "./read-answer.ts";
 import { ResponsesEventReader } from "./read-events.ts";
@@ -11,7 +12,6 @@ import { readCompactTurn, readResponsesTurn } from "./read-turn.ts";
 import { readResponsesReply } from "./reply.ts";
 import { readResponsesRequest, responsesEdits } from "./request.ts";
 import { ResponsesStreamTap } from "./stream.ts";
-import { writeCompactedAnswer } from "./write-compaction.ts";
 import { ResponsesEventWriter, writeResponsesAnswer } from "./write-events.ts";
 import { writeResponsesTurn } from "./write-turn.ts";
 

@@ -1,5 +1,5 @@
-import { nextDataUrl } from "../inline-media.ts";
-import type { Span } from "../json-scan.ts";
+import type { Span } from "../json/scan.ts";
+import { nextDataUrl } from "../request/inline-media.ts";
 
 /**
  * A guess at the input's tokens: one for four bytes of JSON. Pictures and files inline as base64 are counted apart:

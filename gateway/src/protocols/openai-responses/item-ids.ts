@@ -1,9 +1,9 @@
 import { bounds } from "#core/index.ts";
-import { asBuffer } from "../bytes.ts";
-import type { Span } from "../json-scan.ts";
-import { skimArray, skimObject, skimValue } from "../json-skim.ts";
-import { textOf, wrong } from "../json-value.ts";
-import { type NamedObject, namedObject } from "../named-objects.ts";
+import { asBuffer } from "../json/bytes.ts";
+import type { Span } from "../json/scan.ts";
+import { skimArray, skimObject, skimValue } from "../json/skim.ts";
+import { textOf, wrong } from "../json/value.ts";
+import { type NamedObject, namedObject } from "../request/named-objects.ts";
 
 /** The ids of the items of one answer, by which later calls may name them. */
 export class ItemIds {

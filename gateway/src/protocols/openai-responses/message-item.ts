@@ -1,6 +1,6 @@
 import type { BlockHead, Citation } from "#core/index.ts";
-import { HeldCitations } from "../citations.ts";
 import type { Warn } from "../codec.ts";
+import { HeldCitations } from "../turn/citations.ts";
 import { writeAnnotation } from "./annotations.ts";
 import { BaseItem, type ItemPlace, type ItemStatus, type OutputItem } from "./output-item.ts";
 

@@ -1,5 +1,5 @@
 import type { TurnTool } from "#core/index.ts";
-import type { JsonObject } from "../json-value.ts";
+import type { JsonObject } from "../json/value.ts";
 
 /**
  * A tool out of a `namespace` tool. Elsewhere it is an ordinary tool under a joined name; that it has these two

@@ -1,8 +1,8 @@
 import type { AnswerEvent } from "#core/index.ts";
 import type { AnswerSource } from "../codec.ts";
-import { arrayOf, type JsonObject, objectOf, textOf } from "../json-value.ts";
+import { arrayOf, type JsonObject, objectOf, textOf } from "../json/value.ts";
 import { customArguments } from "../openai-chat/custom-tool.ts";
-import { saysNothing, warnOfStranger } from "../unread.ts";
+import { saysNothing, warnOfStranger } from "../turn/warnings.ts";
 import { readAnnotations } from "./annotations.ts";
 import { blocksOf, callIdOf, callNameOf, thoughtsOf, warnOfItem } from "./read-answer.ts";
 

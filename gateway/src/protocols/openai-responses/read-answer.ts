@@ -1,11 +1,9 @@
-import type { Answer, AnswerBlock, FinishReason } from "#core/index.ts";
-import { Failure } from "#core/index.ts";
-import { plainName } from "../anthropic-messages/safe-name.ts";
-import { wholeArguments } from "../call-arguments.ts";
+import { type Answer, type AnswerBlock, Failure, type FinishReason } from "#core/index.ts";
 import type { AnswerSource } from "../codec.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, parseReply, textOf } from "../json-value.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, parseReply, textOf } from "../json/value.ts";
 import { customArguments } from "../openai-chat/custom-tool.ts";
-import { warnOfCaller, warnOfStranger, warnOfUnread } from "../unread.ts";
+import { plainName, wholeArguments } from "../turn/tool-calls.ts";
+import { warnOfCaller, warnOfStranger, warnOfUnread } from "../turn/warnings.ts";
 import { readAnnotations } from "./annotations.ts";
 import { upstreamFailure } from "./error.ts";
 import { readResponsesUsage } from "./usage.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type AnswerEvent, Failure } from "#core/index.ts";
-import { eventData, SseEvents } from "../sse-events.ts";
+import { eventData, SseEvents } from "../stream/sse-events.ts";
 import { openaiResponsesCodec } from "./index.ts";
 
 const source = { account: "acc", newId: (prefix: string) => `${prefix}new`, warn: () => {} };

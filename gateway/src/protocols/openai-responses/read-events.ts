@@ -1,8 +1,8 @@
 import { type AnswerEvent, bounds, Failure } from "#core/index.ts";
 import type { AnswerSource, EventReader } from "../codec.ts";
-import { arrayOf, type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
-import { warnOfStranger, warnOfUnread } from "../unread.ts";
-import { notCarried } from "../upstream-broke.ts";
+import { notCarried } from "../errors/upstream-errors.ts";
+import { arrayOf, type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
+import { warnOfStranger, warnOfUnread } from "../turn/warnings.ts";
 import { upstreamFailure } from "./error.ts";
 import { type OutputReader, outputReader } from "./output-readers.ts";
 import { finishOf, ofResponse } from "./read-answer.ts";

@@ -1,15 +1,14 @@
 import type { Failure, ReasoningPart, Seal, TextPart, TurnMessage, TurnPart, TurnRole, TurnTool } from "#core/index.ts";
-import { wholeArguments } from "../call-arguments.ts";
 import type { Warn } from "../codec.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, textOf, unsupported, wrong } from "../json-value.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, textOf, unsupported, wrong } from "../json/value.ts";
 import { customArguments } from "../openai-chat/custom-tool.ts";
-import { warnOfCaller } from "../unread.ts";
-import { plainName } from "../warn-once.ts";
+import { wholeArguments } from "../turn/tool-calls.ts";
+import { plainName, warnOfCaller } from "../turn/warnings.ts";
 import { readSummary } from "./compaction.ts";
 import { joinedName } from "./namespaced-tool.ts";
+import { readSealed } from "./output-item.ts";
 import { type ContentPart, readContent, textPart } from "./read-parts.ts";
 import { readTools } from "./read-tools.ts";
-import { readSealed } from "./sealed-reasoning.ts";
 import { foundText, searchArguments, searchToolName } from "./search-tool.ts";
 
 /** `input` as messages. What the assistant did in one go becomes one message, and so do the results it got. */

@@ -1,9 +1,9 @@
 import type { MediaPart, MediaSource, TextPart, TurnPart } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { readDataUri } from "../data-uri.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json-value.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json/value.ts";
 import { readCacheHint } from "../openai-chat/read-parts.ts";
-import { plainName } from "../warn-once.ts";
+import { readDataUri } from "../turn/data-uri.ts";
+import { plainName } from "../turn/warnings.ts";
 
 export type ContentPart = Extract<TurnPart, { kind: "text" | "refusal" }> | MediaPart;
 

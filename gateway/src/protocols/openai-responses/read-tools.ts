@@ -1,9 +1,8 @@
 import type { ToolChoice, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json-value.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json/value.ts";
 import { customTool } from "../openai-chat/custom-tool.ts";
-import { warnOfUnasked } from "../unread.ts";
-import { plainName } from "../warn-once.ts";
+import { plainName, warnOfUnasked } from "../turn/warnings.ts";
 import { isNamespaced, joinedName, type NamespacedTool } from "./namespaced-tool.ts";
 import { isSearch, readSearchTool } from "./search-tool.ts";
 import { isWebSearch } from "./web-search.ts";

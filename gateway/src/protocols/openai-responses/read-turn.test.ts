@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Seal, TurnPart } from "#core/index.ts";
 import { assistant, call, read, refusal, text, thought, user } from "../../../test/responses-turns.ts";
-import { sealText } from "../seal-text.ts";
+import { sealText } from "../turn/seal-text.ts";
 
 describe("a Responses request read", () => {
   test("instructions come first, then leading system messages; later ones stay where they stood", () => {

@@ -11,10 +11,9 @@ import {
   textOf,
   unsupported,
   wrong,
-} from "../json-value.ts";
-import { readAutoCache } from "../prompt-cache.ts";
-import { warnOfUnasked } from "../unread.ts";
-import { plainName, warnOnce } from "../warn-once.ts";
+} from "../json/value.ts";
+import { readAutoCache } from "../turn/prompt-cache.ts";
+import { plainName, warnOfUnasked, warnOnce } from "../turn/warnings.ts";
 import { asCompaction, keptOf } from "./compaction.ts";
 import { InputReader } from "./read-input.ts";
 import { textPart } from "./read-parts.ts";

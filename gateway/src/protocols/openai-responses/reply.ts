@@ -1,10 +1,10 @@
 import { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
-import { readSpan, type Span } from "../json-scan.ts";
-import { skimObject } from "../json-skim.ts";
-import { objectOf, textOf } from "../json-value.ts";
-import { readServed } from "../read-served.ts";
-import { OutputTools } from "../server-tools.ts";
+import { readSpan, type Span } from "../json/scan.ts";
+import { skimObject } from "../json/skim.ts";
+import { objectOf, textOf } from "../json/value.ts";
+import { readServed } from "../usage/read-served.ts";
+import { OutputTools } from "../usage/server-tools.ts";
 import { drawingModel } from "./drawing.ts";
 import { ItemIds } from "./item-ids.ts";
 import { readResponsesUsage } from "./usage.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Failure } from "#core/index.ts";
-import { patchedRequest } from "../patched-request.ts";
+import { patchedRequest } from "../request/change-body.ts";
 import { openaiResponsesWire, responsesCompactWire } from "./index.ts";
 
 const encoder = new TextEncoder();

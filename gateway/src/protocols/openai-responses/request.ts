@@ -1,13 +1,22 @@
 import { inputOrContinued, requestFields } from "@sluice/contract/words";
 import { bounds, Failure } from "#core/index.ts";
-import { addressedMedia } from "../addressed-media.ts";
-import { asBuffer, type Edit } from "../bytes.ts";
-import { bodyNames, choosingIn } from "../choosing-members.ts";
 import type { RequestFacts } from "../dialect.ts";
-import type { NamesHeard, Span } from "../json-scan.ts";
-import { missing, textOf, wrong } from "../json-value.ts";
-import { MemberChecks } from "../member-checks.ts";
-import { mayEscape, valueEnd, walkMembers } from "../member-walk.ts";
+import { asBuffer, type Edit } from "../json/bytes.ts";
+import type { NamesHeard, Span } from "../json/scan.ts";
+import { missing, textOf, wrong } from "../json/value.ts";
+import { mayEscape, valueEnd, walkMembers } from "../json/walk.ts";
+import { addressedMedia } from "../request/addressed-media.ts";
+import { MemberChecks } from "../request/member-checks.ts";
+import {
+  bodyNames,
+  choosingIn,
+  readBoolean,
+  readCount,
+  readLabel,
+  readModel,
+  readSmall,
+  scanRequest,
+} from "../request/members.ts";
 import {
   idsHeard,
   listenFor,
@@ -17,9 +26,8 @@ import {
   nestedObjects,
   objectAt,
   objectNames,
-} from "../named-objects.ts";
-import { readBoolean, readCount, readLabel, readModel, readSmall, scanRequest } from "../request-members.ts";
-import { namedModel, type ToolFacts, toolFacts, withNamedModel } from "../tool-facts.ts";
+} from "../request/named-objects.ts";
+import { namedModel, type ToolFacts, toolFacts, withNamedModel } from "../request/tool-facts.ts";
 import { estimateInput } from "./input-estimate.ts";
 import { itemReferences } from "./item-ids.ts";
 

@@ -1,6 +1,6 @@
 import type { AnswerFormat, RequestedTurn, ToolChoice, TurnTool } from "#core/index.ts";
 import type { AnswerContext } from "../codec.ts";
-import type { JsonObject } from "../json-value.ts";
+import type { JsonObject } from "../json/value.ts";
 import { customNames } from "../openai-chat/custom-tool.ts";
 import { inNamespaces, isNamespaced } from "./namespaced-tool.ts";
 import { isSearch } from "./search-tool.ts";

@@ -1,5 +1,5 @@
 import type { TurnTool } from "#core/index.ts";
-import { type JsonObject, objectOf, parseObject, textOf } from "../json-value.ts";
+import { type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
 
 /**
  * OpenAI's `tool_search` that the caller runs itself: Codex finds the tools of its MCP servers so. Elsewhere it is an ordinary

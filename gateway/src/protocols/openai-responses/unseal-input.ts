@@ -1,6 +1,6 @@
-import { type Cut, cutsFrom, itemsAt, membersAt, stringAt } from "../json-places.ts";
-import type { Span } from "../json-scan.ts";
-import { sealMark } from "../seal-text.ts";
+import { type Cut, cutsFrom, itemsAt, membersAt, stringAt } from "../json/places.ts";
+import type { Span } from "../json/scan.ts";
+import { sealMark } from "../turn/seal-text.ts";
 import { readSummary } from "./compaction.ts";
 
 /**

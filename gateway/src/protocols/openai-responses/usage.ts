@@ -1,10 +1,9 @@
 import { inputTokensOf, noUsage, outputTokensOf, type Usage } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
-import { countOf, objectOf } from "../json-value.ts";
-import { rawUsage } from "../raw-usage.ts";
-import { moreOf, noServerTools, type ServerToolUse, toolUseIn, usedAny } from "../server-tools.ts";
-import { untoldOf } from "../untold-usage.ts";
-import { compareTotal } from "../usage-convention.ts";
+import { countOf, objectOf } from "../json/value.ts";
+import { untoldOf } from "../usage/read-served.ts";
+import { moreOf, noServerTools, type ServerToolUse, toolUseIn, usedAny } from "../usage/server-tools.ts";
+import { compareTotal, rawUsage } from "../usage/usage-convention.ts";
 import { type Drawing, drawnBy } from "./drawing.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { SearchRequest, Turn } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json-value.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
 import {
   approximate,
   plainSearch,
@@ -8,8 +8,8 @@ import {
   readLocation,
   textsOf,
   warnOfSearchRest,
-} from "../search-request.ts";
-import { warnOfUnasked } from "../unread.ts";
+} from "../turn/search-request.ts";
+import { warnOfUnasked } from "../turn/warnings.ts";
 
 /** `web_search`, `web_search_2025_08_26`, and the previews before them. */
 export function isWebSearch(type: unknown): boolean {

@@ -12,9 +12,9 @@ import {
   type Seal,
   type Turn,
 } from "#core/index.ts";
-import { answerEvents } from "../answer-events.ts";
 import type { AnswerContext } from "../codec.ts";
-import { sealText } from "../seal-text.ts";
+import { answerEvents } from "../turn/answer-events.ts";
+import { sealText } from "../turn/seal-text.ts";
 import { openaiResponsesCodec } from "./index.ts";
 
 const decoder = new TextDecoder();

@@ -10,22 +10,26 @@ import {
   type TurnTool,
   type Usage,
 } from "#core/index.ts";
-import { answerEvents } from "../answer-events.ts";
 import type { AnswerContext, EventWriter } from "../codec.ts";
 import { customNames } from "../openai-chat/custom-tool.ts";
+import { answerEvents } from "../turn/answer-events.ts";
 import { CustomCallItem, FunctionCallItem, SearchCallItem } from "./call-item.ts";
-import { CompactionItem } from "./compaction-item.ts";
+import { requireSummary } from "./compaction.ts";
 import { failureEvents, responseError } from "./error.ts";
-import { ImageItem } from "./image-item.ts";
 import { MessageItem } from "./message-item.ts";
 import { isNamespaced } from "./namespaced-tool.ts";
-import { NumberedEvents } from "./numbered-events.ts";
-import type { ItemPlace, ItemStatus, OutputItem } from "./output-item.ts";
-import { ReasoningItem } from "./reasoning-item.ts";
+import {
+  CompactionItem,
+  ImageItem,
+  type ItemPlace,
+  type ItemStatus,
+  NumberedEvents,
+  type OutputItem,
+  ReasoningItem,
+} from "./output-item.ts";
 import { responseEcho } from "./response-echo.ts";
 import { isSearch } from "./search-tool.ts";
 import { writeResponsesUsage } from "./usage.ts";
-import { requireSummary } from "./write-compaction.ts";
 
 /** A whole answer is the response with which its stream would end. */
 export function writeResponsesAnswer(answer: Answer, context: AnswerContext): Uint8Array {

@@ -1,15 +1,13 @@
 import type { AnswerFormat, ReasoningRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
-import { leaveGoogleExtras } from "../google-extras.ts";
-import { type JsonObject, unsupported } from "../json-value.ts";
-import { toolSchema, withProperties } from "../object-schema.ts";
+import { leaveGoogleExtras } from "../gemini/google-extras.ts";
+import { type JsonObject, unsupported } from "../json/value.ts";
 import { shortId } from "../openai-chat/short-id.ts";
-import { openaiSampling } from "../openai-sampling.ts";
-import type { Effort } from "../reasoning-traits.ts";
-import { tellReasoning } from "../told-reasoning.ts";
-import { shortToolName } from "../tool-names.ts";
-import { picturesLost } from "../unread.ts";
-import { warnOnce } from "../warn-once.ts";
+import { toolSchema, withProperties } from "../turn/object-schema.ts";
+import { openaiSampling, tellReasoning } from "../turn/reasoning.ts";
+import type { Effort } from "../turn/reasoning-traits.ts";
+import { shortToolName } from "../turn/tool-calls.ts";
+import { picturesLost, warnOnce } from "../turn/warnings.ts";
 import { writeWebSearch } from "./web-search.ts";
 import { InputWriter, idCharactersMax } from "./write-input.ts";
 

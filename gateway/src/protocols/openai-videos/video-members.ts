@@ -1,8 +1,8 @@
 import { openAiVideoFields } from "@sluice/contract/words";
-import { checkFields } from "#core/index.ts";
-import { GovernedNames } from "../governed-names.ts";
-import { isObject, type JsonObject, misspelt, textOf, wrong } from "../json-value.ts";
-import { shapeOf } from "./frame-size.ts";
+import { checkFields, shownState, type Task, videoIdOf } from "#core/index.ts";
+import { isObject, type JsonObject, misspelt, textOf, wrong } from "../json/value.ts";
+import { GovernedNames } from "../request/governed-names.ts";
+import { frameSize, shapeOf } from "./frame-size.ts";
 
 /** A task's members that were said by another name: `duration` → `seconds`. */
 export type RenamedMembers = Readonly<Record<string, string>>;
@@ -101,4 +101,45 @@ function urlIn(value: unknown): string {
   const url = textOf(reference["image_url"]);
   if (url !== null) return url;
   throw wrong("input_reference", openAiVideoFields.input_reference.must);
+}
+
+/**
+ * A video task as OpenAI's clients are shown a video (openai@7.55.0, resources/videos). Times are Unix seconds. What was neither
+ * asked for nor told by the upstream is null.
+ */
+export function videoObject(task: Task): Readonly<Record<string, unknown>> {
+  const { asked, output } = task;
+  const done = task.state === "succeeded";
+  const seconds = asked.durationSeconds ?? task.usage?.videoSeconds ?? 0;
+  const size = asked.ratio === null || asked.resolution === null ? null : frameSize(asked.ratio, asked.resolution);
+  return {
+    id: videoIdOf(task.id),
+    object: "video",
+    model: task.model,
+    status: words[shownState(task.state)],
+    progress: done ? 100 : (task.progress ?? 0),
+    created_at: Math.floor(task.createdAt / 1_000),
+    completed_at: done && task.finishedAt !== null ? Math.floor(task.finishedAt / 1_000) : null,
+    expires_at: output?.expiresAt ?? null,
+    seconds: seconds > 0 ? String(seconds) : null,
+    size: size === null ? null : `${size.width}x${size.height}`,
+    prompt: asked.prompt,
+    error: errorOf(task),
+    remixed_from_video_id: asked.remixOf === undefined ? null : videoIdOf(asked.remixOf),
+  };
+}
+
+/** A video that was taken back or given up has failed, in words that OpenAI's clients wait for. */
+const words = {
+  queued: "queued",
+  running: "in_progress",
+  succeeded: "completed",
+  failed: "failed",
+  cancelled: "failed",
+  expired: "failed",
+} as const satisfies Record<ReturnType<typeof shownState>, string>;
+
+function errorOf({ state, error, finishedAt }: Task): Task["error"] {
+  if (finishedAt === null || state === "succeeded") return null;
+  return error ?? { code: state, message: `The video is ${state}.` };
 }

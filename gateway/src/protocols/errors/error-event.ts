@@ -1,0 +1,88 @@
+import { bounds, Failure } from "#core/index.ts";
+import { countOf, isObject, objectOf, parseObject, textOf } from "../json/value.ts";
+import { choiceError, isTooLong } from "./upstream-errors.ts";
+
+/**
+ * An error that a stream, or an answer with a good status, tells: what is known of it by its own fields, as the refusal with a
+ * status that the same vendor would have answered with. `error` is the member of that name, `message` its words, `body` the
+ * whole body of such a refusal.
+ */
+export function errorReported(error: unknown, message: string, body: object = { error }): Failure {
+  const { code, type } = objectOf(error);
+  const said = statusOf(error);
+  const contextLength = isTooLong(said, textOf(code) ?? textOf(type), message);
+  const status = contextLength ? 400 : said;
+  const failure = new Failure("upstream_error", `The upstream reported an error: ${message}`, {
+    retry: status === 400 || status === 413 ? "never" : "other",
+    contextLength,
+    unhealthy: status === null || !ofRequest.has(status),
+  });
+  if (status === null) return failure;
+  return failure.with({
+    upstream: { status, contentType: "application/json", body: encoder.encode(JSON.stringify(body)) },
+  });
+}
+
+/** The error of a failed response. null: it is the request's own, or the response does not say which. */
+export function failedResponse(reply: Uint8Array): Failure | null {
+  const error = reply.length > bounds.errorBodyBytesMax ? null : parseObject(decoder.decode(reply))?.["error"];
+  if (!isObject(error)) return null;
+  const failure = errorReported(error, textOf(error["message"]) ?? "unknown error");
+  return failure.retry === "never" ? null : failure;
+}
+
+/** The same of a whole answer with a good status that is an error body. */
+export function errorInReply(reply: Uint8Array, message: string): Failure {
+  const body = reply.length > bounds.errorBodyBytesMax ? null : parseObject(decoder.decode(reply));
+  if (body === null) return errorReported(null, message);
+  const error = body["error"] ?? null;
+  return error === null ? errorReported(choiceError(body), message) : errorReported(error, message, body);
+}
+
+/** The body of an upstream's refusal, which whoever classified it put into the caller's dialect; null: it is no refusal. */
+export function refusalBody({ upstream }: Failure): string | null {
+  return upstream === undefined ? null : decoder.decode(upstream.body);
+}
+
+/** A number that is a status, or a word that stands for one; null: neither. Messages are never read. */
+function statusOf(error: unknown): number | null {
+  if (!isObject(error)) return null;
+  const { code, status, type } = error;
+  for (const said of [code, status, type]) {
+    const number = countOf(typeof said === "string" && /^[45]\d\d$/.test(said) ? Number(said) : said);
+    if (number !== null && number >= 400 && number <= 599) return number;
+  }
+  for (const said of [code, status, type]) {
+    const known = statuses.get((textOf(said) ?? "").toLowerCase());
+    if (known !== undefined) return known;
+  }
+  return null;
+}
+
+/** Refusals of the request itself, or of its pace: they say nothing of the upstream's health. */
+const ofRequest: ReadonlySet<number> = new Set([400, 403, 404, 409, 413, 422, 429]);
+
+/**
+ * Codes and types of OpenAI and what copies it, Anthropic's types, and Google's status words. Sources: OpenAI's and Anthropic's
+ * "Errors", google/rpc/code.proto.
+ */
+const words: Readonly<Record<number, string>> = {
+  400: "invalid_request_error invalid_prompt invalid_image invalid_image_format invalid_base64_image invalid_image_url image_too_large image_too_small image_parse_error image_content_policy_violation empty_image_file context_length_exceeded content_filter invalid_argument failed_precondition out_of_range",
+  401: "authentication_error invalid_api_key invalid_authentication_error unauthenticated",
+  402: "billing_error payment_required",
+  403: "permission_error permission_denied",
+  404: "not_found_error model_not_found not_found",
+  409: "conflict_error aborted",
+  413: "request_too_large",
+  429: "rate_limit_error rate_limit_exceeded rate_limit_reached too_many_requests requests tokens insufficient_quota exceeded_current_quota_error usage_limit_reached resource_exhausted",
+  500: "server_error api_error internal_error internal_server_error internal",
+  503: "overloaded server_overloaded server_is_overloaded engine_overloaded slow_down service_unavailable service_unavailable_error unavailable",
+  504: "timeout_error deadline_exceeded",
+  529: "overloaded_error",
+};
+const statuses: ReadonlyMap<string, number> = new Map(
+  Object.entries(words).flatMap(([status, names]) => names.split(" ").map((name) => [name, Number(status)] as const)),
+);
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();

@@ -1,0 +1,217 @@
+import type { FormField, FormFields } from "@sluice/contract/words";
+import { bounds, checkField, Failure, tooLong } from "#core/index.ts";
+import type { FormFacts, RequestFacts } from "../dialect.ts";
+import type { Span } from "../json/scan.ts";
+import { missing, misspelt, wrong } from "../json/value.ts";
+import { choosingMembers, GovernedNames } from "../request/governed-names.ts";
+import { checkedModelName, longModelName } from "../request/members.ts";
+import type { PartHead } from "./multipart-head.ts";
+import type { FormEvent } from "./multipart-scanner.ts";
+
+/** A field whose text is kept, and how much of it. */
+interface Field {
+  readonly table: FormField;
+  readonly bytesMax: number;
+  text: string | null;
+  size: number;
+  pieces: Uint8Array[];
+}
+
+/**
+ * Collects the fields of a form that govern its call while it is scanned, wherever they stand, and checks them by the contract's
+ * table. Such a field must be there once, as a field: what two readers could read in two ways is refused. Of files the size is
+ * counted, and how the first one begins.
+ */
+export class FormReader {
+  readonly #fields: ReadonlyMap<string, Field>;
+  readonly #governed: GovernedNames;
+  #open: { readonly name: string; readonly field: Field; readonly start: number } | null = null;
+  #modelSpan: Span | null = null;
+  readonly #table: FormFields;
+  /** Of which names there were files. */
+  readonly #named = new Set<string>();
+  #inFile = false;
+  #fileBegin: Uint8Array[] = [];
+  #fileBeginSize = 0;
+  /** Bytes of all files. */
+  fileBytes = 0;
+  files = 0;
+
+  /** `kept`: how many bytes are kept of fields of which the table says no bound. */
+  constructor(table: FormFields, kept: Readonly<Record<string, number>>) {
+    this.#table = table;
+    this.#fields = new Map(
+      Object.entries(table).flatMap(([name, field]) => {
+        const bytesMax = kept[name] ?? textBytesMax(field);
+        return bytesMax === null ? [] : [[name, { table: field, bytesMax, text: null, size: 0, pieces: [] }]];
+      }),
+    );
+    this.#governed = new GovernedNames([...this.#fields.keys(), ...choosingMembers]);
+  }
+
+  take(event: FormEvent): void {
+    switch (event.kind) {
+      case "part-start":
+        this.#begin(event.head, event.start);
+        return;
+      case "part-data":
+        if (this.#open !== null) this.#add(this.#open.name, this.#open.field, event.bytes);
+        else if (this.#inFile) this.#countFile(event.bytes);
+        return;
+      case "part-end":
+        this.#close(event.end);
+        return;
+      case "end":
+    }
+  }
+
+  /** Once all has come. Throws Failure missing_required_parameter or invalid_request for what is not as the table says. */
+  check(): void {
+    for (const [name, field] of Object.entries(this.#table)) {
+      if (field.file === undefined) this.#checkText(name);
+      else if (field.required === true && !this.#named.has(name)) throw missing(name);
+    }
+  }
+
+  /** The model's name, and where it stands in the body. Throws Failure missing_required_parameter. */
+  model(): { readonly model: string; readonly modelSpan: Span } {
+    const model = this.text("model");
+    if (this.#modelSpan === null || model === null) throw missing("model");
+    return { model: checkedModelName(model), modelSpan: this.#modelSpan };
+  }
+
+  /** What every form says of its call, with what this one says otherwise. Throws as `check`. */
+  facts(more: Partial<RequestFacts> & Pick<RequestFacts, "inputEstimate">): FormFacts {
+    this.check();
+    const { model, modelSpan } = this.model();
+    return {
+      modelSpan,
+      facts: {
+        model,
+        modelSpan: null,
+        stream: this.isOn("stream"),
+        wantsUsage: true,
+        outputTokensMax: null,
+        streamOptionsSpan: null,
+        affinity: this.text("user") || null,
+        continues: null,
+        keeps: null,
+        images: 0,
+        ...more,
+      },
+    };
+  }
+
+  /** null for a field that is absent or longer than it can be. */
+  text(name: string): string | null {
+    const field = this.#fields.get(name);
+    return field === undefined || field.size > field.bytesMax ? null : field.text;
+  }
+
+  sizeOf(name: string): number {
+    return this.#fields.get(name)?.size ?? 0;
+  }
+
+  /** Clients write a boolean in a form in one of these ways. */
+  isOn(name: string): boolean {
+    const word = this.text(name)?.toLowerCase() ?? (this.sizeOf(name) > 0 ? "too long" : "");
+    if (word === "true" || word === "1") return true;
+    if (word === "" || word === "false" || word === "0") return false;
+    throw wrong(name, "must be true or false");
+  }
+
+  /** How the first file begins, as far as it was looked at. */
+  get fileBegin(): Uint8Array {
+    return Buffer.concat(this.#fileBegin);
+  }
+
+  #checkText(name: string): void {
+    const field = this.#fields.get(name);
+    if (field === undefined) return;
+    const { table, bytesMax, size } = field;
+    if (size === 0 && table.required === true) throw missing(name);
+    if (table.type === "boolean") this.isOn(name);
+    if (table.type !== "string" || size === 0 || bytesMax === 0) return;
+    if (size > bytesMax) throw wrong(name, tooLong(table.maxLength ?? bytesMax));
+    checkField(field.text, name, table);
+  }
+
+  #begin(head: PartHead, start: number): void {
+    const bracket = head.name.indexOf("[");
+    const name = bracket === -1 ? head.name : head.name.slice(0, bracket);
+    const field = this.#fields.get(name);
+    this.#inFile = field === undefined && head.filename !== null;
+    if (this.#inFile) {
+      this.files++;
+      this.#beginFile(name, bracket !== -1);
+    }
+    if (field === undefined) {
+      const meant = this.#governed.variantOf(name);
+      if (meant !== null) throw misspelt(name, meant);
+      if (choosingMembers.has(name) || choosingMembers.has(head.name.replace("[", ".").replace("]", ""))) {
+        throw wrong(name, "is not taken in a form");
+      }
+      return;
+    }
+    if (bracket !== -1 || field.text !== null) throw wrong(name, "stands in the form more than once, or as a list");
+    if (head.filename !== null) throw wrong(name, "must be a field of the form, not a file");
+    field.text = "";
+    this.#open = { name, field, start };
+  }
+
+  #beginFile(name: string, isListed: boolean): void {
+    if (this.#table[name]?.file === "one" && (isListed || this.#named.has(name))) {
+      throw wrong(name, "stands in the form more than once, or as a list");
+    }
+    this.#named.add(name);
+  }
+
+  #add(name: string, field: Field, bytes: Uint8Array): void {
+    field.size += bytes.length;
+    if (name === "prompt" && field.size > bounds.formTextBytesMax) throw tooLongPrompt();
+    if (name === "model" && field.size > field.bytesMax) throw longModelName();
+    // The chunk is not ours to keep.
+    if (field.size <= field.bytesMax) field.pieces.push(Buffer.from(bytes));
+  }
+
+  #countFile(bytes: Uint8Array): void {
+    this.fileBytes += bytes.length;
+    if (this.files !== 1 || this.#fileBeginSize >= fileBeginBytes) return;
+    const piece = Buffer.from(bytes.subarray(0, fileBeginBytes - this.#fileBeginSize));
+    this.#fileBegin.push(piece);
+    this.#fileBeginSize += piece.length;
+  }
+
+  #close(end: number): void {
+    this.#inFile = false;
+    if (this.#open === null) return;
+    const { name, field, start } = this.#open;
+    this.#open = null;
+    if (name === "model") this.#modelSpan = { start, end };
+    field.text = decoder.decode(Buffer.concat(field.pieces));
+    field.pieces = [];
+  }
+}
+
+/** What is kept of forms that ask a model for something. Only the prompt's size is of interest. */
+export const modelFormKept = { prompt: 0, user: bounds.affinityBytesMax } as const;
+
+/** null: nothing is read of it. A character has at most four bytes. */
+function textBytesMax({ file, type, enum: words, maxLength }: FormField): number | null {
+  if (file !== undefined || type === undefined) return null;
+  if (type === "boolean") return switchBytesMax;
+  return Math.max(maxLength ?? 0, ...(words ?? []).map((word) => word.length), unboundedBytesMax) * 4;
+}
+
+const switchBytesMax = 16;
+const unboundedBytesMax = 64;
+
+/** Enough for the head of a sound. */
+const fileBeginBytes = 4_096;
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+function tooLongPrompt(): Failure {
+  return new Failure("request_too_large", `The prompt is larger than ${bounds.formTextBytesMax} bytes.`, {
+    param: "prompt",
+  });
+}

@@ -1,0 +1,161 @@
+import { bounds, Failure } from "#core/index.ts";
+import { concat } from "../json/bytes.ts";
+import { badForm, type PartHead, readPartHead } from "./multipart-head.ts";
+
+/** What a form is made of, in order. Offsets count from the first byte of the body. */
+export type FormEvent =
+  | { readonly kind: "part-start"; readonly head: PartHead; readonly start: number }
+  /** A piece of the open part, valid as long as the chunk it came in. Never empty. */
+  | { readonly kind: "part-data"; readonly bytes: Uint8Array }
+  | { readonly kind: "part-end"; readonly end: number }
+  /** The last boundary. What follows it has no meaning. */
+  | { readonly kind: "end" };
+
+type State = "preamble" | "after-boundary" | "head" | "body-start" | "body" | "epilogue";
+
+/**
+ * Cuts the bytes of a multipart/form-data body into its parts as they arrive (RFC 2046, 5.1; RFC 7578). It holds the
+ * head of one part and what may be the beginning of a boundary, never a part. A body that another reader could cut
+ * differently is a Failure invalid_request; one that passes a bound is request_too_large.
+ */
+export class MultipartScanner {
+  readonly #delimiter: Buffer;
+  #state: State = "preamble";
+  // The first boundary may stand at the very beginning: a line end is imagined before it.
+  #held: Uint8Array = Buffer.from("\r\n", "latin1");
+  /** Offset of the first byte of `#held`. */
+  #offset = -2;
+  #at = 0;
+  #parts = 0;
+  #margin = 0;
+
+  constructor(boundary: string) {
+    this.#delimiter = Buffer.from(`\r\n--${boundary}`, "latin1");
+  }
+
+  push(chunk: Uint8Array): FormEvent[] {
+    const joined = concat(this.#held, chunk);
+    const bytes = Buffer.from(joined.buffer, joined.byteOffset, joined.length);
+    const events: FormEvent[] = [];
+    this.#at = 0;
+    while (this.#step(bytes, events)) {
+      // Each step moves on by itself.
+    }
+    this.#offset += this.#at;
+    // A copy: the chunk is not ours to keep.
+    this.#held = Buffer.from(bytes.subarray(this.#at));
+    return events;
+  }
+
+  /** Says that the body has ended. Throws Failure invalid_request when the form has not. */
+  end(): void {
+    if (this.#state !== "epilogue") throw badForm("it ends before its last boundary");
+  }
+
+  /** One step; false when more bytes are needed. `#at` is where the next step begins. */
+  #step(bytes: Buffer, events: FormEvent[]): boolean {
+    switch (this.#state) {
+      case "preamble":
+      case "body":
+        return this.#readBody(bytes, events);
+      case "after-boundary":
+        return this.#readAfterBoundary(bytes, events);
+      case "head":
+        return this.#readHead(bytes, events);
+      case "body-start":
+        return this.#readBodyStart(bytes);
+      case "epilogue":
+        return this.#readEpilogue(bytes);
+    }
+  }
+
+  #readBody(bytes: Buffer, events: FormEvent[]): boolean {
+    const from = this.#at;
+    const found = bytes.indexOf(this.#delimiter, from);
+    const to = found === -1 ? this.#maybeDelimiter(bytes, from) : found;
+    if (this.#state === "preamble") this.#countMargin(to - from);
+    else if (to > from) events.push({ kind: "part-data", bytes: bytes.subarray(from, to) });
+    this.#at = to;
+    if (found === -1) return false;
+    if (this.#state === "body") events.push({ kind: "part-end", end: this.#offset + found });
+    this.#at = found + this.#delimiter.length;
+    this.#state = "after-boundary";
+    return true;
+  }
+
+  /** Where the bytes end in what may be the beginning of a delimiter: only its first byte is a CR. */
+  #maybeDelimiter(bytes: Buffer, from: number): number {
+    const last = bytes.lastIndexOf(CR);
+    if (last < from || bytes.length - last >= this.#delimiter.length) return bytes.length;
+    return this.#delimiter.subarray(0, bytes.length - last).equals(bytes.subarray(last)) ? last : bytes.length;
+  }
+
+  #readAfterBoundary(bytes: Buffer, events: FormEvent[]): boolean {
+    if (bytes.length < this.#at + 2) return false;
+    const first = bytes[this.#at];
+    const second = bytes[this.#at + 1];
+    if (first === CR && second === LF) {
+      if (++this.#parts > bounds.formPartsMax) throw tooLarge(`more than ${bounds.formPartsMax} parts`);
+      this.#state = "head";
+    } else if (first === DASH && second === DASH) {
+      if (this.#parts === 0) throw badForm("it has no parts");
+      events.push({ kind: "end" });
+      this.#state = "epilogue";
+      this.#margin = 0;
+    } else {
+      throw badForm("the boundary is followed by something else");
+    }
+    this.#at += 2;
+    return true;
+  }
+
+  #readHead(bytes: Buffer, events: FormEvent[]): boolean {
+    const found = bytes.indexOf(headEnd, this.#at);
+    const size = (found === -1 ? bytes.length : found) - this.#at;
+    if (size > bounds.formHeadBytesMax) throw tooLarge(`a part with more than ${bounds.formHeadBytesMax} header bytes`);
+    if (found === -1) return false;
+    const head = readPartHead(bytes.subarray(this.#at, found));
+    events.push({ kind: "part-start", head, start: this.#offset + found + headEnd.length });
+    // The blank line's end is looked at again: a boundary right behind it would be cut differently by others.
+    this.#at = found + 2;
+    this.#state = "body-start";
+    return true;
+  }
+
+  #readBodyStart(bytes: Buffer): boolean {
+    const begin = bytes.subarray(this.#at, this.#at + this.#delimiter.length);
+    if (this.#delimiter.subarray(0, begin.length).equals(begin)) {
+      if (begin.length < this.#delimiter.length) return false;
+      throw badForm("a part has no body");
+    }
+    this.#at += 2;
+    this.#state = "body";
+    return true;
+  }
+
+  #readEpilogue(bytes: Buffer): boolean {
+    const begin = bytes.subarray(this.#at, this.#at + 2);
+    if (this.#margin === 0 && begin.length === 1 && begin[0] === CR) return false;
+    if (this.#margin === 0 && begin.length > 0 && !(begin[0] === CR && begin[1] === LF)) {
+      throw badForm("the last boundary is followed by something else");
+    }
+    this.#countMargin(bytes.length - this.#at);
+    this.#at = bytes.length;
+    return false;
+  }
+
+  #countMargin(size: number): void {
+    this.#margin += size;
+    if (this.#margin <= bounds.formMarginBytesMax) return;
+    throw tooLarge(`more than ${bounds.formMarginBytesMax} bytes outside its parts`);
+  }
+}
+
+const CR = 0x0d;
+const LF = 0x0a;
+const DASH = 0x2d;
+const headEnd = Buffer.from("\r\n\r\n", "latin1");
+
+function tooLarge(what: string): Failure {
+  return new Failure("request_too_large", `The form has ${what}.`);
+}

@@ -1,0 +1,68 @@
+import type { GoogleExtras, ReasoningRequest, Seal, Turn } from "#core/index.ts";
+import type { Warn } from "../codec.ts";
+import { arrayOf, countOf, isObject, type JsonObject, objectOf, textOf, unsupported } from "../json/value.ts";
+import { plainName } from "../turn/warnings.ts";
+
+/**
+ * What Google's own OpenAI-compatible endpoints take beside a chat request: `extra_body.google` at Gemini, `google` at Vertex.
+ * Source: Gemini API docs, "OpenAI compatibility"; Google Cloud, "Call Gemini by using the OpenAI library".
+ */
+export function readGoogleExtras(request: JsonObject, warn: Warn): GoogleExtras | null {
+  const body = objectOf(request["extra_body"]);
+  for (const name in body) if (name !== "google") warn(`${plainName(name)} of extra_body was left out`);
+  const said = google(request);
+  for (const name in said) if (!known.has(name)) warn(`${plainName(name)} of google was left out`);
+  const cachedContent = textOf(said["cached_content"]) || null;
+  const settings = arrayOf(said["safety_settings"]).filter(isObject);
+  if (cachedContent === null && settings.length === 0) return null;
+  return { cachedContent, safetySettings: settings };
+}
+
+/** The wish to think that stands there; null where there is none. */
+export function googleThinking(request: JsonObject): ReasoningRequest | null {
+  const config = google(request)["thinking_config"];
+  if (!isObject(config)) return null;
+  const level = textOf(config["thinking_level"])?.toLowerCase() ?? null;
+  return {
+    effort: level === "minimal" || level === "low" || level === "medium" || level === "high" ? level : null,
+    budgetTokens: countOf(config["thinking_budget"]),
+    visible: config["include_thoughts"] === true,
+  };
+}
+
+/** For upstreams that are not Google's. Throws Failure unsupported_by_model for a cache that only Google has. */
+export function leaveGoogleExtras({ google: extras }: Turn, warn: Warn): void {
+  if (extras === undefined) return;
+  if (extras.cachedContent !== null) {
+    throw unsupported(
+      "extra_body.google.cached_content",
+      "Content cached at Google cannot be used with this upstream.",
+    );
+  }
+  warn("safety_settings of google are not understood by the upstream and were left out");
+}
+
+/** The signature of a call, a message or a piece of one. */
+export function signatureIn(said: JsonObject): string | null {
+  return textOf(extrasOf(said)["thought_signature"]) || null;
+}
+
+/** Whether the content of a message is what the model thought. */
+export function isThought(said: JsonObject): boolean {
+  return extrasOf(said)["thought"] === true;
+}
+
+/** A signature as those endpoints have it; other seals have no place in this dialect. */
+export function extraContent(seal: Pick<Seal, "dialect" | "data"> | null): JsonObject {
+  return seal?.dialect === "gemini" ? { extra_content: { google: { thought_signature: seal.data } } } : {};
+}
+
+function extrasOf(said: JsonObject): JsonObject {
+  return objectOf(objectOf(said["extra_content"])["google"]);
+}
+
+function google(request: JsonObject): JsonObject {
+  return { ...objectOf(request["google"]), ...objectOf(objectOf(request["extra_body"])["google"]) };
+}
+
+const known: ReadonlySet<string> = new Set(["thinking_config", "cached_content", "safety_settings"]);

@@ -1,0 +1,116 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { leastCpuMs } from "../../../../test/processor-time.ts";
+import { JsonCrowded, JsonInvalid, readSpan, scanObject } from "./scan.ts";
+
+const encoder = new TextEncoder();
+const scan = (text: string, ...wanted: string[]) => scanObject(encoder.encode(text), new Set(wanted));
+const valueIn = (text: string, name: string): unknown => {
+  const span = scan(text, name).get(name);
+  return span === undefined ? undefined : readSpan(encoder.encode(text), span);
+};
+
+test("finds top-level members and leaves nested ones of the same name alone", () => {
+  const text = '{"a":{"model":"no"},"b":[{"model":"no"}], "model" : "yes" ,"c":"\\"model\\":1"}';
+  expect(valueIn(text, "model")).toBe("yes");
+});
+
+test("a name written with escapes is the same name", () => {
+  expect(valueIn('{"mod\\u0065l":"x"}', "model")).toBe("x");
+});
+
+test("a wanted member that stands twice is refused, also when one is spelt with escapes", () => {
+  expect(() => scan('{"model":"a","model":"b"}', "model")).toThrow("stands twice");
+  expect(() => scan('{"model":"a","mod\\u0065l":"b"}', "model")).toThrow("stands twice");
+  expect(() => scan('{"other":1,"other":2}', "model")).not.toThrow();
+});
+
+test("whatever JSON.parse accepts as an object is accepted, with the same values", () => {
+  fc.assert(
+    fc.property(
+      fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 6 })),
+      fc.constantFrom(0, 1, 3),
+      (object, indent) => {
+        const text = JSON.stringify(object, null, indent);
+        for (const name of Object.keys(object).slice(0, 3)) {
+          expect(valueIn(text, name)).toEqual((JSON.parse(text) as Record<string, unknown>)[name]);
+        }
+      },
+    ),
+    { numRuns: 2_000 },
+  );
+});
+
+test("whatever JSON.parse refuses is refused: random damage to valid objects", () => {
+  const damage = fc.record({
+    object: fc.dictionary(fc.string({ maxLength: 8 }), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 5 }),
+    at: fc.nat(),
+    remove: fc.nat({ max: 3 }),
+    insert: fc.constantFrom(
+      "",
+      ",",
+      '"',
+      "{",
+      "}",
+      "[",
+      "]",
+      ":",
+      "\\",
+      "0",
+      "-",
+      "e",
+      ".",
+      "\n",
+      "\u0001",
+      "tru",
+      "nul",
+    ),
+  });
+  fc.assert(
+    fc.property(damage, ({ object, at, remove, insert }) => {
+      const text = JSON.stringify(object);
+      const cut = at % (text.length + 1);
+      const damaged = text.slice(0, cut) + insert + text.slice(cut + remove);
+      expect(accepts(() => scan(damaged, "no such member"))).toBe(accepts(() => parseObject(damaged)));
+    }),
+    { numRuns: 10_000 },
+  );
+});
+
+test("nesting is bounded and costs no call stack", () => {
+  const deep = `{"a":${"[".repeat(500_000)}`;
+  expect(() => scan(deep, "a")).toThrow("nested too deeply");
+});
+
+test("time grows in step with size", () => {
+  const took = (size: number): number => {
+    const bytes = encoder.encode(JSON.stringify({ model: "m", text: "a\\b".repeat(size) }));
+    return leastCpuMs(() => scanObject(bytes, new Set(["model"])));
+  };
+  // Sixteen times as much; by the square it would be 256 times as long.
+  expect(took(3_200_000)).toBeLessThan(took(200_000) * 64 + 50);
+});
+
+function parseObject(text: string): void {
+  const value: unknown = JSON.parse(text);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error("not an object");
+}
+
+function accepts(act: () => void): boolean {
+  try {
+    act();
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof JsonInvalid || thrown instanceof SyntaxError || thrown instanceof Error) return false;
+    throw thrown;
+  }
+}
+
+test("values and members are counted up to their limits, whatever their kind and depth", () => {
+  const limits = { values: 6, members: 2 };
+  const within = (text: string) => scanObject(encoder.encode(text), new Set(), null, limits);
+  expect(() => within('{"a":[1,"b",{"c":null}],"d":true}')).not.toThrow();
+  for (const text of ['{"a":[1,"b",{"c":null}],"d":[true]}', '{"a":[[],[],[],{},{},{}]}', '{"a":1,"b":2,"c":3}']) {
+    expect(() => within(text)).toThrow(JsonCrowded);
+  }
+});

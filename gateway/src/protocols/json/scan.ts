@@ -1,0 +1,349 @@
+import { bounds } from "#core/index.ts";
+import type { GovernedNames } from "../request/governed-names.ts";
+import {
+  asciiName,
+  decode,
+  memberName,
+  type NameSieve,
+  nameCharactersMax,
+  sieveIndex,
+  sieveIndexOf,
+  sieveSize,
+} from "./names.ts";
+
+/** Where a value stands in the bytes: start inclusive, end exclusive. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The bytes are not one JSON object. `offset` is where that became certain. */
+export class JsonInvalid extends Error {
+  readonly offset: number;
+
+  constructor(message: string, offset: number) {
+    super(`${message} at byte ${offset}`);
+    this.offset = offset;
+  }
+}
+
+/** More values, or more members at the top, than is looked at. */
+export class JsonCrowded extends JsonInvalid {}
+
+/** How much one object may hold. */
+export interface ScanLimits {
+  /** Values of all kinds, at every depth. */
+  readonly values: number;
+  /** Members at the top. */
+  readonly members: number;
+}
+
+/** A member is another spelling, in case only, of one that governs: another reader could take it for that one. */
+export class JsonVariant extends JsonInvalid {
+  /** As it stands there, escapes read. */
+  readonly member: string;
+  readonly meant: string;
+
+  constructor(member: string, meant: string, offset: number) {
+    super(`the member "${member}" is another spelling of "${meant}"`, offset);
+    this.member = member;
+    this.meant = meant;
+  }
+}
+
+/** What a scan hears of the names of members at every depth: the classes of `sieve` that one of them may belong to, as bits. */
+export interface NamesHeard {
+  readonly sieve: NameSieve;
+  classes: number;
+}
+
+/**
+ * Finds the values of `wanted` top-level members of the JSON object in `bytes` without building it, and checks
+ * the grammar of the whole (RFC 8259) on the way. Linear in time, bounded in depth. A wanted member that stands
+ * twice is refused: two readers could disagree on which one counts; so is another spelling of a `governed` one. Beyond
+ * `limits` it stops with JsonCrowded. `heard` is added to.
+ */
+export function scanObject(
+  bytes: Uint8Array,
+  wanted: ReadonlySet<string>,
+  governed: GovernedNames | null = null,
+  limits: ScanLimits = endless,
+  heard: NamesHeard | null = null,
+): Map<string, Span> {
+  const found = new Map<string, Span>();
+  const classesOf = heard === null ? deaf : heard.sieve.classes;
+  const count: Count = { left: limits.values, classesOf, heard: 0 };
+  let members = limits.members;
+  let at = skipSpace(bytes, 0);
+  if (bytes[at] !== OPEN_OBJECT) throw new JsonInvalid("expected a JSON object", at);
+  at = skipSpace(bytes, at + 1);
+  if (bytes[at] === CLOSE_OBJECT) {
+    at++;
+  } else {
+    for (;;) {
+      if (bytes[at] !== QUOTE) throw new JsonInvalid("expected a member name", at);
+      if (--members < 0) throw new JsonCrowded(`more than ${limits.members} members at the top`, at);
+      const nameStart = at;
+      at = skipMemberName(bytes, at + 1, count);
+      const name = memberName(bytes, nameStart, at);
+      at = skipSpace(bytes, at);
+      if (bytes[at] !== COLON) throw new JsonInvalid("expected a colon", at);
+      const start = skipSpace(bytes, at + 1);
+      const end = skipValue(bytes, start, count);
+      if (wanted.has(name)) {
+        if (found.has(name)) throw new JsonInvalid(`the member "${name}" stands twice`, nameStart);
+        found.set(name, { start, end });
+      } else if (governed !== null) {
+        const meant = governed.variantOf(name);
+        if (meant !== null) throw new JsonVariant(name, meant, nameStart);
+      }
+      at = skipSpace(bytes, end);
+      const next = bytes[at];
+      if (next === CLOSE_OBJECT) {
+        at++;
+        break;
+      }
+      if (next !== COMMA) throw new JsonInvalid("expected a comma or the end of the object", at);
+      at = skipSpace(bytes, at + 1);
+    }
+  }
+  at = skipSpace(bytes, at);
+  if (at < bytes.length) throw new JsonInvalid("unexpected text after the object", at);
+  if (heard !== null) heard.classes |= count.heard;
+  return found;
+}
+
+/** Parses the value at `span`. The scan has checked it already, so this throws only on a wrong span. */
+export function readSpan(bytes: Uint8Array, { start, end }: Span): unknown {
+  return JSON.parse(decode(bytes, start, end));
+}
+
+/**
+ * The same of a value that a scan has found, which is mostly a word, a small number or a short text: those are read as they
+ * stand, the texts that come again and again without making any.
+ */
+export function readScanned(bytes: Uint8Array, span: Span): unknown {
+  const { start, end } = span;
+  switch (bytes[start]) {
+    case 0x74:
+      return true;
+    case 0x66:
+      return false;
+    case 0x6e:
+      return null;
+    case QUOTE:
+      return end - start - 2 > nameCharactersMax ? readSpan(bytes, span) : memberName(bytes, start, end);
+    default:
+      return readSpan(bytes, span);
+  }
+}
+
+interface Count {
+  /** Values that may still come. */
+  left: number;
+  /** See NameSieve. */
+  readonly classesOf: Uint8Array;
+  /** Classes heard so far. */
+  heard: number;
+}
+
+/** The classes of no name at all. */
+const deaf = new Uint8Array(sieveSize);
+
+const endless: ScanLimits = { values: Number.POSITIVE_INFINITY, members: Number.POSITIVE_INFINITY };
+
+function crowded(at: number): JsonCrowded {
+  return new JsonCrowded("too many values", at);
+}
+
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
+
+function skipSpace(bytes: Uint8Array, from: number): number {
+  let at = from;
+  for (;;) {
+    const byte = bytes[at];
+    if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) at++;
+    else return at;
+  }
+}
+
+/** 1 for each byte that stands for itself in a string: nearly all of a body is read by this table. */
+const plain = new Uint8Array(256).fill(1, 0x20);
+plain[QUOTE] = 0;
+plain[BACKSLASH] = 0;
+
+/** From behind the opening quote to behind the closing one. */
+function skipString(bytes: Uint8Array, from: number): number {
+  let at = from;
+  for (;;) {
+    while (plain[bytes[at] as number] === 1) at++;
+    const byte = bytes[at];
+    if (byte === QUOTE) return at + 1;
+    if (byte === BACKSLASH) at = skipEscape(bytes, at + 1);
+    else throw new JsonInvalid(byte === undefined ? "unterminated string" : "control character in a string", at);
+  }
+}
+
+function skipEscape(bytes: Uint8Array, at: number): number {
+  const byte = bytes[at];
+  switch (byte) {
+    case 0x22: // "
+    case 0x5c: // \
+    case 0x2f: // /
+    case 0x62: // b
+    case 0x66: // f
+    case 0x6e: // n
+    case 0x72: // r
+    case 0x74: // t
+      return at + 1;
+    case 0x75: // u
+      for (let digit = 1; digit <= 4; digit++) {
+        if (!isHex(bytes[at + digit])) throw new JsonInvalid("bad \\u escape", at);
+      }
+      return at + 5;
+    default:
+      throw new JsonInvalid("bad escape", at);
+  }
+}
+
+function isHex(byte: number | undefined): boolean {
+  if (byte === undefined) return false;
+  return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66);
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= ZERO && byte <= NINE;
+}
+
+function skipValue(bytes: Uint8Array, at: number, count: Count): number {
+  const byte = bytes[at];
+  if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) return skipContainer(bytes, at, count);
+  if (--count.left < 0) throw crowded(at);
+  if (byte === QUOTE) return skipString(bytes, at + 1);
+  return skipScalar(bytes, at);
+}
+
+function skipScalar(bytes: Uint8Array, at: number): number {
+  switch (bytes[at]) {
+    case 0x74:
+      return skipWord(bytes, at, "true");
+    case 0x66:
+      return skipWord(bytes, at, "false");
+    case 0x6e:
+      return skipWord(bytes, at, "null");
+    default:
+      return skipNumber(bytes, at);
+  }
+}
+
+function skipWord(bytes: Uint8Array, at: number, word: string): number {
+  for (let index = 0; index < word.length; index++) {
+    if (bytes[at + index] !== word.charCodeAt(index)) throw new JsonInvalid(`expected ${word}`, at);
+  }
+  return at + word.length;
+}
+
+function skipNumber(bytes: Uint8Array, from: number): number {
+  let at = from;
+  if (bytes[at] === MINUS) at++;
+  if (bytes[at] === ZERO) at++;
+  else at = skipDigits(bytes, at);
+  if (bytes[at] === 0x2e) at = skipDigits(bytes, at + 1);
+  if (bytes[at] === 0x65 || bytes[at] === 0x45) {
+    at++;
+    if (bytes[at] === 0x2b || bytes[at] === MINUS) at++;
+    at = skipDigits(bytes, at);
+  }
+  return at;
+}
+
+function skipDigits(bytes: Uint8Array, from: number): number {
+  if (!isDigit(bytes[from])) throw new JsonInvalid("expected a value", from);
+  let at = from + 1;
+  while (isDigit(bytes[at])) at++;
+  return at;
+}
+
+/** What closes the containers that are open. One for all walks: none of them waits for anything. */
+const closers = new Uint8Array(bounds.jsonDepthMax);
+
+/** Walks a nested object or array with a stack of its own, so that depth costs no call stack. */
+function skipContainer(bytes: Uint8Array, from: number, count: Count): number {
+  let depth = 0;
+  let at = from;
+  for (;;) {
+    // Here a value begins at `at`.
+    if (--count.left < 0) throw crowded(at);
+    const byte = bytes[at];
+    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+      if (depth === bounds.jsonDepthMax) throw new JsonInvalid("nested too deeply", at);
+      const closer = byte === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY;
+      closers[depth++] = closer;
+      at = skipSpace(bytes, at + 1);
+      if (bytes[at] !== closer) {
+        if (closer === CLOSE_OBJECT) at = skipName(bytes, at, count);
+        continue;
+      }
+      at++;
+      depth--;
+    } else if (byte === QUOTE) {
+      at = skipString(bytes, at + 1);
+    } else {
+      at = skipScalar(bytes, at);
+    }
+    // Here a value has ended: close what closes, or go to the next value.
+    for (;;) {
+      if (depth === 0) return at;
+      at = skipSpace(bytes, at);
+      const closer = closers[depth - 1];
+      if (bytes[at] === closer) {
+        depth--;
+        at++;
+        continue;
+      }
+      if (bytes[at] !== COMMA) throw new JsonInvalid("expected a comma or a closing bracket", at);
+      at = skipSpace(bytes, at + 1);
+      if (closer === CLOSE_OBJECT) at = skipName(bytes, at, count);
+      break;
+    }
+  }
+}
+
+/** From a member's name to the start of its value. */
+function skipName(bytes: Uint8Array, from: number, count: Count): number {
+  if (bytes[from] !== QUOTE) throw new JsonInvalid("expected a member name", from);
+  const at = skipSpace(bytes, skipMemberName(bytes, from + 1, count));
+  if (bytes[at] !== COLON) throw new JsonInvalid("expected a colon", at);
+  return skipSpace(bytes, at + 1);
+}
+
+/** As `skipString`, and the name is heard. */
+function skipMemberName(bytes: Uint8Array, from: number, count: Count): number {
+  let at = from;
+  while (plain[bytes[at] as number] === 1) at++;
+  if (bytes[at] === QUOTE) {
+    const first = bytes[from] as number;
+    const second = bytes[from + 1] as number;
+    const last = bytes[at - 1] as number;
+    count.heard |= count.classesOf[sieveIndex(first, second, last, at - from)] as number;
+    return at + 1;
+  }
+  return hearEscaped(bytes, from, skipString(bytes, at), count);
+}
+
+function hearEscaped(bytes: Uint8Array, from: number, end: number, count: Count): number {
+  const name = asciiName(bytes, from - 1, end);
+  // Hardly anybody writes a name like this who does not want to hide it.
+  if (name !== null && name !== "") count.heard |= count.classesOf[sieveIndexOf(name)] as number;
+  return end;
+}

@@ -1,0 +1,181 @@
+import { Failure, noUsage } from "#core/index.ts";
+import type { ReplyFacts, RequestFacts, StreamTap, UsageReading } from "../dialect.ts";
+import type { Edit } from "../json/bytes.ts";
+import type { Span } from "../json/scan.ts";
+import { skimObject, skimValue } from "../json/skim.ts";
+import { countOf, isObject } from "../json/value.ts";
+import { errorText } from "../openai-chat/reply.ts";
+import { choosingIn, readLabel, readModel } from "../request/members.ts";
+import { readServed } from "../usage/read-served.ts";
+import { rawUsage } from "../usage/usage-convention.ts";
+
+/** What calls that are only ever passed have in common: a JSON body with a model in it, and an answer that tells its usage. */
+
+/** The facts of a call that generates nothing, with what is particular to it. Throws Failure as readModel does. */
+export function passedFacts(
+  body: Uint8Array,
+  members: ReadonlyMap<string, Span>,
+  particular: Pick<RequestFacts, "inputEstimate"> & Partial<RequestFacts>,
+): RequestFacts {
+  const modelSpan = members.get("model");
+  return {
+    model: particular.model ?? readModel(body, modelSpan),
+    modelSpan: modelSpan ?? null,
+    stream: false,
+    wantsUsage: true,
+    // Nothing is generated: nothing is to be reserved for it.
+    outputTokensMax: 0,
+    streamOptionsSpan: null,
+    affinity: readLabel(body, members.get("user")),
+    continues: null,
+    keeps: null,
+    choosing: choosingIn(body, members),
+    counted: nothingCounted,
+    images: 0,
+    ...particular,
+  };
+}
+
+const nothingCounted = Object.freeze({ likely: {}, most: {} });
+
+/** Replaces the model's name, and says it where the caller left it out. */
+export function modelEdit(
+  body: Uint8Array,
+  { model, modelSpan }: RequestFacts,
+  upstreamModel: string,
+): readonly Edit[] {
+  if (modelSpan !== null) {
+    return upstreamModel === model ? [] : [{ ...modelSpan, text: JSON.stringify(upstreamModel) }];
+  }
+  const open = body.indexOf(OPEN_OBJECT) + 1;
+  return [{ start: open, end: open, text: `"model":${JSON.stringify(upstreamModel)},` }];
+}
+
+/**
+ * Reads a whole answer: its usage, of the members that `usageOf` wants. `shows`: what every answer of this kind has one of, so
+ * that a 200 that only carries an error is known for one.
+ */
+export function replyReader(
+  shows: readonly string[],
+  usageIn: readonly string[],
+  usageOf: (member: (name: string) => unknown) => Pick<UsageReading, "usage"> | null,
+): (body: Uint8Array) => ReplyFacts {
+  const wanted: ReadonlySet<string> = new Set([...shows, ...usageIn, "error", "model"]);
+  return (body) => {
+    const members = skimObject(body, 0, body.length, wanted);
+    if (members === null) throw noObject();
+    const error = skimValue(body, members.get("error"));
+    const reading = usageOf((name) => skimValue(body, members.get(name)));
+    return {
+      usage:
+        reading === null
+          ? null
+          : { ...reading, raw: rawUsageIn(usageIn, (name) => skimValue(body, members.get(name))) },
+      served: readServed({ model: skimValue(body, members.get("model")) }, skimValue(body, members.get("usage"))),
+      errorMessage: error !== null && !shows.some((name) => members.has(name)) ? errorText(error) : null,
+      outputEstimate: 0,
+      id: null,
+    };
+  };
+}
+
+/** What was reported, as it was: the one member, or all that usage may stand in. */
+function rawUsageIn(usageIn: readonly string[], member: (name: string) => unknown): string {
+  const told = usageIn.flatMap((name) => {
+    const value = member(name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  const [only] = told;
+  return rawUsage(told.length === 1 && only !== undefined ? only[1] : Object.fromEntries(told));
+}
+
+/** Nobody asks for a stream of these, so an upstream that sends one did not understand the call. */
+export function refuseStream(what: string): () => StreamTap {
+  return () => {
+    throw new Failure("upstream_error", `The upstream streams ${what}, which nobody asked for.`, { retry: "other" });
+  };
+}
+
+/** A string, strings, tokens or arrays of tokens: how many tokens that is about, text by the four bytes, and how many texts. */
+export function textOrTokens(
+  body: Uint8Array,
+  span: Span | undefined,
+): { readonly tokens: number; readonly texts: number } {
+  if (span === undefined) return { tokens: 0, texts: 0 };
+  if (body[span.start] === QUOTE) return { tokens: Math.ceil((span.end - span.start - 2) / 4), texts: 1 };
+  const items = span;
+  if (!holdsNumbers(body, items)) {
+    return { tokens: Math.ceil((items.end - items.start) / 4), texts: itemCount(body, items) };
+  }
+  let numbers = 1;
+  for (let at = items.start; at < items.end; at++) if (body[at] === COMMA) numbers++;
+  return { tokens: numbers, texts: body[firstOf(body, items)] === OPEN_ARRAY ? itemCount(body, items) : 1 };
+}
+
+/** The items of a whole array that holds something, by its commas at the first level. */
+function itemCount(body: Uint8Array, array: Span): number {
+  let count = 1;
+  eachItem(body, array, () => count++);
+  return count;
+}
+
+/** Calls `between` at each comma of the array's own, with where it stands. The array was scanned: its grammar is right. */
+export function eachItem(body: Uint8Array, array: Span, between: (at: number) => void): void {
+  let depth = 0;
+  for (let at = array.start; at < array.end; at++) {
+    const byte = body[at];
+    if (byte === QUOTE) at = stringEnd(body, at);
+    else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) depth++;
+    else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth--;
+    else if (byte === COMMA && depth === 1) between(at);
+  }
+}
+
+/** Index of the quote that closes the string which opens at `from`. */
+function stringEnd(body: Uint8Array, from: number): number {
+  for (let at = from + 1; ; at++) {
+    const quote = body.indexOf(QUOTE, at);
+    let before = quote - 1;
+    while (body[before] === BACKSLASH) before--;
+    if (quote === -1 || (quote - before) % 2 === 1) return quote === -1 ? body.length : quote;
+    at = quote;
+  }
+}
+
+function firstOf(body: Uint8Array, array: Span): number {
+  let at = array.start + 1;
+  while ((body[at] ?? 0x5d) <= 0x20) at++;
+  return at;
+}
+
+function holdsNumbers(body: Uint8Array, items: Span): boolean {
+  let at = items.start;
+  while (at < items.end && (body[at] === OPEN_ARRAY || (body[at] ?? 0) <= 0x20)) at++;
+  const first = body[at] ?? 0;
+  return first >= 0x30 && first <= 0x39;
+}
+
+function noObject(): Failure {
+  return new Failure("upstream_error", "The upstream's answer is not a JSON object.", {
+    retry: "other",
+    unhealthy: true,
+  });
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_ARRAY = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/**
+ * `{"prompt_tokens","total_tokens"}` of answers that generate nothing: the same number, of which some vendors send only one.
+ * null when neither is there, so that nobody takes silence for zero.
+ */
+export function promptUsage(reported: unknown): Pick<UsageReading, "usage"> | null {
+  if (!isObject(reported)) return null;
+  const input = countOf(reported["prompt_tokens"]) ?? countOf(reported["total_tokens"]);
+  return input === null ? null : { usage: { ...noUsage, inputUncached: input } };
+}

@@ -1,0 +1,104 @@
+import { requestFields } from "@sluice/contract/words";
+import { noUsage } from "#core/index.ts";
+import { AnyTap } from "../any-wire.ts";
+import type { RequestFacts, UsageReading, Wire } from "../dialect.ts";
+import { readSpan } from "../json/scan.ts";
+import { countOf, objectOf } from "../json/value.ts";
+import { MemberChecks } from "../request/member-checks.ts";
+import { bodyNames, readSmall, scanRequest, sizeOf } from "../request/members.ts";
+import { heldId } from "../request/named-objects.ts";
+import { TypedEventsTap } from "../stream/typed-events.ts";
+import { modelEdit, passedFacts, replyReader } from "./passed-json.ts";
+
+/**
+ * A sound on its way, byte for byte. It tells nothing of what it used: the tokens of an output are guessed from its size, about
+ * twenty for a second of it.
+ */
+class SoundTap extends AnyTap {
+  readonly #input: number;
+  readonly #bytesPerToken: number;
+  #bytes = 0;
+
+  constructor({ inputEstimate }: Pick<RequestFacts, "inputEstimate">, mediaType: string) {
+    super();
+    this.#input = inputEstimate;
+    this.#bytesPerToken = rates.find(([pattern]) => pattern.test(mediaType))?.[1] ?? usualRate;
+  }
+
+  protected override listen(chunk: Uint8Array): void {
+    this.#bytes += chunk.length;
+  }
+
+  override get contentSeen(): boolean {
+    return this.#bytes > 0;
+  }
+
+  override get usage(): UsageReading | null {
+    const audioOutput = Math.ceil(this.#bytes / this.#bytesPerToken);
+    return { usage: { ...noUsage, inputUncached: this.#input, audioOutput }, raw: "{}" };
+  }
+
+  /** Whether all of it came is for the transport to say. */
+  override complete(): boolean {
+    return this.#bytes > 0;
+  }
+}
+
+/** Of MP3 at 128 kbit/s. */
+const usualRate = 800;
+/** Bytes for each token, by kind of sound: 24 kHz with 16 bits where it is not packed. */
+const rates: readonly (readonly [RegExp, number])[] = [
+  [/wav|pcm|l16|octet-stream/i, 2_400],
+  [/flac/i, 1_200],
+  [/opus|ogg|webm/i, 200],
+  [/aac|mp4/i, 500],
+];
+
+const checks = new MemberChecks(requestFields.speech);
+
+const wanted = bodyNames(["model", "input", "instructions", "stream_format", "user", "voice"]);
+
+/** Text as sound: JSON in; the sound's bytes out as they are made, or events with them in it. Source: OpenAI API reference, "Create speech". */
+export const speechWire: Wire = {
+  readRequest(body) {
+    const members = scanRequest(body, wanted);
+    checks.check(body, members);
+    const input = members.get("input");
+    const characters = input === undefined ? 0 : charactersOf(String(readSpan(body, input)));
+    const format = members.get("stream_format");
+    const facts = passedFacts(body, members, {
+      stream: format !== undefined && readSmall(body, format) === "sse",
+      // What is spoken is output: of tokens the model says how many they can be at most.
+      outputTokensMax: null,
+      inputEstimate: Math.ceil(sizeOf(input, members.get("instructions")) / 4),
+      objects: heldId(body, members.get("voice"), "voice"),
+      counted: { likely: { characters }, most: { characters } },
+    });
+    // How fast is spoken is no tier of service.
+    const choosing = facts.choosing?.filter((name) => name !== "speed");
+    return { ...facts, choosing: choosing?.length === 0 ? undefined : choosing };
+  },
+  requestEdits: modelEdit,
+  smallestRequest: (model) => ({ model, input: "ok", voice: "alloy" }),
+  readReply: replyReader(["audio", "data"], ["usage"], (member) => speechUsage(member("usage"))),
+  tapStream: () => new TypedEventsTap({ content: /\.delta$/, end: /\.done$/, usageOf: speechUsage }),
+  tapBytes: (facts, mediaType) => new SoundTap(facts, mediaType),
+};
+
+/** As vendors count them: what is written with two units of UTF-16 is one. */
+function charactersOf(text: string): number {
+  let count = text.length;
+  for (let at = 0; at < text.length; at++) if ((text.charCodeAt(at) & 0xfc00) === 0xdc00) count--;
+  return Math.max(1, count);
+}
+
+function speechUsage(reported: unknown): Pick<UsageReading, "usage"> | null {
+  const usage = objectOf(reported);
+  const input = countOf(usage["input_tokens"]);
+  const output = countOf(usage["output_tokens"]);
+  const characters = countOf(usage["characters"]);
+  if (input === null && output === null && characters === null) return null;
+  return {
+    usage: { ...noUsage, inputUncached: input ?? 0, audioOutput: output ?? 0, characters: characters ?? 0 },
+  };
+}

@@ -1,0 +1,157 @@
+import { soundForm } from "@sluice/contract/words";
+import { Failure, noUsage } from "#core/index.ts";
+import type { FormFacts, ReplyFacts, UsageReading, Wire } from "../dialect.ts";
+import { FormReader, modelFormKept } from "../form/form-reader.ts";
+import type { FormEvent } from "../form/multipart-scanner.ts";
+import { countOf, numberOf, objectOf } from "../json/value.ts";
+import { TypedEventsTap } from "../stream/typed-events.ts";
+import { replyReader } from "./passed-json.ts";
+
+/** JSON with its usage or its length, subtitles whose last time says the length, or plain text, which tells nothing. */
+function readTranscript(body: Uint8Array): ReplyFacts {
+  if (isObject(body)) {
+    const facts = readJson(body);
+    return facts.usage === null ? { ...facts, outputEstimate: Math.ceil(body.length / 4) } : facts;
+  }
+  const reading = secondsUsage(lastTime(body));
+  return {
+    usage: reading === null ? null : { ...reading, raw: "{}" },
+    errorMessage: null,
+    outputEstimate: Math.ceil(body.length / 4),
+    id: null,
+  };
+}
+
+const readJson = replyReader(
+  ["text", "segments"],
+  ["usage", "duration"],
+  (member) => transcriptUsage(member("usage")) ?? secondsUsage(member("duration")),
+);
+
+function isObject(body: Uint8Array): boolean {
+  let at = 0;
+  while (at < body.length && (body[at] ?? 0) <= 0x20) at++;
+  return body[at] === 0x7b;
+}
+
+/** The end of the last line of SRT or WebVTT: `00:01:02,500 --> 00:01:04,000`. Only the last bytes are looked at. */
+function lastTime(body: Uint8Array): number | null {
+  const text = new TextDecoder().decode(body.subarray(Math.max(0, body.length - tailBytes)));
+  const arrow = text.lastIndexOf(" --> ");
+  const found = arrow === -1 ? null : timePattern.exec(text.slice(arrow + 5, arrow + 25));
+  if (found === null) return null;
+  return Number(found[1] ?? 0) * 3_600 + Number(found[2]) * 60 + Number(found[3]) + Number(found[4]) / 1_000;
+}
+
+const timePattern = /^(?:(\d{1,4}):)?(\d{2}):(\d{2})[.,](\d{3})/;
+const tailBytes = 16_384;
+
+/** `{type:"duration",seconds}`, or tokens with the sounds among them apart. null when there is neither. */
+export function transcriptUsage(reported: unknown): Pick<UsageReading, "usage"> | null {
+  const usage = objectOf(reported);
+  const seconds = secondsUsage(usage["seconds"]);
+  if (seconds !== null) return seconds;
+  const input = countOf(usage["input_tokens"]) ?? countOf(usage["prompt_tokens"]);
+  const output = countOf(usage["output_tokens"]) ?? countOf(usage["completion_tokens"]);
+  if (input === null && output === null) return null;
+  const details = objectOf(usage["input_token_details"]);
+  const text = Math.min(countOf(details["text_tokens"]) ?? 0, input ?? 0);
+  // Where nothing says what they are, they are of the sound. Mistral tells its seconds beside them.
+  const audioSeconds = Math.max(0, Math.ceil(numberOf(usage["prompt_audio_seconds"]) ?? 0));
+  return {
+    usage: { ...noUsage, inputUncached: text, audioInput: (input ?? 0) - text, output: output ?? 0, audioSeconds },
+  };
+}
+
+/** Vendors charge for whole seconds. */
+function secondsUsage(seconds: unknown): Pick<UsageReading, "usage"> | null {
+  const length = numberOf(seconds);
+  if (length === null || !(length >= 0) || !Number.isFinite(length)) return null;
+  return { usage: { ...noUsage, audioSeconds: Math.ceil(length) } };
+}
+
+/**
+ * Sounds as text: forms in, and JSON, plain text, subtitles or events out, as `response_format` and `stream` ask. Source: OpenAI
+ * API reference, "Create transcription" and "Create translation".
+ */
+export const transcriptionsWire: Wire = {
+  readRequest() {
+    throw onlyForms();
+  },
+  requestEdits() {
+    throw onlyForms();
+  },
+  readReply: readTranscript,
+  tapStream: () => new TypedEventsTap({ content: /\.(?:delta|segment)$/, end: /\.done$/, usageOf: transcriptUsage }),
+};
+
+function onlyForms(): Failure {
+  return new Failure(
+    "unsupported_media_type",
+    "A sound is sent as a form: `multipart/form-data` with `file` and `model`.",
+  );
+}
+
+/** How long a sound is: as it probably is, and at most. Whole seconds. */
+interface AudioSeconds {
+  readonly likely: number;
+  readonly most: number;
+}
+
+/** Speech in the formats that are mostly sent has 32 kbit/s and more, and 6 kbit/s at least. */
+const likelyBytesPerSecond = 4_000;
+const leastBytesPerSecond = 750;
+
+/** By its own head where it is a WAV file, whose size says its length; else by its size alone. */
+function audioSeconds(begin: Uint8Array, bytes: number): AudioSeconds {
+  const rate = waveBytesPerSecond(begin);
+  if (rate !== null) {
+    const seconds = Math.max(1, Math.ceil(bytes / rate));
+    return { likely: seconds, most: seconds + 1 };
+  }
+  return {
+    likely: Math.max(1, Math.ceil(bytes / likelyBytesPerSecond)),
+    most: Math.max(1, Math.ceil(bytes / leastBytesPerSecond)) + 1,
+  };
+}
+
+/** null for what is no WAV file. A rate that no sound has is none: the upstream goes by it too. */
+function waveBytesPerSecond(begin: Uint8Array): number | null {
+  const bytes = Buffer.from(begin.buffer, begin.byteOffset, begin.byteLength);
+  if (bytes.length < 36 || bytes.toString("latin1", 0, 4) !== "RIFF" || bytes.toString("latin1", 8, 12) !== "WAVE") {
+    return null;
+  }
+  const format = bytes.indexOf("fmt ", 12, "latin1");
+  if (format === -1 || format + 20 > bytes.length) return null;
+  const rate = bytes.readUInt32LE(format + 16);
+  return rate < leastBytesPerSecond || rate > ratesMax ? null : rate;
+}
+
+/** Eight channels of 32 bits at 192 kHz. */
+const ratesMax = 8 * 4 * 192_000;
+
+/** Of a second of sound, by the vendor's price of a minute against that of a token; and the most that was seen. */
+const tokensPerSecond = 17;
+const tokensPerSecondMax = 25;
+
+/** The facts of a form with a sound in it. */
+export class TranscriptionFormReader {
+  readonly #form = new FormReader(soundForm, modelFormKept);
+
+  take(event: FormEvent): void {
+    this.#form.take(event);
+  }
+
+  /** Once the form has ended. Throws Failure missing_required_parameter or invalid_request. */
+  facts(): FormFacts {
+    const form = this.#form;
+    form.check();
+    const { likely, most } = audioSeconds(form.fileBegin, form.fileBytes);
+    const promptBytes = form.sizeOf("prompt");
+    return form.facts({
+      inputEstimate: likely * tokensPerSecond + Math.ceil(promptBytes / 4),
+      inputTokensMax: most * tokensPerSecondMax + promptBytes,
+      counted: { likely: { audioSeconds: likely }, most: { audioSeconds: most } },
+    });
+  }
+}

@@ -1,0 +1,100 @@
+import { bounds } from "#core/index.ts";
+import { asBuffer } from "../json/bytes.ts";
+import type { Span } from "../json/scan.ts";
+import { skimObject, skimValue } from "../json/skim.ts";
+import { skipSpace, stringEnd, valueEnd } from "../json/walk.ts";
+
+/** Where a body says how its conversation begins; left out where a member is not there. */
+export interface ConversationSpans {
+  readonly system?: Span | undefined;
+  /** A list of messages, oldest first, or one text. */
+  readonly messages?: Span | undefined;
+}
+
+/**
+ * A short text that is the same for each turn of one conversation: a hash of its system prompt and of its messages up to
+ * the first one of the user. Only what people and programs wrote counts, so that a cache mark that moves on, or a text that becomes a
+ * list of one part, changes nothing. null for a prompt that no vendor would cache, unless it asks for that.
+ */
+export function conversationFingerprint(body: Uint8Array, { system, messages }: ConversationSpans): string | null {
+  const bytes = asBuffer(body);
+  const isLong = lengthOf(system) + lengthOf(messages) >= bounds.cachedPromptBytesMin;
+  if (messages === undefined || !(isLong || bytes.includes(cacheMark))) return null;
+  const texts = new TextHash(bytes);
+  if (system !== undefined) texts.add(system);
+  for (const message of untilUser(bytes, messages)) texts.add(message);
+  return texts.value;
+}
+
+/** The messages up to the first of the user; what has no role is the user's. */
+function* untilUser(bytes: Buffer, messages: Span): Iterable<Span> {
+  if (bytes[messages.start] !== OPEN_ARRAY) {
+    yield messages;
+    return;
+  }
+  let start = skipSpace(bytes, messages.start + 1);
+  for (let count = 0; count < bounds.prefixMessagesMax && start < messages.end; count++) {
+    const end = valueEnd(bytes, start);
+    yield { start, end };
+    const role = skimValue(bytes, skimObject(bytes, start, end, roleOnly)?.get("role")) ?? "user";
+    const comma = skipSpace(bytes, end);
+    if (role === "user" || bytes[comma] !== COMMA) return;
+    start = skipSpace(bytes, comma + 1);
+  }
+}
+
+/** Hashes the texts in values, but for members that tell only of their shape. Of a long text its ends and its length count. */
+class TextHash {
+  readonly #bytes: Buffer;
+  #hash = 0n;
+  #left: number = bounds.prefixTextsMax;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  get value(): string {
+    return this.#hash.toString(36);
+  }
+
+  add({ start, end }: Span): void {
+    const bytes = this.#bytes;
+    for (let at = start; at < end && this.#left > 0; ) {
+      if (bytes[at] !== QUOTE) {
+        at++;
+        continue;
+      }
+      const textEnd = stringEnd(bytes, at);
+      const colon = skipSpace(bytes, textEnd);
+      if (bytes[colon] === COLON) {
+        const value = skipSpace(bytes, colon + 1);
+        at = shape.has(bytes.toString("latin1", at + 1, textEnd - 1)) ? Math.max(value, valueEnd(bytes, value)) : value;
+        continue;
+      }
+      this.#add(at + 1, textEnd - 1);
+      at = textEnd;
+    }
+  }
+
+  #add(start: number, end: number): void {
+    this.#left--;
+    const half = bounds.prefixTextBytesMax / 2;
+    const isShort = end - start <= 2 * half;
+    this.#hash = Bun.hash.wyhash(this.#bytes.subarray(start, isShort ? end : start + half), this.#hash);
+    if (isShort) return;
+    this.#hash = Bun.hash.wyhash(this.#bytes.subarray(end - half, end), this.#hash ^ BigInt(end - start));
+  }
+}
+
+const shape: ReadonlySet<string> = new Set(["type", "role", "cache_control", "id", "status"]);
+const roleOnly: ReadonlySet<string> = new Set(["role"]);
+const cacheMark = Buffer.from('"cache_control"');
+
+function lengthOf(span: Span | undefined): number {
+  return span === undefined ? 0 : span.end - span.start;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_ARRAY = 0x5b;

@@ -1,0 +1,159 @@
+import { bounds, Failure, isLongerThan, tooLong } from "#core/index.ts";
+import {
+  JsonCrowded,
+  JsonInvalid,
+  JsonVariant,
+  type NamesHeard,
+  readScanned,
+  type ScanLimits,
+  type Span,
+  scanObject,
+} from "../json/scan.ts";
+import { type JsonObject, missing, misspelt, parseBody, wrong } from "../json/value.ts";
+import { choosingMembers, GovernedNames } from "./governed-names.ts";
+
+/** The members of a request's body that govern it. Throws Failure invalid_json, invalid_request for another spelling. */
+export function scanRequest(
+  bytes: Uint8Array,
+  names: GovernedNames,
+  heard: NamesHeard | null = null,
+): Map<string, Span> {
+  try {
+    return scanObject(bytes, names, names, limits, heard);
+  } catch (thrown) {
+    if (thrown instanceof JsonCrowded) throw crowded(thrown);
+    if (thrown instanceof JsonVariant) throw misspelt(thrown.member, thrown.meant);
+    if (!(thrown instanceof JsonInvalid)) throw thrown;
+    throw new Failure("invalid_json", `The body is not a valid JSON object: ${thrown.message}.`);
+  }
+}
+
+const limits: ScanLimits = { values: bounds.jsonValuesMax, members: bounds.jsonMembersMax };
+
+/** Throws Failure request_too_large for an object of more values, invalid_json for none. */
+export function refuseCrowd(bytes: Uint8Array, smaller: ScanLimits): void {
+  try {
+    scanObject(bytes, nothing, null, smaller);
+  } catch (thrown) {
+    if (thrown instanceof JsonCrowded) throw crowded(thrown);
+    if (thrown instanceof JsonInvalid)
+      throw new Failure("invalid_json", `The body is not a JSON object: ${thrown.message}.`);
+    throw thrown;
+  }
+}
+
+/** The object that a body is, as far as it is none of many values. Throws Failure invalid_json, request_too_large. */
+export function parseSmall(bytes: Uint8Array, smaller: ScanLimits): JsonObject {
+  refuseCrowd(bytes, smaller);
+  return parseBody(bytes);
+}
+
+const nothing: ReadonlySet<string> = new Set();
+
+function crowded(thrown: JsonCrowded): Failure {
+  return new Failure("request_too_large", `The body holds more than is looked at: ${thrown.message}.`);
+}
+
+/** The model's name. Throws Failure missing_required_parameter or invalid_request. */
+export function readModel(body: Uint8Array, span: Span | undefined): string {
+  if (span === undefined) throw missing("model");
+  // Each character as two escapes of six bytes: what is longer is not looked at.
+  const isFar = span.end - span.start > bounds.modelNameCharactersMax * 12 + 2;
+  const model = isFar && body[span.start] === 0x22 ? null : readSmall(body, span);
+  if (model === null && isFar) throw longModelName();
+  if (typeof model !== "string") throw wrong("model", "must be a string");
+  return checkedModelName(model);
+}
+
+/** A model's name, wherever it was said. Throws Failure missing_required_parameter or invalid_request. */
+export function checkedModelName(model: string): string {
+  if (model === "") throw missing("model");
+  if (isLongerThan(model, bounds.modelNameCharactersMax)) throw longModelName();
+  return model;
+}
+
+export function longModelName(): Failure {
+  return wrong("model", tooLong(bounds.modelNameCharactersMax));
+}
+
+export function readBoolean(body: Uint8Array, span: Span | undefined, param: string): boolean {
+  if (span === undefined) return false;
+  const value = readSmall(body, span);
+  if (value === null) return false;
+  if (typeof value !== "boolean") throw wrong(param, "must be true or false");
+  return value;
+}
+
+/** A count above 0; null for anything else, which does not bound a call: the upstream judges it. */
+export function readCount(body: Uint8Array, span: Span | undefined): number | null {
+  if (span === undefined || span.end - span.start > digitsMax) return null;
+  const value = readScanned(body, span);
+  return typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : null;
+}
+
+/** Of a number that is looked at. */
+export const digitsMax = 20;
+
+/** What a short member says; undefined for one that is longer than anything that governs a call. */
+export function readSmall(body: Uint8Array, span: Span): unknown {
+  return span.end - span.start > bounds.governingBytesMax ? undefined : readScanned(body, span);
+}
+
+/** A label that keeps calls together; what is too long to be one is none. */
+export function readLabel(body: Uint8Array, span: Span | undefined): string | null {
+  if (span === undefined || span.end - span.start > bounds.affinityBytesMax) return null;
+  const value = readScanned(body, span);
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+/** Bytes of these members together; the ones that are absent count nothing. */
+export function sizeOf(...spans: readonly (Span | undefined)[]): number {
+  let size = 0;
+  for (const span of spans) if (span !== undefined) size += span.end - span.start;
+  return size;
+}
+
+/** Objects at the top with members that choose, and the names of those. */
+const nested: ReadonlyMap<string, GovernedNames> = nestedNames();
+const topNames: ReadonlySet<string> = new Set([
+  ...[...choosingMembers].filter((name) => !name.includes(".")),
+  ...nested.keys(),
+]);
+
+/** The names that are looked for in a request's body: those that its dialect reads, and those that choose. */
+export function bodyNames(names: readonly string[]): GovernedNames {
+  return new GovernedNames([...names, ...topNames]);
+}
+
+/**
+ * Which of the members found choose a model or multiply the cost, as `choosingMembers` names them; undefined in almost every
+ * request. Throws Failure invalid_request for another spelling of one inside an object.
+ */
+export function choosingIn(body: Uint8Array, members: ReadonlyMap<string, Span>): readonly string[] | undefined {
+  let found: string[] | undefined;
+  for (const [name, span] of members) {
+    if (!topNames.has(name)) continue;
+    if (choosingMembers.has(name)) {
+      found ??= [];
+      found.push(name);
+    }
+    const names = nested.get(name);
+    if (names === undefined || body[span.start] !== OPEN_OBJECT) continue;
+    for (const member of scanRequest(body.subarray(span.start, span.end), names).keys()) {
+      found ??= [];
+      found.push(`${name}.${member}`);
+    }
+  }
+  return found;
+}
+
+function nestedNames(): ReadonlyMap<string, GovernedNames> {
+  const byHolder = new Map<string, string[]>();
+  for (const path of choosingMembers) {
+    const [holder = "", member] = path.split(".");
+    if (member !== undefined) byHolder.set(holder, [...(byHolder.get(holder) ?? []), member]);
+  }
+  return new Map([...byHolder].map(([holder, names]) => [holder, new GovernedNames(names)]));
+}
+
+const OPEN_OBJECT = 0x7b;

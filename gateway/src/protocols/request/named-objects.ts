@@ -1,0 +1,189 @@
+import { bounds, type UpstreamObjectKind } from "#core/index.ts";
+import { asBuffer } from "../json/bytes.ts";
+import { NameSieve } from "../json/names.ts";
+import { type NamesHeard, readSpan, type Span } from "../json/scan.ts";
+import { skimObject } from "../json/skim.ts";
+import { textOf, wrong } from "../json/value.ts";
+import { mayEscape, TWICE, textAt, valueEnd, walkObjects } from "../json/walk.ts";
+import { mediaNames } from "./media-urls.ts";
+
+/** An object at the upstream that a body names: a file, a store, a container, a conversation, a cache. */
+export interface NamedObject {
+  /** The member that names it. */
+  readonly param: string;
+  readonly id: string;
+  readonly kind: UpstreamObjectKind;
+  /** A file that is read as a picture. */
+  readonly isPicture?: true;
+}
+
+/** What the members name, in every dialect. */
+const kinds: Readonly<Record<string, UpstreamObjectKind>> = {
+  previous_response_id: "response",
+  previous_message_id: "thread_message",
+  input: "item",
+  conversation: "conversation",
+  prompt: "prompt",
+  container: "container",
+  container_id: "container",
+  skill_id: "skill",
+  vector_store_ids: "vector_store",
+  file_id: "file",
+  file_ids: "file",
+  cachedContent: "cache",
+  cached_content: "cache",
+  comparison_response_id: "resource",
+  tunnel_id: "resource",
+  voice: "resource",
+};
+
+export function namedObject(param: string, id: string): NamedObject {
+  return { param, id, kind: kinds[param] ?? "other" };
+}
+
+/** How the bodies of one dialect name objects. */
+export interface ObjectNames {
+  /** Members anywhere in the body whose text, or texts, are ids; and the holders. */
+  readonly walked: ReadonlySet<string>;
+  /** Members anywhere in the body that are objects with an `id`. */
+  readonly holders: ReadonlySet<string>;
+  /** What all bodies with one of those hold somewhere, as bytes. */
+  readonly marks: readonly Buffer[];
+  /** What a scan listens for: these names, and those of media. */
+  readonly sieve: NameSieve;
+}
+
+/** Parts of earlier answers that tell where something came from, and skills that the vendor gives to everybody. */
+const originPattern = /(?:_output|_result|citation|file_path|^anthropic)$/;
+/** A part that holds a picture. */
+const picturePattern = /^(?:input_)?image/;
+
+/** `marks`: see ObjectNames. `toolsIn`: the member in which tools stand elsewhere than at the top. `ids`: that of ids. */
+export function objectNames(
+  names: readonly string[],
+  marks: readonly string[],
+  {
+    holders = [],
+    toolsIn = [],
+    ids = [],
+  }: {
+    readonly holders?: readonly string[];
+    readonly toolsIn?: readonly string[];
+    readonly ids?: readonly string[];
+  } = {},
+): ObjectNames {
+  const sieve = new NameSieve()
+    .add(OBJECTS, [...names, ...holders])
+    .add(MEDIA, mediaNames)
+    .add(TOOLS, toolsIn)
+    .add(IDS, ids);
+  return {
+    walked: new Set([...names, ...holders]),
+    holders: new Set(holders),
+    marks: marks.map((mark) => Buffer.from(mark)),
+    sieve,
+  };
+}
+
+const OBJECTS = 1;
+const MEDIA = 2;
+const TOOLS = 4;
+const IDS = 8;
+
+/** For a scan of a body of this dialect. */
+export function listenFor({ sieve }: ObjectNames): NamesHeard {
+  return { sieve, classes: 0 };
+}
+
+/** Whether the body that was listened to may hold media, or an address of some. */
+export function mediaHeard({ classes }: NamesHeard): boolean {
+  return (classes & MEDIA) !== 0;
+}
+
+/** Whether the body that was listened to may declare tools elsewhere than at the top. */
+export function toolsHeard({ classes }: NamesHeard): boolean {
+  return (classes & TOOLS) !== 0;
+}
+
+/** Whether objects of the body that was listened to may have ids. */
+export function idsHeard({ classes }: Pick<NamesHeard, "classes">): boolean {
+  return (classes & IDS) !== 0;
+}
+
+/**
+ * The objects that a checked body names in nested members. Bodies without any are told by what a scan of the whole has `heard`,
+ * most others by a search of their bytes; one that could spell a name with escapes is walked as well. Throws Failure
+ * invalid_request for a name that is no text.
+ */
+export function nestedObjects(
+  body: Uint8Array,
+  names: ObjectNames,
+  heard: Pick<NamesHeard, "classes">,
+): readonly NamedObject[] {
+  if ((heard.classes & OBJECTS) === 0) return none;
+  const bytes = asBuffer(body);
+  if (!names.marks.some((mark) => bytes.includes(mark)) && !mayEscape(bytes)) return none;
+  const found: NamedObject[] = [];
+  const membersMax = bounds.namedObjectsMax * 10;
+  const tooMany = walkObjects(bytes, names.walked, membersMax, ({ name, start, id }, { type, mimeType }) => {
+    // In Gemini's dialect a media type says what it is.
+    const typeAt = type === -1 ? mimeType : type;
+    const told = typeAt === -1 ? "" : (textAt(bytes, typeAt) ?? "");
+    if (originPattern.test(told)) return;
+    if (!names.holders.has(name)) take(found, name, bytes, start, picturePattern.test(told));
+    else if (id === TWICE) throw wrong(name, "must hold one id");
+    else if (id !== -1 && bytes[id] !== LOWER_N) found.push(namedObject(name, idAt(bytes, id, name)));
+  });
+  if (tooMany !== null) throw wrong(tooMany, `stands more than ${membersMax} times`);
+  return found;
+}
+
+/** Those of a top-level member that is an id, or an object with one. Throws for what is neither. */
+export function objectAt(body: Uint8Array, span: Span | undefined, param: string): readonly NamedObject[] {
+  if (span === undefined || body[span.start] === LOWER_N) return none;
+  const isLong = span.end - span.start > bounds.governingBytesMax;
+  if (!isLong && body[span.start] === OPEN_OBJECT) return heldId(body, span, param);
+  const id = isLong ? null : textOf(readSpan(body, span));
+  if (id === null || id === "") throw wrong(param, "must be an id, or an object that holds one");
+  return [namedObject(param, id)];
+}
+
+/** The id in an object that a nested member holds. */
+function idAt(bytes: Buffer, start: number, param: string): string {
+  const id = textAt(bytes, start);
+  if (id === null || id === "") throw wrong(param, "must be an id, or an object that holds one");
+  return id;
+}
+
+/** Of a member that is an object. Without an id it names nothing. */
+export function heldId(body: Uint8Array, span: Span | undefined, param: string): readonly NamedObject[] {
+  if (span === undefined || body[span.start] !== OPEN_OBJECT) return none;
+  const id = skimObject(body, span.start, span.end, idOnly, () => {
+    throw wrong(param, "must hold one id");
+  })?.get("id");
+  if (id !== undefined && body[id.start] === OPEN_OBJECT)
+    throw wrong(param, "must be an id, or an object that holds one");
+  return objectAt(body, id, param);
+}
+
+const idOnly: ReadonlySet<string> = new Set(["id"]);
+
+function take(found: NamedObject[], param: string, bytes: Buffer, start: number, isPicture: boolean): void {
+  const first = bytes[start];
+  if (first !== QUOTE && first !== OPEN_ARRAY) return;
+  const end = valueEnd(bytes, start);
+  if (end - start > bounds.governingBytesMax) throw wrong(param, "is longer than any id");
+  const value = readSpan(bytes, { start, end });
+  for (const id of Array.isArray(value) ? value : [value]) {
+    if (typeof id !== "string") throw wrong(param, "must be an id, or a list of ids");
+    found.push(isPicture ? { ...namedObject(param, id), isPicture } : namedObject(param, id));
+    if (found.length > bounds.namedObjectsMax)
+      throw wrong(param, `stands with more than ${bounds.namedObjectsMax} ids`);
+  }
+}
+
+const none: readonly NamedObject[] = [];
+const QUOTE = 0x22;
+const OPEN_ARRAY = 0x5b;
+const OPEN_OBJECT = 0x7b;
+const LOWER_N = 0x6e;

@@ -1,0 +1,168 @@
+import { bounds, isLongerThan } from "#core/index.ts";
+import type { HostedInput, NamedModel, RequestFacts } from "../dialect.ts";
+import type { Span } from "../json/scan.ts";
+import { skimArray, skimObject } from "../json/skim.ts";
+import { countOf, textOf, wrong } from "../json/value.ts";
+import { valueEnd, walkMembers } from "../json/walk.ts";
+import { noServerTools, type ServerToolUse } from "../usage/server-tools.ts";
+import { hostedTools } from "../usage/unseen-costs.ts";
+import { readSmall } from "./members.ts";
+
+export type ToolFacts = Pick<RequestFacts, "serverTools" | "namedModels" | "hosted">;
+
+/**
+ * The upstream's own tools that a call declares, and the models that tools name for themselves (a tool that makes pictures, an
+ * adviser), of a body whose grammar was checked. `places`: lists of tools, or single ones. A list without the word, however it
+ * could be spelt, is not walked.
+ */
+export function toolFacts(body: Uint8Array, ...places: readonly (Span | undefined)[]): ToolFacts {
+  if (places.length === 1 && places[0] === undefined) return noTools;
+  const models: string[] = [];
+  let serverTools: ServerToolUse | undefined;
+  let hosted: HostedInput | undefined;
+  for (const { start, end } of places.flatMap((place) => toolsAt(body, place))) {
+    const members = skimObject(body, start, end, wanted);
+    const said = (name: string): unknown => {
+      const span = members?.get(name);
+      return span === undefined ? null : readSmall(body, span);
+    };
+    const type = textOf(said("type")) ?? [...(members?.keys() ?? [])].find((name) => ofGemini.has(name)) ?? "";
+    const tool = hostedTools.find((one) => one.type.test(type));
+    if (tool !== undefined) {
+      const calls = tool.counted === "codeSessions" ? tool.calls : (countOf(said("max_uses")) ?? tool.calls);
+      if (tool.counted !== null) serverTools = { ...noServerTools, ...serverTools, [tool.counted]: calls };
+      hosted = {
+        tokens: (hosted?.tokens ?? 0) + calls * tool.tokens,
+        pictures: (hosted?.pictures ?? 0) + (tool.pictures ?? 0),
+      };
+    }
+    models.push(...modelsOf(bufferOf(body, { start, end })));
+  }
+  return {
+    serverTools,
+    hosted,
+    namedModels: models.length === 0 ? undefined : models.map((model) => ({ param: "tools", model })),
+  };
+}
+
+const noTools: ToolFacts = Object.freeze({ serverTools: undefined, hosted: undefined, namedModels: undefined });
+
+/** A model that an object at the top names for itself: the one that checks an answer. */
+export function namedModel(body: Uint8Array, holder: Span | undefined, param: string): readonly NamedModel[] {
+  if (holder === undefined || body[holder.start] !== OPEN_OBJECT) return [];
+  const span = skimObject(body, holder.start, holder.end, modelNames)?.get("model");
+  return span === undefined ? [] : [{ param, model: checkedName(readSmall(body, span), param) }];
+}
+
+/** Both; undefined where there are none, as in most calls. */
+export function withNamedModel(
+  ofTools: readonly NamedModel[] | undefined,
+  others: readonly NamedModel[],
+): readonly NamedModel[] | undefined {
+  return others.length === 0 ? ofTools : [...(ofTools ?? []), ...others];
+}
+
+/** The tools of a list that declares something, or the one tool that stands there. */
+function toolsAt(body: Uint8Array, place: Span | undefined): readonly Span[] {
+  if (place === undefined) return [];
+  const bytes = bufferOf(body, place);
+  if (!(declares(bytes) || bytes.includes(letterEscape))) return [];
+  if (bytes[0] !== OPEN_ARRAY) return [place];
+  return skimArray(body, place, bounds.jsonValuesMax) ?? [];
+}
+
+/** Throws Failure invalid_request for a model of the tool's own that is no name. */
+function modelsOf(tool: Buffer): readonly string[] {
+  if (!(tool.includes(modelMark) || tool.includes(letterEscape))) return [];
+  const models: string[] = [];
+  walkMembers(tool, modelNames, (_name, start, holder) => {
+    const isText = tool[start] === QUOTE;
+    if (tool[start] === LOWER_N || (!isText && holder !== 0)) return;
+    models.push(checkedName(isText ? readSmall(tool, { start, end: valueEnd(tool, start) }) : null, "tools"));
+  });
+  return models;
+}
+
+function checkedName(model: unknown, param: string): string {
+  const name = textOf(model);
+  if (name === null || isLongerThan(name, bounds.modelNameCharactersMax)) {
+    throw wrong(param, "must name a model of its own by name");
+  }
+  return name;
+}
+
+function bufferOf(body: Uint8Array, { start, end }: Span): Buffer {
+  return Buffer.from(body.buffer, body.byteOffset + start, end - start);
+}
+
+const OPEN_ARRAY = 0x5b;
+/** Gemini's tools are told by the one member that they have. */
+const ofGemini: ReadonlySet<string> = new Set([
+  "googleSearch",
+  "google_search",
+  "googleSearchRetrieval",
+  "google_search_retrieval",
+  "codeExecution",
+  "code_execution",
+  "fileSearch",
+  "file_search",
+  "urlContext",
+  "url_context",
+  "googleMaps",
+  "google_maps",
+]);
+const wanted: ReadonlySet<string> = new Set(["type", "max_uses", ...ofGemini]);
+/** Also of what stands inside a tool (who draws a picture, who ranks what was found). */
+const modelNames: ReadonlySet<string> = new Set(["model", "modelName", "model_name"]);
+
+/**
+ * Whether a walk could find something: tools are most of an agent's request, and hold none of these but in words that are
+ * no value of a `type` and no name of a model.
+ */
+function declares(bytes: Buffer): boolean {
+  if (geminiMarks.some((mark) => bytes.includes(mark)) || namesModel(bytes)) return true;
+  return typeMarks.some((mark) => {
+    for (let at = bytes.indexOf(mark); at !== -1; at = bytes.indexOf(mark, at + mark.length)) {
+      const quote = bytes.lastIndexOf(QUOTE, at);
+      let before = skipSpaceBack(bytes, quote - 1);
+      if (bytes[before] !== COLON) continue;
+      before = skipSpaceBack(bytes, before - 1);
+      if (bytes.subarray(Math.max(0, before - typeName.length + 1), before + 1).equals(typeName)) return true;
+    }
+    return false;
+  });
+}
+
+/** A member that says a model, and is no property of a schema of that name. */
+function namesModel(bytes: Buffer): boolean {
+  for (let at = bytes.indexOf(modelMark); at !== -1; at = bytes.indexOf(modelMark, at + 1)) {
+    const colon = skipSpace(bytes, bytes.indexOf(QUOTE, at + modelMark.length) + 1);
+    if (bytes[colon] === COLON && bytes[skipSpace(bytes, colon + 1)] !== OPEN_OBJECT) return true;
+  }
+  return false;
+}
+
+function skipSpace(bytes: Buffer, from: number): number {
+  let at = from;
+  while ((bytes[at] ?? 0x21) <= 0x20) at++;
+  return at;
+}
+
+function skipSpaceBack(bytes: Buffer, from: number): number {
+  let at = from;
+  while ((bytes[at] ?? 0x21) <= 0x20) at--;
+  return at;
+}
+
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const OPEN_OBJECT = 0x7b;
+const LOWER_N = 0x6e;
+const modelMark = Buffer.from('"model');
+const typeName = Buffer.from('"type"');
+const typeMarks = ["_search", "code_", "web_fetch", '"image_gen', '"mcp', '"shell"'].map((mark) => Buffer.from(mark));
+const geminiMarks = ['"google', '"codeExec', '"fileSearch', '"urlContext', '"url_context'].map((mark) =>
+  Buffer.from(mark),
+);
+/** Each letter of "model" has a code of this form. */
+const letterEscape = Buffer.from("\\u006");

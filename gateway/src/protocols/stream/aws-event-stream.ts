@@ -1,0 +1,144 @@
+import { EventStreamCodec } from "@smithy/eventstream-codec";
+import { bounds, Failure } from "#core/index.ts";
+import { notCarried } from "../errors/upstream-errors.ts";
+import { type JsonObject, parseObject, textOf } from "../json/value.ts";
+
+/**
+ * Amazon's binary event stream in, server-sent events out. A `chunk` of InvokeModel is an event of the model's own
+ * vendor and comes out as that vendor would have sent it; an event of Converse comes out as its union member,
+ * `{"contentBlockDelta":{…}}`. An exception comes out as an `error` event that both readers know. What comes out does
+ * not depend on how the bytes were cut. Source: "Event stream encoding" of the AWS SDK reference; Bedrock Runtime API.
+ */
+export class AwsEventStream {
+  readonly #codec = new EventStreamCodec(toText, toBytes);
+  #held: Uint8Array = new Uint8Array(256);
+  #size = 0;
+  #failure: Failure | null = null;
+
+  /** Throws Failure upstream_error on damaged bytes, once all that stood before them has been given out. */
+  push(chunk: Uint8Array): Uint8Array {
+    if (this.#failure !== null) throw this.#failure;
+    this.#hold(chunk);
+    let from = 0;
+    let out = "";
+    try {
+      for (;;) {
+        const length = this.#frameLength(from);
+        if (length === null || from + length > this.#size) break;
+        out += this.#event(this.#held.subarray(from, from + length));
+        from += length;
+      }
+    } catch (thrown) {
+      this.#failure = thrown instanceof Failure ? thrown : damaged(thrown);
+      if (out === "") throw this.#failure;
+    }
+    if (from > 0) this.#held.copyWithin(0, from, this.#size);
+    this.#size -= from;
+    return out === "" ? emptyBytes : encoder.encode(out);
+  }
+
+  /** The length the frame at `from` says it has; null while that is not known. */
+  #frameLength(from: number): number | null {
+    if (this.#size - from < lengthBytes) return null;
+    const length = new DataView(this.#held.buffer, this.#held.byteOffset + from).getUint32(0);
+    if (length > bounds.eventBytesMax) {
+      throw notCarried(`The upstream sent an event of more than ${bounds.eventBytesMax} bytes.`);
+    }
+    if (length < frameBytesMin) throw damaged(new Error("a frame is shorter than its frame"));
+    return length;
+  }
+
+  #event(frame: Uint8Array): string {
+    const { headers, body } = this.#codec.decode(frame);
+    const header = (name: string): string => {
+      const found = headers[name];
+      return found?.type === "string" ? found.value : "";
+    };
+    const payload = toText(body);
+    switch (header(":message-type")) {
+      case "event":
+        return eventText(header(":event-type"), payload);
+      case "exception":
+        return errorText(header(":exception-type"), textOf(parseObject(payload)?.["message"]) ?? payload);
+      case "error":
+        return errorText(header(":error-code"), header(":error-message"));
+      default:
+        return "";
+    }
+  }
+
+  /** Doubles as it must, so that a large frame in small pieces is copied a few times only. */
+  #hold(chunk: Uint8Array): void {
+    const size = this.#size + chunk.length;
+    if (size > this.#held.length) {
+      const larger = new Uint8Array(Math.max(size, this.#held.length * 2));
+      larger.set(this.#held.subarray(0, this.#size));
+      this.#held = larger;
+    }
+    this.#held.set(chunk, this.#size);
+    this.#size = size;
+  }
+}
+
+const lengthBytes = 4;
+/** Prelude, its checksum and the message's. */
+const frameBytesMin = 16;
+const emptyBytes = new Uint8Array(0);
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+function toText(input: Uint8Array | string): string {
+  return typeof input === "string" ? input : decoder.decode(input);
+}
+
+function toBytes(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+function eventText(type: string, payload: string): string {
+  if (type !== "chunk") {
+    // The first message of a stream, which says nothing.
+    if (type === "initial-response" || type === "") return "";
+    if (parseObject(payload) === null) throw damaged(new Error("an event holds no JSON object"));
+    return `event: ${type}\ndata: {${JSON.stringify(type)}:${onOneLine(payload)}}\n\n`;
+  }
+  const inner = innerEvent(parseObject(payload));
+  const event = parseObject(inner);
+  if (event === null) throw damaged(new Error("a chunk holds no JSON object"));
+  const name = textOf(event["type"]);
+  const label = name !== null && /^[\w.-]+$/.test(name) ? `event: ${name}\n` : "";
+  return `${label}data: ${onOneLine(inner)}\n\n`;
+}
+
+function innerEvent(chunk: JsonObject | null): string {
+  return Buffer.from(textOf(chunk?.["bytes"]) ?? "", "base64").toString("utf8");
+}
+
+/** Line ends stand only between the tokens of a JSON text, where a space does as well. */
+function onOneLine(json: string): string {
+  return json.replaceAll(/[\r\n]+/g, " ");
+}
+
+/** Anthropic's error event, whose `error` member Bedrock's own reader looks for too. */
+function errorText(name: string, message: string): string {
+  const type = errorTypes.get(name.toLowerCase()) ?? "api_error";
+  const error = { type, message: message === "" ? `The model's stream ended with ${name}.` : message, code: name };
+  return `event: error\ndata: ${JSON.stringify({ type: "error", error })}\n\n`;
+}
+
+const errorTypes: ReadonlyMap<string, string> = new Map([
+  ["throttlingexception", "rate_limit_error"],
+  ["servicequotaexceededexception", "rate_limit_error"],
+  ["serviceunavailableexception", "overloaded_error"],
+  ["modelnotreadyexception", "overloaded_error"],
+  ["modeltimeoutexception", "timeout_error"],
+  ["validationexception", "invalid_request_error"],
+]);
+
+function damaged(cause: unknown): Failure {
+  return new Failure("upstream_error", "The upstream's event stream is damaged.", {
+    retry: "other",
+    unhealthy: true,
+    cause,
+  });
+}

@@ -1,0 +1,126 @@
+import { bounds, type Failure } from "#core/index.ts";
+import type { StreamTap, UsageReading } from "../dialect.ts";
+import { errorReported } from "../errors/error-event.ts";
+import { firstEventBroken } from "../errors/upstream-errors.ts";
+import type { Span } from "../json/scan.ts";
+import { skimObject, skimValue } from "../json/skim.ts";
+import { errorText } from "../openai-chat/reply.ts";
+import { eventLines, isDone } from "./event-lines.ts";
+import { SseEvents } from "./sse-events.ts";
+
+/** One event: what it says in `type`, or is called where it says nothing, and its members as far as they were asked for. */
+export interface TypedEvent {
+  readonly type: string;
+  readonly data: Uint8Array;
+  readonly members: ReadonlyMap<string, Span>;
+}
+
+/**
+ * The half that taps share which listen to events that say in `type` what they are: what such a stream is cut into, its end, and
+ * an error in it. Nothing of an event is decoded but the members that are wanted; nothing of these answers is kept under an id.
+ */
+export abstract class TypedEventStream {
+  events = 0;
+  ended = false;
+  contentSeen = false;
+  usage: UsageReading | null = null;
+  failure: Failure | null = null;
+  outputEstimate = 0;
+  readonly id = null;
+
+  protected readonly sse = new SseEvents(bounds.imageEventBytesMax);
+  readonly #wanted: ReadonlySet<string>;
+  readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#inspect(bytes, start, end);
+
+  constructor(wanted: readonly string[]) {
+    this.#wanted = new Set(["type", "error", ...wanted]);
+  }
+
+  /** An event without an error. */
+  protected abstract take(event: TypedEvent): void;
+
+  /** Whether an event's `error` says nothing of the whole answer. */
+  protected isPartial(_type: string): boolean {
+    return false;
+  }
+
+  push(chunk: Uint8Array): Uint8Array {
+    return this.sse.push(chunk, this.#visit);
+  }
+
+  get held(): number {
+    return this.sse.held.length;
+  }
+
+  rest(): Uint8Array {
+    return noBytes;
+  }
+
+  #inspect(bytes: Uint8Array, start: number, end: number): void {
+    if (this.ended) return;
+    const { name, data } = eventLines(bytes, start, end);
+    if (data.length === 0) return;
+    this.events++;
+    if (isDone(data)) {
+      this.ended = true;
+      return;
+    }
+    const members = skimObject(data, 0, data.length, this.#wanted);
+    if (members === null && this.events === 1) throw firstEventBroken();
+    const said = members === null ? null : skimValue(data, members.get("type"));
+    const type = typeof said === "string" ? said : name;
+    if (this.isPartial(type)) return;
+    const error = members === null ? null : skimValue(data, members.get("error"));
+    if (type === "error" || type.endsWith(".error") || error !== null)
+      this.failure = errorReported(error, errorText(error));
+    else this.take({ type, data, members: members ?? noMembers });
+  }
+}
+
+const noBytes = new Uint8Array(0);
+const noMembers: ReadonlyMap<string, Span> = new Map();
+
+interface TypedEvents {
+  /** Types of events with generated content, and of the last one. */
+  readonly content: RegExp;
+  readonly end: RegExp;
+  readonly usageOf: (reported: unknown) => Pick<UsageReading, "usage"> | null;
+}
+
+/** Listens to generated content, and to what the last event says was used. */
+export class TypedEventsTap extends TypedEventStream implements StreamTap {
+  readonly #typed: TypedEvents;
+  #done = false;
+
+  constructor(typed: TypedEvents) {
+    super(["usage"]);
+    this.#typed = typed;
+  }
+
+  get usageFinal(): boolean {
+    return this.#done && this.usage !== null;
+  }
+
+  /** The last event was seen; the bytes may end with or without [DONE]. */
+  complete(): boolean {
+    return this.ended || this.#done;
+  }
+
+  protected override take({ type, data, members }: TypedEvent): void {
+    if (members.size === 0) return;
+    if (this.#typed.end.test(type)) this.#end(skimValue(data, members.get("usage")));
+    else if (this.#typed.content.test(type)) {
+      this.contentSeen = true;
+      this.outputEstimate++;
+    }
+  }
+
+  #end(reported: unknown): void {
+    this.#done = true;
+    this.contentSeen = true;
+    const reading = this.#typed.usageOf(reported);
+    if (reading === null) return;
+    const raw = JSON.stringify(reported);
+    this.usage = { ...reading, raw: raw.length <= bounds.rawUsageBytesMax ? raw : "{}" };
+  }
+}

@@ -1,0 +1,55 @@
+import { bounds, type Citation, type CitedSource } from "#core/index.ts";
+import type { Warn } from "../codec.ts";
+
+/** A citation that is whole; null for a source without an address. */
+export function urlCitation(
+  url: string | null,
+  title: string | null,
+  more: Partial<Pick<Citation, "span" | "quote">> = {},
+): Citation | null {
+  if (url === null || url === "") return null;
+  return { span: null, quote: null, source: { kind: "url", url, title }, ...more };
+}
+
+export function fileCitation(
+  source: Omit<Extract<CitedSource, { kind: "file" }>, "kind">,
+  more: Partial<Pick<Citation, "span" | "quote">> = {},
+): Citation {
+  return { span: null, quote: null, source: { kind: "file", ...source }, ...more };
+}
+
+/** A span as numbers told it; null for what is none. */
+export function spanOf(start: unknown, end: unknown): Citation["span"] {
+  if (!Number.isSafeInteger(start) || !Number.isSafeInteger(end)) return null;
+  const [from, to] = [Number(start), Number(end)];
+  return from < 0 || to < from ? null : { start: from, end: to };
+}
+
+/** Citations of the open block until its length is known. Too many for one block are left out with a warning. */
+export class HeldCitations {
+  readonly #warn: Warn;
+  #held: Citation[] = [];
+
+  constructor(warn: Warn) {
+    this.#warn = warn;
+  }
+
+  add(citation: Citation): void {
+    if (this.#held.length < bounds.blockCitationsMax) this.#held.push(citation);
+    else this.#warn("citations beyond what one text may have were left out");
+  }
+
+  take(): readonly Citation[] {
+    const held = this.#held;
+    if (held.length > 0) this.#held = [];
+    return held;
+  }
+}
+
+/** Said by writers whose dialect cites pages of the web only. */
+export const documentCitationLost = "citations of documents cannot be carried and were left out";
+
+/** Where the cited words stand in a text of this length. */
+export function placeIn({ span }: Citation, length: number): { readonly start: number; readonly end: number } {
+  return { start: Math.min(span?.start ?? 0, length), end: Math.min(span?.end ?? length, length) };
+}

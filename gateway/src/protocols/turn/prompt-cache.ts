@@ -1,0 +1,29 @@
+import type { CacheHint, CacheWrites } from "#core/index.ts";
+import { type JsonObject, objectOf } from "../json/value.ts";
+
+/**
+ * Whether a request of OpenAI's dialects asks for prompt caching: by a key, a retention or its options. OpenAI caches by itself, so
+ * a request without any of them asks for nothing, and costs nothing more there. null: it does not, or sets its own breakpoints.
+ */
+export function readAutoCache(request: JsonObject): CacheHint | null {
+  const { prompt_cache_key: key, prompt_cache_retention: retention, prompt_cache_options: options } = request;
+  const { mode } = objectOf(options);
+  if (mode === "explicit") return null;
+  if (retention === "24h") return { ttl: "1h" };
+  const asks = mode === "implicit" || typeof retention === "string" || (typeof key === "string" && key !== "");
+  return asks ? { ttl: null } : null;
+}
+
+/**
+ * Anthropic and Bedrock write a cache where the request marks one; OpenAI's newer models write by themselves, and what is
+ * translated may be marked for its upstream.
+ */
+export function cacheWrites(bytes: Buffer, dialect: string): CacheWrites {
+  const asks = dialect !== "anthropic-messages" || bytes.includes(cacheControl);
+  if (!asks) return "none";
+  return bytes.includes(hourMark) || bytes.includes(halfDayMark) ? "long" : "short";
+}
+
+const cacheControl = Buffer.from("cache_control");
+const hourMark = Buffer.from('"1h"');
+const halfDayMark = Buffer.from('"12h"');

@@ -1,0 +1,55 @@
+import { describe, expect, test } from "bun:test";
+import type { Turn } from "#core/index.ts";
+import { silentTurn } from "../../../test/silent-turn.ts";
+import type { DialectTraits } from "../codec.ts";
+import { openaiChatCodec } from "../openai-chat/index.ts";
+import { openaiResponsesCodec } from "../openai-responses/index.ts";
+
+const messages: Turn["messages"] = [{ role: "user", parts: [{ kind: "text", text: "hi", cache: null }] }];
+const warmth = { temperature: 0.2, topP: 0.9 };
+const reasoning = (effort: "none" | "high") => ({ reasoning: { effort, budgetTokens: null, visible: false } });
+
+describe.each([
+  ["chat completions", openaiChatCodec],
+  ["responses", openaiResponsesCodec],
+])("sampling for %s", (_, codec) => {
+  function write(turn: Partial<Turn>, traits: DialectTraits) {
+    const warnings: string[] = [];
+    const target = { upstreamModel: "up", account: "acc", traits, newId: (prefix: string) => `${prefix}1` };
+    const bytes = codec.writeTurn({ ...silentTurn, messages, ...turn }, target, (what) => warnings.push(what));
+    return { body: JSON.parse(new TextDecoder().decode(bytes)), warnings };
+  }
+
+  test("goes to models that take it", () => {
+    expect(write(warmth, {})).toMatchObject({ body: { temperature: 0.2, top_p: 0.9 }, warnings: [] });
+  });
+
+  test("is left out for a model that reasons, which would refuse the whole request for it", () => {
+    const { body, warnings } = write(warmth, { refusesSampling: true });
+    expect(body).not.toContainAnyKeys(["temperature", "top_p"]);
+    expect(warnings).toEqual([expect.stringContaining("temperature")]);
+  });
+
+  test("nobody is warned of values that hold anyway", () => {
+    const usual = { temperature: 1, topP: 1, presencePenalty: 0, frequencyPenalty: 0 };
+    const { warnings } = write(usual, { refusesSampling: true });
+    expect(warnings.filter((warning) => warning.includes("temperature"))).toEqual([]);
+  });
+
+  test("goes to a model whose reasoning is switched off, and to no other that can reason", () => {
+    const traits: DialectTraits = { refusesSampling: "while-reasoning" };
+    expect(write({ ...warmth, ...reasoning("none") }, traits).body).toMatchObject({ temperature: 0.2, top_p: 0.9 });
+    for (const turn of [warmth, { ...warmth, ...reasoning("high") }]) {
+      expect(write(turn, traits).body).not.toContainAnyKeys(["temperature", "top_p"]);
+    }
+  });
+});
+
+test("stop sequences are left out for a model that reasons, with the rest that it refuses", () => {
+  const warnings: string[] = [];
+  const target = { upstreamModel: "up", account: "acc", traits: { refusesSampling: true }, newId: String } as const;
+  const turn = { ...silentTurn, messages, stop: ["END"] };
+  const bytes = openaiChatCodec.writeTurn(turn, target, (what) => warnings.push(what));
+  expect(JSON.parse(new TextDecoder().decode(bytes))).not.toContainKey("stop");
+  expect(warnings).toEqual([expect.stringContaining("stop")]);
+});

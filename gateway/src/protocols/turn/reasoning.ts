@@ -1,0 +1,105 @@
+import type { ReasoningRequest, Turn } from "#core/index.ts";
+import type { DialectTraits, Warn } from "../codec.ts";
+import { type Effort, efforts, type ReasoningTraits } from "./reasoning-traits.ts";
+
+/** What an upstream is told; null: nothing of that. */
+export interface ToldReasoning {
+  readonly effort: Effort | null;
+  /** For models that have a switch. */
+  readonly on: boolean | null;
+}
+
+const nothing: ToldReasoning = { effort: null, on: null };
+
+/** A wish as a model can be told it. `asked` is its effort, from the budget where it names one. */
+export function tellReasoning(
+  requested: ReasoningRequest | null,
+  asked: Effort | null,
+  traits: ReasoningTraits,
+  warn: Warn,
+): ToldReasoning {
+  if (requested === null || (asked === null && !requested.visible)) return nothing;
+  if (traits.never === true) {
+    if (asked !== null && asked !== "none") warn("this model does not reason: the wish to was left out");
+    return nothing;
+  }
+  if (asked === "none") return switchedOff(traits, warn);
+  const on = hasSwitch(traits) && traits.always !== true ? true : null;
+  return { on, effort: asked === null ? null : nearest(asked, requested, traits, warn) };
+}
+
+function hasSwitch(traits: ReasoningTraits): boolean {
+  return traits.switch === "thinking" || traits.switch === "enable_thinking";
+}
+
+function switchedOff(traits: ReasoningTraits, warn: Warn): ToldReasoning {
+  if (traits.always !== true) {
+    if (hasSwitch(traits)) return { on: false, effort: null };
+    if (traits.efforts === undefined || traits.efforts.includes("none")) return { on: null, effort: "none" };
+  }
+  const least = traits.efforts?.find((effort) => effort !== "none") ?? null;
+  warn(`reasoning cannot be switched off on this model${least === null ? "" : ": the lowest effort was asked for"}`);
+  return { on: null, effort: least };
+}
+
+/** The next one that is taken; of two that are as near, the higher. A budget has no name that could be missed. */
+function nearest(asked: Effort, requested: ReasoningRequest, traits: ReasoningTraits, warn: Warn): Effort | null {
+  const taken: readonly Effort[] | undefined = traits.efforts?.filter((effort) => effort !== "none");
+  if (taken === undefined || taken.includes(asked)) return asked;
+  const distance = (effort: Effort): number => Math.abs(efforts.indexOf(effort) - efforts.indexOf(asked));
+  const found = taken
+    .toReversed()
+    .reduce<Effort | null>(
+      (best, effort) => (best === null || distance(effort) < distance(best) ? effort : best),
+      null,
+    );
+  if (requested.effort === null) return found;
+  if (found === null) warn(`the reasoning effort "${asked}" cannot be told to this model and was left out`);
+  else warn(`the reasoning effort "${asked}" is not taken by this model: "${found}" was asked for`);
+  return found;
+}
+
+type Sampling = Pick<Turn, "temperature" | "topP" | "presencePenalty" | "frequencyPenalty">;
+
+/** What holds where nothing is said. */
+const usual: Readonly<Record<keyof Sampling, number>> = {
+  temperature: 1,
+  topP: 1,
+  presencePenalty: 0,
+  frequencyPenalty: 0,
+};
+const unsaid: Sampling = { temperature: null, topP: null, presencePenalty: null, frequencyPenalty: null };
+
+/**
+ * Sampling as an upstream of OpenAI's dialects takes it. Its models that reason refuse all of it (`unsupported_value`: "Only the
+ * default (1) value is supported"), but for those that can be told not to, when they are. `effort`: what the model is told.
+ * Source: developers.openai.com, "Using GPT-5.1", "Parameter compatibility".
+ */
+export function openaiSampling(turn: Turn, traits: DialectTraits, effort: Effort | null, warn: Warn): Sampling {
+  if (traits.refusesSampling === "penalties") return withoutPenalties(turn, warn);
+  if (!refusesTuning(traits, effort) && traits.refusesSampling !== "fixed") return turn;
+  const isLost = (Object.keys(usual) as (keyof Sampling)[]).some(
+    (name) => turn[name] !== null && turn[name] !== usual[name],
+  );
+  if (isLost) warn("temperature, top_p and penalties are refused by a model that reasons and were left out");
+  return unsaid;
+}
+
+/** "presencePenalty, frequencyPenalty and stop parameters are not supported by reasoning models": docs.x.ai, "Reasoning". */
+function withoutPenalties(turn: Turn, warn: Warn): Sampling {
+  const { temperature, topP, presencePenalty, frequencyPenalty } = turn;
+  if ((presencePenalty ?? 0) !== 0 || (frequencyPenalty ?? 0) !== 0) {
+    warn("penalties are refused by a model that reasons and were left out");
+  }
+  return { ...unsaid, temperature, topP };
+}
+
+/** Whether the model refuses stop sequences, told this effort. */
+export function refusesStop(traits: DialectTraits, effort: Effort | null): boolean {
+  return traits.refusesSampling === "penalties" || refusesTuning(traits, effort);
+}
+
+/** Whether the model refuses sampling and stop sequences, told this effort. */
+function refusesTuning({ refusesSampling = false }: DialectTraits, effort: Effort | null): boolean {
+  return refusesSampling === true || (refusesSampling === "while-reasoning" && effort !== "none");
+}

@@ -1,0 +1,66 @@
+import type { SearchLocation, SearchRequest, Turn } from "#core/index.ts";
+import type { Warn } from "../codec.ts";
+import { arrayOf, isObject, type JsonObject, textOf } from "../json/value.ts";
+import { warnOfUnasked } from "./warnings.ts";
+
+/** A wish for a search that says nothing more. */
+export const plainSearch: SearchRequest = Object.freeze({
+  usesMax: null,
+  allowedDomains: [],
+  blockedDomains: [],
+  location: null,
+  contextSize: null,
+});
+
+/** `{"type":"approximate","city",…}`, which OpenAI and Anthropic write alike. */
+export function readLocation(value: unknown, where: string, warn: Warn): SearchLocation | null {
+  if (!isObject(value)) return null;
+  warnOfUnasked(value, ofLocation, where, warn);
+  const location: Record<string, string> = {};
+  for (const name of ["city", "region", "country", "timezone"]) {
+    const said = textOf(value[name]) ?? "";
+    if (said !== "") location[name] = said;
+  }
+  return Object.keys(location).length === 0 ? null : location;
+}
+
+export function readContextSize(value: unknown): SearchRequest["contextSize"] {
+  return value === "low" || value === "medium" || value === "high" ? value : null;
+}
+
+export function textsOf(value: unknown): readonly string[] {
+  return arrayOf(value).filter((one) => typeof one === "string");
+}
+
+/** The search of a turn for a dialect without one, or an upstream that offers none. */
+export function warnOfNoSearch(turn: Turn, warn: Warn): void {
+  if (turn.search !== undefined) warn("web_search is not offered by the upstream and was left out");
+}
+
+/** Names what of a wish the target's own search cannot be told. */
+export function warnOfSearchRest(search: SearchRequest, carried: ReadonlySet<keyof SearchRequest>, warn: Warn): void {
+  const said: Readonly<Record<keyof SearchRequest, boolean>> = {
+    usesMax: search.usesMax !== null,
+    allowedDomains: search.allowedDomains.length > 0,
+    blockedDomains: search.blockedDomains.length > 0,
+    location: search.location !== null,
+    contextSize: search.contextSize !== null && search.contextSize !== "medium",
+  };
+  for (const [name, words] of Object.entries(parameters) as [keyof SearchRequest, string][]) {
+    if (said[name] && !carried.has(name)) warn(`${words} of the web search cannot be carried and was left out`);
+  }
+}
+
+const parameters: Readonly<Record<keyof SearchRequest, string>> = {
+  usesMax: "the number of uses",
+  allowedDomains: "the list of allowed domains",
+  blockedDomains: "the list of blocked domains",
+  location: "the user's location",
+  contextSize: "the context size",
+};
+
+export function approximate(location: SearchLocation): JsonObject {
+  return { type: "approximate", ...location };
+}
+
+const ofLocation: ReadonlySet<string> = new Set(["type", "city", "region", "country", "timezone"]);

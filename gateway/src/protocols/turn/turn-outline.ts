@@ -1,0 +1,41 @@
+import { bounds, Failure, type RequestedTurn, type Turn, type TurnTool } from "#core/index.ts";
+import { customTool, isCustom } from "../openai-chat/custom-tool.ts";
+
+/** A tool as it goes from one thread to another, where a custom one would not be known again. */
+type CarriedTool = TurnTool & { readonly custom?: true };
+
+/**
+ * What an answer is written by, as text that is cheap to read again. Of a call that says very much beside its messages, what
+ * is only told back to the caller (its instructions, the schemas of its tools) is left out. Throws request_too_large when
+ * even the names are too many.
+ */
+export function writeOutline(turn: RequestedTurn): string {
+  const { messages: _messages, ...asked } = turn as Turn;
+  const whole = JSON.stringify({ ...asked, tools: asked.tools.map(carried) });
+  if (whole.length <= bounds.turnOutlineCharactersMax) return whole;
+  const bare = JSON.stringify({ ...asked, system: [], format: null, tools: asked.tools.map(bareTool) });
+  if (bare.length <= bounds.turnOutlineCharactersMax) return bare;
+  throw new Failure("request_too_large", "The call has more tools or settings than can be translated.");
+}
+
+export function readOutline(text: string): RequestedTurn {
+  const asked = JSON.parse(text) as RequestedTurn & { readonly tools: readonly CarriedTool[] };
+  return { ...asked, tools: asked.tools.map(knownAgain) };
+}
+
+function carried(tool: TurnTool): CarriedTool {
+  return isCustom(tool) ? { ...tool, custom: true, parameters: null } : tool;
+}
+
+function bareTool(tool: TurnTool): CarriedTool {
+  return { ...carried(tool), description: null, parameters: null };
+}
+
+function knownAgain({ custom, ...tool }: CarriedTool): TurnTool {
+  return custom === true ? { ...customTool(tool.name, tool.description), ...onlyOwn(tool) } : tool;
+}
+
+/** All but the parameters, which are the shared ones of every custom tool. */
+function onlyOwn({ parameters: _parameters, ...own }: TurnTool): Omit<TurnTool, "parameters"> {
+  return own;
+}

@@ -1,0 +1,145 @@
+import { nameLettersMax } from "@sluice/contract/words";
+import { type HeaderReader, type NanoUsd, type Served, usdToNano } from "#core/index.ts";
+import type { UsageReading } from "../dialect.ts";
+import { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf } from "../json/value.ts";
+
+/**
+ * How an answer says it was served, by which model, and what it cost. The members have the same meaning wherever they stand, so one
+ * reader serves all dialects. `answer`: the members of the answer beside its usage. Undefined: it says nothing out of the ordinary.
+ *
+ * - OpenAI, Anthropic and those like them: `model`. Gemini: `modelVersion`. Bedrock: `trace.promptRouter.invokedModelId`. Where
+ *   Anthropic asked a fallback model: `model` of the last of the usage's `iterations` (Anthropic, "Refusals and fallback").
+ * - OpenAI, xAI, OpenRouter: `service_tier` of the answer. Anthropic: `service_tier`, `inference_geo` and `speed` of its usage.
+ * - Gemini: `serviceTier` of its usage; Vertex: `trafficType` (`ON_DEMAND_PRIORITY`). Bedrock: `serviceTier.type`.
+ * - xAI: `cost_in_usd_ticks`, of which 10^10 are a USD. OpenRouter, Vercel, LiteLLM: `cost`. Perplexity: `cost.total_cost`.
+ */
+export function readServed(answer: JsonObject, reported: unknown): Served | undefined {
+  const usage = objectOf(reported);
+  const tier =
+    wordOf(answer["service_tier"]) ??
+    wordOf(objectOf(answer["serviceTier"])["type"]) ??
+    wordOf(usage["service_tier"]) ??
+    wordOf(usage["serviceTier"]) ??
+    wordOf(usage["trafficType"]);
+  const fallback = fallbackModel(usage["iterations"]);
+  return servedOf({
+    model: fallback ?? modelNamed(answer),
+    byFallback: fallback !== undefined,
+    tier,
+    geo: wordOf(usage["inference_geo"]),
+    speed: wordOf(usage["speed"]),
+    vendorCostNanoUsd: costIn(usage),
+  });
+}
+
+/** The same of an answer's headers: of Bedrock, of a LiteLLM and of another Sluice in front of the model. */
+export function readServedHeaders(headers: HeaderReader): Served | undefined {
+  const tier = headers.get("x-amzn-bedrock-service-tier");
+  const cost = headers.get("x-sluice-cost-usd") ?? headers.get("x-litellm-response-cost");
+  if (tier === null && cost === null) return undefined;
+  return servedOf({
+    model: undefined,
+    byFallback: false,
+    tier: wordOf(tier),
+    geo: undefined,
+    speed: undefined,
+    vendorCostNanoUsd: usdOf(numberIn(cost)),
+  });
+}
+
+/** Both; where both say something, the body counts. */
+export function withServed(body: Served | undefined, headers: Served | undefined): Served | undefined {
+  return body === undefined || headers === undefined ? (body ?? headers) : { ...headers, ...body };
+}
+
+function servedOf(read: {
+  readonly model: string | undefined;
+  readonly byFallback: boolean;
+  readonly tier: string | undefined;
+  readonly geo: string | undefined;
+  readonly speed: string | undefined;
+  readonly vendorCostNanoUsd: NanoUsd | undefined;
+}): Served | undefined {
+  const { model, byFallback, tier, geo, speed, vendorCostNanoUsd } = read;
+  const isPlain = tier === undefined && geo === undefined && speed === undefined && vendorCostNanoUsd === undefined;
+  if (isPlain && !byFallback) return model === undefined ? undefined : { model };
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(byFallback ? { byFallback } : {}),
+    ...(tier === undefined ? {} : { tier }),
+    ...(geo === undefined ? {} : { geo }),
+    ...(speed === undefined ? {} : { speed }),
+    ...(vendorCostNanoUsd === undefined ? {} : { vendorCostNanoUsd }),
+  };
+}
+
+/** The model that an answer names, whatever its dialect. */
+function modelNamed(answer: JsonObject): string | undefined {
+  return modelName(
+    answer["model"] ?? answer["modelVersion"] ?? objectOf(objectOf(answer["trace"])["promptRouter"])["invokedModelId"],
+  );
+}
+
+function modelName(value: unknown): string | undefined {
+  const name = textOf(value);
+  if (name === null || name === "") return undefined;
+  if (name.length <= nameLettersMax && plainName.test(name)) return name;
+  return name.slice(0, nameLettersMax).replaceAll(/[^\x21-\x7e]/g, "?");
+}
+
+const plainName = /^[\x21-\x7e]+$/;
+
+/** The last of the sampling requests behind an answer, where that was of a fallback. */
+function fallbackModel(iterations: unknown): string | undefined {
+  if (iterations === undefined) return undefined;
+  const last = objectOf(arrayOf(iterations).at(-1));
+  return last["type"] === "fallback_message" ? modelName(last["model"]) : undefined;
+}
+
+/** Vendors' names of what their plain prices are for. */
+const plain: ReadonlySet<string> = new Set([
+  ...["auto", "default", "standard", "standard_only", "on_demand", "unspecified", "none", ""],
+  ...["global", "not_available", "normal"],
+]);
+
+/** Google writes `ON_DEMAND_FLEX`, `PROVISIONED_THROUGHPUT` and `SERVICE_TIER_FLEX` for what others call flex and provisioned. */
+function wordOf(value: unknown): string | undefined {
+  const word = textOf(value)
+    ?.toLowerCase()
+    .replace(/^(?:on_demand_|service_tier_|traffic_type_)/, "")
+    .replace(/_throughput$/, "");
+  if (word === undefined || plain.has(word)) return undefined;
+  return word.slice(0, wordCharactersMax).replaceAll(/[^a-z0-9_.-]/g, "?");
+}
+
+const wordCharactersMax = 32;
+
+function costIn(usage: JsonObject): NanoUsd | undefined {
+  const ticks = numberOf(usage["cost_in_usd_ticks"]);
+  if (ticks !== null) return usdOf(ticks / ticksPerUsd);
+  const { cost } = usage;
+  if (isObject(cost)) return usdOf(numberOf(cost["total_cost"]));
+  const own = numberOf(cost) ?? numberOf(usage["estimated_cost"]);
+  // With a key of one's own `cost` is OpenRouter's fee alone; otherwise the upstream's cost is in it.
+  const upstream =
+    usage["is_byok"] === true ? numberOf(objectOf(usage["cost_details"])["upstream_inference_cost"]) : null;
+  return own === null && upstream === null ? undefined : usdOf((own ?? 0) + (upstream ?? 0));
+}
+
+const ticksPerUsd = 10_000_000_000;
+
+/** 0 is what some say who do not know; the least amount is one nano-USD. */
+function usdOf(usd: number | null): NanoUsd | undefined {
+  if (usd === null || !(usd > 0)) return undefined;
+  return Math.min(Math.max(1, usdToNano(usd)), Number.MAX_SAFE_INTEGER);
+}
+
+function numberIn(text: string | null): number | null {
+  return text !== null && /^\d{1,15}(?:\.\d{1,30})?(?:e-?\d{1,2})?$/i.test(text) ? numberOf(Number(text)) : null;
+}
+
+/** Which of the two counts a usage object leaves out; undefined when it has both. */
+export function untoldOf(input: number | null, output: number | null): UsageReading["untold"] {
+  if (input !== null) return output === null ? "output" : undefined;
+  return output === null ? "both" : "input";
+}

@@ -1,0 +1,133 @@
+import { bounds, type Usage } from "#core/index.ts";
+import type { Span } from "../json/scan.ts";
+import { skimArray, skimObject, skimValue } from "../json/skim.ts";
+import { countOf, type JsonObject, objectOf, textOf } from "../json/value.ts";
+
+/** What an upstream did by tools of its own. */
+export type ServerToolUse = Pick<Usage, "webSearches" | "fileSearches" | "mapSearches" | "codeSessions">;
+
+export const noServerTools: ServerToolUse = Object.freeze({
+  webSearches: 0,
+  fileSearches: 0,
+  mapSearches: 0,
+  codeSessions: 0,
+});
+
+/**
+ * What a usage object of OpenAI's dialects says of them. OpenAI itself counts in `tool_usage` beside it; xAI tells
+ * `server_side_tool_usage_details` or `num_sources_used`, Qwen `plugins.search`, Ark `tool_usage` inside, OpenRouter
+ * `server_tool_use`, others `num_search_queries`.
+ */
+export function toolUseIn(reported: JsonObject, beside: unknown = null): ServerToolUse {
+  const server = objectOf(reported["server_tool_use"]);
+  const sides = objectOf(reported["server_side_tool_usage_details"]);
+  const told = beside === null ? objectOf(reported["tool_usage"]) : objectOf(beside);
+  const plugin = objectOf(objectOf(reported["plugins"])["search"]);
+  const sided = add(countOf(sides["web_search_calls"]), countOf(sides["x_search_calls"]));
+  return {
+    mapSearches: 0,
+    webSearches:
+      countOf(server["web_search_requests"]) ??
+      sided ??
+      toldCount(told["web_search"]) ??
+      countOf(plugin["count"]) ??
+      countOf(reported["num_search_queries"]) ??
+      countOf(reported["num_sources_used"]) ??
+      0,
+    fileSearches: countOf(sides["file_search_calls"]) ?? toldCount(told["file_search"]) ?? 0,
+    codeSessions:
+      countOf(server["code_execution_requests"]) ??
+      countOf(sides["code_interpreter_calls"]) ??
+      toldCount(told["code_interpreter"]) ??
+      0,
+  };
+}
+
+export function usedAny({ webSearches, fileSearches, mapSearches, codeSessions }: ServerToolUse): boolean {
+  return webSearches + fileSearches + mapSearches + codeSessions > 0;
+}
+
+/** The larger of two countings of the same. */
+export function moreOf(one: ServerToolUse, other: ServerToolUse): ServerToolUse {
+  return {
+    webSearches: Math.max(one.webSearches, other.webSearches),
+    fileSearches: Math.max(one.fileSearches, other.fileSearches),
+    mapSearches: Math.max(one.mapSearches, other.mapSearches),
+    codeSessions: Math.max(one.codeSessions, other.codeSessions),
+  };
+}
+
+/**
+ * Counts calls of tools among the items of a response's output: searches (pages opened in them cost nothing), and the
+ * containers that code ran in. Items without any are told by their bytes alone.
+ */
+export class OutputTools {
+  #webSearches = 0;
+  #fileSearches = 0;
+  #pictures = 0;
+  readonly #containers = new Set<string>();
+
+  /** The whole array of items. */
+  takeAll(bytes: Uint8Array, output: Span): this {
+    if (!mayHoldTools(bytes, output)) return this;
+    for (const item of skimArray(bytes, output, bounds.jsonValuesMax) ?? []) this.take(bytes, item);
+    return this;
+  }
+
+  /** One item. */
+  take(bytes: Uint8Array, item: Span): void {
+    if (!mayHoldTools(bytes, item)) return;
+    const members = skimObject(bytes, item.start, item.end, itemMembers);
+    const type = textOf(skimValue(bytes, members?.get("type")));
+    if (type === "web_search_call") {
+      const action = textOf(objectOf(skimValue(bytes, members?.get("action")))["type"]) ?? "search";
+      if (action === "search") this.#webSearches++;
+    } else if (type === "file_search_call") this.#fileSearches++;
+    else if (type === "image_generation_call") this.#pictures++;
+    else if (type === "code_interpreter_call" && this.#containers.size < bounds.jsonValuesMax) {
+      this.#containers.add(textOf(skimValue(bytes, members?.get("container_id"))) ?? "");
+    }
+  }
+
+  get any(): boolean {
+    return this.#webSearches + this.#fileSearches + this.#containers.size > 0;
+  }
+
+  /** The ids of containers that code ran in. */
+  get made(): readonly string[] {
+    return [...this.#containers].filter((id) => id !== "");
+  }
+
+  /** Pictures that were made. */
+  get pictures(): number {
+    return this.#pictures;
+  }
+
+  get use(): ServerToolUse {
+    return {
+      webSearches: this.#webSearches,
+      fileSearches: this.#fileSearches,
+      mapSearches: 0,
+      codeSessions: this.#containers.size,
+    };
+  }
+}
+
+function mayHoldTools(bytes: Uint8Array, { start, end }: Span): boolean {
+  const part = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
+  return toolMarks.some((mark) => part.includes(mark));
+}
+
+const toolMarks = ["web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"].map(
+  (mark) => Buffer.from(mark),
+);
+const itemMembers: ReadonlySet<string> = new Set(["type", "action", "container_id"]);
+
+/** A number, or an object that holds it. */
+function toldCount(value: unknown): number | null {
+  return countOf(value) ?? countOf(objectOf(value)["num_requests"]) ?? countOf(objectOf(value)["num_calls"]);
+}
+
+function add(one: number | null, other: number | null): number | null {
+  return one === null && other === null ? null : (one ?? 0) + (other ?? 0);
+}
