@@ -6,6 +6,7 @@ import {
   Failure,
   type PlatformId,
   type Provider,
+  throwIfGone,
 } from "#core/index.ts";
 import type { AssetResolver, BlobOwner, ResolvedAsset } from "#ports/index.ts";
 import {
@@ -271,7 +272,7 @@ function readStatus(text: string): AssetStatus {
 }
 
 function checkPresent(signal: AbortSignal): void {
-  if (signal.aborted) throw new Failure("client_closed", "The caller went away.");
+  throwIfGone(signal);
 }
 
 function notOurs({ platform, status }: Asset): Failure {

@@ -1,7 +1,6 @@
-import { type Asset, type AssetBinding, type AssetGroup, bounds, Failure } from "#core/index.ts";
+import { type Asset, type AssetBinding, type AssetGroup, bounds, Failure, sleep, throwIfGone } from "#core/index.ts";
 import type { AssetsDependencies } from "./dependencies.ts";
 import type { LibraryAccount } from "./library-account.ts";
-import { pause } from "./pause.ts";
 
 /** How long a task waits for its asset to become Active on another account. */
 const assetBindMs = 30_000;
@@ -91,7 +90,8 @@ export class Bindings {
     const endMs = clock.monotonic() + assetBindMs;
     let waitMs = bounds.assetPollMs / 2;
     for (;;) {
-      await pause(waitMs, clock, this.#signal);
+      await sleep(clock, waitMs, this.#signal);
+      throwIfGone(this.#signal);
       const seen = await account.poll(begun.upstreamId, account.ownProject, this.#signal);
       const status = seen?.status ?? "Failed";
       if (status !== "Processing") {

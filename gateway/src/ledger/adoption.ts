@@ -1,4 +1,4 @@
-import type { LedgerEntry } from "#core/index.ts";
+import { type LedgerEntry, within } from "#core/index.ts";
 import type { AbandonedJournal, Clock, LedgerStore, Observer } from "#ports/index.ts";
 import { recover } from "./recover.ts";
 
@@ -59,7 +59,7 @@ export function startAdoption(options: AdoptionOptions): Adoption {
       answer = onAdopted(owner, atMs === undefined ? null : nowMs - atMs).finally(() => telling.delete(owner));
       telling.set(owner, answer);
     }
-    const isTold = await within(clock, answer, false);
+    const isTold = await within(clock, adoptionMs, answer, () => false);
     if (isTold) storedMs.delete(owner);
     return isTold;
   };
@@ -103,7 +103,7 @@ export function startAdoption(options: AdoptionOptions): Adoption {
       stopped = true;
       stopping.abort(new Error("The process ends."));
       unbook?.();
-      if (looking !== null) await within(clock, looking, undefined);
+      if (looking !== null) await within(clock, adoptionMs, looking, () => undefined);
     },
   };
 }
@@ -134,15 +134,4 @@ async function adopt(
   for (const found of damage) observer.log("warn", "The journal of another process is damaged.", { damage: found });
   // Its owner's name goes last: whoever finds it goes on from here.
   if (owner === null || (await told(owner, stored))) await journal.clear();
-}
-
-async function within<Result>(clock: Clock, work: Promise<Result>, otherwise: Result): Promise<Result> {
-  const late = Promise.withResolvers<Result>();
-  const unbook = clock.after(adoptionMs, () => late.resolve(otherwise));
-  work.catch(() => undefined);
-  try {
-    return await Promise.race([work, late.promise]);
-  } finally {
-    unbook();
-  }
 }

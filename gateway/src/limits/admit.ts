@@ -1,4 +1,4 @@
-import { bounds, Failure, type LimitScope, type NanoUsd, oncePerObject, type Principal } from "#core/index.ts";
+import { bounds, Failure, type LimitScope, type NanoUsd, oncePerObject, type Principal, sleep } from "#core/index.ts";
 import type { Claim, ClaimState, Clock, Counter, LastingHold, Refused, Reserved } from "#ports/index.ts";
 import { BudgetRule, budgetRules, type CountedBudget, RefusedBudgets } from "./budget.ts";
 import {
@@ -180,7 +180,7 @@ export class Admission implements PermitOwner {
   async #settleAgain(ticket: object, actual: readonly number[]): Promise<void> {
     let waitMs: number = bounds.settleRetryMs;
     for (let turn = 0; turn < bounds.settleRetriesMax; turn++) {
-      await new Promise<void>((resolve) => this.#clock.after(waitMs, resolve));
+      await sleep(this.#clock, waitMs, null);
       waitMs *= 2;
       try {
         await this.#counter.settle(ticket, actual);

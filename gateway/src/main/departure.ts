@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { bounds, sleep } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 import type { Listeners } from "./listeners.ts";
 
@@ -28,6 +28,6 @@ export async function depart({ listeners, clock, observer, timeoutMs, signal }: 
     const open = listeners.connections();
     const gone = open === null ? listeners.pending() === 0 && elapsedMs >= silentMs : open === 0;
     if (signal.aborted || elapsedMs >= timeoutMs || (gone && elapsedMs >= bounds.workerSettleMs)) return;
-    await new Promise<void>((resolve) => void clock.after(bounds.workerLookMs, resolve));
+    await sleep(clock, bounds.workerLookMs, signal);
   }
 }

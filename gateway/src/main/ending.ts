@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { bounds, within } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 
 export interface EndingOptions {
@@ -51,8 +51,6 @@ export class Ending {
   async #within(what: string, act: () => unknown, ms: number): Promise<void> {
     const { clock, observer } = this.#options;
     const withinMs = Math.max(ms, bounds.endStepMsMin);
-    const { promise: late, resolve } = Promise.withResolvers<"late">();
-    const stop = clock.after(withinMs, () => resolve("late"));
     const done = Promise.try(act).then(
       () => "done" as const,
       (thrown: unknown) => {
@@ -61,10 +59,9 @@ export class Ending {
         return "failed" as const;
       },
     );
-    if ((await Promise.race([done, late])) === "late") {
+    if ((await within(clock, withinMs, done, () => "late" as const)) === "late") {
       this.#late.push(what);
       observer.log("warn", "A part of the gateway did not end in time; it is left behind.", { part: what, withinMs });
     }
-    stop();
   }
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createAdmin, RequestTail } from "#admin/index.ts";
 import { type ApiDependencies, AskRate, createAsKey } from "#api/index.ts";
-import { bounds, type ConfigSnapshot, Failure } from "#core/index.ts";
+import { bounds, type ConfigSnapshot, Failure, sleep, waitUntil } from "#core/index.ts";
 import { Authenticator, agentSettingsBy, createSetup, makeFirstAdministrator } from "#identity/index.ts";
 import { createRecorder } from "#ledger/index.ts";
 import { Admission, callCounter } from "#limits/index.ts";
@@ -43,7 +43,6 @@ import { openAgentTelemetry, openTelemetry } from "./open-telemetry.ts";
 import { periodSpend } from "./period-spend.ts";
 import { openProcesses } from "./processes.ts";
 import { readiness } from "./readiness.ts";
-import { settleDown } from "./settle-down.ts";
 import { sharedAccounts } from "./shared-accounts.ts";
 import { sharedSetup } from "./shared-setup.ts";
 import { openSignIn, useOidc } from "./sign-in.ts";
@@ -349,20 +348,20 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   const close = async ({ graceMs, hurried }: Leave = atOnce): Promise<void> => {
     leaving = true;
-    await settleDown(() => hurried.aborted, graceMs, clock);
+    await sleep(clock, graceMs, hurried);
     draining = true;
     observer.log("info", "New calls are refused; those under way are waited for.", { pending: listeners.pending() });
     listeners.leave();
     // A live view has no end of its own that the drain could wait for.
     tail.close();
     const { drainTimeoutMs } = configSnapshot.current.settings;
-    await settleDown(() => hurried.aborted || listeners.pending() === 0, drainTimeoutMs, clock);
+    await waitUntil(clock, drainTimeoutMs, () => hurried.aborted || listeners.pending() === 0);
     if (listeners.pending() > 0) {
       observer.log("warn", "Calls under way are ended.", { pending: listeners.pending(), hurried: hurried.aborted });
     }
     relay.abortStreams(new Failure("draining", "The gateway is shutting down."));
     const calm = () => relay.liveStreams === 0 && listeners.pending() === 0 && listeners.sockets() === 0;
-    await settleDown(calm, bounds.lastBytesMs, clock);
+    await waitUntil(clock, bounds.lastBytesMs, calm);
     const ending = new Ending({ clock, observer });
     await ending.step("listeners", () => listeners.stop());
     await endWork(ending);

@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { bounds, sleep } from "#core/index.ts";
 import type { Clock, KeptLease, Leadership } from "#ports/index.ts";
 import { CannotStart } from "./cannot-start.ts";
 
@@ -12,7 +12,7 @@ export async function inTurn<Result>(
   while (clock.monotonic() < endMs) {
     const done = await leadership.once(name, work);
     if (done !== null) return done.result;
-    await new Promise<void>((resolve) => void clock.after(bounds.startTurnLookMs, resolve));
+    await sleep(clock, bounds.startTurnLookMs, null);
   }
   throw new CannotStart(`Another gateway has been at "${name}" for ${bounds.startTurnMs / 1_000} s; start again.`);
 }

@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { bounds, sleep } from "#core/index.ts";
 import type { Clock, Lease, LeaseHolder, Leases } from "#ports/index.ts";
 import { CannotStart } from "./cannot-start.ts";
 
@@ -122,7 +122,7 @@ async function isKeptAlive({ leases, clock }: Omit<OnlyProcessOptions, "onTaken"
     const isSame = name === sharedLease.name || before?.fence === holder.fence;
     if (before !== null && isSame && holder.until > before.until) return true;
     before = holder;
-    await new Promise<void>((resolve) => void clock.after(bounds.onlyProcessLookMs, resolve));
+    await sleep(clock, bounds.onlyProcessLookMs, null);
   }
 }
 

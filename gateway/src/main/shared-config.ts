@@ -9,7 +9,7 @@ import {
   type Variables,
   watchConfigFile,
 } from "#config/index.ts";
-import { bounds } from "#core/index.ts";
+import { bounds, sleep } from "#core/index.ts";
 import type { ConfigConflict } from "#directory/index.ts";
 import type { KeptLease, Observer } from "#ports/index.ts";
 import { CannotStart } from "./cannot-start.ts";
@@ -205,7 +205,7 @@ export class SharedConfig {
         if (applied !== null) this.#tellOther(applied);
         return;
       }
-      await this.#pause();
+      await sleep(this.#options.control.clock, bounds.startTurnLookMs, null);
     }
   }
 
@@ -230,7 +230,7 @@ export class SharedConfig {
         if (holder !== null && holder.owner !== control.instanceId && applied?.fence === holder.fence) return applied;
         if (control.clock.monotonic() >= endMs) break;
       }
-      await this.#pause();
+      await sleep(this.#options.control.clock, bounds.startTurnLookMs, null);
     }
     if (this.#isStarted) return null;
     throw new CannotStart("Another gateway is applying its config file and does not come to an end; start again.");
@@ -248,10 +248,6 @@ export class SharedConfig {
 
   #digestOf(config: object): string {
     return this.#options.control.vault.digest(`config file\n${JSON.stringify(config)}`);
-  }
-
-  #pause(): Promise<void> {
-    return new Promise((resolve) => void this.#options.control.clock.after(bounds.startTurnLookMs, resolve));
   }
 }
 

@@ -1,4 +1,4 @@
-import { bounds, Failure, finalTaskStates, type Principal, type Task, type TaskEvent } from "#core/index.ts";
+import { bounds, Failure, finalTaskStates, type Principal, type Task, type TaskEvent, within } from "#core/index.ts";
 import type { Delivery, TaskFilter, TaskPage, TaskPlace } from "#ports/index.ts";
 import type { BackgroundResponses } from "#relay/index.ts";
 import { type CreateCall, createTask } from "./accept/create.ts";
@@ -22,7 +22,6 @@ import { Holds } from "./settle/holds.ts";
 import { removeTask } from "./settle/remove.ts";
 import { TaskPass } from "./task-pass.ts";
 import { ownSignal } from "./upstream-call.ts";
-import { within } from "./wait.ts";
 
 /** Video tasks, durable: see the module's entry point for what is promised. */
 export class VideoTasks {
@@ -190,7 +189,7 @@ export class VideoTasks {
         return true;
       })
       .finally(() => this.#poller.stir());
-    return (await within(clock, bounds.taskRefreshMs, pending, ownSignal())) === true;
+    return await within(clock, bounds.taskRefreshMs, pending, () => false);
   }
 }
 

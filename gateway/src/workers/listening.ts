@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { bounds, within } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import type { SharedPorts, ToWorker } from "./messages.ts";
 
@@ -89,16 +89,11 @@ export class Listening {
     if (chosen === undefined || (places === null && !this.#steered)) return;
     this.#steered = places !== null;
     const turn = ++this.#turn;
-    const done = await new Promise<boolean>((resolve) => {
-      const cancel = this.#options.clock.after(bounds.workerAnswerMs, () => settle(false));
-      const settle = (answer: boolean): void => {
-        cancel();
-        this.#awaited = null;
-        resolve(answer);
-      };
-      this.#awaited = { turn, by: chosen, settle };
-      chosen.send({ kind: "steer", turn, places });
-    });
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#awaited = { turn, by: chosen, settle: resolve };
+    chosen.send({ kind: "steer", turn, places });
+    const done = await within(this.#options.clock, bounds.workerAnswerMs, promise, () => false);
+    this.#awaited = null;
     if (done || this.#told) return;
     this.#told = true;
     this.#options.unsteered();

@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { bounds, within } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import type { ToWorker } from "./messages.ts";
 
@@ -53,11 +53,9 @@ export class WorkerTotals {
     if (reporters.length === 0) return;
     const turn = ++this.#turn;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const cancel = this.#clock.after(bounds.workerAnswerMs, resolve);
     this.#gathering = { turn, missing: new Set(reporters), done: resolve };
     for (const reporter of reporters) reporter.send({ kind: "report", turn });
-    await promise;
-    cancel();
+    await within(this.#clock, bounds.workerAnswerMs, promise, () => undefined);
     this.#gathering = null;
   }
 

@@ -1,3 +1,4 @@
+import { within } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import type { FromWorker, SharedPorts, Totals, ToWorker } from "./messages.ts";
 
@@ -87,19 +88,14 @@ export function createWorkerLink(channel: Channel, clock: Clock): WorkerLink {
     },
     left: left.promise,
     hurried: hurried.signal,
-    totals: () =>
-      new Promise((resolve) => {
-        if (!channel.connected) return resolve(null);
-        const of = ++turns;
-        const cancel = clock.after(workersAnswerMs, () => settle(null));
-        const settle = (totals: Totals | null): void => {
-          cancel();
-          asked.delete(of);
-          resolve(totals);
-        };
-        asked.set(of, settle);
-        send({ kind: "ask", turn: of });
-      }),
+    totals: async () => {
+      if (!channel.connected) return null;
+      const of = ++turns;
+      const { promise, resolve } = Promise.withResolvers<Totals | null>();
+      asked.set(of, resolve);
+      send({ kind: "ask", turn: of });
+      return await within(clock, workersAnswerMs, promise, () => null).finally(() => asked.delete(of));
+    },
   };
 }
 

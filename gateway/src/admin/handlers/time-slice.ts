@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { bounds, sleep } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 
 /** Long work for the console is done in slices, so that calls of models never wait for it. */
@@ -17,7 +17,7 @@ export class TimeSlice {
 
   /** Lets everything else go on that waits, then begins the next slice. */
   async rest(): Promise<void> {
-    await new Promise<void>((resolve) => void this.#clock.after(0, resolve));
+    await sleep(this.#clock, 0, null);
     this.#endMs = this.#clock.monotonic() + bounds.consoleSliceMs;
   }
 }

@@ -6,7 +6,7 @@ import { until } from "../../../../test/until.ts";
 import { silentObserver } from "../../../test/conformance/store-ground.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
 import { createLeadership } from "./leadership.ts";
-import { leaseMarginMs } from "./renewed-lease.ts";
+import { leaseAnswerMs, leaseMarginMs } from "./renewed-lease.ts";
 import { createSoleLeadership } from "./sole-leadership.ts";
 
 async function openGround(change: (leases: Leases) => Leases = (leases) => leases) {
@@ -120,7 +120,7 @@ test("a lease whose taking was answered too late is given back", async () => {
   }));
   const done = leadership.once("prune", async () => "done").catch((error: unknown) => String(error));
   await until(async () => (await leases.holder("prune")) !== null);
-  clock.advance(bounds.leaseAnswerMs);
+  clock.advance(leaseAnswerMs);
   expect(await done).toContain("no answer");
   answer();
   await until(async () => (await leases.holder("prune")) === null);

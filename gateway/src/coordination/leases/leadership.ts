@@ -1,8 +1,6 @@
-import { bounds, LastingFault } from "#core/index.ts";
+import { bounds, LastingFault, Sleeper } from "#core/index.ts";
 import type { Clock, KeptLease, Lead, Leadership, Lease, Leases, Observer } from "#ports/index.ts";
-import { Pause } from "./pause.ts";
-import { RenewedLease } from "./renewed-lease.ts";
-import { within } from "./within.ts";
+import { leaseAnswer, RenewedLease } from "./renewed-lease.ts";
 
 /** How often a process without the lease checks whether it is free. */
 export const leaseLookMs = 5_000;
@@ -78,7 +76,7 @@ function takePart(
   work: (lease: KeptLease) => Promise<void>,
   { take, end }: Taking,
 ): Lead {
-  const pause = new Pause(clock);
+  const sleeper = new Sleeper(clock);
   let stopped = false;
   let leading: RenewedLease | null = null;
   const fault = "Work of the whole installation failed.";
@@ -110,7 +108,7 @@ function takePart(
   const run = async (): Promise<void> => {
     while (!stopped) {
       const restMs = await turn();
-      if (!stopped) await pause.take(restMs);
+      if (!stopped) await sleeper.sleep(restMs);
     }
   };
   const running = run();
@@ -121,7 +119,7 @@ function takePart(
     async stop() {
       stopped = true;
       leading?.lose("it is given up");
-      pause.end();
+      sleeper.end();
       await running;
     },
   };
@@ -140,7 +138,7 @@ async function takeKept(options: LeadershipOptions, name: string): Promise<Renew
       () => undefined,
     )
     .catch(() => undefined);
-  const lease: Lease | null = await within(clock, bounds.leaseAnswerMs, answer).catch((error: unknown) => {
+  const lease: Lease | null = await leaseAnswer(clock, answer).catch((error: unknown) => {
     late = true;
     throw error;
   });

@@ -1,7 +1,8 @@
-import { bounds } from "#core/index.ts";
+import { within } from "#core/index.ts";
 import type { Clock, KeptLease, Lease, Leases, Observer } from "#ports/index.ts";
-import { within } from "./within.ts";
 
+/** How long an answer about a lease is waited for. */
+export const leaseAnswerMs = 4_000;
 /** The holder stops this much before its lease ends: clocks differ, and work needs time to stop. */
 export const leaseMarginMs = 2_000;
 
@@ -58,7 +59,7 @@ export class RenewedLease implements KeptLease {
     this.#ended = true;
     this.lose("its work has ended");
     const { leases, clock } = this.#options;
-    await within(clock, bounds.leaseAnswerMs, leases.release(this)).catch(() => undefined);
+    await leaseAnswer(clock, leases.release(this)).catch(() => undefined);
   }
 
   get #believedMs(): number {
@@ -79,7 +80,7 @@ export class RenewedLease implements KeptLease {
     // Booked before the answer: one that is silent is asked again.
     this.#renewLater();
     try {
-      const isRenewed = await within(clock, bounds.leaseAnswerMs, leases.renew(this, leaseMs));
+      const isRenewed = await leaseAnswer(clock, leases.renew(this, leaseMs));
       if (!isRenewed) {
         if (this.isHeld) observer.log("warn", "A lease was lost to another process.", { lease: this.name });
         this.lose("another process has it");
@@ -101,4 +102,11 @@ export class RenewedLease implements KeptLease {
       this.lose("it was not renewed in time");
     });
   }
+}
+
+/** Rejects when the database does not answer in time. */
+export function leaseAnswer<Result>(clock: Clock, answer: Promise<Result>): Promise<Result> {
+  return within(clock, leaseAnswerMs, answer, () => {
+    throw new Error(`There was no answer within ${leaseAnswerMs} ms.`);
+  });
 }

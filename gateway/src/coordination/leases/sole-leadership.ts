@@ -1,6 +1,5 @@
-import { bounds, LastingFault } from "#core/index.ts";
+import { bounds, LastingFault, Sleeper } from "#core/index.ts";
 import type { Clock, KeptLease, Lead, Leadership, Observer } from "#ports/index.ts";
-import { Pause } from "./pause.ts";
 
 export interface SoleLeadershipOptions {
   /** The id of this process. */
@@ -37,7 +36,7 @@ export function createSoleLeadership({ owner, clock, observer }: SoleLeadershipO
   return {
     once,
     lead(name, work) {
-      const pause = new Pause(clock);
+      const sleeper = new Sleeper(clock);
       let stopped = closed;
       let leading: KeptLease | null = null;
       const fault = "Work of the whole installation failed.";
@@ -57,7 +56,7 @@ export function createSoleLeadership({ owner, clock, observer }: SoleLeadershipO
       const run = async (): Promise<void> => {
         while (!stopped) {
           await turn();
-          if (!stopped) await pause.take(bounds.leaseRestMs);
+          if (!stopped) await sleeper.sleep(bounds.leaseRestMs);
         }
       };
       const running = run();
@@ -69,7 +68,7 @@ export function createSoleLeadership({ owner, clock, observer }: SoleLeadershipO
           stopped = true;
           leads.delete(lead);
           if (leading !== null) held.get(name)?.lose();
-          pause.end();
+          sleeper.end();
           await running;
         },
       };

@@ -1,6 +1,5 @@
-import { bounds } from "#core/index.ts";
+import { bounds, Sleeper } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
-import { Pause } from "../leases/pause.ts";
 import { AnswerWait, Unanswered } from "./answer-wait.ts";
 import { DrainedUntil } from "./drained-until.ts";
 import { EpochTelling, type MembershipParts, SeedingFailed } from "./epoch-telling.ts";
@@ -45,7 +44,7 @@ export class Membership {
   #problem: string | null = null;
   #joining: Promise<void> | null = null;
   /** Ends early when a connection is there, and when all is closed. */
-  readonly #pause: Pause;
+  readonly #sleeper: Sleeper;
   #stopTick: () => void = () => {};
   #stopWatch: () => void = () => {};
   /** The epoch that was told all; and whether one is being told, or was, by this joining. */
@@ -65,7 +64,7 @@ export class Membership {
     this.#options = options;
     this.#clock = options.clock;
     this.#parts = parts;
-    this.#pause = new Pause(options.clock);
+    this.#sleeper = new Sleeper(options.clock);
     this.#wait = new AnswerWait(options.clock, options.answerMs);
     this.#drained = new DrainedUntil(options.clock, options.settled ?? null);
     this.#connector = new RedisConnector(options.url, options.clock);
@@ -148,14 +147,14 @@ export class Membership {
     this.#drained.close();
     this.#stopTick();
     this.#stopWatch();
-    this.#pause.end();
+    this.#sleeper.end();
     this.#link?.close();
   }
 
   /** Resolves to whether all that was settled before the call is in the ledger and `told`, once it is or the signal says so. */
   async allDrained(signal: AbortSignal, told: () => boolean): Promise<boolean> {
     await this.#drained.settled(signal);
-    while (!told() && this.isUp && !signal.aborted) await this.#pause.take(redisSeedLookMs);
+    while (!told() && this.isUp && !signal.aborted) await this.#sleeper.sleep(redisSeedLookMs);
     return told() && this.isUp && !signal.aborted;
   }
 
@@ -240,7 +239,7 @@ export class Membership {
           this.#link?.close();
           this.#link = null;
         }
-        await this.#pause.take(waitMs);
+        await this.#sleeper.sleep(waitMs);
       }
     }
   }
@@ -278,7 +277,7 @@ export class Membership {
         }
       } else if (found === "seed") await this.#telling.begin(epoch);
       else if (found === "gather" && !waits) return null;
-      else await this.#pause.take(redisSeedLookMs);
+      else await this.#sleeper.sleep(redisSeedLookMs);
       if (this.#closed) throw new Error("it is closed.");
     }
   }
@@ -286,7 +285,7 @@ export class Membership {
   async #connect(): Promise<void> {
     this.#link = this.#connector.kept(this.#link);
     if (this.#link !== null || this.#closed) return;
-    const link = await this.openLink(() => this.#pause.interrupt());
+    const link = await this.openLink(() => this.#sleeper.wake());
     if (this.#closed) link.close();
     else this.#link = link;
   }

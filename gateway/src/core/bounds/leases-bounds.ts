@@ -2,8 +2,6 @@
 export const leasesBounds = {
   /** A lease of work is given to another so long after its holder was last heard. It is renewed at each third of that. */
   leaseMs: 15_000,
-  /** How long an answer about a lease is waited for. */
-  leaseAnswerMs: 4_000,
   /** How often a process that starts looks whether the only one that was there is still alive. */
   onlyProcessLookMs: 500,
   /** Work that failed, or ended too early, is begun again so much later. */

@@ -1,4 +1,4 @@
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, Failure, within } from "#core/index.ts";
 import type { Clock, IssuerToAsk, Observer, RightsStore, SignIn } from "#ports/index.ts";
 
 export interface IssuerRecheckOptions {
@@ -42,7 +42,7 @@ export class IssuerRecheck {
     }
     const asking = this.#asking.get(name);
     // An answer that comes later still counts: the token it brings has taken the place of the one there was.
-    if (asking !== undefined) await this.#within(asking);
+    if (asking !== undefined) await within(this.#options.clock, bounds.issuerRecheckMs, asking, () => undefined);
     const [latest] = (await this.#options.rights.issuersToAsk(userId)).filter(({ source }) => source === asked.source);
     if (latest === undefined || now - latest.saidAt <= patience.graceMs || latest.saidAt >= latest.askedAt) return;
     throw new Failure("upstream_error", "The issuer of your single sign-on does not answer. Try again later.", {
@@ -73,17 +73,6 @@ export class IssuerRecheck {
         problem,
       });
       this.counted.silent += 1;
-    }
-  }
-
-  /** Resolves with it, or when it has taken too long. */
-  async #within(asking: Promise<void>): Promise<void> {
-    const late = Promise.withResolvers<void>();
-    const cancel = this.#options.clock.after(bounds.issuerRecheckMs, late.resolve);
-    try {
-      await Promise.race([asking, late.promise]);
-    } finally {
-      cancel();
     }
   }
 }

@@ -1,4 +1,4 @@
-import { bounds, Failure, type HeaderReader } from "#core/index.ts";
+import { bounds, Failure, type HeaderReader, sleep } from "#core/index.ts";
 import type { AnswerBody, Clock, OutboundRequest, OutboundStream, Transport } from "#ports/index.ts";
 import { storageUnavailable } from "../disk/storage-unavailable.ts";
 
@@ -51,7 +51,7 @@ export function bucketSend(bucket: Bucket, transport: Transport, clock: Clock): 
       const outcome = await attempt(transport, outbound(bucket, request, headers), signal);
       if (!(outcome instanceof Error)) return outcome;
       if (tries >= bucketTriesMax || !outcome.again) throw failure(outcome);
-      await pause(clock, bounds.backoffMsMin * 2 ** tries, signal);
+      await sleep(clock, bounds.backoffMsMin * 2 ** tries, signal);
     }
   };
 }
@@ -168,16 +168,4 @@ async function errorCode(body: AnswerBody): Promise<string> {
   } catch {
     return "";
   }
-}
-
-function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const wake = (): void => {
-      unbook();
-      signal.removeEventListener("abort", wake);
-      resolve();
-    };
-    const unbook = clock.after(ms, wake);
-    signal.addEventListener("abort", wake, { once: true });
-  });
 }

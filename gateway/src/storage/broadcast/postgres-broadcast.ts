@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { bounds, Sleeper, within } from "#core/index.ts";
 import type { Broadcast, BroadcastTopic, Clock, Observer } from "#ports/index.ts";
 import type { Database, ServerSession } from "../database/database.ts";
 import { BroadcastOutbox, broadcastChannel } from "./broadcast-outbox.ts";
@@ -62,14 +62,15 @@ class Hearing {
   readonly #running: Promise<void>;
   #isUp = false;
   #closed = false;
-  #wake = (): void => undefined;
-  #heard: { readonly proof: string; readonly resolve: () => void } | null = null;
+  readonly #sleeper: Sleeper;
+  #heard: { readonly proof: string; readonly resolve: (heard: boolean) => void } | null = null;
   #proofs = 0;
   #toldDeaf = false;
 
   constructor(options: BroadcastOptions, tell: (topic: BroadcastTopic, text: string) => void) {
     this.#options = options;
     this.#tell = tell;
+    this.#sleeper = new Sleeper(options.clock);
     this.#running = this.#run();
   }
 
@@ -79,7 +80,8 @@ class Hearing {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#wake();
+    this.#sleeper.end();
+    this.#heard?.resolve(false);
     await this.#running;
   }
 
@@ -88,7 +90,7 @@ class Hearing {
     while (!this.#closed) {
       const wasUp = await this.#listen();
       restMs = wasUp ? broadcastRetryMs : Math.min(restMs * 2, broadcastRetryMsMax);
-      if (!this.#closed) await this.#pause(restMs);
+      await this.#sleeper.sleep(restMs);
     }
   }
 
@@ -114,7 +116,7 @@ class Hearing {
         }
         proven = true;
         this.#isUp = true;
-        await this.#pause(broadcastProofMs);
+        await this.#sleeper.sleep(broadcastProofMs);
         if (session.isOver) break;
       }
       if (!proven && !this.#closed && !session.isOver) this.#sayDeaf();
@@ -131,7 +133,7 @@ class Hearing {
     const [origin = "", topic = "", ...words] = payload.split(" ");
     const text = words.join(" ");
     if (origin !== this.#options.instanceId) this.#tell(topic as BroadcastTopic, text);
-    else if (topic === "proof" && this.#heard?.proof === text) this.#heard.resolve();
+    else if (topic === "proof" && this.#heard?.proof === text) this.#heard.resolve(true);
   }
 
   /** Speaks to itself over another connection, and waits to hear it. */
@@ -139,20 +141,17 @@ class Hearing {
     const { clock, database, instanceId } = this.#options;
     const proof = String(++this.#proofs);
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const stop = clock.after(broadcastAnswerMs, () => resolve(false));
-    this.#heard = { proof, resolve: () => resolve(true) };
-    this.#wake = () => resolve(false);
-    const said = BroadcastOutbox.notify(database, [`${instanceId} proof ${proof}`]);
-    said.catch(() => resolve(false));
-    return await promise.finally(() => {
-      stop();
+    this.#heard = { proof, resolve };
+    BroadcastOutbox.notify(database, [`${instanceId} proof ${proof}`]).catch(() => resolve(false));
+    return await within(clock, broadcastAnswerMs, promise, () => false).finally(() => {
       this.#heard = null;
     });
   }
 
   #lost(): void {
     this.#isUp = false;
-    this.#wake();
+    this.#sleeper.wake();
+    this.#heard?.resolve(false);
   }
 
   #sayDeaf(): void {
@@ -164,16 +163,5 @@ class Hearing {
         "Changes are found by asking instead, and live views show the requests of one process.",
       { askedEachMs: bounds.changePollMs },
     );
-  }
-
-  #pause(ms: number): Promise<void> {
-    if (this.#closed) return Promise.resolve();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const stop = this.#options.clock.after(ms, resolve);
-    this.#wake = () => {
-      stop();
-      resolve();
-    };
-    return promise;
   }
 }

@@ -23,6 +23,6 @@ export async function pruneAudit({ kysely, flavour }: Database, beforeMs: number
     if (last === undefined || old.length === 0) return removed;
     after = last.seq;
     // Others on this thread, and whoever waits to write, come in between.
-    await new Promise<void>((resolve) => void setTimeout(resolve, bounds.prunePauseMs));
+    await Bun.sleep(bounds.prunePauseMs);
   }
 }

@@ -1,4 +1,4 @@
-import { bounds, LastingFault } from "#core/index.ts";
+import { bounds, LastingFault, within } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 import { WorkerThread } from "#system/index.ts";
 import { type DatabasePlace, sentPlace } from "../database/database-place.ts";
@@ -116,11 +116,8 @@ export class DrainThread implements JournalDrain {
     });
     this.#ended ??= () => undefined;
     // Its connection is let go of with the thread: only then may others take the database's files away.
-    const late = Promise.withResolvers<void>();
-    const unbook = this.#options.clock.after(bounds.flushMs, late.resolve);
     this.#thread?.stop();
-    await Promise.race([this.#thread?.gone, late.promise]);
-    unbook();
+    if (this.#thread !== null) await within(this.#options.clock, bounds.flushMs, this.#thread.gone, () => undefined);
     return inTime;
   }
 

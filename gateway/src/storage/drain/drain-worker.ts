@@ -47,7 +47,7 @@ function listen(port: NonNullable<typeof parentPort>): void {
       store: { insert: start.openAttempts ? removingOpen(database) : ledgerValuesInsert(database) },
       onStored: (settled) => report({ type: "stored", settled }),
       onProblem: (problem) => report({ type: "problem", problem }),
-      wait,
+      wait: (ms) => Bun.sleep(ms),
     });
     const days = daySums(database);
     for (;;) {
@@ -134,11 +134,7 @@ async function openPatiently(place: SentPlace, report: (message: DrainReport) =>
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error);
       report({ type: "problem", problem: `The database cannot be opened: ${detail}` });
-      await wait(waitMs);
+      await Bun.sleep(waitMs);
     }
   }
-}
-
-function wait(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,5 +1,5 @@
 import type { Explanation } from "@sluice/contract/console";
-import { maskSecrets } from "#core/index.ts";
+import { maskSecrets, within } from "#core/index.ts";
 import type {
   CapturedBody,
   CapturedRequest,
@@ -150,10 +150,7 @@ class ExplainQueue implements KeptExplainer {
   async close(timeoutMs: number): Promise<void> {
     this.#closed = true;
     this.#unbook?.();
-    const late = Promise.withResolvers<void>();
-    const unbook = this.#options.clock.after(timeoutMs, late.resolve);
-    await Promise.race([this.written(), late.promise]);
-    unbook();
+    await within(this.#options.clock, timeoutMs, this.written(), () => undefined);
     await this.#writer.end(timeoutMs);
   }
 

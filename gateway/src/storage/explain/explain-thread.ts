@@ -1,3 +1,4 @@
+import { within } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { OrderThread } from "#system/index.ts";
 import { type DatabasePlace, sentPlace } from "../database/database-place.ts";
@@ -43,10 +44,7 @@ export class ExplainThread implements ExplainWriter {
   }
 
   async end(timeoutMs: number): Promise<void> {
-    const late = Promise.withResolvers<void>();
-    const unbook = this.#clock.after(timeoutMs, late.resolve);
-    await Promise.race([this.#thread.end(), late.promise]);
-    unbook();
+    await within(this.#clock, timeoutMs, this.#thread.end(), () => undefined);
   }
 
   async #done(order: ExplainOrder): Promise<number> {

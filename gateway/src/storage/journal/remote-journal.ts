@@ -6,6 +6,7 @@ import {
   type Intent,
   type LedgerEntry,
   type Settlement,
+  within,
 } from "#core/index.ts";
 import type { Clock, Journal, Observer, OpenAttemptStore } from "#ports/index.ts";
 
@@ -150,8 +151,7 @@ class RemoteJournal implements Journal {
           return;
         }
       }
-      const rest = new Promise<void>((resolve) => void clock.after(waitMs, resolve));
-      await Promise.race([rest, batch.late.promise.catch(() => undefined)]);
+      await within(clock, waitMs, batch.late.promise, () => undefined).catch(() => undefined);
     }
   }
 

@@ -37,7 +37,7 @@ async function dropMonths(database: Database, beforeMs: number): Promise<number>
         removed += entries;
         break;
       }
-      await pause(ledgerDropPauseMs);
+      await Bun.sleep(ledgerDropPauseMs);
     }
   }
   return removed;
@@ -61,7 +61,7 @@ async function pruneEntries(database: Database, beforeMs: number): Promise<numbe
     const gone = Number(result.numDeletedRows);
     removed += gone;
     if (gone < rows) return removed;
-    await pause();
+    await Bun.sleep(bounds.prunePauseMs);
   }
 }
 
@@ -100,14 +100,9 @@ async function pruneRefusals({ kysely, flavour }: Database, beforeMs: number): P
       .where("succeeded", "=", 0)
       .where("cost_nano_usd", "=", 0)
       .execute();
-    await pause();
+    await Bun.sleep(bounds.prunePauseMs);
   }
   await raiseMark({ kysely, flavour }, refusalsMark, end);
-}
-
-/** Others on this thread, and whoever waits to write, come in between. */
-function pause(ms: number = bounds.prunePauseMs): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, ms));
 }
 
 const refusalsMark = "ledger.refusals_pruned_before";

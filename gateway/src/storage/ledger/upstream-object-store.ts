@@ -34,7 +34,7 @@ export function createUpstreamObjectStore(database: Database): UpstreamObjectSto
           .executeTakeFirst();
         removed += Number(numDeletedRows);
         if (Number(numDeletedRows) < rows) return removed;
-        await new Promise((resolve) => setTimeout(resolve, bounds.prunePauseMs));
+        await Bun.sleep(bounds.prunePauseMs);
       }
     },
   };

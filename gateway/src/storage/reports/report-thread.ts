@@ -1,4 +1,4 @@
-import { Failure } from "#core/index.ts";
+import { Failure, within } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 import { OrderThread } from "#system/index.ts";
 import { late } from "./report-desk.ts";
@@ -79,10 +79,7 @@ export class ReportThread {
   async close(): Promise<void> {
     this.#closed = true;
     this.#unbookEnd();
-    const late = Promise.withResolvers<void>();
-    const unbook = this.#options.clock.after(reportGraceMs, late.resolve);
-    await Promise.race([this.#thread.end(), late.promise]);
-    unbook();
+    await within(this.#options.clock, reportGraceMs, this.#thread.end(), () => undefined);
   }
 }
 

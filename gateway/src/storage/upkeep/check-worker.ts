@@ -35,7 +35,7 @@ async function checked(path: string): Promise<CheckReport> {
       const faults = await integrityFaults(database.kysely, "quick", table);
       if (faults.length > 0) return { faults };
       // No snapshot is held meanwhile, so the write-ahead file can be emptied.
-      await new Promise((resolve) => setTimeout(resolve, databaseCheckPauseMs));
+      await Bun.sleep(databaseCheckPauseMs);
     }
     return { faults: [] };
   } finally {

@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { bounds, within } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 import type { Database, ServerSession } from "../database/database.ts";
 import { type SchemaState, schemaState } from "../database/migrate.ts";
@@ -72,12 +72,10 @@ class PostgresWatch implements DatabaseWatch {
   async #look(): Promise<void> {
     const { breaker } = this.#options.database;
     const answersBefore = breaker?.answers;
-    const late = Promise.withResolvers<null>();
     let isWaiting = true;
-    const unbook = this.#options.clock.after(postgresPingMsMax, () => late.resolve(null));
     try {
       const asked = this.#ask(() => isWaiting);
-      const answer = (await Promise.race([asked, late.promise])) ?? (await atLast(asked));
+      const answer = (await within(this.#options.clock, postgresPingMsMax, asked, () => null)) ?? (await atLast(asked));
       if (this.#closed) return;
       if (answer !== null) await this.#answered(answer);
       else {
@@ -92,7 +90,6 @@ class PostgresWatch implements DatabaseWatch {
       else this.#unreachable(isSilent(thrown) ? "it does not answer" : "it refuses connections");
     } finally {
       isWaiting = false;
-      unbook();
     }
   }
 

@@ -8,7 +8,9 @@ import {
   personField,
   refusedModel,
   type Task,
+  throwIfGone,
   videoPrice,
+  within,
 } from "#core/index.ts";
 import { nothingWanted, type Permit } from "#limits/index.ts";
 import { explanationOf } from "#relay/index.ts";
@@ -18,7 +20,6 @@ import { earlierTasks, holdersOf } from "../submit/plan-stages.ts";
 import { submit } from "../submit/submit.ts";
 import { TaskPass } from "../task-pass.ts";
 import { capabilitiesOf } from "../video-lane-match.ts";
-import { within } from "../wait.ts";
 import { checkTakeable } from "./check-capabilities.ts";
 import { heldCost } from "./estimate.ts";
 import type { MaterialInHand } from "./materials.ts";
@@ -68,12 +69,12 @@ export async function createTask(dependencies: TaskDependencies, call: CreateCal
   if (material === null) call.held.release();
   if (request === null) return task;
   const { clock, store } = dependencies;
-  const failure = await within(
-    clock,
-    taskSubmitWaitMs,
-    submitAccepted(dependencies, accepted, call.models),
-    call.signal,
-  );
+  const submitted = submitAccepted(dependencies, accepted, call.models);
+  const late = (): null => {
+    throwIfGone(call.signal);
+    return null;
+  };
+  const failure = await within(clock, taskSubmitWaitMs, submitted, late, call.signal);
   if (failure !== null) throw failure;
   return (await store.findById(task.id).catch(() => null)) ?? task;
 }
@@ -96,7 +97,7 @@ async function accept(dependencies: TaskDependencies, call: CreateCall): Promise
   if (remixed !== null) request = { ...request, asked: askedAnew(request, remixed, models) };
   checkTakeable(models, request);
   await holdersOf(dependencies, principal.workspace.id, request.references.assetIds);
-  if (signal.aborted) throw new Failure("client_closed", "The caller went away.");
+  throwIfGone(signal);
   const rates = await dependencies.admission.admit(principal, nothingWanted, call.requestId);
   try {
     const accepted = (await replayed(dependencies, call)) ?? (await store(dependencies, call, request));

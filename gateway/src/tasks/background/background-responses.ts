@@ -1,8 +1,7 @@
-import { bounds, type NanoUsd, type Principal, responseTaskId } from "#core/index.ts";
+import { bounds, type NanoUsd, type Principal, responseTaskId, throwIfGone, within } from "#core/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { TaskPass } from "../task-pass.ts";
 import { ownSignal } from "../upstream-call.ts";
-import { within } from "../wait.ts";
 import { pollResponse, prepareResponse } from "./advance-response.ts";
 
 /** Sets the money of a background response aside, before its task is stored. Never rejects: it is charged in any case. */
@@ -33,7 +32,13 @@ export async function refreshResponse(
   const over = new AbortController();
   const refreshing = (async (): Promise<void> => {
     // The task of a call that has just been answered comes out of the journal.
-    await within(clock, bounds.taskRefreshMs, journal.drained(over.signal), over.signal);
+    await within(
+      clock,
+      bounds.taskRefreshMs,
+      journal.drained(over.signal),
+      () => throwIfGone(over.signal),
+      over.signal,
+    );
     for (const { taskId } of await store.withUpstreamIds([upstreamId])) {
       const leased = await store.leaseOne(taskId, clock.now(), bounds.taskLeaseMs);
       if (leased === null) continue;
@@ -45,6 +50,6 @@ export async function refreshResponse(
   })().catch((error: unknown) => {
     observer.log("warn", "A background response could not be polled before it was ended.", { upstreamId, error });
   });
-  await within(clock, bounds.taskPollTotalMs, refreshing, ownSignal());
+  await within(clock, bounds.taskPollTotalMs, refreshing, () => undefined);
   over.abort();
 }

@@ -1,9 +1,8 @@
-import { asFailure, bounds, Failure, type Task } from "#core/index.ts";
+import { asFailure, bounds, Failure, sleep, type Task } from "#core/index.ts";
 import type { TaskPage } from "#ports/index.ts";
 import type { VideoTasksOptions } from "../options.ts";
 import { letGo } from "../settle/let-go.ts";
 import { ownSignal } from "../upstream-call.ts";
-import { wait } from "../wait.ts";
 import { type FileDependencies, openResult } from "./open-result.ts";
 import { streamOf } from "./stream-of.ts";
 
@@ -98,7 +97,7 @@ export class ResultCopies {
         const reason = asFailure(thrown).message;
         observer.log("warn", "A result could not be copied.", { task: task.id, tries, reason });
       }
-      if (tries < resultCopyTriesMax) await wait(clock, tries * pauseMs, ownSignal());
+      if (tries < resultCopyTriesMax) await sleep(clock, tries * pauseMs, null);
     }
   }
 

@@ -1,7 +1,6 @@
-import { BoundedMap, bounds, type Task, type TaskAccount } from "#core/index.ts";
+import { BoundedMap, bounds, sleep, type Task, type TaskAccount, throwIfGone } from "#core/index.ts";
 import type { Clock, TaskStore } from "#ports/index.ts";
 import { videoKindOf } from "../video-lane-match.ts";
-import { wait } from "../wait.ts";
 
 /** A poll whose turn is nearer than this waits in memory. */
 const taskSlotWaitMs = 1_000;
@@ -49,7 +48,10 @@ export class AccountRates {
       const waitMs = Math.max(0, (at ?? now) - now);
       if (waitMs > taskSlotWaitMs) return at;
       const untilMs = this.#clock.monotonic() + waitMs;
-      if (waitMs > 0) await wait(this.#clock, waitMs, signal);
+      if (waitMs > 0) {
+        await sleep(this.#clock, waitMs, signal);
+        throwIfGone(signal);
+      }
       // A process that stood still meanwhile would poll in somebody else's time.
       if (this.#clock.monotonic() - untilMs < stepMs) return null;
       kind = "placed";

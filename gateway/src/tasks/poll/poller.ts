@@ -1,4 +1,4 @@
-import { bounds, LastingFault } from "#core/index.ts";
+import { bounds, LastingFault, within } from "#core/index.ts";
 import type { LeasedTask, TaskStore } from "#ports/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { TaskPass } from "../task-pass.ts";
@@ -88,10 +88,8 @@ export class Poller {
     this.#started = false;
     this.#cancelTick();
     this.#stopping.abort();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const cancel = this.#dependencies.clock.after(bounds.taskSubmitAttemptMs, resolve);
-    await Promise.race([Promise.allSettled([...this.#running, this.#sweeping]), promise]);
-    cancel();
+    const ended = Promise.allSettled([...this.#running, this.#sweeping]);
+    await within(this.#dependencies.clock, bounds.taskSubmitAttemptMs, ended, () => undefined);
   }
 
   /** One round. Resolves to how many tasks it took. */

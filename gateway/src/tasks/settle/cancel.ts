@@ -1,10 +1,9 @@
-import { bounds, Failure, finalTaskStates, shownState, type Task } from "#core/index.ts";
+import { bounds, Failure, finalTaskStates, shownState, sleep, type Task, throwIfGone } from "#core/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { apply } from "../poll/poll.ts";
 import { readPoll, type Seen } from "../poll/read-poll.ts";
 import { TaskPass } from "../task-pass.ts";
 import { ownSignal } from "../upstream-call.ts";
-import { wait } from "../wait.ts";
 import { canBeCancelled, cancelAtUpstream } from "./cancel-upstream.ts";
 import { settle } from "./settle.ts";
 
@@ -73,7 +72,8 @@ async function takeHold(dependencies: TaskDependencies, task: Task, signal: Abor
       throw conflict(`The task has ended already: it is ${shownState(now?.state ?? "failed")}.`);
     }
     if (clock.monotonic() >= endMs) throw conflict("The task is being worked on; try again in a moment.");
-    await wait(clock, pauseMs, signal);
+    await sleep(clock, pauseMs, signal);
+    throwIfGone(signal);
   }
 }
 

@@ -1,10 +1,8 @@
 import { remarkSentence } from "@sluice/contract/words";
-import { bounds } from "#core/index.ts";
+import { bounds, sleep } from "#core/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { pollDelayMs } from "../poll/poll-delay.ts";
 import type { TaskPass } from "../task-pass.ts";
-import { ownSignal } from "../upstream-call.ts";
-import { wait } from "../wait.ts";
 import { claimUpstreamId } from "./claim-upstream-id.ts";
 
 /**
@@ -28,7 +26,7 @@ export async function keepAccepted(dependencies: TaskDependencies, pass: TaskPas
     } catch (thrown) {
       reason = thrown;
     }
-    await wait(clock, pauseMs, ownSignal());
+    await sleep(clock, pauseMs, null);
   }
   if (pass.task.upstreamId === upstreamId) return;
   observer.log("error", "An upstream accepted a video task, and that could not be noted.", {

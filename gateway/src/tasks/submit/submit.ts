@@ -1,5 +1,5 @@
 import { remarkSentence } from "@sluice/contract/words";
-import { asFailure, bounds, type Failure, type Model, type Task, videoPrice } from "#core/index.ts";
+import { asFailure, bounds, type Failure, type Model, sleep, type Task, videoPrice } from "#core/index.ts";
 import { accountRedactor } from "#providers/index.ts";
 import type { Plan } from "#routing/index.ts";
 import type { MaterialInHand } from "../accept/materials.ts";
@@ -9,8 +9,6 @@ import type { TaskDependencies } from "../dependencies.ts";
 import { explainSubmission, SubmissionStory } from "../explain-task.ts";
 import { settle } from "../settle/settle.ts";
 import type { TaskPass } from "../task-pass.ts";
-import { ownSignal } from "../upstream-call.ts";
-import { wait } from "../wait.ts";
 import { keepAccepted } from "./keep-accepted.ts";
 import { planStages, type StagePlan, type SubmitStage } from "./plan-stages.ts";
 import { refusalAsError, refusalForCaller } from "./refusal-for-caller.ts";
@@ -114,7 +112,7 @@ async function walkStage(
     const pick = plan.next(failure);
     if (pick === null) return failure ?? asFailure(new Error("a plan without a first pick"));
     try {
-      if (pick.waitMs > 0) await wait(clock, pick.waitMs, ownSignal());
+      if (pick.waitMs > 0) await sleep(clock, pick.waitMs, null);
       const attempted = await attempt(dependencies, submission, { stagePlan, pick, walk });
       if (attempted.kind !== "refused") return null;
       failure = attempted.failure;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { bounds, Failure, Secret } from "#core/index.ts";
+import { bounds, Failure, Secret, sleep } from "#core/index.ts";
 import type { Clock, OtlpSignal, OutboundAnswer, OutboundNetwork, Transport } from "#ports/index.ts";
 
 /** How telemetry leaves: as every other request of this process does, with its proxy and its certificate authorities. */
@@ -61,7 +61,7 @@ export class CollectorClient {
       const waitMs = afterMs === 0 ? pauseMs : afterMs;
       if (this.#clock.monotonic() + waitMs >= endMs) return told;
       pauseMs = Math.min(pauseMs * 1.5, bounds.otlpPauseMsMax);
-      await new Promise<void>((resolve) => void this.#clock.after(waitMs, resolve));
+      await sleep(this.#clock, waitMs, null);
     }
   }
 

@@ -1,4 +1,4 @@
-import { bounds, LastingFault, type LedgerEntry } from "#core/index.ts";
+import { bounds, LastingFault, type LedgerEntry, within } from "#core/index.ts";
 import type { Clock, ContentSink, Observer, OtlpSettings, RequestEnd, Transport } from "#ports/index.ts";
 import type { AccessLine } from "../access-log.ts";
 import { ContentHold } from "../content/content-hold.ts";
@@ -145,15 +145,12 @@ export class OtlpExport {
     if (this.#closed) return;
     this.#closed = true;
     this.#stopMetrics?.();
-    const late = Promise.withResolvers<void>();
-    const stop = this.#options.clock.after(bounds.otlpFlushMs, late.resolve);
     const ownSent = async (): Promise<void> => {
       await this.#hold?.close();
       await Promise.all([this.#spans?.flush(), this.#logs?.flush()]);
     };
     const sent = Promise.all([ownSent(), this.#exportMetrics?.()]);
-    await Promise.race([sent, late.promise]);
-    stop();
+    await within(this.#options.clock, bounds.otlpFlushMs, sent, () => undefined);
   }
 
   #openSpans(spans: SpanExport | null) {

@@ -1,4 +1,4 @@
-import { BoundedMap, bounds, LastingFault, type Principal } from "#core/index.ts";
+import { BoundedMap, bounds, LastingFault, type Principal, sleep, within } from "#core/index.ts";
 import type { AgentTelemetry, Clock, Observer, OtlpSettings, RelayedTelemetry } from "#ports/index.ts";
 import { CollectorClient, type CollectorNetwork } from "./collector-client.ts";
 import { ExportQueue, ListStore } from "./export-queue.ts";
@@ -72,10 +72,8 @@ export class TelemetryRelay implements AgentTelemetry {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    const late = Promise.withResolvers<void>();
-    const stop = this.#options.clock.after(bounds.otlpFlushMs, late.resolve);
-    await Promise.race([Promise.all([...this.#queues.values()].map((queue) => queue.flush())), late.promise]);
-    stop();
+    const flushed = Promise.all([...this.#queues.values()].map((queue) => queue.flush()));
+    await within(this.#options.clock, bounds.otlpFlushMs, flushed, () => undefined);
   }
 
   #queueOf(signal: RelayedSignal, client: CollectorClient): ExportQueue<RelayedTelemetry, readonly RelayedTelemetry[]> {
@@ -128,7 +126,7 @@ export class TelemetryRelay implements AgentTelemetry {
       else if (before === undefined) joined.set(principal.key.id, { bodies: [body], isJson });
       else before.bodies.push(body);
       // Each is bounded work; many of them are not one turn.
-      if (message.body.length > bounds.relayedTurnBytes) await this.#pause();
+      if (message.body.length > bounds.relayedTurnBytes) await sleep(this.#options.clock, 0, null);
     }
     return [...joined.values(), ...alone];
   }
@@ -163,10 +161,6 @@ export class TelemetryRelay implements AgentTelemetry {
     const found = await this.#options.emailOf(userId).catch(() => null);
     if (found !== null) this.#emails.set(userId, found);
     return found;
-  }
-
-  #pause(): Promise<void> {
-    return new Promise((resolve) => void this.#options.clock.after(0, resolve));
   }
 }
 

@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { bounds, Sleeper } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import type { RedisLink } from "../redis-link.ts";
 
@@ -25,16 +25,7 @@ export interface InboxParts {
 export function openRecallInbox({ clock, key, open, onRecall }: InboxParts): RecallInbox {
   let link: RedisLink | null = null;
   let isClosed = false;
-  let wake = (): void => {};
-  const pause = (ms: number): Promise<void> => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const stop = clock.after(ms, resolve);
-    wake = () => {
-      stop();
-      resolve();
-    };
-    return promise;
-  };
+  const sleeper = new Sleeper(clock);
   const listen = async (): Promise<void> => {
     while (!isClosed) {
       try {
@@ -46,7 +37,7 @@ export function openRecallInbox({ clock, key, open, onRecall }: InboxParts): Rec
         // Another one is made with the certificates of then.
         link?.close();
         link = null;
-        if (!isClosed) await pause(bounds.redisRetryMs);
+        await sleeper.sleep(bounds.redisRetryMs);
       }
     }
     link?.close();
@@ -55,7 +46,7 @@ export function openRecallInbox({ clock, key, open, onRecall }: InboxParts): Rec
   return {
     close() {
       isClosed = true;
-      wake();
+      sleeper.end();
       link?.close();
     },
   };

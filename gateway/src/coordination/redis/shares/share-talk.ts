@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { bounds, sleep } from "#core/index.ts";
 import type { Claim, Clock } from "#ports/index.ts";
 import type { Operation } from "../scripts.ts";
 import type { RecallInbox } from "./recall-inbox.ts";
@@ -228,7 +228,7 @@ export class ShareTalk {
     for (const waitMs of recallLooksMs) {
       const [unasked] = await this.#parts.tell("recall", args);
       if (unasked === 0) return;
-      await new Promise<void>((resolve) => this.#parts.clock.after(waitMs, resolve));
+      await sleep(this.#parts.clock, waitMs, null);
     }
     if (this.#deaf.size > bounds.sharesMax) this.#deaf.clear();
     this.#deaf.set(name, this.#parts.clock.monotonic() + shareDeafMs);

@@ -1,0 +1,104 @@
+import { expect, test } from "bun:test";
+import { FakeClock } from "../../test/fake-clock.ts";
+import { StandingLoop } from "../../test/standing-loop.ts";
+import { bounds } from "./bounds.ts";
+import { afterRunningFor, Sleeper, sleep, waitSlices, waitUntil, within } from "./wait.ts";
+
+test("a sleep ends with its time or with its signal, and leaves no timer", async () => {
+  const clock = new FakeClock();
+  const timed = sleep(clock, 10, null);
+  clock.advance(10);
+  await timed;
+  const leaving = new AbortController();
+  const cut = sleep(clock, 10, leaving.signal);
+  leaving.abort();
+  await cut;
+  await sleep(clock, 10, leaving.signal);
+  expect(clock.pending).toBe(0);
+});
+
+test("work is awaited within a bound; late work goes on, and its failure is ignored", async () => {
+  const clock = new FakeClock();
+  expect(await within(clock, 10, Promise.resolve(1), () => null)).toBe(1);
+  expect(within(clock, 10, Promise.reject(new Error("failed")), () => null)).rejects.toThrow("failed");
+  const work = Promise.withResolvers<number>();
+  const late = within(clock, 10, work.promise, () => null);
+  clock.advance(10);
+  expect(await late).toBe(null);
+  const leaving = new AbortController();
+  const left = within(clock, 10, work.promise, () => "left", leaving.signal);
+  leaving.abort();
+  expect(await left).toBe("left");
+  const refused = within(clock, 10, work.promise, () => {
+    throw new Error("late");
+  });
+  clock.advance(10);
+  expect(refused).rejects.toThrow("late");
+  work.reject(new Error("too late"));
+  await refused.catch(() => undefined);
+  expect(clock.pending).toBe(0);
+});
+
+test("a condition is awaited until it holds or the time is over", async () => {
+  const clock = new FakeClock();
+  const never = waitUntil(clock, 30, () => false);
+  for (let turn = 0; turn < 4; turn++) {
+    clock.advance(20);
+    await Promise.resolve();
+  }
+  await never;
+  await waitUntil(clock, 30, () => true);
+  expect(clock.pending).toBe(0);
+});
+
+test("a sleeper can be woken; once ended it sleeps no more", async () => {
+  const clock = new FakeClock();
+  const sleeper = new Sleeper(clock);
+  const woken = sleeper.sleep(10);
+  sleeper.wake();
+  await woken;
+  const ended = sleeper.sleep(10);
+  sleeper.end();
+  await ended;
+  await sleeper.sleep(10);
+  expect(clock.pending).toBe(0);
+});
+
+test("while the loop stands still nobody is judged; one who is silent while it runs is, and not before the time is over", () => {
+  const loop = new StandingLoop();
+  let judged = 0;
+  afterRunningFor(loop, bounds.redisAnswerMs, () => judged++);
+  loop.turnAfter(10 * bounds.redisAnswerMs);
+  expect(judged).toBe(0);
+  const sliceMs = bounds.redisAnswerMs / waitSlices;
+  for (let slice = 2; slice < waitSlices; slice++) loop.turnAfter(sliceMs);
+  loop.turnAfter(sliceMs - 1);
+  expect(judged).toBe(0);
+  loop.turnAfter(1);
+  loop.turnAfter(0);
+  expect(judged).toBe(1);
+  loop.turnAfter(10 * bounds.redisAnswerMs);
+  expect(judged).toBe(1);
+});
+
+test("a wait that is over in any slice judges nobody", () => {
+  const loop = new StandingLoop();
+  let judged = 0;
+  const stop = afterRunningFor(loop, bounds.redisAnswerMs, () => judged++);
+  loop.turnAfter(10 * bounds.redisAnswerMs);
+  stop();
+  for (let slice = 0; slice < 2 * waitSlices; slice++) loop.turnAfter(bounds.redisAnswerMs);
+  expect(judged).toBe(0);
+});
+
+test("who has answered while the loop stood still in the last slice is heard before anybody is judged", () => {
+  const loop = new StandingLoop();
+  let judged = 0;
+  const stop = afterRunningFor(loop, bounds.redisAnswerMs, () => judged++);
+  for (let slice = 1; slice < waitSlices; slice++) loop.turnAfter(bounds.redisAnswerMs / waitSlices);
+  loop.turnAfter(10 * bounds.redisAnswerMs);
+  // The loop's turn goes on with what lies in its sockets.
+  stop();
+  loop.turnAfter(0);
+  expect(judged).toBe(0);
+});
