@@ -1,6 +1,6 @@
 import { type WorkspaceRole, workspaceRoles } from "@sluice/contract/words";
 import type { Grant } from "#core/index.ts";
-import type { ControlStore } from "#ports/index.ts";
+import type { ControlStore } from "#directory/index.ts";
 import { CommandWrong } from "./command-failed.ts";
 import { workspaceNamed } from "./commands/workspaces.ts";
 

@@ -1,6 +1,6 @@
 import type { ProviderConfig } from "@sluice/contract/config-file";
-import type { Clock, Ids, Vault } from "#ports/index.ts";
-import type { AuditedWrite, Database, ManagedBy } from "#storage/tables.ts";
+import type { AuditSource, Clock, Ids, Vault } from "#ports/index.ts";
+import { type AuditedWrite, auditedWrite, type Database, type ManagedBy } from "#storage/tables.ts";
 
 /**
  * What is known of a kind of provider outside this module, for a provider with these settings; null for a kind nobody
@@ -24,4 +24,13 @@ export interface ControlOptions {
 export interface ApplyContext extends ControlOptions, AuditedWrite {
   /** Who owns the objects from now on. */
   readonly owner: ManagedBy;
+}
+
+/** A write of the console or the command line. */
+export async function consoleWrite<Result>(
+  options: ControlOptions,
+  auditSource: AuditSource,
+  write: (context: ApplyContext) => Promise<Result>,
+): Promise<Result> {
+  return await auditedWrite({ ...options, owner: "console" as const }, auditSource, write);
 }

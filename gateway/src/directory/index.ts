@@ -6,11 +6,21 @@
  * config file, those with `console` to the admin API. When the database is down, calls reject and nothing is half done.
  */
 
-export { createAgentStore } from "./agents/agent-store.ts";
-export { createControlStore } from "./control-store.ts";
-export { createPeopleStore } from "./people/people-store.ts";
+export type { WaitingDevice } from "./agents/agent-devices.ts";
+export type { AgentGrant, AgentSession } from "./agents/agent-sessions.ts";
+export type { AgentSettingsNow, AgentSettingsVersion } from "./agents/agent-settings.ts";
+export { type AgentStore, createAgentStore } from "./agents/agent-store.ts";
+export { type ControlStore, createControlStore } from "./control-store.ts";
+export type { KeyChange } from "./keys/key-rules.ts";
+export type { NewKey } from "./keys/keys.ts";
+export type { MemberChange } from "./people/members.ts";
+export { createPeopleStore, type PeopleStore } from "./people/people-store.ts";
 export { kindConflicts } from "./providers/providers.ts";
 export { ConfigConflict } from "./refusals.ts";
-export { createRightsStore } from "./rights/rights-store.ts";
-export { createScimStore } from "./scim/scim-store.ts";
+export { createRightsStore, type IssuerToAsk, type RightsStore } from "./rights/rights-store.ts";
+export type { ScimComparison, ScimFilter, ScimPage } from "./scim/scim-filter.ts";
+export type { ScimGroup, ScimGroupChange, ScimMemberChange } from "./scim/scim-groups.ts";
+export { createScimStore, type ScimStore } from "./scim/scim-store.ts";
+export type { ScimUser, ScimUserForm } from "./scim/scim-users.ts";
 export { ledgerExportPlace } from "./settings.ts";
+export type { StoredWorkspace } from "./workspaces/workspace-rows.ts";

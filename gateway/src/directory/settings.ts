@@ -1,10 +1,9 @@
 import type { LedgerExportConfig, SettingsChange, SettingsConfig, UnpricedPolicy } from "@sluice/contract/config-file";
 import type { Conflict } from "@sluice/contract/words";
 import type { Settings } from "#core/index.ts";
-import type { AuditSource, ConfigStore } from "#ports/index.ts";
+import type { AuditSource } from "#ports/index.ts";
 import {
   type AuditedObject,
-  auditedWrite,
   type Connection,
   type Database,
   insertRows,
@@ -14,7 +13,7 @@ import {
   removeRows,
   updateRow,
 } from "#storage/tables.ts";
-import type { ApplyContext, ControlOptions } from "./control-options.ts";
+import { type ApplyContext, type ControlOptions, consoleWrite } from "./control-options.ts";
 import { refuseDraft, refuseFileOwned } from "./refusals.ts";
 
 /** The settings of the installation, each a row; one that is missing has its default. */
@@ -139,18 +138,10 @@ function settingRows(settings: SettingsChange, owner: ManagedBy): Row<"settings"
   );
 }
 
-type SettingWrites = Pick<ConfigStore, "settings" | "updateSettings">;
-
-export function settingWrites(options: ControlOptions): SettingWrites {
-  return {
-    settings: () => settingsInForce(options.database.kysely),
-    updateSettings: (change, auditSource) => updateSettings(options, change, auditSource),
-  };
-}
-
-async function settingsInForce(connection: Connection) {
-  const { settings, disconnectDefault, ledgerExport } = await readSettings(connection);
-  const fromFile = await connection
+/** The current settings with all defaults. `managedByFile`: the names that the config file sets. */
+export async function settingsInForce({ database: { kysely } }: ControlOptions) {
+  const { settings, disconnectDefault, ledgerExport } = await readSettings(kysely);
+  const fromFile = await kysely
     .selectFrom("settings")
     .select("name")
     .where("managed_by", "=", "file")
@@ -176,13 +167,14 @@ async function settingsInForce(connection: Connection) {
   return { settings: config, managedByFile: fromFile.map((row) => row.name) };
 }
 
-async function updateSettings(
+/** Fields that are left out do not change; null takes a setting away. */
+export async function updateSettings(
   options: ControlOptions,
   change: SettingsChange,
   auditSource: AuditSource,
 ): Promise<void> {
   refuseDraft(settingConflicts(change, options.database), 1);
-  await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (under) => {
+  await consoleWrite(options, auditSource, async (under) => {
     const stored = (name: string) =>
       under.transaction.selectFrom("settings").selectAll().where("name", "=", name).executeTakeFirst();
     for (const after of settingRows(change, under.owner)) {

@@ -1,4 +1,5 @@
-import type { PeopleStore, SignIn } from "#ports/index.ts";
+import type { PeopleStore } from "#directory/index.ts";
+import type { SignIn } from "#ports/index.ts";
 
 export interface FirstAdministratorOptions {
   readonly signIn: Pick<SignIn, "createUser" | "setPassword" | "removeUser">;

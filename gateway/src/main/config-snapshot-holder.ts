@@ -1,5 +1,6 @@
 import { bounds, type ConfigSnapshot, LastingFault } from "#core/index.ts";
-import type { Clock, ControlStore, Observer } from "#ports/index.ts";
+import type { ControlStore } from "#directory/index.ts";
+import type { Clock, Observer } from "#ports/index.ts";
 
 export interface ConfigSnapshotHolderOptions {
   readonly controlStore: Pick<ControlStore, "configSnapshot">;

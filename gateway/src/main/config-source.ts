@@ -7,8 +7,8 @@ import {
   problemLine,
   watchConfigFile,
 } from "#config/index.ts";
-import { ConfigConflict } from "#directory/index.ts";
-import type { ApplyReport, Clock, ControlStore, Observer } from "#ports/index.ts";
+import { ConfigConflict, type ControlStore } from "#directory/index.ts";
+import type { ApplyReport, Clock, Observer } from "#ports/index.ts";
 import { configWarnings } from "./config-warnings.ts";
 import type { Control } from "./control.ts";
 import { kindCheck } from "./kind-check.ts";

@@ -1,24 +1,24 @@
 import type { Environment } from "#config/index.ts";
 import { createMemoryTries } from "#coordination/index.ts";
 import {
+  type AgentStore,
+  type ControlStore,
   createAgentStore,
   createControlStore,
   createPeopleStore,
   createRightsStore,
   createScimStore,
+  type PeopleStore,
+  type RightsStore,
+  type ScimStore,
 } from "#directory/index.ts";
 import type {
-  AgentStore,
   Clock,
-  ControlStore,
   Ids,
   Instances,
   Leases,
   LedgerStore,
   OpenTries,
-  PeopleStore,
-  RightsStore,
-  ScimStore,
   SharedFacts,
   UpstreamObjectStore,
 } from "#ports/index.ts";

@@ -2,8 +2,8 @@ import type { ConfigFile, ModelConfig, ProviderConfig } from "@sluice/contract";
 import { defaultGroupName } from "@sluice/contract/words";
 import type { Environment } from "#config/index.ts";
 import { Secret } from "#core/index.ts";
+import type { ControlStore, StoredWorkspace } from "#directory/index.ts";
 import { keySecretBytes, makeKeySecret } from "#identity/index.ts";
-import type { ControlStore, StoredWorkspace } from "#ports/index.ts";
 import { type ProviderKind, priceListData, priceSource, providerKind } from "#providers/index.ts";
 
 /** Who makes the installation's own first objects, in the audit log. */

@@ -1,7 +1,8 @@
 import { verify } from "node:crypto";
 import type { PriceListSource } from "#config/index.ts";
 import { Failure, LastingFault, sleep } from "#core/index.ts";
-import type { Clock, ControlStore, Leadership, Observer, Transport } from "#ports/index.ts";
+import type { ControlStore } from "#directory/index.ts";
+import type { Clock, Leadership, Observer, Transport } from "#ports/index.ts";
 import { lastPriceListSince } from "#providers/index.ts";
 import type { Metrics } from "#telemetry/index.ts";
 import { priceListOf, type ReadPriceList, readSource } from "./price-list-source.ts";

@@ -1,14 +1,6 @@
 import type { Environment } from "#config/index.ts";
-import type {
-  ClaimsListener,
-  ControlStore,
-  Observer,
-  PeopleStore,
-  RightsStore,
-  SignIn,
-  SignInEvent,
-  Transport,
-} from "#ports/index.ts";
+import type { ControlStore, PeopleStore, RightsStore } from "#directory/index.ts";
+import type { ClaimsListener, Observer, SignIn, SignInEvent, Transport } from "#ports/index.ts";
 import { createSignIn } from "#sign-in/index.ts";
 import { hashPassword, passwordMatches } from "#storage/index.ts";
 import type { Control } from "./control.ts";

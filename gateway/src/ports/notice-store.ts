@@ -1,6 +1,6 @@
 import type { Notice } from "@sluice/contract/console";
 import type { LimitScope } from "#core/index.ts";
-import type { AuditSource } from "./people-store.ts";
+import type { AuditSource } from "./audit.ts";
 
 export interface StoredNotice extends Notice {
   readonly workspaceId: string;

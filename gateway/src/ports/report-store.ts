@@ -10,8 +10,8 @@ import type {
 } from "@sluice/contract/console";
 import type { PeopleSort, UsageDimension } from "@sluice/contract/words";
 import type { NanoUsd, ScopeKind } from "#core/index.ts";
+import type { Paged } from "./audit.ts";
 import type { UsageSum } from "./ledger-store.ts";
-import type { Paged } from "./people-store.ts";
 
 /** Selects requests. Times are Unix milliseconds; `to` is excluded. `workspaceId` null: every workspace. */
 export interface RequestFilter {

@@ -134,3 +134,19 @@ export interface SignIn {
   /** How often an issuer is asked of one person, and how long its last word holds. null: there is no such account. */
   issuerPatience(account: string): { readonly recheckMs: number; readonly graceMs: number } | null;
 }
+
+/** An identity at an issuer of single sign-on that nobody has connected yet. */
+export interface NewIdentity {
+  readonly provider: string;
+  readonly issuer: string;
+  readonly subject: string;
+  /** Ids that the directory may know the same person by. */
+  readonly directoryIds: readonly string[];
+  /** Lower case. */
+  readonly verifiedEmail: string;
+  /** Whether the issuer may speak for an address. */
+  readonly speaksFor: (email: string) => boolean;
+}
+
+/** Who says something of people: an account of single sign-on, by its id, or SCIM. */
+export type RightsSource = `oidc:${string}` | "scim";

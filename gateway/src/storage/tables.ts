@@ -26,7 +26,7 @@ export {
 } from "./database/scope-columns.ts";
 export { contains, endsWith, startsWith } from "./database/text-search.ts";
 export { consoleKeyOf, consoleKeys } from "./keys/console-keys.ts";
-export { changedColumns, fieldsOf, newColumns, saidFields } from "./keys/key-fields.ts";
+export { changedColumns, fieldsOf, type KeyFieldChange, newColumns, saidFields } from "./keys/key-fields.ts";
 export {
   boundsOf,
   boundsText,

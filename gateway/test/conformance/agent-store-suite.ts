@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { bounds, personDigest, sessionDigest } from "#core/index.ts";
-import type { AgentGrant, AgentStore, ControlStore, PeopleStore } from "#ports/index.ts";
+import type { AgentGrant, AgentStore, ControlStore, PeopleStore } from "#directory/index.ts";
 import type { Database } from "#storage/index.ts";
 import type { FakeClock } from "../fake-clock.ts";
 

@@ -1,4 +1,4 @@
-import type { PeopleStore } from "#ports/index.ts";
+import type { PeopleStore } from "#directory/index.ts";
 import type { Database } from "#storage/index.ts";
 import type { FakeClock } from "../fake-clock.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import type { AgentStore, ControlStore, PeopleStore, RightsStore } from "#ports/index.ts";
+import type { AgentStore, ControlStore, PeopleStore, RightsStore } from "#directory/index.ts";
 import type { Database } from "#storage/index.ts";
 import type { FakeClock } from "../fake-clock.ts";
 

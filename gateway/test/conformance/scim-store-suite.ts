@@ -1,14 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
-import type {
-  AuditSource,
-  NewIdentity,
-  PeopleStore,
-  RightsStore,
-  ScimFilter,
-  ScimStore,
-  ScimUserForm,
-} from "#ports/index.ts";
+import type { PeopleStore, RightsStore, ScimFilter, ScimStore, ScimUserForm } from "#directory/index.ts";
+import type { AuditSource, NewIdentity } from "#ports/index.ts";
 import type { Database } from "#storage/index.ts";
 
 export interface ScimStoreGround extends AsyncDisposable {

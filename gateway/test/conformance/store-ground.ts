@@ -1,15 +1,7 @@
 import type { ConfigFile } from "@sluice/contract";
 import { type LedgerEntry, noUsage, Secret } from "#core/index.ts";
-import type {
-  ApplyReport,
-  AuditSource,
-  ChangeFeed,
-  ControlStore,
-  LedgerStore,
-  NewKey,
-  Observer,
-  Vault,
-} from "#ports/index.ts";
+import type { ControlStore, NewKey } from "#directory/index.ts";
+import type { ApplyReport, AuditSource, ChangeFeed, LedgerStore, Observer, Vault } from "#ports/index.ts";
 import type { Database } from "#storage/index.ts";
 import type { FakeClock } from "../fake-clock.ts";
 

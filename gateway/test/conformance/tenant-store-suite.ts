@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "#core/index.ts";
-import type { KeyChange } from "#ports/index.ts";
+import type { KeyChange } from "#directory/index.ts";
 import {
   acmeConfig,
   acmeWith,
@@ -18,7 +18,7 @@ const auditSource = { actor: "anna@example.com", ip: "192.0.2.1" };
 const firstSecret = new Secret("sk-sluice-the-first-secret-of-this-key-0123456789");
 const secondSecret = new Secret("sk-sluice-the-second-secret-of-this-key-012345678");
 
-/** What every implementation of the port `TenantStore` guarantees beyond what the tests of the admin API ask of it. */
+/** What every implementation of the port `ControlStore` guarantees beyond what the tests of the admin API ask of it. */
 export function tenantStoreSuite(name: string, make: StoreGroundFactory): void {
   describe(`tenants: ${name}`, () => {
     fieldTests(make);

@@ -1,7 +1,7 @@
 import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import { createMemoryHealthBoard } from "#coordination/index.ts";
-import { createControlStore } from "#directory/index.ts";
-import type { ControlStore, ModelUsage, OidcAccount, ReportStore } from "#ports/index.ts";
+import { type ControlStore, createControlStore } from "#directory/index.ts";
+import type { ModelUsage, OidcAccount, ReportStore } from "#ports/index.ts";
 import { ProviderClient, ProviderProbe } from "#provider-client/index.ts";
 import { Router } from "#routing/index.ts";
 import { systemChance, systemClock } from "#system/index.ts";

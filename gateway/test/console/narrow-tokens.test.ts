@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
+import type { AgentSession, AgentStore } from "#directory/index.ts";
 import type { Admission } from "#limits/index.ts";
-import type { AgentSession, AgentStore, ReportStore } from "#ports/index.ts";
+import type { ReportStore } from "#ports/index.ts";
 import { type AgentHandlerDependencies, agentHandlers } from "../../src/admin/handlers/agent-handlers.ts";
 import { tokenHandlers } from "../../src/admin/handlers/token-handlers.ts";
 import { type ConsoleGround, openConsoleGround } from "../console-ground.ts";

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { bounds, Secret } from "#core/index.ts";
-import { createAgentStore } from "#directory/index.ts";
-import type { AgentGrant } from "#ports/index.ts";
+import { type AgentGrant, createAgentStore } from "#directory/index.ts";
 import { openSession } from "../console/people-ground.ts";
 import { entraUser, openScimGround, patch, type ScimGround } from "./scim-ground.ts";
 

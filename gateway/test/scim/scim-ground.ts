@@ -1,7 +1,6 @@
 import { expect } from "bun:test";
-import { createScimStore } from "#directory/index.ts";
+import { createScimStore, type ScimStore } from "#directory/index.ts";
 import { makeScimTokenSecret } from "#identity/index.ts";
-import type { ScimStore } from "#ports/index.ts";
 import { ScimCalls } from "../../src/admin/scim/scim-calls.ts";
 import { type ConsoleGround, openConsoleGround } from "../console-ground.ts";
 

@@ -4,9 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RightsRule } from "@sluice/contract/config-file";
 import { createMemoryTries } from "#coordination/index.ts";
-import { createAgentStore, createControlStore, createPeopleStore, createRightsStore } from "#directory/index.ts";
+import {
+  createAgentStore,
+  createControlStore,
+  createPeopleStore,
+  createRightsStore,
+  type RightsStore,
+} from "#directory/index.ts";
 import { AgentSignIn, IssuerRecheck } from "#identity/index.ts";
-import type { OidcAccount, RightsStore } from "#ports/index.ts";
+import type { OidcAccount } from "#ports/index.ts";
 import { closeDatabase, openVault } from "#storage/index.ts";
 import { createIds, systemClock } from "#system/index.ts";
 import { kindDefaults } from "../conformance/store-ground.ts";

@@ -1,6 +1,6 @@
 import { type ConfigSnapshot, type LimitScope, personOfScope, type Workspace } from "#core/index.ts";
+import type { ControlStore, PeopleStore } from "#directory/index.ts";
 import type { LimitUsage } from "#limits/index.ts";
-import type { ControlStore, PeopleStore } from "#ports/index.ts";
 
 export interface ScopeFilter {
   readonly workspace: Workspace | null;

@@ -1,9 +1,9 @@
 import { remarkSentence } from "@sluice/contract/words";
 import { bounds, type ConfigSnapshot, LastingFault, type LimitScope, personScopeId } from "#core/index.ts";
+import type { ControlStore } from "#directory/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type {
   Clock,
-  ControlStore,
   Crossing,
   DueNotice,
   EndingToken,

@@ -1,7 +1,8 @@
 import type { AccessCheck, ConsoleKey } from "@sluice/contract";
 import { bounds, type ConfigSnapshot, Failure, type LimitScope, type Model } from "#core/index.ts";
+import type { ControlStore, PeopleStore } from "#directory/index.ts";
 import { accessReason, deploymentsReady, isGranted, type KeyUsage, matches, matchingPattern } from "#identity/index.ts";
-import type { Clock, ControlStore, PeopleStore, ReportStore } from "#ports/index.ts";
+import type { Clock, ReportStore } from "#ports/index.ts";
 import { modelPage } from "./access-models.ts";
 import type { ConsoleCall, Handlers } from "./handler.ts";
 import { personScopeOf, personScopes } from "./person-scopes.ts";

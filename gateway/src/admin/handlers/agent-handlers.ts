@@ -1,6 +1,6 @@
 import { type Actor, bounds, type ConfigSnapshot, Failure, roleIn } from "#core/index.ts";
+import type { AgentStore } from "#directory/index.ts";
 import type { AgentSignIn } from "#identity/index.ts";
-import type { AgentStore } from "#ports/index.ts";
 import { type AgentUsageDependencies, agentUsage } from "./agent-usage.ts";
 import type { Handlers } from "./handler.ts";
 import { requireActor } from "./require-actor.ts";

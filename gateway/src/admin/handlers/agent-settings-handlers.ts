@@ -1,7 +1,7 @@
 import { checkAgentSettings, type SettingsRemark } from "@sluice/contract";
 import { Failure } from "#core/index.ts";
+import type { AgentSettingsNow, AgentSettingsVersion, AgentStore } from "#directory/index.ts";
 import type { AgentSettingsOf } from "#identity/index.ts";
-import type { AgentSettingsNow, AgentSettingsVersion, AgentStore } from "#ports/index.ts";
 import { type CallsOriginOptions, callsOrigin } from "./calls-origin.ts";
 import type { Handlers } from "./handler.ts";
 import { oneWorkspace } from "./one-workspace.ts";

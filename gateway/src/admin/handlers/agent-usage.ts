@@ -1,7 +1,8 @@
 import type { AnswerOf } from "@sluice/contract";
 import { type ApiKey, bounds, type ConfigSnapshot, nanoToUsd } from "#core/index.ts";
+import type { AgentStore } from "#directory/index.ts";
 import type { Admission } from "#limits/index.ts";
-import type { AgentStore, Clock, ReportStore } from "#ports/index.ts";
+import type { Clock, ReportStore } from "#ports/index.ts";
 
 export interface AgentUsageDependencies {
   readonly agents: Pick<AgentStore, "keysOf">;

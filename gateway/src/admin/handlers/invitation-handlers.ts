@@ -1,7 +1,8 @@
 import type { Invitation } from "@sluice/contract";
 import { bounds, Failure, type Grant } from "#core/index.ts";
+import type { PeopleStore } from "#directory/index.ts";
 import { checkGrant, checkInvitationRevoke, noInvitation } from "#identity/index.ts";
-import type { Clock, Mailer, Observer, OpenTries, PeopleStore, Vault } from "#ports/index.ts";
+import type { Clock, Mailer, Observer, OpenTries, Vault } from "#ports/index.ts";
 import { LetterRate } from "../letter-rate.ts";
 import type { ConsoleCall, Handlers } from "./handler.ts";
 import { type OneTimeLinkOptions, oneTimeLink } from "./one-time-link.ts";

@@ -1,9 +1,10 @@
 import type { ConsoleKey, KeyWithUsage } from "@sluice/contract";
 import { meets } from "@sluice/contract/words";
 import { type ConfigSnapshot, Failure, Secret, type Workspace } from "#core/index.ts";
+import type { ControlStore, PeopleStore } from "#directory/index.ts";
 import { keySecretBytes, makeKeySecret } from "#identity/index.ts";
 import type { Admission } from "#limits/index.ts";
-import type { Clock, ControlStore, KeyFilter, PeopleStore, ReportStore } from "#ports/index.ts";
+import type { Clock, KeyFilter, ReportStore } from "#ports/index.ts";
 import { budgetScope, budgetStates } from "../budgets/exhausted.ts";
 import type { ConsoleCall, Handlers } from "./handler.ts";
 import { boundsSetBy, checkWidening } from "./key-bounds-set.ts";

@@ -1,5 +1,6 @@
 import { BoundedMap, bounds } from "#core/index.ts";
-import type { Clock, ControlStore } from "#ports/index.ts";
+import type { ControlStore } from "#directory/index.ts";
+import type { Clock } from "#ports/index.ts";
 
 export interface KeyNamesOptions {
   readonly controlStore: Pick<ControlStore, "keyById">;

@@ -1,7 +1,8 @@
 import type { ConsoleUser, Invitation } from "@sluice/contract";
 import { type Actor, Failure } from "#core/index.ts";
+import type { PeopleStore } from "#directory/index.ts";
 import { mayInvite } from "#identity/index.ts";
-import type { OpenTries, PeopleStore, SignIn, User, Vault } from "#ports/index.ts";
+import type { OpenTries, SignIn, User, Vault } from "#ports/index.ts";
 import { Throttle } from "../throttle.ts";
 import type { ConsoleCall, Handlers } from "./handler.ts";
 import { grantOfInvitation } from "./invitation-handlers.ts";

@@ -1,7 +1,8 @@
 import type { AuditAction, AuditObject } from "@sluice/contract/words";
 import type { Assets } from "#assets/index.ts";
 import { type ConfigSnapshot, statesShownAs } from "#core/index.ts";
-import type { Clock, ControlStore, PeopleStore } from "#ports/index.ts";
+import type { ControlStore, PeopleStore } from "#directory/index.ts";
+import type { Clock } from "#ports/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
 import type { ConsoleCall, Handlers } from "./handler.ts";
 import { KeyNames } from "./key-names.ts";

@@ -1,9 +1,10 @@
 import type { Member, MemberWithUsage, WorkspaceRole } from "@sluice/contract";
 import { meets, workspaceRoles } from "@sluice/contract/words";
 import { type Actor, Failure, personScopeId, type Workspace } from "#core/index.ts";
+import type { MemberChange, PeopleStore } from "#directory/index.ts";
 import { checkMemberRemoval, checkRoleChange } from "#identity/index.ts";
 import type { Admission } from "#limits/index.ts";
-import type { AuditSource, MemberChange, PeopleStore } from "#ports/index.ts";
+import type { AuditSource } from "#ports/index.ts";
 import { budgetScope, budgetStates } from "../budgets/exhausted.ts";
 import type { Handlers } from "./handler.ts";
 import { oneWorkspace } from "./one-workspace.ts";

@@ -1,6 +1,7 @@
 import type { ConsoleModel } from "@sluice/contract";
 import { type Actor, type ConfigSnapshot, Failure, type Model } from "#core/index.ts";
-import type { ControlStore, ModelRecord, ReportStore } from "#ports/index.ts";
+import type { ControlStore } from "#directory/index.ts";
+import type { ModelRecord, ReportStore } from "#ports/index.ts";
 import { type HealthSources, readHealth } from "../models/health.ts";
 import { changedModel, newModel } from "../models/model-change.ts";
 import { type ModelSurroundings, modelView, priceVersionView, visibleModels } from "../models/model-view.ts";

@@ -1,14 +1,7 @@
 import { type BodyOf, storedRemark } from "@sluice/contract";
 import { bounds, type ConfigSnapshot, Failure, personOf, personOfScope, type Workspace } from "#core/index.ts";
-import type {
-  Clock,
-  ControlStore,
-  NoticeFields,
-  NoticeStore,
-  OpenTries,
-  PeopleStore,
-  StoredNotice,
-} from "#ports/index.ts";
+import type { ControlStore, PeopleStore } from "#directory/index.ts";
+import type { Clock, NoticeFields, NoticeStore, OpenTries, StoredNotice } from "#ports/index.ts";
 import type { NoticeSender } from "../budgets/notice-sender.ts";
 import { LetterRate } from "../letter-rate.ts";
 import type { Handlers } from "./handler.ts";

@@ -1,6 +1,6 @@
 import type { ConsoleKey } from "@sluice/contract";
 import { type LimitScope, personScopeId } from "#core/index.ts";
-import type { PeopleStore } from "#ports/index.ts";
+import type { PeopleStore } from "#directory/index.ts";
 
 type Keys = readonly Pick<ConsoleKey, "workspace" | "person" | "owner">[];
 

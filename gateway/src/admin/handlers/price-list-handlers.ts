@@ -1,5 +1,5 @@
 import { Failure } from "#core/index.ts";
-import type { ControlStore } from "#ports/index.ts";
+import type { ControlStore } from "#directory/index.ts";
 import type { PriceChange } from "#providers/index.ts";
 import { type PriceListDependencies, priceListView } from "../models/price-list-reading.ts";
 import type { Handlers } from "./handler.ts";

@@ -1,6 +1,7 @@
 import type { UpstreamModel } from "@sluice/contract";
 import { type ConfigSnapshot, Failure, type Provider } from "#core/index.ts";
-import type { ControlStore, ProviderRecord } from "#ports/index.ts";
+import type { ControlStore } from "#directory/index.ts";
+import type { ProviderRecord } from "#ports/index.ts";
 import { type ProviderKind, providerKind, providerKinds, retirementOf, suggestedModel } from "#providers/index.ts";
 import { type HealthSources, readHealth } from "../models/health.ts";
 import { priceListInUse } from "../models/price-list-reading.ts";

@@ -1,7 +1,8 @@
 import type { QueryOf, RequestDetail } from "@sluice/contract";
 import { meets } from "@sluice/contract/words";
 import { Failure, type Workspace } from "#core/index.ts";
-import type { AuditSource, ExplainStore, PeopleStore, ReportStore, RequestFilter } from "#ports/index.ts";
+import type { PeopleStore } from "#directory/index.ts";
+import type { AuditSource, ExplainStore, ReportStore, RequestFilter } from "#ports/index.ts";
 import type { Handlers } from "./handler.ts";
 import { pageSize } from "./page-size.ts";
 import { checkPerson, seenOnly, seenPerson } from "./seen-people.ts";

@@ -1,7 +1,8 @@
 import type { AnswerOf, BodyOf } from "@sluice/contract";
 import { ruleFault } from "@sluice/contract/words";
 import { Failure, type RightsClaimed } from "#core/index.ts";
-import type { ControlStore, RightsSource, RightsStore } from "#ports/index.ts";
+import type { ControlStore, RightsStore } from "#directory/index.ts";
+import type { RightsSource } from "#ports/index.ts";
 import type { Handlers } from "./handler.ts";
 
 export interface RightsHandlerDependencies {

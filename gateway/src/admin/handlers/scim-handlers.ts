@@ -1,4 +1,4 @@
-import type { ScimStore } from "#ports/index.ts";
+import type { ScimStore } from "#directory/index.ts";
 import { scimPath } from "../scim/scim-path.ts";
 import type { Handlers } from "./handler.ts";
 import { ownOrigin } from "./one-time-link.ts";

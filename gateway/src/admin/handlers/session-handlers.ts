@@ -1,6 +1,7 @@
 import type { SessionAnswer } from "@sluice/contract";
 import { type Actor, bounds, type ConfigSnapshot, roleIn, type Workspace } from "#core/index.ts";
-import type { Clock, LedgerStore, PeopleStore, ReportStore, SignIn } from "#ports/index.ts";
+import type { PeopleStore } from "#directory/index.ts";
+import type { Clock, LedgerStore, ReportStore, SignIn } from "#ports/index.ts";
 import { type CallsOriginOptions, callsOrigin } from "./calls-origin.ts";
 import type { Handlers } from "./handler.ts";
 

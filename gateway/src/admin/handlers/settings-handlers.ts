@@ -1,7 +1,8 @@
 import type { BodyOf, ConsoleSettings } from "@sluice/contract";
 import { oidcAccountSchema } from "@sluice/contract/console/settings";
 import { Failure, oidcDefaults, Secret } from "#core/index.ts";
-import type { ControlStore, OidcAccount, SignIn } from "#ports/index.ts";
+import type { ControlStore } from "#directory/index.ts";
+import type { OidcAccount, SignIn } from "#ports/index.ts";
 import type { Handlers } from "./handler.ts";
 import { ownOrigin } from "./one-time-link.ts";
 

@@ -1,5 +1,6 @@
 import type { ConfigView, GatewayProcess } from "@sluice/contract";
-import type { Clock, ControlStore, ReportStore, SeenInstance } from "#ports/index.ts";
+import type { ControlStore } from "#directory/index.ts";
+import type { Clock, ReportStore, SeenInstance } from "#ports/index.ts";
 import { settingIsShown } from "#providers/index.ts";
 import type { Handlers } from "./handler.ts";
 

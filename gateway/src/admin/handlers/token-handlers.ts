@@ -1,5 +1,6 @@
 import type { AdminToken } from "@sluice/contract";
 import { type Actor, type ConfigSnapshot, Failure, type Grant } from "#core/index.ts";
+import type { PeopleStore } from "#directory/index.ts";
 import {
   adminTokenPrefix,
   checkGrant,
@@ -8,7 +9,7 @@ import {
   makeScimTokenSecret,
   mayRevokeToken,
 } from "#identity/index.ts";
-import type { Clock, PeopleStore, Vault } from "#ports/index.ts";
+import type { Clock, Vault } from "#ports/index.ts";
 import type { ConsoleCall, Handlers } from "./handler.ts";
 import { requireActor } from "./require-actor.ts";
 import { workspaceNamed } from "./who-calls.ts";

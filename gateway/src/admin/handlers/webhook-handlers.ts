@@ -1,4 +1,4 @@
-import type { PeopleStore } from "#ports/index.ts";
+import type { PeopleStore } from "#directory/index.ts";
 import type { Handlers } from "./handler.ts";
 import { oneWorkspace } from "./one-workspace.ts";
 

@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import type { Need } from "@sluice/contract";
 import { everyWorkspace, needs, workspaceRoles } from "@sluice/contract/words";
 import { type Actor, type ConfigSnapshot, declaredTokenName, Failure, type Workspace } from "#core/index.ts";
+import type { PeopleStore } from "#directory/index.ts";
 import { looksLikeAdminToken } from "#identity/index.ts";
-import type { PeopleStore, SignIn, Vault } from "#ports/index.ts";
+import type { SignIn, Vault } from "#ports/index.ts";
 
 export interface WhoCallsOptions {
   readonly signIn: Pick<SignIn, "session">;

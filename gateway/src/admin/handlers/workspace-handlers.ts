@@ -1,7 +1,7 @@
 import type { ConsoleWorkspace, GroupWithUsage, WorkspaceWithUsage } from "@sluice/contract";
 import { type Actor, Failure, type Workspace } from "#core/index.ts";
+import type { ControlStore, StoredWorkspace } from "#directory/index.ts";
 import type { Admission } from "#limits/index.ts";
-import type { ControlStore, StoredWorkspace } from "#ports/index.ts";
 import { budgetScope, budgetStates } from "../budgets/exhausted.ts";
 import type { Handlers } from "./handler.ts";
 import { oneWorkspace } from "./one-workspace.ts";

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ConsoleCatalogue } from "@sluice/contract";
-import type { Clock, ControlStore } from "#ports/index.ts";
+import type { ControlStore } from "#directory/index.ts";
+import type { Clock } from "#ports/index.ts";
 import {
   type PriceChange,
   type PriceListInUse,

@@ -1,6 +1,7 @@
 import { addressKey, bounds, Failure, WindowCounts } from "#core/index.ts";
+import type { ScimStore } from "#directory/index.ts";
 import { looksLikeScimToken } from "#identity/index.ts";
-import type { AuditSource, Clock, ScimStore, Vault } from "#ports/index.ts";
+import type { AuditSource, Clock, Vault } from "#ports/index.ts";
 import { ownOrigin } from "../handlers/one-time-link.ts";
 import { namesOfToken } from "../handlers/who-calls.ts";
 import { readTextWithin } from "../json-body.ts";

@@ -1,5 +1,5 @@
 import { bounds } from "#core/index.ts";
-import type { ScimComparison, ScimFilter } from "#ports/index.ts";
+import type { ScimComparison, ScimFilter } from "#directory/index.ts";
 import { enterpriseSchemaId, groupSchemaId, userSchemaId } from "./scim-attributes.ts";
 import { invalid, type ScimType } from "./scim-problem.ts";
 

@@ -1,5 +1,5 @@
 import { bounds } from "#core/index.ts";
-import type { ScimFilter, ScimGroup, ScimGroupChange, ScimMemberChange } from "#ports/index.ts";
+import type { ScimFilter, ScimGroup, ScimGroupChange, ScimMemberChange } from "#directory/index.ts";
 import { groupSchemaId } from "./scim-attributes.ts";
 import type { ScimOperation } from "./scim-operations.ts";
 import { invalid } from "./scim-problem.ts";

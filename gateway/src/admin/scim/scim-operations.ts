@@ -1,5 +1,5 @@
 import { bounds } from "#core/index.ts";
-import type { ScimFilter } from "#ports/index.ts";
+import type { ScimFilter } from "#directory/index.ts";
 import { readPath, type ScimPath } from "./scim-filter.ts";
 import { invalid } from "./scim-problem.ts";
 import { isObject, memberOf, objectOf } from "./scim-values.ts";

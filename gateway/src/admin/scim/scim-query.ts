@@ -1,5 +1,5 @@
 import { bounds } from "#core/index.ts";
-import type { ScimPage } from "#ports/index.ts";
+import type { ScimPage } from "#directory/index.ts";
 import { enterpriseSchemaId, groupSchemaId, userSchemaId } from "./scim-attributes.ts";
 import { readFilter } from "./scim-filter.ts";
 import { invalid } from "./scim-problem.ts";

@@ -1,4 +1,4 @@
-import type { ScimFilter } from "#ports/index.ts";
+import type { ScimFilter } from "#directory/index.ts";
 import {
   attributeNamed,
   commonAttributes,

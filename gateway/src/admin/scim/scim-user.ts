@@ -1,6 +1,6 @@
 import { domainToASCII } from "node:url";
 import { z } from "zod";
-import type { ScimUser, ScimUserForm } from "#ports/index.ts";
+import type { ScimUser, ScimUserForm } from "#directory/index.ts";
 import {
   attributeNamed,
   commonAttributes,

@@ -1,7 +1,7 @@
 import { meets } from "@sluice/contract/words";
 import { type ApiKey, Failure, type Principal } from "#core/index.ts";
+import type { ControlStore } from "#directory/index.ts";
 import type { Authenticator } from "#identity/index.ts";
-import type { ControlStore } from "#ports/index.ts";
 import { oneWorkspace } from "../handlers/one-workspace.ts";
 import type { StreamingCall } from "./streaming-call.ts";
 

@@ -1,5 +1,6 @@
 import { bounds, Failure } from "#core/index.ts";
-import type { Clock, Observer, PeopleStore, ReportStore } from "#ports/index.ts";
+import type { PeopleStore } from "#directory/index.ts";
+import type { Clock, Observer, ReportStore } from "#ports/index.ts";
 import type { StreamingCall } from "./streaming-call.ts";
 
 export interface BackupDependencies {

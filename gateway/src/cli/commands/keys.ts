@@ -3,7 +3,7 @@ import type { BudgetConfig, ConsoleKey } from "@sluice/contract";
 import { defaultGroupName } from "@sluice/contract/words";
 import type { Command } from "commander";
 import { Secret } from "#core/index.ts";
-import type { NewKey, StoredWorkspace, TenantStore } from "#ports/index.ts";
+import type { ControlStore, NewKey, StoredWorkspace } from "#directory/index.ts";
 import { CommandFailed, CommandWrong } from "../command-failed.ts";
 import { auditSource, withControl } from "../open.ts";
 import { addressList, budget, expiry, graceTime, nameList, positiveInteger } from "../option-readers.ts";
@@ -105,7 +105,7 @@ export function newKey(options: KeyCreateOptions, secret: Secret): NewKey {
   };
 }
 
-export async function workspaceOf(store: TenantStore, slug: string | undefined): Promise<StoredWorkspace> {
+export async function workspaceOf(store: ControlStore, slug: string | undefined): Promise<StoredWorkspace> {
   if (slug !== undefined) return await workspaceNamed(store, slug);
   const { data } = await store.workspaces({ ids: null }, null, 2);
   const [only, ...others] = data;
@@ -209,7 +209,7 @@ function addKeyRevoke(key: Command, terminal: Terminal): void {
 }
 
 /** The key that an argument names: by its id, its name (`ci`, `acme/ci`), or the beginning of its secret. */
-export async function keyNamed(store: Pick<TenantStore, "keyNamed">, text: string): Promise<ConsoleKey> {
+export async function keyNamed(store: Pick<ControlStore, "keyNamed">, text: string): Promise<ConsoleKey> {
   const found = await store.keyNamed(text);
   // The argument is not repeated: somebody may have given the whole secret.
   if (found === null) throw new CommandFailed("there is no such key; see `sluice key list`");

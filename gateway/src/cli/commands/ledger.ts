@@ -1,7 +1,8 @@
 import { type Command, Option } from "commander";
 import type { Outcome } from "#core/index.ts";
+import type { ControlStore } from "#directory/index.ts";
 import type { ExportFormat } from "#ledger/index.ts";
-import type { ControlStore, LedgerFilter } from "#ports/index.ts";
+import type { LedgerFilter } from "#ports/index.ts";
 import { CommandFailed, CommandWrong } from "../command-failed.ts";
 import { withControl } from "../open.ts";
 import { pointInTime } from "../option-readers.ts";

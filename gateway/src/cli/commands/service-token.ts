@@ -3,7 +3,7 @@ import type { ConsoleKey } from "@sluice/contract";
 import { defaultGroupName } from "@sluice/contract/words";
 import type { Command } from "commander";
 import { Secret } from "#core/index.ts";
-import type { TenantStore } from "#ports/index.ts";
+import type { ControlStore } from "#directory/index.ts";
 import { CommandFailed } from "../command-failed.ts";
 import { auditSource, withControl } from "../open.ts";
 import { budget, expiry, graceTime, nameList } from "../option-readers.ts";
@@ -146,7 +146,7 @@ async function newSecret(): Promise<Secret> {
   return new Secret(makeKeySecret(randomBytes(keySecretBytes)));
 }
 
-async function serviceToken(store: Pick<TenantStore, "keyNamed">, idOrPrefix: string): Promise<ConsoleKey> {
+async function serviceToken(store: Pick<ControlStore, "keyNamed">, idOrPrefix: string): Promise<ConsoleKey> {
   const key = await keyNamed(store, idOrPrefix);
   if (key.service) return key;
   throw new CommandFailed(`${key.name} is no service token but a key; see \`sluice key\``);

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { AdminToken } from "@sluice/contract";
 import type { Command } from "commander";
-import type { PeopleStore } from "#ports/index.ts";
+import type { PeopleStore } from "#directory/index.ts";
 import { CommandFailed, CommandWrong } from "../command-failed.ts";
 import {
   administratorOption,

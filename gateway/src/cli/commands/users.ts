@@ -1,7 +1,7 @@
 import type { ConsoleUser, LeaverKeys } from "@sluice/contract";
 import type { Command } from "commander";
 import { Failure, type Grant } from "#core/index.ts";
-import type { PeopleStore } from "#ports/index.ts";
+import type { PeopleStore } from "#directory/index.ts";
 import { CommandFailed, CommandWrong } from "../command-failed.ts";
 import { type GrantOptions, grantAsked, roleAsked, roleOption } from "../grant-asked.ts";
 import {

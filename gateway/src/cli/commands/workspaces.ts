@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { StoredWorkspace, TenantStore } from "#ports/index.ts";
+import type { ControlStore, StoredWorkspace } from "#directory/index.ts";
 import { CommandFailed } from "../command-failed.ts";
 import { auditSource, withControl } from "../open.ts";
 import { columns, report } from "../report.ts";
@@ -66,7 +66,7 @@ function addWorkspaceWebhookSecret(workspace: Command, terminal: Terminal): void
 }
 
 /** A workspace as `--json` shows it, with the names of its groups. `keys`: how many are not revoked. */
-async function workspaceView(store: Pick<TenantStore, "groups">, workspace: StoredWorkspace) {
+async function workspaceView(store: Pick<ControlStore, "groups">, workspace: StoredWorkspace) {
   const groups = await store.groups(workspace.id);
   return {
     id: workspace.id,
@@ -80,7 +80,7 @@ async function workspaceView(store: Pick<TenantStore, "groups">, workspace: Stor
 
 /** The workspace that an option or argument names by its slug. */
 export async function workspaceNamed(
-  store: Pick<TenantStore, "workspaceNamed">,
+  store: Pick<ControlStore, "workspaceNamed">,
   slug: string,
 ): Promise<StoredWorkspace> {
   const found = await store.workspaceNamed(slug);
@@ -90,7 +90,7 @@ export async function workspaceNamed(
 }
 
 /** Every workspace, by slug. */
-async function everyWorkspace(store: Pick<TenantStore, "workspaces">): Promise<readonly StoredWorkspace[]> {
+async function everyWorkspace(store: Pick<ControlStore, "workspaces">): Promise<readonly StoredWorkspace[]> {
   const found: StoredWorkspace[] = [];
   let cursor: string | null = null;
   do {

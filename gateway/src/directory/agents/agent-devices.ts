@@ -1,10 +1,29 @@
 import { bounds, Failure, networksOf } from "#core/index.ts";
-import type { AuditSource, NewDevice, PollOutcome, WaitingDevice } from "#ports/index.ts";
+import type { AuditSource } from "#ports/index.ts";
 import { auditedWrite, type Connection, chunksOf } from "#storage/tables.ts";
 import { type PeopleContext, slugOf } from "../people/people-rows.ts";
 import { personKeyIn } from "./agent-persons.ts";
-import { beginSession } from "./agent-sessions.ts";
+import { beginSession, type PollOutcome } from "./agent-sessions.ts";
 
+/** A device that asks for somebody's sign-in. Codes reach the store as digests only. Times are Unix milliseconds. */
+interface NewDevice {
+  readonly deviceDigest: string;
+  readonly userDigest: string;
+  /** How the program calls itself, cut to a bound. */
+  readonly client: string;
+  readonly ip: string;
+  readonly expiresAt: number;
+}
+
+/** What a person sees of a device before they decide. */
+export interface WaitingDevice {
+  readonly client: string;
+  readonly ip: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+}
+
+/** Throws `rate_limit_exceeded` when too many wait. */
 export async function addDevice({ database, clock }: PeopleContext, device: NewDevice): Promise<void> {
   const now = clock.now();
   const { kysely } = database;
@@ -58,6 +77,7 @@ async function makeRoom(kysely: Connection, over: number): Promise<void> {
   }
 }
 
+/** null: no such device waits. */
 export async function waitingDevice(options: PeopleContext, userDigest: string): Promise<WaitingDevice | null> {
   const row = await waiting(options.database.kysely, userDigest, options.clock.now());
   if (row === undefined) return null;
@@ -69,15 +89,14 @@ export async function waitingDevice(options: PeopleContext, userDigest: string):
   };
 }
 
-interface Approval {
-  readonly userDigest: string;
-  readonly userId: string;
-  readonly workspaceId: string;
-}
-
+/**
+ * Lets a waiting device in as somebody. false: it does not wait any more. Throws `forbidden` when they may not make keys in the
+ * workspace, or their key there is disabled.
+ */
 export async function approveDevice(
   options: PeopleContext,
-  { userDigest, userId, workspaceId }: Approval,
+  userDigest: string,
+  { userId, workspaceId }: { readonly userId: string; readonly workspaceId: string },
   auditSource: AuditSource,
 ): Promise<boolean> {
   return await auditedWrite(options, auditSource, async (under) => {
@@ -113,6 +132,7 @@ export async function denyDevice(
   });
 }
 
+/** What a device is told that asks; a device that was let in gets its sign-in, once. */
 export async function pollDevice(options: PeopleContext, deviceDigest: string): Promise<PollOutcome> {
   const { kysely } = options.database;
   const now = options.clock.now();

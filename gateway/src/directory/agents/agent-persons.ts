@@ -1,6 +1,6 @@
 import { defaultGroupName } from "@sluice/contract/words";
 import { type ApiKey, Failure, personDigest, sessionDigest } from "#core/index.ts";
-import type { AgentPerson, Ids } from "#ports/index.ts";
+import type { Ids } from "#ports/index.ts";
 import {
   type AuditedWrite,
   type CallerKeyRow,
@@ -25,6 +25,7 @@ export async function personKey(connection: Connection, digest: string): Promise
   return (await mayHoldKeys(connection, row.workspace_id, row.person_id)) ? keyOf(row) : null;
 }
 
+/** The keys that somebody's sign-ins call with, one for each workspace where they ever signed in; by workspace. */
 export async function keysOfPerson(connection: Connection, userId: string): Promise<readonly ApiKey[]> {
   const rows = await callerKeys(connection)
     .where("api_keys.person_id", "=", userId)
@@ -49,6 +50,15 @@ async function personRow(connection: Connection, digest: string): Promise<Caller
         .where("agent_sessions.id", "=", digest.slice(sessionStart.length))
     : callerKeys(connection).where("digest", "=", digest);
   return (await query.executeTakeFirst()) ?? null;
+}
+
+/** Where a sign-in calls from: a person in a workspace, with the key that their calls are counted under. */
+export interface AgentPerson {
+  readonly userId: string;
+  readonly email: string;
+  readonly name: string;
+  readonly keyId: string;
+  readonly group: string;
 }
 
 /** As whom a key's sign-ins call; null: they may not now. */

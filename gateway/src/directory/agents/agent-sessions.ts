@@ -1,10 +1,35 @@
 import { bounds, sessionDigest } from "#core/index.ts";
-import type { AgentGrant, AgentSession, AuditSource, PollOutcome } from "#ports/index.ts";
+import type { AuditSource } from "#ports/index.ts";
 import { type AuditedWrite, auditedWrite, type Row } from "#storage/tables.ts";
 import type { PeopleContext } from "../people/people-rows.ts";
-import { personOfKey } from "./agent-persons.ts";
+import { type AgentPerson, personOfKey } from "./agent-persons.ts";
 
 type SessionRow = Row<"agent_sessions">;
+
+/** A sign-in of an agent. `generation` counts its refresh tokens: only the last one is good. */
+export interface AgentGrant {
+  readonly sessionId: string;
+  readonly generation: number;
+  readonly expiresAt: number;
+  readonly person: AgentPerson;
+}
+
+export type PollOutcome = "pending" | "too_soon" | "denied" | "unknown" | AgentGrant;
+
+/** One sign-in of an agent, as its person sees it. */
+export interface AgentSession {
+  readonly id: string;
+  readonly userId: string;
+  readonly workspaceId: string;
+  readonly workspaceSlug: string;
+  readonly keyId: string;
+  readonly group: string;
+  readonly client: string;
+  readonly ip: string;
+  readonly createdAt: number;
+  readonly refreshedAt: number;
+  readonly expiresAt: number;
+}
 
 /** What a device that was let in gets, once: whoever asks again, or at the same moment, finds nothing. */
 export async function beginSession(options: PeopleContext, deviceDigest: string): Promise<PollOutcome> {
@@ -54,6 +79,10 @@ async function makeRoom({ transaction, log, at }: AuditedWrite, keyId: string): 
   for (const id of ended) log.keyChanged(sessionDigest(id));
 }
 
+/**
+ * The sign-in with its next refresh token. null: there is none any more, or its person may no longer call. A token from before the
+ * last one ends the sign-in: somebody has a copy.
+ */
 export async function refreshSession(
   options: PeopleContext,
   sessionId: string,
@@ -83,21 +112,17 @@ export async function refreshSession(
   }
   if (generation > Number(after.generation)) return null;
   // RFC 9700, 4.14.2: nobody can say which of the two who have it is the thief, so neither goes on.
-  await endSession(options, { sessionId, userId: null, reused: true }, { actor: person.email, ip: null });
+  await endSession(options, sessionId, null, { actor: person.email, ip: null }, "refresh_token_used_again");
   return null;
 }
 
-interface EndedSession {
-  readonly sessionId: string;
-  readonly userId: string | null;
-  /** A refresh token of it was used a second time. */
-  readonly reused?: boolean;
-}
-
+/** `userId` null: whoever's it is. false: there is none. */
 export async function endSession(
   options: PeopleContext,
-  { sessionId, userId, reused = false }: EndedSession,
+  sessionId: string,
+  userId: string | null,
   auditSource: AuditSource,
+  reason?: "refresh_token_used_again",
 ): Promise<boolean> {
   return await auditedWrite(options, auditSource, async ({ transaction, log }) => {
     let ending = transaction.deleteFrom("agent_sessions").where("id", "=", sessionId);
@@ -112,14 +137,17 @@ export async function endSession(
       .executeTakeFirst();
     log.keyChanged(sessionDigest(sessionId));
     const view = { id: row.id, client: row.client, ip: row.ip, user_id: row.user_id };
-    const why = reused ? { ...view, refresh_token_used_again: true } : view;
+    const why = reason === undefined ? view : { ...view, [reason]: true };
     log.record("revoke", `agent ${place?.slug ?? ""}/${place?.name ?? row.user_id}`, why, null, place?.id ?? null);
     return true;
   });
 }
 
 /** Newest first. */
-export async function listSessions({ database, clock }: PeopleContext, userId: string): Promise<AgentSession[]> {
+export async function listSessions(
+  { database, clock }: PeopleContext,
+  { userId }: { readonly userId: string },
+): Promise<AgentSession[]> {
   const rows = await database.kysely
     .selectFrom("agent_sessions")
     .innerJoin("api_keys", "api_keys.id", "agent_sessions.key_id")
@@ -147,6 +175,7 @@ export async function listSessions({ database, clock }: PeopleContext, userId: s
   }));
 }
 
+/** Whose sign-in it is; null: there is none. */
 export async function ownerOf(options: PeopleContext, id: string): Promise<string | null> {
   return (await sessionRow(options, id))?.user_id ?? null;
 }

@@ -1,19 +1,47 @@
 import { createHash } from "node:crypto";
 import { bounds, canonicalJson, Failure } from "#core/index.ts";
-import type {
-  AgentSettings,
-  AgentSettingsChange,
-  AgentSettingsNow,
-  AgentSettingsPreview,
-  AgentSettingsVersion,
-  AuditSource,
-  GroupPlace,
-} from "#ports/index.ts";
+import type { AuditSource } from "#ports/index.ts";
 import { auditedWrite, type Connection } from "#storage/tables.ts";
 import { mayHoldKeys } from "../people/key-owners.ts";
 import { type PeopleContext, slugOf } from "../people/people-rows.ts";
+import { groupRow } from "../workspaces/workspace-rows.ts";
 import { firstGroup, givenGroup } from "./agent-persons.ts";
 
+/** What the agents of a group are to be set to. `text` is JSON with sorted keys and no white space; `checksum` is of it: `sha256:…`. */
+interface AgentSettings {
+  readonly text: string;
+  readonly checksum: string;
+  readonly updatedAt: number;
+}
+
+/** A group, by id or name. */
+interface GroupPlace {
+  readonly workspaceId: string;
+  readonly group: string;
+}
+
+/** One version of a group's settings. `checksum` null: it took them away. */
+export interface AgentSettingsVersion {
+  readonly version: number;
+  readonly at: number;
+  readonly by: string;
+  readonly checksum: string | null;
+}
+
+/** What a group's agents are set to now, and the version that set it so, of which there may be none. */
+export interface AgentSettingsNow {
+  readonly settings: AgentSettings | null;
+  readonly version: AgentSettingsVersion | null;
+}
+
+interface AgentSettingsChange {
+  /** null: nothing any more. */
+  readonly settings: object | null;
+  /** The checksum of what is to be changed, null: of nothing; left out: whatever is there. */
+  readonly replaces?: string | null | undefined;
+}
+
+/** null: nothing is managed for this group. */
 export async function settingsOf(connection: Connection, groupId: string): Promise<AgentSettings | null> {
   const row = await connection
     .selectFrom("agent_settings")
@@ -23,18 +51,19 @@ export async function settingsOf(connection: Connection, groupId: string): Promi
   return row === undefined ? null : { text: row.settings, checksum: row.checksum, updatedAt: Number(row.updated_at) };
 }
 
-/** Throws `not_found` when there is no such group. */
+/** By id or name, with who set it. Throws `not_found` when there is no such group. */
 export async function settingsIn(
-  connection: Connection,
+  { database: { kysely } }: PeopleContext,
   { workspaceId, group }: GroupPlace,
 ): Promise<AgentSettingsNow> {
-  return await settingsNow(connection, (await groupRow(connection, workspaceId, group)).id);
+  return await settingsNow(kysely, (await groupRow(kysely, workspaceId, group)).id);
 }
 
 async function settingsNow(connection: Connection, groupId: string): Promise<AgentSettingsNow> {
   return { settings: await settingsOf(connection, groupId), version: await lastVersion(connection, groupId) };
 }
 
+/** Throws `invalid_request` for what is nested too deeply, `conflict` where others are set than those that it replaces. */
 export async function setSettings(
   options: PeopleContext,
   { workspaceId, group, settings, replaces }: GroupPlace & AgentSettingsChange,
@@ -79,24 +108,19 @@ function viewOf(settings: AgentSettings | null) {
   return settings === null ? null : { settings: JSON.parse(settings.text) as unknown, checksum: settings.checksum };
 }
 
-export async function groupRow(connection: Connection, workspaceId: string, idOrName: string) {
-  const row = await connection
-    .selectFrom("groups")
-    .select(["id", "name"])
-    .where("workspace_id", "=", workspaceId)
-    .where((eb) => eb.or([eb("id", "=", idOrName), eb("name", "=", idOrName)]))
-    .executeTakeFirst();
-  if (row === undefined)
-    throw new Failure("not_found", "There is no such group in this workspace.", { param: "group" });
-  return row;
-}
-
 async function lastVersion(connection: Connection, groupId: string): Promise<AgentSettingsVersion | null> {
   return (await listVersions(connection, groupId, 1))[0] ?? null;
 }
 
 /** Newest first. */
-export async function listVersions(
+export async function settingsVersions(
+  { database: { kysely } }: PeopleContext,
+  { workspaceId, group }: GroupPlace,
+): Promise<readonly AgentSettingsVersion[]> {
+  return await listVersions(kysely, (await groupRow(kysely, workspaceId, group)).id);
+}
+
+async function listVersions(
   connection: Connection,
   groupId: string,
   limit: number = bounds.agentSettingsVersionsMax,
@@ -111,15 +135,15 @@ export async function listVersions(
   return rows.map(({ version, checksum, at, actor }) => ({ version, at: Number(at), by: actor, checksum }));
 }
 
-export async function oneVersion(
-  connection: Connection,
-  groupId: string,
-  version: number,
+/** null: it is not kept, or never was. `text` null: it took the settings away. */
+export async function settingsVersion(
+  { database: { kysely } }: PeopleContext,
+  { workspaceId, group, version }: GroupPlace & { readonly version: number },
 ): Promise<(AgentSettingsVersion & { readonly text: string | null }) | null> {
-  const row = await connection
+  const row = await kysely
     .selectFrom("agent_settings_versions")
     .selectAll()
-    .where("group_id", "=", groupId)
+    .where("group_id", "=", (await groupRow(kysely, workspaceId, group)).id)
     .where("version", "=", version)
     .executeTakeFirst();
   if (row === undefined) return null;
@@ -145,9 +169,18 @@ async function addVersion(
   return { version, at, by, checksum };
 }
 
-/** Which group tells somebody's agents what they are set to. null: they can sign no agent in there, are no member and have no key. */
+/** Which group tells somebody's agents in a workspace what they are set to. */
+interface AgentSettingsPreview {
+  readonly person: { readonly id: string; readonly email: string; readonly name: string };
+  readonly group: { readonly id: string; readonly name: string };
+  /** Of the key that they call with, which they have; else of a first sign-in, where rules may put them. */
+  readonly by: "key" | "rules" | "first_sign_in";
+  readonly maySignIn: boolean;
+}
+
+/** `person` is an id or an address. null: they can sign no agent in there, are no member and have no key. */
 export async function previewSettings(
-  connection: Connection,
+  { database: { kysely: connection } }: PeopleContext,
   { workspaceId, person }: { readonly workspaceId: string; readonly person: string },
 ): Promise<AgentSettingsPreview | null> {
   const user = await connection
@@ -176,9 +209,10 @@ export async function previewSettings(
   if (user.role === null && user.group_id === null && !mayCall) return null;
   const given = user.group_id === null ? await givenGroup(connection, workspaceId, user.id) : null;
   const groupId = user.group_id ?? given ?? (await firstGroup(connection, workspaceId));
+  const { id, name } = await groupRow(connection, workspaceId, groupId);
   return {
     person: { id: user.id, email: user.email, name: user.name },
-    group: await groupRow(connection, workspaceId, groupId),
+    group: { id, name },
     by: user.group_id !== null ? "key" : given !== null ? "rules" : "first_sign_in",
     maySignIn: user.enabled !== 0 && mayCall,
   };

@@ -1,39 +1,43 @@
-import type { AgentStore, GroupPlace } from "#ports/index.ts";
-import { type PeopleOptions, peopleContext } from "../people/people-rows.ts";
+import { type BoundStore, bindStore } from "../bound-store.ts";
+import { type PeopleContext, type PeopleOptions, peopleContext } from "../people/people-rows.ts";
 import { addDevice, approveDevice, denyDevice, pollDevice, waitingDevice } from "./agent-devices.ts";
 import { keysOfPerson } from "./agent-persons.ts";
 import { endSession, listSessions, ownerOf, refreshSession } from "./agent-sessions.ts";
 import {
-  groupRow,
-  listVersions,
-  oneVersion,
   previewSettings,
   setSettings,
   settingsIn,
   settingsOf,
+  settingsVersion,
+  settingsVersions,
 } from "./agent-settings.ts";
 
-/** Sign-ins of coding agents: the devices that wait for somebody, and what they were given. */
-export function createAgentStore(dependencies: PeopleOptions): AgentStore {
-  const options = peopleContext(dependencies);
-  const { kysely } = options.database;
-  const groupIn = async ({ workspaceId, group }: GroupPlace) => (await groupRow(kysely, workspaceId, group)).id;
-  return {
-    addDevice: (device) => addDevice(options, device),
-    waitingDevice: (userDigest) => waitingDevice(options, userDigest),
-    approve: (userDigest, approval, auditSource) => approveDevice(options, { userDigest, ...approval }, auditSource),
-    deny: (userDigest, auditSource) => denyDevice(options, userDigest, auditSource),
-    poll: (deviceDigest) => pollDevice(options, deviceDigest),
-    refresh: (sessionId, generation) => refreshSession(options, sessionId, generation),
-    ownerOf: (sessionId) => ownerOf(options, sessionId),
-    keysOf: (userId) => keysOfPerson(options.database.reading, userId),
-    sessions: ({ userId }) => listSessions(options, userId),
-    endSession: (sessionId, userId, auditSource) => endSession(options, { sessionId, userId }, auditSource),
-    settingsOf: (groupId) => settingsOf(options.database.reading, groupId),
-    settingsIn: (place) => settingsIn(kysely, place),
-    setSettings: (place, auditSource) => setSettings(options, place, auditSource),
-    settingsVersions: async (place) => await listVersions(kysely, await groupIn(place)),
-    settingsVersion: async (place) => await oneVersion(kysely, await groupIn(place), place.version),
-    previewSettings: (place) => previewSettings(kysely, place),
-  };
+/**
+ * Sign-ins of coding agents (RFC 8628). A person who signs an agent in calls with a key of their own in one workspace, which has
+ * no secret: limits, grants and the ledger go by it as by any key. `KeyStore` finds it by `personDigest`, and each sign-in by
+ * `sessionDigest`, while the person may make keys there; a change notice tells every process when that ends.
+ */
+export type AgentStore = BoundStore<typeof functions>;
+
+export function createAgentStore(options: PeopleOptions): AgentStore {
+  return bindStore(peopleContext(options), functions);
 }
+
+const functions = {
+  addDevice,
+  waitingDevice,
+  approve: approveDevice,
+  deny: denyDevice,
+  poll: pollDevice,
+  refresh: refreshSession,
+  ownerOf,
+  keysOf: ({ database }: PeopleContext, userId: string) => keysOfPerson(database.reading, userId),
+  sessions: listSessions,
+  endSession,
+  settingsOf: ({ database }: PeopleContext, groupId: string) => settingsOf(database.reading, groupId),
+  settingsIn,
+  setSettings,
+  settingsVersions,
+  settingsVersion,
+  previewSettings,
+};

@@ -2,7 +2,7 @@ import type { ConfigFile } from "@sluice/contract/config-file";
 import { type Conflict, conflictsOf } from "@sluice/contract/words";
 import type { Transaction } from "kysely";
 import { keyConflicts } from "#core/index.ts";
-import type { ApplyOptions, ApplyReport, ConfigChange, ConfigPlan } from "#ports/index.ts";
+import type { ApplyReport, ConfigChange } from "#ports/index.ts";
 import { auditedWrite, type Connection, type Tables } from "#storage/tables.ts";
 import type { ControlOptions } from "../control-options.ts";
 import { readFilePeople } from "../people/file-people.ts";
@@ -13,7 +13,22 @@ import { applySettings, settingConflicts } from "../settings.ts";
 import { applyPeople, firstPasswords } from "./apply-people.ts";
 import { applyWorkspaces } from "./apply-workspaces.ts";
 
-/** All or nothing: a conflict, found before or within, leaves everything as it was. */
+interface ApplyOptions {
+  /** Refuses removals that look like a file that was read half-written. */
+  readonly refuseLargeRemovals?: boolean;
+}
+
+/** What applying a file would do. */
+interface ConfigPlan {
+  readonly changes: ApplyReport;
+  /** Removals that look like a file that was read half-written. */
+  readonly largeRemovals: readonly Conflict[];
+}
+
+/**
+ * Makes the objects of the config file equal to `config`. What it no longer declares is suspended. Other objects do not change. All or
+ * nothing: a conflict, found before or within, leaves everything as it was.
+ */
 export async function applyConfig(
   options: ControlOptions,
   config: ConfigFile,

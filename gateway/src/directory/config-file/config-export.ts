@@ -7,11 +7,24 @@ import type {
   WorkspaceConfig,
 } from "@sluice/contract/config-file";
 import { priceConfigOf } from "#core/index.ts";
-import type { ConfigExport, ManagedNames, ProviderRecord } from "#ports/index.ts";
+import type { ProviderRecord } from "#ports/index.ts";
 import { budgetOf, inSnapshot, limitsOf, type Row, type ScopeColumns, saidFields } from "#storage/tables.ts";
 import type { ControlOptions } from "../control-options.ts";
 import { modelRecords } from "../providers/model-rows.ts";
 import { providerRecord } from "../providers/providers.ts";
+
+interface ManagedNames {
+  readonly kind: string;
+  readonly names: readonly string[];
+}
+
+/** The whole configuration as a config file, and the names of what the config file owns. */
+interface ConfigExport {
+  readonly config: ConfigFile;
+  readonly manages: readonly ManagedNames[];
+  /** Some keys were left out: there are more than an holds. */
+  readonly keysLeftOut: boolean;
+}
 
 /** Keys beyond this are left out of an export, and it says so. */
 const keysMax = 10_000;

@@ -1,6 +1,24 @@
 import { bounds, Failure, type FieldFault, keyFaults } from "#core/index.ts";
-import type { KeyChange } from "#ports/index.ts";
-import { type AuditedObject, boundsOf, type Connection, chunksOf, fieldsOf, type KeyRow } from "#storage/tables.ts";
+import {
+  type AuditedObject,
+  boundsOf,
+  type Connection,
+  chunksOf,
+  fieldsOf,
+  type KeyFieldChange,
+  type KeyRow,
+} from "#storage/tables.ts";
+
+/** A field that is left out does not change. */
+export type KeyChange = KeyFieldChange & {
+  readonly name?: string | undefined;
+  /** Id or name of a group of the key's own workspace. */
+  readonly group?: string | undefined;
+  /** Id of the user whose calls the key makes; they must be able to make keys there. null: no one person's. */
+  readonly owner?: string | null | undefined;
+  /** The fields that only admins may widen. */
+  readonly setByAdmins?: readonly string[] | undefined;
+};
 
 /**
  * The rules of API keys that need the database. The stores and the config file both ask here. A key in use has its name

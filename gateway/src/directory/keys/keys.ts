@@ -1,7 +1,7 @@
 import type { ConsoleKey } from "@sluice/contract/console";
 import { defaultGroupName } from "@sluice/contract/words";
-import { Failure } from "#core/index.ts";
-import type { AuditSource, KeyChange, NewKey, Rotation, TenantStore } from "#ports/index.ts";
+import { Failure, type Secret } from "#core/index.ts";
+import type { AuditSource } from "#ports/index.ts";
 import {
   type AuditedWrite,
   auditedWrite,
@@ -25,6 +25,7 @@ import { refuseFileDeclared, refuseFileOwned, refuseSuspended } from "../refusal
 import { groupIn, refuseUnknownProviders, type WorkspaceRow, workspaceRow } from "../workspaces/workspace-rows.ts";
 import {
   checkKeyFields,
+  type KeyChange,
   keyCalled,
   keyObject,
   nameOfRevoked,
@@ -32,51 +33,99 @@ import {
   refuseTooManyKeys,
 } from "./key-rules.ts";
 
-type KeyPart = Pick<
-  TenantStore,
-  "key" | "keyNamed" | "listKeys" | "hasKeys" | "addKey" | "updateKey" | "rotateKey" | "endKey"
->;
+export type NewKey = KeyChange & {
+  readonly name: string;
+  readonly secret: Secret;
+  /** User id. null: not made by a user, but by the command line or the first start. Only admins may widen such a key. */
+  readonly createdBy: string | null;
+  /** If the config file declares a key of this name without a secret, that key gets this secret and does not change otherwise. */
+  readonly fillsDeclared?: boolean;
+};
 
-export function tenantKeys(options: ControlOptions): KeyPart {
-  const { clock } = options;
-  const { kysely } = options.database;
-  return {
-    async key(workspaceId, id) {
-      let query = consoleKeys(kysely).where("api_keys.id", "=", id);
-      if (workspaceId !== null) query = query.where("api_keys.workspace_id", "=", workspaceId);
-      const row = await query.executeTakeFirst();
-      return row === undefined ? null : consoleKeyOf(row, clock.now());
-    },
-    keyNamed: (idOrPrefix) => keyNamed(kysely, idOrPrefix, clock.now()),
-    async listKeys(workspaceId) {
-      let query = consoleKeys(kysely).orderBy("workspaces.slug").orderBy("api_keys.name");
-      if (workspaceId !== null) query = query.where("api_keys.workspace_id", "=", workspaceId);
-      return (await query.execute()).map((row) => consoleKeyOf(row, clock.now()));
-    },
-    hasKeys: async () => (await kysely.selectFrom("api_keys").select("id").limit(1).executeTakeFirst()) !== undefined,
-    addKey: (workspaceId, key, auditSource) => addKey(options, workspaceId, key, auditSource),
-    updateKey: (workspaceId, id, change, auditSource) =>
-      changeKey(options, { workspaceId, id, auditSource, action: "update" }, async (row, under) => {
-        refuseFileOwned(row, `key ${row.name}`);
-        refuseRevoked(row);
-        return await changedRow(under, row, change(await shown(under.transaction, id, under.at)));
-      }),
-    rotateKey: (workspaceId, id, rotation, auditSource) =>
-      changeKey(options, { workspaceId, id, auditSource, action: "rotate" }, async (row, under) => {
-        // What the file declares without a secret gets one here, and keeps what the file says of it.
-        refuseSuspended(row, `key ${row.name}`);
-        if (row.digest !== null) refuseFileDeclared(row, `key ${row.name}`);
-        return await rotatedRow(under, options, row, rotation);
-      }),
-    endKey: (workspaceId, id, auditSource) =>
-      changeKey(options, { workspaceId, id, auditSource, action: "revoke" }, async (row, { at }) => {
-        refuseFileDeclared(row, `key ${row.name}`);
-        return row.revoked_at === null ? { ...row, revoked_at: at, old_digest: null, old_until: null } : row;
-      }),
-  };
+/** The new secret, and how long the old one stays valid: never longer than it would have. */
+interface Rotation {
+  readonly secret: Secret;
+  readonly graceMs: number;
+  /** Left out: as before. */
+  readonly expiresAt?: number | undefined;
 }
 
-async function keyNamed(connection: Connection, idOrPrefix: string, now: number): Promise<ConsoleKey | null> {
+/** `workspaceId` null: in any workspace. */
+export async function key(
+  { database, clock }: ControlOptions,
+  workspaceId: string | null,
+  id: string,
+): Promise<ConsoleKey | null> {
+  let query = consoleKeys(database.kysely).where("api_keys.id", "=", id);
+  if (workspaceId !== null) query = query.where("api_keys.workspace_id", "=", workspaceId);
+  const row = await query.executeTakeFirst();
+  return row === undefined ? null : consoleKeyOf(row, clock.now());
+}
+
+/** Ordered by workspace and name. `workspaceId` null: of every workspace. */
+export async function listKeys(
+  { database, clock }: ControlOptions,
+  workspaceId: string | null,
+): Promise<readonly ConsoleKey[]> {
+  let query = consoleKeys(database.kysely).orderBy("workspaces.slug").orderBy("api_keys.name");
+  if (workspaceId !== null) query = query.where("api_keys.workspace_id", "=", workspaceId);
+  return (await query.execute()).map((row) => consoleKeyOf(row, clock.now()));
+}
+
+/** Whether there is any key, revoked ones included. */
+export async function hasKeys({ database }: ControlOptions): Promise<boolean> {
+  return (await database.kysely.selectFrom("api_keys").select("id").limit(1).executeTakeFirst()) !== undefined;
+}
+
+/** `change` gets the key as it is within the transaction. If it throws, nothing changes. */
+export async function updateKey(
+  options: ControlOptions,
+  workspaceId: string,
+  id: string,
+  change: (before: ConsoleKey) => KeyChange,
+  auditSource: AuditSource,
+): Promise<ConsoleKey> {
+  return await changeKey(options, { workspaceId, id, auditSource, action: "update" }, async (row, under) => {
+    refuseFileOwned(row, `key ${row.name}`);
+    refuseRevoked(row);
+    return await changedRow(under, row, change(await shown(under.transaction, id, under.at)));
+  });
+}
+
+/**
+ * An older secret that was still valid from an earlier rotation ends now. A key that the config file declares without a secret gets
+ * its first one, and keeps what the file says of it.
+ */
+export async function rotateKey(
+  options: ControlOptions,
+  workspaceId: string,
+  id: string,
+  rotation: Rotation,
+  auditSource: AuditSource,
+): Promise<ConsoleKey> {
+  return await changeKey(options, { workspaceId, id, auditSource, action: "rotate" }, async (row, under) => {
+    refuseSuspended(row, `key ${row.name}`);
+    if (row.digest !== null) refuseFileDeclared(row, `key ${row.name}`);
+    return await rotatedRow(under, options, row, rotation);
+  });
+}
+
+/** Revokes the key for good, with both of its secrets. A second call changes nothing. */
+export async function endKey(
+  options: ControlOptions,
+  workspaceId: string,
+  id: string,
+  auditSource: AuditSource,
+): Promise<ConsoleKey> {
+  return await changeKey(options, { workspaceId, id, auditSource, action: "revoke" }, async (row, { at }) => {
+    refuseFileDeclared(row, `key ${row.name}`);
+    return row.revoked_at === null ? { ...row, revoked_at: at, old_digest: null, old_until: null } : row;
+  });
+}
+
+/** By id, or by the beginning of its secret when only one key has it, or by name. Throws `invalid_request` when several have it. */
+export async function keyNamed({ database, clock }: ControlOptions, idOrPrefix: string): Promise<ConsoleKey | null> {
+  const [connection, now] = [database.kysely, clock.now()];
   const byId = await consoleKeys(connection).where("api_keys.id", "=", idOrPrefix).executeTakeFirst();
   if (byId !== undefined) return consoleKeyOf(byId, now);
   // A declared key without a secret has an empty prefix, which names nothing.
@@ -106,7 +155,8 @@ async function keyCalledSo(connection: Connection, text: string, now: number): P
   throw new Failure("invalid_request", message, { param: "key" });
 }
 
-async function addKey(
+/** If a revoked key has the name, that key is renamed. */
+export async function addKey(
   options: ControlOptions,
   workspaceId: string,
   wanted: NewKey,

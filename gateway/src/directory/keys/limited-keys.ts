@@ -1,16 +1,28 @@
 import type { ApiKey } from "#core/index.ts";
-import type { EndingToken, LimitedKeyFilter } from "#ports/index.ts";
-import { type Connection, callerKeys, contains, keyOf, scopeColumns } from "#storage/tables.ts";
+import type { EndingToken } from "#ports/index.ts";
+import { callerKeys, contains, keyOf, scopeColumns } from "#storage/tables.ts";
+import type { ControlOptions } from "../control-options.ts";
 
 const noLimits = scopeColumns(undefined, null).limits;
 
+/** Selects keys. `search`: a part of the name. */
+interface LimitedKeyFilter {
+  readonly workspaceId: string | null;
+  readonly search?: string;
+  readonly keyId?: string;
+  /** Whose calls they make. */
+  readonly ownerId?: string;
+  /** Whose keys alone are given of those that make somebody's calls. */
+  readonly seenPerson?: string;
+}
+
 /** Keys in use that have a limit or a budget of their own, by name. */
 export async function limitedKeys(
-  connection: Connection,
+  { database }: ControlOptions,
   filter: LimitedKeyFilter,
   limit: number,
 ): Promise<readonly ApiKey[]> {
-  let query = callerKeys(connection)
+  let query = callerKeys(database.kysely)
     .where("api_keys.revoked_at", "is", null)
     .where((eb) => eb.or([eb("api_keys.limits", "!=", noLimits), eb("api_keys.budget", "is not", null)]))
     .orderBy("workspaces.slug")
@@ -34,16 +46,19 @@ export async function limitedKeys(
   return (await query.execute()).map(keyOf);
 }
 
-/** Those that are disabled let nobody in, so that their end is no news. */
+/**
+ * Service tokens in use that expire within a time (Unix milliseconds, `until` included), the next first. Those that are disabled let
+ * nobody in, so that their end is no news.
+ */
 export async function endingTokens(
-  connection: Connection,
+  { database }: ControlOptions,
   workspaceIds: readonly string[],
   after: number,
   until: number,
   limit: number,
 ): Promise<readonly EndingToken[]> {
   if (workspaceIds.length === 0) return [];
-  return await connection
+  return await database.kysely
     .selectFrom("api_keys")
     .select(["id as keyId", "workspace_id as workspaceId", "name"])
     .select((eb) => eb.ref("expires_at").$notNull().as("expiresAt"))

@@ -9,10 +9,12 @@ export async function administratorExists(connection: Connection): Promise<boole
   return row !== undefined;
 }
 
+/** Makes an existing user the first administrator. `isNew`: it was made for that. false: there is an administrator already. */
 export async function makeFirstAdministrator(
   options: PeopleContext,
-  { userId, isNew }: { readonly userId: string; readonly isNew: boolean },
+  userId: string,
   auditSource: AuditSource,
+  isNew = false,
 ): Promise<boolean> {
   return await auditedWrite(options, auditSource, async (under) => {
     if (await administratorExists(under.transaction)) return false;

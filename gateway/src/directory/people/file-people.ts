@@ -1,5 +1,6 @@
 import { Failure } from "#core/index.ts";
 import type { Connection } from "#storage/tables.ts";
+import { putSystemValue, systemValue } from "../system-values.ts";
 
 /** Ids of those who govern the installation. */
 export interface PeopleIds {
@@ -22,14 +23,13 @@ export interface DisabledKey {
   readonly setByAdmins: string;
 }
 
-/** A row of the system: no setting that a config file could name. */
 const rowName = "config-file.people";
 const nobody: PeopleIds = { users: [], tokens: [], oidc: [] };
 const none: FilePeople = { ...nobody, suspended: nobody, disabledKeys: [] };
 
 export async function readFilePeople(connection: Connection): Promise<FilePeople> {
-  const row = await connection.selectFrom("settings").select("value").where("name", "=", rowName).executeTakeFirst();
-  return row === undefined ? none : { ...none, ...(JSON.parse(row.value) as PeopleIds) };
+  const value = await systemValue(connection, rowName);
+  return value === null ? none : { ...none, ...(JSON.parse(value) as PeopleIds) };
 }
 
 export async function suspendedPeople(connection: Connection): Promise<PeopleIds> {
@@ -46,12 +46,7 @@ export async function forgetSuspended(connection: Connection, kind: keyof People
 }
 
 export async function writeFilePeople(connection: Connection, people: FilePeople): Promise<void> {
-  const value = JSON.stringify(people);
-  await connection
-    .insertInto("settings")
-    .values({ name: rowName, value, managed_by: "system" })
-    .onConflict((conflict) => conflict.column("name").doUpdateSet({ value }))
-    .execute();
+  await putSystemValue(connection, rowName, JSON.stringify(people));
 }
 
 /** Throws managed_by_file for what the config file owns. `what` is the object as a person would name it. */

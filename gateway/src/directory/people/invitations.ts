@@ -1,7 +1,7 @@
 import type { Invitation } from "@sluice/contract/console";
 import { type AuditObject, workspaceRoles } from "@sluice/contract/words";
-import { bounds, Failure, type Grant } from "#core/index.ts";
-import type { AcceptedInvitation, AuditSource } from "#ports/index.ts";
+import { bounds, Failure, type Grant, type Rights } from "#core/index.ts";
+import type { AuditSource } from "#ports/index.ts";
 import { auditedWrite, type Connection } from "#storage/tables.ts";
 import { addByHand } from "../rights/given-rows.ts";
 import { makeAdministrator } from "./administrators.ts";
@@ -13,17 +13,17 @@ interface NewInvitation {
   readonly email: string;
   readonly grant: Grant;
   readonly invitedBy: string;
+  /** Of the secret in the link. */
   readonly digest: string;
   readonly expiresAt: number;
 }
 
 /** Those still open, newest first. `workspaceId` null: of administrators. */
 export async function listInvitations(
-  connection: Connection,
+  { database, clock }: PeopleContext,
   workspaceId: string | null,
-  now: number,
 ): Promise<readonly Invitation[]> {
-  const rows = await invitationRows(connection, now)
+  const rows = await invitationRows(database.kysely, clock.now())
     .where("invitations.workspace_id", workspaceId === null ? "is" : "=", workspaceId)
     .orderBy("invitations.created_at", "desc")
     .orderBy("invitations.id", "desc")
@@ -41,6 +41,7 @@ export async function oneInvitation(
   return row === undefined ? null : invitationOf(row);
 }
 
+/** Replaces an open invitation for the same address and place. */
 export async function invite(
   options: PeopleContext,
   invitation: NewInvitation,
@@ -80,10 +81,21 @@ export async function invite(
   });
 }
 
+interface Acceptance {
+  readonly userId: string;
+  readonly sessionId: string | null;
+  readonly worth: (inviter: Rights, grant: Grant) => boolean;
+}
+
+/**
+ * Gives the user what the invitation grants, and removes the invitation. The user never loses a higher role. false: the invitation
+ * was used or removed before, or is `worth` nothing by what its maker holds by then. Ends the sessions of a user who gains
+ * rights: all of them for an administrator, otherwise all but the one that accepts.
+ */
 export async function acceptInvitation(
   options: PeopleContext,
   id: string,
-  { userId, sessionId, worth }: AcceptedInvitation,
+  { userId, sessionId, worth }: Acceptance,
   auditSource: AuditSource,
 ): Promise<boolean> {
   return await auditedWrite(options, auditSource, async (under) => {

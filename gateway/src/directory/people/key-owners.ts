@@ -1,6 +1,5 @@
 import type { LeaverKeys } from "@sluice/contract/console";
 import { Failure } from "#core/index.ts";
-import type { NewKey } from "#ports/index.ts";
 import {
   type AuditedWrite,
   type Connection,
@@ -164,7 +163,7 @@ export async function refuseOwner(
 export async function ownerOfNew(
   connection: Connection,
   workspaceId: string,
-  { createdBy, owner }: Pick<NewKey, "createdBy" | "owner">,
+  { createdBy, owner }: { readonly createdBy: string | null; readonly owner?: string | null | undefined },
 ): Promise<string | null> {
   if (createdBy === null || (owner ?? null) !== null) return owner ?? null;
   const bound =

@@ -1,24 +1,37 @@
-import type { Member } from "@sluice/contract/console";
+import type { LeaverKeys, Member } from "@sluice/contract/console";
 import { type WorkspaceRole, workspaceRoles } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
-import type { AuditSource, MemberChange, MemberLeaving } from "#ports/index.ts";
+import type { AuditSource } from "#ports/index.ts";
 import { type AuditedWrite, auditedWrite, type Connection } from "#storage/tables.ts";
 import { endAgents } from "../agents/agent-persons.ts";
 import { setByHand } from "../rights/given-rows.ts";
 import { refuseFilePeople } from "./file-people.ts";
 import { settleKeys } from "./key-owners.ts";
 import { endSessions, type PeopleContext, personOf, slugOf, userRow } from "./people-rows.ts";
-import { limitPerson, shownLimits } from "./person-limits.ts";
+import { limitPerson, type PersonLimitChange, shownLimits } from "./person-limits.ts";
+
+/** A field that is left out does not change. */
+export interface MemberChange extends PersonLimitChange {
+  readonly role?: WorkspaceRole | undefined;
+  /** Asked within the write, of what they hold by then; null: nothing. What it throws undoes all of it. */
+  readonly allow?: (held: WorkspaceRole | null) => void;
+}
 
 /** By address. */
-export async function listMembers(connection: Connection, workspaceId: string): Promise<readonly Member[]> {
-  const rows = await memberRows(connection, workspaceId).orderBy("auth_users.email").execute();
+export async function listMembers({ database }: PeopleContext, workspaceId: string): Promise<readonly Member[]> {
+  const rows = await memberRows(database.kysely, workspaceId).orderBy("auth_users.email").execute();
   return rows.map(memberOf);
 }
 
+/**
+ * Gives a user a role in a workspace, and sets what limits them there. Throws `not_found` for who is no member and gets no role, and
+ * `conflict` for the last owner who would be owner no more. A higher role ends the user's sessions, so that a stolen session
+ * never gains rights.
+ */
 export async function updateMember(
   options: PeopleContext,
-  { workspaceId, userId }: { readonly workspaceId: string; readonly userId: string },
+  workspaceId: string,
+  userId: string,
   { role, allow, ...limits }: MemberChange,
   auditSource: AuditSource,
 ): Promise<Member> {
@@ -72,24 +85,33 @@ export async function putMember(
   );
 }
 
-interface Leaving extends MemberLeaving {
+interface Leaving {
   readonly workspaceId: string;
   readonly userId: string;
+  /** As in `removeUser`. */
+  readonly keys: LeaverKeys | null;
+  /** Keys whose calls are theirs become nobody else's: only who manages people puts somebody's spend on another. */
+  readonly keepsSpend?: boolean;
 }
 
+/**
+ * Removes a member with the admin tokens that they made for this workspace. Throws `not_found` if they are no member, `conflict`
+ * for the last owner. `allow` is asked within the write, of what they hold by then.
+ */
 export async function removeMember(
   options: PeopleContext,
-  { allow, ...leaving }: Leaving,
+  workspaceId: string,
+  userId: string,
+  { allow, ...leaving }: Pick<Leaving, "keys" | "keepsSpend"> & { readonly allow?: (held: WorkspaceRole) => void },
   auditSource: AuditSource,
 ): Promise<void> {
   await auditedWrite(options, auditSource, async (under) => {
-    const { workspaceId, userId } = leaving;
     const held = await roleOf(under.transaction, workspaceId, userId);
     if (held === null) throw noMember();
     allow?.(held);
     const email = await refuseFileUser(under, userId);
     await setByHand(under.transaction, { userId, workspaceId, role: null, email });
-    await dropMember(under, leaving);
+    await dropMember(under, { workspaceId, userId, ...leaving });
   });
 }
 

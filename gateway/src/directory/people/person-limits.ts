@@ -1,6 +1,5 @@
 import type { BudgetConfig, LimitsConfig } from "@sluice/contract/config-file";
 import type { LimitScope } from "#core/index.ts";
-import type { LimitedPersonFilter, PersonScope } from "#ports/index.ts";
 import {
   type AuditedWrite,
   budgetOf,
@@ -12,10 +11,10 @@ import {
   type ScopeColumns,
   scopeColumns,
 } from "#storage/tables.ts";
-import { slugOf, userRow } from "./people-rows.ts";
+import { type PeopleContext, slugOf, userRow } from "./people-rows.ts";
 
 /** What limits somebody in a workspace; a field that is left out does not change. */
-interface PersonLimitChange {
+export interface PersonLimitChange {
   readonly limits?: LimitsConfig | undefined;
   readonly budget?: BudgetConfig | null | undefined;
 }
@@ -91,14 +90,29 @@ export function shownLimits(row: { readonly limits: string | null; readonly budg
   return { limits: limitsOf(columns), budget: budgetOf(columns) };
 }
 
+/** Selects people. `search`: a part of the address or the name. */
+interface LimitedPersonFilter {
+  readonly workspaceId: string | null;
+  /** Only these. */
+  readonly userIds?: readonly string[] | undefined;
+  readonly search?: string | undefined;
+}
+
+/** What limits somebody in a workspace. */
+interface PersonScope {
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly scope: LimitScope;
+}
+
 /** People whom something limits, by workspace and address. */
 export async function limitedPeople(
-  connection: Connection,
+  { database }: PeopleContext,
   { workspaceId, userIds, search }: LimitedPersonFilter,
   limit: number,
 ): Promise<readonly PersonScope[]> {
   if (userIds?.length === 0) return [];
-  let query = connection
+  let query = database.kysely
     .selectFrom("person_limits")
     .innerJoin("workspaces", "workspaces.id", "person_limits.workspace_id")
     .innerJoin("auth_users", "auth_users.id", "person_limits.user_id")

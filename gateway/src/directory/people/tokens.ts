@@ -1,6 +1,6 @@
 import type { AdminToken } from "@sluice/contract/console";
 import { type Actor, bounds, Failure, type Grant, leastOf, type Rights } from "#core/index.ts";
-import type { AuditSource, Paged, ScimCaller } from "#ports/index.ts";
+import type { AuditSource, Paged } from "#ports/index.ts";
 import {
   type AuditedWrite,
   auditedWrite,
@@ -22,11 +22,13 @@ interface NewToken {
   readonly digest: string;
   readonly prefix: string;
   readonly expiresAt: number | null;
+  /** The token that makes this one. This one never has more rights than that, and is removed with it. */
   readonly madeWith?: string;
   /** A directory's: it may do SCIM and nothing else. Its grant is an administrator's. */
   readonly scim?: boolean;
 }
 
+/** The current rights of a user. null: there is no such user, or it is disabled. */
 export async function rightsOf(connection: Connection, userId: string): Promise<Rights | null> {
   const user = await connection
     .selectFrom("auth_users")
@@ -43,6 +45,7 @@ export async function rightsOf(connection: Connection, userId: string): Promise<
   return { administrator: user.administrator === 1, roles: new Map(rows.map((row) => [row.workspace_id, row.role])) };
 }
 
+/** The actor of a token. It never has more rights than its owner has now. null: the token is not valid. */
 export async function tokenActor({ database, clock }: PeopleContext, digest: string): Promise<Actor | null> {
   const now = clock.now();
   const row = await validToken(database.kysely, digest, now);
@@ -56,8 +59,11 @@ export async function tokenActor({ database, clock }: PeopleContext, digest: str
   return { kind: "token", userId: row.owner_id, tokenId: row.id, name, fresh: true, ...rights };
 }
 
-/** A token that a directory calls with. null: it is not valid, or its maker governs the installation no more. */
-export async function scimCaller({ database, clock }: PeopleContext, digest: string): Promise<ScimCaller | null> {
+/** A token that a directory calls with, and how audit rows name it. null: it is not valid, or its maker is no administrator. */
+export async function scimCaller(
+  { database, clock }: PeopleContext,
+  digest: string,
+): Promise<{ readonly tokenId: string; readonly name: string } | null> {
   const now = clock.now();
   const row = await validToken(database.kysely, digest, now);
   if (row === null || row.scope !== "scim") return null;
@@ -74,7 +80,7 @@ async function validToken(connection: Connection, digest: string, now: number): 
 
 /** Newest first. `ownerId` null: everybody's. */
 export async function listTokens(
-  database: Database,
+  { database }: PeopleContext,
   ownerId: string | null,
   cursor: string | null,
   limit: number,
@@ -143,6 +149,7 @@ export async function insertToken(
   return row.id;
 }
 
+/** Also revokes the tokens that it made. */
 export async function revokeToken(options: PeopleContext, id: string, auditSource: AuditSource): Promise<void> {
   await auditedWrite(options, auditSource, async (under) => {
     const row = await oneToken(under.transaction, id);

@@ -1,13 +1,23 @@
 import type { ConsoleUser } from "@sluice/contract/console";
-import { Failure } from "#core/index.ts";
-import type { AuditSource, NewUser, TakenReset } from "#ports/index.ts";
+import { Failure, type Grant } from "#core/index.ts";
+import type { AuditSource } from "#ports/index.ts";
 import { type AuditedWrite, auditedWrite } from "#storage/tables.ts";
 import { makeAdministrator } from "./administrators.ts";
 import { putMember } from "./members.ts";
 import { dropResets, endSessions, type PeopleContext, userRow, userView } from "./people-rows.ts";
 import { oneUser } from "./users.ts";
 
-/** A user with all they hold, or nothing at all. */
+/** Somebody who is made without an invitation. */
+interface NewUser {
+  /** Lower case. */
+  readonly email: string;
+  readonly name: string;
+  /** argon2id, as a PHC string; null: they set one by a link, or sign in by an issuer. */
+  readonly passwordHash: string | null;
+  readonly grants: readonly Grant[];
+}
+
+/** A user with all they hold, or nothing at all. Throws `conflict` for an address that somebody has. */
 export async function createUser(
   options: PeopleContext,
   user: NewUser,
@@ -21,9 +31,11 @@ export async function createUser(
   });
 }
 
+/** Without the old one. Ends the sessions of the user and their link to a new password. */
 export async function setPassword(
   options: PeopleContext,
-  { userId, passwordHash }: { readonly userId: string; readonly passwordHash: string },
+  userId: string,
+  passwordHash: string,
   auditSource: AuditSource,
 ): Promise<void> {
   await auditedWrite(options, auditSource, async (under) => {
@@ -95,9 +107,12 @@ async function putPassword(
     .execute();
 }
 
+/** Stores a one-time link to set a new password. Only the newest link of a user is valid. */
 export async function createReset(
   options: PeopleContext,
-  { userId, digest, expiresAt }: { readonly userId: string; readonly digest: string; readonly expiresAt: number },
+  userId: string,
+  digest: string,
+  expiresAt: number,
   auditSource: AuditSource,
 ): Promise<void> {
   await auditedWrite(options, auditSource, async ({ transaction, log }) => {
@@ -111,7 +126,11 @@ export async function createReset(
   });
 }
 
-export async function takeReset({ database, clock }: PeopleContext, digest: string): Promise<TakenReset | null> {
+/** Uses up a reset link. null: it is not valid. */
+export async function takeReset(
+  { database, clock }: PeopleContext,
+  digest: string,
+): Promise<{ readonly userId: string; readonly expiresAt: number } | null> {
   // One statement: of two that come at once, one deletes the row and the other finds none.
   const row = await database.kysely
     .deleteFrom("password_resets")

@@ -3,7 +3,7 @@ import { isConsoleLanguage } from "@sluice/contract/words";
 import { sql } from "kysely";
 import { Failure, nameCursor, nameOfCursor } from "#core/index.ts";
 import type { AuditSource, Paged } from "#ports/index.ts";
-import { type AuditedWrite, auditedWrite, type Connection, contains, cutPage, type Database } from "#storage/tables.ts";
+import { type AuditedWrite, auditedWrite, type Connection, contains, cutPage } from "#storage/tables.ts";
 import { endAgents } from "../agents/agent-persons.ts";
 import { installation, setByHand } from "../rights/given-rows.ts";
 import { refuseUngoverned } from "./administrators.ts";
@@ -23,7 +23,7 @@ import {
 
 /** By address. `search` is part of an address or a name, in any case. */
 export async function listUsers(
-  database: Database,
+  { database }: PeopleContext,
   search: string | null,
   cursor: string | null,
   limit: number,
@@ -54,6 +54,10 @@ interface UserChange {
   readonly keptSession?: string | null;
 }
 
+/**
+ * Ends the user's sessions when the rights change. Throws `conflict` when no administrator would be left. `keys`: what happens
+ * to the keys that the user can no longer manage.
+ */
 export async function updateUser(
   options: PeopleContext,
   userId: string,
@@ -99,10 +103,15 @@ export async function changeUser(under: AuditedWrite, userId: string, change: Us
   return user;
 }
 
-/** With what they sign in with: passwords, passkeys, second factors, linked accounts and sessions go with their row. */
+/**
+ * Removes the user with all memberships, tokens, invitations, sessions and credentials; the audit log keeps what they did. Throws
+ * `conflict` for the last administrator, and `missing_required_parameter` when they made keys that are not revoked and `keys`
+ * is null.
+ */
 export async function removeUser(
   options: PeopleContext,
-  { userId, keys }: { readonly userId: string; readonly keys: LeaverKeys | null },
+  userId: string,
+  keys: LeaverKeys | null,
   auditSource: AuditSource,
 ): Promise<void> {
   await auditedWrite(options, auditSource, async (under) => {
@@ -199,7 +208,10 @@ async function userSources(connection: Connection, ids: readonly string[]): Prom
   return found;
 }
 
-/** All of it at once: nobody is left with a session from before, or without a row that says who did it. */
+/**
+ * Removes the authenticator app and its backup codes; with `passkeys`, the passkeys too. Ends all sessions and every sign-in
+ * that has begun. Throws `conflict` when there is nothing to remove.
+ */
 export async function resetSecondFactor(
   options: PeopleContext,
   userId: string,

@@ -1,6 +1,7 @@
 import type { ModelConfig } from "@sluice/contract/config-file";
 import { type AuditedObject, type Connection, insertRows, type Row, removeRows, updateRow } from "#storage/tables.ts";
 import type { ApplyContext } from "../control-options.ts";
+import { putSystemValue, systemValue } from "../system-values.ts";
 
 type DeploymentRow = Row<"deployments">;
 
@@ -66,27 +67,22 @@ function differs(a: Omit<DeploymentRow, "id">, b: Omit<DeploymentRow, "id">): bo
   );
 }
 
-/** A row of the system: ids of deployments that the file took out, by target. */
+/** Ids of deployments that the file took out, by target. */
 const leftName = "config-file.deployments";
 
 /** Deployments that are remembered; the oldest is forgotten first. */
 const leftMax = 1_000;
 
 async function readLeft(transaction: Connection): Promise<ReadonlyMap<string, string>> {
-  const row = await transaction.selectFrom("settings").select("value").where("name", "=", leftName).executeTakeFirst();
-  return new Map(row === undefined ? [] : (JSON.parse(row.value) as [string, string][]));
+  const value = await systemValue(transaction, leftName);
+  return new Map(value === null ? [] : (JSON.parse(value) as [string, string][]));
 }
 
 /** One that the file takes out and puts back keeps its id, and with it its metrics, its circuit and its history. */
 async function rememberLeft(transaction: Connection, vanished: readonly DeploymentRow[]): Promise<void> {
   if (vanished.length === 0) return;
   const left = [...(await readLeft(transaction)), ...vanished.map((row) => [targetOf(row), row.id] as const)];
-  const value = JSON.stringify([...new Map(left)].slice(-leftMax));
-  await transaction
-    .insertInto("settings")
-    .values({ name: leftName, value, managed_by: "system" })
-    .onConflict((conflict) => conflict.column("name").doUpdateSet({ value }))
-    .execute();
+  await putSystemValue(transaction, leftName, JSON.stringify([...new Map(left)].slice(-leftMax)));
 }
 
 function targetOf(row: Omit<DeploymentRow, "id">): string {

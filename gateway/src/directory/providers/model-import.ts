@@ -1,21 +1,43 @@
-import type { ModelConfig } from "@sluice/contract/config-file";
+import type { ModelConfig, PriceConfig } from "@sluice/contract/config-file";
 import type { Remark } from "@sluice/contract/words";
-import { Failure } from "#core/index.ts";
-import type { AuditSource, ImportRefusal, ImportReport, WantedModel } from "#ports/index.ts";
-import { auditedWrite } from "#storage/tables.ts";
-import type { ApplyContext, ControlOptions } from "../control-options.ts";
+import { Failure, type ModelType } from "#core/index.ts";
+import type { AuditSource } from "#ports/index.ts";
+import { type ApplyContext, type ControlOptions, consoleWrite } from "../control-options.ts";
 import { applyDeployments } from "./deployments.ts";
 
 import { modelRecord } from "./model-rows.ts";
-import { createModel } from "./models.ts";
+import { insertModel } from "./models.ts";
 
+/** A model of a provider that is imported under one of our names. `ownedBy` and `price` are used if the model is new. */
+interface WantedModel {
+  readonly upstreamModel: string;
+  readonly name: string;
+  readonly type: ModelType;
+  /** null: not known; then the kind of the provider is used. */
+  readonly ownedBy: string | null;
+  /** As the price list has it. */
+  readonly price: PriceConfig | null;
+  /** As the provider tells it; null: it does not. */
+  readonly outputTokensMax: number | null;
+}
+
+interface ImportReport {
+  readonly created: readonly string[];
+  readonly extended: readonly string[];
+  readonly refused: readonly ImportRefusal[];
+}
+
+/** `reason`: the same in a sentence. */
+type ImportRefusal = Remark<"importRefusal"> & { readonly name: string; readonly reason: string };
+
+/** Makes models, or adds the provider to existing ones. What cannot be done is reported; the rest is done. */
 export async function importModels(
   options: ControlOptions,
   provider: string,
   wanted: readonly WantedModel[],
   auditSource: AuditSource,
 ): Promise<ImportReport> {
-  return await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (context) => {
+  return await consoleWrite(options, auditSource, async (context) => {
     const row = await context.transaction
       .selectFrom("providers")
       .select("id")
@@ -45,7 +67,7 @@ async function importOne(
   if (before === null) {
     const owner = ownedBy === null ? {} : { owned_by: ownedBy };
     const most = outputTokensMax === null ? {} : { max_output_tokens: outputTokensMax };
-    await createModel(context, { name, type, deployments: [deployment], price, ...owner, ...most }, "catalogue");
+    await insertModel(context, { name, type, deployments: [deployment], price, ...owner, ...most }, "catalogue");
     return "created";
   }
   if (before.managedBy === "file") {

@@ -1,11 +1,11 @@
 import type { ModelConfig, ProviderConfig } from "@sluice/contract/config-file";
 import { conflictsOf } from "@sluice/contract/words";
-import { Failure } from "#core/index.ts";
+import { Failure, type PriceVersion } from "#core/index.ts";
 
-import type { AuditSource, ConfigStore, ModelDraft, ModelRecord } from "#ports/index.ts";
-import { auditedWrite, insertRows, priceOf, reconcile, removeRows, suspendRows, updateRow } from "#storage/tables.ts";
+import type { AuditSource, ModelDraft, ModelRecord } from "#ports/index.ts";
+import { insertRows, priceOf, reconcile, removeRows, suspendRows, updateRow } from "#storage/tables.ts";
 
-import type { ApplyContext, ControlOptions } from "../control-options.ts";
+import { type ApplyContext, type ControlOptions, consoleWrite } from "../control-options.ts";
 import { refuseDraft, refuseFileDeclared, refuseSuspended } from "../refusals.ts";
 import { applyDeployments, removeDeployments } from "./deployments.ts";
 import {
@@ -13,7 +13,6 @@ import {
   type ModelRow,
   modelObject,
   modelRecord,
-  modelRecords,
   modelRow,
   modelsLeaningOn,
   noPrices,
@@ -22,39 +21,32 @@ import {
   setPriceOver,
 } from "./model-rows.ts";
 
-type ModelWrites = Pick<
-  ConfigStore,
-  "listModels" | "model" | "createModel" | "updateModel" | "removeModel" | "listPrices"
->;
-
-export function modelWrites(options: ControlOptions): ModelWrites {
-  const { kysely } = options.database;
-  return {
-    listModels: () => modelRecords(kysely, options.clock.now()),
-    model: (name) => modelRecord(kysely, name, options.clock.now()),
-    createModel: (draft, auditSource) =>
-      auditedWrite({ ...options, owner: "console" as const }, auditSource, (context) => createModel(context, draft)),
-    updateModel: (name, change, auditSource) => updateModel(options, name, change, auditSource),
-    removeModel: (name, auditSource) => removeModel(options, name, auditSource),
-    async listPrices(model) {
-      const rows = await kysely
-        .selectFrom("prices")
-        .selectAll()
-        .where("model", "=", model)
-        .orderBy("effective_from", "desc")
-        .orderBy("id", "desc")
-        .limit(pricesMax)
-        .execute();
-      return rows.map(priceOf);
-    },
-  };
+/** All prices that the model has had, newest first. */
+export async function listPrices({ database }: ControlOptions, model: string): Promise<readonly PriceVersion[]> {
+  const rows = await database.kysely
+    .selectFrom("prices")
+    .selectAll()
+    .where("model", "=", model)
+    .orderBy("effective_from", "desc")
+    .orderBy("id", "desc")
+    .limit(pricesMax)
+    .execute();
+  return rows.map(priceOf);
 }
 
 /** Versions that a list shows. */
 const pricesMax = 1_000;
 
-/** `origin`: of its price. */
 export async function createModel(
+  options: ControlOptions,
+  draft: ModelDraft,
+  auditSource: AuditSource,
+): Promise<ModelRecord> {
+  return await consoleWrite(options, auditSource, (context) => insertModel(context, draft));
+}
+
+/** `origin`: of its price. */
+export async function insertModel(
   context: ApplyContext,
   draft: ModelDraft,
   origin: "catalogue" | null = null,
@@ -74,13 +66,13 @@ export async function createModel(
   return await writeParts(context, draft, origin);
 }
 
-async function updateModel(
+export async function updateModel(
   options: ControlOptions,
   name: string,
   change: (before: ModelRecord) => ModelDraft,
   auditSource: AuditSource,
 ): Promise<ModelRecord> {
-  return await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (context) => {
+  return await consoleWrite(options, auditSource, async (context) => {
     const before = await ownRow(context, name);
     refuseSuspended(before, `model ${name}`);
     const record = await modelRecord(context.transaction, name, context.at);
@@ -93,8 +85,9 @@ async function updateModel(
   });
 }
 
-async function removeModel(options: ControlOptions, name: string, auditSource: AuditSource): Promise<void> {
-  await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (context) => {
+/** Throws `conflict` while another model falls back to it. */
+export async function removeModel(options: ControlOptions, name: string, auditSource: AuditSource): Promise<void> {
+  await consoleWrite(options, auditSource, async (context) => {
     const row = await ownRow(context, name);
     const leaning = await modelsLeaningOn(context.transaction, new Set([name]));
     if (leaning.length > 0) {

@@ -1,48 +1,41 @@
 import type { OidcConfig } from "@sluice/contract/config-file";
 import type { AuditObject } from "@sluice/contract/words";
 import { Failure, oidcDefaults, Secret } from "#core/index.ts";
-import type { AuditSource, ConfigStore, OidcAccount, Vault } from "#ports/index.ts";
-import { type AuditedWrite, auditedWrite, type Connection, type Row } from "#storage/tables.ts";
-import type { ApplyContext, ControlOptions } from "../control-options.ts";
+import type { AuditSource, OidcAccount, Vault } from "#ports/index.ts";
+import type { AuditedWrite, Connection, Row } from "#storage/tables.ts";
+import { type ApplyContext, type ControlOptions, consoleWrite } from "../control-options.ts";
 import { type FilePeople, forgetSuspended, refuseFilePeople, suspendedPeople } from "../people/file-people.ts";
 import { refuseConflicts } from "../refusals.ts";
 import { missingPlace, writeRules } from "../rights/rights-rules.ts";
 
-type OidcWrites = Pick<ConfigStore, "oidcAccounts" | "putOidcAccount" | "removeOidcAccount">;
-
-/** Accounts of single sign-on are settings, each sealed whole: nobody who writes to the database can move an issuer. */
-export function oidcWrites(options: ControlOptions): OidcWrites {
-  const { database, vault } = options;
-  return {
-    async oidcAccounts() {
-      const rows = await database.kysely
-        .selectFrom("settings")
-        .selectAll()
-        .where("name", "like", `${prefix}%`)
-        .orderBy("name")
-        .execute();
-      const suspended = new Set((await suspendedPeople(database.kysely)).oidc);
-      return rows.map((row) => {
-        const account = accountOf(row, vault);
-        return suspended.has(account.id) ? Object.freeze({ ...account, suspended: true }) : account;
-      });
-    },
-    putOidcAccount: (id, change, auditSource) => putAccount(options, id, change, auditSource),
-    removeOidcAccount: (id, auditSource) => removeAccount(options, id, auditSource),
-  };
+/**
+ * By id. Accounts of single sign-on are settings, each sealed whole: nobody who writes to the database can move an issuer.
+ */
+export async function oidcAccounts({ database, vault }: ControlOptions): Promise<readonly OidcAccount[]> {
+  const rows = await database.kysely
+    .selectFrom("settings")
+    .selectAll()
+    .where("name", "like", `${prefix}%`)
+    .orderBy("name")
+    .execute();
+  const suspended = new Set((await suspendedPeople(database.kysely)).oidc);
+  return rows.map((row) => {
+    const account = accountOf(row, vault);
+    return suspended.has(account.id) ? Object.freeze({ ...account, suspended: true }) : account;
+  });
 }
 
 /** Rows of the system: no setting that a config file could name. */
 const prefix = "sign-in.oidc.";
 
-async function putAccount(
+export async function putOidcAccount(
   options: ControlOptions,
   id: string,
   change: (before: OidcAccount | null) => Omit<OidcAccount, "id">,
   auditSource: AuditSource,
 ): Promise<OidcAccount> {
   const { vault } = options;
-  return await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (under) => {
+  return await consoleWrite(options, auditSource, async (under) => {
     await refuseFilePeople(under.transaction, "oidc", id, label(id));
     await forgetSuspended(under.transaction, "oidc", id);
     return await writeAccount(under, vault, id, change);
@@ -122,8 +115,8 @@ export async function applyOidc(
   return { ids, suspended: suspended.toSorted() };
 }
 
-async function removeAccount(options: ControlOptions, id: string, auditSource: AuditSource): Promise<void> {
-  await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (under) => {
+export async function removeOidcAccount(options: ControlOptions, id: string, auditSource: AuditSource): Promise<void> {
+  await consoleWrite(options, auditSource, async (under) => {
     await refuseFilePeople(under.transaction, "oidc", id, label(id));
     await forgetSuspended(under.transaction, "oidc", id);
     await dropAccount(under, under.vault, id);

@@ -1,10 +1,9 @@
 import type { ProviderConfig } from "@sluice/contract/config-file";
 import { type Conflict, conflictsOf } from "@sluice/contract/words";
 import { Failure, type Timeouts } from "#core/index.ts";
-import type { AuditSource, ConfigStore, ProviderDraft, ProviderRecord, Vault } from "#ports/index.ts";
+import type { AuditSource, ProviderDraft, ProviderRecord, Vault } from "#ports/index.ts";
 import {
   type AuditedObject,
-  auditedWrite,
   type Connection,
   insertRows,
   openedSettings,
@@ -16,7 +15,7 @@ import {
   suspendRows,
   updateRow,
 } from "#storage/tables.ts";
-import type { ApplyContext, ControlOptions, KindDefaults } from "../control-options.ts";
+import { type ApplyContext, type ControlOptions, consoleWrite, type KindDefaults } from "../control-options.ts";
 import { refuseDraft, refuseFileDeclared, refuseSuspended } from "../refusals.ts";
 
 type ProviderRow = Row<"providers">;
@@ -142,34 +141,22 @@ export function providerRecord(row: ProviderRow, vault: Vault): ProviderRecord {
   };
 }
 
-type ProviderWrites = Pick<
-  ConfigStore,
-  "listProviders" | "provider" | "createProvider" | "updateProvider" | "removeProvider"
->;
-
-export function providerWrites(options: ControlOptions): ProviderWrites {
-  const { kysely } = options.database;
-  return {
-    async listProviders() {
-      const rows = await kysely.selectFrom("providers").selectAll().orderBy("id").execute();
-      return rows.map((row) => providerRecord(row, options.vault));
-    },
-    async provider(id) {
-      const row = await rowOf(kysely, id);
-      return row === undefined ? null : providerRecord(row, options.vault);
-    },
-    createProvider: (draft, auditSource) => createProvider(options, draft, auditSource),
-    updateProvider: (id, change, auditSource) => updateProvider(options, id, change, auditSource),
-    removeProvider: (id, auditSource) => removeProvider(options, id, auditSource),
-  };
+export async function listProviders({ database, vault }: ControlOptions): Promise<readonly ProviderRecord[]> {
+  const rows = await database.kysely.selectFrom("providers").selectAll().orderBy("id").execute();
+  return rows.map((row) => providerRecord(row, vault));
 }
 
-async function createProvider(
+export async function provider({ database, vault }: ControlOptions, id: string): Promise<ProviderRecord | null> {
+  const row = await rowOf(database.kysely, id);
+  return row === undefined ? null : providerRecord(row, vault);
+}
+
+export async function createProvider(
   options: ControlOptions,
   draft: ProviderDraft,
   auditSource: AuditSource,
 ): Promise<ProviderRecord> {
-  return await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (context) => {
+  return await consoleWrite(options, auditSource, async (context) => {
     const taken = await rowOf(context.transaction, draft.id);
     if (taken !== undefined) {
       refuseSuspended(taken, `provider ${draft.id}`);
@@ -181,13 +168,13 @@ async function createProvider(
   });
 }
 
-async function updateProvider(
+export async function updateProvider(
   options: ControlOptions,
   id: string,
   change: (before: ProviderRecord) => ProviderDraft,
   auditSource: AuditSource,
 ): Promise<ProviderRecord> {
-  return await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (context) => {
+  return await consoleWrite(options, auditSource, async (context) => {
     const before = await ownRow(context, id);
     refuseSuspended(before, `provider ${id}`);
     const after = rowFrom(context, change(providerRecord(before, options.vault)), before);
@@ -196,8 +183,9 @@ async function updateProvider(
   });
 }
 
-async function removeProvider(options: ControlOptions, id: string, auditSource: AuditSource): Promise<void> {
-  await auditedWrite({ ...options, owner: "console" as const }, auditSource, async (context) => {
+/** Throws `conflict` while a deployment uses it. */
+export async function removeProvider(options: ControlOptions, id: string, auditSource: AuditSource): Promise<void> {
+  await consoleWrite(options, auditSource, async (context) => {
     const row = await ownRow(context, id);
     const users = await context.transaction
       .selectFrom("deployments")

@@ -1,11 +1,22 @@
 import type { RightsRule } from "@sluice/contract/config-file";
-import { type Claims, claimsRead, type RightsClaimed, rightsFromClaims } from "#core/index.ts";
-import type { RightsSource, Said } from "#ports/index.ts";
+import { type Claims, claimsRead, type RightsClaimed, rightsFromClaims, type Secret } from "#core/index.ts";
+import type { RightsSource } from "#ports/index.ts";
 import { type AuditedWrite, type Connection, type Row, tokenSealId } from "#storage/tables.ts";
 import type { RightsContext } from "../people/people-rows.ts";
 import { type Given, giveRights } from "./given-rights.ts";
 import { givenRows, installation } from "./given-rows.ts";
 import { placesNamed, rulesDigest, rulesOf } from "./rights-rules.ts";
+
+/** What a source says of somebody now. It takes the place of what it said before. */
+export interface Said {
+  readonly userId: string;
+  readonly source: RightsSource;
+  readonly claims: Claims;
+  /** The issuer's; null: it gave none. Left out: the one there is stays. */
+  readonly refreshToken?: Secret | null;
+  /** The session of the console that goes on when their rights change: the one that this sign-in opened. */
+  readonly keptSession?: string | null;
+}
 
 /** A write under way that holds the lock of people. */
 type Taking = AuditedWrite & Pick<RightsContext, "ids" | "vault">;

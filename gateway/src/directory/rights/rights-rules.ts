@@ -4,6 +4,7 @@ import type { AuditObject } from "@sluice/contract/words";
 import { canonicalJson, type PlacesThere, Secret } from "#core/index.ts";
 import type { RightsSource, Vault } from "#ports/index.ts";
 import type { AuditedWrite, Connection, Row } from "#storage/tables.ts";
+import { putSystemValue } from "../system-values.ts";
 
 /** Rules are settings of the system, each source's sealed whole: nobody who writes to the database makes an administrator. */
 const prefix = "sign-in.rules.";
@@ -43,11 +44,7 @@ export async function writeRules(
   if (rulesDigest(before) === rulesDigest(rules)) return;
   const name = `${prefix}${source}`;
   const value = vault.seal(new Secret(JSON.stringify(rules)), sealId(name));
-  await transaction
-    .insertInto("settings")
-    .values({ name, value, managed_by: "system" })
-    .onConflict((conflict) => conflict.column("name").doUpdateSet({ value }))
-    .execute();
+  await putSystemValue(transaction, name, value);
   const view = (shown: readonly RightsRule[]) => (shown.length === 0 ? null : { rules: shown });
   const action = before.length === 0 ? "create" : rules.length === 0 ? "remove" : "update";
   const label: AuditObject = `rights rules ${source}`;

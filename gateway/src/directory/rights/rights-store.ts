@@ -1,46 +1,56 @@
-import { bounds, Failure, sessionDigest } from "#core/index.ts";
-import type { AuditSource, GivenRight, IssuerToAsk, RightsSource, RightsStore, Said } from "#ports/index.ts";
+import type { RightsRule } from "@sluice/contract/config-file";
+import type { WorkspaceRole } from "@sluice/contract/words";
+import { bounds, type Claims, Failure, type Secret, sessionDigest } from "#core/index.ts";
+import type { AuditSource, RightsSource } from "#ports/index.ts";
 import { auditedWrite, tokenSealId } from "#storage/tables.ts";
+import { type BoundStore, bindStore } from "../bound-store.ts";
 import { readFilePeople, refuseFilePeople } from "../people/file-people.ts";
 import { endSessions, type PeopleOptions, peopleContext, type RightsContext, userRow } from "../people/people-rows.ts";
 import { settleGroups } from "../scim/scim-rights.ts";
-import { claimsRow, reapplyRules, takeClaims, tryClaims } from "./claimed-rights.ts";
+import { claimsRow, reapplyRules, type Said, takeClaims, tryClaims } from "./claimed-rights.ts";
 import { sourceName } from "./given-rows.ts";
 import { everyRules, missingPlace, rulesDigest, rulesOf, writeRules } from "./rights-rules.ts";
 
-/** Rights from what sources say of people. */
-export function createRightsStore(dependencies: PeopleOptions & Pick<RightsContext, "vault">): RightsStore {
-  const options: RightsContext = { ...peopleContext(dependencies), vault: dependencies.vault };
-  const { database, vault, clock } = options;
-  return {
-    rules: (source) => rulesOf(database.kysely, vault, source),
-    async ownedByFile(source) {
-      const id = accountOf(source);
-      return id !== null && (await readFilePeople(database.kysely)).oidc.includes(id);
-    },
-    putRules: (source, rules, auditSource) => putRules(options, { source, rules }, auditSource),
-    take: (said, auditSource) => auditedWrite(options, auditSource, (under) => takeClaims(under, said)),
-    settle: () => settle(options),
-    tryClaims: (rules, claims) => tryClaims(database.kysely, rules, claims),
-    given: (userId) => given(options, userId),
-    issuersToAsk: (userId) => issuersToAsk(options, userId),
-    async beginAsking(userId, { source, askedAt }) {
-      const { numUpdatedRows } = await database.kysely
-        .updateTable("person_claims")
-        .set({ asked_at: clock.now() })
-        .where("user_id", "=", userId)
-        .where("source", "=", source)
-        .where("asked_at", "=", askedAt)
-        .executeTakeFirst();
-      return numUpdatedRows > 0n;
-    },
-    refuse: (userId, asked, auditSource) => refuse(options, { userId, ...asked }, auditSource),
-  };
+/**
+ * Rules that turn what sources say of people into rights, and the rights that they gave. A right has a source: what one gave, one
+ * takes away again when its rules or claims give it no more; what was given by hand (`manual`) none touches. Somebody holds the
+ * highest of what all give. The last administrator and the last owner of a workspace stay. Users of the config file hold what the
+ * file says, and nothing else.
+ */
+export type RightsStore = BoundStore<typeof functions>;
+
+export function createRightsStore({ vault, ...options }: PeopleOptions & Pick<RightsContext, "vault">): RightsStore {
+  return bindStore({ ...peopleContext(options), vault }, functions);
 }
 
-type NewRules = Pick<Said, "source"> & { readonly rules: Parameters<RightsStore["putRules"]>[1] };
+const functions = {
+  rules: ({ database, vault }: RightsContext, source: RightsSource) => rulesOf(database.kysely, vault, source),
+  /** Whether the config file says them. */
+  async ownedByFile({ database }: RightsContext, source: RightsSource): Promise<boolean> {
+    const id = accountOf(source);
+    return id !== null && (await readFilePeople(database.kysely)).oidc.includes(id);
+  },
+  putRules,
+  /** Keeps what the rules read of the claims, and puts it into rights. Gives what could not be taken away, in words. */
+  take: (options: RightsContext, said: Said, auditSource: AuditSource) =>
+    auditedWrite(options, auditSource, (under) => takeClaims(under, said)),
+  settle,
+  /** What claims would give by these rules; changes nothing. */
+  tryClaims: ({ database }: RightsContext, rules: readonly RightsRule[], claims: Claims) =>
+    tryClaims(database.kysely, rules, claims),
+  given,
+  issuersToAsk,
+  beginAsking,
+  refuse,
+};
 
-async function putRules(options: RightsContext, { source, rules }: NewRules, auditSource: AuditSource): Promise<void> {
+/** Throws `managed_by_file`, and `invalid_request` for a rule that names what is not there. Call `settle` afterwards. */
+async function putRules(
+  options: RightsContext,
+  source: RightsSource,
+  rules: readonly RightsRule[],
+  auditSource: AuditSource,
+): Promise<void> {
   await auditedWrite(options, auditSource, async (under) => {
     const id = accountOf(source);
     if (id !== null) await refuseFilePeople(under.transaction, "oidc", id, sourceName(source));
@@ -58,7 +68,10 @@ function accountOf(source: RightsSource): string | null {
   return source.startsWith("oidc:") ? source.slice("oidc:".length) : null;
 }
 
-/** Each write takes a few people, so that nobody waits long behind it; where it ends in the middle, the next one goes on. */
+/**
+ * Puts everybody under the rules as they are now; a claim that was not read before waits for the next sign-in. Each write takes a few
+ * people, so that nobody waits long behind it; where it ends in the middle, the next one goes on.
+ */
 async function settle(options: RightsContext): Promise<readonly string[]> {
   const { database, vault } = options;
   const kept: string[] = [];
@@ -97,6 +110,15 @@ function rulesSource(source: RightsSource): AuditSource {
   return { actor: `rules of ${sourceName(source)}`, ip: null };
 }
 
+/** What somebody holds in one place, and by whom. `workspace` null: the installation. */
+interface GivenRight {
+  readonly source: RightsSource | "manual";
+  readonly workspace: string | null;
+  readonly role: WorkspaceRole | "administrator" | null;
+  readonly group: string | null;
+  readonly rules: string;
+}
+
 async function given({ database }: RightsContext, userId: string): Promise<readonly GivenRight[]> {
   const rows = await database.kysely
     .selectFrom("given_rights")
@@ -119,6 +141,14 @@ async function given({ database }: RightsContext, userId: string): Promise<reado
     }));
 }
 
+/** An issuer to be asked again about somebody. */
+export interface IssuerToAsk {
+  readonly source: `oidc:${string}`;
+  readonly refreshToken: Secret;
+  readonly saidAt: number;
+  readonly askedAt: number;
+}
+
 async function issuersToAsk({ database, vault }: RightsContext, userId: string): Promise<readonly IssuerToAsk[]> {
   const rows = await database.kysely
     .selectFrom("person_claims")
@@ -135,11 +165,27 @@ async function issuersToAsk({ database, vault }: RightsContext, userId: string):
   }));
 }
 
-type Refused = { readonly userId: string } & Parameters<RightsStore["refuse"]>[1];
+/** false: another process asks already. */
+async function beginAsking(
+  { database, clock }: RightsContext,
+  userId: string,
+  { source, askedAt }: Pick<IssuerToAsk, "source" | "askedAt">,
+): Promise<boolean> {
+  const { numUpdatedRows } = await database.kysely
+    .updateTable("person_claims")
+    .set({ asked_at: clock.now() })
+    .where("user_id", "=", userId)
+    .where("source", "=", source)
+    .where("asked_at", "=", askedAt)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
 
+/** The issuer knows the refresh token no more: agents and sessions of the person end. false: there is another token by now. */
 async function refuse(
   options: RightsContext,
-  { userId, source, refreshToken }: Refused,
+  userId: string,
+  { source, refreshToken }: Pick<IssuerToAsk, "source" | "refreshToken">,
   auditSource: AuditSource,
 ): Promise<boolean> {
   return await auditedWrite(options, auditSource, async ({ transaction, log, vault }) => {

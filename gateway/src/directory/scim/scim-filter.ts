@@ -1,7 +1,33 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from "kysely";
 import { Failure } from "#core/index.ts";
-import type { ScimComparison, ScimFilter } from "#ports/index.ts";
 import { contains, endsWith, startsWith, type Tables } from "#storage/tables.ts";
+
+export type ScimComparison = "eq" | "ne" | "co" | "sw" | "ew" | "gt" | "ge" | "lt" | "le";
+
+/** A filter (RFC 7644, 3.4.2.2) as it was read. Paths are in lower case, without the schema's name: `name.givenname`. */
+export type ScimFilter =
+  | { readonly kind: "and" | "or"; readonly parts: readonly ScimFilter[] }
+  | { readonly kind: "not"; readonly part: ScimFilter }
+  | { readonly kind: "present"; readonly path: string }
+  | { readonly kind: "some"; readonly path: string; readonly filter: ScimFilter }
+  | {
+      readonly kind: "compare";
+      readonly path: string;
+      readonly comparison: ScimComparison;
+      readonly value: string | number | boolean | null;
+    };
+
+/** `offset` from 0. `limit` 0: only how many there are. */
+export interface ScimPage {
+  readonly filter: ScimFilter | null;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+export interface ScimList<Item> {
+  readonly total: number;
+  readonly items: readonly Item[];
+}
 
 /** How upper and lower case count in a column: `lowered`: they are alike, and what stands there is in lower case. */
 type Case = "exact" | "alike" | "lowered";

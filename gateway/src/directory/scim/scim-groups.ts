@@ -1,24 +1,44 @@
 import { bounds, Failure } from "#core/index.ts";
-import type {
-  AuditSource,
-  ScimGroup,
-  ScimGroupChange,
-  ScimList,
-  ScimMember,
-  ScimMemberChange,
-  ScimPage,
-} from "#ports/index.ts";
+import type { AuditSource } from "#ports/index.ts";
 import { type AuditedWrite, auditedWrite, type Connection, chunksOf, type Row } from "#storage/tables.ts";
 import type { RightsContext } from "../people/people-rows.ts";
-import { groupCondition } from "./scim-filter.ts";
+import { groupCondition, type ScimList, type ScimPage } from "./scim-filter.ts";
 import { takeGroups } from "./scim-rights.ts";
 import { nameKey } from "./scim-users.ts";
 
 type GroupRow = Row<"scim_groups">;
 
+export interface ScimGroup {
+  readonly id: string;
+  readonly displayName: string;
+  readonly externalId: string | null;
+  /** null: they were not asked for. */
+  readonly members: readonly ScimMember[] | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly version: number;
+}
+
+export interface ScimMember {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Changes of a group's members, in their order. `set`: these and nobody else. */
+export interface ScimMemberChange {
+  readonly what: "add" | "remove" | "set";
+  readonly userIds: readonly string[];
+}
+
+export interface ScimGroupChange {
+  readonly displayName?: string;
+  readonly externalId?: string | null;
+  readonly members: readonly ScimMemberChange[];
+}
+
 /** In the order in which they came. With members, a page ends before it has more of them than an answer may; it has one group at least. */
 export async function listScimGroups(
-  connection: Connection,
+  { database: { kysely: connection } }: RightsContext,
   { filter, offset, limit }: ScimPage,
   withMembers: boolean,
 ): Promise<ScimList<ScimGroup>> {
@@ -48,10 +68,14 @@ export async function listScimGroups(
 }
 
 export async function oneScimGroup(
-  connection: Connection,
+  { database: { kysely } }: RightsContext,
   id: string,
   withMembers: boolean,
 ): Promise<ScimGroup | null> {
+  return await groupById(kysely, id, withMembers);
+}
+
+async function groupById(connection: Connection, id: string, withMembers: boolean): Promise<ScimGroup | null> {
   const row = await connection.selectFrom("scim_groups").selectAll().where("id", "=", id).executeTakeFirst();
   return row === undefined ? null : await groupOf(connection, row, withMembers);
 }
@@ -113,7 +137,7 @@ export async function changeScimGroup(
       // Another name may give others rights, to everybody who is in it.
       await takeGroups(under, isNamed ? [...(await memberIds(transaction, id)), ...removed] : [...added, ...removed]);
     }
-    return (await oneScimGroup(transaction, id, false)) as ScimGroup;
+    return (await groupById(transaction, id, false)) as ScimGroup;
   });
 }
 

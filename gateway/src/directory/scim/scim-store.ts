@@ -1,39 +1,75 @@
-import type { ScimNumbers, ScimStore } from "#ports/index.ts";
-import type { Connection } from "#storage/tables.ts";
+import type { AuditSource } from "#ports/index.ts";
+import { type BoundStore, bindStore } from "../bound-store.ts";
 import { type PeopleOptions, peopleContext, type RightsContext } from "../people/people-rows.ts";
 import { scimCaller } from "../people/tokens.ts";
 import { connectIdentity } from "./scim-connections.ts";
-import { changeScimGroup, createScimGroup, listScimGroups, oneScimGroup, removeScimGroup } from "./scim-groups.ts";
+import {
+  changeScimGroup,
+  createScimGroup,
+  listScimGroups,
+  oneScimGroup,
+  removeScimGroup,
+  type ScimGroup,
+  type ScimGroupChange,
+} from "./scim-groups.ts";
 import { settleGroups } from "./scim-rights.ts";
 import { changeScimUser, createScimUser, listScimUsers, oneScimUser, removeScimUser } from "./scim-users.ts";
 
-/** Users and groups that a directory keeps here. */
-export function createScimStore(dependencies: PeopleOptions & Pick<RightsContext, "vault">): ScimStore {
-  const options: RightsContext = { ...peopleContext(dependencies), vault: dependencies.vault };
-  const { kysely } = options.database;
-  const settled = async <Result>(write: Promise<Result>): Promise<Result> => {
-    const result = await write;
-    await settleGroups(options);
-    return result;
-  };
-  return {
-    caller: (digest) => scimCaller(options, digest),
-    numbers: () => numbersOf(kysely, options.clock.now()),
-    users: (page) => listScimUsers(kysely, page),
-    user: (id) => oneScimUser(kysely, id),
-    createUser: (form, auditSource) => createScimUser(options, form, auditSource),
-    changeUser: (id, change, auditSource) => changeScimUser(options, id, change, auditSource),
-    removeUser: (id, check, auditSource) => removeScimUser(options, id, check, auditSource),
-    groups: (page, withMembers) => listScimGroups(kysely, page, withMembers),
-    group: (id, withMembers) => oneScimGroup(kysely, id, withMembers),
-    createGroup: (change, auditSource) => settled(createScimGroup(options, change, auditSource)),
-    changeGroup: (id, change, auditSource) => settled(changeScimGroup(options, id, change, auditSource)),
-    removeGroup: (id, check, auditSource) => settled(removeScimGroup(options, id, check, auditSource)),
-    connect: (identity) => connectIdentity(options, identity),
-  };
+/**
+ * Users and groups that a directory keeps here by SCIM (RFC 7643, 7644), as a second face of the people that there are. Throws
+ * `conflict` with `param` for a name or an address that is taken, `conflict` without one for what may not be, and `not_found`.
+ * Everything is one transaction with its audit rows, and happens one after the other with all writes about people.
+ */
+export type ScimStore = BoundStore<typeof functions>;
+
+export function createScimStore({ vault, ...options }: PeopleOptions & Pick<RightsContext, "vault">): ScimStore {
+  return bindStore({ ...peopleContext(options), vault }, functions);
 }
 
-async function numbersOf(connection: Connection, now: number): Promise<ScimNumbers> {
+const functions = {
+  caller: scimCaller,
+  numbers,
+  users: listScimUsers,
+  user: ({ database }: RightsContext, id: string) => oneScimUser(database.kysely, id),
+  createUser: createScimUser,
+  changeUser: changeScimUser,
+  removeUser: removeScimUser,
+  groups: listScimGroups,
+  group: oneScimGroup,
+  createGroup: (
+    context: RightsContext,
+    change: ScimGroupChange & { readonly displayName: string },
+    auditSource: AuditSource,
+  ) => settled(context, createScimGroup(context, change, auditSource)),
+  changeGroup: (
+    context: RightsContext,
+    id: string,
+    change: (before: ScimGroup) => ScimGroupChange,
+    auditSource: AuditSource,
+  ) => settled(context, changeScimGroup(context, id, change, auditSource)),
+  removeGroup: (context: RightsContext, id: string, check: (before: ScimGroup) => void, auditSource: AuditSource) =>
+    settled(context, removeScimGroup(context, id, check, auditSource)),
+  connect: connectIdentity,
+};
+
+async function settled<Result>(context: RightsContext, write: Promise<Result>): Promise<Result> {
+  const result = await write;
+  await settleGroups(context);
+  return result;
+}
+
+interface ScimNumbers {
+  readonly users: number;
+  readonly inactive: number;
+  readonly groups: number;
+  /** Unix milliseconds, right to about a minute; null: no token that there is was used. */
+  readonly lastRequestAt: number | null;
+  /** Tokens that a directory can call with now. */
+  readonly tokens: number;
+}
+
+async function numbers({ database: { kysely: connection }, clock }: RightsContext): Promise<ScimNumbers> {
+  const now = clock.now();
   const users = await connection
     .selectFrom("scim_users")
     .innerJoin("auth_users", "auth_users.id", "scim_users.user_id")

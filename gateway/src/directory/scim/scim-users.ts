@@ -1,5 +1,5 @@
 import { bounds, Failure } from "#core/index.ts";
-import type { AuditSource, ScimAttributes, ScimList, ScimPage, ScimUser, ScimUserForm } from "#ports/index.ts";
+import type { AuditSource } from "#ports/index.ts";
 import { type AuditedWrite, auditedWrite, type Connection } from "#storage/tables.ts";
 import { readFilePeople, refuseFilePeople } from "../people/file-people.ts";
 import {
@@ -14,11 +14,39 @@ import {
 import { removeToken } from "../people/tokens.ts";
 import { insertUser } from "../people/user-creation.ts";
 import { changeUser } from "../people/users.ts";
-import { userCondition } from "./scim-filter.ts";
+import { type ScimList, type ScimPage, userCondition } from "./scim-filter.ts";
 import { takeGroups } from "./scim-rights.ts";
 
+/** What a directory said of somebody beyond what is used here; kept to be answered with. Names as in RFC 7643. */
+export type ScimAttributes = Readonly<Record<string, unknown>>;
+
+/** A user as a directory wants one. */
+export interface ScimUserForm {
+  readonly userName: string;
+  readonly externalId: string | null;
+  readonly active: boolean;
+  /** Lower case: what they are known by here. */
+  readonly email: string;
+  /** What they are called here. */
+  readonly name: string;
+  readonly attributes: ScimAttributes;
+}
+
+export interface ScimUser extends ScimUserForm {
+  /** Of the person; the same as everywhere else. */
+  readonly id: string;
+  readonly groups: readonly { readonly id: string; readonly displayName: string }[];
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Another with each change. */
+  readonly version: number;
+}
+
 /** In the order in which they came. */
-export async function listScimUsers(connection: Connection, page: ScimPage): Promise<ScimList<ScimUser>> {
+export async function listScimUsers(
+  { database: { kysely: connection } }: PeopleContext,
+  page: ScimPage,
+): Promise<ScimList<ScimUser>> {
   const { filter, offset, limit } = page;
   let counting = connection
     .selectFrom("scim_users")
@@ -45,6 +73,7 @@ export async function oneScimUser(connection: Connection, id: string): Promise<S
   return user ?? null;
 }
 
+/** Connects somebody who is there by their address, unless they are an administrator or the config file's. */
 export async function createScimUser(
   options: PeopleContext,
   form: ScimUserForm,
@@ -83,6 +112,7 @@ export async function createScimUser(
   });
 }
 
+/** `change` may throw; then nothing happens. */
 export async function changeScimUser(
   options: PeopleContext,
   id: string,
@@ -108,7 +138,7 @@ export async function changeScimUser(
   });
 }
 
-/** The person stays, disabled and with what they did; the directory finds them no more. */
+/** The person stays, disabled and with what they did; the directory finds them no more. `check` may throw. */
 export async function removeScimUser(
   options: RightsContext,
   id: string,

@@ -1,7 +1,7 @@
 import type { ConsoleGroup } from "@sluice/contract/console";
 import { defaultGroupName } from "@sluice/contract/words";
 import { bounds, Failure } from "#core/index.ts";
-import type { AuditSource, GroupChange, TenantStore } from "#ports/index.ts";
+import type { AuditSource } from "#ports/index.ts";
 import {
   auditedWrite,
   type Connection,
@@ -19,32 +19,22 @@ import {
   consoleGroup,
   everyModel,
   type GroupRow,
-  groupIn,
   groupObject,
+  groupRow,
   refuseUnknownProviders,
+  type ScopeChange,
   workspaceRow,
 } from "./workspace-rows.ts";
 
-type GroupPart = Pick<TenantStore, "groups" | "addGroup" | "updateGroup" | "removeGroup">;
-
-export function tenantGroups(options: ControlOptions): GroupPart {
-  return {
-    groups: (workspaceId) => groupsOf(options.database.kysely, workspaceId),
-    addGroup: (workspaceId, group, auditSource) => addGroup(options, workspaceId, group, auditSource),
-    updateGroup: (workspaceId, idOrName, change, auditSource) =>
-      updateGroup(options, { workspaceId, group: idOrName }, change, auditSource),
-    removeGroup: (workspaceId, idOrName, auditSource) =>
-      removeGroup(options, { workspaceId, group: idOrName }, auditSource),
-  };
+interface GroupChange extends ScopeChange {
+  readonly name?: string | undefined;
 }
 
-/** Whose group a write is about; by id or name. */
-interface GroupPlace {
-  readonly workspaceId: string;
-  readonly group: string;
-}
-
-async function groupsOf(connection: Connection, workspaceId: string): Promise<readonly ConsoleGroup[]> {
+/** Ordered by name. */
+export async function groups(
+  { database: { kysely: connection } }: ControlOptions,
+  workspaceId: string,
+): Promise<readonly ConsoleGroup[]> {
   const rows = await connection
     .selectFrom("groups")
     .selectAll()
@@ -64,7 +54,7 @@ async function groupsOf(connection: Connection, workspaceId: string): Promise<re
   return rows.map((row) => consoleGroup(row, keys.get(row.id) ?? 0));
 }
 
-async function addGroup(
+export async function addGroup(
   options: ControlOptions,
   workspaceId: string,
   wanted: GroupChange & { readonly name: string },
@@ -92,16 +82,17 @@ async function addGroup(
   });
 }
 
-async function updateGroup(
+export async function updateGroup(
   options: ControlOptions,
-  place: GroupPlace,
+  workspaceId: string,
+  idOrName: string,
   change: GroupChange,
   auditSource: AuditSource,
 ): Promise<ConsoleGroup> {
   return await auditedWrite(options, auditSource, async (under) => {
     const { transaction } = under;
-    const workspace = await workspaceRow(transaction, place.workspaceId);
-    const before = await theGroup(transaction, place);
+    const workspace = await workspaceRow(transaction, workspaceId);
+    const before = await groupRow(transaction, workspaceId, idOrName);
     refuseFileOwned(before, `group ${before.name}`);
     await refuseUnknownProviders(transaction, change.pass_through, patternsOf(before.pass_through));
     const after: GroupRow = {
@@ -118,11 +109,20 @@ async function updateGroup(
   });
 }
 
-async function removeGroup(options: ControlOptions, place: GroupPlace, auditSource: AuditSource): Promise<void> {
+/**
+ * Its revoked keys move to the group `default`, or else to the first by name. Throws `conflict` while it has other keys, or is the
+ * last group.
+ */
+export async function removeGroup(
+  options: ControlOptions,
+  workspaceId: string,
+  idOrName: string,
+  auditSource: AuditSource,
+): Promise<void> {
   await auditedWrite(options, auditSource, async (under) => {
     const { transaction } = under;
-    const workspace = await workspaceRow(transaction, place.workspaceId);
-    const row = await theGroup(transaction, place);
+    const workspace = await workspaceRow(transaction, workspaceId);
+    const row = await groupRow(transaction, workspaceId, idOrName);
     refuseFileDeclared(row, `group ${row.name}`);
     const keys = await keysOf(transaction, row.id);
     if (keys.inUse > 0) {
@@ -136,12 +136,6 @@ async function removeGroup(options: ControlOptions, place: GroupPlace, auditSour
       idle_keys_moved_to: heir.name,
     });
   });
-}
-
-async function theGroup(connection: Connection, place: GroupPlace): Promise<GroupRow> {
-  const row = await groupIn(connection, place.workspaceId, place.group);
-  if (row === null) throw new Failure("not_found", "There is no such group in this workspace.", { param: "group" });
-  return row;
 }
 
 /** Who takes the revoked and suspended keys of a group that goes, so that they can still be looked up: `default`, else the first by name. */

@@ -1,8 +1,19 @@
-import type { ConsoleGroup } from "@sluice/contract/console";
+import type { BudgetConfig, LimitsConfig } from "@sluice/contract/config-file";
+import type { ConsoleGroup, ConsoleWorkspace } from "@sluice/contract/console";
 import type { Conflict } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
-import type { StoredWorkspace } from "#ports/index.ts";
 import { type AuditedObject, budgetOf, type Connection, chunksOf, limitsOf, type Row } from "#storage/tables.ts";
+
+/** A workspace as it is stored, without the role of the user who asks. */
+export type StoredWorkspace = Omit<ConsoleWorkspace, "role">;
+
+/** A field that is left out does not change. In a new object: all models, no pass-through, no limits. */
+export interface ScopeChange {
+  readonly models?: readonly string[] | undefined;
+  readonly pass_through?: readonly string[] | undefined;
+  readonly limits?: LimitsConfig | undefined;
+  readonly budget?: BudgetConfig | null | undefined;
+}
 
 export type WorkspaceRow = Row<"workspaces">;
 export type GroupRow = Row<"groups">;
@@ -113,6 +124,13 @@ export function consoleGroup(row: GroupRow, keys: number): ConsoleGroup {
 export async function workspaceRow(connection: Connection, id: string): Promise<WorkspaceRow> {
   const row = await connection.selectFrom("workspaces").selectAll().where("id", "=", id).executeTakeFirst();
   if (row === undefined) throw new Failure("not_found", "There is no such workspace.", { param: "workspace" });
+  return row;
+}
+
+/** The same by id or name. Throws `not_found` when there is none. */
+export async function groupRow(connection: Connection, workspaceId: string, idOrName: string): Promise<GroupRow> {
+  const row = await groupIn(connection, workspaceId, idOrName);
+  if (row === null) throw new Failure("not_found", "There is no such group in this workspace.", { param: "group" });
   return row;
 }
 

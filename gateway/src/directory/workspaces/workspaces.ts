@@ -1,14 +1,6 @@
 import { defaultGroupName, nameLettersMax, slugPattern, slugRule } from "@sluice/contract/words";
 import { Failure, nameCursor, nameOfCursor } from "#core/index.ts";
-import type {
-  AuditSource,
-  NewWorkspace,
-  Paged,
-  StoredWorkspace,
-  TenantStore,
-  WorkspaceChange,
-  WorkspaceFilter,
-} from "#ports/index.ts";
+import type { AuditSource, Paged } from "#ports/index.ts";
 import {
   type AuditedWrite,
   auditedWrite,
@@ -32,43 +24,51 @@ import {
   groupObject,
   noProvider,
   refuseUnknownProviders,
+  type ScopeChange,
+  type StoredWorkspace,
   storedWorkspace,
   type WorkspaceRow,
   workspaceObject,
   workspaceRow,
 } from "./workspace-rows.ts";
 
-type WorkspacePart = Pick<
-  TenantStore,
-  "workspaces" | "workspace" | "workspaceNamed" | "addWorkspace" | "updateWorkspace" | "removeWorkspace"
->;
-
-export function tenantWorkspaces(options: ControlOptions): WorkspacePart {
-  const { kysely } = options.database;
-  return {
-    workspaces: (filter, cursor, limit) => workspacePage(kysely, filter, { cursor, limit }),
-    workspace: (id) => oneWorkspace(kysely, "id", id),
-    workspaceNamed: (slug) => oneWorkspace(kysely, "slug", slug),
-    addWorkspace: (workspace, auditSource) => addWorkspace(options, workspace, auditSource),
-    updateWorkspace: (id, change, auditSource) => updateWorkspace(options, id, change, auditSource),
-    removeWorkspace: (id, auditSource) => removeWorkspace(options, id, auditSource),
-  };
+interface NewWorkspace extends ScopeChange {
+  readonly slug: string;
+  readonly name?: string | undefined;
 }
 
-async function oneWorkspace(connection: Connection, by: "id" | "slug", value: string): Promise<StoredWorkspace | null> {
+interface WorkspaceChange extends ScopeChange {
+  readonly name?: string | undefined;
+  readonly enabled?: boolean | undefined;
+}
+
+interface WorkspaceFilter {
+  /** Only these ids. null: all workspaces. */
+  readonly ids: readonly string[] | null;
+  /** Part of the slug or the name. */
+  readonly search?: string | undefined;
+}
+
+export async function oneWorkspace(
+  connection: Connection,
+  by: "id" | "slug",
+  value: string,
+): Promise<StoredWorkspace | null> {
   const row = await countedWorkspaces(connection).where(`workspaces.${by}`, "=", value).executeTakeFirst();
   return row === undefined ? null : storedWorkspace(row);
 }
 
-async function workspacePage(
-  connection: Connection,
+/** Ordered by slug. */
+export async function listWorkspaces(
+  { database }: ControlOptions,
   filter: WorkspaceFilter,
-  page: { readonly cursor: string | null; readonly limit: number },
+  cursor: string | null,
+  limit: number,
 ): Promise<Paged<StoredWorkspace>> {
   if (filter.ids?.length === 0) return { data: [], next: null };
-  let query = countedWorkspaces(connection)
+  let query = countedWorkspaces(database.kysely)
     .orderBy("workspaces.slug")
-    .limit(page.limit + 1);
+    .limit(limit + 1);
   if (filter.ids !== null) query = query.where("workspaces.id", "in", filter.ids);
   const { search } = filter;
   if (search !== undefined && search !== "") {
@@ -76,13 +76,14 @@ async function workspacePage(
       eb.or([contains(eb.ref("workspaces.slug"), search), contains(eb.ref("workspaces.name"), search)]),
     );
   }
-  if (page.cursor !== null) query = query.where("workspaces.slug", ">", nameOfCursor(page.cursor));
+  if (cursor !== null) query = query.where("workspaces.slug", ">", nameOfCursor(cursor));
   const rows = await query.execute();
-  const { page: found, next } = cutPage(rows, page.limit, (last) => nameCursor(last.slug));
-  return { data: found.map(storedWorkspace), next };
+  const { page, next } = cutPage(rows, limit, (last) => nameCursor(last.slug));
+  return { data: page.map(storedWorkspace), next };
 }
 
-async function addWorkspace(
+/** Makes a workspace with its first group, `default`. */
+export async function addWorkspace(
   options: ControlOptions,
   wanted: NewWorkspace,
   auditSource: AuditSource,
@@ -123,7 +124,7 @@ async function addWorkspace(
   });
 }
 
-async function updateWorkspace(
+export async function updateWorkspace(
   options: ControlOptions,
   id: string,
   change: WorkspaceChange,
@@ -150,7 +151,11 @@ async function updateWorkspace(
   });
 }
 
-async function removeWorkspace(options: ControlOptions, id: string, auditSource: AuditSource): Promise<void> {
+/**
+ * Removes a workspace with its groups, revoked keys, members and notices. Throws `conflict` while it has a key that is not revoked, an
+ * open task or an asset group. Ledger entries and ended tasks stay.
+ */
+export async function removeWorkspace(options: ControlOptions, id: string, auditSource: AuditSource): Promise<void> {
   await auditedWrite(options, auditSource, async (under) => {
     const row = await workspaceRow(under.transaction, id);
     refuseFileDeclared(row, `workspace ${row.slug}`);

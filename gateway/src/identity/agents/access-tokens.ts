@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { bounds, Failure } from "#core/index.ts";
-import type { AgentGrant, Clock, Vault } from "#ports/index.ts";
+import type { AgentGrant } from "#directory/index.ts";
+import type { Clock, Vault } from "#ports/index.ts";
 
 /** What a good access token says of its caller. */
 export interface AccessClaims {

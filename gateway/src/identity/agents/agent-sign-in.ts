@@ -1,15 +1,6 @@
 import { addressKey, bounds, Failure } from "#core/index.ts";
-import type {
-  AgentGrant,
-  AgentSession,
-  AgentStore,
-  AuditSource,
-  Clock,
-  OpenTries,
-  Tries,
-  Vault,
-  WaitingDevice,
-} from "#ports/index.ts";
+import type { AgentGrant, AgentSession, AgentStore, WaitingDevice } from "#directory/index.ts";
+import type { AuditSource, Clock, OpenTries, Tries, Vault } from "#ports/index.ts";
 import { AccessTokens, looksLikeAccessToken } from "./access-tokens.ts";
 import type { IssuerRecheck } from "./issuer-recheck.ts";
 import { makeUserCode, readUserCode } from "./user-code.ts";

@@ -1,5 +1,6 @@
 import { bounds, Failure, within } from "#core/index.ts";
-import type { Clock, IssuerToAsk, Observer, RightsStore, SignIn } from "#ports/index.ts";
+import type { IssuerToAsk, RightsStore } from "#directory/index.ts";
+import type { Clock, Observer, SignIn } from "#ports/index.ts";
 
 export interface IssuerRecheckOptions {
   readonly rights: Pick<RightsStore, "issuersToAsk" | "beginAsking" | "take" | "refuse">;

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { bounds, canonicalJson } from "#core/index.ts";
-import type { AgentStore, AgentTelemetry } from "#ports/index.ts";
+import type { AgentStore } from "#directory/index.ts";
+import type { AgentTelemetry } from "#ports/index.ts";
 
 /** Settings as agents get them: canonical JSON with its checksum. */
 interface ServedSettings {

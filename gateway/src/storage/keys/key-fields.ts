@@ -1,4 +1,4 @@
-import type { KeyChange, KeyFields } from "#ports/index.ts";
+import type { BodyOf } from "@sluice/contract/console";
 import { budgetOf, limitsOf, patternsText, scopeColumns } from "../database/scope-columns.ts";
 import type { KeyRow } from "./key-rows.ts";
 
@@ -20,6 +20,15 @@ type OwnColumns =
   | "old_until"
   | "person_id"
   | "owner_id";
+
+/** The fields of a key that the admin API sets, but for its name and its group. `service` is said once, when the key is made. */
+type ChangedFields = Omit<BodyOf<"keys.update">, "name" | "group" | "owner"> & Pick<BodyOf<"keys.create">, "service">;
+
+/** What people set of a key, by the names of the admin API. Times are Unix milliseconds. */
+export type KeyFields = { readonly [Name in keyof ChangedFields]-?: Exclude<ChangedFields[Name], undefined> };
+
+/** A field that is left out does not change. */
+export type KeyFieldChange = { readonly [Name in keyof KeyFields]?: KeyFields[Name] | undefined };
 
 export type FieldColumns = Omit<KeyRow, OwnColumns>;
 
@@ -74,13 +83,13 @@ export function saidFields(row: KeyRow): SaidFields {
 }
 
 /** The columns of the fields that are given. */
-export function changedColumns(change: KeyChange): Partial<FieldColumns> {
+export function changedColumns(change: KeyFieldChange): Partial<FieldColumns> {
   const changed = entries.map(([name, field]) => (change[name] === undefined ? {} : field.columns(change[name])));
   return Object.assign({}, ...changed);
 }
 
 /** The columns of every field, given or not. */
-export function newColumns(given: KeyChange): FieldColumns {
+export function newColumns(given: KeyFieldChange): FieldColumns {
   const columns = entries.map(([name, field]) => field.columns(given[name] === undefined ? field.absent : given[name]));
   return Object.assign({}, ...columns);
 }
