@@ -55,7 +55,7 @@ export function registerNumbers(metrics: Metrics, counted: Counted): () => void 
     sluice_streams_open: () => relay.liveStreams,
     sluice_websockets_open: () => listeners()?.sockets() ?? 0,
     sluice_reservations_open: () => admission.outstanding,
-    sluice_configSnapshot_version: () => configSnapshot.current.version,
+    sluice_config_version: () => configSnapshot.current.version,
     sluice_models_blocked: () => countOf(configSnapshot.current, (model) => model.blocked !== undefined),
     sluice_models_served_unpriced: () =>
       countOf(configSnapshot.current, (model) => model.price === null && model.blocked === undefined && !isDemo(model)),
