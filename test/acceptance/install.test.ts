@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -93,19 +94,46 @@ test("after an `npm ci` by hand, which runs no scripts, the runtime's own step p
   expect(existsSync(join(clone, "node_modules", ".bin", "bun"))).toBe(true);
 });
 
-test("npm runs no script of a package where our .npmrc holds", () => {
-  const project = join(clone, "project");
-  const stranger = join(clone, "stranger");
-  for (const folder of [project, stranger]) mkdirSync(folder);
-  const mark = join(clone, "a-script-ran");
+/** npm reads the settings of the folder that it installs into; those of the repository hold for its workspaces too. */
+const { workspaces } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  readonly workspaces: string[];
+};
+const installedFolders = readdirSync(root, { withFileTypes: true })
+  .filter((each) => each.isDirectory() && existsSync(join(root, each.name, "package.json")))
+  .map(({ name }) => name)
+  .filter((name) => !workspaces.includes(name));
+
+test.each([".", ...installedFolders])("npm runs no script of a package in %s", (folder) => {
+  const project = mkdtempSync(join(clone, "project-"));
+  const stranger = mkdtempSync(join(clone, "stranger-"));
+  const mark = join(project, "a-script-ran");
   const install = `node -e "require('fs').writeFileSync('${mark}', '')"`;
   const manifest = { name: "stranger", version: "1.0.0", scripts: { preinstall: install, postinstall: install } };
   writeFileSync(join(stranger, "package.json"), JSON.stringify(manifest));
   writeFileSync(join(project, "package.json"), JSON.stringify({ name: "project", version: "1.0.0" }));
-  cpSync(join(root, ".npmrc"), join(project, ".npmrc"));
+  cpSync(join(root, folder, ".npmrc"), join(project, ".npmrc"));
   const env = { PATH: process.env["PATH"] ?? "", HOME: clone };
   const npm = (...words: string[]) => Bun.spawnSync(["npm", ...words], { cwd: project, env });
   expect(npm("pack", stranger).exitCode).toBe(0);
   expect(npm("install", "--offline", "./stranger-1.0.0.tgz").exitCode).toBe(0);
   expect([existsSync(join(project, "node_modules/stranger/package.json")), existsSync(mark)]).toEqual([true, false]);
+});
+
+test("every package.json is at the top, of a workspace, or one that was tried", () => {
+  const { stdout } = Bun.spawnSync(["git", "ls-files", "package.json", "*/package.json"], { cwd: root });
+  const folders = stdout
+    .toString()
+    .trim()
+    .split("\n")
+    .map((file) => file.replace(/\/?package\.json$/, ""));
+  expect(folders.toSorted()).toEqual(["", ...workspaces, ...installedFolders].toSorted());
+});
+
+test("whoever is told to install a peer of the bench is told to run no scripts", () => {
+  const texts = ["bench/src/contenders/portkey.ts", "docs/performance.md"].map((file) =>
+    readFileSync(join(root, file), "utf8"),
+  );
+  const commands = texts.flatMap((text) => text.match(/npm (?:ci|install|i) .*/g) ?? []);
+  expect(commands.length).toBe(2);
+  expect(commands.filter((command) => !command.includes(" --ignore-scripts "))).toEqual([]);
 });

@@ -13,7 +13,7 @@ const startMs = 60_000;
 export const portkey: Peer = {
   title: "Portkey, bare",
   governs: "governs nothing: its open gateway has no keys, limits, budgets or ledger",
-  install: "npm install --prefix bench/peers @portkey-ai/gateway",
+  install: "npm install --ignore-scripts --prefix bench/peers @portkey-ai/gateway",
   isInstalled: () => Bun.file(program).exists(),
   start: startPortkey,
 };
