@@ -1,5 +1,5 @@
 // node scripts/release-chart.mjs <folder> <owner/repository>: writes the chart of a release. What a checkout does not know is where it
-// is published: the chart's home, from which the links of alerts follow, and the image. Needs no package.
+// is published: the chart's home, the image, and where the links of alerts lead. Needs no package.
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,6 +20,11 @@ edit(
   `home: ${home}\nsources: [${home}]\nicon: https://raw.githubusercontent.com/${repository}/v${version}/console/src/mark.svg`,
 );
 edit("values.yaml", /^ {2}repository: sluice$/m, `  repository: ghcr.io/${repository.toLowerCase()}`);
+edit(
+  "monitoring/alerts.yaml",
+  /https:\/\/sluice\.example\/docs\/alerts\.md#/g,
+  `${home}/blob/v${version}/docs/alerts.md#`,
+);
 console.log(`${folder} has the chart ${version} of ${home}.`);
 
 function edit(name, before, after) {

@@ -141,11 +141,14 @@ test("recorded series are recorded, and used", () => {
 
 test("every alert has its part of the document on alerts, and every part its alert", () => {
   const text = readFileSync(join(root, "docs/alerts.md"), "utf8");
-  const parts = [...text.matchAll(/^## (Sluice\w+)$/gm)].map(([, name = ""]) => `docs/alerts.md#${name.toLowerCase()}`);
-  const alerts = rules.flatMap(({ alert, annotations }) =>
-    alert === undefined ? [] : [annotations?.runbook_url ?? alert],
+  const parts = [...text.matchAll(/^## (Sluice\w+)$/gm)].map(([, name = ""]) => name.toLowerCase());
+  const links = rules.flatMap(({ alert, annotations }) =>
+    alert === undefined ? [] : [new URL(annotations?.runbook_url ?? alert)],
   );
-  expect([...new Set(alerts)].toSorted()).toEqual(parts.toSorted());
+  expect(new Set(links.map(({ origin, pathname }) => origin + pathname))).toEqual(
+    new Set(["https://sluice.example/docs/alerts.md"]),
+  );
+  expect([...new Set(links.map(({ hash }) => hash.slice(1)))].toSorted()).toEqual(parts.toSorted());
 });
 
 test("every alert fires in the series made for it", () => {

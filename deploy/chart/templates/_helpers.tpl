@@ -35,17 +35,6 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- .Values.serviceAccount.name | default (include "sluice.fullname" .) -}}
 {{- end -}}
 
-{{/* The address of docs/alerts.md. A released chart has a home; a checkout does not know where it is published. */}}
-{{- define "sluice.runbooks" -}}
-{{- if .Values.prometheusRule.runbooks -}}
-{{- .Values.prometheusRule.runbooks -}}
-{{- else if .Chart.Home -}}
-{{- printf "%s/blob/v%s/docs/alerts.md" .Chart.Home .Chart.AppVersion -}}
-{{- else -}}
-{{- fail "prometheusRule.runbooks must be the address of docs/alerts.md, for the links of alerts: this chart is of no release" -}}
-{{- end -}}
-{{- end -}}
-
 {{/* What the gateway would refuse at its start is refused here, before anything is changed in the cluster. */}}
 {{- define "sluice.check" -}}
 {{- $many := or (gt (int .Values.replicas) 1) .Values.autoscaling.enabled -}}
