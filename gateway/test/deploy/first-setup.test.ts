@@ -18,10 +18,6 @@ test("after the set-up both compose files need no variable of the shell, and hav
       expect(text).toContain("SLUICE_PUBLIC_URL: https://ai.example.com/$x\n");
       expect(text).toContain("127.0.0.1:");
     }
-    // Compose reads the file beside the first one that it is given: so every command has to name one of deploy/.
-    for (const [, name] of textOf("roll.sh").matchAll(/docker compose (.*) "\$@"/g))
-      expect(name).toBe("-f compose.yaml");
-    expect(textOf("roll.sh")).toContain('cd "$(dirname "$0")"');
   });
 });
 
