@@ -12,6 +12,22 @@ const root = join(import.meta.dir, "../../..");
 const folder = join(root, ".github/workflows");
 const workflows = readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), "utf8")] as const);
 
+/** The repository's own scripts that need no package, and tools of the runner that publish what is built. */
+const allowedCommand =
+  /^(?:npm publish --ignore-scripts |gh release create |sha256sum |cp |node scripts\/release-chart\.mjs |helm (?:lint|package|push|registry login) )/;
+
+/** What a job with rights to publish runs and must not. Whoever has read the repository may publish packages alone. */
+function faults({ permissions = {}, steps }: Job): readonly string[] {
+  const rights = Object.keys(permissions).filter((right) => permissions[right] === "write");
+  if (rights.length === 0) return [];
+  const checkouts = steps.flatMap(({ uses = "" }) => (uses.startsWith("actions/checkout@") ? [uses] : []));
+  const commands = steps.flatMap(({ run }) => run?.split("\n") ?? []).filter((command) => command !== "");
+  return [
+    ...(rights.join() === "packages" ? [] : checkouts),
+    ...commands.filter((command) => !allowedCommand.test(command)),
+  ];
+}
+
 describe.each(workflows)("%s", (_file, text) => {
   const { permissions, jobs } = parse(text) as {
     permissions: Readonly<Record<string, string>>;
@@ -26,20 +42,15 @@ describe.each(workflows)("%s", (_file, text) => {
 
   test("runs no code of a dependency in a job that may publish", () => {
     expect(permissions).toEqual({ contents: "read" });
-    const publishing = Object.entries(jobs).filter(([, { permissions: own = {} }]) =>
-      ["id-token", "contents", "attestations"].some((right) => own[right] === "write"),
-    );
-    for (const [name, { steps }] of publishing) {
-      expect(
-        steps.filter(({ uses }) => uses?.startsWith("actions/checkout@") === true),
-        name,
-      ).toEqual([]);
-      const commands = steps.flatMap(({ run }) => run?.split("\n") ?? []);
-      const allowed = /^(?:npm publish --ignore-scripts |gh release create |sha256sum )/;
-      expect(
-        commands.filter((command) => !allowed.test(command)),
-        name,
-      ).toEqual([]);
-    }
+    expect(Object.entries(jobs).flatMap(([name, job]) => faults(job).map((fault) => `${name}: ${fault}`))).toEqual([]);
   });
+});
+
+test.each([
+  [{ packages: "write" }, { run: "npm ci\nnode scripts/release-chart.mjs dist/chart a/b" }, ["npm ci"]],
+  [{ pages: "write" }, { run: "npm run docs:site" }, ["npm run docs:site"]],
+  [{ "id-token": "write", packages: "write" }, { uses: "actions/checkout@0" }, ["actions/checkout@0"]],
+  [{ contents: "read" }, { run: "npm ci" }, []],
+])("a job with %j that runs %j has the faults %j", (permissions, step, expected) => {
+  expect(faults({ permissions, steps: [step] } as unknown as Job)).toEqual(expected);
 });
