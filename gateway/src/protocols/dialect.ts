@@ -1,6 +1,6 @@
 import type { CountedUse, DialectId, Failure, LimitHeader, Served, UpstreamObjectKind, Usage } from "#core/index.ts";
 import type { Edit } from "./json/bytes.ts";
-import type { Span } from "./json/scan.ts";
+import type { Span } from "./json/cursor.ts";
 import type { AddressedMedia } from "./request/addressed-media.ts";
 import type { ConversationSpans } from "./request/conversation-prefix.ts";
 import type { NamedObject } from "./request/named-objects.ts";

@@ -18,7 +18,7 @@ describe("errors for callers of messages", () => {
   });
 
   test("inside a stream are an error event", () => {
-    const failure = new Failure("upstream_truncated", "Cut.\nOff");
+    const failure = new Failure("upstream_truncated", "Edit.\nOff");
     const text = dialect.renderStreamError(failure, "req_1");
     expect(text).toBe(`event: error\ndata: ${dialect.renderError(failure, "req_1")}\n\n`);
     expect(text.split("\n")).toHaveLength(4);

@@ -1,6 +1,7 @@
+import type { Edit } from "../json/bytes.ts";
 import { splice } from "../json/bytes.ts";
-import { type Cut, cutsFrom, firstValueAt, itemsAt, type MemberPlace, membersAt, stringAt } from "../json/places.ts";
-import type { Span } from "../json/scan.ts";
+import { type Span, skipSpace } from "../json/cursor.ts";
+import { cutsFrom, itemsAt, type MemberPlace, membersAt, stringAt } from "../json/places.ts";
 import { walkMembers } from "../json/walk.ts";
 
 /** Where fields of a messages request stand, by name. */
@@ -56,7 +57,7 @@ class FoundFields implements FieldsDocument {
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
-    this.#root = membersAt(bytes, firstValueAt(bytes));
+    this.#root = membersAt(bytes, skipSpace(bytes, 0));
     this.#tools = this.#root.filter(({ name }) => name === "tools").flatMap(({ start }) => itemsAt(bytes, start));
   }
 
@@ -65,7 +66,7 @@ class FoundFields implements FieldsDocument {
   }
 
   without(all: readonly FieldPlaces[]): Uint8Array {
-    const cuts: Cut[] = [];
+    const cuts: Edit[] = [];
     const tools = this.#toolsGone(all);
     cuts.push(...cutsFrom(tools.places, tools.gone));
     for (const { places, gone } of this.#lists(all)) cuts.push(...cutsFrom(places, gone, ({ nameStart }) => nameStart));

@@ -1,6 +1,7 @@
 import { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
-import { readSpan, type Span, scanObject } from "../json/scan.ts";
+import type { Span } from "../json/cursor.ts";
+import { readSpan, scanObject } from "../json/scan.ts";
 import { countOf, isObject, textOf } from "../json/value.ts";
 import { readLabel, readSmall } from "../request/members.ts";
 import { readServed } from "../usage/read-served.ts";

@@ -2,9 +2,10 @@ import { requestFields } from "@sluice/contract/words";
 import { bounds } from "#core/index.ts";
 import type { RequestFacts } from "../dialect.ts";
 import { asBuffer, type Edit } from "../json/bytes.ts";
-import { type NamesHeard, readSpan, type Span } from "../json/scan.ts";
+import { OPEN_OBJECT, type Span, valueEnd } from "../json/cursor.ts";
+import { type NamesHeard, readSpan } from "../json/scan.ts";
 import { wrong } from "../json/value.ts";
-import { valueEnd, walkMembers } from "../json/walk.ts";
+import { walkMembers } from "../json/walk.ts";
 import { addressedMedia } from "../request/addressed-media.ts";
 import { GovernedNames } from "../request/governed-names.ts";
 import { MemberChecks } from "../request/member-checks.ts";
@@ -106,7 +107,7 @@ function addedTools(body: Uint8Array): readonly Span[] {
  */
 function threadFacts(body: Uint8Array, span: Span): Partial<Pick<RequestFacts, "continues" | "keeps">> {
   if (body[span.start] === 0x6e) return {};
-  if (body[span.start] !== 0x7b) throw wrong("thread", "must be an object");
+  if (body[span.start] !== OPEN_OBJECT) throw wrong("thread", "must be an object");
   const inner = body.subarray(span.start, span.end);
   const previous = scanRequest(inner, wantedThread).get("previous_message_id");
   if (previous === undefined || inner[previous.start] === 0x6e) return { keeps: "thread_message" };
@@ -121,5 +122,3 @@ function readAffinity(body: Uint8Array, span: Span | undefined): string | null {
   const inner = body.subarray(span.start, span.end);
   return readLabel(inner, scanRequest(inner, wantedMetadata).get("user_id"));
 }
-
-const OPEN_OBJECT = 0x7b;

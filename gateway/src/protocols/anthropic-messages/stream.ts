@@ -2,8 +2,9 @@ import { bounds, type Failure, noUsage, type Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { firstEventBroken } from "../errors/upstream-errors.ts";
 import { concat } from "../json/bytes.ts";
-import { pieceTokens, stringEnd } from "../json/event-strings.ts";
+import { closingQuote, QUOTE } from "../json/cursor.ts";
 import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
+import { pieceTokens } from "../stream/event-lines.ts";
 import { eventWithoutMedia } from "../stream/event-media.ts";
 import { eventData, firstField, SseEvents } from "../stream/sse-events.ts";
 import { readServed } from "../usage/read-served.ts";
@@ -168,7 +169,7 @@ export class MessagesStreamTap implements StreamTap {
     for (const [index, mark] of contentMarks.entries()) {
       const at = event.indexOf(mark);
       if (at === -1) continue;
-      if (index < textMarks) this.#count(stringEnd(event, at + mark.length) - at - mark.length);
+      if (index < textMarks) this.#count(closingQuote(event, at + mark.length) - at - mark.length);
       else this.contentSeen = true;
       return;
     }
@@ -217,7 +218,7 @@ function quickType(event: Buffer): string | null {
     const at = event.indexOf(typeMark);
     if (at === -1) return null;
     from = at + typeMark.length;
-    end = event.indexOf(0x22, from);
+    end = event.indexOf(QUOTE, from);
   }
   if (end - from > 32) return null;
   const name = event.toString("latin1", from, end);

@@ -1,15 +1,16 @@
 import type { Warn } from "../codec.ts";
-import { type Cut, cutsFrom, itemsAt, type MemberPlace, membersAt, stringAt } from "../json/places.ts";
-import type { Span } from "../json/scan.ts";
+import type { Edit } from "../json/bytes.ts";
+import type { Span } from "../json/cursor.ts";
+import { cutsFrom, itemsAt, type MemberPlace, membersAt, stringAt } from "../json/places.ts";
 import { sealMark } from "../turn/seal-text.ts";
 
 /**
  * What gives way in a messages request, so that Anthropic is shown no seal of another vendor: the blocks that are one, and
  * messages that held nothing else. `start`: where the body's object begins.
  */
-export function unsealMessages(bytes: Buffer, start: number, warn: Warn): readonly Cut[] {
+export function unsealMessages(bytes: Buffer, start: number, warn: Warn): readonly Edit[] {
   const root = membersAt(bytes, start);
-  const cuts: Cut[] = [];
+  const cuts: Edit[] = [];
   let unthought = false;
   for (const messages of root.filter(({ name }) => name === "messages")) {
     const places = itemsAt(bytes, messages.start);
@@ -24,7 +25,7 @@ export function unsealMessages(bytes: Buffer, start: number, warn: Warn): readon
 }
 
 interface MessageRead {
-  readonly cuts: readonly Cut[];
+  readonly cuts: readonly Edit[];
   /** It held seals and nothing else. */
   readonly emptied: boolean;
   /** Its first block was a seal, and no other thought begins it now. */
@@ -67,7 +68,7 @@ function readContent(bytes: Buffer, content: Span): MessageRead {
 }
 
 /** Of a text that another vendor's model wrote: Anthropic would refuse an index that it did not make. */
-function foreignCitations(bytes: Buffer, { start }: Span): readonly Cut[] {
+function foreignCitations(bytes: Buffer, { start }: Span): readonly Edit[] {
   return membersAt(bytes, start)
     .filter(({ name }) => name === "citations")
     .flatMap((citations) => {
@@ -111,7 +112,7 @@ function lostItsThought(messages: readonly MessageRead[]): boolean {
  * With a budget for thoughts, Anthropic refuses a running loop of tool calls that does not begin with one (its docs, "Preserving
  * thinking blocks"), and without thinking an edit that clears thoughts. `adaptive` thinking asks for neither.
  */
-function withoutThinking(bytes: Buffer, root: readonly MemberPlace[], warn: Warn): readonly Cut[] {
+function withoutThinking(bytes: Buffer, root: readonly MemberPlace[], warn: Warn): readonly Edit[] {
   const budgeted = root.filter(
     (member) =>
       member.name === "thinking" &&
@@ -119,11 +120,11 @@ function withoutThinking(bytes: Buffer, root: readonly MemberPlace[], warn: Warn
   );
   if (budgeted.length === 0) return [];
   warn("thinking was switched off: an earlier tool call came without its thinking");
-  const off = budgeted.map(({ start, end }): Cut => ({ start, end, text: '{"type":"disabled"}' }));
+  const off = budgeted.map(({ start, end }): Edit => ({ start, end, text: '{"type":"disabled"}' }));
   return [...off, ...withoutClearing(bytes, root)];
 }
 
-function withoutClearing(bytes: Buffer, root: readonly MemberPlace[]): readonly Cut[] {
+function withoutClearing(bytes: Buffer, root: readonly MemberPlace[]): readonly Edit[] {
   return root
     .filter(({ name }) => name === "context_management")
     .flatMap(({ start }) => membersAt(bytes, start))

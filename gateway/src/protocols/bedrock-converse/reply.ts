@@ -1,6 +1,7 @@
 import { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
-import { JsonInvalid, readSpan, type Span, scanObject } from "../json/scan.ts";
+import type { Span } from "../json/cursor.ts";
+import { JsonInvalid, readSpan, scanObject } from "../json/scan.ts";
 import { textOf } from "../json/value.ts";
 import { readServed } from "../usage/read-served.ts";
 import { readConverseUsage } from "./usage.ts";

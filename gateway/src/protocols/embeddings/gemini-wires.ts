@@ -4,7 +4,7 @@ import type { PathFacts, RequestFacts, Wire } from "../dialect.ts";
 import { geminiObjects, objectsOfGemini } from "../gemini/objects.ts";
 import { estimateTokens } from "../gemini/size-estimate.ts";
 import type { Edit } from "../json/bytes.ts";
-import type { Span } from "../json/scan.ts";
+import { OPEN_OBJECT, type Span } from "../json/cursor.ts";
 import { skimArray } from "../json/skim.ts";
 import { missing, wrong } from "../json/value.ts";
 import { GovernedNames } from "../request/governed-names.ts";
@@ -91,5 +91,3 @@ function modelsIn(body: Uint8Array, requests: Span): readonly Span[] {
 function named(span: Span, upstreamModel: string): Edit {
   return { ...span, text: JSON.stringify(`models/${upstreamModel}`) };
 }
-
-const OPEN_OBJECT = 0x7b;

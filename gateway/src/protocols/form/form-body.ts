@@ -1,6 +1,6 @@
 import { Failure } from "#core/index.ts";
 import type { FormBody, Spooled } from "#ports/index.ts";
-import type { Span } from "../json/scan.ts";
+import type { Span } from "../json/cursor.ts";
 import type { MultipartType } from "./content-type.ts";
 
 /** The spooled form, with the value that stands at `modelSpan` replaced as it is read. */

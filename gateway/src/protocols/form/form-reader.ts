@@ -1,7 +1,7 @@
 import type { FormField, FormFields } from "@sluice/contract/words";
 import { bounds, checkField, Failure, tooLong } from "#core/index.ts";
 import type { FormFacts, RequestFacts } from "../dialect.ts";
-import type { Span } from "../json/scan.ts";
+import type { Span } from "../json/cursor.ts";
 import { missing, misspelt, wrong } from "../json/value.ts";
 import { choosingMembers, GovernedNames } from "../request/governed-names.ts";
 import { checkedModelName, longModelName } from "../request/members.ts";

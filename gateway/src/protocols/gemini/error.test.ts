@@ -48,7 +48,7 @@ describe("a failure in Google's shape", () => {
   });
 
   test("in a stream it is a data line with the same body", () => {
-    const failure = new Failure("upstream_truncated", "Cut.");
+    const failure = new Failure("upstream_truncated", "Edit.");
     expect(renderGeminiStreamError(failure, "r")).toBe(`data: ${renderGeminiError(failure, "r")}\n\n`);
   });
 });

@@ -1,6 +1,7 @@
 import { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
-import { readSpan, type Span } from "../json/scan.ts";
+import type { Span } from "../json/cursor.ts";
+import { readSpan } from "../json/scan.ts";
 import { skimObject } from "../json/skim.ts";
 import { arrayOf, parseObject, textOf } from "../json/value.ts";
 import { readServed } from "../usage/read-served.ts";

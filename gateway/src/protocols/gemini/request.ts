@@ -2,7 +2,8 @@ import { requestFields } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
 import type { PathFacts, RequestFacts } from "../dialect.ts";
 import type { Edit } from "../json/bytes.ts";
-import { JsonInvalid, JsonVariant, type Span, scanObject } from "../json/scan.ts";
+import { OPEN_OBJECT, type Span } from "../json/cursor.ts";
+import { JsonInvalid, JsonVariant, scanObject } from "../json/scan.ts";
 import { missing, misspelt, wrong } from "../json/value.ts";
 import { addressedMedia } from "../request/addressed-media.ts";
 import { GovernedNames } from "../request/governed-names.ts";
@@ -73,7 +74,7 @@ export function geminiEdits(): readonly Edit[] {
 }
 
 function outputFacts(body: Uint8Array, config: Span): Pick<RequestFacts, "outputTokensMax" | "choices"> {
-  if (body[config.start] !== 0x7b) return { outputTokensMax: null };
+  if (body[config.start] !== OPEN_OBJECT) return { outputTokensMax: null };
   const inner = body.subarray(config.start, config.end);
   const members = scanConfig(inner);
   const cap = readProtoCount(inner, members, "maxOutputTokens", "max_output_tokens");

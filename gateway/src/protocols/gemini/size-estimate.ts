@@ -1,4 +1,4 @@
-import type { Span } from "../json/scan.ts";
+import type { Span } from "../json/cursor.ts";
 import { nextDataMember } from "../request/inline-media.ts";
 
 /** Tokens of JSON text at four bytes each; base64 inside `inlineData` counts as the picture or sound that it is. */

@@ -1,7 +1,7 @@
 import { bounds, type Failure, type Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { firstEventBroken } from "../errors/upstream-errors.ts";
-import { stringEnd } from "../json/event-strings.ts";
+import { closingQuote, QUOTE } from "../json/cursor.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
 import { eventWithoutMedia } from "../stream/event-media.ts";
 import { dataEvent, eventData, SseEvents } from "../stream/sse-events.ts";
@@ -173,9 +173,9 @@ export class GeminiStreamTap implements StreamTap {
     for (let at = event.indexOf(textMark); at !== -1; at = event.indexOf(textMark, at)) {
       at += textMark.length;
       while (event[at] === 0x20 || event[at] === 0x3a) at++;
-      if (event[at] !== 0x22) continue;
+      if (event[at] !== QUOTE) continue;
       const from = at + 1;
-      at = stringEnd(event, from);
+      at = closingQuote(event, from);
       if (at > from) this.#countText(at - from);
     }
   }
@@ -221,7 +221,7 @@ function finishes(event: Buffer): boolean {
   if (at === -1) return false;
   let from = at + finishMark.length;
   while (event[from] === 0x20 || event[from] === 0x3a) from++;
-  return event[from] === 0x22 && !event.subarray(from + 1, from + 1 + unspecified.length).equals(unspecified);
+  return event[from] === QUOTE && !event.subarray(from + 1, from + 1 + unspecified.length).equals(unspecified);
 }
 
 function bufferOf(bytes: Uint8Array, start: number, end: number): Buffer {

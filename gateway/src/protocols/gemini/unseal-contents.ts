@@ -1,5 +1,6 @@
-import { type Cut, cutsFrom, itemsAt, type MemberPlace, membersAt, stringAt } from "../json/places.ts";
-import type { Span } from "../json/scan.ts";
+import type { Edit } from "../json/bytes.ts";
+import type { Span } from "../json/cursor.ts";
+import { cutsFrom, itemsAt, type MemberPlace, membersAt, stringAt } from "../json/places.ts";
 import { foreignSignature, isCarried, needsSignatures } from "./thought-signature.ts";
 
 /**
@@ -7,7 +8,7 @@ import { foreignSignature, isCarried, needsSignatures } from "./thought-signatur
  * signatures of calls and texts. A call keeps its place and, where the model wants one, gets the signature that the vendor has for calls
  * of others. `start`: where the body's object begins.
  */
-export function unsealContents(bytes: Buffer, start: number, upstreamModel: string): readonly Cut[] {
+export function unsealContents(bytes: Buffer, start: number, upstreamModel: string): readonly Edit[] {
   return membersAt(bytes, start)
     .filter(({ name }) => name === "contents")
     .flatMap((contents) => new ContentsUnsealer(bytes, needsSignatures(upstreamModel)).cuts(contents));
@@ -16,7 +17,7 @@ export function unsealContents(bytes: Buffer, start: number, upstreamModel: stri
 class ContentsUnsealer {
   readonly #bytes: Buffer;
   readonly #signs: boolean;
-  readonly #cuts: Cut[] = [];
+  readonly #cuts: Edit[] = [];
   /** The model has called something since the user spoke. */
   #called = false;
   /** Parts of a thought whose signature has not come yet: it stands on the last. */
@@ -29,7 +30,7 @@ class ContentsUnsealer {
     this.#signs = signs;
   }
 
-  cuts(contents: Span): readonly Cut[] {
+  cuts(contents: Span): readonly Edit[] {
     const places = itemsAt(this.#bytes, contents.start);
     const lists = places.map(({ start }) => this.#partsOf(start));
     const emptied = new Set(

@@ -1,5 +1,6 @@
 import { type Edit, splice } from "./bytes.ts";
-import { JsonInvalid, type Span, scanObject } from "./scan.ts";
+import { CLOSE_OBJECT, COMMA, OPEN_OBJECT, QUOTE, type Span, skipSpace, skipSpaceBack } from "./cursor.ts";
+import { JsonInvalid, scanObject } from "./scan.ts";
 
 export interface BodyEdits {
   /** Members that the vendor does not take; a value of them that is needed elsewhere is read first. */
@@ -46,11 +47,6 @@ export function editBody(body: Uint8Array, { remove = [], add = {}, rename = {} 
   );
 }
 
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
-const COMMA = 0x2c;
-const QUOTE = 0x22;
-
 /** Each member goes with the comma before it; a run at the very front goes with the comma behind it. */
 function removals(body: Uint8Array, members: ReadonlyMap<string, Span>, names: readonly string[]): Edit[] {
   const spans = names.flatMap((name) => {
@@ -81,20 +77,4 @@ function nameOf(body: Uint8Array, member: Span): Span {
   const colon = skipSpaceBack(body, member.start - 1);
   const close = skipSpaceBack(body, colon - 1);
   return { start: body.lastIndexOf(QUOTE, close - 1), end: close + 1 };
-}
-
-function skipSpace(body: Uint8Array, from: number): number {
-  let at = from;
-  while (isSpace(body[at])) at++;
-  return at;
-}
-
-function skipSpaceBack(body: Uint8Array, from: number): number {
-  let at = from;
-  while (isSpace(body[at])) at--;
-  return at;
-}
-
-function isSpace(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }

@@ -1,3 +1,4 @@
+import { BACKSLASH, QUOTE } from "./cursor.ts";
 /** No name that anybody looks for is longer, in characters; and in bytes, not even with each of its characters as an escape. */
 export const nameCharactersMax = 40;
 const nameBytesMax = 512;
@@ -69,7 +70,6 @@ const controls: ReadonlyMap<number, number> = new Map([
   [0x74, 0x09],
 ]);
 const LOWER_U = 0x75;
-const BACKSLASH = 0x5c;
 const ZERO = 0x30;
 const NINE = 0x39;
 
@@ -109,6 +109,3 @@ export function sieveIndexOf(name: string): number {
   const second = name.length > 1 ? name.charCodeAt(1) : QUOTE;
   return sieveIndex(name.charCodeAt(0), second, name.charCodeAt(name.length - 1), name.length);
 }
-
-/** What stands behind a name of one byte. */
-const QUOTE = 0x22;

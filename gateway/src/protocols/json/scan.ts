@@ -1,6 +1,18 @@
 import { bounds } from "#core/index.ts";
 import type { GovernedNames } from "../request/governed-names.ts";
 import {
+  BACKSLASH,
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+  type Span,
+  skipSpace,
+} from "./cursor.ts";
+import {
   asciiName,
   decode,
   memberName,
@@ -10,12 +22,6 @@ import {
   sieveIndexOf,
   sieveSize,
 } from "./names.ts";
-
-/** Where a value stands in the bytes: start inclusive, end exclusive. */
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-}
 
 /** The bytes are not one JSON object. `offset` is where that became certain. */
 export class JsonInvalid extends Error {
@@ -156,26 +162,9 @@ function crowded(at: number): JsonCrowded {
   return new JsonCrowded("too many values", at);
 }
 
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
-const OPEN_ARRAY = 0x5b;
-const CLOSE_ARRAY = 0x5d;
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COLON = 0x3a;
-const COMMA = 0x2c;
 const MINUS = 0x2d;
 const ZERO = 0x30;
 const NINE = 0x39;
-
-function skipSpace(bytes: Uint8Array, from: number): number {
-  let at = from;
-  for (;;) {
-    const byte = bytes[at];
-    if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) at++;
-    else return at;
-  }
-}
 
 /** 1 for each byte that stands for itself in a string: nearly all of a body is read by this table. */
 const plain = new Uint8Array(256).fill(1, 0x20);

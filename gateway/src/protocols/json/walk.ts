@@ -1,4 +1,15 @@
 import { bounds } from "#core/index.ts";
+import {
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COLON,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+  skipSpace,
+  stringEnd,
+  valueEnd,
+} from "./cursor.ts";
 import { asciiName } from "./names.ts";
 
 /**
@@ -12,12 +23,37 @@ export function walkMembers(
 ): void {
   /** Where the values begin that are open. */
   const open: number[] = [];
+  walk(bytes, {
+    open: (start) => void open.push(start),
+    close: () => void open.pop(),
+    member: (name, start) => {
+      if (wanted.has(name)) visit(name, start, open.at(-1) ?? 0);
+      return true;
+    },
+  });
+}
+
+interface Visitor {
+  /** An object or an array begins. */
+  open(start: number): void;
+  close(): void;
+  /** False: the walk is over. */
+  member(name: string, valueStart: number): boolean;
+}
+
+function walk(bytes: Buffer, visitor: Visitor): void {
+  let depth = 0;
   let at = 0;
   while (at < bytes.length) {
     const byte = bytes[at];
-    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) open.push(at);
-    else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) open.pop();
     if (byte !== QUOTE) {
+      if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+        depth++;
+        visitor.open(at);
+      } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
+        depth--;
+        visitor.close();
+      }
       at++;
       continue;
     }
@@ -29,8 +65,8 @@ export function walkMembers(
     }
     const name = asciiName(bytes, at, end) ?? "";
     at = skipSpace(bytes, colon + 1);
-    if (isData(name, open.length)) at = valueEnd(bytes, at);
-    else if (wanted.has(name)) visit(name, at, open.at(-1) ?? 0);
+    if (isData(name, depth)) at = valueEnd(bytes, at);
+    else if (!visitor.member(name, at)) return;
   }
 }
 
@@ -73,56 +109,44 @@ export function walkObjects(
   /** Those of objects that are open, outer ones first. */
   const found: FoundMember[] = [];
   let count = 0;
-  const close = (): void => {
-    const object = open[--depth];
-    if (object === undefined) return;
-    while (count > 0 && (found[count - 1] as FoundMember).start > object.start)
-      visit(found[--count] as FoundMember, object);
-    const holder = found[count - 1];
-    if (count > 0 && holder?.start === object.start) copyDescription(object, holder);
-  };
-  let at = 0;
-  while (at < bytes.length) {
-    const byte = bytes[at];
-    if (byte !== QUOTE) {
-      if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
-        open[depth] ??= { start: 0, id: -1, type: -1, url: -1, mimeType: -1 };
-        const object = open[depth++] as OpenObject;
-        object.start = at;
-        copyDescription(nothingSaid, object);
-      } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) close();
-      at++;
-      continue;
-    }
-    const end = stringEnd(bytes, at);
-    const colon = skipSpace(bytes, end);
-    if (bytes[colon] !== COLON) {
-      at = end;
-      continue;
-    }
-    const name = asciiName(bytes, at, end) ?? "";
-    at = skipSpace(bytes, colon + 1);
-    if (isData(name, depth)) {
-      at = valueEnd(bytes, at);
-      continue;
-    }
-    const object = open[depth - 1];
-    if (object !== undefined) {
-      if (name === "type") object.type = at;
-      else if (name === "id") object.id = object.id === -1 ? at : TWICE;
-      else if (name === "url") object.url = at;
-      else if (name === "mimeType" || name === "mime_type") object.mimeType = at;
-    }
-    if (wanted.has(name)) {
-      if (--left < 0) return name;
+  let beyond: string | null = null;
+  walk(bytes, {
+    open: (start) => {
+      open[depth] ??= { start: 0, id: -1, type: -1, url: -1, mimeType: -1 };
+      const object = open[depth++] as OpenObject;
+      object.start = start;
+      copyDescription(nothingSaid, object);
+    },
+    close: () => {
+      const object = open[--depth];
+      if (object === undefined) return;
+      while (count > 0 && (found[count - 1] as FoundMember).start > object.start)
+        visit(found[--count] as FoundMember, object);
+      const holder = found[count - 1];
+      if (count > 0 && holder?.start === object.start) copyDescription(object, holder);
+    },
+    member: (name, start) => {
+      const object = open[depth - 1];
+      if (object !== undefined) {
+        if (name === "type") object.type = start;
+        else if (name === "id") object.id = object.id === -1 ? start : TWICE;
+        else if (name === "url") object.url = start;
+        else if (name === "mimeType" || name === "mime_type") object.mimeType = start;
+      }
+      if (!wanted.has(name)) return true;
+      if (--left < 0) {
+        beyond = name;
+        return false;
+      }
       found[count] ??= { name: "", start: 0, id: -1, type: -1, url: -1, mimeType: -1 };
       const member = found[count++] as FoundMember;
       member.name = name;
-      member.start = at;
+      member.start = start;
       copyDescription(nothingSaid, member);
-    }
-  }
-  return null;
+      return true;
+    },
+  });
+  return beyond;
 }
 
 function copyDescription({ id, type, url, mimeType }: Described, to: Described): void {
@@ -169,23 +193,6 @@ export function mayEscape(bytes: Buffer): boolean {
   return false;
 }
 
-/** Index behind the closing quote of the string that opens at `from`. */
-export function stringEnd(bytes: Buffer, from: number): number {
-  let at = from + 1;
-  // Most are short: the search of the runtime costs as much as some forty bytes.
-  for (const near = at + 40; at < near; at++) {
-    const byte = bytes[at];
-    if (byte === QUOTE) return at + 1;
-    if (byte === BACKSLASH) at++;
-  }
-  for (let quote = bytes.indexOf(QUOTE, at); quote !== -1; quote = bytes.indexOf(QUOTE, quote + 1)) {
-    let before = quote - 1;
-    while (bytes[before] === BACKSLASH) before--;
-    if ((quote - before) % 2 === 1) return quote + 1;
-  }
-  return bytes.length;
-}
-
 /** The text of a member, escapes read; null for what is none, or longer than anything that decides about a call. */
 export function textAt(bytes: Buffer, start: number): string | null {
   if (bytes[start] !== QUOTE) return null;
@@ -194,35 +201,4 @@ export function textAt(bytes: Buffer, start: number): string | null {
   return asciiName(bytes, start, end) || String(JSON.parse(bytes.toString("utf8", start, end)));
 }
 
-/** Index behind the value that begins at `start`; of a number or word, its start. */
-export function valueEnd(bytes: Buffer, start: number): number {
-  let depth = 0;
-  let at = start;
-  while (at < bytes.length) {
-    const byte = bytes[at];
-    if (byte === QUOTE) at = stringEnd(bytes, at);
-    else {
-      if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth++;
-      else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) depth--;
-      else if (depth === 0) return at;
-      at++;
-    }
-    if (depth === 0) return at;
-  }
-  return at;
-}
-
-export function skipSpace(bytes: Buffer, from: number): number {
-  let at = from;
-  while (at < bytes.length && (bytes[at] ?? 0) <= 0x20) at++;
-  return at;
-}
-
 const escapeMark = Buffer.from("\\u00");
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COLON = 0x3a;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
-const OPEN_ARRAY = 0x5b;
-const CLOSE_ARRAY = 0x5d;

@@ -3,10 +3,10 @@ import type { ReplyFacts } from "../dialect.ts";
 import { errorReported } from "../errors/error-event.ts";
 import { choiceError } from "../errors/upstream-errors.ts";
 import { asBuffer } from "../json/bytes.ts";
-import { readScanned, readSpan, type Span, scanObject } from "../json/scan.ts";
+import { OPEN_OBJECT, type Span, skipSpace, valueEnd } from "../json/cursor.ts";
+import { readScanned, readSpan, scanObject } from "../json/scan.ts";
 import { skimObject, skimValue } from "../json/skim.ts";
 import { objectOf, textOf } from "../json/value.ts";
-import { valueEnd } from "../json/walk.ts";
 import { readLabel } from "../request/members.ts";
 import { readServed } from "../usage/read-served.ts";
 import type { UsageConvention } from "../usage/usage-convention.ts";
@@ -90,8 +90,7 @@ export function soundsIn(bytes: Uint8Array, from = 0, to = bytes.length): readon
   const text = asBuffer(bytes);
   const mark = text.indexOf(soundMark, from);
   if (mark === -1 || mark >= to) return none;
-  let start = mark + soundMark.length;
-  while ((text[start] ?? 0) <= 0x20 && start < text.length) start++;
+  const start = skipSpace(text, mark + soundMark.length);
   if (text[start] !== OPEN_OBJECT) return none;
   const members = skimObject(text, start, valueEnd(text, start), idOnly);
   const id = textOf(skimValue(text, members?.get("id")));
@@ -101,4 +100,3 @@ export function soundsIn(bytes: Uint8Array, from = 0, to = bytes.length): readon
 const soundMark = Buffer.from('"audio":');
 const idOnly: ReadonlySet<string> = new Set(["id"]);
 const none: readonly string[] = [];
-const OPEN_OBJECT = 0x7b;

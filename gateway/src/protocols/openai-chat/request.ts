@@ -2,7 +2,8 @@ import { requestFields } from "@sluice/contract/words";
 import { bounds } from "#core/index.ts";
 import type { RequestFacts } from "../dialect.ts";
 import type { Edit } from "../json/bytes.ts";
-import { type Span, scanObject } from "../json/scan.ts";
+import { CLOSE_OBJECT, LOWER_N, OPEN_OBJECT, type Span, skipSpace } from "../json/cursor.ts";
+import { scanObject } from "../json/scan.ts";
 import { addressedMedia } from "../request/addressed-media.ts";
 import { GovernedNames } from "../request/governed-names.ts";
 import { MemberChecks } from "../request/member-checks.ts";
@@ -92,7 +93,7 @@ export function streamFacts(
   const options = members.get("stream_options");
   return {
     stream: readBoolean(body, members.get("stream"), "stream"),
-    wantsUsage: options !== undefined && body[options.start] === 0x7b && asksUsage(body, options),
+    wantsUsage: options !== undefined && body[options.start] === OPEN_OBJECT && asksUsage(body, options),
     streamOptionsSpan: options ?? null,
   };
 }
@@ -110,10 +111,10 @@ export function chatEdits(body: Uint8Array, facts: RequestFacts, upstreamModel: 
 /** Where and how `include_usage` is asked for: in the caller's own options if it sent some. */
 function usageEdit(body: Uint8Array, options: Span | null): Edit {
   if (options === null) {
-    const open = body.indexOf(0x7b) + 1;
+    const open = body.indexOf(OPEN_OBJECT) + 1;
     return { start: open, end: open, text: '"stream_options":{"include_usage":true},' };
   }
-  if (body[options.start] !== 0x7b) return { ...options, text: '{"include_usage":true}' };
+  if (body[options.start] !== OPEN_OBJECT) return { ...options, text: '{"include_usage":true}' };
   const inner = body.subarray(options.start, options.end);
   const present = scanObject(inner, wantedOption).get("include_usage");
   if (present !== undefined) {
@@ -139,7 +140,7 @@ function searchFacts(tools: ToolFacts, asked: boolean): ToolFacts & Pick<Request
 }
 
 function said(body: Uint8Array, span: Span | undefined): boolean {
-  return span !== undefined && body[span.start] !== 0x6e;
+  return span !== undefined && body[span.start] !== LOWER_N;
 }
 
 /** Of the two names of the cap an upstream may read either: where both stand, the larger one may hold. */
@@ -151,9 +152,7 @@ function capOf(body: Uint8Array, members: ReadonlyMap<string, Span>): number | n
 
 /** The bytes are an object; whether anything stands in it. */
 function isEmptyObject(object: Uint8Array): boolean {
-  let at = 1;
-  while ((object[at] ?? 0) <= 0x20 && at < object.length) at++;
-  return object[at] === 0x7d;
+  return object[skipSpace(object, 1)] === CLOSE_OBJECT;
 }
 
 function asksUsage(body: Uint8Array, options: Span): boolean {

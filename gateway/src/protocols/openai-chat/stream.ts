@@ -1,10 +1,9 @@
 import { bounds, type Failure, type Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { choiceError, firstEventBroken } from "../errors/upstream-errors.ts";
-import { pieceTokens, stringEnd } from "../json/event-strings.ts";
-import type { Span } from "../json/scan.ts";
+import { closingQuote, OPEN_ARRAY, OPEN_OBJECT, QUOTE, type Span } from "../json/cursor.ts";
 import { arrayOf, type JsonObject, objectOf, parseObject } from "../json/value.ts";
-import { eventLines, isDone } from "../stream/event-lines.ts";
+import { eventLines, isDone, pieceTokens } from "../stream/event-lines.ts";
 import { eventWithoutMedia } from "../stream/event-media.ts";
 import { dataEvent, eventData, SseEvents } from "../stream/sse-events.ts";
 import { readServed, withServed } from "../usage/read-served.ts";
@@ -31,9 +30,6 @@ const otherMarks = ["tool_calls", "function_call", "images", "audio", "reasoning
   ascii(`"${name}":`),
 );
 const emptyBytes = new Uint8Array(0);
-const OPEN_ARRAY = 0x5b;
-const OPEN_OBJECT = 0x7b;
-const QUOTE = 0x22;
 /** Longer than an event can be that holds nothing but [DONE]. */
 const doneEventMax = 64;
 
@@ -209,7 +205,7 @@ function tokensBehind(event: Buffer, mark: Buffer): number {
     if (event[at] === OPEN_ARRAY && mark !== textMark) return tokensBehind(event.subarray(at), textMark);
     if (event[at] === QUOTE) {
       const from = at + 1;
-      at = stringEnd(event, from);
+      at = closingQuote(event, from);
       tokens += pieceTokens(at - from);
     }
     if (mark !== argumentsMark && mark !== textMark) return tokens;
@@ -231,7 +227,7 @@ function isFilled(event: Buffer, mark: Buffer): boolean {
 function opensObject(event: Buffer, from: number): boolean {
   let at = from;
   while (event[at] === 0x20 || event[at] === 0x3a) at++;
-  return event[at] === 0x7b;
+  return event[at] === OPEN_OBJECT;
 }
 
 function hasFinishReason(event: Buffer): boolean {

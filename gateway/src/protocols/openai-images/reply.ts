@@ -1,6 +1,6 @@
 import { bounds, Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
-import type { Span } from "../json/scan.ts";
+import type { Span } from "../json/cursor.ts";
 import { skimArray, skimObject, skimValue } from "../json/skim.ts";
 import { errorText } from "../openai-chat/reply.ts";
 import { readServed } from "../usage/read-served.ts";

@@ -1,7 +1,7 @@
 import { requestFields } from "@sluice/contract/words";
 import type { RequestFacts } from "../dialect.ts";
 import type { Edit } from "../json/bytes.ts";
-import type { Span } from "../json/scan.ts";
+import { OPEN_OBJECT, type Span } from "../json/cursor.ts";
 import { addressedMedia } from "../request/addressed-media.ts";
 import { GovernedNames } from "../request/governed-names.ts";
 import { MemberChecks } from "../request/member-checks.ts";
@@ -80,7 +80,7 @@ function seriesMax(body: Uint8Array, members: ReadonlyMap<string, Span>): number
   const series = members.get("sequential_image_generation");
   if (series === undefined || readLabel(body, series) !== "auto") return 1;
   const options = members.get("sequential_image_generation_options");
-  if (options === undefined || body[options.start] !== 0x7b) return seriesDefault;
+  if (options === undefined || body[options.start] !== OPEN_OBJECT) return seriesDefault;
   const inner = body.subarray(options.start, options.end);
   return readCount(inner, scanRequest(inner, wantedOption).get("max_images")) ?? seriesDefault;
 }

@@ -1,6 +1,6 @@
 import type { Served } from "#core/index.ts";
 import type { StreamTap } from "../dialect.ts";
-import type { Span } from "../json/scan.ts";
+import { QUOTE, type Span } from "../json/cursor.ts";
 import { skimValue } from "../json/skim.ts";
 import { countOf, isObject, type JsonObject, objectOf } from "../json/value.ts";
 import { eventLines, isDone } from "../stream/event-lines.ts";
@@ -78,7 +78,7 @@ export class ImagesStreamTap extends TypedEventStream implements StreamTap {
 const heldDoneMax = 64;
 
 function isText(data: Uint8Array, span: Span | undefined): boolean {
-  return span !== undefined && data[span.start] === 0x22;
+  return span !== undefined && data[span.start] === QUOTE;
 }
 
 function stepOf(type: string): string {

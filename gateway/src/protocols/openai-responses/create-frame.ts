@@ -1,8 +1,7 @@
 import { requestFields } from "@sluice/contract/words";
 import { bounds, Failure, noUsage } from "#core/index.ts";
-import { splice } from "../json/bytes.ts";
-import { type Cut, cutsFrom, firstValueAt, membersAt } from "../json/places.ts";
-import type { Span } from "../json/scan.ts";
+import { QUOTE, type Span } from "../json/cursor.ts";
+import { editBody } from "../json/edit.ts";
 import { missing, textOf, wrong } from "../json/value.ts";
 import { GovernedNames } from "../request/governed-names.ts";
 import { MemberChecks } from "../request/member-checks.ts";
@@ -19,9 +18,7 @@ const wanted = new GovernedNames([
 ]);
 
 /** What belongs to the frame and not to the request in it. */
-const ofTheFrame: ReadonlySet<string> = new Set([
-  ...["type", "stream_id", "event_id", "generate", "stream", "stream_options", "background"],
-]);
+const ofTheFrame = ["type", "stream_id", "event_id", "generate", "stream_options", "background"];
 
 /**
  * One `response.create` of Responses over a WebSocket: a request's body with the frame's own members in it. Source: OpenAI,
@@ -69,17 +66,10 @@ export class CreateFrame {
    * response that it goes on from; null: that one is the upstream's to know. All other bytes stay.
    */
   body(before: readonly string[] | null): Uint8Array {
-    const bytes = this.#bytes;
-    const start = firstValueAt(bytes);
-    const places = membersAt(bytes, start);
-    const expanded = before === null ? [] : ["previous_response_id", "input"];
-    const gone = new Set(places.filter(({ name }) => ofTheFrame.has(name) || expanded.includes(name)));
-    const cuts = cutsFrom(places, gone, ({ nameStart }) => nameStart);
+    const remove = before === null ? ofTheFrame : [...ofTheFrame, "previous_response_id"];
     const input =
-      before === null ? "" : `"input":[${[...before, this.items()].filter((text) => text !== "").join(",")}]`;
-    const more = ['"stream":true', input].filter((text) => text !== "").join(",");
-    const opening: Cut = { start: start + 1, end: start + 1, text: gone.size === places.length ? more : `${more},` };
-    return splice(bytes, [opening, ...cuts]);
+      before === null ? {} : { input: `[${[...before, this.items()].filter((text) => text !== "").join(",")}]` };
+    return editBody(this.#bytes, { remove, add: { stream: "true", ...input } });
   }
 }
 
@@ -138,5 +128,3 @@ function readStreamId(bytes: Buffer, span: Span | null): string | null {
   }
   return id;
 }
-
-const QUOTE = 0x22;

@@ -1,6 +1,6 @@
 import { bounds, tokensOf } from "#core/index.ts";
 import type { OtherUsage } from "../dialect.ts";
-import type { Span } from "../json/scan.ts";
+import type { Span } from "../json/cursor.ts";
 import { skimArray, skimObject, skimValue } from "../json/skim.ts";
 import { countOf, isObject, objectOf, textOf } from "../json/value.ts";
 import { imagesUsage } from "../openai-images/usage.ts";

@@ -1,4 +1,4 @@
-import type { Span } from "../json/scan.ts";
+import type { Span } from "../json/cursor.ts";
 import { nextDataUrl } from "../request/inline-media.ts";
 
 /**

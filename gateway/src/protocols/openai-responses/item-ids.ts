@@ -1,6 +1,6 @@
 import { bounds } from "#core/index.ts";
 import { asBuffer } from "../json/bytes.ts";
-import type { Span } from "../json/scan.ts";
+import { LOWER_N, OPEN_ARRAY, type Span } from "../json/cursor.ts";
 import { skimArray, skimObject, skimValue } from "../json/skim.ts";
 import { textOf, wrong } from "../json/value.ts";
 import { type NamedObject, namedObject } from "../request/named-objects.ts";
@@ -63,5 +63,3 @@ function isNull(bytes: Uint8Array, span: Span | undefined): boolean {
 const idOnly: ReadonlySet<string> = new Set(["id"]);
 const referenceMembers: ReadonlySet<string> = new Set(["id", "type", "role", "result"]);
 const none: readonly NamedObject[] = [];
-const OPEN_ARRAY = 0x5b;
-const LOWER_N = 0x6e;

@@ -2,9 +2,10 @@ import { inputOrContinued, requestFields } from "@sluice/contract/words";
 import { bounds, Failure } from "#core/index.ts";
 import type { RequestFacts } from "../dialect.ts";
 import { asBuffer, type Edit } from "../json/bytes.ts";
-import type { NamesHeard, Span } from "../json/scan.ts";
+import { LOWER_N, OPEN_ARRAY, type Span, valueEnd } from "../json/cursor.ts";
+import type { NamesHeard } from "../json/scan.ts";
 import { missing, textOf, wrong } from "../json/value.ts";
-import { mayEscape, valueEnd, walkMembers } from "../json/walk.ts";
+import { mayEscape, walkMembers } from "../json/walk.ts";
 import { addressedMedia } from "../request/addressed-media.ts";
 import { MemberChecks } from "../request/member-checks.ts";
 import {
@@ -160,6 +161,3 @@ export function continuedResponse(body: Uint8Array, span: Span | null): NamedObj
   const id = textOf(readSmall(body, span));
   return id === null || id === "" ? null : namedObject("previous_response_id", id);
 }
-
-const LOWER_N = 0x6e;
-const OPEN_ARRAY = 0x5b;

@@ -1,8 +1,8 @@
 import { bounds, type Failure, type Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { firstEventBroken } from "../errors/upstream-errors.ts";
-import { stringEnd } from "../json/event-strings.ts";
-import { readSpan, type Span } from "../json/scan.ts";
+import { closingQuote, QUOTE, type Span } from "../json/cursor.ts";
+import { readSpan } from "../json/scan.ts";
 import { skimObject } from "../json/skim.ts";
 import { type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
 import { type EventLines, eventLines } from "../stream/event-lines.ts";
@@ -186,7 +186,6 @@ const factsWanted: ReadonlySet<string> = new Set(["id", "model", "usage", "servi
 const itemOnly: ReadonlySet<string> = new Set(["item"]);
 const toolsWanted: ReadonlySet<string> = new Set(["output", "tools"]);
 
-const QUOTE = 0x22;
 const deltaMark = Buffer.from('"delta":', "latin1");
 const blankLine = Buffer.from("\n\n", "latin1");
 const emptyBytes = new Uint8Array(0);
@@ -215,7 +214,7 @@ function deltaLength(data: Uint8Array): number {
   let from = mark + deltaMark.length;
   while (event[from] === 0x20) from++;
   if (event[from] !== QUOTE) return 0;
-  const end = stringEnd(event, ++from);
+  const end = closingQuote(event, ++from);
   return end === event.length ? 0 : end - from;
 }
 

@@ -1,5 +1,6 @@
-import { type Cut, cutsFrom, itemsAt, membersAt, stringAt } from "../json/places.ts";
-import type { Span } from "../json/scan.ts";
+import type { Edit } from "../json/bytes.ts";
+import type { Span } from "../json/cursor.ts";
+import { cutsFrom, itemsAt, membersAt, stringAt } from "../json/places.ts";
 import { sealMark } from "../turn/seal-text.ts";
 import { readSummary } from "./compaction.ts";
 
@@ -7,7 +8,7 @@ import { readSummary } from "./compaction.ts";
  * What gives way in a Responses request, so that OpenAI is shown no seal of another vendor: the reasoning items that
  * carry one go, and a compaction of ours says its summary in words. `start`: where the body's object begins.
  */
-export function unsealInput(bytes: Buffer, start: number): readonly Cut[] {
+export function unsealInput(bytes: Buffer, start: number): readonly Edit[] {
   return membersAt(bytes, start)
     .filter(({ name }) => name === "input")
     .flatMap((input) => {

@@ -1,7 +1,18 @@
 import { Failure, noUsage } from "#core/index.ts";
 import type { ReplyFacts, RequestFacts, StreamTap, UsageReading } from "../dialect.ts";
 import type { Edit } from "../json/bytes.ts";
-import type { Span } from "../json/scan.ts";
+import {
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COMMA,
+  closingQuote,
+  isSpace,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+  type Span,
+  skipSpace,
+} from "../json/cursor.ts";
 import { skimObject, skimValue } from "../json/skim.ts";
 import { countOf, isObject } from "../json/value.ts";
 import { errorText } from "../openai-chat/reply.ts";
@@ -109,7 +120,7 @@ export function textOrTokens(
   }
   let numbers = 1;
   for (let at = items.start; at < items.end; at++) if (body[at] === COMMA) numbers++;
-  return { tokens: numbers, texts: body[firstOf(body, items)] === OPEN_ARRAY ? itemCount(body, items) : 1 };
+  return { tokens: numbers, texts: body[skipSpace(body, items.start + 1)] === OPEN_ARRAY ? itemCount(body, items) : 1 };
 }
 
 /** The items of a whole array that holds something, by its commas at the first level. */
@@ -124,33 +135,16 @@ export function eachItem(body: Uint8Array, array: Span, between: (at: number) =>
   let depth = 0;
   for (let at = array.start; at < array.end; at++) {
     const byte = body[at];
-    if (byte === QUOTE) at = stringEnd(body, at);
+    if (byte === QUOTE) at = closingQuote(body, at + 1, array.end);
     else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) depth++;
     else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth--;
     else if (byte === COMMA && depth === 1) between(at);
   }
 }
 
-/** Index of the quote that closes the string which opens at `from`. */
-function stringEnd(body: Uint8Array, from: number): number {
-  for (let at = from + 1; ; at++) {
-    const quote = body.indexOf(QUOTE, at);
-    let before = quote - 1;
-    while (body[before] === BACKSLASH) before--;
-    if (quote === -1 || (quote - before) % 2 === 1) return quote === -1 ? body.length : quote;
-    at = quote;
-  }
-}
-
-function firstOf(body: Uint8Array, array: Span): number {
-  let at = array.start + 1;
-  while ((body[at] ?? 0x5d) <= 0x20) at++;
-  return at;
-}
-
 function holdsNumbers(body: Uint8Array, items: Span): boolean {
   let at = items.start;
-  while (at < items.end && (body[at] === OPEN_ARRAY || (body[at] ?? 0) <= 0x20)) at++;
+  while (at < items.end && (body[at] === OPEN_ARRAY || isSpace(body[at]))) at++;
   const first = body[at] ?? 0;
   return first >= 0x30 && first <= 0x39;
 }
@@ -161,14 +155,6 @@ function noObject(): Failure {
     unhealthy: true,
   });
 }
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const OPEN_ARRAY = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_ARRAY = 0x5d;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
 
 /**
  * `{"prompt_tokens","total_tokens"}` of answers that generate nothing: the same number, of which some vendors send only one.

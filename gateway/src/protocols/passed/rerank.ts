@@ -1,7 +1,7 @@
 import { requestFields } from "@sluice/contract/words";
 import { noUsage } from "#core/index.ts";
 import type { RequestFacts, UsageReading, Wire } from "../dialect.ts";
-import type { Span } from "../json/scan.ts";
+import type { Span } from "../json/cursor.ts";
 import { countOf, objectOf } from "../json/value.ts";
 import { MemberChecks } from "../request/member-checks.ts";
 import { bodyNames, scanRequest, sizeOf } from "../request/members.ts";

@@ -3,6 +3,7 @@ import { Failure, noUsage } from "#core/index.ts";
 import type { FormFacts, ReplyFacts, UsageReading, Wire } from "../dialect.ts";
 import { FormReader, modelFormKept } from "../form/form-reader.ts";
 import type { FormEvent } from "../form/multipart-scanner.ts";
+import { OPEN_OBJECT, skipSpace } from "../json/cursor.ts";
 import { countOf, numberOf, objectOf } from "../json/value.ts";
 import { TypedEventsTap } from "../stream/typed-events.ts";
 import { replyReader } from "./passed-json.ts";
@@ -29,9 +30,7 @@ const readJson = replyReader(
 );
 
 function isObject(body: Uint8Array): boolean {
-  let at = 0;
-  while (at < body.length && (body[at] ?? 0) <= 0x20) at++;
-  return body[at] === 0x7b;
+  return body[skipSpace(body, 0)] === OPEN_OBJECT;
 }
 
 /** The end of the last line of SRT or WebVTT: `00:01:02,500 --> 00:01:04,000`. Only the last bytes are looked at. */

@@ -1,4 +1,5 @@
 import { asBuffer } from "../json/bytes.ts";
+import { OPEN_OBJECT, QUOTE } from "../json/cursor.ts";
 import type { NamesHeard } from "../json/scan.ts";
 import { mayEscape, textAt, walkObjects } from "../json/walk.ts";
 import { addressBounds } from "../usage/unseen-costs.ts";
@@ -66,5 +67,3 @@ function isInline(bytes: Buffer, start: number): boolean {
 
 const places: ReadonlySet<string> = new Set(["source", ...Object.keys(addressBounds)]);
 const marks = ['_url"', '"url"', '"fileUri"', '"file_uri"'].map((mark) => Buffer.from(mark));
-const OPEN_OBJECT = 0x7b;
-const QUOTE = 0x22;

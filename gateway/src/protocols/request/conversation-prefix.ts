@@ -1,8 +1,7 @@
 import { bounds } from "#core/index.ts";
 import { asBuffer } from "../json/bytes.ts";
-import type { Span } from "../json/scan.ts";
+import { COLON, COMMA, OPEN_ARRAY, QUOTE, type Span, skipSpace, stringEnd, valueEnd } from "../json/cursor.ts";
 import { skimObject, skimValue } from "../json/skim.ts";
-import { skipSpace, stringEnd, valueEnd } from "../json/walk.ts";
 
 /** Where a body says how its conversation begins; left out where a member is not there. */
 export interface ConversationSpans {
@@ -93,8 +92,3 @@ const cacheMark = Buffer.from('"cache_control"');
 function lengthOf(span: Span | undefined): number {
   return span === undefined ? 0 : span.end - span.start;
 }
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_ARRAY = 0x5b;

@@ -1,5 +1,5 @@
 import { bounds } from "#core/index.ts";
-import type { Span } from "../json/scan.ts";
+import { QUOTE, type Span } from "../json/cursor.ts";
 
 /** The base64 of the next data URL. Base64 holds no quotes, so the next one ends it. */
 export function nextDataUrl(bytes: Buffer, from: number): Span | null {
@@ -64,7 +64,6 @@ const mediaBytesMin = 1_024;
 const textLookBytes = 256;
 /** Between a member's name and its string: a colon and some space. */
 const memberGapMax = 16;
-const QUOTE = 0x22;
 const SPACE = 0x20;
 const dataUrl = Buffer.from(";base64,");
 const dataMember = Buffer.from('"data"');

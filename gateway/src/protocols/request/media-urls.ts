@@ -1,8 +1,9 @@
 import { bounds, Failure } from "#core/index.ts";
 import { asBuffer, splice } from "../json/bytes.ts";
-import { readSpan, type Span } from "../json/scan.ts";
+import { COLON, QUOTE, type Span, skipSpaceBack, valueEnd } from "../json/cursor.ts";
+import { readSpan } from "../json/scan.ts";
 import { objectOf, textOf, wrong } from "../json/value.ts";
-import { mayEscape, valueEnd, walkMembers } from "../json/walk.ts";
+import { mayEscape, walkMembers } from "../json/walk.ts";
 
 /** An address of media in a body, and what of the body gives way to what stands there. */
 export interface MediaUrl {
@@ -78,13 +79,10 @@ function isData(bytes: Buffer, { start }: Span): boolean {
 
 /** The name of the member that an object is the value of; empty for none. */
 function holderOf(bytes: Buffer, object: number): string {
-  let at = object - 1;
-  while ((bytes[at] ?? 0x21) <= 0x20) at--;
-  if (bytes[at] !== COLON) return "";
-  at--;
-  while ((bytes[at] ?? 0x21) <= 0x20) at--;
-  const start = bytes.lastIndexOf(QUOTE, at - 1);
-  return String(readSpan(bytes, { start, end: at + 1 }));
+  const colon = skipSpaceBack(bytes, object - 1);
+  if (bytes[colon] !== COLON) return "";
+  const close = skipSpaceBack(bytes, colon - 1);
+  return String(readSpan(bytes, { start: bytes.lastIndexOf(QUOTE, close - 1), end: close + 1 }));
 }
 
 /** Empty for one that is larger than any source with an address. */
@@ -101,8 +99,6 @@ export const mediaNames: readonly string[] = [
 const mediaMembers: ReadonlySet<string> = new Set(["image_url", "video_url", "audio_url", "file_url"]);
 const names: ReadonlySet<string> = new Set([...mediaMembers, "url"]);
 const marks = ['_url"', '"url"'].map((mark) => Buffer.from(mark));
-const QUOTE = 0x22;
-const COLON = 0x3a;
 
 /** How much is put in the place of addresses in one call: one address may stand in it a thousand times. */
 export class MediaRoom {

@@ -1,6 +1,7 @@
 import type { FieldType, RequestField, RequestFields } from "@sluice/contract/words";
 import { typeWords } from "#core/index.ts";
-import { readSpan, type Span } from "../json/scan.ts";
+import { LOWER_N, OPEN_ARRAY, OPEN_OBJECT, QUOTE, type Span } from "../json/cursor.ts";
+import { readSpan } from "../json/scan.ts";
 import { missing, wrong } from "../json/value.ts";
 import { digitsMax } from "./members.ts";
 
@@ -77,16 +78,16 @@ const nullBit = 32;
 /** By its first byte: the body was scanned, so its grammar is right. */
 function bitOf(first: number): number {
   switch (first) {
-    case 0x22:
+    case QUOTE:
       return typeBits.string;
-    case 0x5b:
+    case OPEN_ARRAY:
       return typeBits.array;
-    case 0x7b:
+    case OPEN_OBJECT:
       return typeBits.object;
     case 0x74:
     case 0x66:
       return typeBits.boolean;
-    case 0x6e:
+    case LOWER_N:
       return nullBit;
     default:
       return typeBits.integer;

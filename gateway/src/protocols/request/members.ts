@@ -1,4 +1,5 @@
 import { bounds, Failure, isLongerThan, tooLong } from "#core/index.ts";
+import { OPEN_OBJECT, QUOTE, type Span } from "../json/cursor.ts";
 import {
   JsonCrowded,
   JsonInvalid,
@@ -6,7 +7,6 @@ import {
   type NamesHeard,
   readScanned,
   type ScanLimits,
-  type Span,
   scanObject,
 } from "../json/scan.ts";
 import { type JsonObject, missing, misspelt, parseBody, wrong } from "../json/value.ts";
@@ -59,7 +59,7 @@ export function readModel(body: Uint8Array, span: Span | undefined): string {
   if (span === undefined) throw missing("model");
   // Each character as two escapes of six bytes: what is longer is not looked at.
   const isFar = span.end - span.start > bounds.modelNameCharactersMax * 12 + 2;
-  const model = isFar && body[span.start] === 0x22 ? null : readSmall(body, span);
+  const model = isFar && body[span.start] === QUOTE ? null : readSmall(body, span);
   if (model === null && isFar) throw longModelName();
   if (typeof model !== "string") throw wrong("model", "must be a string");
   return checkedModelName(model);
@@ -155,5 +155,3 @@ function nestedNames(): ReadonlyMap<string, GovernedNames> {
   }
   return new Map([...byHolder].map(([holder, names]) => [holder, new GovernedNames(names)]));
 }
-
-const OPEN_OBJECT = 0x7b;

@@ -1,10 +1,11 @@
 import { bounds, type UpstreamObjectKind } from "#core/index.ts";
 import { asBuffer } from "../json/bytes.ts";
+import { LOWER_N, OPEN_ARRAY, OPEN_OBJECT, QUOTE, type Span, valueEnd } from "../json/cursor.ts";
 import { NameSieve } from "../json/names.ts";
-import { type NamesHeard, readSpan, type Span } from "../json/scan.ts";
+import { type NamesHeard, readSpan } from "../json/scan.ts";
 import { skimObject } from "../json/skim.ts";
 import { textOf, wrong } from "../json/value.ts";
-import { mayEscape, TWICE, textAt, valueEnd, walkObjects } from "../json/walk.ts";
+import { mayEscape, TWICE, textAt, walkObjects } from "../json/walk.ts";
 import { mediaNames } from "./media-urls.ts";
 
 /** An object at the upstream that a body names: a file, a store, a container, a conversation, a cache. */
@@ -183,7 +184,3 @@ function take(found: NamedObject[], param: string, bytes: Buffer, start: number,
 }
 
 const none: readonly NamedObject[] = [];
-const QUOTE = 0x22;
-const OPEN_ARRAY = 0x5b;
-const OPEN_OBJECT = 0x7b;
-const LOWER_N = 0x6e;

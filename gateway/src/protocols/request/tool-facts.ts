@@ -1,9 +1,19 @@
 import { bounds, isLongerThan } from "#core/index.ts";
 import type { HostedInput, NamedModel, RequestFacts } from "../dialect.ts";
-import type { Span } from "../json/scan.ts";
+import {
+  COLON,
+  LOWER_N,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+  type Span,
+  skipSpace,
+  skipSpaceBack,
+  valueEnd,
+} from "../json/cursor.ts";
 import { skimArray, skimObject } from "../json/skim.ts";
 import { countOf, textOf, wrong } from "../json/value.ts";
-import { valueEnd, walkMembers } from "../json/walk.ts";
+import { walkMembers } from "../json/walk.ts";
 import { noServerTools, type ServerToolUse } from "../usage/server-tools.ts";
 import { hostedTools } from "../usage/unseen-costs.ts";
 import { readSmall } from "./members.ts";
@@ -95,7 +105,6 @@ function bufferOf(body: Uint8Array, { start, end }: Span): Buffer {
   return Buffer.from(body.buffer, body.byteOffset + start, end - start);
 }
 
-const OPEN_ARRAY = 0x5b;
 /** Gemini's tools are told by the one member that they have. */
 const ofGemini: ReadonlySet<string> = new Set([
   "googleSearch",
@@ -142,22 +151,6 @@ function namesModel(bytes: Buffer): boolean {
   return false;
 }
 
-function skipSpace(bytes: Buffer, from: number): number {
-  let at = from;
-  while ((bytes[at] ?? 0x21) <= 0x20) at++;
-  return at;
-}
-
-function skipSpaceBack(bytes: Buffer, from: number): number {
-  let at = from;
-  while ((bytes[at] ?? 0x21) <= 0x20) at--;
-  return at;
-}
-
-const QUOTE = 0x22;
-const COLON = 0x3a;
-const OPEN_OBJECT = 0x7b;
-const LOWER_N = 0x6e;
 const modelMark = Buffer.from('"model');
 const typeName = Buffer.from('"type"');
 const typeMarks = ["_search", "code_", "web_fetch", '"image_gen', '"mcp', '"shell"'].map((mark) => Buffer.from(mark));

@@ -2,8 +2,9 @@ import type { WireDialectId } from "#core/index.ts";
 import { unsealMessages } from "../anthropic-messages/unseal-messages.ts";
 import type { Warn } from "../codec.ts";
 import { unsealContents } from "../gemini/unseal-contents.ts";
+import type { Edit } from "../json/bytes.ts";
 import { splice } from "../json/bytes.ts";
-import { type Cut, firstValueAt } from "../json/places.ts";
+import { skipSpace } from "../json/cursor.ts";
 import { unsealInput } from "../openai-responses/unseal-input.ts";
 import { sealMark } from "../turn/seal-text.ts";
 
@@ -19,7 +20,7 @@ export interface Unsealing {
  */
 export function unsealBody(body: Uint8Array, { dialect, upstreamModel }: Unsealing, warn: Warn): Uint8Array {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
-  const start = firstValueAt(bytes);
+  const start = skipSpace(bytes, 0);
   const cuts = cutsIn(bytes, start, { dialect, upstreamModel }, warn);
   return cuts.length === 0
     ? body
@@ -29,7 +30,7 @@ export function unsealBody(body: Uint8Array, { dialect, upstreamModel }: Unseali
       );
 }
 
-function cutsIn(bytes: Buffer, start: number, { dialect, upstreamModel }: Unsealing, warn: Warn): readonly Cut[] {
+function cutsIn(bytes: Buffer, start: number, { dialect, upstreamModel }: Unsealing, warn: Warn): readonly Edit[] {
   switch (dialect) {
     case "anthropic-messages":
       return unsealMessages(bytes, start, warn);

@@ -117,3 +117,9 @@ export async function tapAwsEventStream(tap: StreamTap): Promise<StreamTap> {
   tap.push = (chunk) => push(framing.push(chunk));
   return tap;
 }
+
+/** Output is generated a token or a few at an event: short pieces count one, longer ones a token per four bytes. */
+export function pieceTokens(length: number): number {
+  if (length <= 0) return 0;
+  return length <= 16 ? 1 : Math.ceil(length / 4);
+}

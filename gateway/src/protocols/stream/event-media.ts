@@ -1,7 +1,7 @@
 import { isAscii } from "node:buffer";
 import { bounds } from "#core/index.ts";
 import { asBuffer } from "../json/bytes.ts";
-import { quoteAt, stringEnd } from "../json/event-strings.ts";
+import { BACKSLASH, COLON, closingQuote, QUOTE } from "../json/cursor.ts";
 import { eventLines } from "./event-lines.ts";
 
 /**
@@ -41,7 +41,8 @@ export function setMediaAside(
   let from = 0;
   /** The name, if the next string is the value of a member. */
   let before: StringPlace = { end: 0, length: 0 };
-  for (let at = quoteAt(json, 0); at < json.length; ) {
+  // Between strings the next quote opens one.
+  for (let at = closingQuote(json, 0); at < json.length; ) {
     if (keptBytes + at - from > jsonBytesMax) return null;
     const start = at + 1;
     let end = shortStringEnd(json, start);
@@ -49,7 +50,7 @@ export function setMediaAside(
     if (end === -1) {
       // What is not media ends within what may still be there of it.
       const room = name === null ? json.subarray(0, from + jsonBytesMax - keptBytes) : json;
-      end = stringEnd(room, start);
+      end = closingQuote(room, start);
       if (end === room.length && room.length < json.length) return null;
     }
     if (name !== null && end - start >= mediaBytesMin && isMedia(json, name, start, end)) {
@@ -62,7 +63,7 @@ export function setMediaAside(
       from = end;
     }
     before = { end, length: end - start };
-    at = quoteAt(json, end + 1);
+    at = closingQuote(json, end + 1);
   }
   if (keptBytes + json.length - from > jsonBytesMax) return null;
   if (kept.length === 0) return { data, media };
@@ -109,9 +110,6 @@ function isMedia(json: Buffer, name: string, start: number, end: number): boolea
 }
 
 const shortBytes = 64;
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COLON = 0x3a;
 const BLANK = 0x20;
 const blankLine = Buffer.from("\n\n");
 const noMark = (): string => "";

@@ -6,13 +6,13 @@ import { eventData, SseEvents } from "./sse-events.ts";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-interface Cut {
+interface Edit {
   readonly events: readonly string[];
   readonly passed: string;
   readonly held: string;
 }
 
-function cut(text: string, sizes: readonly number[]): Cut {
+function cut(text: string, sizes: readonly number[]): Edit {
   const sse = new SseEvents(1_000_000);
   const bytes = encoder.encode(text);
   const events: string[] = [];

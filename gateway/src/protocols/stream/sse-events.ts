@@ -1,5 +1,6 @@
 import { bounds } from "#core/index.ts";
 import { notCarried } from "../errors/upstream-errors.ts";
+import { COLON } from "../json/cursor.ts";
 import { eventLines, lineEnd, pastMark } from "./event-lines.ts";
 
 const LF = 0x0a;
@@ -135,6 +136,5 @@ export function firstField(bytes: Uint8Array, start: number, end: number): numbe
   return at;
 }
 
-const COLON = 0x3a;
 const LOWER_D = 0x64;
 const dataField = Buffer.from("data:", "latin1");

@@ -1,5 +1,5 @@
 import { bounds, type Usage } from "#core/index.ts";
-import type { Span } from "../json/scan.ts";
+import type { Span } from "../json/cursor.ts";
 import { skimArray, skimObject, skimValue } from "../json/skim.ts";
 import { countOf, type JsonObject, objectOf, textOf } from "../json/value.ts";
 

@@ -1,0 +1,81 @@
+/** The bytes of JSON's grammar (RFC 8259). All readers in this folder take their way through a text by these functions. */
+export const QUOTE = 0x22;
+export const BACKSLASH = 0x5c;
+export const COLON = 0x3a;
+export const COMMA = 0x2c;
+export const OPEN_OBJECT = 0x7b;
+export const CLOSE_OBJECT = 0x7d;
+export const OPEN_ARRAY = 0x5b;
+export const CLOSE_ARRAY = 0x5d;
+/** A `null` begins with it. */
+export const LOWER_N = 0x6e;
+
+/** Where a value stands in the bytes: start inclusive, end exclusive. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+export function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+/** Index of the first byte from `from` on that is no white space; `end` where there is none. */
+export function skipSpace(bytes: Uint8Array, from: number, end = bytes.length): number {
+  let at = from;
+  while (at < end && isSpace(bytes[at])) at++;
+  return at;
+}
+
+/** Index of the last byte up to `from` that is no white space. */
+export function skipSpaceBack(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (isSpace(bytes[at])) at--;
+  return at;
+}
+
+/** Index of the quote that closes a string whose text begins at `from`; `end` when it does not close before. */
+export function closingQuote(bytes: Uint8Array, from: number, end = bytes.length): number {
+  let at = from;
+  // Most strings are short: a call of the runtime's search costs as much as some forty bytes.
+  for (const near = Math.min(at + 40, end); at < near; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) return at;
+    if (byte === BACKSLASH) at++;
+  }
+  for (let quote = bytes.indexOf(QUOTE, at); quote !== -1 && quote < end; quote = bytes.indexOf(QUOTE, quote + 1)) {
+    let before = quote - 1;
+    while (bytes[before] === BACKSLASH) before--;
+    // An even number of backslashes before it: they escape each other, not the quote.
+    if ((quote - before) % 2 === 1) return quote;
+  }
+  return end;
+}
+
+/** Index behind the string that opens at `from`; beyond `end` when it does not close before. */
+export function stringEnd(bytes: Uint8Array, from: number, end = bytes.length): number {
+  return closingQuote(bytes, from + 1, end) + 1;
+}
+
+/** Index behind the value that begins at `from`; beyond `end` when there is none, or none that ends before. */
+export function valueEnd(bytes: Uint8Array, from: number, end = bytes.length): number {
+  let depth = 0;
+  let at = from;
+  while (at < end) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      at = stringEnd(bytes, at, end);
+      if (depth === 0) return at;
+    } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+      depth++;
+      at++;
+    } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
+      // At depth 0 the bracket is not the value's: a number or a word ends before it.
+      if (depth === 0) break;
+      at++;
+      if (--depth === 0) return at;
+    } else if (depth === 0 && (byte === COMMA || isSpace(byte))) break;
+    else at++;
+  }
+  return depth === 0 && at > from && at < end ? at : end + 1;
+}
