@@ -348,7 +348,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   const close = async ({ graceMs, hurried }: Leave = atOnce): Promise<void> => {
     leaving = true;
-    await sleep(clock, graceMs, hurried);
+    if (graceMs > 0) await sleep(clock, graceMs, hurried);
     draining = true;
     observer.log("info", "New calls are refused; those under way are waited for.", { pending: listeners.pending() });
     listeners.leave();
