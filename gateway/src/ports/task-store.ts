@@ -95,6 +95,7 @@ export interface TaskStore {
   /**
    * Stores a task and its first event. If the workspace has a task with the same idempotency key, that one is returned
    * instead, with `created` false. With `material`: throws when `noteMaterial` was not called for it, or it was given up.
+   * A Failure that is `unsent` says that the task is certainly not stored; after any other it may be.
    */
   create(task: Task, material?: BlobInfo | null): Promise<{ readonly task: Task; readonly created: boolean }>;
   /** The task that a workspace has under an idempotency key. Also one that was deleted. */

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { finalTaskStates, type TaskState } from "#core/index.ts";
+import { Failure, finalTaskStates, type TaskState } from "#core/index.ts";
 import type { LeasedTask } from "#ports/index.ts";
+import type { Database } from "#storage/index.ts";
+import { createTask } from "#storage/tasks/task-create.ts";
 import { taskEventsMax } from "#storage/tasks/task-steps.ts";
 import { ledgerEntry, newYear, wholeText } from "./store-ground.ts";
 import {
@@ -37,6 +39,28 @@ function createTests(make: TaskGroundFactory): void {
     expect(await taskStore.events(fullTask.id)).toEqual([
       { taskId: fullTask.id, at: newYear, state: "running", detail: "" },
     ]);
+  });
+
+  test("a task that failed before its commit is certainly not stored; one whose commit got no answer may be", async () => {
+    await using ground = await make();
+    const { database, vault } = ground;
+    const failure = new Failure("storage_unavailable", "The connection was lost.");
+    const rejection = (when: "before the commit" | "after it", name: string) => {
+      const execute = async (work: (transaction: unknown) => Promise<unknown>): Promise<never> => {
+        await database.kysely.transaction().execute(async (real) => {
+          if (when === "before the commit") throw failure;
+          await work(real);
+        });
+        throw failure;
+      };
+      const kysely = { transaction: () => ({ execute }) };
+      const breaking = { ...database, kysely } as unknown as Database;
+      return createTask(breaking, vault, task(name), null).catch((thrown: unknown) => thrown);
+    };
+    expect(await rejection("before the commit", "lost")).toMatchObject({ arrival: "unsent" });
+    expect(await rejection("after it", "stored")).toMatchObject({ arrival: "unknown" });
+    expect(await ground.taskStore.findById("vt_lost")).toBeNull();
+    expect(await ground.taskStore.findById("vt_stored")).not.toBeNull();
   });
 
   test("the account's secrets are not in the database in clear, and open for no other task", async () => {

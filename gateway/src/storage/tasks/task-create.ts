@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Task } from "#core/index.ts";
+import { Failure, type Task } from "#core/index.ts";
 import type { BlobInfo, TaskStore, Vault } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { rowOf } from "./task-columns.ts";
@@ -14,7 +14,8 @@ export async function createTask(
   material: BlobInfo | null,
 ): ReturnType<TaskStore["create"]> {
   const row = rowOf(task, vault);
-  return await database.kysely.transaction().execute(async (transaction) => {
+  let commits = false;
+  const creating = database.kysely.transaction().execute(async (transaction) => {
     const made = await transaction
       .insertInto("tasks")
       .values(row)
@@ -37,6 +38,10 @@ export async function createTask(
       .insertInto("task_events")
       .values({ task_id: task.id, position: 0, at: task.createdAt, state: task.state, detail: "" })
       .execute();
+    commits = true;
     return { task, created: true };
+  });
+  return await creating.catch((thrown: unknown) => {
+    throw thrown instanceof Failure && !commits ? thrown.with({ arrival: "unsent" }) : thrown;
   });
 }

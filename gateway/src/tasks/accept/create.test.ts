@@ -13,12 +13,13 @@ import {
   type TaskTown,
 } from "../../../test/simulation/task-setup.ts";
 
-type Lost = "before the commit" | "after the commit";
+type Lost = "before the commit" | "after the commit" | "unsent";
 
 /** A store that breaks at the first task that is made; `down`: and does not answer until it is mended. */
 function breakingStore({ taskStore }: TaskTown, lost: Lost, down: boolean): { store: TaskStore; mend(): void } {
   let broken: "not yet" | "now" | "mended" = "not yet";
-  const away = () => new Failure("storage_unavailable", "The database went away.");
+  const arrival = lost === "unsent" ? "unsent" : "unknown";
+  const away = () => new Failure("storage_unavailable", "The database went away.", { arrival });
   const whenThere = <T>(act: () => Promise<T>): Promise<T> =>
     broken === "now" && down ? Promise.reject(away()) : act();
   const store: TaskStore = {
@@ -74,9 +75,12 @@ test("while nobody knows whether a task was stored its money is held: until it h
   }
 });
 
-test("a task that was certainly not stored holds nothing", async () => {
+test.each([
+  ["unsent", true],
+  ["before the commit", false],
+] as const)("a task that was certainly not stored holds nothing: %s", async (lost, down) => {
   await using town = await openTaskTown();
-  const gateway = openTaskSetup(town, { store: breakingStore(town, "before the commit", false).store });
+  const gateway = openTaskSetup(town, { store: breakingStore(town, lost, down).store });
   expect((await failureOf(gateway.videos.create(createCall(town, catOnRoof)))).code).toBe("storage_unavailable");
   expect([gateway.videos.held, await budgetUsed(gateway), gateway.admission.outstanding]).toEqual([0, 0, 0]);
 });

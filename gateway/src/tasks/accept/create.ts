@@ -141,6 +141,7 @@ async function store(dependencies: TaskDependencies, call: CreateCall, request: 
   try {
     await dependencies.materials.keep(body, call.signal);
     stored = await dependencies.store.create(draft, body.material).catch(async (thrown: unknown) => {
+      if (asFailure(thrown).arrival === "unsent") throw thrown;
       // The answer to the commit may be lost on its way back: then the task is there, and will be sent.
       const task = await dependencies.store.findById(draft.id).catch(() => {
         nobodyKnows = true;
