@@ -22,6 +22,25 @@ export function refuseSuspended(row: { readonly managed_by: ManagedBy | "system"
   );
 }
 
+/** What a rule finds wrong: where in the object, and why. A rule finds problems; whoever writes the object renders them. */
+export interface Problem extends Pick<Conflict, "path" | "message"> {
+  /** Left out: `invalid_request`. */
+  readonly code?: "conflict";
+}
+
+/** The first problem as a refusal of the admin API or the command line. */
+export function refuseProblems([first]: readonly Problem[]): void {
+  if (first === undefined) return;
+  const param = first.path.join(".");
+  if (param === "") throw new Failure(first.code ?? "invalid_request", first.message);
+  throw new Failure(first.code ?? "invalid_request", `\`${param}\`: ${first.message}.`, { param });
+}
+
+/** Problems of an object as conflicts of the config file that it stands in, at `place`. */
+export function conflictsAt(place: Conflict["path"], problems: readonly Problem[]): readonly Conflict[] {
+  return problems.map(({ path, message }) => ({ path: [...place, ...path], message }));
+}
+
 /** The first conflict as a refusal; `depth` steps of its path lead to the object that was sent. */
 export function refuseDraft(conflicts: readonly Conflict[], depth: number): void {
   const [first] = conflicts;

@@ -129,7 +129,7 @@ const making: readonly {
   {
     rule: "a name is not blank",
     key: { workspace: "acme", name: "  " },
-    refused: { console: /name/, "command line": /^`name` must not be blank\.$/, file: /name: must not be blank$/ },
+    refused: { console: /name/, "command line": /^`name`: must not be blank\.$/, file: /name: must not be blank$/ },
   },
   {
     rule: "a workspace has a bounded number of keys in use",
@@ -309,7 +309,7 @@ test("a secret that still opens after a rotation is no secret for a key of the f
     body: { grace_seconds: 60 },
   });
   expect(await applied(ground, { workspaces: [{ slug: "filed", keys: [{ name: "thief", secret }] }] })).toBe(
-    "workspaces[0].keys[0].secret: another key, not in this file, already has this secret",
+    "workspaces[0].keys[0].secret: another key already has this secret",
   );
 });
 

@@ -6,17 +6,16 @@ import {
   type CallerKeyRow,
   type Connection,
   callerKeys,
-  everyBound,
   insertRows,
   type KeyRow,
   keyOf,
   namedKeys,
-  newColumns,
   updateRow,
 } from "#storage/tables.ts";
-import { keyCalled, keyObject, nameOfRevoked, refuseTooManyKeys } from "../keys/key-rules.ts";
+import { blankKey, keyCalled, keyCountProblems, keyObject, nameOfRevoked } from "../keys/key-rules.ts";
 import { mayHoldKeys } from "../people/key-owners.ts";
 import { slugOf, type UserRow, userRow } from "../people/people-rows.ts";
+import { refuseProblems } from "../refusals.ts";
 
 /** The key that somebody's sign-ins call with, by `personDigest` or `sessionDigest`; null unless they may call there now. */
 export async function personKey(connection: Connection, digest: string): Promise<ApiKey | null> {
@@ -97,30 +96,19 @@ async function makePersonKey(
   user: UserRow,
 ): Promise<KeyRow> {
   const { transaction, ids, at } = under;
-  const object = keyObject(new Map([[workspaceId, await slugOf(transaction, workspaceId)]]));
-  const id = ids.next("key_");
+  const object = keyObject(await slugOf(transaction, workspaceId));
+  const group_id = await groupOfNewKey(transaction, workspaceId, user.id);
+  const blank = blankKey({ ids, at, owner: "console" }, { workspace_id: workspaceId, group_id, name: "" }, {});
   const row: KeyRow = {
-    id,
-    workspace_id: workspaceId,
-    group_id: await groupOfNewKey(transaction, workspaceId, user.id),
-    name: await freeName(under, workspaceId, user.email, id),
-    digest: personDigest(id),
+    ...blank,
+    name: await freeName(under, workspaceId, user.email, blank.id),
+    digest: personDigest(blank.id),
     // Logs tell it by its id, as they tell other keys by the beginning of their secret.
-    prefix: id,
-    last_four: "",
-    ...newColumns({}),
-    revoked_at: null,
-    managed_by: "console",
-    created_at: at,
-    created_by: null,
-    set_by_admins: everyBound,
-    old_digest: null,
-    old_until: null,
+    prefix: blank.id,
     person_id: user.id,
-    owner_id: null,
   };
   await insertRows(under, object, [row]);
-  await refuseTooManyKeys(transaction, workspaceId);
+  refuseProblems(await keyCountProblems(transaction, workspaceId));
   return row;
 }
 
@@ -129,7 +117,7 @@ async function freeName(under: AuditedWrite, workspaceId: string, email: string,
   const taken = await keyCalled(under.transaction, workspaceId, email);
   if (taken === null) return email;
   if (taken.revoked_at === null || taken.managed_by === "file") return `${email} (${id})`;
-  const object = keyObject(new Map([[workspaceId, await slugOf(under.transaction, workspaceId)]]));
+  const object = keyObject(await slugOf(under.transaction, workspaceId));
   await updateRow(under, object, {
     before: taken,
     after: { ...taken, name: await nameOfRevoked(under.transaction, taken) },
@@ -154,7 +142,7 @@ export async function endAgents(
     if (await mayHoldKeys(transaction, key.workspace_id, userId)) continue;
     await endSessionsOf(under, key.id);
     if (!removed) continue;
-    const object = keyObject(new Map([[key.workspace_id, slug]]));
+    const object = keyObject(slug);
     await updateRow(under, object, { before: key, after: { ...key, revoked_at: under.at }, action: "revoke" });
   }
 }
@@ -262,6 +250,6 @@ async function moveKey(under: AuditedWrite, { userId, workspaceId, from, to }: K
   if (key === undefined) return;
   const first = await firstGroup(transaction, workspaceId);
   if (key.group_id !== (from ?? first)) return;
-  const object = keyObject(new Map([[workspaceId, await slugOf(transaction, workspaceId)]]));
+  const object = keyObject(await slugOf(transaction, workspaceId));
   await updateRow(under, object, { before: key, after: { ...key, group_id: to ?? first } });
 }

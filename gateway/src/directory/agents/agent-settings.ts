@@ -4,7 +4,7 @@ import type { AuditSource } from "#ports/index.ts";
 import { auditedWrite, type Connection } from "#storage/tables.ts";
 import { mayHoldKeys } from "../people/key-owners.ts";
 import { type PeopleContext, slugOf } from "../people/people-rows.ts";
-import { groupRow } from "../workspaces/workspace-rows.ts";
+import { groupOf } from "../workspaces/workspace-rows.ts";
 import { firstGroup, givenGroup } from "./agent-persons.ts";
 
 /** What the agents of a group are to be set to. `text` is JSON with sorted keys and no white space; `checksum` is of it: `sha256:…`. */
@@ -56,7 +56,7 @@ export async function settingsIn(
   { database: { kysely } }: PeopleContext,
   { workspaceId, group }: GroupPlace,
 ): Promise<AgentSettingsNow> {
-  return await settingsNow(kysely, (await groupRow(kysely, workspaceId, group)).id);
+  return await settingsNow(kysely, (await groupOf(kysely, workspaceId, group)).id);
 }
 
 async function settingsNow(connection: Connection, groupId: string): Promise<AgentSettingsNow> {
@@ -71,7 +71,7 @@ export async function setSettings(
 ): Promise<AgentSettingsNow> {
   const text = settings === null ? null : canonicalJson(settings, bounds.agentSettingsDepthMax);
   return await auditedWrite(options, auditSource, async ({ transaction, log, at }) => {
-    const { id, name } = await groupRow(transaction, workspaceId, group);
+    const { id, name } = await groupOf(transaction, workspaceId, group);
     const now = await settingsNow(transaction, id);
     const before = now.settings;
     if (before?.text === text || (before === null && text === null)) return now;
@@ -117,7 +117,7 @@ export async function settingsVersions(
   { database: { kysely } }: PeopleContext,
   { workspaceId, group }: GroupPlace,
 ): Promise<readonly AgentSettingsVersion[]> {
-  return await listVersions(kysely, (await groupRow(kysely, workspaceId, group)).id);
+  return await listVersions(kysely, (await groupOf(kysely, workspaceId, group)).id);
 }
 
 async function listVersions(
@@ -143,7 +143,7 @@ export async function settingsVersion(
   const row = await kysely
     .selectFrom("agent_settings_versions")
     .selectAll()
-    .where("group_id", "=", (await groupRow(kysely, workspaceId, group)).id)
+    .where("group_id", "=", (await groupOf(kysely, workspaceId, group)).id)
     .where("version", "=", version)
     .executeTakeFirst();
   if (row === undefined) return null;
@@ -209,7 +209,7 @@ export async function previewSettings(
   if (user.role === null && user.group_id === null && !mayCall) return null;
   const given = user.group_id === null ? await givenGroup(connection, workspaceId, user.id) : null;
   const groupId = user.group_id ?? given ?? (await firstGroup(connection, workspaceId));
-  const { id, name } = await groupRow(connection, workspaceId, groupId);
+  const { id, name } = await groupOf(connection, workspaceId, groupId);
   return {
     person: { id: user.id, email: user.email, name: user.name },
     group: { id, name },

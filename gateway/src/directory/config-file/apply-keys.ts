@@ -4,10 +4,8 @@ import { Secret } from "#core/index.ts";
 import {
   type Connection,
   chunksOf,
-  everyBound,
   insertRows,
   type KeyRow,
-  newColumns,
   patternsOf,
   recognition,
   reconcile,
@@ -15,9 +13,9 @@ import {
   updateRow,
 } from "#storage/tables.ts";
 import type { ApplyContext } from "../control-options.ts";
-import { keyObject, nameOfRevoked, secretHolders, tooManyKeys } from "../keys/key-rules.ts";
-import { refuseConflicts } from "../refusals.ts";
-import { grantFaults } from "../workspaces/workspace-rows.ts";
+import { blankKey, keyCountProblems, keyObject, nameOfRevoked, secretProblems } from "../keys/key-rules.ts";
+import { conflictsAt, refuseConflicts } from "../refusals.ts";
+import { grantProblems } from "../workspaces/workspace-rows.ts";
 
 /** Where the keys of this apply stand. */
 export interface KeyPlaces {
@@ -42,7 +40,7 @@ export async function applyKeys(
   const object = keyObject(places.slugs);
   const existing = await keysInUse(context, await concernedKeys(context, workspaces, places), workspaces, places);
   const byPlace = new Map(existing.map((row) => [placeOf(row), row]));
-  await refuseUnknownGrants(context, workspaces, places, byPlace);
+  refuseConflicts(await grantConflicts(context, workspaces, places, byPlace));
   const wanted = wantedKeys(context, workspaces, places, byPlace);
   const { create, update, vanished } = reconcile(existing, [...wanted.keys()], placeOf);
 
@@ -59,14 +57,16 @@ export async function applyKeys(
       .where("id", "in", [...chunk])
       .execute();
   }
-  await refuseTakenSecrets(context, wanted);
+  // By now only keys the file does not name, or names with this very secret, still hold one.
+  const secrets = [...wanted].map(([{ id, digest }, path]) => ({ id, digest, path }));
+  refuseConflicts(await secretProblems(transaction, secrets));
   for (const change of update) await updateRow(context, object, change);
   await insertRows(context, object, create);
   const grown = new Set(create.map((row) => row.workspace_id));
   for (const [index, { slug }] of workspaces.entries()) {
     const workspaceId = places.workspaceIds.get(slug) ?? "";
-    const message = grown.has(workspaceId) ? await tooManyKeys(transaction, workspaceId) : null;
-    if (message !== null) refuseConflicts([{ path: ["workspaces", index, "keys"], message }]);
+    if (!grown.has(workspaceId)) continue;
+    refuseConflicts(conflictsAt(["workspaces", index, "keys"], await keyCountProblems(transaction, workspaceId)));
   }
 }
 
@@ -134,24 +134,23 @@ function isRenewed({ vault }: ApplyContext, { secret }: KeyConfig, before: KeyRo
   return secret !== undefined && vault.digest(secret) !== before.digest;
 }
 
-async function refuseUnknownGrants(
+async function grantConflicts(
   { transaction }: ApplyContext,
   workspaces: readonly WorkspaceConfig[],
   places: KeyPlaces,
   byPlace: ReadonlyMap<string, KeyRow>,
-): Promise<void> {
+): Promise<readonly Conflict[]> {
   const found: Conflict[] = [];
   for (const [index, { slug, keys = [] }] of workspaces.entries()) {
     const workspaceId = places.workspaceIds.get(slug) ?? "";
     for (const [at, key] of keys.entries()) {
       if (key.pass_through === undefined) continue;
       const before = byPlace.get(placeOf({ workspace_id: workspaceId, name: key.name }));
-      const faults = await grantFaults(transaction, key.pass_through, patternsOf(before?.pass_through ?? "[]"));
-      const place = ["workspaces", index, "keys", at];
-      found.push(...faults.map(({ path, message }) => ({ path: [...place, ...path], message })));
+      const problems = await grantProblems(transaction, key.pass_through, patternsOf(before?.pass_through ?? "[]"));
+      found.push(...conflictsAt(["workspaces", index, "keys", at], problems));
     }
   }
-  refuseConflicts(found);
+  return found;
 }
 
 /** Rows with the place in the file they come from. */
@@ -168,7 +167,7 @@ function wantedKeys(
       const before = byPlace.get(placeOf({ workspace_id: workspaceId, name: key.name }));
       const groupId =
         places.groupIds.get(placeOf({ workspace_id: workspaceId, name: key.group ?? defaultGroupName })) ?? "";
-      const row = keyRow(context, key, { workspaceId, groupId }, before);
+      const row = keyRow(context, key, { workspace_id: workspaceId, group_id: groupId }, before);
       wanted.set(row, ["workspaces", index, "keys", keyIndex, "secret"]);
     });
   });
@@ -178,24 +177,15 @@ function wantedKeys(
 function keyRow(
   context: ApplyContext,
   key: KeyConfig,
-  place: { readonly workspaceId: string; readonly groupId: string },
+  place: Pick<KeyRow, "workspace_id" | "group_id">,
   before: KeyRow | undefined,
 ): KeyRow {
   const { name, group: _group, secret: _secret, expires_at, ...fields } = key;
-  return {
-    id: before?.id ?? context.ids.next("key_"),
-    workspace_id: place.workspaceId,
-    group_id: place.groupId,
-    name,
-    ...secretColumns(context, key, before),
-    ...newColumns({ ...fields, expires_at: expires_at === undefined ? null : Date.parse(expires_at) }),
-    managed_by: context.owner,
-    created_at: before?.created_at ?? context.at,
-    created_by: before?.created_by ?? null,
-    set_by_admins: everyBound,
-    person_id: null,
-    owner_id: null,
-  };
+  const expires = expires_at === undefined ? null : Date.parse(expires_at);
+  const row = blankKey(context, { ...place, name }, { ...fields, expires_at: expires });
+  const kept =
+    before === undefined ? {} : { id: before.id, created_at: before.created_at, created_by: before.created_by };
+  return { ...row, ...kept, ...secretColumns(context, key, before) };
 }
 
 type SecretColumns = Pick<KeyRow, "digest" | "prefix" | "last_four" | "revoked_at" | "old_digest" | "old_until">;
@@ -228,17 +218,4 @@ async function takeFromSuspended(
       .where((eb) => eb.or([eb("digest", "in", chunk), eb("old_digest", "in", chunk)]))
       .execute();
   }
-}
-
-/** By now only keys the file does not name, or names with this very secret, still hold one. */
-async function refuseTakenSecrets(context: ApplyContext, wanted: ReadonlyMap<KeyRow, Conflict["path"]>): Promise<void> {
-  const digests = [...wanted.keys()].flatMap(({ digest }) => digest ?? []);
-  const holders = await secretHolders(context.transaction, digests);
-  refuseConflicts(
-    [...wanted].flatMap(([row, path]): Conflict[] => {
-      const holder = row.digest === null ? undefined : holders.get(row.digest);
-      if (holder === undefined || holder === row.id) return [];
-      return [{ path, message: "another key, not in this file, already has this secret" }];
-    }),
-  );
 }

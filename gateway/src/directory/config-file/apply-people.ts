@@ -164,7 +164,7 @@ async function enableKeys(
     if (named === undefined || named.enabled === 1 || named.revoked_at !== null) continue;
     const { workspace_slug, group_name: _group, ...before } = named;
     if (declared.includes(key.userId) && (await mayHoldKeys(transaction, before.workspace_id, key.userId))) {
-      const object = keyObject(new Map([[before.workspace_id, workspace_slug]]));
+      const object = keyObject(workspace_slug);
       const after = { ...before, enabled: 1, set_by_admins: key.setByAdmins };
       await updateRow(context, object, { before, after });
     } else waiting.push(key);

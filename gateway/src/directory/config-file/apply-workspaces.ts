@@ -1,25 +1,18 @@
 import type { GroupConfig, WorkspaceConfig } from "@sluice/contract/config-file";
 import type { Conflict } from "@sluice/contract/words";
 import { defaultGroupName } from "@sluice/contract/words";
-import {
-  insertRows,
-  patternsOf,
-  patternsText,
-  reconcile,
-  scopeColumns,
-  suspendRows,
-  updateRow,
-} from "#storage/tables.ts";
+import { insertRows, patternsOf, reconcile, suspendRows, updateRow } from "#storage/tables.ts";
 import type { ApplyContext } from "../control-options.ts";
-import { refuseConflicts } from "../refusals.ts";
-import { tooManyGroups } from "../workspaces/groups.ts";
+import { conflictsAt, refuseConflicts } from "../refusals.ts";
+import { groupCountProblems } from "../workspaces/groups.ts";
 import {
-  everyModel,
   type GroupRow,
-  grantFaults,
+  grantProblems,
   groupObject,
+  groupRow,
   type WorkspaceRow,
   workspaceObject,
+  workspaceRow,
 } from "../workspaces/workspace-rows.ts";
 import { workLeft } from "../workspaces/workspaces.ts";
 import { applyKeys, placeOf } from "./apply-keys.ts";
@@ -35,7 +28,13 @@ export async function applyWorkspaces(context: ApplyContext, workspaces: readonl
   const ids = new Map(wanted.map((row) => [row.slug, row.id]));
   const slugs = new Map([...existing, ...wanted].map((row) => [row.id, row.slug]));
   const { create, update, vanished } = reconcile(existing, wanted, (row) => row.slug);
-  await refuseUnknownGrants(context, workspaces, (slug) => bySlug.get(slug));
+  const found: Conflict[] = [];
+  for (const [index, { slug, pass_through }] of workspaces.entries()) {
+    const granted = patternsOf(bySlug.get(slug)?.pass_through ?? "[]");
+    const problems = await grantProblems(context.transaction, pass_through, granted);
+    found.push(...conflictsAt(["workspaces", index], problems));
+  }
+  refuseConflicts(found);
   await insertRows(context, workspaceObject, create);
   for (const change of update) await updateRow(context, workspaceObject, change);
   const groups = await applyGroups(context, workspaces, ids, slugs);
@@ -44,20 +43,6 @@ export async function applyWorkspaces(context: ApplyContext, workspaces: readonl
   for (const { id } of vanished) if ((await workLeft(context.transaction, id)) !== null) inUse.add(id);
   await suspendGroups(context, groups.vanished, inUse, slugs);
   await suspendWorkspaces(context, vanished);
-}
-
-async function refuseUnknownGrants(
-  { transaction }: ApplyContext,
-  workspaces: readonly WorkspaceConfig[],
-  before: (slug: string) => WorkspaceRow | undefined,
-): Promise<void> {
-  const found: Conflict[] = [];
-  for (const [index, { slug, pass_through }] of workspaces.entries()) {
-    const granted = patternsOf(before(slug)?.pass_through ?? "[]");
-    const faults = await grantFaults(transaction, pass_through, granted);
-    found.push(...faults.map(({ path, message }) => ({ path: ["workspaces", index, ...path], message })));
-  }
-  refuseConflicts(found);
 }
 
 interface AppliedGroups {
@@ -82,9 +67,8 @@ async function applyGroups(
     const workspaceId = workspaceIds.get(workspace.slug) ?? "";
     for (const [at, group] of groupsOf(workspace).entries()) {
       const before = byPlace.get(placeOf({ workspace_id: workspaceId, name: group.name }));
-      const faults = await grantFaults(transaction, group.pass_through, patternsOf(before?.pass_through ?? "[]"));
-      const place = ["workspaces", index, "groups", at];
-      found.push(...faults.map(({ path, message }) => ({ path: [...place, ...path], message })));
+      const problems = await grantProblems(transaction, group.pass_through, patternsOf(before?.pass_through ?? "[]"));
+      found.push(...conflictsAt(["workspaces", index, "groups", at], problems));
       wanted.push(groupRow(context, group, workspaceId, before));
     }
   }
@@ -92,22 +76,13 @@ async function applyGroups(
   const { create, update, vanished } = reconcile(existing, wanted, placeOf);
   await insertRows(context, object, create);
   for (const change of update) await updateRow(context, object, change);
-  await refuseTooManyGroups(context, workspaces, workspaceIds, create);
-  return { ids: new Map(wanted.map((row) => [placeOf(row), row.id])), vanished };
-}
-
-async function refuseTooManyGroups(
-  { transaction }: ApplyContext,
-  workspaces: readonly WorkspaceConfig[],
-  workspaceIds: ReadonlyMap<string, string>,
-  made: readonly GroupRow[],
-): Promise<void> {
-  const grown = new Set(made.map((row) => row.workspace_id));
+  const grown = new Set(create.map((row) => row.workspace_id));
   for (const [index, { slug }] of workspaces.entries()) {
     const workspaceId = workspaceIds.get(slug) ?? "";
-    const message = grown.has(workspaceId) ? await tooManyGroups(transaction, workspaceId) : null;
-    if (message !== null) refuseConflicts([{ path: ["workspaces", index, "groups"], message }]);
+    if (!grown.has(workspaceId)) continue;
+    refuseConflicts(conflictsAt(["workspaces", index, "groups"], await groupCountProblems(transaction, workspaceId)));
   }
+  return { ids: new Map(wanted.map((row) => [placeOf(row), row.id])), vanished };
 }
 
 function groupsOf(workspace: WorkspaceConfig): readonly GroupConfig[] {
@@ -146,40 +121,4 @@ async function suspendWorkspaces(context: ApplyContext, vanished: readonly Works
     if (group === undefined) await suspendRows(context, workspaceObject, [row]);
     else await updateRow(context, workspaceObject, { before: row, after: { ...row, managed_by: "console" } });
   }
-}
-
-function workspaceRow(
-  context: ApplyContext,
-  workspace: WorkspaceConfig,
-  before: WorkspaceRow | undefined,
-): WorkspaceRow {
-  return {
-    id: before?.id ?? context.ids.next("ws_"),
-    slug: workspace.slug,
-    name: workspace.name ?? workspace.slug,
-    models: patternsText(workspace.models) ?? everyModel,
-    pass_through: JSON.stringify(workspace.pass_through ?? []),
-    ...scopeColumns(workspace.limits, workspace.budget),
-    enabled: workspace.enabled === false ? 0 : 1,
-    managed_by: context.owner,
-    created_at: before?.created_at ?? context.at,
-  };
-}
-
-function groupRow(
-  context: ApplyContext,
-  group: GroupConfig,
-  workspaceId: string,
-  before: GroupRow | undefined,
-): GroupRow {
-  return {
-    id: before?.id ?? context.ids.next("grp_"),
-    workspace_id: workspaceId,
-    name: group.name,
-    models: patternsText(group.models) ?? everyModel,
-    pass_through: JSON.stringify(group.pass_through ?? []),
-    ...scopeColumns(group.limits, group.budget),
-    managed_by: context.owner,
-    created_at: before?.created_at ?? context.at,
-  };
 }

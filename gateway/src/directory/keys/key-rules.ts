@@ -1,13 +1,19 @@
-import { bounds, Failure, type FieldFault, keyFaults } from "#core/index.ts";
+import type { Conflict } from "@sluice/contract/words";
+import { bounds, keyFaults } from "#core/index.ts";
 import {
   type AuditedObject,
   boundsOf,
   type Connection,
   chunksOf,
+  everyBound,
   fieldsOf,
   type KeyFieldChange,
   type KeyRow,
+  newColumns,
 } from "#storage/tables.ts";
+import type { ApplyContext } from "../control-options.ts";
+import type { Problem } from "../refusals.ts";
+import { slugIn } from "../workspaces/workspace-rows.ts";
 
 /** A field that is left out does not change. */
 export type KeyChange = KeyFieldChange & {
@@ -25,31 +31,29 @@ export type KeyChange = KeyFieldChange & {
  * to itself in its workspace; a revoked one gives its name up. A secret opens one key. A workspace has a bounded number.
  */
 
-/** Throws `invalid_request` for the first fault. `before` is the key as it is; null: it is made now. */
-export function checkKeyFields(
+/** `before` is the key as it is; null: it is made now. */
+export function keyProblems(
   change: KeyChange,
   { now, before }: { readonly now: number; readonly before: Pick<KeyRow, "expires_at" | "service"> | null },
-): void {
+): readonly Problem[] {
   const { expires_at: expiresAt } = change;
-  const [fault] = keyFaults({
-    ...change,
-    service: change.service ?? before?.service === 1,
-    expires_at: expiresAt === undefined ? before?.expires_at : expiresAt,
-  });
-  if (fault !== undefined) throw faultFailure(fault);
+  const found: Problem[] = [
+    ...keyFaults({
+      ...change,
+      service: change.service ?? before?.service === 1,
+      expires_at: expiresAt === undefined ? before?.expires_at : expiresAt,
+    }),
+  ];
   // What it has already may be sent back with the rest, though it could not be given now.
-  if (expiresAt == null || expiresAt === before?.expires_at) return;
-  if (expiresAt <= now) throw faultFailure({ path: ["expires_at"], message: "must lie in the future" });
-  if (expiresAt > lastMoment) throw faultFailure({ path: ["expires_at"], message: "is later than any date" });
+  if (expiresAt == null || expiresAt === before?.expires_at) return found;
+  const path = ["expires_at"];
+  if (expiresAt <= now) found.push({ path, message: "must lie in the future" });
+  if (expiresAt > lastMoment) found.push({ path, message: "is later than any date" });
+  return found;
 }
 
 /** The last moment that a date can say. */
 const lastMoment = 8_640_000_000_000_000;
-
-function faultFailure({ path, message }: FieldFault): Failure {
-  const param = path.join(".");
-  return new Failure("invalid_request", `\`${param}\` ${message}.`, { param });
-}
 
 /** The name that a revoked key has from now on, so that a new one can have `row.name`: it says of itself that it is revoked. */
 export async function nameOfRevoked(
@@ -72,13 +76,18 @@ export async function keyCalled(connection: Connection, workspaceId: string, nam
   return row ?? null;
 }
 
-/** Who has one of these secrets now, also one that is open until the grace of a rotation ends: key ids by digest. */
-export async function secretHolders(
+/** A key that is to have a secret, and where it was given. */
+export interface WantedSecret extends Pick<KeyRow, "id" | "digest"> {
+  readonly path: Conflict["path"];
+}
+
+/** A secret opens one key: not one of another's, nor one that is open until the grace of a rotation ends. */
+export async function secretProblems(
   connection: Connection,
-  digests: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
+  wanted: readonly WantedSecret[],
+): Promise<readonly Problem[]> {
   const holders = new Map<string, string>();
-  for (const chunk of chunksOf(digests)) {
+  for (const chunk of chunksOf(wanted.flatMap(({ digest }) => digest ?? []))) {
     const rows = await connection
       .selectFrom("api_keys")
       .select(["id", "digest", "old_digest"])
@@ -89,22 +98,14 @@ export async function secretHolders(
       if (digest !== null) holders.set(digest, id);
     }
   }
-  return holders;
-}
-
-export async function refuseTakenSecret(connection: Connection, digest: string): Promise<void> {
-  const holders = await secretHolders(connection, [digest]);
-  if (!holders.has(digest)) return;
-  throw new Failure("invalid_request", "Another key already has this secret.", { param: "secret" });
+  return wanted.flatMap(({ id, digest, path }) => {
+    const holder = digest === null ? undefined : holders.get(digest);
+    return holder === undefined || holder === id ? [] : [{ path, message: "another key already has this secret" }];
+  });
 }
 
 /** Asked once the new keys stand. */
-export async function refuseTooManyKeys(connection: Connection, workspaceId: string): Promise<void> {
-  const message = await tooManyKeys(connection, workspaceId);
-  if (message !== null) throw new Failure("conflict", message);
-}
-
-export async function tooManyKeys(connection: Connection, workspaceId: string): Promise<string | null> {
+export async function keyCountProblems(connection: Connection, workspaceId: string): Promise<readonly Problem[]> {
   const { n } = await connection
     .selectFrom("api_keys")
     .select((eb) => eb.fn.countAll<number>().as("n"))
@@ -112,16 +113,42 @@ export async function tooManyKeys(connection: Connection, workspaceId: string): 
     .where("revoked_at", "is", null)
     .where("managed_by", "!=", "suspended")
     .executeTakeFirstOrThrow();
-  if (Number(n) <= bounds.workspaceKeysMax) return null;
-  return `A workspace has at most ${bounds.workspaceKeysMax} keys in use. Revoke some first.`;
+  if (Number(n) <= bounds.workspaceKeysMax) return [];
+  const message = `A workspace has at most ${bounds.workspaceKeysMax} keys in use. Revoke some first.`;
+  return [{ path: [], message, code: "conflict" }];
 }
 
-/** API keys as every writer writes them. `slugs`: of the workspaces that the keys stand in, by id. */
-export function keyObject(slugs: ReadonlyMap<string, string>): AuditedObject<"api_keys"> {
+/** A new key of a workspace, without a secret, a person or an owner; bounded in everything by whoever made it. */
+export function blankKey(
+  { ids, at, owner }: Pick<ApplyContext, "ids" | "at" | "owner">,
+  place: Pick<KeyRow, "workspace_id" | "group_id" | "name">,
+  fields: KeyFieldChange,
+): KeyRow {
+  return {
+    id: ids.next("key_"),
+    ...place,
+    digest: null,
+    prefix: "",
+    last_four: "",
+    ...newColumns(fields),
+    revoked_at: null,
+    managed_by: owner,
+    created_at: at,
+    created_by: null,
+    set_by_admins: everyBound,
+    old_digest: null,
+    old_until: null,
+    person_id: null,
+    owner_id: null,
+  };
+}
+
+/** API keys as every writer writes them. `slugs`: of the workspace, or of several by id. */
+export function keyObject(slugs: string | ReadonlyMap<string, string>): AuditedObject<"api_keys"> {
   return {
     table: "api_keys",
     idColumn: "id",
-    label: (row) => `key ${slugs.get(row.workspace_id) ?? row.workspace_id}/${row.name}`,
+    label: (row) => `key ${slugIn(slugs, row.workspace_id)}/${row.name}`,
     view: (row: KeyRow) => keyView(row),
     workspaceOf: (row) => row.workspace_id,
     notify: (log, row) => {

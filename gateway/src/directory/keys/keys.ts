@@ -14,23 +14,23 @@ import {
   insertRows,
   type KeyRow,
   namedKeys,
-  newColumns,
   patternsOf,
   recognition,
   updateRow,
 } from "#storage/tables.ts";
-import type { ControlOptions } from "../control-options.ts";
+import { type ApplyContext, type ControlOptions, consoleWrite } from "../control-options.ts";
 import { mayHoldKeys, ownerOfNew, refuseOwner } from "../people/key-owners.ts";
-import { refuseFileDeclared, refuseFileOwned, refuseSuspended } from "../refusals.ts";
-import { groupIn, refuseUnknownProviders, type WorkspaceRow, workspaceRow } from "../workspaces/workspace-rows.ts";
+import { refuseFileDeclared, refuseFileOwned, refuseProblems, refuseSuspended } from "../refusals.ts";
+import { grantProblems, groupIn, type WorkspaceRow, workspaceOf } from "../workspaces/workspace-rows.ts";
 import {
-  checkKeyFields,
+  blankKey,
   type KeyChange,
   keyCalled,
+  keyCountProblems,
   keyObject,
+  keyProblems,
   nameOfRevoked,
-  refuseTakenSecret,
-  refuseTooManyKeys,
+  secretProblems,
 } from "./key-rules.ts";
 
 export type NewKey = KeyChange & {
@@ -162,19 +162,19 @@ export async function addKey(
   wanted: NewKey,
   auditSource: AuditSource,
 ): Promise<ConsoleKey> {
-  return await auditedWrite(options, auditSource, async (under) => {
+  return await consoleWrite(options, auditSource, async (under) => {
     const { transaction, at } = under;
-    const workspace = await workspaceRow(transaction, workspaceId);
+    const workspace = await workspaceOf(transaction, workspaceId);
     refuseSuspended(workspace, `workspace ${workspace.slug}`);
-    checkKeyFields(wanted, { now: at, before: null });
-    await refuseUnknownProviders(transaction, wanted.pass_through);
+    refuseProblems(keyProblems(wanted, { now: at, before: null }));
+    refuseProblems(await grantProblems(transaction, wanted.pass_through));
     const { createdBy } = wanted;
     if (createdBy !== null && !(await mayHoldKeys(transaction, workspaceId, createdBy))) {
       // They were let in a moment ago, and left since: what they leave behind was looked for without this key.
       throw new Failure("forbidden", "You can no longer make keys in this workspace.");
     }
     await refuseOwner(transaction, workspaceId, wanted.owner, { service: Number(wanted.service ?? false) });
-    const object = keyObject(new Map([[workspace.id, workspace.slug]]));
+    const object = keyObject(workspace.slug);
     const before = await keyCalled(transaction, workspaceId, wanted.name);
     if (wanted.fillsDeclared === true && before?.managed_by === "file" && before.digest === null) {
       const after = await rotatedRow(under, options, before, { secret: wanted.secret, graceMs: 0 });
@@ -187,40 +187,27 @@ export async function addKey(
       if (before.revoked_at === null || before.managed_by === "file") throw taken(workspace, wanted.name);
       await updateRow(under, object, { before, after: { ...before, name: await nameOfRevoked(transaction, before) } });
     }
-    const row = await newRow(under, options, workspaceId, wanted);
+    const row = await newRow(under, workspaceId, wanted);
     await insertRows(under, object, [row]);
-    await refuseTooManyKeys(transaction, workspaceId);
+    refuseProblems(await keyCountProblems(transaction, workspaceId));
     return await shown(transaction, row.id, at);
   });
 }
 
-async function newRow(
-  { transaction, at }: AuditedWrite,
-  { ids, vault }: ControlOptions,
-  workspaceId: string,
-  wanted: NewKey,
-): Promise<KeyRow> {
-  const digest = vault.digest(wanted.secret.reveal());
-  await refuseTakenSecret(transaction, digest);
-  return {
-    id: ids.next("key_"),
-    workspace_id: workspaceId,
-    group_id: await groupIdOf(transaction, workspaceId, wanted.group ?? defaultGroupName),
-    name: wanted.name,
-    digest,
+async function newRow(under: ApplyContext, workspaceId: string, wanted: NewKey): Promise<KeyRow> {
+  const { transaction, vault } = under;
+  const group_id = await groupIdOf(transaction, workspaceId, wanted.group ?? defaultGroupName);
+  const row: KeyRow = {
+    ...blankKey(under, { workspace_id: workspaceId, group_id, name: wanted.name }, wanted),
+    digest: vault.digest(wanted.secret.reveal()),
     ...recognition(wanted.secret),
-    ...newColumns(wanted),
-    revoked_at: null,
-    managed_by: "console",
-    created_at: at,
     created_by: wanted.createdBy,
     // What nobody of the console made is bounded by whoever made it, in everything.
     set_by_admins: wanted.createdBy === null ? everyBound : boundsText(wanted.setByAdmins ?? []),
-    old_digest: null,
-    old_until: null,
-    person_id: null,
     owner_id: await ownerOfNew(transaction, workspaceId, wanted),
   };
+  refuseProblems(await secretProblems(transaction, [{ ...row, path: ["secret"] }]));
+  return row;
 }
 
 interface KeyWrite {
@@ -247,16 +234,16 @@ async function changeKey(
     }
     const { workspace_slug, group_name: _group, ...before } = named;
     const after = await change(before, under);
-    await updateRow(under, keyObject(new Map([[workspaceId, workspace_slug]])), { before, after, action });
+    await updateRow(under, keyObject(workspace_slug), { before, after, action });
     return await shown(transaction, id, under.at);
   });
 }
 
 async function changedRow({ transaction, at }: AuditedWrite, row: KeyRow, change: KeyChange): Promise<KeyRow> {
-  checkKeyFields(change, { now: at, before: row });
-  await refuseUnknownProviders(transaction, change.pass_through, patternsOf(row.pass_through));
+  refuseProblems(keyProblems(change, { now: at, before: row }));
+  refuseProblems(await grantProblems(transaction, change.pass_through, patternsOf(row.pass_through)));
   if (change.name !== undefined && change.name !== row.name) {
-    const workspace = await workspaceRow(transaction, row.workspace_id);
+    const workspace = await workspaceOf(transaction, row.workspace_id);
     if ((await keyCalled(transaction, workspace.id, change.name)) !== null) throw taken(workspace, change.name);
   }
   if (change.owner !== row.owner_id) await refuseOwner(transaction, row.workspace_id, change.owner, row);
@@ -277,7 +264,7 @@ async function rotatedRow(
   { secret, graceMs, expiresAt }: Rotation,
 ): Promise<KeyRow> {
   refuseRevoked(row);
-  checkKeyFields({ expires_at: expiresAt }, { now: at, before: row });
+  refuseProblems(keyProblems({ expires_at: expiresAt }, { now: at, before: row }));
   const isOver = row.expires_at !== null && row.expires_at <= at;
   if (row.service === 1 && isOver && expiresAt === undefined) {
     const message = `The service token ${row.name} has expired. Say until when the new secret is valid.`;
@@ -287,7 +274,7 @@ async function rotatedRow(
     throw new Failure("conflict", `The key ${row.name} is that of somebody's sign-ins. It has no secret to replace.`);
   }
   const digest = vault.digest(secret.reveal());
-  await refuseTakenSecret(transaction, digest);
+  refuseProblems(await secretProblems(transaction, [{ id: "", digest, path: ["secret"] }]));
   const keepsOld = graceMs > 0 && row.digest !== null && !isOver;
   return {
     ...row,

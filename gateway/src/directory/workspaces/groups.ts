@@ -2,28 +2,19 @@ import type { ConsoleGroup } from "@sluice/contract/console";
 import { defaultGroupName } from "@sluice/contract/words";
 import { bounds, Failure } from "#core/index.ts";
 import type { AuditSource } from "#ports/index.ts";
+import { auditedWrite, type Connection, insertRows, patternsOf, removeRows, updateRow } from "#storage/tables.ts";
+import { type ControlOptions, consoleWrite } from "../control-options.ts";
+import { type Problem, refuseFileDeclared, refuseFileOwned, refuseProblems, refuseSuspended } from "../refusals.ts";
 import {
-  auditedWrite,
-  type Connection,
-  changedScope,
-  insertRows,
-  patternsOf,
-  patternsText,
-  removeRows,
-  scopeColumns,
-  updateRow,
-} from "#storage/tables.ts";
-import type { ControlOptions } from "../control-options.ts";
-import { refuseFileDeclared, refuseFileOwned, refuseSuspended } from "../refusals.ts";
-import {
+  changedGrants,
   consoleGroup,
-  everyModel,
   type GroupRow,
+  grantProblems,
   groupObject,
+  groupOf,
   groupRow,
-  refuseUnknownProviders,
   type ScopeChange,
-  workspaceRow,
+  workspaceOf,
 } from "./workspace-rows.ts";
 
 interface GroupChange extends ScopeChange {
@@ -60,24 +51,15 @@ export async function addGroup(
   wanted: GroupChange & { readonly name: string },
   auditSource: AuditSource,
 ): Promise<ConsoleGroup> {
-  return await auditedWrite(options, auditSource, async (under) => {
-    const { transaction, at, ids } = under;
-    const workspace = await workspaceRow(transaction, workspaceId);
+  return await consoleWrite(options, auditSource, async (under) => {
+    const { transaction } = under;
+    const workspace = await workspaceOf(transaction, workspaceId);
     refuseSuspended(workspace, `workspace ${workspace.slug}`);
-    await refuseUnknownProviders(transaction, wanted.pass_through);
-    const group: GroupRow = {
-      id: ids.next("grp_"),
-      workspace_id: workspaceId,
-      name: wanted.name,
-      models: patternsText(wanted.models) ?? everyModel,
-      pass_through: JSON.stringify(wanted.pass_through ?? []),
-      ...scopeColumns(wanted.limits, wanted.budget),
-      managed_by: "console",
-      created_at: at,
-    };
+    refuseProblems(await grantProblems(transaction, wanted.pass_through));
+    const group = groupRow(under, wanted, workspaceId);
     await refuseTakenName(transaction, group);
-    await insertRows(under, groupObject(new Map([[workspace.id, workspace.slug]])), [group]);
-    await refuseTooManyGroups(transaction, workspaceId);
+    await insertRows(under, groupObject(workspace.slug), [group]);
+    refuseProblems(await groupCountProblems(transaction, workspaceId));
     return consoleGroup(group, 0);
   });
 }
@@ -91,19 +73,17 @@ export async function updateGroup(
 ): Promise<ConsoleGroup> {
   return await auditedWrite(options, auditSource, async (under) => {
     const { transaction } = under;
-    const workspace = await workspaceRow(transaction, workspaceId);
-    const before = await groupRow(transaction, workspaceId, idOrName);
+    const workspace = await workspaceOf(transaction, workspaceId);
+    const before = await groupOf(transaction, workspaceId, idOrName);
     refuseFileOwned(before, `group ${before.name}`);
-    await refuseUnknownProviders(transaction, change.pass_through, patternsOf(before.pass_through));
+    refuseProblems(await grantProblems(transaction, change.pass_through, patternsOf(before.pass_through)));
     const after: GroupRow = {
       ...before,
       name: change.name ?? before.name,
-      models: patternsText(change.models) ?? before.models,
-      pass_through: patternsText(change.pass_through) ?? before.pass_through,
-      ...changedScope(before, change),
+      ...changedGrants(before, change),
     };
     if (after.name !== before.name) await refuseTakenName(transaction, after);
-    await updateRow(under, groupObject(new Map([[workspace.id, workspace.slug]])), { before, after });
+    await updateRow(under, groupObject(workspace.slug), { before, after });
     const keys = await keysOf(transaction, after.id);
     return consoleGroup(after, keys.inUse);
   });
@@ -121,8 +101,8 @@ export async function removeGroup(
 ): Promise<void> {
   await auditedWrite(options, auditSource, async (under) => {
     const { transaction } = under;
-    const workspace = await workspaceRow(transaction, workspaceId);
-    const row = await groupRow(transaction, workspaceId, idOrName);
+    const workspace = await workspaceOf(transaction, workspaceId);
+    const row = await groupOf(transaction, workspaceId, idOrName);
     refuseFileDeclared(row, `group ${row.name}`);
     const keys = await keysOf(transaction, row.id);
     if (keys.inUse > 0) {
@@ -131,7 +111,7 @@ export async function removeGroup(
     }
     const heir = await heirOf(transaction, row);
     await transaction.updateTable("api_keys").set({ group_id: heir.id }).where("group_id", "=", row.id).execute();
-    await removeRows(under, groupObject(new Map([[workspace.id, workspace.slug]])), [row], {
+    await removeRows(under, groupObject(workspace.slug), [row], {
       idle_keys: keys.idle,
       idle_keys_moved_to: heir.name,
     });
@@ -182,17 +162,13 @@ async function refuseTakenName(connection: Connection, group: GroupRow): Promise
 }
 
 /** Asked once the new groups stand. */
-async function refuseTooManyGroups(connection: Connection, workspaceId: string): Promise<void> {
-  const message = await tooManyGroups(connection, workspaceId);
-  if (message !== null) throw new Failure("conflict", message);
-}
-
-export async function tooManyGroups(connection: Connection, workspaceId: string): Promise<string | null> {
+export async function groupCountProblems(connection: Connection, workspaceId: string): Promise<readonly Problem[]> {
   const { n } = await connection
     .selectFrom("groups")
     .select((eb) => eb.fn.countAll<number>().as("n"))
     .where("workspace_id", "=", workspaceId)
     .where("managed_by", "!=", "suspended")
     .executeTakeFirstOrThrow();
-  return Number(n) <= bounds.workspaceGroupsMax ? null : `A workspace has at most ${bounds.workspaceGroupsMax} groups.`;
+  if (Number(n) <= bounds.workspaceGroupsMax) return [];
+  return [{ path: [], message: `A workspace has at most ${bounds.workspaceGroupsMax} groups.`, code: "conflict" }];
 }

@@ -1,8 +1,19 @@
 import type { BudgetConfig, LimitsConfig } from "@sluice/contract/config-file";
 import type { ConsoleGroup, ConsoleWorkspace } from "@sluice/contract/console";
-import type { Conflict } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
-import { type AuditedObject, budgetOf, type Connection, chunksOf, limitsOf, type Row } from "#storage/tables.ts";
+import {
+  type AuditedObject,
+  budgetOf,
+  type Connection,
+  changedScope,
+  chunksOf,
+  limitsOf,
+  patternsText,
+  type Row,
+  scopeColumns,
+} from "#storage/tables.ts";
+import type { ApplyContext } from "../control-options.ts";
+import type { Problem } from "../refusals.ts";
 
 /** A workspace as it is stored, without the role of the user who asks. */
 export type StoredWorkspace = Omit<ConsoleWorkspace, "role">;
@@ -19,10 +30,7 @@ export type WorkspaceRow = Row<"workspaces">;
 export type GroupRow = Row<"groups">;
 
 /** The patterns of a new workspace or group. */
-export const everyModel = JSON.stringify(["*"]);
-
-/** Its grant to pass through. */
-export const noProvider = "[]";
+const everyModel = JSON.stringify(["*"]);
 
 /** Workspaces as every writer writes them. */
 export const workspaceObject: AuditedObject<"workspaces"> = {
@@ -34,16 +42,73 @@ export const workspaceObject: AuditedObject<"workspaces"> = {
   notify: (log) => log.configChanged(),
 };
 
-/** Groups as every writer writes them. `slugs`: of their workspaces, by id. */
-export function groupObject(slugs: ReadonlyMap<string, string>): AuditedObject<"groups"> {
+/** A new workspace, or what the config file makes of one. */
+export function workspaceRow(
+  context: ApplyContext,
+  fields: ScopeChange & {
+    readonly slug: string;
+    readonly name?: string | undefined;
+    readonly enabled?: boolean | undefined;
+  },
+  before?: WorkspaceRow,
+): WorkspaceRow {
+  return {
+    ...scopeRow(context, "ws_", fields, before),
+    slug: fields.slug,
+    name: fields.name ?? fields.slug,
+    enabled: fields.enabled === false ? 0 : 1,
+  };
+}
+
+/** A new group, or what the config file makes of one. */
+export function groupRow(
+  context: ApplyContext,
+  fields: ScopeChange & { readonly name: string },
+  workspaceId: string,
+  before?: GroupRow,
+): GroupRow {
+  return { ...scopeRow(context, "grp_", fields, before), workspace_id: workspaceId, name: fields.name };
+}
+
+function scopeRow(
+  context: ApplyContext,
+  prefix: "ws_" | "grp_",
+  { models, pass_through, limits, budget }: ScopeChange,
+  before: WorkspaceRow | GroupRow | undefined,
+) {
+  return {
+    id: before?.id ?? context.ids.next(prefix),
+    models: patternsText(models) ?? everyModel,
+    pass_through: JSON.stringify(pass_through ?? []),
+    ...scopeColumns(limits, budget),
+    managed_by: context.owner,
+    created_at: before?.created_at ?? context.at,
+  };
+}
+
+/** What a change makes of the grants and limits of a workspace or a group. */
+export function changedGrants(before: WorkspaceRow | GroupRow, change: ScopeChange) {
+  return {
+    models: patternsText(change.models) ?? before.models,
+    pass_through: patternsText(change.pass_through) ?? before.pass_through,
+    ...changedScope(before, change),
+  };
+}
+
+/** Groups as every writer writes them. `slugs`: of the workspace, or of several by id. */
+export function groupObject(slugs: string | ReadonlyMap<string, string>): AuditedObject<"groups"> {
   return {
     table: "groups",
     idColumn: "id",
-    label: (row) => `group ${slugs.get(row.workspace_id) ?? row.workspace_id}/${row.name}`,
+    label: (row) => `group ${slugIn(slugs, row.workspace_id)}/${row.name}`,
     view: (row) => scopeView(row),
     workspaceOf: (row) => row.workspace_id,
     notify: (log) => log.configChanged(),
   };
+}
+
+export function slugIn(slugs: string | ReadonlyMap<string, string>, workspaceId: string): string {
+  return typeof slugs === "string" ? slugs : (slugs.get(workspaceId) ?? workspaceId);
 }
 
 function scopeView(row: WorkspaceRow | GroupRow) {
@@ -121,14 +186,14 @@ export function consoleGroup(row: GroupRow, keys: number): ConsoleGroup {
 }
 
 /** The workspace of a write, which its row in the transaction is looked up for. */
-export async function workspaceRow(connection: Connection, id: string): Promise<WorkspaceRow> {
+export async function workspaceOf(connection: Connection, id: string): Promise<WorkspaceRow> {
   const row = await connection.selectFrom("workspaces").selectAll().where("id", "=", id).executeTakeFirst();
   if (row === undefined) throw new Failure("not_found", "There is no such workspace.", { param: "workspace" });
   return row;
 }
 
 /** The same by id or name. Throws `not_found` when there is none. */
-export async function groupRow(connection: Connection, workspaceId: string, idOrName: string): Promise<GroupRow> {
+export async function groupOf(connection: Connection, workspaceId: string, idOrName: string): Promise<GroupRow> {
   const row = await groupIn(connection, workspaceId, idOrName);
   if (row === null) throw new Failure("not_found", "There is no such group in this workspace.", { param: "group" });
   return row;
@@ -149,11 +214,11 @@ export async function groupIn(connection: Connection, workspaceId: string, idOrN
  * A grant names a provider that is there, so that a mistyped one is heard of and none waits for somebody who makes it later.
  * `before` was granted already and may be sent back with the rest.
  */
-export async function grantFaults(
+export async function grantProblems(
   connection: Connection,
   granted: readonly string[] | undefined,
   before: readonly string[] = [],
-): Promise<readonly Pick<Conflict, "path" | "message">[]> {
+): Promise<readonly Problem[]> {
   const known = new Set(before);
   const asked = [...new Set(granted)].filter((id) => !known.has(id));
   for (const chunk of chunksOf(asked)) {
@@ -168,15 +233,4 @@ export async function grantFaults(
   return (granted ?? []).flatMap((id, at) =>
     known.has(id) ? [] : [{ path: ["pass_through", at], message: `there is no provider "${id}"` }],
   );
-}
-
-export async function refuseUnknownProviders(
-  connection: Connection,
-  granted: readonly string[] | undefined,
-  before: readonly string[] = [],
-): Promise<void> {
-  const [fault] = await grantFaults(connection, granted, before);
-  if (fault === undefined) return;
-  const param = fault.path.join(".");
-  throw new Failure("invalid_request", `\`${param}\`: ${fault.message}.`, { param });
 }

@@ -5,30 +5,27 @@ import {
   type AuditedWrite,
   auditedWrite,
   type Connection,
-  changedScope,
   contains,
   cutPage,
   insertRows,
   patternsOf,
-  patternsText,
   removeRows,
-  scopeColumns,
   updateRow,
 } from "#storage/tables.ts";
-import type { ControlOptions } from "../control-options.ts";
-import { refuseFileDeclared, refuseFileOwned, refuseSuspended } from "../refusals.ts";
+import { type ControlOptions, consoleWrite } from "../control-options.ts";
+import { refuseFileDeclared, refuseFileOwned, refuseProblems, refuseSuspended } from "../refusals.ts";
 import {
+  changedGrants,
   countedWorkspaces,
-  everyModel,
-  type GroupRow,
+  grantProblems,
   groupObject,
-  noProvider,
-  refuseUnknownProviders,
+  groupRow,
   type ScopeChange,
   type StoredWorkspace,
   storedWorkspace,
   type WorkspaceRow,
   workspaceObject,
+  workspaceOf,
   workspaceRow,
 } from "./workspace-rows.ts";
 
@@ -90,36 +87,18 @@ export async function addWorkspace(
 ): Promise<StoredWorkspace> {
   checkName(wanted);
   if (!slugPattern.test(wanted.slug)) throw wrong("slug", slugRule);
-  return await auditedWrite(options, auditSource, async (under) => {
-    const { transaction, at, ids } = under;
-    await refuseUnknownProviders(transaction, wanted.pass_through);
-    const common = { managed_by: "console" as const, created_at: at };
-    const workspace: WorkspaceRow = {
-      id: ids.next("ws_"),
-      slug: wanted.slug,
-      name: wanted.name ?? wanted.slug,
-      models: patternsText(wanted.models) ?? everyModel,
-      pass_through: JSON.stringify(wanted.pass_through ?? []),
-      ...scopeColumns(wanted.limits, wanted.budget),
-      enabled: 1,
-      ...common,
-    };
-    const group: GroupRow = {
-      id: ids.next("grp_"),
-      workspace_id: workspace.id,
-      name: defaultGroupName,
-      models: everyModel,
-      pass_through: noProvider,
-      ...scopeColumns(undefined, null),
-      ...common,
-    };
+  return await consoleWrite(options, auditSource, async (under) => {
+    const { transaction } = under;
+    refuseProblems(await grantProblems(transaction, wanted.pass_through));
+    const workspace = workspaceRow(under, wanted);
+    const group = groupRow(under, { name: defaultGroupName }, workspace.id);
     const taken = await oneWorkspace(transaction, "slug", workspace.slug);
     if (taken !== null) {
       refuseSuspended(taken, `workspace ${workspace.slug}`);
       throw new Failure("conflict", `There is already a workspace called ${workspace.slug}.`, { param: "slug" });
     }
     await insertRows(under, workspaceObject, [workspace]);
-    await insertRows(under, groupObject(new Map([[workspace.id, workspace.slug]])), [group]);
+    await insertRows(under, groupObject(workspace.slug), [group]);
     return storedWorkspace({ ...workspace, groups: 1, keys: 0, members: 0 });
   });
 }
@@ -133,15 +112,13 @@ export async function updateWorkspace(
   checkName(change);
   return await auditedWrite(options, auditSource, async (under) => {
     const { transaction } = under;
-    const before = await workspaceRow(transaction, id);
+    const before = await workspaceOf(transaction, id);
     refuseFileOwned(before, `workspace ${before.slug}`);
-    await refuseUnknownProviders(transaction, change.pass_through, patternsOf(before.pass_through));
+    refuseProblems(await grantProblems(transaction, change.pass_through, patternsOf(before.pass_through)));
     const after: WorkspaceRow = {
       ...before,
       name: change.name ?? before.name,
-      models: patternsText(change.models) ?? before.models,
-      pass_through: patternsText(change.pass_through) ?? before.pass_through,
-      ...changedScope(before, change),
+      ...changedGrants(before, change),
       enabled: change.enabled === undefined ? before.enabled : Number(change.enabled),
     };
     await updateRow(under, workspaceObject, { before, after });
@@ -157,7 +134,7 @@ export async function updateWorkspace(
  */
 export async function removeWorkspace(options: ControlOptions, id: string, auditSource: AuditSource): Promise<void> {
   await auditedWrite(options, auditSource, async (under) => {
-    const row = await workspaceRow(under.transaction, id);
+    const row = await workspaceOf(under.transaction, id);
     refuseFileDeclared(row, `workspace ${row.slug}`);
     await refuseWorkspaceInUse(under.transaction, row);
     await removeWorkspaceRows(under, row);
