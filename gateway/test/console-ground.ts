@@ -8,7 +8,7 @@ import { type ControlStore, createControlStore, createPeopleStore, type PeopleSt
 import type { LedgerStore, User, Vault } from "#ports/index.ts";
 import { closeDatabase, createLedgerStore, type Database, openVault } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
-import { failureAnswer } from "../src/admin/failure-answer.ts";
+import { failureAnswer } from "../src/admin/admin-app.ts";
 import type { Handlers } from "../src/admin/handlers/handler.ts";
 import { type AdminEnv, mountHandlers } from "../src/admin/handlers/mount-handlers.ts";
 import { kindDefaults } from "../src/main/kind-check.ts";

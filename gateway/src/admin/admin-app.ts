@@ -1,18 +1,19 @@
+import { setupRequestSchema } from "@sluice/contract/answers";
 import { Hono } from "hono";
-import { asFailure, Failure } from "#core/index.ts";
+import { asFailure, Failure, failureTable } from "#core/index.ts";
+import type { StaticFile } from "#ports/index.ts";
 import type { AdminOptions } from "./admin-options.ts";
-import { answerConsolePage } from "./console-page.ts";
 import { answerDocs, docsFile } from "./docs-page.ts";
-import { failureAnswer } from "./failure-answer.ts";
 import { consoleHandlers } from "./handlers/console-handlers.ts";
 import { type AdminEnv, mountHandlers } from "./handlers/mount-handlers.ts";
+import { readJson } from "./json-body.ts";
 import { PolicyReports } from "./policy-reports.ts";
 import { ScimCalls } from "./scim/scim-calls.ts";
-import { scimPath } from "./scim/scim-path.ts";
-import { pagePolicy, policyReportPath } from "./security-headers.ts";
-import { answerSetup } from "./setup-call.ts";
+import { scimPath } from "./scim/scim-descriptions.ts";
+import { consolePolicy, pagePolicy, policyReportPath } from "./security-headers.ts";
+import { spendLimitsPath } from "./spend-limits/spend-limit.ts";
 import { SpendLimitCalls } from "./spend-limits/spend-limit-calls.ts";
-import { spendLimitsPath } from "./spend-limits/spend-limit-path.ts";
+import { checkStateChange } from "./state-change.ts";
 import { answerFile, answerText } from "./static-answer.ts";
 import { mountStreamingRoutes } from "./streaming/mount-streaming-routes.ts";
 import { Throttle } from "./throttle.ts";
@@ -104,4 +105,65 @@ function methodNotAllowed(allow: string): Response {
 function noStore(response: Response): Response {
   response.headers.set("cache-control", "no-store");
   return response;
+}
+
+/** A failure as the JSON that every control call answers with; the shape is OpenAI's, as on the data plane. */
+export function failureAnswer(failure: Failure): Response {
+  const response = Response.json(
+    {
+      error: {
+        message: failure.message,
+        type: failureTable[failure.code].type,
+        param: failure.param,
+        code: failure.code,
+        ...failure.details,
+      },
+    },
+    { status: failure.status, headers: { "cache-control": "no-store" } },
+  );
+  if (failure.retryAfterMs !== undefined) {
+    response.headers.set("retry-after", String(Math.max(1, Math.ceil(failure.retryAfterMs / 1_000))));
+  }
+  return response;
+}
+
+/** Stands in the built page where the answer's nonce goes. */
+const placeholder = "{style-nonce}";
+
+/**
+ * The console's one page. Every answer has a nonce of its own, so it is never kept; what it loads has hashed names and is
+ * kept for good.
+ */
+function answerConsolePage(page: StaticFile, nonce: string): Response {
+  const text = new TextDecoder().decode(page.bytes).replace(placeholder, nonce);
+  return new Response(text, {
+    headers: {
+      "content-type": page.type,
+      "content-security-policy": consolePolicy(nonce),
+      "cache-control": "no-store",
+    },
+  });
+}
+
+/** POST /api/setup: the one-time token, an address and a password become the first administrator. */
+async function answerSetup(
+  request: Request,
+  ip: string,
+  options: Pick<AdminOptions, "setup" | "observer" | "publicUrl">,
+  throttle: Throttle,
+): Promise<Response> {
+  checkStateChange(request, options.publicUrl);
+  await throttle.take(ip);
+  const read = setupRequestSchema.safeParse(await readJson(request));
+  if (!read.success) {
+    const problem = read.error.issues[0];
+    const param = problem?.path.join(".") ?? "";
+    const named = param === "" ? "" : `\`${param}\`: `;
+    throw new Failure("invalid_request", `${named}${problem?.message ?? "the body is not a set-up"}`, {
+      param: param === "" ? null : param,
+    });
+  }
+  await options.setup.complete({ ...read.data, ip });
+  options.observer.log("info", "the first administrator was created");
+  return Response.json({ email: read.data.email }, { status: 201 });
 }

@@ -1,6 +1,8 @@
+import ipaddr from "ipaddr.js";
 import {
   type ApiKey,
   BoundedMap,
+  bounds,
   type ConfigSnapshot,
   Failure,
   type HeaderReader,
@@ -11,12 +13,13 @@ import {
   sessionDigest,
 } from "#core/index.ts";
 import type { Change, Clock, KeyStore, Vault } from "#ports/index.ts";
-import { addressAllowed } from "./address-rule.ts";
 import { AccessTokens, looksLikeAccessToken } from "./agents/access-tokens.ts";
-import { readCredential, unknownKey } from "./credentials.ts";
 import { KeyCache } from "./key-cache.ts";
 
-export interface AuthenticatorOptions {
+/** A credential in a header. */
+const credentialBytesMax = 512;
+
+interface AuthenticatorOptions {
   readonly vault: Vault;
   readonly keyStore: KeyStore;
   readonly configSnapshot: () => ConfigSnapshot;
@@ -157,4 +160,69 @@ export class Authenticator {
     this.#principals.set(key, { configSnapshot, principal });
     return principal;
   }
+}
+
+/**
+ * The caller's key: `Authorization: Bearer`, `x-api-key` or `x-goog-api-key`, on every endpoint alike. Several may be
+ * sent when they agree (some clients do); different keys are refused, since two readers could disagree on who is calling.
+ */
+function readCredential(headers: HeaderReader): string {
+  const authorization = headers.get("authorization");
+  const googleKey = headers.get("x-goog-api-key");
+  const apiKey = headers.get("x-api-key") ?? googleKey;
+  const bearer = authorization === null ? null : readBearer(authorization, apiKey !== null);
+  if ((bearer !== null && apiKey !== null && bearer !== apiKey) || (googleKey !== null && googleKey !== apiKey)) {
+    throw new Failure(
+      "conflicting_credentials",
+      "The headers carry two different keys (Authorization, x-api-key). Send one, or the same in both.",
+    );
+  }
+  const credential = bearer ?? apiKey;
+  if (credential === null || credential === "") {
+    throw new Failure(
+      "invalid_api_key",
+      "No API key was sent. Send it as `Authorization: Bearer <key>`, `x-api-key: <key>` or `x-goog-api-key: <key>`.",
+    );
+  }
+  const lengthMax = looksLikeAccessToken(credential) ? bounds.accessTokenBytesMax : credentialBytesMax;
+  if (credential.length > lengthMax) throw unknownKey();
+  return credential;
+}
+
+function unknownKey(): Failure {
+  return new Failure("invalid_api_key", "The API key is not known to this gateway.");
+}
+
+/** Another scheme is a mistake, unless the key came in the other header and this one is for somebody on the way. */
+function readBearer(authorization: string, otherwise: boolean): string | null {
+  const scheme = authorization.slice(0, 7);
+  if (scheme !== "Bearer " && scheme.toLowerCase() !== "bearer ") {
+    if (otherwise) return null;
+    throw new Failure("invalid_api_key", "The Authorization header must be `Bearer <key>`.");
+  }
+  return authorization.slice(7).trim();
+}
+
+type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
+
+/** Parsed ranges by their list; the list is frozen with its key. */
+const parsed = new WeakMap<readonly string[], readonly Range[]>();
+
+/** Whether `address` lies in one of `ranges` (addresses or CIDR). An unreadable address lies in none. */
+export function addressAllowed(ranges: readonly string[], address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const caller = ipaddr.process(address);
+  let list = parsed.get(ranges);
+  if (list === undefined) {
+    list = ranges.flatMap(parseRange);
+    parsed.set(ranges, list);
+  }
+  return list.some((range) => range[0].kind() === caller.kind() && caller.match(range as [ipaddr.IPv4, number]));
+}
+
+function parseRange(text: string): Range[] {
+  if (ipaddr.isValidCIDR(text)) return [ipaddr.parseCIDR(text) as Range];
+  if (!ipaddr.isValid(text)) return [];
+  const address = ipaddr.process(text);
+  return [[address, address.kind() === "ipv4" ? 32 : 128]];
 }

@@ -7,13 +7,11 @@
  * give, change and remove them; they are pure functions. Set-up makes the first administrator.
  */
 
-export { addressAllowed } from "./address-rule.ts";
 export { AgentSignIn, type IssuedTokens } from "./agents/agent-sign-in.ts";
 export { IssuerRecheck } from "./agents/issuer-recheck.ts";
 export { type AgentSettingsOf, agentSettingsBy } from "./agents/served-settings.ts";
-export { Authenticator } from "./authenticator.ts";
+export { Authenticator, addressAllowed } from "./authenticator.ts";
 export { accessReason, deploymentsReady, isGranted, type KeyUsage } from "./effective-access.ts";
-export { makeFirstAdministrator } from "./first-administrator.ts";
 export {
   checkGrant,
   checkInvitationRevoke,
@@ -33,6 +31,5 @@ export {
   makeKeySecret,
   makeScimTokenSecret,
 } from "./key-secret.ts";
-export { matches, matchingPattern, mayCall, whyNot } from "./model-grant.ts";
-export { mayPassThrough, whyNotPassThrough } from "./pass-through-grant.ts";
-export { createSetup, type Setup, type SharedSetup } from "./setup.ts";
+export { matches, matchingPattern, mayCall, mayPassThrough, whyNot, whyNotPassThrough } from "./model-grant.ts";
+export { createSetup, makeFirstAdministrator, type Setup, type SharedSetup } from "./setup.ts";

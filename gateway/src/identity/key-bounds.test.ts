@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { addressAllowed } from "./address-rule.ts";
+import { addressAllowed } from "./authenticator.ts";
 import { type BoundedKey, bindsKey, keyBounds, widenedBounds } from "./key-bounds.ts";
 import { matches } from "./model-grant.ts";
 

@@ -1,6 +1,13 @@
 import { type ApiKey, BoundedMap, bounds, Failure } from "#core/index.ts";
 import type { Clock, KeyStore } from "#ports/index.ts";
 
+/** Cached unknown keys, so that a guesser costs no database read. */
+const unknownKeyEntriesMax = 10_000;
+const unknownKeyMs = 10_000;
+
+/** When a caller whose key cannot be checked may try again. */
+const keyRetryAfterMs = 2_000;
+
 export interface KeyCacheOptions {
   readonly store: KeyStore;
   readonly clock: Clock;
@@ -36,8 +43,8 @@ export class KeyCache {
   constructor(options: KeyCacheOptions) {
     this.#options = options;
     this.#clock = options.clock;
-    const life = { clock: options.clock, ms: bounds.unknownKeyMs };
-    this.#unknown = new BoundedMap(bounds.unknownKeyEntriesMax, { life });
+    const life = { clock: options.clock, ms: unknownKeyMs };
+    this.#unknown = new BoundedMap(unknownKeyEntriesMax, { life });
   }
 
   /** Throws Failure `storage_unavailable` where a key would have to be read and cannot be. */
@@ -111,7 +118,7 @@ export class KeyCache {
     } catch (thrown) {
       if (!isUnavailable(thrown)) throw thrown;
       const message = "The API key cannot be checked: the database does not answer. Try again.";
-      throw new Failure("storage_unavailable", message, { cause: thrown, retryAfterMs: bounds.keyRetryAfterMs });
+      throw new Failure("storage_unavailable", message, { cause: thrown, retryAfterMs: keyRetryAfterMs });
     }
   }
 

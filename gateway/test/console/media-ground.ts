@@ -21,7 +21,7 @@ import { Router } from "#routing/index.ts";
 import { createSpool } from "#storage/index.ts";
 import { systemChance } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
-import { failureAnswer } from "../../src/admin/failure-answer.ts";
+import { failureAnswer } from "../../src/admin/admin-app.ts";
 import type { Handlers } from "../../src/admin/handlers/handler.ts";
 import { mediaHandlers } from "../../src/admin/handlers/media-handlers.ts";
 import { type AdminEnv, mountHandlers } from "../../src/admin/handlers/mount-handlers.ts";

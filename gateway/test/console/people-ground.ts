@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createMemoryCounter, createMemoryTries } from "#coordination/index.ts";
 import { Admission } from "#limits/index.ts";
 import type { Mailer, OpenTries } from "#ports/index.ts";
-import { peopleHandlers } from "../../src/admin/handlers/people-handlers.ts";
+import { peopleHandlers } from "../../src/admin/handlers/console-handlers.ts";
 import { tokenHandlers } from "../../src/admin/handlers/token-handlers.ts";
 import { silentObserver } from "../conformance/store-ground.ts";
 import { type ConsoleGround, type GroundAnswer, openConsoleGround, type Who } from "../console-ground.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { webhookSecretOf } from "#main.ts";
-import { webhookHandlers } from "../../src/admin/handlers/webhook-handlers.ts";
+import { webhookHandlers } from "../../src/admin/handlers/workspace-handlers.ts";
 import { type ConsoleGround, openConsoleGround, type Who } from "../console-ground.ts";
 
 const openGround = () =>

@@ -1,7 +1,14 @@
 import { remarkSentence } from "@sluice/contract/words";
-import { bounds, type ConfigSnapshot, LastingFault, type LimitScope, personScopeId } from "#core/index.ts";
+import {
+  bounds,
+  type ConfigSnapshot,
+  LastingFault,
+  type LimitScope,
+  personScopeId,
+  tokenEndingName,
+} from "#core/index.ts";
 import type { ControlStore } from "#directory/index.ts";
-import type { Admission } from "#limits/index.ts";
+import { type Admission, type LimitUsage, periodStart } from "#limits/index.ts";
 import type {
   Clock,
   Crossing,
@@ -12,12 +19,14 @@ import type {
   Observer,
   StoredNotice,
 } from "#ports/index.ts";
-import { crossingsOf, type WatchedLimit } from "./crossings.ts";
-import { limitScopes, type ScopeStores } from "./limit-scopes.ts";
+import { limitScopes, type ScopeStores, shownScopeId } from "./limit-scopes.ts";
 import type { NoticeSender } from "./notice-sender.ts";
-import { tokenEndings, tokensUntil } from "./token-endings.ts";
 
-export interface NoticeWatchOptions extends ScopeStores {
+/** What was told is forgotten after so long, and how often that is looked for. No period of a budget that ends is longer. */
+const noticeToldKeptMs = 92 * 86_400_000;
+const noticePruneMs = 6 * 3_600_000;
+
+interface NoticeWatchOptions extends ScopeStores {
   readonly store: NoticeStore;
   readonly controlStore: Pick<ControlStore, "limitedKeys" | "endingTokens">;
   readonly sender: NoticeSender;
@@ -86,9 +95,9 @@ export class NoticeWatch {
 
   async #prune(now: number): Promise<void> {
     const { store, clock } = this.#options;
-    if (clock.monotonic() - this.#prunedMs < bounds.noticePruneMs) return;
+    if (clock.monotonic() - this.#prunedMs < noticePruneMs) return;
     this.#prunedMs = clock.monotonic();
-    await store.prune(now - bounds.noticeToldKeptMs);
+    await store.prune(now - noticeToldKeptMs);
   }
 
   async #endingTokens(notices: readonly StoredNotice[], now: number): Promise<readonly EndingToken[]> {
@@ -182,4 +191,97 @@ export class NoticeWatch {
         .then(() => this.#later());
     });
   }
+}
+
+const dayMs = 86_400_000;
+
+/** Until when tokens must end to be told of now. */
+function tokensUntil(nowMs: number): number {
+  return nowMs + Math.max(...bounds.tokenNoticeDays) * dayMs;
+}
+
+/**
+ * Which service tokens end soon, as crossings of the days that are left (`percent`), by what each notice listens to: everything in its
+ * workspace, or keys. Another end of the same token is told of anew.
+ */
+function tokenEndings(
+  notices: readonly StoredNotice[],
+  tokens: readonly EndingToken[],
+  nowMs: number,
+): readonly (Crossing & { readonly silent: boolean })[] {
+  const endings: (Crossing & { readonly silent: boolean })[] = [];
+  for (const notice of notices) {
+    if (!notice.enabled) continue;
+    for (const token of tokens.filter((each) => listensTo(notice, each))) {
+      const reached = bounds.tokenNoticeDays.filter((days) => token.expiresAt - nowMs <= days * dayMs);
+      for (const days of reached) {
+        endings.push({
+          noticeId: notice.id,
+          budget: tokenEndingName(token.keyId),
+          periodStart: token.expiresAt,
+          percent: days,
+          label: token.name,
+          usedUsd: 0,
+          limitUsd: 0,
+          silent: days !== Math.min(...reached),
+        });
+      }
+    }
+  }
+  return endings;
+}
+
+function listensTo({ workspaceId, scope, scope_id }: StoredNotice, token: EndingToken): boolean {
+  if (workspaceId !== token.workspaceId) return false;
+  return scope === null || (scope === "key" && (scope_id === null || scope_id === token.keyId));
+}
+
+/** Whose budgets one notice listens to, and where these stand in which workspace. */
+interface WatchedLimit extends LimitUsage {
+  readonly workspaceId: string;
+}
+
+/**
+ * What was crossed, by notice, budget and share. When one look finds several shares of a budget crossed at once, only the
+ * highest is to be told; the lower ones are noted as known (`silent`).
+ */
+function crossingsOf(
+  notices: readonly StoredNotice[],
+  limitUsages: readonly WatchedLimit[],
+  nowMs: number,
+): readonly (Crossing & { readonly silent: boolean })[] {
+  const crossings: (Crossing & { readonly silent: boolean })[] = [];
+  for (const notice of notices) {
+    if (!notice.enabled) continue;
+    for (const limitUsage of limitUsages) {
+      if (limitUsage.name !== "budget" || limitUsage.period === null || !listens(notice, limitUsage)) continue;
+      const { used, held = 0, limit } = limitUsage;
+      // A budget of nothing is used up from the start; that is no news. One that cannot be read now is looked at again.
+      if (limit <= 0 || used === null) continue;
+      const spent = used - held;
+      const reached = notice.percent.filter((percent) => spent >= (limit * percent) / 100);
+      const highest = Math.max(...reached);
+      for (const percent of reached) {
+        crossings.push({
+          noticeId: notice.id,
+          budget: `${limitUsage.scope} ${limitUsage.scopeId} ${limitUsage.period} ${limitUsage.limit}`,
+          periodStart: periodStart(limitUsage.period, nowMs),
+          percent,
+          label: `${limitUsage.label}, per ${limitUsage.period}`,
+          usedUsd: spent,
+          limitUsd: limit,
+          silent: percent !== highest,
+        });
+      }
+    }
+  }
+  return crossings;
+}
+
+function listens(notice: StoredNotice, limitUsage: WatchedLimit): boolean {
+  if (notice.workspaceId !== limitUsage.workspaceId) return false;
+  if (notice.scope === null) return true;
+  return (
+    notice.scope === limitUsage.scope && (notice.scope_id === null || notice.scope_id === shownScopeId(limitUsage))
+  );
 }

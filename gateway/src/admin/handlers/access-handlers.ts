@@ -1,9 +1,17 @@
 import type { AccessCheck, ConsoleKey } from "@sluice/contract";
-import { bounds, type ConfigSnapshot, Failure, type LimitScope, type Model } from "#core/index.ts";
+import {
+  bounds,
+  type ConfigSnapshot,
+  Failure,
+  type LimitScope,
+  type Model,
+  type ModelPatterns,
+  nameCursor,
+  nameOfCursor,
+} from "#core/index.ts";
 import type { ControlStore, PeopleStore } from "#directory/index.ts";
 import { accessReason, deploymentsReady, isGranted, type KeyUsage, matches, matchingPattern } from "#identity/index.ts";
 import type { Clock, ReportStore } from "#ports/index.ts";
-import { modelPage } from "./access-models.ts";
 import type { ConsoleCall, Handlers } from "./handler.ts";
 import { personScopeOf, personScopes } from "./person-scopes.ts";
 import { TimeSlice } from "./time-slice.ts";
@@ -151,4 +159,47 @@ function standingOf(
   const person = persons.get(personScopeOf(key) ?? "");
   const scopes = [workspace.scope, group.scope, key, ...(person === undefined ? [] : [person])];
   return { workspace, group, models: key.models, state: key.state, scopes };
+}
+
+interface ModelPageQuery {
+  /** Part of a name; empty: all. */
+  readonly part: string;
+  readonly cursor: string | null;
+  /** Only models that these let through; null: all. */
+  readonly visible: ModelPatterns | null;
+  /** Which of those that are visible; null: all. */
+  readonly fits: ((model: Model) => boolean) | null;
+}
+
+/** A page of the config snapshot's models by name. */
+async function modelPage(
+  configSnapshot: ConfigSnapshot,
+  { part, cursor, visible, fits }: ModelPageQuery,
+  slice: TimeSlice,
+): Promise<{ readonly models: readonly Model[]; readonly next: string | null }> {
+  const after = cursor === null ? "" : nameOfCursor(cursor, "models_cursor");
+  const wanted = part.toLowerCase();
+  const models: Model[] = [];
+  for (const model of byName(configSnapshot)) {
+    if (slice.over) await slice.rest();
+    if (model.name <= after || !model.name.toLowerCase().includes(wanted)) continue;
+    if (visible !== null && !matches(visible, model.name)) continue;
+    if (fits !== null && !fits(model)) continue;
+    const last = models.at(-1);
+    if (models.length === bounds.accessModelsMax && last !== undefined) return { models, next: nameCursor(last.name) };
+    models.push(model);
+  }
+  return { models, next: null };
+}
+
+/** Sorted once for a snapshot. */
+const sorted = new WeakMap<ConfigSnapshot, readonly Model[]>();
+
+function byName(configSnapshot: ConfigSnapshot): readonly Model[] {
+  let models = sorted.get(configSnapshot);
+  if (models === undefined) {
+    models = [...configSnapshot.models.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
+    sorted.set(configSnapshot, models);
+  }
+  return models;
 }

@@ -3,8 +3,7 @@ import { Failure } from "#core/index.ts";
 import type { AgentSettingsNow, AgentSettingsVersion, AgentStore } from "#directory/index.ts";
 import type { AgentSettingsOf } from "#identity/index.ts";
 import { type CallsOriginOptions, callsOrigin } from "./calls-origin.ts";
-import type { Handlers } from "./handler.ts";
-import { oneWorkspace } from "./one-workspace.ts";
+import { type Handlers, oneWorkspace } from "./handler.ts";
 
 export interface AgentSettingsHandlerDependencies extends CallsOriginOptions {
   readonly agentSettings: AgentSettingsOf;

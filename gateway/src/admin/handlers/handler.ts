@@ -1,5 +1,5 @@
 import type { AnswerOf, BodyOf, Need, QueryOf, RouteId, RouteParams } from "@sluice/contract";
-import type { Actor, Workspace } from "#core/index.ts";
+import { type Actor, Failure, type Workspace } from "#core/index.ts";
 import type { AuditSource } from "#ports/index.ts";
 
 /** One call of the admin API that may be taken: read, checked and allowed. */
@@ -24,3 +24,20 @@ export interface ConsoleCall<Id extends RouteId> {
 export type Handler<Id extends RouteId> = (call: ConsoleCall<Id>) => Promise<AnswerOf<Id>> | AnswerOf<Id>;
 
 export type Handlers<Ids extends RouteId> = { readonly [Id in Ids]: Handler<Id> };
+
+/** Rows of a page when nobody says how many. */
+export const pageSize = 50;
+
+/** The actor of a call that is not public: there always is one. */
+export function requireActor(actor: Actor | null): Actor {
+  if (actor === null) throw new Failure("not_signed_in", "Sign in first.");
+  return actor;
+}
+
+/** Where every workspace at once makes no sense. */
+export function oneWorkspace({ workspace }: { readonly workspace: Workspace | null }): Workspace {
+  if (workspace !== null) return workspace;
+  throw new Failure("invalid_request", "Name one workspace: this cannot be asked of all at once.", {
+    param: "workspace",
+  });
+}

@@ -3,11 +3,9 @@ import { bounds, Failure, type Grant } from "#core/index.ts";
 import type { PeopleStore } from "#directory/index.ts";
 import { checkGrant, checkInvitationRevoke, noInvitation } from "#identity/index.ts";
 import type { Clock, Mailer, Observer, OpenTries, Vault } from "#ports/index.ts";
-import { LetterRate } from "../letter-rate.ts";
-import type { ConsoleCall, Handlers } from "./handler.ts";
+import { LetterRate } from "../throttle.ts";
+import { type ConsoleCall, type Handlers, oneWorkspace, requireActor } from "./handler.ts";
 import { type OneTimeLinkOptions, oneTimeLink } from "./one-time-link.ts";
-import { oneWorkspace } from "./one-workspace.ts";
-import { requireActor } from "./require-actor.ts";
 
 export interface InvitationHandlerDependencies extends OneTimeLinkOptions {
   readonly people: PeopleStore;

@@ -1,6 +1,10 @@
-import { BoundedMap, bounds } from "#core/index.ts";
+import { BoundedMap } from "#core/index.ts";
 import type { ControlStore } from "#directory/index.ts";
 import type { Clock } from "#ports/index.ts";
+
+/** Names of keys that the console remembers, and how long they count as right. */
+const keyNamesMax = 10_000;
+const keyNameMs = 30_000;
 
 export interface KeyNamesOptions {
   readonly controlStore: Pick<ControlStore, "keyById">;
@@ -14,7 +18,7 @@ export class KeyNames {
 
   constructor({ controlStore, clock }: KeyNamesOptions) {
     this.#controlStore = controlStore;
-    this.#known = new BoundedMap(bounds.keyNamesMax, { life: { clock, ms: bounds.keyNameMs } });
+    this.#known = new BoundedMap(keyNamesMax, { life: { clock, ms: keyNameMs } });
   }
 
   async nameOf(id: string): Promise<string> {

@@ -1,11 +1,17 @@
 import type { LimitUsageRow } from "@sluice/contract";
-import { type ConfigSnapshot, Failure } from "#core/index.ts";
+import { type ConfigSnapshot, Failure, type LimitScope, type Workspace } from "#core/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { Clock, ReportStore } from "#ports/index.ts";
 import { isExhausted } from "../budgets/exhausted.ts";
 import { forecastOf, forecastSince, spendRates } from "../budgets/forecast.ts";
-import { limitScopes, type ScopeStores, shownScopeId } from "../budgets/limit-scopes.ts";
-import { limitScopesOfPerson } from "../budgets/person-limit-scopes.ts";
+import {
+  isLimited,
+  type LimitScopes,
+  limitedKeysMax,
+  limitScopes,
+  type ScopeStores,
+  shownScopeId,
+} from "../budgets/limit-scopes.ts";
 import type { Handlers } from "./handler.ts";
 import { checkPerson, seenOnly } from "./seen-people.ts";
 
@@ -66,4 +72,46 @@ export function limitHandlers(dependencies: LimitHandlerDependencies): Handlers<
 /** A workspace that was made a moment ago and is not in force here yet is known by its id. */
 function homeOf(id: string, configSnapshot: ConfigSnapshot): LimitUsageRow["workspace"] {
   return { id, slug: configSnapshot.workspaces.get(id)?.slug ?? id };
+}
+
+interface PersonFilter {
+  readonly workspace: Workspace | null;
+  readonly person: string;
+}
+
+interface PersonScopeStores extends ScopeStores {
+  readonly reports: Pick<ReportStore, "keys">;
+  readonly clock: Pick<Clock, "now">;
+}
+
+/** What limits somebody's calls, widest first: the workspaces and groups of their keys, themselves, and these keys. */
+async function limitScopesOfPerson(
+  { workspace, person }: PersonFilter,
+  { workspaces, groups }: ConfigSnapshot,
+  { controlStore, people, reports, clock }: PersonScopeStores,
+): Promise<LimitScopes> {
+  const workspaceId = workspace?.id ?? null;
+  const [owned, persons, keys] = await Promise.all([
+    reports.keys({ workspaceId, ownerId: person, now: clock.now() }, null, limitedKeysMax),
+    people.limitedPeople({ workspaceId, userIds: [person] }, limitedKeysMax),
+    controlStore.limitedKeys({ workspaceId, ownerId: person }, limitedKeysMax),
+  ]);
+  const usable = owned.data.filter(({ state }) => state !== "revoked");
+  const places = new Set(usable.map((key) => key.workspace.id));
+  if (workspace !== null) places.add(workspace.id);
+  const homes = new Map([...persons, ...keys].map((each) => [each.scope.id, each.workspaceId]));
+  const wide: LimitScope[] = [];
+  for (const place of [...places].flatMap((id) => workspaces.get(id) ?? [])) {
+    wide.push(place.scope);
+    homes.set(place.scope.id, place.id);
+  }
+  for (const group of [...new Set(usable.map((key) => key.group.id))].flatMap((id) => groups.get(id) ?? [])) {
+    wide.push(group.scope);
+    homes.set(group.scope.id, group.workspaceId);
+  }
+  return {
+    scopes: [...wide.filter(isLimited), ...persons.map(({ scope }) => scope), ...keys.map(({ scope }) => scope)],
+    homes,
+    truncated: owned.next !== null,
+  };
 }

@@ -6,9 +6,7 @@ import { checkMemberRemoval, checkRoleChange } from "#identity/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { AuditSource } from "#ports/index.ts";
 import { budgetScope, budgetStates } from "../budgets/exhausted.ts";
-import type { Handlers } from "./handler.ts";
-import { oneWorkspace } from "./one-workspace.ts";
-import { requireActor } from "./require-actor.ts";
+import { type Handlers, oneWorkspace, requireActor } from "./handler.ts";
 import { seenPerson } from "./seen-people.ts";
 
 export interface MemberHandlerDependencies {

@@ -1,11 +1,11 @@
-import type { ConsoleModel } from "@sluice/contract";
+import type { BodyOf, ConsoleModel } from "@sluice/contract";
 import { type Actor, type ConfigSnapshot, Failure, type Model } from "#core/index.ts";
 import type { ControlStore } from "#directory/index.ts";
-import type { ModelRecord, ReportStore } from "#ports/index.ts";
+import type { DeploymentRecord, ModelDraft, ModelRecord, ReportStore } from "#ports/index.ts";
+import type { PriceChange } from "#providers/index.ts";
 import { type HealthSources, readHealth } from "../models/health.ts";
-import { changedModel, newModel } from "../models/model-change.ts";
 import { type ModelSurroundings, modelView, priceVersionView, visibleModels } from "../models/model-view.ts";
-import { priceListInUse } from "../models/price-list-reading.ts";
+import { type PriceListDependencies, priceListInUse, priceListView } from "../models/price-list-reading.ts";
 import { simulatePrice } from "../models/price-simulation.ts";
 import type { Handlers } from "./handler.ts";
 
@@ -116,4 +116,94 @@ async function surroundings(
 function fits(record: ModelRecord, search: string | undefined): boolean {
   const part = search?.trim().toLowerCase() ?? "";
   return record.name.toLowerCase().includes(part) || record.ownedBy.toLowerCase().includes(part);
+}
+
+export interface PriceListHandlerDependencies extends PriceListDependencies {
+  readonly controlStore: ControlStore;
+  /** Resolves when this process goes by everything that was written until now. */
+  readonly changesSeen: () => Promise<void>;
+}
+
+/** The calls about the price list. */
+export function priceListHandlers(
+  dependencies: PriceListHandlerDependencies,
+): Handlers<"catalogue.show" | "catalogue.take"> {
+  const { controlStore } = dependencies;
+  return {
+    "catalogue.show": async () => (await priceListView(dependencies)).view,
+    "catalogue.take": async ({ body, auditSource }) => {
+      const { view, changes } = await priceListView(dependencies);
+      if (view.version !== body.version) {
+        throw new Failure("conflict", "Prices or models have changed since these were shown. Look at them again.", {
+          param: "version",
+        });
+      }
+      const known = new Set(changes.map(({ model }) => model));
+      const unknown = (body.models ?? []).find((model) => !known.has(model));
+      if (unknown !== undefined) {
+        throw new Failure("invalid_request", `There is no new price of the model ${unknown}.`, { param: "models" });
+      }
+      const wanted = body.models === undefined ? known : new Set(body.models);
+      const prices = changes.flatMap(({ model, after, from }) =>
+        wanted.has(model) ? [{ model, price: after, from }] : [],
+      );
+      const taken = await controlStore.takePrices(prices, auditSource);
+      await dependencies.changesSeen();
+      const guessed = guessedOf(changes, taken);
+      return { ...(await priceListView(dependencies)).view, taken: [...taken], guessed };
+    },
+  };
+}
+
+/** Models whose price was taken and is a guess. */
+function guessedOf(changes: readonly PriceChange[], taken: readonly string[]): string[] {
+  return [...new Set(changes.flatMap(({ model, guessed }) => (guessed && taken.includes(model) ? [model] : [])))];
+}
+
+type SentDeployment = BodyOf<"models.create">["deployments"][number];
+
+/** A new model from what was sent. */
+function newModel({ deployments, ...rest }: BodyOf<"models.create">): ModelDraft {
+  return { ...rest, deployments: deployments.map((sent) => deploymentFrom(sent, undefined)) };
+}
+
+/** A model with what was sent put over what is stored; what was not sent stays, of a deployment too. */
+function changedModel(before: ModelRecord, body: BodyOf<"models.update">): ModelDraft {
+  const stored = new Map(before.deployments.map((each) => [targetOf(each.provider, each.upstreamModel), each]));
+  const deployments = body.deployments?.map((sent) =>
+    deploymentFrom(sent, stored.get(targetOf(sent.provider, sent.upstream_model ?? before.name))),
+  );
+  return {
+    name: before.name,
+    type: body.type ?? before.type,
+    owned_by: body.owned_by ?? before.ownedBy,
+    fallbacks: body.fallbacks ?? [...before.fallbacks],
+    max_output_tokens: body.max_output_tokens === undefined ? before.outputTokensMax : body.max_output_tokens,
+    context_window: body.context_window === undefined ? before.contextWindow : body.context_window,
+    ...(body.unpriced === undefined ? {} : { unpriced: body.unpriced }),
+    ...(body.price === undefined ? {} : { price: body.price }),
+    ...(body.next_price === undefined ? {} : { next_price: body.next_price }),
+    deployments: deployments ?? before.deployments.map(deploymentAsStored),
+  };
+}
+
+function deploymentFrom(
+  { capabilities, ...sent }: SentDeployment,
+  before: DeploymentRecord | undefined,
+): ModelDraft["deployments"][number] {
+  const said = capabilities === undefined ? (before?.capabilities ?? null) : capabilities;
+  return {
+    ...(before === undefined ? {} : { priority: before.priority, weight: before.weight, enabled: before.enabled }),
+    ...Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined)),
+    provider: sent.provider,
+    ...(said === null ? {} : { capabilities: said }),
+  };
+}
+
+function deploymentAsStored({ id: _id, upstreamModel, capabilities, ...rest }: DeploymentRecord) {
+  return { ...rest, upstream_model: upstreamModel, ...(capabilities === null ? {} : { capabilities }) };
+}
+
+function targetOf(provider: string, upstreamModel: string): string {
+  return JSON.stringify([provider, upstreamModel]);
 }

@@ -3,7 +3,7 @@ import { bounds, type ConfigSnapshot, Failure, personOf, personOfScope, type Wor
 import type { ControlStore, PeopleStore } from "#directory/index.ts";
 import type { Clock, NoticeFields, NoticeStore, OpenTries, StoredNotice } from "#ports/index.ts";
 import type { NoticeSender } from "../budgets/notice-sender.ts";
-import { LetterRate } from "../letter-rate.ts";
+import { LetterRate } from "../throttle.ts";
 import type { Handlers } from "./handler.ts";
 import { type Looker, seenPerson } from "./seen-people.ts";
 

@@ -1,13 +1,21 @@
-import type { UpstreamModel } from "@sluice/contract";
+import type { ConsoleProvider, Health, ProviderKindForm, UpstreamModel } from "@sluice/contract";
 import { type ConfigSnapshot, Failure, type Provider } from "#core/index.ts";
 import type { ControlStore } from "#directory/index.ts";
 import type { ProviderRecord } from "#ports/index.ts";
-import { type ProviderKind, providerKind, providerKinds, retirementOf, suggestedModel } from "#providers/index.ts";
+import {
+  kindForm,
+  type ProviderKind,
+  providerKind,
+  providerKinds,
+  retirementOf,
+  shownSettings,
+  suggestedModel,
+  typesOf,
+} from "#providers/index.ts";
 import { type HealthSources, readHealth } from "../models/health.ts";
 import { priceListInUse } from "../models/price-list-reading.ts";
 import { changedProvider, newProvider } from "../models/provider-change.ts";
 import { type ProviderTrials, tryProvider } from "../models/provider-trial.ts";
-import { kindView, providerView } from "../models/provider-view.ts";
 import type { Handlers } from "./handler.ts";
 
 export interface ProviderHandlerDependencies extends HealthSources {
@@ -171,4 +179,48 @@ function deploymentsByProvider(configSnapshot: ConfigSnapshot): ReadonlyMap<stri
 
 function noProvider(): Failure {
   return new Failure("not_found", "There is no such provider.", { param: "provider" });
+}
+
+/** A provider as the console shows it: no secret in it, only that there is one. */
+function providerView(record: ProviderRecord, deployments: number, health: Health): ConsoleProvider {
+  return {
+    id: record.id,
+    kind: record.kind,
+    base_url: record.baseUrl,
+    has_api_key: record.hasApiKey,
+    allow_private_network: record.allowPrivateNetwork,
+    timeouts: record.timeouts,
+    disconnect: record.disconnect,
+    enabled: record.enabled,
+    settings: shownSettings(record.kind, record.settings),
+    deployments,
+    health,
+    managed_by: record.managedBy,
+    created_at: record.createdAt,
+  };
+}
+
+/** What a form for a provider of this kind asks. */
+function kindView(kind: ProviderKind): ProviderKindForm {
+  const form = kindForm(kind);
+  return {
+    kind: kind.id,
+    title: kind.title,
+    base_url: kind.baseUrl,
+    base_url_help: form.baseUrlHelp,
+    api_key: form.apiKey,
+    api_key_help: form.apiKeyHelp,
+    dialects: [...new Set(kind.lanes.map((lane) => lane.dialect))],
+    types: [...typesOf(kind)],
+    lists_models: kind.listsModels !== false,
+    fields: form.fields.map(({ name, label, type, required, help, placeholder, options }) => ({
+      name,
+      label,
+      type,
+      required,
+      help,
+      placeholder,
+      options: options === null ? null : [...options],
+    })),
+  };
 }

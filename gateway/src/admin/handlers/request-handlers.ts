@@ -3,8 +3,7 @@ import { meets } from "@sluice/contract/words";
 import { Failure, type Workspace } from "#core/index.ts";
 import type { PeopleStore } from "#directory/index.ts";
 import type { AuditSource, ExplainStore, ReportStore, RequestFilter } from "#ports/index.ts";
-import type { Handlers } from "./handler.ts";
-import { pageSize } from "./page-size.ts";
+import { type Handlers, pageSize } from "./handler.ts";
 import { checkPerson, seenOnly, seenPerson } from "./seen-people.ts";
 
 export interface RequestHandlerDependencies {
@@ -81,4 +80,25 @@ function filterOf(query: QueryOf<"requests.list">, workspace: Workspace | null):
   return Object.fromEntries(
     Object.entries(wanted).filter(([, value]) => value !== undefined),
   ) as unknown as RequestFilter;
+}
+
+export interface AuditHandlerDependencies {
+  readonly reports: Pick<ReportStore, "audit">;
+}
+
+/** The calls about the audit log. */
+export function auditHandlers(dependencies: AuditHandlerDependencies): Handlers<"audit.list"> {
+  return {
+    "audit.list": async ({ query, workspace }) => {
+      const { cursor, limit, ...asked } = query;
+      const filter = { workspaceId: workspace?.id ?? null, ...given(asked) };
+      const { data, next } = await dependencies.reports.audit(filter, cursor ?? null, limit ?? pageSize);
+      return { data: [...data], next };
+    },
+  };
+}
+
+/** Without what was not asked. */
+function given<Fields extends object>(fields: Fields): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }

@@ -1,6 +1,7 @@
 import { meets, type Need } from "@sluice/contract/words";
-import { type Actor, Failure } from "#core/index.ts";
-import { requireActor } from "./require-actor.ts";
+import { type Actor, Failure, type Workspace } from "#core/index.ts";
+import { noSuchTask, type VideoTasks } from "#tasks/index.ts";
+import { requireActor } from "./handler.ts";
 
 export interface Looker {
   readonly actor: Actor | null;
@@ -33,4 +34,17 @@ export function checkPerson(looker: Looker, person: string | undefined): void {
       param: "person",
     },
   );
+}
+
+/** Throws task_not_found for a video task of somebody whose calls are not for whoever asks, before anything is done with it. */
+export async function checkTask(
+  looker: Looker,
+  videos: Pick<VideoTasks, "find">,
+  { id: workspaceId }: Workspace,
+  id: string,
+): Promise<void> {
+  const own = seenPerson(looker);
+  if (own === null) return;
+  const { personId = own } = await videos.find(workspaceId, id);
+  if (personId !== own) throw noSuchTask(id);
 }

@@ -1,8 +1,9 @@
 import type { BodyOf, ConsoleSettings } from "@sluice/contract";
 import { oidcAccountSchema } from "@sluice/contract/console/settings";
 import { Failure, oidcDefaults, Secret } from "#core/index.ts";
-import type { ControlStore } from "#directory/index.ts";
+import type { ControlStore, ScimStore } from "#directory/index.ts";
 import type { OidcAccount, SignIn } from "#ports/index.ts";
+import { scimPath } from "../scim/scim-descriptions.ts";
 import type { Handlers } from "./handler.ts";
 import { ownOrigin } from "./one-time-link.ts";
 
@@ -144,4 +145,27 @@ function domainsOf(body: BodyOf<"settings.putOidc">): readonly string[] {
   throw new Failure("invalid_request", `\`allowed_domains\`: ${JSON.stringify(wrong)} is no mail domain.`, {
     param: "allowed_domains",
   });
+}
+
+export interface ScimHandlerDependencies {
+  readonly scim: Pick<ScimStore, "numbers">;
+  /** Where the admin API is reached; null: at this machine's own names. */
+  readonly publicUrl: string | null;
+}
+
+/** What an administrator sees of users and groups by SCIM. The directory's own calls are those of `scim/`. */
+export function scimHandlers({ scim, publicUrl }: ScimHandlerDependencies): Handlers<"settings.scim"> {
+  return {
+    "settings.scim": async ({ request }) => {
+      const { users, inactive, groups, lastRequestAt, tokens } = await scim.numbers();
+      return {
+        base_url: `${publicUrl?.replace(/\/+$/, "") ?? ownOrigin(request)}${scimPath}`,
+        users,
+        inactive,
+        groups,
+        last_request_at: lastRequestAt,
+        tokens,
+      };
+    },
+  };
 }

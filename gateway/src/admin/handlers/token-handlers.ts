@@ -10,8 +10,7 @@ import {
   mayRevokeToken,
 } from "#identity/index.ts";
 import type { Clock, Vault } from "#ports/index.ts";
-import type { ConsoleCall, Handlers } from "./handler.ts";
-import { requireActor } from "./require-actor.ts";
+import { type ConsoleCall, type Handlers, requireActor } from "./handler.ts";
 import { workspaceNamed } from "./who-calls.ts";
 
 export interface TokenHandlerDependencies {

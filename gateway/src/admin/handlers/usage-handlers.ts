@@ -1,9 +1,11 @@
 import type { QueryOf, UsageFigures } from "@sluice/contract";
 import { bounds, Failure } from "#core/index.ts";
 import type { Clock, ReportStore, SessionUsage, UsageLine, UsageSums } from "#ports/index.ts";
-import type { Handlers } from "./handler.ts";
-import { pageSize } from "./page-size.ts";
+import { type Handlers, pageSize } from "./handler.ts";
 import { checkPerson, seenOnly } from "./seen-people.ts";
+
+/** The longest time of a chart by minutes. */
+const usageMinutesMaxMs = 6 * 3_600_000;
 
 export interface UsageHandlerDependencies {
   readonly reports: Pick<ReportStore, "usage" | "peopleUsage" | "sessions" | "costs">;
@@ -135,9 +137,9 @@ function stepsOf({ from, to, step }: Pick<QueryOf<"usage.series">, "from" | "to"
 }
 
 function stepMsOf(length: number, step: QueryOf<"usage.series">["step"]): number {
-  const short = length <= bounds.usageMinutesMaxMs;
+  const short = length <= usageMinutesMaxMs;
   if (step === "minute" && !short) {
-    const hours = bounds.usageMinutesMaxMs / hourMs;
+    const hours = usageMinutesMaxMs / hourMs;
     throw new Failure("invalid_request", `Minutes are given of at most ${hours} hours. Ask for hours.`, {
       param: "step",
     });

@@ -2,9 +2,8 @@ import type { ConsoleUser } from "@sluice/contract";
 import { bounds, Failure } from "#core/index.ts";
 import type { PeopleStore } from "#directory/index.ts";
 import type { Clock, Vault } from "#ports/index.ts";
-import type { Handlers } from "./handler.ts";
+import { type Handlers, requireActor } from "./handler.ts";
 import { type OneTimeLinkOptions, oneTimeLink } from "./one-time-link.ts";
-import { requireActor } from "./require-actor.ts";
 
 export interface UserHandlerDependencies extends OneTimeLinkOptions {
   readonly people: PeopleStore;

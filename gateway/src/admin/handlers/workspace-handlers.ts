@@ -1,11 +1,9 @@
 import type { ConsoleWorkspace, GroupWithUsage, WorkspaceWithUsage } from "@sluice/contract";
 import { type Actor, Failure, type Workspace } from "#core/index.ts";
-import type { ControlStore, StoredWorkspace } from "#directory/index.ts";
+import type { ControlStore, PeopleStore, StoredWorkspace } from "#directory/index.ts";
 import type { Admission } from "#limits/index.ts";
 import { budgetScope, budgetStates } from "../budgets/exhausted.ts";
-import type { Handlers } from "./handler.ts";
-import { oneWorkspace } from "./one-workspace.ts";
-import { requireActor } from "./require-actor.ts";
+import { type Handlers, oneWorkspace, requireActor } from "./handler.ts";
 
 export interface WorkspaceHandlerDependencies {
   readonly controlStore: ControlStore;
@@ -120,4 +118,24 @@ async function workspacesWithUsage(
 /** An administrator is an owner everywhere. */
 function seenBy(caller: Actor, workspace: StoredWorkspace): ConsoleWorkspace {
   return { ...workspace, role: caller.administrator ? "owner" : (caller.roles.get(workspace.id) ?? "viewer") };
+}
+
+export interface WebhookHandlerDependencies {
+  readonly people: Pick<PeopleStore, "note">;
+  /** What messages of a workspace are signed with. */
+  readonly webhookSecret: (workspaceId: string) => string;
+}
+
+/** The call about what webhooks are signed with. Whoever looks leaves a trace: with it one can sign as this gateway. */
+export function webhookHandlers({
+  people,
+  webhookSecret,
+}: WebhookHandlerDependencies): Handlers<"workspaces.webhookSecret"> {
+  return {
+    "workspaces.webhookSecret": async (call) => {
+      const { id, slug } = oneWorkspace(call);
+      await people.note({ action: "view", object: `webhook secret ${slug}`, workspaceId: id }, call.auditSource);
+      return { secret: webhookSecret(id) };
+    },
+  };
 }

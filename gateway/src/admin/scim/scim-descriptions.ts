@@ -81,3 +81,6 @@ function described(attribute: ScimAttribute): JsonObject {
     ...(parts === undefined ? {} : { subAttributes: parts.map(described) }),
   };
 }
+
+/** Where a directory finds SCIM, on the port of the admin API. */
+export const scimPath = "/scim/v2";

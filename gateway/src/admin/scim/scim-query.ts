@@ -1,17 +1,21 @@
-import { bounds } from "#core/index.ts";
+import { bounds, Failure } from "#core/index.ts";
 import type { ScimPage } from "#directory/index.ts";
 import { enterpriseSchemaId, groupSchemaId, userSchemaId } from "./scim-attributes.ts";
 import { readFilter } from "./scim-filter.ts";
 import { invalid } from "./scim-problem.ts";
 import { isObject, type JsonObject } from "./scim-values.ts";
 
+/** Different names in one body, and the characters that a body may have before they are counted. */
+const scimNamesMax = 1_000;
+const scimNamesFreeCharacters = 64 * 1024;
+
 /** Which attributes an answer is to have (RFC 7644, 3.9). Names in lower case, without the schema's. */
-export interface Projection {
+interface Projection {
   readonly only: ReadonlySet<string> | null;
   readonly without: ReadonlySet<string>;
 }
 
-export interface ListQuery extends ScimPage {
+interface ListQuery extends ScimPage {
   readonly startIndex: number;
 }
 
@@ -92,4 +96,40 @@ function wholeNumber(query: URLSearchParams, name: string): number | null {
   if (text === null || text === "") return null;
   if (/^-?\d{1,9}$/.test(text)) return Number(text);
   throw invalid("invalidValue", `${name} is a whole number.`);
+}
+
+/**
+ * Throws request_too_large for a large body with more different names than any directory sends. To make each of a hundred thousand
+ * names known takes a parser longer than a call may hold up others; the same few names over and over, as of a group's members, do not.
+ */
+export function refuseManyNames(text: string): void {
+  if (text.length <= scimNamesFreeCharacters) return;
+  const names = new Set<string>();
+  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at)) {
+    const end = endOfText(text, at + 1);
+    if (end === -1) return;
+    const next = behindSpace(text, end + 1);
+    // What a colon follows is a name.
+    if (text.charCodeAt(next) === 0x3a && names.add(text.slice(at + 1, end)).size > scimNamesMax) {
+      throw new Failure("request_too_large", `A body has at most ${scimNamesMax} different names of attributes.`);
+    }
+    at = next;
+  }
+}
+
+/** Where the quotation mark is that ends a text; -1: it does not end. */
+function endOfText(text: string, start: number): number {
+  for (let end = text.indexOf('"', start); end !== -1; end = text.indexOf('"', end + 1)) {
+    let slashes = end;
+    while (slashes > start && text.charCodeAt(slashes - 1) === 0x5c) slashes--;
+    if ((end - slashes) % 2 === 0) return end;
+  }
+  return -1;
+}
+
+function behindSpace(text: string, start: number): number {
+  let at = start;
+  // JSON's four kinds of white space, and other control characters, which the parser refuses.
+  while (text.charCodeAt(at) <= 0x20) at++;
+  return at;
 }

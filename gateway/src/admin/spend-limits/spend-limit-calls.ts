@@ -20,17 +20,21 @@ import { readJson } from "../json-body.ts";
 import {
   budgetPeriodOf,
   centsText,
+  cursorAfter,
+  type EffectiveQuery,
+  pageOf,
   readAmount,
+  readEffectiveQuery,
+  readPageQuery,
   readSpendLimitId,
   type SpendPeriod,
   spendLimitId,
   spendLimitOf,
+  spendLimitsPath,
   spendPeriodOf,
   spendPeriods,
   userScope,
 } from "./spend-limit.ts";
-import { spendLimitsPath } from "./spend-limit-path.ts";
-import { cursorAfter, type EffectiveQuery, pageOf, readEffectiveQuery, readPageQuery } from "./spend-limit-query.ts";
 
 export interface SpendLimitDependencies extends Pick<MemberHandlerDependencies, "people" | "changesSeen"> {
   readonly vault: WhoCallsOptions["vault"];

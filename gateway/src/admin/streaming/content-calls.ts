@@ -1,7 +1,7 @@
 import type { Assets } from "#assets/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
-import { oneWorkspace } from "../handlers/one-workspace.ts";
-import { checkTask } from "../handlers/seen-task.ts";
+import { oneWorkspace } from "../handlers/handler.ts";
+import { checkTask } from "../handlers/seen-people.ts";
 import type { StreamingCall } from "./streaming-call.ts";
 
 export interface ContentDependencies {

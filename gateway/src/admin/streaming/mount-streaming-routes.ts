@@ -1,11 +1,16 @@
-import { asKeyPath, assetContentPath, backupPath, tailPath, taskContentPath } from "@sluice/contract/words";
+import { asKeyPath, assetContentPath, backupPath, meets, tailPath, taskContentPath } from "@sluice/contract/words";
 import type { Hono } from "hono";
+import { type ApiKey, Failure, type Principal } from "#core/index.ts";
+import type { ControlStore } from "#directory/index.ts";
+import type { Authenticator } from "#identity/index.ts";
+import { oneWorkspace } from "../handlers/handler.ts";
 import type { AdminEnv, MountOptions } from "../handlers/mount-handlers.ts";
-import { type AsKeyDependencies, callAsKey } from "./as-key-call.ts";
+import { seenPerson } from "../handlers/seen-people.ts";
+import { heldBy, whoCalls } from "../handlers/who-calls.ts";
+import type { RequestTail } from "../tail/request-tail.ts";
 import { type BackupDependencies, backupCall } from "./backup-call.ts";
 import { assetContent, type ContentDependencies, taskContent } from "./content-calls.ts";
-import { mountStreaming } from "./streaming-call.ts";
-import { type TailDependencies, tailRequests } from "./tail-call.ts";
+import { mountStreaming, type StreamingCall, workspaceOf } from "./streaming-call.ts";
 
 export interface StreamingDependencies
   extends AsKeyDependencies,
@@ -42,4 +47,94 @@ export function mountStreamingRoutes(
 function pattern(pathOf: (workspace: string, id: string) => string, id: string): string {
   const [workspaceMark, idMark] = ["WORKSPACE", "ID"];
   return pathOf(workspaceMark, idMark).replace(workspaceMark, ":workspace").replace(idMark, `:${id}`);
+}
+
+interface TailDependencies {
+  readonly tail: RequestTail;
+}
+
+/** Requests as they end, as server-sent events: of a workspace, or of every one for an administrator. */
+async function tailRequests(
+  call: StreamingCall,
+  dependencies: TailDependencies,
+  options: MountOptions,
+): Promise<Response> {
+  const { request, params, actor, held, workspace } = call;
+  const seen = seenPerson({ actor, held });
+  // The framework asks GET for HEAD, and nobody would read the answer.
+  if (request.method === "HEAD") throw new Failure("method_not_allowed", "HEAD is not possible here; GET is.");
+  // What it signed in with, without the request that holds it: it is asked again for as long as the view lasts.
+  const papers = new Request(request.url, { headers: new Headers(request.headers) });
+  const body = dependencies.tail.open({
+    workspaceId: workspace?.id ?? null,
+    userId: actor.userId,
+    seenPerson: seen,
+    signal: request.signal,
+    async stillAllowed() {
+      const { actor: now } = await whoCalls(papers, options);
+      const heldNow = heldBy(now, workspaceOf(params, now, options));
+      // Whoever sees less, or more, than at first opens it anew.
+      return meets(heldNow, "viewer") && seenPerson({ actor: now, held: heldNow }) === seen;
+    },
+  });
+  return new Response(body, {
+    headers: {
+      "content-type": "text/event-stream; charset=utf-8",
+      "cache-control": "no-store",
+      // A proxy that gathers answers would hold the events back.
+      "x-accel-buffering": "no",
+    },
+  });
+}
+
+interface AsKeyDependencies {
+  readonly controlStore: ControlStore;
+  readonly authenticator: Pick<Authenticator, "principalOf">;
+  /** The data plane, for a caller that is known already. `target` is path and query from `/v1` on. */
+  readonly answerAs: (call: {
+    readonly principal: Principal;
+    readonly request: Request;
+    readonly target: string;
+    readonly ip: string;
+    readonly tags: Readonly<Record<string, string>>;
+    readonly patient: () => void;
+  }) => Promise<Response>;
+}
+
+/** A call of the data plane by a member as one of their keys, by an admin as any of the workspace's. */
+async function callAsKey(call: StreamingCall, dependencies: AsKeyDependencies): Promise<Response> {
+  const workspace = oneWorkspace(call);
+  const { request, actor, ip, patient } = call;
+  const target = targetBehind.exec(request.url)?.[1];
+  if (target === undefined) throw new Failure("not_found", "A path of the data plane must follow: /v1/…");
+  const key = await dependencies.controlStore.keyById(call.params["key"] ?? "");
+  if (key === null || key.workspaceId !== workspace.id) {
+    throw new Failure("not_found", "There is no such key in this workspace.", { param: "key" });
+  }
+  await refuseForeign(key, call, dependencies);
+  const principal = dependencies.authenticator.principalOf(key);
+  const tags = { via: "console", user: actor.userId };
+  const answer = await dependencies.answerAs({ principal, request, target, ip, tags, patient });
+  if (key.allowedIps !== null) answer.headers.append("x-sluice-warnings", addressesNotAsked);
+  return answer;
+}
+
+/** As it was written: a model's name may hold what looks like steps of a path. */
+const targetBehind = /^[a-z]+:\/\/[^/]+\/api\/workspaces\/[^/]+\/keys\/[^/]+\/call(\/v1(?:beta)?\/.*)$/;
+
+/** The list says from where the secret may be used, and no secret was. */
+const addressesNotAsked = "allowed_ips of the key was not asked: this call came through the console";
+
+async function refuseForeign(
+  key: ApiKey,
+  { actor, held }: StreamingCall,
+  { controlStore }: AsKeyDependencies,
+): Promise<void> {
+  if (meets(held, "admin")) return;
+  const own = await controlStore.key(key.workspaceId, key.id);
+  if (own?.created_by?.id === actor.userId) return;
+  throw new Failure(
+    "forbidden",
+    "Somebody else made this key. An admin of the workspace may use it; you may use your own.",
+  );
 }

@@ -29,8 +29,6 @@ export const agentsBounds = {
   agentSettingsDepthMax: 32,
   /** Versions of one group's settings that are kept; the oldest goes first. */
   agentSettingsVersionsMax: 100,
-  /** Workspaces whose usage a person sees at once. */
-  agentPlacesShownMax: 50,
   /** One message of an agent's telemetry. */
   agentTelemetryBytesMax: 4 * 1024 * 1024,
 } as const;

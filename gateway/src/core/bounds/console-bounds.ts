@@ -39,9 +39,6 @@ export const consoleBounds = {
   tailTellRowsMax: 100,
   tailWatchMs: 10_000,
   tailWatchedMs: 30_000,
-  /** Names of keys that the console remembers, and how long they count as right. */
-  keyNamesMax: 10_000,
-  keyNameMs: 30_000,
   /** What the console asks of the database: how long one question may take, and one whose answer a search may cut short. */
   reportMs: 5_000,
   /** Questions that wait for a thread, and rows of one answer that is no page. */
@@ -58,16 +55,11 @@ export const consoleBounds = {
   modelsListedMax: 5_000,
   /** Points of one line of a chart. */
   usageStepsMax: 400,
-  /** The longest time of a chart by minutes. */
-  usageMinutesMaxMs: 6 * 3_600_000,
   /** How often budgets are looked at for notices, how many are sent at a look, and how often one is tried. */
   noticeLookMs: 15_000,
   noticesAtOnceMax: 20,
   noticeTriesMax: 6,
   noticeLeaseMs: 60_000,
-  /** What was told is forgotten after so long, and how often that is looked for. No period of a budget that ends is longer. */
-  noticeToldKeptMs: 92 * 86_400_000,
-  noticePruneMs: 6 * 3_600_000,
   /** Crossings of which a process remembers that they are written down; with more it begins anew. */
   noticesWrittenMax: 50_000,
   noticesPerWorkspaceMax: 100,
@@ -82,6 +74,4 @@ export const consoleBounds = {
   /** Captures: what is kept of a body, and the longest base64 that is kept whole. */
   captureBodyBytesMax: 64 * 1024,
   captureBase64CharactersMax: 1024,
-  /** People in one answer about spend limits. */
-  spendLimitPeopleMax: 100,
 } as const;

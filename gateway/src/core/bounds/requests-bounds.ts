@@ -67,8 +67,6 @@ export const requestsBounds = {
   serverToolCallsAssumed: 10,
   /** Names of headers for which it is remembered whether they go to an account. */
   headerNamesMax: 500,
-  /** A credential in a header. */
-  credentialBytesMax: 512,
   /** Silence towards the caller after which a keep-alive comment is sent. */
   keepAliveMs: 15_000,
   /** Parts of a path. The longest of ours has eleven; a model's name may add some. */
@@ -155,11 +153,6 @@ export const requestsBounds = {
   /** How many are read anew at once beside what callers wait for; after a failure none for so long. */
   keyRefreshesMax: 16,
   keyRefreshRestMs: 1_000,
-  /** When a caller whose key cannot be checked may try again. */
-  keyRetryAfterMs: 2_000,
-  /** Cached unknown keys, so that a guesser costs no database read. */
-  unknownKeyEntriesMax: 10_000,
-  unknownKeyMs: 10_000,
   /** How often the database is asked whether something changed. Keeps every change under two seconds. */
   changePollMs: 1_500,
   /** Fields and files of one form, the head of each, and what may stand before the first and behind the last. */

@@ -2,9 +2,6 @@
 export const scimBounds = {
   /** One body: a group with 20,000 members is about that large. */
   scimBodyBytesMax: 1024 * 1024,
-  /** Different names in one body, and the characters that a body may have before they are counted. */
-  scimNamesMax: 1_000,
-  scimNamesFreeCharacters: 64 * 1024,
   /** Calls of one token, or of one address without a token that holds, in one window. */
   scimCallsMax: 3_000,
   scimRefusedCallsMax: 60,

@@ -1,8 +1,8 @@
-import type { AuditSource } from "#ports/index.ts";
+import type { AuditSource, NewIdentity } from "#ports/index.ts";
+import { auditedWrite, type Connection } from "#storage/tables.ts";
 import { type BoundStore, bindStore } from "../bound-store.ts";
-import { type PeopleOptions, peopleContext, type RightsContext } from "../people/people-rows.ts";
+import { type PeopleContext, type PeopleOptions, peopleContext, type RightsContext } from "../people/people-rows.ts";
 import { scimCaller } from "../people/tokens.ts";
-import { connectIdentity } from "./scim-connections.ts";
 import {
   changeScimGroup,
   createScimGroup,
@@ -101,4 +101,92 @@ async function numbers({ database: { kysely: connection }, clock }: RightsContex
     groups: Number(groups.count),
     lastRequestAt: used.at === null ? null : Number(used.at),
   };
+}
+
+/**
+ * The first sign-in of somebody whom a directory made: the identity has a verified address that its issuer may speak for, and that is theirs,
+ * or the directory knows both by the same id. The issuer may speak for their address too. Only while they have no way in at all, and
+ * never of an administrator: there, an address would open what somebody else set up.
+ */
+async function connectIdentity(options: PeopleContext, identity: NewIdentity): Promise<void> {
+  // Asked outside of the write first: most who come are known.
+  if ((await waitingFor(options.database.kysely, identity)) === null) return;
+  await auditedWrite(options, { actor: "single sign-on", ip: null }, async ({ transaction, log, at }) => {
+    const person = await waitingFor(transaction, identity);
+    if (person === null) return;
+    const now = new Date(at).toISOString();
+    await transaction
+      .insertInto("auth_accounts")
+      .values({
+        id: options.ids.next("acc_"),
+        user_id: person.id,
+        issuer: identity.issuer,
+        account_id: identity.subject,
+        provider_id: identity.provider,
+        created_at: now,
+        updated_at: now,
+      })
+      .execute();
+    log.note({
+      action: "oidc-connected",
+      object: `user ${person.email}`,
+      workspaceId: null,
+      after: { by: "scim", single_sign_on: identity.provider },
+    });
+  });
+}
+
+async function waitingFor(
+  connection: Connection,
+  identity: NewIdentity,
+): Promise<{ readonly id: string; readonly email: string } | null> {
+  const connected = await connection
+    .selectFrom("auth_accounts")
+    .select("id")
+    .where("issuer", "=", identity.issuer)
+    .where("account_id", "=", identity.subject)
+    .executeTakeFirst();
+  if (connected !== undefined) return null;
+  const { directoryIds, verifiedEmail } = identity;
+  // The address that was told, not that of the person it leads to, is what the issuer has to be allowed to speak for.
+  if (!identity.speaksFor(verifiedEmail)) return null;
+  const people = await connection
+    .selectFrom("scim_users")
+    .innerJoin("auth_users", "auth_users.id", "scim_users.user_id")
+    .select(["auth_users.id", "auth_users.email"])
+    .where("scim_users.removed_at", "is", null)
+    .where("scim_users.made", "=", 1)
+    .where("auth_users.administrator", "=", 0)
+    .where("auth_users.disabled", "=", 0)
+    .where((eb) =>
+      eb.or([
+        ...(directoryIds.length === 0 ? [] : [eb("scim_users.external_id", "in", [...directoryIds])]),
+        eb("auth_users.email", "=", verifiedEmail),
+      ]),
+    )
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom("auth_accounts")
+            .select("auth_accounts.id")
+            .whereRef("auth_accounts.user_id", "=", "auth_users.id"),
+        ),
+      ),
+    )
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom("auth_passkeys")
+            .select("auth_passkeys.id")
+            .whereRef("auth_passkeys.user_id", "=", "auth_users.id"),
+        ),
+      ),
+    )
+    .limit(2)
+    .execute();
+  const [person] = people;
+  // Two who could be meant are nobody.
+  return person !== undefined && people.length === 1 && identity.speaksFor(person.email) ? person : null;
 }

@@ -3,9 +3,8 @@ import type { AgentGrant, AgentSession, AgentStore, WaitingDevice } from "#direc
 import type { AuditSource, Clock, OpenTries, Tries, Vault } from "#ports/index.ts";
 import { AccessTokens, looksLikeAccessToken } from "./access-tokens.ts";
 import type { IssuerRecheck } from "./issuer-recheck.ts";
-import { makeUserCode, readUserCode } from "./user-code.ts";
 
-export interface AgentSignInOptions {
+interface AgentSignInOptions {
   readonly agents: AgentStore;
   readonly vault: Vault;
   readonly clock: Clock;
@@ -16,7 +15,7 @@ export interface AgentSignInOptions {
 }
 
 /** What a device shows its person, and asks with. Durations are seconds. */
-export interface DeviceStart {
+interface DeviceStart {
   readonly deviceCode: string;
   readonly userCode: string;
   readonly expiresIn: number;
@@ -29,10 +28,10 @@ export interface IssuedTokens {
   readonly expiresIn: number;
 }
 
-export type DevicePoll = "pending" | "too_soon" | "denied" | "unknown" | IssuedTokens;
+type DevicePoll = "pending" | "too_soon" | "denied" | "unknown" | IssuedTokens;
 
 /** A person at the page that confirms a code. */
-export interface CodeHolder {
+interface CodeHolder {
   readonly userId: string;
   readonly ip: string;
 }
@@ -205,4 +204,32 @@ function shownClient(client: string): string {
     .replace(/[^\x20-\x7e]+/g, " ")
     .trim()
     .slice(0, bounds.agentClientCharactersMax);
+}
+
+/** RFC 8628, 6.1: consonants alone, so that no code is a word; twenty of them, eight times, are 34 bits. */
+const letters = "BCDFGHJKLMNPQRSTVWXZ";
+const codeLength = 8;
+/** The greatest multiple of the number of letters that a byte can be below: each letter is as likely as any other. */
+const fairBelow = 240;
+
+/** As a person reads and types it: `BCDF-GHJK`. */
+function makeUserCode(randomBytes: (size: number) => Uint8Array): string {
+  let code = "";
+  while (code.length < codeLength) {
+    for (const byte of randomBytes(codeLength)) {
+      if (byte < fairBelow && code.length < codeLength) code += letters.charAt(byte % letters.length);
+    }
+  }
+  return shownUserCode(code);
+}
+
+/** A code however it was typed, as it is shown; null: it cannot be one. */
+function readUserCode(typed: string): string | null {
+  const code = typed.toUpperCase().replace(/[\s\-_.]/g, "");
+  if (code.length !== codeLength || [...code].some((letter) => !letters.includes(letter))) return null;
+  return shownUserCode(code);
+}
+
+function shownUserCode(code: string): string {
+  return `${code.slice(0, 4)}-${code.slice(4)}`;
 }

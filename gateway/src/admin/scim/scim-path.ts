@@ -1,2 +1,0 @@
-/** Where a directory finds SCIM, on the port of the admin API. */
-export const scimPath = "/scim/v2";
