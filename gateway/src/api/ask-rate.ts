@@ -1,6 +1,8 @@
 import { bounds, Failure, WindowCounts } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 
+const usageAsksMs = 60_000;
+
 /**
  * How often a key may ask what it has used: each answer is read from the database. No limit of its own counts these
  * questions, since they cost nothing at any vendor.
@@ -11,13 +13,13 @@ export class AskRate {
   constructor(clock: Pick<Clock, "monotonic">) {
     this.#asked = new WindowCounts({
       max: bounds.usageAsksMax,
-      windowMs: bounds.usageAsksMs,
+      windowMs: usageAsksMs,
       keysMax: bounds.keyCacheEntriesMax,
       clock,
     });
   }
 
-  /** Counts one question. Throws rate_limit_exceeded beyond bounds.usageAsksMax in bounds.usageAsksMs. */
+  /** Counts one question. Throws rate_limit_exceeded beyond usageAsksMax in usageAsksMs. */
   take(keyId: string): void {
     const waitMs = this.#asked.take(keyId);
     if (waitMs === 0) return;

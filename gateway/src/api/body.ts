@@ -7,6 +7,11 @@ import { type BodyRules, tooLarge } from "./body-rules.ts";
 import type { CallRequest } from "./call-request.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
 
+/** Larger bodies are unpacked in a thread of their own. */
+const unpackInPlaceBytesMax = 8 * 1024;
+/** A small body may become this large. */
+const unpackedBytesMin = 1024 * 1024;
+
 /**
  * What has come of a body, in few pieces however it comes: long ones are kept as they are, which copies nothing, and short
  * ones are put together. A body that is worked on where it is gets one piece at once.
@@ -244,11 +249,11 @@ interface PackedBody {
  */
 export async function unpack({ body, encoding, place, rules, work, signal }: PackedBody): Promise<Uint8Array> {
   const size = sizeOf(body);
-  const dense = Math.max(bounds.unpackedBytesMin, size * bounds.unpackedRatioMax);
+  const dense = Math.max(unpackedBytesMin, size * bounds.unpackedRatioMax);
   const bytesMax = Math.min(rules.bytesMax, dense);
   place.hold(size + bytesMax);
   const unpacked =
-    size <= bounds.unpackInPlaceBytesMax
+    size <= unpackInPlaceBytesMax
       ? await unpackHere(wholeOf(body), encoding, bytesMax)
       : outcomeOf(await work.do("unpack", { encoding, bytesMax }, body, { signal, owner: place.owner })).made;
   if (unpacked === null) throw new Error("a job made nothing");

@@ -1,7 +1,14 @@
 import ipaddr from "ipaddr.js";
-import { BoundedMap, bounds, type HeaderReader } from "#core/index.ts";
+import { BoundedMap, type HeaderReader } from "#core/index.ts";
 import { addressAllowed } from "#identity/index.ts";
 import type { Observer } from "#ports/index.ts";
+
+/** Proxies that one header may name, pairs of one of its elements, and addresses that are remembered. */
+const proxyHopsMax = 16;
+const forwardedPairsMax = 8;
+const proxiesRememberedMax = 4_096;
+/** Requests that are searched for a proxy that is not configured. */
+const proxyLooksMax = 10_000;
 
 export interface CallerAddressOptions {
   /** Addresses and ranges of the proxies that are believed; empty: none is. */
@@ -18,9 +25,9 @@ export class CallerAddress {
   readonly #trusted: readonly string[];
   readonly #observer: Pick<Observer, "log">;
   /** Whoever asks may come from anywhere; proxies are few, and used by many. */
-  readonly #proxies = new BoundedMap<string, boolean>(bounds.proxiesRememberedMax);
-  readonly #peers = new BoundedMap<string, string>(bounds.proxiesRememberedMax);
-  #looksLeft: number = bounds.proxyLooksMax;
+  readonly #proxies = new BoundedMap<string, boolean>(proxiesRememberedMax);
+  readonly #peers = new BoundedMap<string, string>(proxiesRememberedMax);
+  #looksLeft: number = proxyLooksMax;
   #disagreementTold = false;
 
   constructor({ trustedProxies, observer }: CallerAddressOptions) {
@@ -62,7 +69,7 @@ export class CallerAddress {
   #walk(peer: string, line: string, nodeOf: (element: string) => string | null): string {
     let known = peer;
     let end = line.length;
-    for (let hop = 0; hop < bounds.proxyHopsMax && end >= 0; hop++) {
+    for (let hop = 0; hop < proxyHopsMax && end >= 0; hop++) {
       const comma = end === 0 ? -1 : line.lastIndexOf(",", end - 1);
       const node = nodeOf(line.slice(comma + 1, end));
       // Hidden, unknown or unreadable: what lies behind is not known either.
@@ -98,7 +105,7 @@ export class CallerAddress {
 
 /** RFC 7239, 4: `for=` of one element; a quoted pair or a comma inside quotes is nothing that a proxy writes for us. */
 function nodeOfElement(element: string): string | null {
-  for (const pair of element.split(";", bounds.forwardedPairsMax)) {
+  for (const pair of element.split(";", forwardedPairsMax)) {
     const equals = pair.indexOf("=");
     if (equals < 0 || pair.slice(0, equals).trim().toLowerCase() !== "for") continue;
     const value = pair.slice(equals + 1).trim();

@@ -13,6 +13,11 @@ import { IncomingMessages } from "./socket/incoming-messages.ts";
 import { type OpenSession, type SocketLink, type SocketSession, SocketSessions } from "./socket/socket-link.ts";
 import { targetOf } from "./target.ts";
 
+/** What waits in the runtime to be read by the other side; a socket that holds more is closed. */
+const socketUnsentBytesMax = 32 * 1024 * 1024;
+/** Without a sign of the other side the runtime asks for one, and then takes it for gone. Seconds. */
+const socketSilenceSeconds = 120;
+
 export interface ApiServerOptions {
   readonly hostname: string;
   readonly port: number;
@@ -220,9 +225,9 @@ function socketHandlers(
 ): Bun.WebSocketHandler<SocketData> {
   return {
     maxPayloadLength: bounds.socketFrameReadBytesMax,
-    backpressureLimit: bounds.socketUnsentBytesMax,
+    backpressureLimit: socketUnsentBytesMax,
     closeOnBackpressureLimit: true,
-    idleTimeout: bounds.socketSilenceSeconds,
+    idleTimeout: socketSilenceSeconds,
     sendPings: true,
     // A packed frame could stand for a thousand times its size.
     perMessageDeflate: false,
@@ -243,7 +248,7 @@ function socketHandlers(
     },
     // It is told of each part that has left: more is sent once most of it has, or it would add up to the limit.
     drain(socket) {
-      if (socket.getBufferedAmount() <= bounds.socketUnsentBytesMax / 4) socket.data.session?.onRoom();
+      if (socket.getBufferedAmount() <= socketUnsentBytesMax / 4) socket.data.session?.onRoom();
     },
     close({ data }) {
       const { session } = data;

@@ -1,5 +1,7 @@
 import { bounds, Failure, type HeaderReader, type Principal, sessionTag } from "#core/index.ts";
 
+const tagBytesMax = 128;
+
 /**
  * Labels for the ledger: the session that the client names, `x-sluice-tags: team=search,feature=ask` from the caller, and the key's
  * own; those further on stand above. `affinity`: what the body says that a conversation is held together by.
@@ -19,8 +21,7 @@ export function readTags(
     const [name, value] = pair.split("=", 2).map((part) => part.trim());
     if (name === undefined || name === "" || value === undefined)
       throw wrong("must be name=value pairs, comma-separated");
-    if (name.length > bounds.tagBytesMax || value.length > bounds.tagBytesMax)
-      throw wrong("has a part that is too long");
+    if (name.length > tagBytesMax || value.length > tagBytesMax) throw wrong("has a part that is too long");
     tags[name] = value;
   }
   return { ...tags, ...principal.key.tags };
@@ -41,7 +42,7 @@ function sessionOf(headers: HeaderReader, affinity: string | null): string | nul
 }
 
 function plain(session: string): string | null {
-  return session.length <= bounds.tagBytesMax && /^[\x21-\x7e]+$/.test(session) ? session : null;
+  return session.length <= tagBytesMax && /^[\x21-\x7e]+$/.test(session) ? session : null;
 }
 
 function wrong(why: string): Failure {

@@ -1,7 +1,10 @@
-import { bounds, Failure } from "#core/index.ts";
+import { Failure } from "#core/index.ts";
 import { type Edit, isObject, splice } from "#protocols/index.ts";
 import type { Job } from "./body-jobs.ts";
 import { carriedMedia } from "./carried-media.ts";
+
+/** References to assets in one body. */
+const assetReferencesMax = 64;
 
 /** A reference as the whole of a text. */
 const reference = /^asset:\/\/(as_[0-9A-Za-z]{1,64})$/i;
@@ -47,7 +50,7 @@ function referencesIn(value: unknown): ReadonlySet<string> {
     if (typeof one === "string") {
       const id = reference.exec(one)?.[1];
       if (id === undefined) return;
-      if (ids.size === bounds.assetReferencesMax && !ids.has(id)) throw tooMany();
+      if (ids.size === assetReferencesMax && !ids.has(id)) throw tooMany();
       ids.add(id);
     } else if (Array.isArray(one)) one.forEach(walk);
     else if (isObject(one)) Object.values(one).forEach(walk);
@@ -57,7 +60,7 @@ function referencesIn(value: unknown): ReadonlySet<string> {
 }
 
 function tooMany(): Failure {
-  return new Failure("invalid_request", `The body refers to more than ${bounds.assetReferencesMax} assets.`);
+  return new Failure("invalid_request", `The body refers to more than ${assetReferencesMax} assets.`);
 }
 
 /** Where the references stand, in a body that was read as JSON before: quotes are around texts and nowhere else. */

@@ -1,5 +1,8 @@
-import { bounds } from "#core/index.ts";
 import { isObject, type JsonObject } from "#protocols/index.ts";
+
+/** Longer texts are material: a `data:` URI, and any other (base64 alone) that is no address. Words never are. */
+const taskDataInPlaceCharactersMax = 1024;
+const taskTextInPlaceCharactersMax = 8 * 1024;
 
 /**
  * What stands in a body in the place of material that is kept apart: where it begins in the bytes of that hash, and how
@@ -29,9 +32,9 @@ export function markIn(text: string): { readonly head: string; readonly mark: Ma
 
 /** A text as what stays of it and what is material; null for one that stays whole. */
 export function materialIn(text: string): { readonly head: string; readonly material: string } | null {
-  if (text.length <= bounds.taskDataInPlaceCharactersMax) return null;
+  if (text.length <= taskDataInPlaceCharactersMax) return null;
   const data = /^data:[^,]{0,250},/i.exec(text)?.[0] ?? null;
-  if (data === null && text.length <= bounds.taskTextInPlaceCharactersMax) return null;
+  if (data === null && text.length <= taskTextInPlaceCharactersMax) return null;
   // An asset is asked for by its name, and what is no text cannot be written as one.
   if (/^asset:/i.test(text) || !text.isWellFormed()) return null;
   const head = data ?? "";

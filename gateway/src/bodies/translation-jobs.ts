@@ -22,6 +22,9 @@ import {
 import type { Job } from "./body-jobs.ts";
 import { carriedMedia } from "./carried-media.ts";
 
+/** Values of a body that is translated; each becomes objects twice. */
+const translatedValuesMax = 200_000;
+
 /**
  * Addresses of pictures and documents in the turn that its upstream does not read by itself, each once. `fetchesUrls` says
  * otherwise than the dialect of this one.
@@ -86,7 +89,7 @@ export const translateTurn: Job<"translate"> = (body, ask, beside, { newId }) =>
   if (caller === null || upstream === null) throw new Error("a way that cannot be gone");
   const warnings: string[] = [];
   const warn = (what: string): void => void warnings.push(what);
-  refuseCrowd(body, { values: bounds.translatedValuesMax, members: bounds.jsonMembersMax });
+  refuseCrowd(body, { values: translatedValuesMax, members: bounds.jsonMembersMax });
   const read = caller.readTurn(body, ask, warn);
   const outline = writeOutline(read);
   const fetch = ask.media === null ? addressesIn(read, ask.traits.fetchesUrls, side) : [];

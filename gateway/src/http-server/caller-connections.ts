@@ -1,5 +1,9 @@
-import { addressKey, bounds } from "#core/index.ts";
+import { addressKey } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
+
+/** Where connections are at their bound: how often idle ones are looked for, and the part of them that is closed then. */
+const connectionSearchMs = 1_000;
+const connectionSearchParts = 16;
 
 export interface ConnectionLimits {
   /** Connections in all. */
@@ -106,14 +110,14 @@ export class CallerConnections {
   #makeRoomOf(key: string): void {
     const address = this.#addresses.get(key);
     const nowMs = this.#clock.monotonic();
-    if (address === undefined || nowMs < address.searchedMs + bounds.connectionSearchMs) return;
+    if (address === undefined || nowMs < address.searchedMs + connectionSearchMs) return;
     address.searchedMs = nowMs;
     this.#closeIdle([...address.places]);
   }
 
   #makeRoom(): void {
     const nowMs = this.#clock.monotonic();
-    if (nowMs < this.#searchedMs + bounds.connectionSearchMs) return;
+    if (nowMs < this.#searchedMs + connectionSearchMs) return;
     this.#searchedMs = nowMs;
     this.#closeIdle([...this.#addresses.values()].flatMap(({ places }) => [...places]));
   }
@@ -122,7 +126,7 @@ export class CallerConnections {
   #closeIdle(places: readonly ConnectionPlace[]): void {
     const idle = places.filter((place) => (place.connection?.idleSince ?? null) !== null);
     idle.sort((one, other) => (one.connection?.idleSince ?? 0) - (other.connection?.idleSince ?? 0));
-    for (const place of idle.slice(0, Math.ceil(places.length / bounds.connectionSearchParts))) {
+    for (const place of idle.slice(0, Math.ceil(places.length / connectionSearchParts))) {
       this.closings.room++;
       place.connection?.leave();
       // By TLS its caller has to answer before it is closed.

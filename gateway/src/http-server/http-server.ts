@@ -1,5 +1,5 @@
 import type { Socket } from "bun";
-import { bounds, type CallerMemory } from "#core/index.ts";
+import type { CallerMemory } from "#core/index.ts";
 import { fieldOf, type MalformedMessage, type RequestHead } from "#http1/index.ts";
 import type { Clock } from "#ports/index.ts";
 import type { ServerAnswer } from "./answer.ts";
@@ -11,6 +11,11 @@ import { type HandshakeProblem, Handshakes } from "./handshakes.ts";
 import type { InnerSocket } from "./inner-socket.ts";
 import { ServerConnection } from "./server-connection.ts";
 import { TunnelExchange } from "./tunnel-exchange.ts";
+
+/** A caller's TLS, until it is agreed upon. */
+const callerHandshakeMs = 20_000;
+/** How often time-outs of callers' connections are looked at. */
+const wheelTurnMs = 1_000;
 
 /** Why a request is refused before it is a call of anybody. */
 export type RefusedReason = MalformedMessage["reason"] | "late" | "expectation" | "full";
@@ -77,7 +82,7 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
     this.memory = options.memory;
     this.secure = options.certificate !== undefined;
     this.#handshakes = new Handshakes(options.onHandshakeProblem ?? (() => {}));
-    this.turnMs = Math.min(bounds.wheelTurnMs, options.idleMs / 4);
+    this.turnMs = Math.min(wheelTurnMs, options.idleMs / 4);
     // The runtime's types know `reusePort` of other sockets only.
     const address: { hostname: string; port: number } & { reusePort: boolean } = {
       hostname: options.hostname,
@@ -97,7 +102,7 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
             return;
           }
           socket.setNoDelay(true);
-          const dueAt = this.after(Math.min(this.idleMs, bounds.callerHandshakeMs));
+          const dueAt = this.after(Math.min(this.idleMs, callerHandshakeMs));
           if (this.secure) this.#handshakes.begin(socket, place, dueAt);
           else this.#begin(socket, place);
           this.#rollOn();

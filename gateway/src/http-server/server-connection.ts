@@ -9,10 +9,20 @@ import { Outbox } from "./outbox.ts";
 import { Pace } from "./pace.ts";
 import { UnreadAnswer } from "./unread-answer.ts";
 
+/** The head of a caller's request, and how many fields it has; of a chunked body's trailers too. */
+const callerHeadBytesMax = 16 * 1024;
+const callerFieldsMax = 100;
+/** What the caller of a connection that is about to close may go on sending. */
+const lingerBytesMax = 8 * 1024 * 1024;
+/** Beyond the time of a body, for its refusal to be said. */
+const bodyLateMs = 10_000;
+/** How long a caller is waited for that sends fewer bytes a second than `slowBytesPerSecond`. */
+const slowSenderMs = 30_000;
+
 type Phase = "idle" | "head" | "answering" | "discarding" | "lingering" | "raw" | "over";
 
 const never = Number.POSITIVE_INFINITY;
-const limits = { headBytesMax: bounds.callerHeadBytesMax, fieldsMax: bounds.callerFieldsMax };
+const limits = { headBytesMax: callerHeadBytesMax, fieldsMax: callerFieldsMax };
 
 /** A caller's connection: reads its requests, and answers one after the other. Never throws. */
 export class ServerConnection {
@@ -48,7 +58,7 @@ export class ServerConnection {
     this.#host = host;
     this.#socket = socket;
     this.#place = place;
-    this.input = new HeldBytes(socket, new Pace(bounds.slowSenderMs, host.turnMs));
+    this.input = new HeldBytes(socket, new Pace(slowSenderMs, host.turnMs));
     place.connection = this;
     // Of one that was reset before it was met there is none.
     this.address = socket.remoteAddress ?? "";
@@ -99,7 +109,7 @@ export class ServerConnection {
         return;
       case "lingering":
         this.#lingered += bytes.length;
-        if (this.#lingered > bounds.lingerBytesMax) this.cut();
+        if (this.#lingered > lingerBytesMax) this.cut();
         return;
       case "raw":
         this.#exchange?.onRaw(bytes);
@@ -276,7 +286,7 @@ export class ServerConnection {
   #begin(): void {
     if (!this.#fresh) return;
     this.#fresh = false;
-    this.#dueAt = this.#bodyOver ? never : this.#host.after(bounds.requestBodyTotalMs + bounds.bodyLateMs);
+    this.#dueAt = this.#bodyOver ? never : this.#host.after(bounds.requestBodyTotalMs + bodyLateMs);
     this.#exchange?.start();
   }
 

@@ -19,6 +19,9 @@ import { batchEmbedProtocol, endpointProtocols, generateProtocol } from "../endp
 import { geminiRoot, isGoogles, modelNamed } from "../google-path.ts";
 import { json } from "../respond.ts";
 
+/** Models on one page of a list in Gemini's shape. */
+const geminiPageMax = 1_000;
+
 /** A page of models in Gemini's shape. `after` is a page token of an earlier one. Source: Gemini API reference, models.list. */
 function geminiModels(models: readonly Model[], query: URLSearchParams): object {
   const size = readSize(query.get("pageSize"));
@@ -56,7 +59,7 @@ function methodsOf(model: Model): readonly string[] {
 function readSize(text: string | null): number {
   if (text === null || text === "" || text === "0") return sizeDefault;
   const size = Number(text);
-  if (Number.isSafeInteger(size) && size > 0) return Math.min(size, bounds.geminiPageMax);
+  if (Number.isSafeInteger(size) && size > 0) return Math.min(size, geminiPageMax);
   throw new Failure("invalid_request", "pageSize must be a whole number of at least 0.", { param: "pageSize" });
 }
 

@@ -8,6 +8,10 @@ import { renderFailure } from "../respond.ts";
 import { ResponsesSession } from "../socket/responses-session.ts";
 import type { OpenSession } from "../socket/socket-link.ts";
 
+/** WebSockets that are open at once, in all and of one workspace. */
+const socketsMax = 1_000;
+const socketsOfWorkspaceMax = 256;
+
 /**
  * GET /v1/responses with an upgrade: Responses over a WebSocket. Where that cannot be had the answer is 426, which sends
  * Codex to HTTP at once; after any other refusal it tries five times more.
@@ -72,9 +76,9 @@ function problemOf(
   principal: Principal,
   { open, openOf }: SocketOpening,
 ): string | null {
-  if (open >= bounds.socketsMax) return "As many WebSockets are open as the gateway allows.";
+  if (open >= socketsMax) return "As many WebSockets are open as the gateway allows.";
   if (openOf(principal.key.id) >= bounds.socketsOfKeyMax) return "As many WebSockets are open as one key may have.";
-  if (openOf(principal.workspace.id) >= bounds.socketsOfWorkspaceMax) {
+  if (openOf(principal.workspace.id) >= socketsOfWorkspaceMax) {
     return "As many WebSockets are open as one workspace may have.";
   }
   for (const model of dependencies.configSnapshot().models.values()) {

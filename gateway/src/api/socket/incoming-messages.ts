@@ -1,6 +1,9 @@
-import { bounds, Failure, type HeldMemory } from "#core/index.ts";
+import { Failure, type HeldMemory } from "#core/index.ts";
 import type { MessageGuard } from "#http-server/index.ts";
 import type { Clock } from "#ports/index.ts";
+
+/** From the first byte of a message to its last. */
+const socketMessageMs = 60_000;
 
 export interface IncomingMessagesOptions {
   readonly held: HeldMemory;
@@ -36,7 +39,7 @@ export class IncomingMessages implements MessageGuard {
       this.#refuse(thrown as Failure);
       return false;
     }
-    this.#stopDeadline ??= this.#options.clock.after(bounds.socketMessageMs, () => this.#refuse(tooLate()));
+    this.#stopDeadline ??= this.#options.clock.after(socketMessageMs, () => this.#refuse(tooLate()));
     return true;
   }
 
@@ -79,6 +82,6 @@ function tooSlow(): Failure {
 }
 
 function tooLate(): Failure {
-  const seconds = bounds.socketMessageMs / 1_000;
+  const seconds = socketMessageMs / 1_000;
   return new Failure("request_timeout", `The message did not arrive within ${seconds} seconds.`);
 }

@@ -5,6 +5,9 @@ import type { SocketLink, SocketSession } from "./socket-link.ts";
 import { type ErrorFrame, failureFrame, type SocketTurn, socketError, socketTurn } from "./socket-turn.ts";
 import { TurnMemory } from "./turn-memory.ts";
 
+/** Responses of one WebSocket that are under way. */
+const socketResponsesMax = 16;
+
 export interface SessionDependencies {
   readonly dependencies: ApiDependencies;
   /** The request that became this socket. */
@@ -130,7 +133,7 @@ export class ResponsesSession implements SocketSession {
   /** Begins what may begin. */
   #next(): void {
     for (const [lane, waiting] of this.#waiting) {
-      if (this.#over || this.#running.size >= bounds.socketResponsesMax) return;
+      if (this.#over || this.#running.size >= socketResponsesMax) return;
       if (this.#running.has(lane)) continue;
       const first = waiting.shift();
       if (waiting.length === 0) this.#waiting.delete(lane);

@@ -1,5 +1,8 @@
 import { bounds, type HeldMemory } from "#core/index.ts";
 
+/** What is remembered of the conversations of one WebSocket, in characters of JSON. */
+const socketMemoryCharactersMax = 16 * 1024 * 1024;
+
 interface Remembered {
   readonly id: string;
   /** Pieces of JSON text, each of one item or more. */
@@ -32,7 +35,7 @@ export class TurnMemory {
     if (characters > bounds.socketLaneCharactersMax) return;
     // What was said last is worth most; a map keeps the order of its keys.
     for (const oldest of this.#lanes.keys()) {
-      if (this.#characters + characters <= bounds.socketMemoryCharactersMax) break;
+      if (this.#characters + characters <= socketMemoryCharactersMax) break;
       this.#forget(oldest);
     }
     if (this.#held.tryHold(this.#characters + characters) !== null) return;

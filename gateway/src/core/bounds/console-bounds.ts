@@ -9,9 +9,8 @@ export const consoleBounds = {
   /** How long work for the console may hold the event loop before it lets others on. */
   consoleSliceMs: 5,
   listPageMax: 1_000,
-  /** The price list: characters of its data, models in it, and how long its address may take to send it. */
+  /** The price list: characters of its data, and how long its address may take to send it. */
   priceListBytesMax: 8 * 1024 * 1024,
-  priceListModelsMax: 20_000,
   priceListFetchMs: 60_000,
   /** How often it is looked for, in hours. */
   priceListHours: 24,

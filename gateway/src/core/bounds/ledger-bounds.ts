@@ -46,7 +46,6 @@ export const ledgerBounds = {
   drainBatchMax: 1_000,
   userAgentBytesMax: 256,
   tagsMax: 16,
-  tagBytesMax: 128,
   rawUsageBytesMax: 8 * 1024,
   /** Buffered journal bytes (checkpoints, refusals) that are written without waiting for the next record. */
   journalBufferBytes: 64 * 1024,

@@ -15,20 +15,11 @@ export const requestsBounds = {
   bodyPieceBytes: 256 * 1024,
   /** After so much of a body everybody else has a turn. */
   bodyTurnBytes: 1024 * 1024,
-  /** Larger bodies than these are unpacked, read, and translated in threads of their own. */
-  unpackInPlaceBytesMax: 8 * 1024,
+  /** Larger bodies than these are read and translated in threads of their own. */
   readInPlaceBytesMax: 2_560 * 1024,
   translateInPlaceBytesMax: 16 * 1024,
   /** What is walked member by member, for what another vendor sealed in it, or for fields of betas. */
   unsealInPlaceBytesMax: 64 * 1024,
-  /** Values of a body that is translated; each becomes objects twice. */
-  translatedValuesMax: 200_000,
-  /** What an answer is written by, of a call that was translated in a thread: tools and settings, as JSON. */
-  turnOutlineCharactersMax: 512 * 1024,
-  /** What the user said that stays word for word where a conversation is made shorter: about 20,000 tokens, the last ones. */
-  compactionKeptCharactersMax: 80_000,
-  /** References to assets in one body. */
-  assetReferencesMax: 64,
   /** Work on bodies: how long one piece may take with its wait, how many wait, when an unasked thread ends. */
   bodyWorkMs: 30_000,
   bodyWorkWaitingMax: 256,
@@ -39,8 +30,6 @@ export const requestsBounds = {
   bodyWorkThreadsMax: 4,
   /** How long a caller may take to send its body; longer is 408. */
   requestBodyTotalMs: 300_000,
-  /** Nesting of a JSON body. Vendors stop far below it; a bomb stops here. */
-  jsonDepthMax: 128,
   /** Values of a JSON body in all, and members at its top. An agent's 2 MB have 50,000; 300,000 tokens are an embedding's most. */
   jsonValuesMax: 500_000,
   jsonMembersMax: 4_096,
@@ -53,12 +42,6 @@ export const requestsBounds = {
   modelNameCharactersMax,
   /** What keeps the calls of one conversation together: a cache key, a session's name. */
   affinityBytesMax: 512,
-  /** Shorter prompts are not cached by vendors: about 1,024 tokens. */
-  cachedPromptBytesMin: 4 * 1024,
-  /** By how many messages and texts, and how many bytes of each text, the calls of one conversation are known. */
-  prefixMessagesMax: 16,
-  prefixTextsMax: 256,
-  prefixTextBytesMax: 8 * 1024,
   /** Objects at the upstream that one body names. */
   namedObjectsMax: 1_000,
   /** Lists of tools, or single ones, that a conversation adds on its way. */
@@ -73,36 +56,17 @@ export const requestsBounds = {
   pathPartsMax: 24,
   /** Texts that one call for vectors may hold, as far as they are looked at one by one. */
   embeddingInputsMax: requestFields["batch-embed-contents"].requests.maxItems,
-  /** Models on one page of a list in Gemini's shape. */
-  geminiPageMax: 1_000,
-  /** Proxies in front of us that one line may name, pairs of one of its elements, and addresses known to be one or not. */
-  proxyHopsMax: 16,
-  forwardedPairsMax: 8,
-  proxiesRememberedMax: 4_096,
-  /** Requests that are looked at for a proxy that nobody told us of. */
-  proxyLooksMax: 10_000,
   /** A connection on which no call is under way, or whose caller neither reads nor writes. */
   idleConnectionMs: 60_000,
-  /** A caller's TLS, until it is agreed upon. */
-  callerHandshakeMs: 20_000,
-  /** The head of a caller's request, and how many fields it has; of a chunked body's trailers too. */
-  callerHeadBytesMax: 16 * 1024,
-  callerFieldsMax: 100,
   /** What waits of requests that are sent before the one ahead of them was answered; then the connection is not read. */
   pipelinedBytesMax: 64 * 1024,
-  /** A connection that is about to close: how long, and how much, its caller may go on sending. */
+  /** How long the caller of a connection that is about to close may go on sending. */
   lingerMs: 5_000,
-  lingerBytesMax: 8 * 1024 * 1024,
-  /** Beyond the time of a body, for its refusal to be said. */
-  bodyLateMs: 10_000,
-  /** How often time-outs of callers' connections are looked at. */
-  wheelTurnMs: 1_000,
   /**
-   * A caller that sends or reads fewer bytes in a second is waited for this long, in all; what moves faster gains it back. Only time in which the
+   * A caller that reads fewer bytes in a second is waited for this long, in all; what moves faster gains it back. Only time in which the
    * gateway waits for the caller counts.
    */
   slowBytesPerSecond: 1_024,
-  slowSenderMs: 30_000,
   stalledReaderMs: 120_000,
   /** Descriptors of a call at most (its caller and an upstream, or its caller and two inside the gateway), and those for all else. */
   descriptorsOfConnection: 3,
@@ -113,35 +77,22 @@ export const requestsBounds = {
   /** At a port of the console's own. */
   consoleConnectionsMax: 256,
   connectionsMax: 1_000_000,
-  /** Where connections are at their bound: how often idle ones are looked for, and the part of them that is closed then. */
-  connectionSearchMs: 1_000,
-  connectionSearchParts: 16,
-  /** WebSockets that are open at once, those of one workspace and of one key; what one frame may hold, and the name of a lane. */
-  socketsMax: 1_000,
-  socketsOfWorkspaceMax: 256,
+  /** WebSockets of one key that are open at once. */
   socketsOfKeyMax: 64,
+  /** What one frame may hold. */
   socketFrameBytesMax: 8 * 1024 * 1024,
   /** Up to here a frame that is too large is told so; a larger one is not even read, and ends the socket. */
   socketFrameReadBytesMax: 16 * 1024 * 1024,
-  /** From the first byte of a message to its last. */
-  socketMessageMs: 60_000,
-  socketStreamIdCharactersMax: 128,
-  /** Of one WebSocket: lanes with a name, responses under way, and frames that wait for theirs. */
+  /** Of one WebSocket: lanes with a name, and frames that wait for theirs. */
   socketLanesMax: 32,
-  socketResponsesMax: 16,
   socketWaitingMax: 32,
-  /** What is remembered of conversations: for one lane, and one socket. In characters of JSON. */
+  /** What is remembered of the conversation of one lane, in characters of JSON. */
   socketLaneCharactersMax: 8 * 1024 * 1024,
-  socketMemoryCharactersMax: 16 * 1024 * 1024,
-  /** What waits in the runtime to be read by the other side; a socket that holds more is closed. */
-  socketUnsentBytesMax: 32 * 1024 * 1024,
   /** A WebSocket ends after so long without a response, and after so long in any case, as OpenAI's do. */
   socketIdleMs: 15 * 60_000,
   socketLifeMs: 60 * 60_000,
   /** How often an open WebSocket is looked at: its age, and whether its key may still be used. */
   socketWatchMs: 10_000,
-  /** Without a sign of the other side the runtime asks for one, and then takes it for gone. Seconds. */
-  socketSilenceSeconds: 120,
   /** Cached callers; least recently used leave first. */
   keyCacheEntriesMax: 50_000,
   /** The feed of changes says every changePollMs that nothing was changed. Where it has not for so long, keys in use are read anew. */
@@ -165,12 +116,10 @@ export const requestsBounds = {
   formConvertBytesMax: 32 * 1024 * 1024,
   /** The piece in which a spooled body is written and read. */
   spoolPieceBytes: 128 * 1024,
-  /** A packed body may become this many times as large; a small one in any case this large. */
+  /** A packed body may become this many times as large. */
   unpackedRatioMax: 200,
-  unpackedBytesMin: 1024 * 1024,
-  /** How often one key may ask what it has used, in such a time. */
+  /** How often one key may ask what it has used in a minute. */
   usageAsksMax: 60,
-  usageAsksMs: 60_000,
   /** What stands behind the `?` of a caller's URL and goes on to an upstream. */
   queryBytesMax: 2 * 1024,
 } as const;

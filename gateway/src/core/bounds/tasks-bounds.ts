@@ -8,9 +8,6 @@ export const tasksBounds = {
   taskBodyInPlaceBytesMax: 64 * 1024,
   /** What of a larger body is not material: it stays in the row. */
   taskOutlineBytesMax: 256 * 1024,
-  /** A longer text of such a body is material: a `data:` URI, and any other (base64 alone) that is no address. Words never are. */
-  taskDataInPlaceCharactersMax: 1024,
-  taskTextInPlaceCharactersMax: 8 * 1024,
   /** How long one pass may work on a task before another may take it: a poll of the upstream, or a whole submission. */
   taskLeaseMs: 120_000,
   taskSubmitLeaseMs: 300_000,

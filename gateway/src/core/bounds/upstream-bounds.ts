@@ -31,8 +31,6 @@ export const upstreamBounds = {
   inlinedBytesMax: 32 * 1024 * 1024,
   inlinedFetchMs: 10_000,
   inlinedMovesMax: 3,
-  /** Items of one stored answer that later calls may refer to. */
-  keptItemsMax: 256,
   /** Objects kept at upstreams that are in memory. */
   upstreamObjectsMax: 50_000,
   /** An object that the database does not know may have been made by another process: read again after this, and each time twice as long. */
@@ -103,8 +101,6 @@ export const upstreamBounds = {
   standstillGraceMs: 1_000,
   /** One event with a picture or a document in it, as base64; a larger one ends the stream with an error. */
   imageEventBytesMax: 32 * 1024 * 1024,
-  /** Pictures that are counted in one answer; vendors make 15 at most. */
-  imagesPerReplyMax: 1_024,
   /** Tool calls of one streamed answer, and how much of the later ones' arguments waits for the first to end. */
   answerCallsMax: 1_024,
   /** Citations of one text of an answer. */

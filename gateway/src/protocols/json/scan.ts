@@ -1,4 +1,3 @@
-import { bounds } from "#core/index.ts";
 import type { GovernedNames } from "../request/governed-names.ts";
 import {
   BACKSLASH,
@@ -22,6 +21,9 @@ import {
   sieveIndexOf,
   sieveSize,
 } from "./names.ts";
+
+/** Nesting of a JSON body. Vendors stop far below it; a bomb stops here. */
+const jsonDepthMax = 128;
 
 /** The bytes are not one JSON object. `offset` is where that became certain. */
 export class JsonInvalid extends Error {
@@ -264,7 +266,7 @@ function skipDigits(bytes: Uint8Array, from: number): number {
 }
 
 /** What closes the containers that are open. One for all walks: none of them waits for anything. */
-const closers = new Uint8Array(bounds.jsonDepthMax);
+const closers = new Uint8Array(jsonDepthMax);
 
 /** Walks a nested object or array with a stack of its own, so that depth costs no call stack. */
 function skipContainer(bytes: Uint8Array, from: number, count: Count): number {
@@ -275,7 +277,7 @@ function skipContainer(bytes: Uint8Array, from: number, count: Count): number {
     if (--count.left < 0) throw crowded(at);
     const byte = bytes[at];
     if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
-      if (depth === bounds.jsonDepthMax) throw new JsonInvalid("nested too deeply", at);
+      if (depth === jsonDepthMax) throw new JsonInvalid("nested too deeply", at);
       const closer = byte === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY;
       closers[depth++] = closer;
       at = skipSpace(bytes, at + 1);

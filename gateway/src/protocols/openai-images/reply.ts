@@ -1,10 +1,13 @@
-import { bounds, Failure } from "#core/index.ts";
+import { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
 import type { Span } from "../json/cursor.ts";
 import { skimArray, skimObject, skimValue } from "../json/skim.ts";
 import { errorText } from "../openai-chat/reply.ts";
 import { readServed } from "../usage/read-served.ts";
 import { imagesUsage } from "./usage.ts";
+
+/** Pictures that are counted in one answer; vendors make 15 at most. */
+const imagesPerReplyMax = 1_024;
 
 const wanted: ReadonlySet<string> = new Set(["data", "model", "usage", "service_tier", "svg_usage", "error"]);
 const wantedOfImage: ReadonlySet<string> = new Set(["error"]);
@@ -37,7 +40,7 @@ export function readImagesReply(body: Uint8Array): ReplyFacts {
 
 /** Entries of `data` that are pictures: Ark puts the error of one that failed in its place. */
 function countImages(body: Uint8Array, data: Span): number | null {
-  const entries = skimArray(body, data, bounds.imagesPerReplyMax);
+  const entries = skimArray(body, data, imagesPerReplyMax);
   if (entries === null) return null;
   return entries.filter((entry) => {
     const error = skimObject(body, entry.start, entry.end, wantedOfImage)?.get("error");

@@ -1,6 +1,5 @@
 import {
   type Answer,
-  bounds,
   Failure,
   type FinishReason,
   noUsage,
@@ -13,6 +12,9 @@ import { missing } from "../json/value.ts";
 import { readSealText, sealText } from "../turn/seal-text.ts";
 import { textPart } from "./read-parts.ts";
 import { writeResponsesUsage } from "./usage.ts";
+
+/** What the user said that stays word for word where a conversation is made shorter: about 20,000 tokens, the last ones. */
+const compactionKeptCharactersMax = 80_000;
 
 /**
  * A conversation made shorter by a model that is not OpenAI's: it is asked for a summary, as agents do by themselves elsewhere.
@@ -43,7 +45,7 @@ Answer with the summary alone. Call no tools, and do not answer the user.`;
 /** What the user said last, as far as it fits; the oldest of it may be cut at its end. Tools' results are none of it. */
 export function keptOf(messages: readonly TurnMessage[]): readonly string[] {
   const kept: string[] = [];
-  let left = bounds.compactionKeptCharactersMax;
+  let left = compactionKeptCharactersMax;
   for (const message of [...messages].reverse()) {
     const text = message.role === "user" ? saidIn(message) : "";
     if (text === "") continue;

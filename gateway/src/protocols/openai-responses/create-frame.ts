@@ -1,5 +1,5 @@
 import { requestFields } from "@sluice/contract/words";
-import { bounds, Failure, noUsage } from "#core/index.ts";
+import { Failure, noUsage } from "#core/index.ts";
 import { QUOTE, type Span } from "../json/cursor.ts";
 import { editBody } from "../json/edit.ts";
 import { missing, textOf, wrong } from "../json/value.ts";
@@ -9,6 +9,8 @@ import { readBoolean, readModel, readSmall, scanRequest } from "../request/membe
 import { bareResponse } from "./bare-response.ts";
 import { continuedResponse, said } from "./request.ts";
 import { writeResponsesUsage } from "./usage.ts";
+
+const socketStreamIdCharactersMax = 128;
 
 /** A frame may be without any of them: only their forms are checked. */
 const checks = new MemberChecks(requestFields["responses-compact"]);
@@ -123,7 +125,7 @@ export function warmedEvents(model: string, id: string, createdAt: number): read
 function readStreamId(bytes: Buffer, span: Span | null): string | null {
   if (span === null) return null;
   const id = textOf(readSmall(bytes, span));
-  if (id === null || id === "" || id.length > bounds.socketStreamIdCharactersMax) {
+  if (id === null || id === "" || id.length > socketStreamIdCharactersMax) {
     throw new Failure("invalid_request", 'The parameter "stream_id" must be a short text.', { param: "stream_id" });
   }
   return id;

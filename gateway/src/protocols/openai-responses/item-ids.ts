@@ -5,6 +5,9 @@ import { skimArray, skimObject, skimValue } from "../json/skim.ts";
 import { textOf, wrong } from "../json/value.ts";
 import { type NamedObject, namedObject } from "../request/named-objects.ts";
 
+/** Items of one stored answer that later calls may refer to. */
+const keptItemsMax = 256;
+
 /** The ids of the items of one answer, by which later calls may name them. */
 export class ItemIds {
   readonly #ids: string[] = [];
@@ -15,12 +18,12 @@ export class ItemIds {
 
   /** The whole array of items. */
   takeAll(bytes: Uint8Array, output: Span): this {
-    for (const item of skimArray(bytes, output, bounds.keptItemsMax) ?? []) this.take(bytes, item);
+    for (const item of skimArray(bytes, output, keptItemsMax) ?? []) this.take(bytes, item);
     return this;
   }
 
   take(bytes: Uint8Array, { start, end }: Span): void {
-    if (this.#ids.length === bounds.keptItemsMax) return;
+    if (this.#ids.length === keptItemsMax) return;
     const id = textOf(skimValue(bytes, skimObject(bytes, start, end, idOnly)?.get("id")));
     if (id !== null) this.#ids.push(id);
   }

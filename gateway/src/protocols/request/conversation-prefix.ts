@@ -1,7 +1,13 @@
-import { bounds } from "#core/index.ts";
 import { asBuffer } from "../json/bytes.ts";
 import { COLON, COMMA, OPEN_ARRAY, QUOTE, type Span, skipSpace, stringEnd, valueEnd } from "../json/cursor.ts";
 import { skimObject, skimValue } from "../json/skim.ts";
+
+/** Shorter prompts are not cached by vendors: about 1,024 tokens. */
+const cachedPromptBytesMin = 4 * 1024;
+/** By how many messages and texts, and how many bytes of each text, the calls of one conversation are known. */
+const prefixMessagesMax = 16;
+const prefixTextsMax = 256;
+const prefixTextBytesMax = 8 * 1024;
 
 /** Where a body says how its conversation begins; left out where a member is not there. */
 export interface ConversationSpans {
@@ -17,7 +23,7 @@ export interface ConversationSpans {
  */
 export function conversationFingerprint(body: Uint8Array, { system, messages }: ConversationSpans): string | null {
   const bytes = asBuffer(body);
-  const isLong = lengthOf(system) + lengthOf(messages) >= bounds.cachedPromptBytesMin;
+  const isLong = lengthOf(system) + lengthOf(messages) >= cachedPromptBytesMin;
   if (messages === undefined || !(isLong || bytes.includes(cacheMark))) return null;
   const texts = new TextHash(bytes);
   if (system !== undefined) texts.add(system);
@@ -32,7 +38,7 @@ function* untilUser(bytes: Buffer, messages: Span): Iterable<Span> {
     return;
   }
   let start = skipSpace(bytes, messages.start + 1);
-  for (let count = 0; count < bounds.prefixMessagesMax && start < messages.end; count++) {
+  for (let count = 0; count < prefixMessagesMax && start < messages.end; count++) {
     const end = valueEnd(bytes, start);
     yield { start, end };
     const role = skimValue(bytes, skimObject(bytes, start, end, roleOnly)?.get("role")) ?? "user";
@@ -46,7 +52,7 @@ function* untilUser(bytes: Buffer, messages: Span): Iterable<Span> {
 class TextHash {
   readonly #bytes: Buffer;
   #hash = 0n;
-  #left: number = bounds.prefixTextsMax;
+  #left: number = prefixTextsMax;
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
@@ -77,7 +83,7 @@ class TextHash {
 
   #add(start: number, end: number): void {
     this.#left--;
-    const half = bounds.prefixTextBytesMax / 2;
+    const half = prefixTextBytesMax / 2;
     const isShort = end - start <= 2 * half;
     this.#hash = Bun.hash.wyhash(this.#bytes.subarray(start, isShort ? end : start + half), this.#hash);
     if (isShort) return;

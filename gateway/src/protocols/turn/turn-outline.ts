@@ -1,5 +1,8 @@
-import { bounds, Failure, type RequestedTurn, type Turn, type TurnTool } from "#core/index.ts";
+import { Failure, type RequestedTurn, type Turn, type TurnTool } from "#core/index.ts";
 import { customTool, isCustom } from "../openai-chat/custom-tool.ts";
+
+/** What an answer is written by, of a call that was translated in a thread: tools and settings, as JSON. */
+const turnOutlineCharactersMax = 512 * 1024;
 
 /** A tool as it goes from one thread to another, where a custom one would not be known again. */
 type CarriedTool = TurnTool & { readonly custom?: true };
@@ -12,9 +15,9 @@ type CarriedTool = TurnTool & { readonly custom?: true };
 export function writeOutline(turn: RequestedTurn): string {
   const { messages: _messages, ...asked } = turn as Turn;
   const whole = JSON.stringify({ ...asked, tools: asked.tools.map(carried) });
-  if (whole.length <= bounds.turnOutlineCharactersMax) return whole;
+  if (whole.length <= turnOutlineCharactersMax) return whole;
   const bare = JSON.stringify({ ...asked, system: [], format: null, tools: asked.tools.map(bareTool) });
-  if (bare.length <= bounds.turnOutlineCharactersMax) return bare;
+  if (bare.length <= turnOutlineCharactersMax) return bare;
   throw new Failure("request_too_large", "The call has more tools or settings than can be translated.");
 }
 

@@ -1,6 +1,8 @@
 import { bounds, Failure } from "#core/index.ts";
 import { isObject, type JsonObject } from "#protocols/index.ts";
 
+const priceListModelsMax = 20_000;
+
 /** What names of models an entry is for, as the data says it. */
 export type NameMatch =
   | { readonly or: readonly NameMatch[] }
@@ -66,7 +68,7 @@ export function readPriceList(text: string): PriceListData {
   const providers = list.filter(isObject).flatMap(providerOf);
   const models = providers.reduce((sum, { models }) => sum + models.length, 0);
   if (models === 0) throw noPriceList("it has no models with prices");
-  if (models > bounds.priceListModelsMax) throw noPriceList("it has too many models");
+  if (models > priceListModelsMax) throw noPriceList("it has too many models");
   const source = isObject(body) && typeof body["source"] === "string" ? body["source"].slice(0, 256) : null;
   const published = isObject(body) && isDay(body["published"]) ? Date.parse(body["published"]) : null;
   return { source, publishedAt: published, providers: new Map(providers.map((provider) => [provider.id, provider])) };
