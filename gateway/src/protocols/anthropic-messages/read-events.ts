@@ -1,6 +1,6 @@
-import { type AnswerEvent, bounds, Failure } from "#core/index.ts";
+import { type AnswerEvent, bounds } from "#core/index.ts";
 import type { AnswerSource, EventReader } from "../codec.ts";
-import { notCarried } from "../errors/upstream-errors.ts";
+import { brokenEvent, notCarried } from "../errors/upstream-errors.ts";
 import { countOf, isObject, type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
 import { warnOfStranger, warnOfUnread } from "../turn/warnings.ts";
 import { messagesFailure } from "./error.ts";
@@ -29,7 +29,7 @@ export class MessagesEventReader implements EventReader {
   read(data: string): void {
     if (this.#over || data === "[DONE]") return;
     const event = parseObject(data);
-    if (event === null) throw wrongEvent("is not a JSON object");
+    if (event === null) throw brokenEvent("is not a JSON object");
     switch (event["type"]) {
       case "message_start":
         this.#start(objectOf(event["message"]));
@@ -91,7 +91,7 @@ export class MessagesEventReader implements EventReader {
     if (block === undefined) {
       const type = deltaBlocks.get(delta["type"]);
       if (type === undefined) {
-        if (delta["type"] === "input_json_delta") throw wrongEvent("belongs to a block that was never begun");
+        if (delta["type"] === "input_json_delta") throw brokenEvent("belongs to a block that was never begun");
         return;
       }
       this.#startBlock(index, { type });
@@ -152,10 +152,6 @@ const deltaBlocks: ReadonlyMap<unknown, string> = new Map([
 
 function indexOf(event: JsonObject): number {
   const index = countOf(event["index"]);
-  if (index === null) throw wrongEvent("has no index");
+  if (index === null) throw brokenEvent("has no index");
   return index;
-}
-
-function wrongEvent(why: string): Failure {
-  return new Failure("upstream_error", `An event of the upstream ${why}.`, { retry: "other", unhealthy: true });
 }

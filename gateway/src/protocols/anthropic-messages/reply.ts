@@ -1,5 +1,5 @@
-import { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
+import { brokenReply } from "../errors/upstream-errors.ts";
 import type { Span } from "../json/cursor.ts";
 import { readSpan, scanObject } from "../json/scan.ts";
 import { countOf, isObject, textOf } from "../json/value.ts";
@@ -15,7 +15,7 @@ export function readMessagesReply(body: Uint8Array): ReplyFacts {
   const members = scanReply(body);
   const content = members.get("content");
   const error = members.get("error");
-  if (content === undefined && error === undefined) throw notAReply("is not a message");
+  if (content === undefined && error === undefined) throw brokenReply("is not a message");
   const usageAt = members.get("usage");
   const usage = usageAt === undefined ? null : readSpan(body, usageAt);
   return {
@@ -44,7 +44,7 @@ export function readCountReply(body: Uint8Array): ReplyFacts {
   const counted = members.get("input_tokens");
   const error = members.get("error");
   if (counted === undefined ? error === undefined : countOf(readSpan(body, counted)) === null) {
-    throw notAReply("is not a count of tokens");
+    throw brokenReply("is not a count of tokens");
   }
   return {
     usage: null,
@@ -58,10 +58,6 @@ function scanReply(body: Uint8Array): Map<string, Span> {
   try {
     return scanObject(body, wanted);
   } catch (thrown) {
-    throw notAReply("is not valid JSON", thrown);
+    throw brokenReply("is not valid JSON", thrown);
   }
-}
-
-function notAReply(why: string, cause?: unknown): Failure {
-  return new Failure("upstream_error", `The upstream's answer ${why}.`, { retry: "other", unhealthy: true, cause });
 }

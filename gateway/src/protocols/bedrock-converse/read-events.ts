@@ -1,5 +1,6 @@
-import { type AnswerEvent, type BlockHead, Failure } from "#core/index.ts";
+import type { AnswerEvent, BlockHead } from "#core/index.ts";
 import type { AnswerSource, EventReader } from "../codec.ts";
+import { brokenEvent } from "../errors/upstream-errors.ts";
 import { countOf, isObject, type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
 import { plainName } from "../turn/tool-calls.ts";
 import { warnOfStranger } from "../turn/warnings.ts";
@@ -36,7 +37,7 @@ export class ConverseEventReader implements EventReader {
   read(data: string): void {
     if (this.#over) return;
     const event = parseObject(data);
-    if (event === null) throw notAnEvent("is not a JSON object");
+    if (event === null) throw brokenEvent("is not a JSON object");
     const { contentBlockStart, contentBlockDelta, contentBlockStop, messageStop, metadata, error } = event;
     if (isObject(error)) {
       this.#over = true;
@@ -102,7 +103,7 @@ export class ConverseEventReader implements EventReader {
 
   #arguments(index: number, text: string): void {
     if (this.#open?.index !== index || this.#open.kind !== "tool-call") {
-      throw notAnEvent("brings arguments of a call that is not open");
+      throw brokenEvent("brings arguments of a call that is not open");
     }
     this.#say(text);
   }
@@ -149,8 +150,4 @@ export class ConverseEventReader implements EventReader {
 
 function indexOf(event: JsonObject): number {
   return countOf(event["contentBlockIndex"]) ?? 0;
-}
-
-function notAnEvent(why: string): Failure {
-  return new Failure("upstream_error", `An event of the upstream ${why}.`, { retry: "other", unhealthy: true });
 }

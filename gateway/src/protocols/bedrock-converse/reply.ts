@@ -1,7 +1,6 @@
 import { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
-import type { Span } from "../json/cursor.ts";
-import { JsonInvalid, readSpan, scanObject } from "../json/scan.ts";
+import { JsonInvalid, readSpan, scanObject, valueAt } from "../json/scan.ts";
 import { textOf } from "../json/value.ts";
 import { readServed } from "../usage/read-served.ts";
 import { readConverseUsage } from "./usage.ts";
@@ -33,10 +32,6 @@ export function readConverseReply(body: Uint8Array): ReplyFacts {
       cause: thrown,
     });
   }
-}
-
-function valueAt(body: Uint8Array, span: Span | undefined): unknown {
-  return span === undefined ? null : readSpan(body, span);
 }
 
 function wordsOf(message: unknown): string {

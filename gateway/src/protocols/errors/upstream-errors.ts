@@ -1,9 +1,9 @@
 import { type Answer, Failure } from "#core/index.ts";
-import { arrayOf, isObject, type JsonObject, numberOf, objectOf } from "../json/value.ts";
+import { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf } from "../json/value.ts";
 
 /** An upstream that does not keep to its dialect, or says that it failed. Another may serve. */
-export function upstreamBroke(message: string): Failure {
-  return new Failure("upstream_error", message, { retry: "other", unhealthy: true });
+export function upstreamBroke(message: string, cause?: unknown): Failure {
+  return new Failure("upstream_error", message, { retry: "other", unhealthy: true, cause });
 }
 
 /** An answer that keeps to its dialect and holds what is not carried, or more than is held. The deployment is well. */
@@ -97,3 +97,18 @@ const minimaxStatuses: ReadonlyMap<number, number> = new Map([
   [2049, 401],
   [minimaxPlanUsedUp, 429],
 ]);
+
+/** An event that breaks its dialect. `why` goes on after "An event of the upstream". */
+export function brokenEvent(why: string): Failure {
+  return upstreamBroke(`An event of the upstream ${why}.`);
+}
+
+/** An answer that breaks its dialect. `why` goes on after "The upstream's answer". */
+export function brokenReply(why: string, cause?: unknown): Failure {
+  return upstreamBroke(`The upstream's answer ${why}.`, cause);
+}
+
+/** What an error inside an answer or a stream says. */
+export function errorText(error: unknown): string {
+  return textOf(error) ?? textOf(objectOf(error)["message"]) ?? "unknown error";
+}

@@ -1,6 +1,7 @@
 import { requestFields } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
 import type { PathFacts, ReplyFacts, RequestFacts } from "../dialect.ts";
+import { errorText } from "../errors/upstream-errors.ts";
 import type { Edit } from "../json/bytes.ts";
 import type { Span } from "../json/cursor.ts";
 import { JsonInvalid, readSpan, scanObject } from "../json/scan.ts";
@@ -8,7 +9,6 @@ import { countOf, wrong } from "../json/value.ts";
 import { GovernedNames } from "../request/governed-names.ts";
 import { MemberChecks } from "../request/member-checks.ts";
 import { bodyNames, scanRequest } from "../request/members.ts";
-import { errorMessageOf } from "./error.ts";
 import { eitherOf, readGeminiRequest } from "./request.ts";
 
 const checks = new MemberChecks(requestFields["gemini-count-tokens"]);
@@ -65,7 +65,7 @@ export function readGeminiCountReply(body: Uint8Array): ReplyFacts {
   if (total !== undefined && countOf(readSpan(body, total)) === null) throw notACount();
   return {
     usage: null,
-    errorMessage: total === undefined && error !== undefined ? errorMessageOf(readSpan(body, error)) : null,
+    errorMessage: total === undefined && error !== undefined ? errorText(readSpan(body, error)) : null,
     outputEstimate: 0,
     id: null,
   };

@@ -1,7 +1,7 @@
 import type { Failure } from "#core/index.ts";
 import type { UpstreamRefusal } from "../dialect.ts";
 import { errorReported, refusalBody } from "../errors/error-event.ts";
-import { isTooLong } from "../errors/upstream-errors.ts";
+import { errorText, isTooLong } from "../errors/upstream-errors.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
 
 /**
@@ -67,13 +67,8 @@ function saidTooLong({ message, contextLength }: Pick<UpstreamRefusal, "message"
   return contextLength && !tooLongPattern.test(message) ? `${tooLong} ${message}` : message;
 }
 
-/** An error inside an answer or a stream. */
-export function errorMessageOf(error: unknown): string {
-  return textOf(error) ?? textOf(objectOf(error)["message"]) ?? "unknown error";
-}
-
 export function upstreamErrorOf(error: unknown): Failure {
-  return errorReported(error, errorMessageOf(error));
+  return errorReported(error, errorText(error));
 }
 
 const typePrefix = "type.googleapis.com/google.rpc.";

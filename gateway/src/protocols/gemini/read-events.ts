@@ -1,6 +1,6 @@
-import { type AnswerEvent, Failure } from "#core/index.ts";
+import type { AnswerEvent } from "#core/index.ts";
 import type { AnswerSource, EventReader } from "../codec.ts";
-import { notCarried } from "../errors/upstream-errors.ts";
+import { brokenReply, notCarried } from "../errors/upstream-errors.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
 import { warnOfStranger, warnOfUnread } from "../turn/warnings.ts";
 import { codeText } from "./code-text.ts";
@@ -147,7 +147,7 @@ export class GeminiEventReader implements EventReader {
   /** Calls arrive whole. One without a signature stays open, for an empty part behind it may bring it. */
   #call(call: JsonObject): void {
     const name = textOf(call["name"]);
-    if (name === null || name === "") throw notAnEvent("has a function call without a name");
+    if (name === null || name === "") throw brokenReply("has a function call without a name");
     this.#close();
     const id = textOf(call["id"]) || this.#source.newId("call_");
     this.#emit({ kind: "block-start", block: { kind: "tool-call", id, name: readToolName(name) } });
@@ -231,11 +231,7 @@ export function parseResponse(data: string): JsonObject {
     const first: unknown = Array.isArray(value) ? value[0] : value;
     if (isObject(first)) return first;
   } catch (thrown) {
-    throw notAnEvent("is not valid JSON", thrown);
+    throw brokenReply("is not valid JSON", thrown);
   }
-  throw notAnEvent("is not an object");
-}
-
-function notAnEvent(why: string, cause?: unknown): Failure {
-  return new Failure("upstream_error", `The upstream's answer ${why}.`, { retry: "other", unhealthy: true, cause });
+  throw brokenReply("is not an object");
 }

@@ -1,11 +1,11 @@
 import { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
+import { errorText } from "../errors/upstream-errors.ts";
 import type { Span } from "../json/cursor.ts";
 import { readSpan } from "../json/scan.ts";
 import { skimObject } from "../json/skim.ts";
 import { arrayOf, parseObject, textOf } from "../json/value.ts";
 import { readServed } from "../usage/read-served.ts";
-import { errorMessageOf } from "./error.ts";
 import { estimateTokens } from "./size-estimate.ts";
 import { type Grounding, groundingIn, mayBeGrounded, noGrounding, readGeminiUsage } from "./usage.ts";
 
@@ -32,7 +32,7 @@ export function readGeminiReply(body: Uint8Array): ReplyFacts {
       candidates === undefined ? noGrounding : groundingOf(body, candidates, members.get("modelVersion")),
     ),
     served: readServed({ modelVersion: value(body, members.get("modelVersion")) }, usage),
-    errorMessage: error === undefined || candidates !== undefined ? null : errorMessageOf(value(body, error)),
+    errorMessage: error === undefined || candidates !== undefined ? null : errorText(value(body, error)),
     outputEstimate: candidates === undefined ? 0 : estimateTokens(body, candidates),
     id: textOf(value(body, members.get("responseId"))),
   };
@@ -49,7 +49,7 @@ function readWrapped(body: Uint8Array): ReplyFacts {
   const text = decoder.decode(body).trim();
   const first = text.startsWith("[") && text.endsWith("]") ? parseObject(text.slice(1, -1)) : null;
   if (first === null || first["error"] === undefined) throw notAnAnswer();
-  return { usage: null, errorMessage: errorMessageOf(first["error"]), outputEstimate: 0, id: null };
+  return { usage: null, errorMessage: errorText(first["error"]), outputEstimate: 0, id: null };
 }
 
 function value(body: Uint8Array, span: Span | undefined): unknown {

@@ -146,6 +146,11 @@ export function readScanned(bytes: Uint8Array, span: Span): unknown {
   }
 }
 
+/** The value of a member; null where it does not stand there. */
+export function valueAt(bytes: Uint8Array, span: Span | undefined): unknown {
+  return span === undefined ? null : readSpan(bytes, span);
+}
+
 interface Count {
   /** Values that may still come. */
   left: number;

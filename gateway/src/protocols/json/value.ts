@@ -112,4 +112,16 @@ export function arrayMember(body: JsonObject, name: string): readonly unknown[] 
   throw wrong(name, "must be an array");
 }
 
+/** A text, empty or not. Throws Failure invalid_request for anything else. */
+export function checkedText(value: unknown, param: string): string {
+  if (typeof value !== "string") throw wrong(param, "must be a string");
+  return value;
+}
+
+/** The same of a name or an id, which cannot be empty. */
+export function requireName(value: unknown, param: string): string {
+  if (value === undefined || value === null || value === "") throw missing(param);
+  return checkedText(value, param);
+}
+
 const decoder = new TextDecoder();

@@ -1,7 +1,7 @@
 import type { TextPart, ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { signatureIn } from "../gemini/google-extras.ts";
-import { arrayOf, isObject, type JsonObject, missing, objectOf, textOf, wrong } from "../json/value.ts";
+import { arrayOf, isObject, type JsonObject, missing, objectOf, requireName, textOf, wrong } from "../json/value.ts";
 import { sealFrom } from "../turn/seal-text.ts";
 import { wholeArguments } from "../turn/tool-calls.ts";
 import { plainName } from "../turn/warnings.ts";
@@ -197,10 +197,4 @@ function cached<Part extends TurnPart>(parts: readonly Part[], message: JsonObje
 function argumentsOf(value: unknown): string {
   if (typeof value === "string") return wholeArguments(value);
   return isObject(value) ? JSON.stringify(value) : "{}";
-}
-
-function requireName(value: unknown, param: string): string {
-  if (value === undefined || value === null || value === "") throw missing(param);
-  if (typeof value !== "string") throw wrong(param, "must be a string");
-  return value;
 }

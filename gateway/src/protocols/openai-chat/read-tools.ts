@@ -8,6 +8,7 @@ import {
   type JsonObject,
   missing,
   objectOf,
+  requireName,
   textOf,
   wrong,
 } from "../json/value.ts";
@@ -100,10 +101,4 @@ function allowOnly(choice: JsonObject, tools: readonly TurnTool[], warn: Warn): 
     warn("allowed_tools is not understood by the upstream: the other tools were left out");
   }
   return { tools: offered, toolChoice: { kind: allowed["mode"] === "required" ? "any" : "auto" } };
-}
-
-function requireName(value: unknown, param: string): string {
-  if (value === undefined || value === null || value === "") throw missing(param);
-  if (typeof value !== "string") throw wrong(param, "must be a string");
-  return value;
 }

@@ -1,10 +1,10 @@
 import { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
 import { errorReported } from "../errors/error-event.ts";
-import { choiceError } from "../errors/upstream-errors.ts";
+import { choiceError, errorText } from "../errors/upstream-errors.ts";
 import { asBuffer } from "../json/bytes.ts";
 import { OPEN_OBJECT, type Span, skipSpace, valueEnd } from "../json/cursor.ts";
-import { readScanned, readSpan, scanObject } from "../json/scan.ts";
+import { readScanned, readSpan, scanObject, valueAt } from "../json/scan.ts";
 import { skimObject, skimValue } from "../json/skim.ts";
 import { objectOf, textOf } from "../json/value.ts";
 import { readLabel } from "../request/members.ts";
@@ -63,10 +63,6 @@ function isNull(body: Uint8Array, { start, end }: Span): boolean {
 const baseMark = Buffer.from('"base_resp"');
 const errorMark = Buffer.from('"error"');
 
-function valueAt(body: Uint8Array, span: Span | undefined): unknown {
-  return span === undefined ? null : readSpan(body, span);
-}
-
 function labelAt(body: Uint8Array, span: Span | undefined): unknown {
   return span === undefined ? null : readScanned(body, span);
 }
@@ -74,15 +70,6 @@ function labelAt(body: Uint8Array, span: Span | undefined): unknown {
 /** An error inside an answer or a stream. */
 export function failureReported(error: unknown): Failure {
   return errorReported(error, errorText(error));
-}
-
-/** The message inside OpenAI's error member, which some vendors send as a plain string. */
-export function errorText(error: unknown): string {
-  if (typeof error === "string") return error;
-  if (typeof error === "object" && error !== null && "message" in error && typeof error.message === "string") {
-    return error.message;
-  }
-  return "unknown error";
 }
 
 /** The id of the sound in an answer, or in a piece of one: a later message may name it (`audio.id`). */

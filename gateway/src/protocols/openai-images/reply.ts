@@ -1,8 +1,7 @@
-import { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
+import { brokenReply, errorText } from "../errors/upstream-errors.ts";
 import type { Span } from "../json/cursor.ts";
 import { skimArray, skimObject, skimValue } from "../json/skim.ts";
-import { errorText } from "../openai-chat/reply.ts";
 import { readServed } from "../usage/read-served.ts";
 import { imagesUsage } from "./usage.ts";
 
@@ -15,7 +14,7 @@ const wantedOfImage: ReadonlySet<string> = new Set(["error"]);
 /** Reads a whole answer with pictures: how many there are, and what they used. The pictures are not looked at. */
 export function readImagesReply(body: Uint8Array): ReplyFacts {
   const members = skimObject(body, 0, body.length, wanted);
-  if (members === null) throw notImages();
+  if (members === null) throw brokenReply("is not a JSON object");
   const data = members.get("data");
   const usage = skimValue(body, members.get("usage"));
   const error = skimValue(body, members.get("error"));
@@ -46,11 +45,4 @@ function countImages(body: Uint8Array, data: Span): number | null {
     const error = skimObject(body, entry.start, entry.end, wantedOfImage)?.get("error");
     return skimValue(body, error) === null;
   }).length;
-}
-
-function notImages(): Failure {
-  return new Failure("upstream_error", "The upstream's answer is not a JSON object.", {
-    retry: "other",
-    unhealthy: true,
-  });
 }

@@ -1,6 +1,6 @@
-import { type AnswerEvent, bounds, Failure } from "#core/index.ts";
+import { type AnswerEvent, bounds, type Failure } from "#core/index.ts";
 import type { AnswerSource, EventReader } from "../codec.ts";
-import { notCarried } from "../errors/upstream-errors.ts";
+import { notCarried, upstreamBroke } from "../errors/upstream-errors.ts";
 import { arrayOf, type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
 import { warnOfStranger, warnOfUnread } from "../turn/warnings.ts";
 import { upstreamFailure } from "./error.ts";
@@ -39,7 +39,7 @@ export class ResponsesEventReader implements EventReader {
   read(data: string): void {
     if (this.#over || this.#finished || data.trim() === "[DONE]") return;
     const event = parseObject(data);
-    if (event === null) throw broken("The upstream sent an event that is not JSON.");
+    if (event === null) throw upstreamBroke("The upstream sent an event that is not JSON.");
     const type = textOf(event["type"]) ?? (event["error"] === undefined ? "" : "error");
     switch (type) {
       case "keepalive":
@@ -76,7 +76,7 @@ export class ResponsesEventReader implements EventReader {
 
   end(): void {
     if (this.#over) return;
-    if (!this.#finished) throw broken("The upstream's stream ended before it was complete.");
+    if (!this.#finished) throw upstreamBroke("The upstream's stream ended before it was complete.");
     this.#over = true;
     this.#emit({ kind: "end" });
   }
@@ -171,8 +171,4 @@ export class ResponsesEventReader implements EventReader {
 function indexOf(event: JsonObject): number {
   const index = event["output_index"];
   return typeof index === "number" ? index : -1;
-}
-
-function broken(message: string): Failure {
-  return new Failure("upstream_error", message, { retry: "other", unhealthy: true });
 }

@@ -1,6 +1,15 @@
 import type { Failure, ReasoningPart, Seal, TextPart, TurnMessage, TurnPart, TurnRole, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, textOf, unsupported, wrong } from "../json/value.ts";
+import {
+  arrayOf,
+  checkedText,
+  isObject,
+  type JsonObject,
+  objectOf,
+  textOf,
+  unsupported,
+  wrong,
+} from "../json/value.ts";
 import { customArguments } from "../openai-chat/custom-tool.ts";
 import { wholeArguments } from "../turn/tool-calls.ts";
 import { plainName, warnOfCaller } from "../turn/warnings.ts";
@@ -51,10 +60,10 @@ export class InputReader {
         this.#readMessage(item, param);
         return;
       case "function_call":
-        this.#readCall(item, need(item["arguments"] ?? "", `${param}.arguments`), param);
+        this.#readCall(item, checkedText(item["arguments"] ?? "", `${param}.arguments`), param);
         return;
       case "custom_tool_call":
-        this.#readCall(item, customArguments(need(item["input"] ?? "", `${param}.input`)), param);
+        this.#readCall(item, customArguments(checkedText(item["input"] ?? "", `${param}.input`)), param);
         return;
       case "function_call_output":
       case "custom_tool_call_output":
@@ -114,8 +123,8 @@ export class InputReader {
   #readCall(item: JsonObject, argumentsText: string, param: string): void {
     warnOfCaller(item, this.#warn);
     if (item["async"] === true) this.#warn("async of a call is not understood by the upstream and was left out");
-    const id = need(item["call_id"] ?? item["id"], `${param}.call_id`);
-    const ownName = need(item["name"], `${param}.name`);
+    const id = checkedText(item["call_id"] ?? item["id"], `${param}.call_id`);
+    const ownName = checkedText(item["name"], `${param}.name`);
     const namespace = textOf(item["namespace"]);
     const name = namespace === null || namespace === "" ? ownName : joinedName(namespace, ownName);
     this.#names.set(id, name);
@@ -126,7 +135,7 @@ export class InputReader {
 
   #readResult(item: JsonObject, param: string): void {
     warnOfCaller(item, this.#warn);
-    const callId = need(item["call_id"], `${param}.call_id`);
+    const callId = checkedText(item["call_id"], `${param}.call_id`);
     const parts = readContent(item["output"], `${param}.output`, this.#warn).map((part) =>
       part.kind === "refusal" ? textPart(part.text) : part,
     );
@@ -144,7 +153,7 @@ export class InputReader {
     const found = readTools(item["tools"], `${param}.tools`, this.#warn);
     this.tools.push(...found);
     if (this.#isOfUpstream(item)) return;
-    const callId = need(item["call_id"], `${param}.call_id`);
+    const callId = checkedText(item["call_id"], `${param}.call_id`);
     const parts = [textPart(foundText(found))];
     const result = { kind: "tool-result", callId, name: searchToolName, parts, isError: false, cache: null } as const;
     this.#join("user", true, [result]);
@@ -218,9 +227,4 @@ function textsOf(value: unknown): string {
     .map((part) => textOf(objectOf(part)["text"]) ?? "")
     .filter((text) => text !== "")
     .join("\n\n");
-}
-
-function need(value: unknown, param: string): string {
-  if (typeof value !== "string") throw wrong(param, "must be a string");
-  return value;
 }

@@ -1,6 +1,6 @@
 import type { MediaPart, MediaSource, TextPart, TurnPart } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json/value.ts";
+import { arrayOf, checkedText, isObject, type JsonObject, objectOf, textOf, wrong } from "../json/value.ts";
 import { readCacheHint } from "../openai-chat/read-parts.ts";
 import { readDataUri } from "../turn/data-uri.ts";
 import { plainName } from "../turn/warnings.ts";
@@ -30,9 +30,9 @@ function readPart(part: JsonObject, param: string): ContentPart | null {
     case "input_text":
     case "output_text":
     case "text":
-      return textPart(need(part["text"], `${param}.text`), readCacheHint(part));
+      return textPart(checkedText(part["text"], `${param}.text`), readCacheHint(part));
     case "refusal":
-      return { kind: "refusal", text: need(part["refusal"], `${param}.refusal`) };
+      return { kind: "refusal", text: checkedText(part["refusal"], `${param}.refusal`) };
     case "input_image":
       return readImage(part, param);
     case "input_file":
@@ -75,7 +75,7 @@ function readAudio(part: JsonObject, param: string): MediaPart {
     source: {
       kind: "base64",
       mediaType: format === "mp3" ? "audio/mpeg" : `audio/${format ?? "wav"}`,
-      data: need(audio["data"], `${param}.input_audio.data`),
+      data: checkedText(audio["data"], `${param}.input_audio.data`),
     },
     name: null,
     detail: null,
@@ -111,8 +111,3 @@ const mediaTypes: ReadonlyMap<string, string> = new Map([
   ["webp", "image/webp"],
   ["gif", "image/gif"],
 ]);
-
-function need(value: unknown, param: string): string {
-  if (typeof value !== "string") throw wrong(param, "must be a string");
-  return value;
-}

@@ -1,9 +1,9 @@
-import { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
+import { errorText, upstreamBroke } from "../errors/upstream-errors.ts";
 import type { Span } from "../json/cursor.ts";
 import { readSpan } from "../json/scan.ts";
 import { skimObject } from "../json/skim.ts";
-import { objectOf, textOf } from "../json/value.ts";
+import { textOf } from "../json/value.ts";
 import { readServed } from "../usage/read-served.ts";
 import { OutputTools } from "../usage/server-tools.ts";
 import { drawingModel } from "./drawing.ts";
@@ -20,12 +20,12 @@ const wanted: ReadonlySet<string> = new Set([
  */
 export function readResponsesReply(body: Uint8Array): ReplyFacts {
   const members = skimObject(body, 0, body.length, wanted);
-  if (members === null) throw notAReply("The upstream's answer is not a JSON object.");
+  if (members === null) throw upstreamBroke("The upstream's answer is not a JSON object.");
   const read = (span: Span | undefined): unknown => (span === undefined ? null : readValue(body, span));
   const error = read(members.get("error"));
   const output = members.get("output");
   if (output === undefined && textOf(read(members.get("object"))) === null) {
-    if (error === null) throw notAReply("The upstream's answer is not a response.");
+    if (error === null) throw upstreamBroke("The upstream's answer is not a response.");
     return { usage: null, errorMessage: errorText(error), outputEstimate: 0, id: null };
   }
   const tools = new OutputTools();
@@ -56,11 +56,6 @@ export function readResponsesReply(body: Uint8Array): ReplyFacts {
   };
 }
 
-/** The message inside an error member, which some vendors send as a plain string. */
-function errorText(error: unknown): string {
-  return textOf(error) ?? textOf(objectOf(error)["message"]) ?? "unknown error";
-}
-
 function estimate(output: Span): number {
   const size = output.end - output.start;
   return size <= "[]".length ? 0 : Math.ceil(size / 4);
@@ -70,10 +65,6 @@ function readValue(body: Uint8Array, span: Span): unknown {
   try {
     return readSpan(body, span);
   } catch {
-    throw notAReply("The upstream's answer is not valid JSON.");
+    throw upstreamBroke("The upstream's answer is not valid JSON.");
   }
-}
-
-function notAReply(message: string): Failure {
-  return new Failure("upstream_error", message, { retry: "other", unhealthy: true });
 }

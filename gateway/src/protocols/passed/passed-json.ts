@@ -1,5 +1,6 @@
 import { Failure, noUsage } from "#core/index.ts";
 import type { ReplyFacts, RequestFacts, StreamTap, UsageReading } from "../dialect.ts";
+import { brokenReply, errorText } from "../errors/upstream-errors.ts";
 import type { Edit } from "../json/bytes.ts";
 import {
   CLOSE_ARRAY,
@@ -15,7 +16,6 @@ import {
 } from "../json/cursor.ts";
 import { skimObject, skimValue } from "../json/skim.ts";
 import { countOf, isObject } from "../json/value.ts";
-import { errorText } from "../openai-chat/reply.ts";
 import { choosingIn, readLabel, readModel } from "../request/members.ts";
 import { readServed } from "../usage/read-served.ts";
 import { rawUsage } from "../usage/usage-convention.ts";
@@ -74,7 +74,7 @@ export function replyReader(
   const wanted: ReadonlySet<string> = new Set([...shows, ...usageIn, "error", "model"]);
   return (body) => {
     const members = skimObject(body, 0, body.length, wanted);
-    if (members === null) throw noObject();
+    if (members === null) throw brokenReply("is not a JSON object");
     const error = skimValue(body, members.get("error"));
     const reading = usageOf((name) => skimValue(body, members.get(name)));
     return {
@@ -147,13 +147,6 @@ function holdsNumbers(body: Uint8Array, items: Span): boolean {
   while (at < items.end && (body[at] === OPEN_ARRAY || isSpace(body[at]))) at++;
   const first = body[at] ?? 0;
   return first >= 0x30 && first <= 0x39;
-}
-
-function noObject(): Failure {
-  return new Failure("upstream_error", "The upstream's answer is not a JSON object.", {
-    retry: "other",
-    unhealthy: true,
-  });
 }
 
 /**

@@ -1,10 +1,9 @@
 import { bounds, type Failure } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { errorReported } from "../errors/error-event.ts";
-import { firstEventBroken } from "../errors/upstream-errors.ts";
+import { errorText, firstEventBroken } from "../errors/upstream-errors.ts";
 import type { Span } from "../json/cursor.ts";
 import { skimObject, skimValue } from "../json/skim.ts";
-import { errorText } from "../openai-chat/reply.ts";
 import { eventLines, isDone } from "./event-lines.ts";
 import { SseEvents } from "./sse-events.ts";
 
