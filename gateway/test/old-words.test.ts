@@ -47,5 +47,5 @@ test("names are the field's, not those that were here before", async () => {
 const kept = new Set([
   "gateway/src/api/body-room.ts",
   "gateway/src/protocols/request/media-urls.ts",
-  "gateway/src/storage/spool/spool-room.ts",
+  "gateway/src/storage/spool/spool-file.ts",
 ]);

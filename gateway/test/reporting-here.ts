@@ -7,8 +7,12 @@ import { keptAnswers } from "../src/storage/reports/kept-answers.ts";
 import { KeptDays } from "../src/storage/reports/kept-days.ts";
 import { reportAnswers } from "../src/storage/reports/report-answers.ts";
 import { Deadline } from "../src/storage/reports/report-desk.ts";
-import type { ReportAnswer, ReportAsk, ReportKind } from "../src/storage/reports/report-messages.ts";
-import { reportQuestions } from "../src/storage/reports/report-questions.ts";
+import {
+  type ReportAnswer,
+  type ReportAsk,
+  type ReportKind,
+  reportQuestions,
+} from "../src/storage/reports/report-messages.ts";
 import { createReportStore } from "../src/storage/reports/report-store.ts";
 import { draining } from "../src/storage/reports/report-thread.ts";
 

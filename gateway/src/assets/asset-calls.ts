@@ -1,5 +1,14 @@
 import { assetFields, assetGroupFields } from "@sluice/contract/words";
-import { type AssetType, bounds, checkFields, Failure, type PlatformId, platformIds } from "#core/index.ts";
+import {
+  type Asset,
+  type AssetGroup,
+  type AssetType,
+  bounds,
+  checkFields,
+  Failure,
+  type PlatformId,
+  platformIds,
+} from "#core/index.ts";
 import type { MediaType } from "./media-type.ts";
 import { addressProblem, fetchProblem } from "./web-address.ts";
 
@@ -26,7 +35,7 @@ export interface AssetCall {
   readonly signal: AbortSignal;
 }
 
-export interface NewGroupRequest {
+interface NewGroupRequest {
   readonly platform: PlatformId;
   readonly name: string;
   readonly description: string;
@@ -34,7 +43,7 @@ export interface NewGroupRequest {
   readonly projectName: string | null;
 }
 
-export interface NewAssetRequest {
+interface NewAssetRequest {
   readonly platform: PlatformId;
   readonly groupId: string;
   readonly url: string;
@@ -154,4 +163,43 @@ function readText(value: unknown, param: string, { least, most, forbidden }: Tex
 
 function invalid(param: string, message: string): Failure {
   return new Failure("invalid_request", message, { param });
+}
+
+/** A group as callers see it. Times are Unix seconds. */
+export function groupAnswer(group: AssetGroup): Record<string, unknown> {
+  return {
+    id: group.id,
+    group_id: group.id,
+    object: "asset_group",
+    platform: group.platform,
+    name: group.name,
+    description: group.description,
+    project_name: group.projectName,
+    created_at: seconds(group.createdAt),
+    updated_at: seconds(group.updatedAt),
+  };
+}
+
+/** An asset as callers see it; `url` is where its bytes can be had now, null when nowhere. */
+export function assetAnswer(asset: Asset, url: string | null): Record<string, unknown> {
+  return {
+    id: asset.id,
+    asset_id: asset.id,
+    object: "asset",
+    platform: asset.platform,
+    group_id: asset.groupId,
+    name: asset.name,
+    asset_type: asset.type,
+    url,
+    status: asset.status,
+    error: asset.error === null ? null : { code: asset.error.code, message: asset.error.message },
+    size_bytes: asset.sizeBytes,
+    content_type: asset.contentType,
+    created_at: seconds(asset.createdAt),
+    updated_at: seconds(asset.updatedAt),
+  };
+}
+
+function seconds(milliseconds: number): number {
+  return Math.floor(milliseconds / 1_000);
 }

@@ -11,8 +11,8 @@
  * the asset fails after a few tries.
  */
 
+export { assetAnswer, groupAnswer } from "./asset-calls.ts";
 export { Assets } from "./assets.ts";
-export { readRange } from "./byte-range.ts";
+export { readRange } from "./blob-answer.ts";
 export type { AssetsDependencies } from "./dependencies.ts";
-export { FileJudge } from "./file-judge.ts";
-export { assetAnswer, groupAnswer } from "./show.ts";
+export { FileJudge } from "./media-type.ts";

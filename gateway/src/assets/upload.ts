@@ -1,11 +1,10 @@
 import { type Asset, type AssetGroup, bounds, Failure } from "#core/index.ts";
 import type { BlobInfo } from "#ports/index.ts";
 import type { UploadRequest } from "./asset-calls.ts";
-import { assetBytesMax } from "./asset-sizes.ts";
 import { BlobView } from "./blob-view.ts";
 import type { AssetsDependencies } from "./dependencies.ts";
 import { measureProblem } from "./measure.ts";
-import type { MediaType } from "./media-type.ts";
+import { assetBytesMax, type MediaType } from "./media-type.ts";
 import type { UnusedBlobs } from "./unused-blobs.ts";
 
 /** A file that has arrived whole. */

@@ -12,15 +12,13 @@ import type {
   Spending,
 } from "#ports/index.ts";
 import { Budget } from "./budget.ts";
-import { Gauge } from "./gauge.ts";
-import { Shelf } from "./shelf.ts";
-import { type Share, type Tally, uncounted } from "./tally.ts";
+import { Share, type Tally, uncounted } from "./tally.ts";
 import { Window } from "./window.ts";
 
 /** Counters in memory: limits in use × scopes. */
 const memoryCountersMax = 1_000_000;
 
-export interface MemoryCounterOptions {
+interface MemoryCounterOptions {
   readonly clock: Clock;
   /** Default memoryCountersMax. */
   readonly countersMax?: number;
@@ -254,5 +252,61 @@ function giveBack(reservation: Reservation, atMs: number): void {
   for (const share of reservation.states) {
     share.tally.settle(share, 0, atMs);
     share.tally.holds--;
+  }
+}
+
+/** Amount held at once. It is freed by settling, whatever was really used. */
+class Gauge implements Tally {
+  holds = 0;
+  #used = 0;
+
+  take(claim: Claim): Share | null {
+    if (!(this.#used + claim.amount <= claim.limit)) return null;
+    this.#used += claim.amount;
+    return new Share(this, claim, claim.amount, { mark: 0, used: this.#used, freeInMs: 0 });
+  }
+
+  settle(share: Share): void {
+    this.#used -= share.amount;
+  }
+
+  state(claim: Claim): ClaimState {
+    return { used: this.#used, limit: claim.limit, freeInMs: 0 };
+  }
+
+  atRest(): boolean {
+    return this.#used === 0;
+  }
+}
+
+/** Tallies of one kind by key, and the hand that goes round and round over them to forget those at rest. */
+class Shelf<T extends Tally> {
+  readonly #tallies = new Map<string, T>();
+  #hand: Iterator<string> = this.#tallies.keys();
+
+  get size(): number {
+    return this.#tallies.size;
+  }
+
+  find(key: string): T | undefined {
+    return this.#tallies.get(key);
+  }
+
+  put(key: string, tally: T): T {
+    this.#tallies.set(key, tally);
+    return tally;
+  }
+
+  /** Looks at up to `steps` tallies and forgets those that nobody would miss. `pressed`: others find no room. */
+  sweep(steps: number, atMs: number, pressed = false): void {
+    for (let step = 0; step < steps; step++) {
+      const next = this.#hand.next();
+      if (next.done === true) {
+        this.#hand = this.#tallies.keys();
+        return;
+      }
+      const tally = this.#tallies.get(next.value);
+      if (tally !== undefined && tally.holds === 0 && tally.atRest(atMs, pressed)) this.#tallies.delete(next.value);
+    }
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { addressKey, networksOf } from "./address-key.ts";
+import { addressKey, networksOf } from "./address.ts";
 
 test("an address of IPv6 stands for its /64, one of IPv4 for itself in either spelling", () => {
   expect(addressKey("2001:db8:1:2::1")).toBe(addressKey("2001:db8:1:2:ffff:ffff:ffff:ffff"));

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { abortSignalOf, LeaveSignal } from "./call-signal.ts";
+import { abortSignalOf, LeaveSignal } from "./runtime-types.ts";
 
 test("whoever listens hears of the end once, and whoever has left does not", () => {
   const signal = new LeaveSignal();

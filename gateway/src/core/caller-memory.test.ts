@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import { memoryBytesDefault, memoryLimits } from "./bounds/memory-bounds.ts";
 import { bounds } from "./bounds.ts";
-import { CallerMemory, type HeldMemory, type MemoryKind } from "./caller-memory.ts";
-import type { MemoryOwner } from "./fair-share.ts";
+import { CallerMemory, type HeldMemory, type MemoryKind, type MemoryOwner } from "./caller-memory.ts";
 
 const mebibyte = 1024 * 1024;
 const limits = { largeBytes: 60 * mebibyte, smallBytes: 4 * mebibyte, smallBytesMax: mebibyte / 2 };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { canonicalJson } from "./canonical-json.ts";
+import { canonicalJson } from "./texts.ts";
 
 test("equal values have one text, which is JSON and means the value", () => {
   fc.assert(

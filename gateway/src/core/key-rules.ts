@@ -1,6 +1,6 @@
 import type { ConfigFile } from "@sluice/contract/config-file";
 import type { Conflict } from "@sluice/contract/words";
-import { isAddressRange } from "./address-range.ts";
+import { isAddressRange } from "./address.ts";
 import { bounds } from "./bounds.ts";
 
 /** The fields of an API key that have rules which its schema cannot say. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { findByModelName, otherModel } from "./served-model.ts";
+import { findByModelName, otherModel } from "./served.ts";
 
 test.each([
   ["gpt-6", "gpt-6-2026-08-07"],

@@ -8,8 +8,15 @@ import {
   priceVariant,
   timesThousandths,
 } from "./price.ts";
-import { isPlain, type PriceTerms, type Served, type ServedAxis, servedAxes, servedText } from "./served.ts";
-import { otherModel } from "./served-model.ts";
+import {
+  isPlain,
+  otherModel,
+  type PriceTerms,
+  type Served,
+  type ServedAxis,
+  servedAxes,
+  servedText,
+} from "./served.ts";
 import { type Usage, usageClassColumns } from "./usage.ts";
 
 /** All that decides what is booked for an answer. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { TenantMap } from "./tenant-map.ts";
+import { TenantMap } from "./bounded-map.ts";
 
 test("a tenant that fills the map displaces its own least recently used entries, never those of others", () => {
   const map = new TenantMap<number>(100);

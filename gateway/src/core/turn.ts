@@ -1,4 +1,6 @@
 import type { DialectId } from "./dialect.ts";
+import type { TaskRequest } from "./task.ts";
+import type { Usage } from "./usage.ts";
 
 /**
  * One model call in neutral form: the hub between dialects. It is built only when the caller's dialect is not the
@@ -201,3 +203,129 @@ export interface ReasoningRequest {
   /** The caller wants to see what was thought, or a summary of it. */
   readonly visible: boolean;
 }
+
+/**
+ * One call for vectors in neutral form. Built only when the upstream is asked in another way than the caller asks. null means
+ * "not said".
+ */
+export interface EmbeddingTurn {
+  readonly inputs: readonly EmbeddingInput[];
+  /** Numbers in each vector. */
+  readonly dimensions: number | null;
+  /** What the vectors are for, in Google's words, of which there are the most: RETRIEVAL_QUERY, CLUSTERING … */
+  readonly task: string | null;
+  /** Whether a text that is too long is cut instead of refused. */
+  readonly truncate: boolean | null;
+}
+
+export interface EmbeddingInput {
+  readonly text: string;
+  /** Of a document that is to be found later. */
+  readonly title: string | null;
+}
+
+/** What an answer is written by: the turn without its texts. */
+export interface RequestedEmbedding {
+  readonly count: number;
+  /** The vectors are wanted as base64 of little-endian 32-bit floats. */
+  readonly base64: boolean;
+}
+
+export interface EmbeddingAnswer {
+  /** In the order of the inputs. */
+  readonly vectors: readonly (readonly number[])[];
+  /** null when the upstream reported none. */
+  readonly inputTokens: number | null;
+}
+
+/**
+ * One call for pictures in neutral form: to make them from words, or to change `images` by words. Built only when the
+ * upstream makes pictures in another dialect than the caller's. null means "not said".
+ */
+export interface ImageTurn {
+  readonly prompt: string;
+  /** How many pictures are wanted. */
+  readonly count: number;
+  readonly size: ImageSize | null;
+  readonly quality: string | null;
+  /** `transparent`, `opaque` or `auto`. */
+  readonly background: string | null;
+  /** `png`, `jpeg` or `webp`. */
+  readonly outputFormat: string | null;
+  readonly images: readonly ImageMedia[];
+  /** Transparent where the first image is to be changed. */
+  readonly mask: ImageMedia | null;
+  /** The caller wants events: partial pictures, then the whole one. */
+  readonly stream: boolean;
+}
+
+/** What an answer is written by: the turn without its words and pictures. */
+export type RequestedImages = Pick<ImageTurn, "size" | "quality" | "background">;
+
+/** In pixels. */
+export interface ImageSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface ImageMedia {
+  readonly mediaType: string;
+  /** base64 */
+  readonly data: string;
+}
+
+export interface ImageAnswer {
+  readonly images: readonly ImageMedia[];
+  /** null when the upstream reported none. */
+  readonly usage: Usage | null;
+  /** The prompt as the upstream rewrote it, where it says so. */
+  readonly revisedPrompt: string | null;
+}
+
+/** Material of a video: what it begins or ends with, or what it should look and sound like. */
+export interface VideoMaterial {
+  readonly role: "first_frame" | "last_frame" | "reference";
+  readonly type: "image" | "video" | "audio";
+  /** A public URL, a `data:` URI, or, once resolved, the library id that the upstream knows (`asset://…`). */
+  readonly url: string;
+}
+
+/** A video task in neutral form, its assets resolved for the upstream that is to make it. */
+export interface VideoTurn extends Omit<TaskRequest, "remixOf"> {
+  /** What the upstream calls the video that is made anew; its length, shape and sound stay. Absent: none. */
+  readonly remixOf?: string;
+  readonly material: readonly VideoMaterial[];
+  /** A vendor-shaped `content` array, passed on with assets resolved; null when the caller used our own fields. */
+  readonly content: readonly unknown[] | null;
+  /** Members of the body that are not ours: forwarded as they are. */
+  readonly more: Readonly<Record<string, unknown>>;
+  readonly wantsLastFrame: boolean;
+}
+
+/** What one upstream model takes. An empty list or a null range: not known, so nothing is refused. */
+export interface VideoCapabilities {
+  readonly ratios: readonly string[];
+  readonly resolutions: readonly string[];
+  /** Whole seconds; either these or a range. */
+  readonly durations: readonly number[];
+  readonly durationMin: number | null;
+  readonly durationMax: number | null;
+  readonly audio: boolean | null;
+  readonly firstFrame: boolean | null;
+  readonly lastFrame: boolean | null;
+  readonly referencesMax: number | null;
+  readonly seed: boolean | null;
+}
+
+export const unknownCapabilities: VideoCapabilities = Object.freeze({
+  ratios: [],
+  resolutions: [],
+  durations: [],
+  durationMin: null,
+  durationMax: null,
+  audio: null,
+  firstFrame: null,
+  lastFrame: null,
+  referencesMax: null,
+  seed: null,
+});

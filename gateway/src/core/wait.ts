@@ -1,5 +1,5 @@
-import type { CallSignal } from "./call-signal.ts";
 import { Failure } from "./failure.ts";
+import type { CallSignal } from "./runtime-types.ts";
 
 /** A wait of `afterRunningFor` is counted in this many slices. */
 export const waitSlices = 4;

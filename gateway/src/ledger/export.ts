@@ -1,6 +1,12 @@
-import { bounds, exportedRow, type LedgerEntry } from "#core/index.ts";
+import {
+  bounds,
+  type ExportedValue,
+  exportedColumns,
+  exportedRow,
+  exportedValues,
+  type LedgerEntry,
+} from "#core/index.ts";
 import type { LedgerFilter, LedgerStore } from "#ports/index.ts";
-import { csvHeader, csvLine } from "./export-csv.ts";
 
 export type ExportFormat = "jsonl" | "csv";
 
@@ -28,4 +34,26 @@ export async function* exportEntries(options: {
 
 function jsonLine(entry: LedgerEntry): string {
   return `${JSON.stringify(exportedRow(entry))}\n`;
+}
+
+const csvHeader = `${exportedColumns.join(",")}\n`;
+
+/** RFC 4180, with line feeds. Null is empty, tags are JSON. */
+function csvLine(entry: LedgerEntry): string {
+  return `${exportedValues(entry).map(csvField).join(",")}\n`;
+}
+
+function csvField(value: ExportedValue): string {
+  if (value === null) return "";
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  const text = harmless(typeof value === "string" ? value : JSON.stringify(value));
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/**
+ * Spreadsheets run a cell that begins like a formula, and a caller chooses its user agent and tags. A leading
+ * apostrophe makes it text (OWASP, "CSV Injection").
+ */
+function harmless(text: string): string {
+  return /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text;
 }

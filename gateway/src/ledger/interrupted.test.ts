@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { intentOf } from "../../test/ledger/history.ts";
-import { interruptedEntry } from "./interrupted.ts";
+import { interruptedEntry } from "./recover.ts";
 
 const price = {
   id: "prc_1",

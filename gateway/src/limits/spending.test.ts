@@ -4,7 +4,7 @@ import { createMemoryCounter } from "#coordination/index.ts";
 import { bounds, type FailMode, Failure, type Principal } from "#core/index.ts";
 import type { RecentCost, SpendingAsk, SpendingReading } from "#ports/index.ts";
 import { steadyClock } from "#system/index.ts";
-import { clockTrustMs } from "#system/steady-clock.ts";
+import { clockTrustMs } from "#system/system-clock.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { governedPrincipal } from "../../test/simulation/governed-principal.ts";
 import { Admission } from "./admit.ts";

@@ -1,4 +1,4 @@
-import type { Asset, AssetBinding, AssetGroup, AssetStatus, PlatformId } from "#core/index.ts";
+import type { Asset, AssetBinding, AssetGroup, AssetStatus, PlatformId, Provider } from "#core/index.ts";
 
 export interface AssetFilter {
   readonly workspaceId: string;
@@ -48,4 +48,28 @@ export interface AssetStore {
   binding(assetId: string, providerId: string): Promise<AssetBinding | null>;
   bindings(assetId: string): Promise<readonly AssetBinding[]>;
   bind(binding: AssetBinding): Promise<void>;
+}
+
+/** What replaces a reference in a request. */
+export interface ResolvedAsset {
+  /** The reference itself, when its bytes have to be sent. The writer of the request then puts the bytes there. */
+  readonly url: string;
+  readonly inline: InlineAsset | null;
+  readonly type: "image" | "video" | "audio";
+}
+
+interface InlineAsset {
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Resolves the assets that video tasks refer to. Both calls throw asset_not_found for an asset of another workspace. */
+export interface AssetResolver {
+  /**
+   * What an upstream gets instead of `asset://<assetId>`: an id of its own library, a signed URL, or the bytes. An asset
+   * that the account does not know yet is bound to it first. Throws invalid_request when the asset is not Active.
+   */
+  resolve(workspaceId: string, assetId: string, account: Provider): Promise<ResolvedAsset>;
+  /** The providers that have all of these assets already; they are preferred. null: none is preferred. Throws as above. */
+  holders(workspaceId: string, assetIds: readonly string[]): Promise<readonly string[] | null>;
 }

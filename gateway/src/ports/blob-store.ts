@@ -15,3 +15,24 @@ export interface BlobInfo {
   readonly hash: string;
   readonly size: number;
 }
+
+/** One file that is served as it is. */
+export interface StaticFile {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The same, compressed with gzip; null when that would not be smaller. */
+  readonly gzip: Uint8Array<ArrayBuffer> | null;
+  /** The same, compressed with Brotli, where the build left it beside the file; else null. */
+  readonly brotli: Uint8Array<ArrayBuffer> | null;
+  /** The media type, with its charset. */
+  readonly type: string;
+  /** True when the name changes with the content, so that it may be kept forever. */
+  readonly immutable: boolean;
+  /** A weak entity tag in its quotes: it stands for all forms. */
+  readonly etag: string;
+}
+
+/** The files of the console and of the API reference, by a path such as `console/index.html`. */
+export interface StaticFiles {
+  /** null for a file that was not there at the start. A path is looked up in a list, never joined to a directory. */
+  find(path: string): Promise<StaticFile | null>;
+}

@@ -63,3 +63,61 @@ export interface Lead {
   /** Resolves when the work has ended and the lease is released. */
   stop(): Promise<void>;
 }
+
+/** A process of the installation. */
+export interface Instance {
+  /** `proc_…`: made once in the life of a process; in logs, leases, the journal and the shared counter. */
+  readonly id: string;
+  /** `0.1.0+72c595dc1234`, with the commit where it is known. */
+  readonly version: string;
+  /** The name of its machine, container or pod. */
+  readonly host: string;
+}
+
+/** Times are Unix milliseconds of the database's clock. */
+export interface SeenInstance extends Instance {
+  readonly startedAt: number;
+  readonly seenAt: number;
+  /** It was seen within instanceAliveMs. */
+  readonly isAlive: boolean;
+  /** Ended calls that were in its journal and not in the ledger when it was seen; null: it did not say. */
+  readonly journalLag: number | null;
+}
+
+/** The processes of the installation, as the database has seen them. */
+export interface Instances {
+  /** Tells that this process is here: at its start, and each bounds.instanceTellMs. Those not seen for a day are forgotten. */
+  tell(instance: Instance, journalLag?: number): Promise<void>;
+  /** At its orderly end. */
+  leave(id: string): Promise<void>;
+  /** In the order of their starts. */
+  list(): Promise<readonly SeenInstance[]>;
+  /** Whether that process was seen within instanceAliveMs. */
+  isAlive(id: string): Promise<boolean>;
+}
+
+/** Small facts that the processes of an installation leave for each other, by name. */
+export interface SharedFacts {
+  read(name: string): Promise<string | null>;
+  write(name: string, value: string): Promise<void>;
+}
+
+/**
+ * Short words between the processes of an installation. They come soon or not at all: what must not be missed stands in the
+ * database, and a word only says when to look. In one process nobody else hears.
+ */
+export interface Broadcast {
+  /** To every other process that listens. At most bounds.broadcastTextBytesMax; longer, or too many at once, are dropped. */
+  send(topic: BroadcastTopic, text: string): void;
+  /** Calls `listener` for what other processes send, until the returned function is called. */
+  subscribe(topic: BroadcastTopic, listener: (text: string) => void): () => void;
+  /** Whether words arrive here, as far as is known. */
+  readonly isUp: boolean;
+  close(): Promise<void>;
+}
+
+/**
+ * `change`: the change feed has news. `config`: whoever applies the config file looks at it. `watch` and `row`: somebody looks at
+ * requests as they end; one has ended.
+ */
+export type BroadcastTopic = "change" | "config" | "watch" | "row";

@@ -1,4 +1,4 @@
-import type { LedgerEntry, NanoUsd, Outcome, PriceVersion } from "#core/index.ts";
+import type { LedgerEntry, NanoUsd, Outcome, PriceVersion, UpstreamObject } from "#core/index.ts";
 
 export interface LedgerFilter {
   readonly workspaceId?: string;
@@ -82,4 +82,14 @@ export interface LedgerStore {
   makeMonths(now: number): Promise<number>;
   /** Removes entries older than `beforeMs`. Rollups stay. Resolves to the number of removed entries. */
   prune(beforeMs: number): Promise<number>;
+}
+
+/** Objects that vendors keep for later calls. Most are written by the ledger's `insert`, with the entries that name them. */
+export interface UpstreamObjectStore {
+  /** Those of these ids that belong to the workspace, in any order. An expired one may be among them until it is pruned. */
+  find(workspaceId: string, ids: readonly string[]): Promise<readonly UpstreamObject[]>;
+  /** Writes one that no entry names, as it is since `createdAt`. Changes nothing where a newer record is there. */
+  put(object: UpstreamObject): Promise<void>;
+  /** Removes what expired before `now` (Unix milliseconds), in bounded batches. Resolves to how many were removed. */
+  prune(now: number): Promise<number>;
 }

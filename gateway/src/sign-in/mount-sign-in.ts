@@ -1,14 +1,13 @@
-import { asFailure, Failure } from "#core/index.ts";
+import type { z } from "zod";
+import { asFailure, bounds, Failure } from "#core/index.ts";
 import type { Observer } from "#ports/index.ts";
 import { answerFailure } from "./answers.ts";
 import { Call, type CallSpec, type SignInDependencies } from "./call.ts";
 import { oidcCalls } from "./oidc-calls.ts";
 import { passkeyCalls } from "./passkey-calls.ts";
 import { passwordCalls } from "./password-calls.ts";
-import { readBody } from "./read-body.ts";
 import { sessionCalls } from "./session-calls.ts";
-import { requireSite } from "./site.ts";
-import { checkSource } from "./source-check.ts";
+import { requireSite, type Site } from "./site.ts";
 import { twoFactorCalls } from "./two-factor-calls.ts";
 
 /** Every path there is under /api/auth. What the library offers beyond these cannot be reached. */
@@ -87,4 +86,66 @@ function pathOf(request: Request): string {
 
 function allowed(path: string): string {
   return [...new Set(callSpecs.filter((spec) => matches(spec, path)).map((spec) => spec.method))].join(", ");
+}
+
+/**
+ * Whether a browser may make this call from where it makes it. Another site's page may not, nor a sister site's: its
+ * cookies would come along. A program says nothing of where it is, and has no cookies that a page could borrow.
+ */
+export function checkSource(request: Request, site: Site): void {
+  const from = request.headers.get("sec-fetch-site");
+  const typed = request.method === "GET" && from === "none";
+  if (from !== null && from !== "same-origin" && !typed) throw foreign(site);
+  const origin = request.headers.get("origin");
+  if (origin !== null && origin !== site.origin) throw foreign(site);
+}
+
+function foreign(site: Site): Failure {
+  return new Failure("forbidden", `Sign-in is open to this gateway's own pages only, at ${site.origin}/console/.`);
+}
+
+/** The JSON body of a call, within its bound and exactly of its shape. */
+export async function readBody<Body>(request: Request, schema: z.ZodType<Body>): Promise<Body> {
+  if (!/^application\/json\s*(;|$)/i.test(request.headers.get("content-type") ?? "")) {
+    throw new Failure("unsupported_media_type", "The body must be application/json.");
+  }
+  const read = schema.safeParse(parsed(await readText(request)));
+  if (read.success) return read.data;
+  const problem = read.error.issues[0];
+  const param = problem?.path.join(".") ?? "";
+  const named = param === "" ? "" : `\`${param}\`: `;
+  throw new Failure("invalid_request", `${named}${problem?.message ?? "the body cannot be used"}`, {
+    param: param === "" ? null : param,
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Failure("invalid_json", "The body is not valid JSON.");
+  }
+}
+
+/** Throws client_closed when the caller leaves before its end. */
+async function* arriving({ body }: Request): AsyncIterable<Uint8Array> {
+  try {
+    yield* body ?? [];
+  } catch (thrown) {
+    throw new Failure("client_closed", "The caller went away while sending its body.", { cause: thrown });
+  }
+}
+
+async function readText(request: Request): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let size = 0;
+  for await (const piece of arriving(request)) {
+    size += piece.byteLength;
+    if (size > bounds.controlBodyBytesMax) {
+      throw new Failure("request_too_large", `The body has at most ${bounds.controlBodyBytesMax} bytes.`);
+    }
+    text += decoder.decode(piece, { stream: true });
+  }
+  return text + decoder.decode();
 }

@@ -2,10 +2,10 @@ import type { OAuthProvider } from "@better-auth/core/oauth2";
 import { claimAt, Failure } from "#core/index.ts";
 import type { NewIdentity, Observer, OidcAccount } from "#ports/index.ts";
 import type { IssuerDocuments, IssuerMetadata } from "./issuer-documents.ts";
-import { checkDomain, isAllowed } from "./oidc-domains.ts";
+import { asciiDomain, checkDomain, isAllowed } from "./oidc-domains.ts";
 import { claimsOf, exchangeCode, type IssuerClaims, refused } from "./oidc-tokens.ts";
 import { learn } from "./oidc-trip.ts";
-import { usableAddress } from "./usable-address.ts";
+import { emailSchema } from "./person-schemas.ts";
 
 const notAnAddress = "not-verified@address.invalid";
 
@@ -138,4 +138,14 @@ async function noted<Result>(observer: Observer, account: OidcAccount, work: () 
     observer.log("warn", "Single sign-on failed.", { account: account.id, issuer: account.issuer, problem });
     throw thrown;
   }
+}
+
+/**
+ * An address as users here have one: ASCII, its domain by the name that the network knows. null for others: two that differ
+ * must not become one by losing their case (`K`, the Kelvin sign, becomes a k).
+ */
+function usableAddress(email: string): string | null {
+  const at = email.lastIndexOf("@");
+  const read = emailSchema.safeParse(`${email.slice(0, at)}@${asciiDomain(email.slice(at + 1))}`);
+  return read.success ? read.data : null;
 }

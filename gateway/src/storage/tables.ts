@@ -6,12 +6,11 @@
 export { type AuditedObject, insertRows, removeRows, suspendRows, updateRow } from "./changes/audited-rows.ts";
 export { type AuditedWrite, auditedWrite } from "./changes/audited-write.ts";
 export { lastChange } from "./changes/change-feed.ts";
-export { type Connection, type Database, inSnapshot } from "./database/database.ts";
+export { type Connection, type Database, inSnapshot, relaxedWrite } from "./database/database.ts";
 export { cursorOf, cutPage, isBehind, placeOf } from "./database/pages.ts";
 export { peopleLock } from "./database/people-tables.ts";
 export { priceOf } from "./database/price-rows.ts";
 export { chunksOf, reconcile } from "./database/reconcile.ts";
-export { relaxedWrite } from "./database/relaxed-write.ts";
 export type { ManagedBy, Row, Tables } from "./database/schema.ts";
 export {
   budgetOf,

@@ -12,13 +12,8 @@
  * OrderThread   one such thread; `serveOrders` is its side of it. WorkerThread is a thread that says what it likes.
  */
 
-export { isBuilt } from "./is-built.ts";
-export { letGo } from "./let-go.ts";
-export { OrderThread } from "./order-thread.ts";
-export { serveOrders } from "./serve-orders.ts";
-export { standBack } from "./stand-back.ts";
-export * from "./steady-clock.ts";
-export * from "./system-chance.ts";
+export { OrderThread, serveOrders } from "./order-thread.ts";
+export { isBuilt, letGo, standBack } from "./process.ts";
 export * from "./system-clock.ts";
 export * from "./time-ordered-ids.ts";
 export { trustAsTheProcess, trustAuthorities } from "./trust.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { FakeClock } from "../../test/fake-clock.ts";
-import { clockTrustMs, steadyClock } from "./steady-clock.ts";
+import { clockTrustMs, steadyClock } from "./system-clock.ts";
 
 const day = 86_400_000;
 

@@ -1,4 +1,4 @@
-import type { Clock } from "#ports/index.ts";
+import type { Clock, Observer } from "#ports/index.ts";
 
 /** setTimeout counts in 31 bits and fires at once beyond them. */
 const timerMsMax = 2_147_483_647;
@@ -19,4 +19,62 @@ function afterLong(delayMs: number, act: () => void): () => void {
     cancel = systemClock.after(delayMs - timerMsMax, act);
   });
   return () => cancel();
+}
+
+/** The wall clock was set if it moves this much differently from the time that passed; it is trusted again when it stays so for clockTrustMs. */
+const clockJumpMs = 5_000;
+export const clockTrustMs = 600_000;
+
+/**
+ * A clock whose wall is not moved by a hand for a moment. As long as wall and monotonic time agree it is the wall clock; when
+ * the wall has moved by more than clockJumpMs otherwise than time passed, it goes on as time passes, and follows only
+ * when the wall has stayed where it was set for clockTrustMs. Money is counted by it: a clock that is a month ahead for
+ * a minute opens no new month. (A machine that slept is such a jump too; its budgets follow a few minutes later.)
+ */
+export function steadyClock(clock: Clock, observer: Pick<Observer, "log">): Clock {
+  const steady = new SteadyTime(clock, observer);
+  return { now: () => steady.now(), monotonic: () => clock.monotonic(), after: (ms, act) => clock.after(ms, act) };
+}
+
+class SteadyTime {
+  readonly #clock: Clock;
+  readonly #observer: Pick<Observer, "log">;
+  /** Wall minus monotonic time, as it is believed; and as it was set, when that is something else. */
+  #offset: number;
+  #doubted: { readonly offset: number; readonly sinceMs: number } | null = null;
+
+  constructor(clock: Clock, observer: Pick<Observer, "log">) {
+    this.#clock = clock;
+    this.#observer = observer;
+    this.#offset = clock.now() - clock.monotonic();
+  }
+
+  now(): number {
+    const monotonicMs = this.#clock.monotonic();
+    const wallMs = this.#clock.now();
+    const offset = wallMs - monotonicMs;
+    if (Math.abs(offset - this.#offset) <= clockJumpMs) {
+      // Small corrections are followed at once, as they come.
+      this.#offset = offset;
+      this.#doubted = null;
+      return wallMs;
+    }
+    if (this.#doubted === null || Math.abs(offset - this.#doubted.offset) > clockJumpMs) {
+      this.#doubted = { offset, sinceMs: monotonicMs };
+      this.#tell(offset - this.#offset);
+    }
+    if (monotonicMs - this.#doubted.sinceMs < clockTrustMs) return Math.floor(monotonicMs + this.#offset);
+    this.#offset = offset;
+    this.#doubted = null;
+    return wallMs;
+  }
+
+  #tell(byMs: number): void {
+    const seconds = Math.round(Math.abs(byMs) / 1_000);
+    const minutes = clockTrustMs / 60_000;
+    this.#observer.log(
+      "warn",
+      `The clock was set ${byMs > 0 ? "forward" : "back"} by ${seconds} s. Budgets and the ledger follow when it stays so for ${minutes} minutes.`,
+    );
+  }
 }

@@ -1,4 +1,4 @@
-import type { Clock, Ids } from "#ports/index.ts";
+import type { Chance, Clock, Ids } from "#ports/index.ts";
 
 /** Crockford's base32: no I, L, O or U, so that an id can be read aloud. https://www.crockford.com/base32.html */
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -73,3 +73,5 @@ function encode(number: number, characters: number): string {
   }
   return text;
 }
+
+export const systemChance: Chance = Object.freeze({ unit: () => Math.random() });

@@ -1,5 +1,5 @@
 import { type Transferable, Worker } from "node:worker_threads";
-import { isBuilt } from "./is-built.ts";
+import { isBuilt } from "./process.ts";
 
 /** What a thread runs: `new URL("./x-worker.ts", import.meta.url)`, and what it is given at its start (`workerData`). */
 export interface ThreadProgram {

@@ -1,10 +1,10 @@
 import type { Materials } from "./accept/materials.ts";
-import type { Accounts } from "./accounts.ts";
 import type { Deliveries } from "./deliver/deliveries.ts";
 import type { ResultCopies } from "./deliver/result-copies.ts";
 import type { VideoTasksOptions } from "./options.ts";
 import type { AccountRates } from "./poll/account-rates.ts";
 import type { Holds } from "./settle/holds.ts";
+import type { Accounts } from "./upstream-call.ts";
 
 /** What this module works with: what it was given, and what it keeps in memory. */
 export interface TaskDependencies extends VideoTasksOptions {

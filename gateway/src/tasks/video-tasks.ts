@@ -4,7 +4,6 @@ import type { BackgroundResponses } from "#relay/index.ts";
 import { type CreateCall, createTask } from "./accept/create.ts";
 import { Materials } from "./accept/materials.ts";
 import { type ReadBody, readTaskBody, type SentBody } from "./accept/task-body.ts";
-import { Accounts } from "./accounts.ts";
 import { holdForResponse, refreshResponse } from "./background/background-responses.ts";
 import { type TaskContent, taskContent } from "./deliver/content.ts";
 import { Deliveries } from "./deliver/deliveries.ts";
@@ -21,7 +20,7 @@ import { cancelTask } from "./settle/cancel.ts";
 import { Holds } from "./settle/holds.ts";
 import { removeTask } from "./settle/remove.ts";
 import { TaskPass } from "./task-pass.ts";
-import { ownSignal } from "./upstream-call.ts";
+import { Accounts, ownSignal } from "./upstream-call.ts";
 
 /** Video tasks, durable: see the module's entry point for what is promised. */
 export class VideoTasks {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { passLines } from "./pass-lines.ts";
+import { passLines } from "./spawn-worker.ts";
 
 async function passed(pieces: readonly (string | Uint8Array)[], lineBytesMax = 1_000): Promise<readonly string[]> {
   const written: string[] = [];

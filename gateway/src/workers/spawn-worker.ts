@@ -1,11 +1,10 @@
 import type { FromWorker } from "./messages.ts";
-import { passLines } from "./pass-lines.ts";
 import type { StartWorker } from "./worker-process.ts";
 
 /** A longer line of a worker's log is split. */
 const workerLineBytesMax = 256 * 1024;
 
-export interface WorkerCommand {
+interface WorkerCommand {
   readonly words: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Takes whole lines of what workers print on either output. */
@@ -59,4 +58,36 @@ export function workerSpawner({ words, env, write }: WorkerCommand): StartWorker
 
 function isMessage(message: unknown): message is FromWorker {
   return typeof message === "object" && message !== null && "kind" in message;
+}
+
+/**
+ * Passes on what a process prints in whole lines, so that those of several never mix. A line longer than `lineBytesMax` is
+ * parted. What the process did not end with a line break, because it was killed in the middle, gets one.
+ */
+export async function passLines(
+  stream: ReadableStream<Uint8Array>,
+  write: (lines: string) => void,
+  lineBytesMax: number,
+): Promise<void> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  const pass = (text: string): void => {
+    rest += text;
+    const end = rest.lastIndexOf("\n") + 1;
+    if (end > 0) {
+      write(rest.slice(0, end));
+      rest = rest.slice(end);
+    }
+    if (rest.length >= lineBytesMax) {
+      write(`${rest}\n`);
+      rest = "";
+    }
+  };
+  try {
+    for await (const bytes of stream) pass(decoder.decode(bytes, { stream: true }));
+  } catch {
+    // A pipe that breaks has no more to say.
+  }
+  pass(decoder.decode());
+  if (rest !== "") write(`${rest}\n`);
 }

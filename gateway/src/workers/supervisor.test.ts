@@ -3,9 +3,8 @@ import { bounds } from "#core/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { workerListenMs } from "./listening.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
-import { workerEndsMax, workerRestMs, workerRestMsMax } from "./restarts.ts";
 import { workerHurriedMs, workerReserveMs, workerSilenceMs } from "./supervised-worker.ts";
-import { Supervisor, workerSteadyMs } from "./supervisor.ts";
+import { Supervisor, workerEndsMax, workerRestMs, workerRestMsMax, workerSteadyMs } from "./supervisor.ts";
 import type { WorkerEnd } from "./worker-process.ts";
 
 /** A worker that does nothing by itself. */

@@ -1,16 +1,14 @@
-import { bounds } from "#core/index.ts";
+import { bounds, within } from "#core/index.ts";
 import type { Clock, LogLevel } from "#ports/index.ts";
 import { Listening } from "./listening.ts";
-import type { FromWorker } from "./messages.ts";
-import { Restarts } from "./restarts.ts";
+import type { FromWorker, ToWorker } from "./messages.ts";
 import { SupervisedWorker } from "./supervised-worker.ts";
-import { type FoldReports, WorkerTotals } from "./totals.ts";
 import type { StartWorker, WorkerEnd } from "./worker-process.ts";
 
 /** A worker that has taken calls for this long is steady: earlier ends are forgotten. */
 export const workerSteadyMs = 10_000;
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   readonly count: number;
   readonly start: StartWorker;
   readonly fold: FoldReports;
@@ -242,4 +240,94 @@ export class Supervisor {
 /** One that was told to end before it could listen for that ends of the signal itself. */
 function statusOf({ code, signal }: WorkerEnd): number {
   return code ?? (signal === "SIGTERM" || signal === "SIGINT" ? 0 : 1);
+}
+
+/** The wait before a worker that ended is started again doubles up to the maximum. */
+export const workerRestMs = 200;
+export const workerRestMsMax = 30_000;
+/** After this many ends in a row, with no worker that takes calls, the gateway gives up. */
+export const workerEndsMax = 8;
+
+/** How soon a worker that ended is followed by another. Ends in a row are counted, until one of them has come to stay. */
+class Restarts {
+  #inARow = 0;
+
+  /** A worker ended by itself. Gives how long to rest before the next is started. */
+  ended(): number {
+    this.#inARow++;
+    return Math.min(workerRestMs * 2 ** (this.#inARow - 1), workerRestMsMax);
+  }
+
+  /** A worker has taken calls for workerSteadyMs. */
+  steady(): void {
+    this.#inARow = 0;
+  }
+
+  /** It makes no sense to go on, unless some other worker takes calls. */
+  get hopeless(): boolean {
+    return this.#inARow >= workerEndsMax;
+  }
+}
+
+/** Who can be asked for its numbers. */
+interface Reporter {
+  send(message: ToWorker): void;
+}
+
+/** Makes one report of several, of what only grows: what is kept of workers that ended. */
+type FoldReports = (reports: readonly unknown[]) => unknown;
+
+/**
+ * The numbers of all workers. What a worker counted stays when it ends: a sum that falls would be taken for a start from zero,
+ * and all that the others counted for new. One that does not answer in time counts with its last numbers.
+ */
+class WorkerTotals {
+  readonly #clock: Clock;
+  readonly #fold: FoldReports;
+  readonly #last = new Map<Reporter, unknown>();
+  #past: unknown = null;
+  #turn = 0;
+  #gathering: { readonly turn: number; readonly missing: Set<Reporter>; readonly done: () => void } | null = null;
+  #gathered: Promise<void> | null = null;
+
+  constructor(clock: Clock, fold: FoldReports) {
+    this.#clock = clock;
+    this.#fold = fold;
+  }
+
+  /** Resolves within bounds.workerAnswerMs. */
+  async gather(reporters: readonly Reporter[]): Promise<readonly unknown[]> {
+    this.#gathered ??= this.#askAll(reporters).finally(() => {
+      this.#gathered = null;
+    });
+    await this.#gathered;
+    return this.#past === null ? [...this.#last.values()] : [this.#past, ...this.#last.values()];
+  }
+
+  heard(reporter: Reporter, turn: number, report: unknown): void {
+    this.#last.set(reporter, report);
+    if (turn === this.#gathering?.turn) this.#answered(reporter);
+  }
+
+  ended(reporter: Reporter): void {
+    const report = this.#last.get(reporter);
+    this.#last.delete(reporter);
+    if (report !== undefined) this.#past = this.#fold(this.#past === null ? [report] : [this.#past, report]);
+    this.#answered(reporter);
+  }
+
+  async #askAll(reporters: readonly Reporter[]): Promise<void> {
+    if (reporters.length === 0) return;
+    const turn = ++this.#turn;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#gathering = { turn, missing: new Set(reporters), done: resolve };
+    for (const reporter of reporters) reporter.send({ kind: "report", turn });
+    await within(this.#clock, bounds.workerAnswerMs, promise, () => undefined);
+    this.#gathering = null;
+  }
+
+  #answered(reporter: Reporter): void {
+    const gathering = this.#gathering;
+    if (gathering?.missing.delete(reporter) && gathering.missing.size === 0) gathering.done();
+  }
 }

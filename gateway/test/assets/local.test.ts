@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { assetImageBytesMax } from "#assets/asset-sizes.ts";
 import { assetLeaseMs, assetsAtOnceMax, assetTickMs } from "#assets/due-worker.ts";
 import { assetRetryMsMax } from "#assets/local-work.ts";
+import { assetImageBytesMax } from "#assets/media-type.ts";
 import { Failure } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
 import { type AssetsGround, assetCall, never, openGround, thrownBy } from "./ground.ts";

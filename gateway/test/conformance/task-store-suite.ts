@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { Failure, finalTaskStates, type TaskState } from "#core/index.ts";
 import type { LeasedTask } from "#ports/index.ts";
 import type { Database } from "#storage/index.ts";
-import { createTask } from "#storage/tasks/task-create.ts";
 import { taskEventsMax } from "#storage/tasks/task-steps.ts";
+import { createTask } from "#storage/tasks/task-store.ts";
 import { ledgerEntry, newYear, wholeText } from "./store-ground.ts";
 import {
   account,

@@ -1,9 +1,8 @@
 import { bounds } from "#core/index.ts";
+import type { Clock } from "#ports/index.ts";
 import type { DrainedUntil } from "./drained-until.ts";
-import { every } from "./every.ts";
 import type { MessageQueue } from "./message-queue.ts";
 import type { RedisCounterOptions } from "./options.ts";
-import { Peers } from "./peers.ts";
 import { reasonOf } from "./redis-failure.ts";
 import { heldArgs, type SharedReservation, seedArgs } from "./reservation.ts";
 import type { ScriptName } from "./scripts.ts";
@@ -163,5 +162,43 @@ export class EpochTelling {
       ...[epoch, String(this.#world.drained.serverMs), String(readMs)],
       ...[...this.#peers.left(this.#world.options.clock.monotonic()), this.#world.owner, String(bounds.redisLeaseMs)],
     ]);
+  }
+}
+
+/** Acts again and again, until it is stopped or `forMs` have passed. */
+function every(clock: Clock, ms: number, forMs: number, act: () => void): () => void {
+  const endMs = clock.monotonic() + forMs;
+  let stop = (): void => {};
+  const later = (): void => {
+    stop = clock.after(ms, () => {
+      if (clock.monotonic() > endMs) return;
+      act();
+      later();
+    });
+  };
+  later();
+  return () => stop();
+}
+
+/** The processes that count, this one too, and until when by its monotonic clock their leases hold. */
+class Peers {
+  #untilMs = new Map<string, number>();
+
+  /** `owners`: each and until when its lease holds by the server's clock; this process's is `aheadMs` ahead of that. */
+  see(owners: readonly unknown[], aheadMs: number): void {
+    this.#untilMs = new Map();
+    for (let at = 0; at < owners.length; at += 2) {
+      this.#untilMs.set(String(owners[at]), Number(owners[at + 1]) + aheadMs);
+    }
+  }
+
+  /** One that lives: its lease holds for as long as a whole one. */
+  add(owner: string, atMs: number): void {
+    if (!this.#untilMs.has(owner)) this.#untilMs.set(owner, atMs + bounds.redisLeaseMs);
+  }
+
+  /** As scripts read it: each and for how many milliseconds its lease holds. */
+  left(atMs: number): readonly string[] {
+    return [...this.#untilMs].flatMap(([owner, untilMs]) => [owner, String(Math.ceil(untilMs - atMs))]);
   }
 }

@@ -7,11 +7,9 @@ import { Lease, leaseEnded } from "./lease.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { type RedisCounterOptions, redisVersionMin } from "./options.ts";
 import { RedisUnusable } from "./redis-address.ts";
-import { RedisConnector } from "./redis-connector.ts";
 import { isLasting, ofOthers, reasonOf } from "./redis-failure.ts";
-import type { RedisLink } from "./redis-link.ts";
-import { isStale, runScript } from "./run-script.ts";
-import { isOperation, type Operation, type ScriptName } from "./scripts.ts";
+import { RedisConnector, type RedisLink } from "./redis-link.ts";
+import { isOperation, isStale, type Operation, runScript, type ScriptName } from "./scripts.ts";
 
 /** The shortest time between two log lines about a Redis that does not answer. */
 const redisTellMs = 10_000;

@@ -1,6 +1,5 @@
 import type { Claim, ClaimState, Clock, Counter, Ids, Observer, Refused, Reserved } from "#ports/index.ts";
 import type { RedisLink } from "./redis-link.ts";
-import type { ShareOptions } from "./shares/share-options.ts";
 
 export interface RedisCounterOptions {
   /** See `readRedisAddress`. */
@@ -67,3 +66,15 @@ export interface Seeding extends Pick<Counter, "seed"> {
 
 /** The oldest Redis whose scripts and commands are known to do. */
 export const redisVersionMin = 7;
+
+/** How much is leased. Left out: what suits a gateway. */
+export interface ShareOptions {
+  /** A limit is leased when it is at least so many times what a call takes. */
+  readonly callsPerLimitMin?: number;
+  /** A share is to last for so long, as calls come now. */
+  readonly aheadMs?: number;
+  /** … and for so many calls, however few come. */
+  readonly callsMin?: number;
+  /** How soon after the last message there is the next, when a share is used up. */
+  readonly tellMsMin?: number;
+}

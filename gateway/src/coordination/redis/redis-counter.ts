@@ -14,14 +14,14 @@ import type {
   Spending,
 } from "#ports/index.ts";
 import { LatestHolds } from "./latest-holds.ts";
-import { LiveReservations } from "./live-reservations.ts";
 import { Membership } from "./membership.ts";
 import type { RedisCounter, RedisCounterOptions } from "./options.ts";
 import { earlier, Outbox } from "./outbox.ts";
-import { RecentUses } from "./recent-uses.ts";
+import { RecentUses, ToldCosts } from "./recent-uses.ts";
 import {
   type Asked,
   claimArgs,
+  LiveReservations,
   numberText,
   SharedReservation,
   seedArgs,
@@ -29,11 +29,8 @@ import {
   type TakenAsk,
 } from "./reservation.ts";
 import { ReadingLag, sharedParts } from "./shared-parts.ts";
-import { annexed } from "./shares/annex.ts";
-import { LeasedReservation } from "./shares/leased-reservation.ts";
-import { openShares } from "./shares/open-shares.ts";
-import type { ShareBook } from "./shares/share-book.ts";
-import { ToldCosts } from "./told-costs.ts";
+import { annexed, LeasedReservation } from "./shares/leased-reservation.ts";
+import { openShares, type ShareBook } from "./shares/share-book.ts";
 
 /** Rejects with one clear line where no later try would do. A server that is away is tried until it is there. */
 export async function createRedisCounter(options: RedisCounterOptions): Promise<RedisCounter> {

@@ -1,6 +1,7 @@
-import { abandon, enter, holdLock, publish } from "./epoch-scripts.ts";
+import { createHash } from "node:crypto";
 import { prelude } from "./lua-prelude.ts";
-import { adopted, gather, lasting, leave, renew, seed } from "./owner-scripts.ts";
+import { abandon, adopted, enter, gather, holdLock, lasting, leave, publish, renew, seed } from "./owner-scripts.ts";
+import type { RedisLink } from "./redis-link.ts";
 import { lease, recall } from "./shares/share-scripts.ts";
 
 const script = (body: string): string => `${prelude}\n${body}`;
@@ -324,3 +325,31 @@ export const scripts = Object.freeze({
 });
 
 export type ScriptName = keyof typeof scripts;
+
+/** Runs a script by its digest; one that the server has forgotten is sent whole. */
+export async function runScript(
+  link: RedisLink,
+  script: ScriptName,
+  keys: readonly string[],
+  args: readonly string[],
+): Promise<unknown> {
+  const key = keys[0] ?? "";
+  const rest = [String(keys.length), ...keys, ...args];
+  try {
+    return await link.send(key, ["EVALSHA", digests[script], ...rest]);
+  } catch (thrown) {
+    if (!(thrown instanceof Error && thrown.message.startsWith("NOSCRIPT"))) throw thrown;
+    return await link.send(key, ["EVAL", scripts[script], ...rest]);
+  }
+}
+
+/** -1: of another epoch. -2: the lease on what this process holds has lapsed. */
+export function isStale(answer: readonly unknown[]): boolean {
+  return answer[0] === -1 || answer[0] === -2;
+}
+
+const digests = Object.freeze(
+  Object.fromEntries(
+    Object.entries(scripts).map(([name, text]) => [name, createHash("sha1").update(text).digest("hex")]),
+  ),
+) as Readonly<Record<ScriptName, string>>;

@@ -1,6 +1,6 @@
 import type { RightsRule } from "@sluice/contract/config-file";
 import type { Remark, WorkspaceRole } from "@sluice/contract/words";
-import { piecesMatch } from "../pieces-match.ts";
+import { piecesMatch } from "../texts.ts";
 import { type Claims, type ClaimValue, claimAt } from "./claim-values.ts";
 
 /** What one rule came to, and why. `gives` is what it really gives: nothing where an earlier rule decided. */
@@ -137,3 +137,13 @@ const shownMax = 200;
 function shown(text: string): string {
   return text.length <= shownMax ? text : `${text.slice(0, shownMax)}…`;
 }
+
+/** What an account of single sign-on does where nobody said. */
+export const oidcDefaults = Object.freeze({
+  secondFactorTrusted: false,
+  scopes: [] as readonly string[],
+  offlineAccess: false,
+  recheckMinutes: 15,
+  graceHours: 24,
+  directoryClaim: null,
+});

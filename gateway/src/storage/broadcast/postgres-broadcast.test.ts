@@ -10,7 +10,7 @@ import { onPostgres } from "../../../test/postgres-server.ts";
 import { createChangeFeed } from "../changes/change-feed.ts";
 import type { Database } from "../database/database.ts";
 import { openPostgres } from "../database/postgres/open-postgres.ts";
-import { broadcastAnswerMs, broadcastRetryMs, createPostgresBroadcast } from "./postgres-broadcast.ts";
+import { broadcastAnswerMs, broadcastRetryMs, createPostgresBroadcast } from "./broadcast.ts";
 
 /**
  * A process of its own: connections, clocks that stand still (one of whoever asks for changes, one of whoever listens), and

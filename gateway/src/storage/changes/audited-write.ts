@@ -1,8 +1,7 @@
 import type { Transaction } from "kysely";
 import type { AuditSource, Clock } from "#ports/index.ts";
-import type { Database } from "../database/database.ts";
+import { type Database, takeTurn } from "../database/database.ts";
 import type { Tables } from "../database/schema.ts";
-import { takeTurn } from "../database/take-turn.ts";
 import { ChangeLog } from "./change-log.ts";
 
 export interface AuditedWriteOptions {

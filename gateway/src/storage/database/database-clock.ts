@@ -1,6 +1,5 @@
 import type { Clock } from "#ports/index.ts";
-import type { Database } from "./database.ts";
-import { databaseNow } from "./database-now.ts";
+import { type Database, databaseNow } from "./database.ts";
 
 /** How often a process asks the database for the time. */
 export const databaseClockMs = 30_000;

@@ -1,5 +1,7 @@
+import { workerData } from "node:worker_threads";
 import type { Secret } from "#core/index.ts";
-import type { Database } from "./database.ts";
+import { trustAsTheProcess } from "#system/index.ts";
+import { closeDatabase, type Database } from "./database.ts";
 import { openDatabase } from "./open-database.ts";
 import type { PostgresOptions } from "./postgres/open-postgres.ts";
 import { postgresSettings } from "./postgres/postgres-settings.ts";
@@ -35,4 +37,33 @@ export async function openInThread(place: SentPlace): Promise<Database> {
   if (place.kind === "sqlite") return openDatabase({ path: place.path, create: false });
   const { openPostgres } = await import("./postgres/open-postgres.ts");
   return await openPostgres({ url: place.address, poolSize: 1, isChecked: true });
+}
+
+interface ThreadDatabase {
+  /** Rejects when it cannot be opened or prepared; the next order tries again. */
+  open(): Promise<Database>;
+  close(): Promise<void>;
+}
+
+/** The database whose place a thread was started with: opened with the thread's first order, and prepared for it. */
+export function threadDatabase(prepare: (database: Database) => Promise<void> = async () => undefined): ThreadDatabase {
+  let opened: Promise<Database> | null = null;
+  const openFirst = async (): Promise<Database> => {
+    trustAsTheProcess();
+    const database = await openInThread(workerData as SentPlace);
+    await prepare(database);
+    return database;
+  };
+  return {
+    open() {
+      opened ??= openFirst().catch((thrown) => {
+        opened = null;
+        throw thrown;
+      });
+      return opened;
+    },
+    async close() {
+      if (opened !== null) await closeDatabase(await opened);
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from "kysely";
+import { type Kysely, type RawBuilder, sql, type Transaction } from "kysely";
 import type { ServerBreaker } from "./postgres/server-breaker.ts";
 import type { Tables } from "./schema.ts";
 
@@ -62,4 +62,47 @@ export async function inSnapshot<Result>(
 /** Waits for the statement that runs, then closes. A second call does nothing. */
 export async function closeDatabase(database: Database): Promise<void> {
   await database.close();
+}
+
+/**
+ * The database's clock, in whole Unix milliseconds: one clock for all processes. On PostgreSQL it goes on within a transaction and
+ * within a statement that has waited for a lock.
+ */
+export function databaseNow({ flavour }: Pick<Database, "flavour">): RawBuilder<number> {
+  return flavour.name === "postgres"
+    ? sql<number>`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`
+    : sql<number>`cast(round(unixepoch('subsec') * 1000) as integer)`;
+}
+
+/** Also in a trigger of migration 001, so it stays as it is. */
+export const turnLock = 5_310_042;
+
+/**
+ * For transactions that write by what they have read, and for those whose rows are read in the order of their commits: they
+ * happen one after the other, in every process. The first statement of a transaction. SQLite gives a transaction that
+ * writes the whole database anyhow.
+ */
+export async function takeTurn({ flavour }: Pick<Database, "flavour">, transaction: Connection): Promise<void> {
+  if (flavour.name === "sqlite") return;
+  await sql`select pg_advisory_xact_lock(${sql.lit(turnLock)})`.execute(transaction);
+}
+
+/**
+ * A write that a power cut may take back, because nothing is lost with it: a lease, the time of the next poll. It is
+ * committed like any other and outlives the process, but is not synced to disk by itself; the next write that is takes
+ * it along. Thousands of tasks that are polled would otherwise keep the disk, and with it every call, waiting.
+ */
+export async function relaxedWrite<Result>(
+  database: Database,
+  write: (connection: Connection) => Promise<Result>,
+): Promise<Result> {
+  if (database.flavour.name !== "sqlite") return await write(database.kysely);
+  return await database.kysely.connection().execute(async (connection) => {
+    await sql`pragma synchronous = normal`.execute(connection);
+    try {
+      return await write(connection);
+    } finally {
+      await sql`pragma synchronous = full`.execute(connection);
+    }
+  });
 }

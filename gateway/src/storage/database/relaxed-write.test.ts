@@ -3,9 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { type Connection, closeDatabase } from "./database.ts";
+import { type Connection, closeDatabase, relaxedWrite } from "./database.ts";
 import { openDatabase } from "./open-database.ts";
-import { relaxedWrite } from "./relaxed-write.ts";
 
 const normal = 1;
 const full = 2;

@@ -1,15 +1,7 @@
 import type { StoredLedgerColumns, UsageColumnName } from "@sluice/contract/words";
 import type { Generated, Insertable, Selectable } from "kysely";
 import type { UpstreamObjectKind } from "#core/index.ts";
-import type { AgentTables } from "./agent-tables.ts";
-import type { ExplainTables } from "./explain-tables.ts";
-import type { LeaseTables } from "./lease-tables.ts";
-import type { NoticeTables } from "./notice-tables.ts";
-import type { PeopleTables } from "./people-tables.ts";
-import type { RollupLatencies } from "./report-tables.ts";
-import type { RightsTables } from "./rights-tables.ts";
-import type { ScimTables } from "./scim-tables.ts";
-import type { SignInTables } from "./sign-in-tables.ts";
+import type { AgentTables, PeopleTables, RightsTables, ScimTables, SignInTables } from "./people-tables.ts";
 import type { TaskTables } from "./task-tables.ts";
 
 /**
@@ -268,3 +260,112 @@ interface SettingTable {
 
 export type Row<Name extends keyof Tables> = Selectable<Tables[Name]>;
 export type NewRow<Name extends keyof Tables> = Insertable<Tables[Name]>;
+
+/** Sketches of durations in milliseconds, see `latency-sketch.ts`: of whole calls as their callers saw them, and of attempts. */
+export type LatencyColumn = `${"call" | "attempt"}_${"ms" | "first_token_ms"}_sketch`;
+
+/** How long what succeeded took. */
+type RollupLatencies = { [Column in LatencyColumn]: string };
+
+/** Why requests went as they did, and what was captured of them. */
+interface ExplainTables {
+  request_explanations: ExplanationTable;
+  request_captures: CaptureTable;
+}
+
+/** Why a request went as it did. `explanation` is JSON. */
+interface ExplanationTable {
+  request_id: string;
+  workspace_id: string;
+  at: number;
+  explanation: string;
+}
+
+/** What was kept of a request because its key said so. Headers are JSON; a body that was not to be kept is null. */
+interface CaptureTable {
+  request_id: string;
+  workspace_id: string;
+  key_id: string;
+  at: number;
+  expires_at: number;
+  request_headers: string;
+  response_headers: string;
+  request_body: string | null;
+  request_bytes: number | null;
+  response_body: string | null;
+  response_bytes: number | null;
+  truncated: number;
+}
+
+/** What processes share beside their data. Times are those of the database's clock, see `databaseNow`. */
+interface LeaseTables {
+  leases: LeaseTable;
+  instances: InstanceTable;
+  tries: TryTable;
+}
+
+/** A row stays after its release, so that its fence goes on growing. `owner` null: released. */
+interface LeaseTable {
+  name: string;
+  owner: string | null;
+  fence: number;
+  taken_at: number;
+  until: number;
+}
+
+interface InstanceTable {
+  id: string;
+  version: string;
+  host: string;
+  started_at: number;
+  seen_at: number;
+  /** Entries of its journal that were not in the ledger then; null: it did not say. */
+  journal_lag: number | null;
+}
+
+/** A window of tries, by the digest of what is tried and with which key. */
+interface TryTable {
+  name: string;
+  count: number;
+  /** 1: nothing more may be tried in it. */
+  used_up: number;
+  length_ms: number;
+  ends_at: number;
+}
+
+/** Notices about budgets, and which were sent. */
+interface NoticeTables {
+  notices: NoticeTable;
+  notices_told: NoticeToldTable;
+}
+
+interface NoticeTable {
+  id: string;
+  workspace_id: string;
+  name: string;
+  /** JSON: a list of whole numbers. */
+  percent: string;
+  scope: string | null;
+  scope_id: string | null;
+  /** Sealed: the address of a chat's webhook opens by itself. */
+  sealed_channel: string;
+  enabled: number;
+  created_at: number;
+}
+
+/** `due_at` null: sent, or given up. */
+interface NoticeToldTable {
+  notice_id: string;
+  /** `key key_… day`: which budget. */
+  budget: string;
+  period_start: number;
+  percent: number;
+  label: string;
+  used_usd: number;
+  limit_usd: number;
+  at: number;
+  tries: number;
+  due_at: number | null;
+  sent_at: number | null;
+  problem: string | null;
+}

@@ -4,6 +4,7 @@ import {
   type DatabaseConnection,
   type Dialect,
   type Kysely,
+  type QueryResult,
   SqliteAdapter,
   type SqliteDatabase,
   SqliteDriver,
@@ -12,9 +13,8 @@ import {
   type SqliteStatement,
   type TransactionSettings,
 } from "kysely";
-import { BoundedMap } from "#core/index.ts";
+import { BoundedMap, Failure } from "#core/index.ts";
 import { EachRow } from "./each-row.ts";
-import { PatientConnection } from "./patient-connection.ts";
 
 /** Kysely on Bun's built-in SQLite. Statements are kept prepared; a transaction that writes takes the lock at once. */
 export function sqliteDialect(file: SqliteFile, busyMs: number): Dialect {
@@ -169,4 +169,48 @@ class PassingStatement extends BoundStatement {
       this.finalize();
     }
   }
+}
+
+/**
+ * A connection that waits for another program's write without holding up the event loop. SQLite's own `busy_timeout`
+ * sleeps in the calling thread, and with it everybody's calls. A statement that is told "busy" has done nothing, and
+ * within a transaction nobody else has the lock, so it can be made again.
+ */
+class PatientConnection implements DatabaseConnection {
+  readonly #inner: DatabaseConnection;
+  readonly #busyMs: number;
+
+  constructor(inner: DatabaseConnection, busyMs: number) {
+    this.#inner = inner;
+    this.#busyMs = busyMs;
+  }
+
+  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    let waitMs = firstWaitMs;
+    for (let leftMs = this.#busyMs; ; leftMs -= waitMs, waitMs = Math.min(waitMs * 2, waitMsMax)) {
+      try {
+        return await this.#inner.executeQuery<Row>(query);
+      } catch (thrown) {
+        if (!isBusy(thrown)) throw thrown;
+        if (leftMs <= 0) throw lockedFor(this.#busyMs, thrown);
+      }
+      await Bun.sleep(Math.min(waitMs, leftMs));
+    }
+  }
+
+  streamQuery<Row>(query: CompiledQuery, chunkSize?: number): AsyncIterableIterator<QueryResult<Row>> {
+    return this.#inner.streamQuery<Row>(query, chunkSize);
+  }
+}
+
+const firstWaitMs = 1;
+const waitMsMax = 25;
+
+function lockedFor(busyMs: number, cause: unknown): Failure {
+  const message = `The database is locked by another program for more than ${busyMs / 1_000} s. Try again.`;
+  return new Failure("storage_unavailable", message, { cause, retryAfterMs: busyMs });
+}
+
+function isBusy(thrown: unknown): boolean {
+  return thrown instanceof Error && "code" in thrown && /^SQLITE_BUSY(_RECOVERY)?$/.test(String(thrown.code));
 }

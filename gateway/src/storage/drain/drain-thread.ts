@@ -1,10 +1,9 @@
 import { bounds, LastingFault, within } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 import { WorkerThread } from "#system/index.ts";
-import { type DatabasePlace, sentPlace } from "../database/database-place.ts";
+import { type DatabasePlace, type SentPlace, sentPlace } from "../database/database-place.ts";
 import type { JournalDrain } from "../journal/journal-drain.ts";
 import { Drain, type DrainPlace, type DrainTarget, placeOfFirst } from "./drain.ts";
-import type { DrainOrder, DrainReport } from "./drain-messages.ts";
 
 /** How often the drain is told of new journal records, and how often while this many settled entries come between two notices. */
 export const drainNoticeMs = 100;
@@ -15,7 +14,7 @@ const drainRestartMs = 1_000;
 /** The drain's thread ends when nothing was written for this long and nothing is open. */
 export const drainRestMs = 60_000;
 
-export interface DrainThreadOptions {
+interface DrainThreadOptions {
   /** The journal's directory, and the first segment that this process writes. */
   readonly directory: string;
   readonly firstSegment: number;
@@ -207,3 +206,24 @@ export class DrainThread implements JournalDrain {
     }
   }
 }
+
+/** To the drain's thread. `start` comes first, `end` last. `rest` asks it to end if nothing is open, and may be left unanswered. */
+export type DrainOrder =
+  | {
+      readonly type: "start";
+      readonly directory: string;
+      readonly from: DrainPlace;
+      readonly place: SentPlace;
+      readonly openAttempts: boolean;
+    }
+  | { readonly type: "written"; readonly target: DrainTarget }
+  | { readonly type: "rest" }
+  | { readonly type: "end"; readonly target: DrainTarget };
+
+/** From the drain's thread. */
+export type DrainReport =
+  | { readonly type: "stored"; readonly settled: number }
+  | { readonly type: "problem"; readonly problem: string | null }
+  /** It ends, and another one can go on from there. */
+  | { readonly type: "resting"; readonly from: DrainPlace }
+  | { readonly type: "ended" };

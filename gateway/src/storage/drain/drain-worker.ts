@@ -1,15 +1,14 @@
 import { parentPort } from "node:worker_threads";
 import { sql } from "kysely";
 import { bounds } from "#core/index.ts";
-import { closeDatabase, type Database } from "../database/database.ts";
-import { databaseNow } from "../database/database-now.ts";
+import { closeDatabase, type Database, databaseNow } from "../database/database.ts";
 import { openInThread, type SentPlace } from "../database/database-place.ts";
 import { removeOpenAttempts } from "../journal/open-attempt-store.ts";
 import { ledgerPlaces } from "../ledger/ledger-columns.ts";
 import { sumDay } from "../ledger/ledger-days.ts";
 import { ledgerValuesInsert } from "../ledger/ledger-insert.ts";
 import { Drain, type DrainPlace, type DrainStore, type DrainTarget } from "./drain.ts";
-import type { DrainOrder, DrainReport } from "./drain-messages.ts";
+import type { DrainOrder, DrainReport } from "./drain-thread.ts";
 
 /**
  * The thread of the drain: its entry point, so importing it does have an effect, and only in a thread. It obeys the

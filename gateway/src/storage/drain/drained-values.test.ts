@@ -4,7 +4,7 @@ import { intentOf, refusalOf, settlementOf } from "../../../test/ledger/history.
 import { encodeIntent, encodeRefusal, encodeSettlement, objectsPlace } from "../journal/journal-record.ts";
 import { entryOfValues, valuesOf } from "../ledger/ledger-columns.ts";
 import { objectRows, objectRowsOf } from "../ledger/upstream-object-rows.ts";
-import { drainedValues, type RecordRow } from "./drained-values.ts";
+import { drainedValues, type RecordRow } from "./drain.ts";
 
 const row = (json: string) => JSON.parse(json) as RecordRow;
 

@@ -12,10 +12,9 @@ import type {
 import type { Database } from "../database/database.ts";
 import type { DatabasePlace } from "../database/database-place.ts";
 import type { NewRow } from "../database/schema.ts";
-import type { ExplainAges, ExplainBatch } from "./explain-messages.ts";
 import { captureRow, type SecretLooks, secretsIn } from "./explain-redaction.ts";
 import { anythingTooOld } from "./explain-rows.ts";
-import { ExplainThread, type ExplainWriter } from "./explain-thread.ts";
+import { type ExplainAges, type ExplainBatch, ExplainThread, type ExplainWriter } from "./explain-thread.ts";
 
 /** Characters of one sentence; and how many explanations of a mere choice are kept in one second, with how many characters. */
 export const explainTextMax = 600;

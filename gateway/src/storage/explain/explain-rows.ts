@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, sql } from "kysely";
 import type { Database } from "../database/database.ts";
 import type { Tables } from "../database/schema.ts";
-import type { ExplainAges, ExplainBatch } from "./explain-messages.ts";
+import type { ExplainAges, ExplainBatch } from "./explain-thread.ts";
 
 /** All or nothing. What is told again of a request takes the place of what was told before. */
 export async function keepExplained(database: Database, { explanations, captures }: ExplainBatch): Promise<void> {

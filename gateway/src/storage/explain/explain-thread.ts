@@ -2,7 +2,7 @@ import { within } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { OrderThread } from "#system/index.ts";
 import { type DatabasePlace, sentPlace } from "../database/database-place.ts";
-import type { ExplainAges, ExplainBatch, ExplainOrder } from "./explain-messages.ts";
+import type { NewRow } from "../database/schema.ts";
 
 /** The wait before a writing thread that died is started again. */
 const explainRestartMs = 5_000;
@@ -54,3 +54,21 @@ export class ExplainThread implements ExplainWriter {
     throw new Error(answer.failed);
   }
 }
+
+/** Rows that are written together. */
+export interface ExplainBatch {
+  readonly explanations: readonly NewRow<"request_explanations">[];
+  readonly captures: readonly NewRow<"request_captures">[];
+}
+
+/** What is too old: explanations that began before, captures that began before or have expired by now. Unix milliseconds. */
+export interface ExplainAges {
+  readonly explanationsBefore: number;
+  readonly capturesBefore: number;
+  readonly now: number;
+}
+
+/** To the thread that writes; its reply is the number of rows. */
+export type ExplainOrder =
+  | { readonly type: "keep"; readonly batch: ExplainBatch }
+  | { readonly type: "prune"; readonly ages: ExplainAges };

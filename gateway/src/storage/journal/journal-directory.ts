@@ -3,8 +3,7 @@ import { dirname } from "node:path";
 import type { JournalLeftovers } from "#ports/index.ts";
 import { DataUnusable } from "../disk/data-directory.ts";
 import { nextSegmentNumber, segmentNumbers } from "../disk/journal-files.ts";
-import { lockDirectory } from "../disk/journal-lock.ts";
-import { readOwner } from "../disk/journal-owner.ts";
+import { lockDirectory, readOwner } from "../disk/journal-owner.ts";
 import { createLeftovers } from "./journal-leftovers.ts";
 
 /** The journal's directory, held by this process alone. Segments below `firstSegment` are of dead processes. */

@@ -5,7 +5,6 @@ import { setAsidePath } from "../disk/drain-set-aside.ts";
 import { isMissing, putAside, removeSegment, segmentPath } from "../disk/journal-files.ts";
 import { type JournalLine, journalLines } from "./journal-lines.ts";
 import { isRecord, parseRecord } from "./journal-record.ts";
-import { salvage } from "./journal-salvage.ts";
 
 /** Records of an earlier run that are read in one turn of the event loop. */
 const leftoversTurnRecords = 256;
@@ -83,4 +82,22 @@ function openSegment(directory: string, segment: number): number | null {
 
 function place(directory: string, segment: number, line: JournalLine): string {
   return `${basename(segmentPath(directory, segment))}: the line at byte ${line.offset}`;
+}
+
+/**
+ * Whole records inside a damaged line. When the line feed between two records is the byte that went bad, both are
+ * still there: the second is found by its CRC, and the first is what stands before the lost line feed.
+ */
+export function* salvage(bytes: Buffer, start: number, end: number): Generator<JournalRecord, void, undefined> {
+  for (let at = start + 1; at < end; at++) {
+    if (!isRecord(bytes, at, end)) continue;
+    if (isRecord(bytes, start, at - 1)) yield* whole(bytes, start, at - 1);
+    yield* whole(bytes, at, end);
+    return;
+  }
+}
+
+function* whole(bytes: Buffer, start: number, end: number): Generator<JournalRecord, void, undefined> {
+  const record = parseRecord(bytes, start, end);
+  if (record !== null) yield record;
 }

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type { JournalRecord } from "#ports/index.ts";
 import { checkpointOf, entryOf, intentOf, refusalOf, settlementOf } from "../../../test/ledger/history.ts";
 import { JournalBuffer } from "./journal-buffer.ts";
+import { salvage } from "./journal-leftovers.ts";
 import {
   encodeCheckpoint,
   encodeIntent,
@@ -12,7 +13,6 @@ import {
   parseRecord,
   recordLetters,
 } from "./journal-record.ts";
-import { salvage } from "./journal-salvage.ts";
 
 function append(buffer: JournalBuffer, record: JournalRecord): void {
   switch (record.type) {

@@ -4,8 +4,7 @@ import { bounds } from "#core/index.ts";
 import type { AbandonedJournal, JournalLeftovers, JournalRecord } from "#ports/index.ts";
 import { DataUnusable } from "../disk/data-directory.ts";
 import { isMissing, nextSegmentNumber, segmentNumbers } from "../disk/journal-files.ts";
-import { tryLockDirectory } from "../disk/journal-lock.ts";
-import { type JournalOwner, readOwner, removeOwner, writeOwner } from "../disk/journal-owner.ts";
+import { type JournalOwner, readOwner, removeOwner, tryLockDirectory, writeOwner } from "../disk/journal-owner.ts";
 import type { JournalDirectory } from "./journal-directory.ts";
 import { createLeftovers } from "./journal-leftovers.ts";
 

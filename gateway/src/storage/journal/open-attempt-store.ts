@@ -1,8 +1,7 @@
 import { type SqlBool, sql } from "kysely";
 import { bounds } from "#core/index.ts";
 import type { AbandonedJournal, JournalLeftovers, JournalRecord, OpenAttemptStore } from "#ports/index.ts";
-import type { Database } from "../database/database.ts";
-import { databaseNow } from "../database/database-now.ts";
+import { type Database, databaseNow } from "../database/database.ts";
 import { decodeCheckpoint, decodeIntent, encodeCheckpoint, encodeIntent } from "./journal-record.ts";
 
 /** A process that was silent for this long has lost its disk, if it is found silent for remoteSureMs: after an outage of the database its processes report again first. */

@@ -1,9 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { bounds } from "#core/index.ts";
 import type { Instances, SeenInstance } from "#ports/index.ts";
-import type { Database } from "../database/database.ts";
-import { databaseNow } from "../database/database-now.ts";
-import { relaxedWrite } from "../database/relaxed-write.ts";
+import { type Database, databaseNow, relaxedWrite } from "../database/database.ts";
 import { writtenOnce } from "../database/written-once.ts";
 
 /** A process that is silent for this long is dead; its row is deleted later. */

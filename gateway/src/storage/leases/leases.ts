@@ -1,8 +1,6 @@
 import { type CompiledQuery, type RawBuilder, type SqlBool, sql } from "kysely";
-import type { Lease, LeaseHolder, Leases } from "#ports/index.ts";
-import type { Connection, Database } from "../database/database.ts";
-import { databaseNow } from "../database/database-now.ts";
-import { relaxedWrite } from "../database/relaxed-write.ts";
+import type { Lease, LeaseHolder, Leases, SharedFacts } from "#ports/index.ts";
+import { type Connection, type Database, databaseNow, relaxedWrite } from "../database/database.ts";
 import { writtenOnce } from "../database/written-once.ts";
 
 /** What was to be written under a lease was not: it is not held any more. */
@@ -121,4 +119,26 @@ async function readHolders(
     until: row.until,
     leftMs: row.until - row.now,
   }));
+}
+
+/** As settings of the system: neither the config file nor the console shows or changes them. */
+export function createSharedFacts({ kysely }: Database): SharedFacts {
+  return {
+    async read(name) {
+      const row = await kysely
+        .selectFrom("settings")
+        .select("value")
+        .where("name", "=", name)
+        .where("managed_by", "=", "system")
+        .executeTakeFirst();
+      return row?.value ?? null;
+    },
+    async write(name, value) {
+      await kysely
+        .insertInto("settings")
+        .values({ name, value, managed_by: "system" })
+        .onConflict((conflict) => conflict.column("name").doUpdateSet({ value, managed_by: "system" }))
+        .execute();
+    },
+  };
 }

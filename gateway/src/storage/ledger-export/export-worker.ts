@@ -1,7 +1,7 @@
 import { serveOrders } from "#system/index.ts";
-import { threadDatabase } from "../database/thread-database.ts";
-import type { ExportOrder, ExportReply } from "./export-messages.ts";
+import { threadDatabase } from "../database/database-place.ts";
 import { countHours, readPart } from "./export-reading.ts";
+import type { ExportOrder, ExportReply } from "./ledger-reader.ts";
 
 /** The thread that reads the ledger for its copies: its entry point, so importing it does have an effect, and only in a thread. */
 const { open, close } = threadDatabase();

@@ -1,7 +1,6 @@
-import type { Clock, LedgerReader } from "#ports/index.ts";
+import type { Clock, ExportedPart, LedgerReader } from "#ports/index.ts";
 import { OrderThread } from "#system/index.ts";
 import { type DatabasePlace, sentPlace } from "../database/database-place.ts";
-import type { ExportOrder, ExportReply } from "./export-messages.ts";
 
 /** How long one object may take to be made. */
 const exportPartMs = 300_000;
@@ -33,3 +32,12 @@ export function createLedgerReader(place: DatabasePlace, clock: Pick<Clock, "aft
     rest: () => thread.end(),
   };
 }
+
+/** To the thread that reads the ledger for its copies. */
+export type ExportOrder =
+  | { readonly type: "count"; readonly hours: readonly number[] }
+  | { readonly type: "part"; readonly hour: number; readonly from: string | null };
+
+export type ExportReply =
+  | { readonly type: "count"; readonly entries: readonly number[] }
+  | { readonly type: "part"; readonly part: ExportedPart };

@@ -1,15 +1,14 @@
 import { type ExpressionBuilder, type ExpressionWrapper, type SqlBool, sql } from "kysely";
 import { costOf, type PriceVersion } from "#core/index.ts";
 import type { LedgerCheck, LedgerFault } from "#ports/index.ts";
-import type { Connection, Database } from "../database/database.ts";
-import { inSnapshot } from "../database/database.ts";
-import type { Tables } from "../database/schema.ts";
+import { type Connection, type Database, type Flavour, inSnapshot } from "../database/database.ts";
+import { foldedSketch } from "../database/latency-sketch.ts";
+import type { LatencyColumn, Tables } from "../database/schema.ts";
 import { usageColumnOf, usageOf } from "./ledger-columns.ts";
 import { countedEntries } from "./ledger-counted.ts";
-import { dayFaults } from "./ledger-day-check.ts";
+import { type DayGrain, dayGrains, dayMs } from "./ledger-days.ts";
 import { prunedBefore } from "./ledger-prune.ts";
-import { hourMs, rollupScope, rollupSums } from "./ledger-rollup.ts";
-import { sketchFaults } from "./ledger-sketch-check.ts";
+import { addTimes, hourMs, noSketches, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 
 /** Faults named for each rule; more of the same tell nothing new. */
 const faultsMax = 100;
@@ -165,4 +164,174 @@ async function costFaults(
     await new Promise(setImmediate);
   }
   return faults;
+}
+
+const sumRule = "a day is the sum of its hours";
+const sketchRule = "a day's sketches are those of its hours";
+
+/**
+ * Every day whose sums are read has by each grain what its hours have. Hours are checked against the entries elsewhere; days against hours
+ * also where the entries are gone.
+ */
+async function dayFaults(connection: Connection, { name }: Pick<Flavour, "name">): Promise<readonly LedgerFault[]> {
+  const faults: LedgerFault[] = [];
+  const days = await connection
+    .selectFrom("summed_days")
+    .select("day")
+    .whereRef("summed", "=", "touched")
+    .orderBy("day")
+    .execute();
+  for (const { day } of days) {
+    for (const grain of dayGrains) faults.push(...(await grainFaults(connection, name, day, grain)));
+    if (faults.length >= faultsMax) break;
+    // SQLite answers without waiting, so others get their turn only here.
+    await new Promise(setImmediate);
+  }
+  return faults.slice(0, faultsMax);
+}
+
+type SumRow = Readonly<Record<string, string | number>>;
+
+/** Day and hours under each other with opposite signs: all must cancel out. */
+async function grainFaults(
+  connection: Connection,
+  name: Flavour["name"],
+  day: number,
+  grain: DayGrain,
+): Promise<readonly LedgerFault[]> {
+  const joined = name === "postgres" ? "string_agg" : "group_concat";
+  const scope = grain.scope.join(", ");
+  const columns = (sign: "" | "-") =>
+    [
+      ...rollupSums.map((sum) => `${sign}${sum} as ${sum}`),
+      ...rollupSketches.flatMap((sketch) =>
+        sign === ""
+          ? [`${sketch} as ${sketch}`, `'' as hours_${sketch}`]
+          : [`'' as ${sketch}`, `${sketch} as hours_${sketch}`],
+      ),
+    ].join(", ");
+  const totals = [
+    ...rollupSums.map((sum) => `sum(${sum}) as ${sum}`),
+    ...rollupSketches.flatMap((sketch) => [
+      `${joined}(${sketch}, '') as ${sketch}`,
+      `${joined}(hours_${sketch}, '') as hours_${sketch}`,
+    ]),
+  ].join(", ");
+  const { rows } = await sql<SumRow>`
+    select ${sql.raw(scope)}, ${sql.raw(totals)} from (
+      select ${sql.raw(scope)}, ${sql.raw(columns(""))} from usage_days where grain = ${grain.name} and hour = ${day}
+      union all
+      select ${sql.raw(scope)}, ${sql.raw(columns("-"))} from ${sql.raw(name === "postgres" ? "only usage_rollups" : "usage_rollups")}
+      where hour >= ${day} and hour < ${day + dayMs}
+    ) as compared group by ${sql.raw(scope)}`.execute(connection);
+  return rows.flatMap((row) => {
+    const of = grain.scope.map((column) => row[column]).join(" / ");
+    const where = `${new Date(day).toISOString().slice(0, 10)} by ${grain.name} ${of}: off in`;
+    const sums = rollupSums.filter((sum) => Number(row[sum]) !== 0);
+    const sketches = rollupSketches.filter(
+      (sketch) => foldedSketch(String(row[sketch] ?? "")) !== foldedSketch(String(row[`hours_${sketch}`] ?? "")),
+    );
+    if (sums.length > 0)
+      return [{ rule: sumRule, detail: `${where} ${sums.map((sum) => `${sum} by ${row[sum]}`).join(", ")}` }];
+    return sketches.length > 0 ? [{ rule: sketchRule, detail: `${where} ${sketches.join(", ")}` }] : [];
+  });
+}
+
+const sketchedRows = 5_000;
+const countRule = "a rollup's sketches count its entries";
+
+/** Every sketch counts exactly the entries of its rollup. */
+async function sketchFaults(connection: Connection): Promise<readonly LedgerFault[]> {
+  const from = Math.ceil((await prunedBefore(connection)) / hourMs) * hourMs;
+  const faults: LedgerFault[] = [];
+  for (const hour of await hoursFrom(connection, from)) {
+    const counted = await sketchesOfEntries(connection, hour);
+    for (const { scope, sketches } of await rollupsOfHour(connection, hour)) {
+      const own = counted.get(scope) ?? noSketches;
+      const off = rollupSketches.filter((column) => foldedSketch(sketches[column]) !== foldedSketch(own[column]));
+      if (off.length === 0) continue;
+      faults.push({ rule: countRule, detail: `${new Date(hour).toISOString()} ${scope}: off in ${off.join(", ")}` });
+      if (faults.length === faultsMax) return faults;
+    }
+    // SQLite answers without waiting, so others get their turn only here.
+    await new Promise(setImmediate);
+  }
+  return faults;
+}
+
+async function hoursFrom(connection: Connection, from: number): Promise<readonly number[]> {
+  const rows = await connection
+    .selectFrom("usage_rollups")
+    .select("hour")
+    .distinct()
+    .where("hour", ">=", from)
+    .orderBy("hour")
+    .execute();
+  return rows.map(({ hour }) => hour);
+}
+
+const scopeColumns = ["workspace_id", "group_id", "key_id", "model", "provider"] as const satisfies readonly Exclude<
+  (typeof rollupScope)[number],
+  "hour"
+>[];
+
+type Scope = Readonly<Record<(typeof scopeColumns)[number], string>>;
+
+function scopeOf(row: Scope): string {
+  return scopeColumns.map((column) => row[column]).join(" / ");
+}
+
+/** One of each scope: what is not folded yet stands in rows beside it. */
+async function rollupsOfHour(connection: Connection, hour: number): Promise<readonly RollupTimes[]> {
+  const rows = await connection.selectFrom("usage_rollups").selectAll().where("hour", "=", hour).execute();
+  const scopes = Map.groupBy(rows, scopeOf);
+  return [...scopes].map(([scope, of]) => {
+    const sketches = { ...noSketches };
+    for (const row of of) for (const column of rollupSketches) sketches[column] += row[column];
+    return { scope, sketches };
+  });
+}
+
+interface RollupTimes {
+  readonly scope: string;
+  readonly sketches: Readonly<Record<LatencyColumn, string>>;
+}
+
+/** The sketches that the entries of an hour make, by the rest of their rollup's scope. */
+async function sketchesOfEntries(connection: Connection, hour: number) {
+  const sketches = new Map<string, Record<LatencyColumn, string>>();
+  for (let after = { at: hour, id: "" }; ; ) {
+    const rows = await connection
+      .selectFrom("ledger_entries")
+      .select([
+        ...scopeColumns,
+        "at",
+        "attempt_id",
+        "outcome",
+        "calls",
+        "started_after_ms",
+        "total_ms",
+        "first_token_ms",
+      ])
+      .where((eb) => eb(eb.refTuple("at", "attempt_id"), ">", eb.tuple(after.at, after.id)))
+      .where("at", "<", hour + hourMs)
+      .orderBy("at")
+      .orderBy("attempt_id")
+      .limit(sketchedRows)
+      .execute();
+    for (const row of rows) {
+      if (row.outcome !== "succeeded" || row.calls === 0) continue;
+      const scope = scopeOf(row);
+      let own = sketches.get(scope);
+      if (own === undefined) {
+        own = { ...noSketches };
+        sketches.set(scope, own);
+      }
+      const { started_after_ms: startedAfterMs, total_ms: totalMs, first_token_ms: firstTokenMs } = row;
+      addTimes(own, { startedAfterMs, totalMs, firstTokenMs });
+    }
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < sketchedRows) return sketches;
+    after = { at: last.at, id: last.attempt_id };
+  }
 }

@@ -1,7 +1,6 @@
 import { type ExpressionBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Connection } from "../database/database.ts";
-import type { LatencyColumn } from "../database/report-tables.ts";
-import type { Row, Tables } from "../database/schema.ts";
+import type { LatencyColumn, Row, Tables } from "../database/schema.ts";
 import { usageColumnOf } from "./ledger-columns.ts";
 import { rollupSketches, vendorSums } from "./ledger-rollup.ts";
 

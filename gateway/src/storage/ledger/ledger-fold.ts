@@ -2,8 +2,7 @@ import { CompiledQuery, sql } from "kysely";
 import { bounds } from "#core/index.ts";
 import type { Connection, Database } from "../database/database.ts";
 import { foldedSketch } from "../database/latency-sketch.ts";
-import type { LatencyColumn } from "../database/report-tables.ts";
-import type { Row } from "../database/schema.ts";
+import type { LatencyColumn, Row } from "../database/schema.ts";
 import { commonPerson, personBeside, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 
 /**

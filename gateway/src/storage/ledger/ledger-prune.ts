@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import { bounds } from "#core/index.ts";
-import type { Connection, Database } from "../database/database.ts";
-import { takeTurn } from "../database/take-turn.ts";
+import { type Connection, type Database, takeTurn } from "../database/database.ts";
 import { dropPart, ledgerParts } from "./ledger-months.ts";
 import { hourMs } from "./ledger-rollup.ts";
 

@@ -1,7 +1,6 @@
 import type { LedgerEntry } from "#core/index.ts";
 import { foldedSketch, sketchOf } from "../database/latency-sketch.ts";
-import type { LatencyColumn } from "../database/report-tables.ts";
-import type { Row } from "../database/schema.ts";
+import type { LatencyColumn, Row } from "../database/schema.ts";
 import { type LedgerValues, ledgerPlaces, usageColumns } from "./ledger-columns.ts";
 
 export const hourMs = 3_600_000;

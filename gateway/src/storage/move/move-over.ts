@@ -1,18 +1,16 @@
 import { statSync } from "node:fs";
 import { sql } from "kysely";
 import { bounds } from "#core/index.ts";
-import { closeDatabase, type Database } from "../database/database.ts";
+import { type Connection, closeDatabase, type Database } from "../database/database.ts";
 import { type DatabasePlace, openPlace, shownPlace } from "../database/database-place.ts";
 import { SchemaTooNew, schemaState } from "../database/migrate.ts";
 import { openReadOnly } from "../database/open-database.ts";
 import { type DataPaths, DataUnusable } from "../disk/data-directory.ts";
-import { lockDirectory } from "../disk/journal-lock.ts";
-import { beginMove, endMove, refuseOtherTables } from "../upkeep/half-moved.ts";
-import { markMoved, refuseMovedElsewhere } from "../upkeep/moved-mark.ts";
+import { lockDirectory } from "../disk/journal-owner.ts";
+import { beginMove, endMove, markMoved, refuseMovedElsewhere, refuseOtherTables } from "../upkeep/moved-mark.ts";
 import { upgradePostgres } from "../upkeep/upgrade-postgres.ts";
 import { hasVault, openVaultOf } from "../vault/vault.ts";
-import { difference, sumsOf } from "./moved-sums.ts";
-import { copyTable, movedTables, setSequence } from "./moved-tables.ts";
+import { copyTable, type MovedTable, movedTables, setSequence } from "./moved-tables.ts";
 
 export interface MoveOptions {
   /** The data directory of the embedded installation, which no gateway runs on. Only a mark that it has moved is left in it. */
@@ -109,4 +107,49 @@ async function moveFrom(source: Database, options: MoveOptions): Promise<Moved> 
   } finally {
     await closeDatabase(target);
   }
+}
+
+/** Figures of a database by what they are of: rows of each table, and of the ledger and its rollups rows and money of each month. */
+export type Sums = ReadonlyMap<string, string>;
+
+export async function sumsOf(database: Database, tables: readonly MovedTable[]): Promise<Sums> {
+  const sums = new Map<string, string>();
+  for (const { name } of tables) {
+    // What the move itself remembers stands in the settings.
+    const only = name === "settings" ? sql`where name not like 'move.%'` : sql``;
+    const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(name)} ${only}`.execute(
+      database.kysely,
+    );
+    sums.set(`rows of ${name}`, String(rows[0]?.count ?? 0));
+  }
+  for (const [table, moment] of [
+    ["ledger_entries", "at"],
+    ["usage_rollups", "hour"],
+  ] as const) {
+    for (const { month, count, money } of await byMonth(database, database.kysely, table, moment)) {
+      sums.set(`${table} of ${month}`, `${count} rows, ${money} nano-USD`);
+    }
+  }
+  return sums;
+}
+
+/** What differs, in words; null when nothing does. */
+export function difference(source: Sums, target: Sums): string | null {
+  for (const name of new Set([...source.keys(), ...target.keys()])) {
+    const [here, there] = [source.get(name) ?? "none", target.get(name) ?? "none"];
+    if (here !== there) return `${name}: ${here} in the source, ${there} in PostgreSQL`;
+  }
+  return null;
+}
+
+async function byMonth({ flavour }: Database, connection: Connection, table: string, moment: string) {
+  const at = sql.ref(moment);
+  const month =
+    flavour.name === "sqlite"
+      ? sql`strftime('%Y-%m', ${at} / 1000, 'unixepoch')`
+      : sql`to_char(to_timestamp(${at} / 1000) at time zone 'UTC', 'YYYY-MM')`;
+  const { rows } = await sql<{ month: string; count: number; money: string }>`
+    select ${month} as month, count(*) as count, cast(sum(cost_nano_usd) as text) as money
+    from ${sql.table(table)} group by 1 order by 1`.execute(connection);
+  return rows;
 }

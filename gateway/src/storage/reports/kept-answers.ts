@@ -1,4 +1,33 @@
-import type { Clock, ReportStore } from "#ports/index.ts";
+import { bounds } from "#core/index.ts";
+import type { Clock, Observer, ReportStore } from "#ports/index.ts";
+import { type DatabasePlace, openPlace } from "../database/database-place.ts";
+import { createReportStore } from "./report-store.ts";
+
+interface ReportsOptions {
+  /** Migrated. */
+  readonly place: DatabasePlace;
+  readonly clock: Clock;
+  readonly observer: Pick<Observer, "log">;
+}
+
+/** Reports on the database of an installation, on connections of their own. */
+export async function openReports({ place, clock, observer }: ReportsOptions): Promise<KeptReports> {
+  if (place.kind === "sqlite") {
+    return keptAnswers(createReportStore({ databasePath: place.path, clock, observer }), clock);
+  }
+  // The server ends what takes longer than a report may.
+  const database = await openPlace(place, { isChecked: true, statementMs: bounds.reportMs });
+  const { createPostgresReportStore } = await import("./postgres-report-store.ts");
+  const reports = createPostgresReportStore({ database, observer });
+  const closing = {
+    ...reports,
+    async close() {
+      await reports.close();
+      await database.close();
+    },
+  };
+  return keptAnswers(closing, clock);
+}
 
 /** An answer (a list) that took at least this long is kept for reportKeptTimes times as long, up to the maximum. */
 export const reportKeptFromMs = 40;
@@ -10,7 +39,7 @@ export const reportsKeptMax = 200;
 const reportsKeptCharactersMax = 4 * 1024 * 1024;
 
 /** Reports, some of whose answers are kept for a while. */
-export interface KeptReports extends ReportStore {
+interface KeptReports extends ReportStore {
   /** Something that answers name has changed: what is asked from now on is read. */
   forget(): void;
 }

@@ -6,8 +6,7 @@ import { priceReader } from "../database/price-rows.ts";
 import { KeptDays } from "./kept-days.ts";
 import { reportAnswers } from "./report-answers.ts";
 import { Deadline, late } from "./report-desk.ts";
-import type { ReportAnswer, ReportAsk, ReportKind } from "./report-messages.ts";
-import { reportQuestions } from "./report-questions.ts";
+import { type ReportAnswer, type ReportAsk, type ReportKind, reportQuestions } from "./report-messages.ts";
 
 export interface PostgresReportStoreOptions {
   /** Migrated, and for this store alone: its reading connections are the questions that are answered at once. */

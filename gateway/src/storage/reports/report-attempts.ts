@@ -14,7 +14,7 @@ import type { ReportContext } from "./report-desk.ts";
 import { namesOf } from "./report-names.ts";
 import { pendingOf } from "./report-pending.ts";
 import { requestRowOf } from "./report-requests.ts";
-import { equalsWithoutIndex } from "./report-terms.ts";
+import { equalsWithoutIndex } from "./report-search.ts";
 
 /** Everything the ledger knows of one request. */
 export async function attemptsOf(

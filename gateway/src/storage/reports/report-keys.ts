@@ -1,13 +1,14 @@
 import type { ConsoleKey } from "@sluice/contract/console";
-import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
+import type { Expression, ExpressionBuilder, Kysely, SqlBool } from "kysely";
 import { Failure } from "#core/index.ts";
-import type { KeyFilter, Paged } from "#ports/index.ts";
+import type { KeyFilter, Paged, UsageSum } from "#ports/index.ts";
 import { cutPage } from "../database/pages.ts";
 import type { Tables } from "../database/schema.ts";
 import { beginsWith, contains, endsWith } from "../database/text-search.ts";
 import { consoleKeyOf, consoleKeys } from "../keys/console-keys.ts";
+import { usageByModel } from "../ledger/ledger-sums.ts";
 import type { ReportContext } from "./report-desk.ts";
-import { equalsWithoutIndex } from "./report-terms.ts";
+import { equalsWithoutIndex } from "./report-search.ts";
 
 type Terms = ExpressionBuilder<Tables, "api_keys">;
 type Condition = Expression<SqlBool>;
@@ -101,4 +102,16 @@ function inState(eb: Terms, state: string, now: number): Condition[] {
   inUse.push(eb("enabled", "=", 1));
   if (state === "expired") return [...inUse, eb("expires_at", "<=", now)];
   return [...inUse, eb.or([eb("expires_at", "is", null), eb("expires_at", ">", now)])];
+}
+
+/** What one key has used, by model: the answer to its holder. */
+export async function keyUsage(
+  { connection, deadline }: ReportContext,
+  keyId: string,
+  from: number,
+  to: number,
+): Promise<readonly UsageSum[]> {
+  const sums = await usageByModel({ reading: connection as Kysely<Tables> }, { keyId, from, to });
+  deadline.check();
+  return sums;
 }

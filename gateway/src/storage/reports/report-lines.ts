@@ -1,6 +1,5 @@
 import { type AliasableExpression, type ExpressionBuilder, sql } from "kysely";
-import type { LatencyColumn } from "../database/report-tables.ts";
-import type { Tables } from "../database/schema.ts";
+import type { LatencyColumn, Tables } from "../database/schema.ts";
 import type { RowPart, TimeSpan } from "../ledger/ledger-day-reading.ts";
 import { dayMs } from "../ledger/ledger-days.ts";
 import { rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";

@@ -31,3 +31,27 @@ export type ReportReply =
   | { readonly type: "answer"; readonly json: string }
   | { readonly type: "refusal"; readonly code: FailureCode; readonly message: string; readonly param: string | null }
   | { readonly type: "broken"; readonly detail: string };
+
+/** The questions of the port, each asked by its name. */
+export function reportQuestions(
+  ask: <Kind extends Exclude<ReportKind, "copy">>(
+    kind: Kind,
+  ) => (...asked: ReportAsk<Kind>) => Promise<ReportAnswer<Kind>>,
+): Omit<ReportStore, "facts" | "backup" | "close"> {
+  return {
+    requests: ask("requests"),
+    attempts: ask("attempts"),
+    usage: ask("usage"),
+    peopleUsage: ask("peopleUsage"),
+    sessions: ask("sessions"),
+    costs: ask("costs"),
+    keys: ask("keys"),
+    audit: ask("audit"),
+    modelUsage: ask("modelUsage"),
+    deploymentUse: ask("deploymentUse"),
+    dailySpend: ask("dailySpend"),
+    personDailySpend: ask("personDailySpend"),
+    spending: ask("spending"),
+    keyUsage: ask("keyUsage"),
+  };
+}

@@ -6,7 +6,7 @@ import { isBehind, type Place } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
 import { beginsWith } from "../database/text-search.ts";
 import { rowOfValues, valuesOf } from "../ledger/ledger-columns.ts";
-import { equalsWithoutIndex } from "./report-terms.ts";
+import { equalsWithoutIndex } from "./report-search.ts";
 
 type Terms = ExpressionBuilder<Tables, "tasks">;
 type EntryRow = Row<"ledger_entries">;

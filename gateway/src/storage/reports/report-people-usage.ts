@@ -10,7 +10,7 @@ import { peopleTimes, peopleWithin } from "../ledger/ledger-people-reading.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
 import { inputColumns, outputColumns } from "../ledger/ledger-sums.ts";
 import type { ReportContext } from "./report-desk.ts";
-import { peopleNamed } from "./report-people.ts";
+import { peopleNamed } from "./report-names.ts";
 import { firstSliceMs, timeSlices } from "./report-slices.ts";
 import { coveredHours } from "./report-sums.ts";
 import { usageRows } from "./report-usage-rows.ts";

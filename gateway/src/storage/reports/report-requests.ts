@@ -10,9 +10,8 @@ import { inputColumns, outputColumns } from "../ledger/ledger-sums.ts";
 import type { ReportContext } from "./report-desk.ts";
 import { type Names, namesOf } from "./report-names.ts";
 import { pendingPage } from "./report-pending.ts";
-import { idsBeginningWith } from "./report-search.ts";
+import { equalsWithoutIndex, idsBeginningWith } from "./report-search.ts";
 import { slicedPage } from "./report-slices.ts";
-import { equalsWithoutIndex } from "./report-terms.ts";
 
 type Terms = ExpressionBuilder<Tables, "ledger_entries">;
 type Condition = Expression<SqlBool>;

@@ -1,7 +1,14 @@
-import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from "kysely";
 import type { Connection } from "../database/database.ts";
 import type { Tables } from "../database/schema.ts";
-import { equalsWithoutIndex } from "./report-terms.ts";
+
+/**
+ * A condition that no index is chosen for. Without statistics SQLite takes the index with the most equal columns, which
+ * is not always the one whose order the list goes by.
+ */
+export function equalsWithoutIndex(column: Expression<string | null>, value: string): Expression<SqlBool> {
+  return sql<SqlBool>`${column} || '' = ${value}`;
+}
 
 /** More than this is no search for one thing; then the list is looked through in its own order. */
 const idsMax = 1_000;

@@ -1,16 +1,17 @@
+import { closeSync, openSync, readdirSync, rmSync } from "node:fs";
+import { rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { bounds, Failure } from "#core/index.ts";
 import type { Clock, Observer, ReportStore } from "#ports/index.ts";
-import { backupOf, databaseSize, removeLeftovers } from "./report-backup.ts";
 import { late } from "./report-desk.ts";
-import type { ReportAnswer, ReportAsk, ReportKind } from "./report-messages.ts";
-import { reportQuestions } from "./report-questions.ts";
+import { type ReportAnswer, type ReportAsk, type ReportKind, reportQuestions } from "./report-messages.ts";
 import { draining, ReportThread } from "./report-thread.ts";
 
 const reportThreads = 2;
 /** A copy of the whole database. */
 const backupMs = 1_800_000;
 
-export interface ReportStoreOptions {
+interface ReportStoreOptions {
   /** A database that is migrated and open. */
   readonly databasePath: string;
   readonly clock: Clock;
@@ -139,4 +140,49 @@ class ReportPool {
   #refuseWhenClosed(): void {
     if (this.#closed) throw draining();
   }
+}
+
+type Backup = Awaited<ReturnType<ReportStore["backup"]>>;
+
+/** A copy of the database beside it, readable by its owner only, for as long as somebody reads it. */
+async function backupOf(
+  databasePath: string,
+  number: number,
+  copy: (path: string) => Promise<unknown>,
+): Promise<Backup> {
+  const path = `${databasePath}${copyMark}${number}`;
+  const remove = () => rm(path, { force: true });
+  // SQLite writes into a file that is there and empty, and leaves its mode as it is.
+  closeSync(openSync(path, "wx", 0o600));
+  try {
+    await copy(path);
+    const { size } = await stat(path);
+    return { bytes: Bun.file(path).stream(), size, done: remove };
+  } catch (thrown) {
+    await remove();
+    throw thrown;
+  }
+}
+
+const copyMark = ".backup-";
+
+/** Copies that a process left which was killed meanwhile. */
+function removeLeftovers(databasePath: string): void {
+  const directory = dirname(databasePath);
+  for (const name of readdirSync(directory)) {
+    if (name.startsWith(`${basename(databasePath)}${copyMark}`)) rmSync(join(directory, name), { force: true });
+  }
+}
+
+/** With what has been written lately and is not in the main file yet. */
+async function databaseSize(databasePath: string): Promise<number | null> {
+  const sizes = await Promise.all(
+    [databasePath, `${databasePath}-wal`].map((path) =>
+      stat(path).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
 }

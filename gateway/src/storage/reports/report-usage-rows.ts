@@ -1,8 +1,7 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { UsageFilter } from "#ports/index.ts";
 import { sketchOf } from "../database/latency-sketch.ts";
-import type { LatencyColumn } from "../database/report-tables.ts";
-import type { Tables } from "../database/schema.ts";
+import type { LatencyColumn, Tables } from "../database/schema.ts";
 import { countedEntries } from "../ledger/ledger-counted.ts";
 import {
   cutToDays,
@@ -23,9 +22,9 @@ import { hourMs, rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
 import type { KnownTime } from "./kept-days.ts";
 import type { ReportContext } from "./report-desk.ts";
 import { shortSketch } from "./report-figures.ts";
+import { equalsWithoutIndex } from "./report-search.ts";
 import { firstSliceMs } from "./report-slices.ts";
 import { coveredHours } from "./report-sums.ts";
-import { equalsWithoutIndex } from "./report-terms.ts";
 
 /** What figures are summed from: rollups, or the entries themselves where steps are shorter than an hour. */
 export interface UsageRows {

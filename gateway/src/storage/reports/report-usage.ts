@@ -9,7 +9,7 @@ import { dearest } from "./report-dearest.ts";
 import type { ReportContext } from "./report-desk.ts";
 import { addFigures, type FigureSums, figuresOf, figuresWithout, noFigures } from "./report-figures.ts";
 import { type Apart, type LineSums, sumsByLine } from "./report-lines.ts";
-import { peopleNamed } from "./report-people.ts";
+import { peopleNamed } from "./report-names.ts";
 import { type UsageColumn, type UsageRows, usageRows } from "./report-usage-rows.ts";
 
 /** Entries that a chart by minutes is read from, with those of the time before. */

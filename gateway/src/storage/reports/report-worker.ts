@@ -1,4 +1,5 @@
 import { workerData } from "node:worker_threads";
+import { sql } from "kysely";
 import { Failure } from "#core/index.ts";
 import { serveOrders } from "#system/index.ts";
 import { closeDatabase, type Database } from "../database/database.ts";
@@ -6,7 +7,6 @@ import { openReadOnly } from "../database/open-database.ts";
 import { priceReader } from "../database/price-rows.ts";
 import { KeptDays } from "./kept-days.ts";
 import { reportAnswers } from "./report-answers.ts";
-import { copyDatabase } from "./report-copy.ts";
 import { Deadline, type ReportContext } from "./report-desk.ts";
 import type { ReportOrder, ReportReply } from "./report-messages.ts";
 
@@ -48,4 +48,10 @@ function kindOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return typeof thrown;
   const code = "code" in thrown && typeof thrown.code === "string" ? ` ${thrown.code}` : "";
   return `${thrown.name}${code}`;
+}
+
+/** A whole copy of the database as it is at this moment, in a file that is there and empty. */
+export async function copyDatabase({ connection }: ReportContext, path: string): Promise<null> {
+  await sql`vacuum into ${path}`.execute(connection);
+  return null;
 }

@@ -1,7 +1,6 @@
 import { close, open, read, unlink, write } from "node:fs";
-import { Failure } from "#core/index.ts";
+import { Failure, FairShare, type MemoryOwner, type ShareProblem } from "#core/index.ts";
 import { isFullDisk } from "../disk/storage-unavailable.ts";
-import { noRoom } from "./spool-room.ts";
 
 /**
  * One file without a name, read and written in the runtime's own threads. It is closed once, after what was under way
@@ -66,4 +65,48 @@ export function discarded(): Error {
 function diskFailure(error: Error): Failure {
   if (isFullDisk(error)) return noRoom(error);
   return new Failure("internal_error", "The gateway could not keep the body of the request.", { cause: error });
+}
+
+/** How much all spooled bodies together hold, in memory and on disk, shared between keys and workspaces. */
+export class SpoolRoom {
+  readonly #memory: FairShare;
+  readonly #disk: FairShare;
+
+  constructor(memoryBytesMax: number, diskBytesMax: number) {
+    this.#memory = new FairShare(memoryBytesMax);
+    this.#disk = new FairShare(diskBytesMax);
+  }
+
+  /** False when memory is taken: the body then goes to disk early. */
+  takeMemory(owner: MemoryOwner, bytes: number): boolean {
+    return this.#memory.take(owner, bytes) === null;
+  }
+
+  giveMemory(owner: MemoryOwner, bytes: number): void {
+    this.#memory.add(owner, -bytes);
+  }
+
+  /** For a body that holds `held`. Throws rate_limit_exceeded, or no_deployment_available where nothing is left for anybody. */
+  takeDisk(owner: MemoryOwner, bytes: number, held: number): void {
+    const problem = this.#disk.take(owner, bytes, 1, held);
+    if (problem === "all") throw noRoom();
+    if (problem !== null) throw shareHeld(problem);
+  }
+
+  giveDisk(owner: MemoryOwner, bytes: number): void {
+    this.#disk.add(owner, -bytes);
+  }
+}
+
+function noRoom(cause?: unknown): Failure {
+  return new Failure("no_deployment_available", "The gateway holds too many large bodies at the moment; try again.", {
+    retryAfterMs: 1_000,
+    cause,
+  });
+}
+
+function shareHeld(problem: Exclude<ShareProblem, "all">): Failure {
+  const whose = problem === "key" ? "This key holds" : "The workspace of this key holds";
+  const message = `${whose} its share of the gateway's space for forms and other large bodies. Try again when some of its calls have ended.`;
+  return new Failure("rate_limit_exceeded", message, { retryAfterMs: 2_000, details: { scope: problem } });
 }

@@ -6,8 +6,7 @@ import fc from "fast-check";
 import { bounds } from "#core/index.ts";
 import type { Spool, Spooled, SpoolWriter } from "#ports/index.ts";
 import { until } from "../../../../test/until.ts";
-import { createSpool, spoolMemoryTotalBytesMax } from "./spool-files.ts";
-import { spoolMemoryBytesMax } from "./spool-writer.ts";
+import { createSpool, spoolMemoryBytesMax, spoolMemoryTotalBytesMax } from "./spool.ts";
 
 const made: string[] = [];
 afterEach(async () => {

@@ -1,7 +1,6 @@
 import type { Delivery } from "#ports/index.ts";
-import type { Database } from "../database/database.ts";
+import { type Database, relaxedWrite } from "../database/database.ts";
 import { underDueLease, updateDue } from "../database/leases.ts";
-import { relaxedWrite } from "../database/relaxed-write.ts";
 import type { Row } from "../database/schema.ts";
 
 type DeliveryRow = Row<"webhook_deliveries">;

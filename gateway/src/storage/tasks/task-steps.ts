@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 import { finalTaskStates, type LedgerEntry, type Task, type TaskState } from "#core/index.ts";
 import type { Delivery, LeasedTask, TaskStep, Vault } from "#ports/index.ts";
-import { type Connection, type Database, heldRows } from "../database/database.ts";
-import { relaxedWrite } from "../database/relaxed-write.ts";
+import { type Connection, type Database, heldRows, relaxedWrite } from "../database/database.ts";
 import type { LedgerWriter } from "../ledger/ledger-insert.ts";
 import { outputColumns, stepColumns, type TaskRow } from "./task-columns.ts";
 import { deliveryRow } from "./task-deliveries.ts";

@@ -1,18 +1,17 @@
-import type { TaskState } from "#core/index.ts";
-import type { TaskStore, Vault } from "#ports/index.ts";
-import type { Connection, Database } from "../database/database.ts";
+import { sql } from "kysely";
+import { Failure, type Task, type TaskState } from "#core/index.ts";
+import type { BlobInfo, TaskStore, Vault } from "#ports/index.ts";
+import { type Connection, type Database, heldRows } from "../database/database.ts";
 import { ledgerWriter } from "../ledger/ledger-insert.ts";
-import { forgetPolls, takePoll } from "./account-polls.ts";
-import { createTask } from "./task-create.ts";
+import { rowOf } from "./task-columns.ts";
 import { deliveriesOf, leaseDeliveries, recordDelivery } from "./task-deliveries.ts";
-import { hurryTask, leaseDue, leaseOne, nextDue } from "./task-leases.ts";
-import { forgetMaterial, materialOf, noteMaterial, spentMaterial } from "./task-materials.ts";
+import { forgetPolls, hurryTask, leaseDue, leaseOne, nextDue, takePoll } from "./task-leases.ts";
+import { forgetMaterial, materialOf, noteMaterial, ownMaterial, spentMaterial } from "./task-materials.ts";
 import { openResponses, openTasks, taskPage } from "./task-page.ts";
-import { removeTask } from "./task-removal.ts";
 import { findByKey, findByUpstreamIds, findTask } from "./task-rows.ts";
 import { attachBlob, finishTask, stepTask } from "./task-steps.ts";
 
-export interface TaskStoreOptions {
+interface TaskStoreOptions {
   readonly database: Database;
   readonly vault: Vault;
 }
@@ -66,3 +65,91 @@ async function eventsOf(connection: Connection, taskId: string): ReturnType<Task
     detail: row.detail,
   }));
 }
+
+/** The task with its body and its first event, all or nothing; or the one that has its idempotency key already. */
+export async function createTask(
+  database: Database,
+  vault: Vault,
+  task: Task,
+  material: BlobInfo | null,
+): ReturnType<TaskStore["create"]> {
+  const row = rowOf(task, vault);
+  let commits = false;
+  const creating = database.kysely.transaction().execute(async (transaction) => {
+    const made = await transaction
+      .insertInto("tasks")
+      .values(row)
+      .onConflict((conflict) =>
+        conflict
+          .columns(["workspace_id", "idempotency_key"])
+          .where(sql.ref("idempotency_key"), "is not", null)
+          .doNothing(),
+      )
+      .returning("id")
+      .executeTakeFirst();
+    if (made === undefined) {
+      const earlier = await findByKey(transaction, vault, task.workspaceId, task.idempotencyKey ?? "");
+      if (earlier === null) throw new Error(`task ${task.id} was refused, though nothing stands in its place`);
+      return { task: earlier, created: false };
+    }
+    if (material !== null) await ownMaterial(transaction, task.id, material);
+    await transaction.insertInto("task_requests").values({ task_id: task.id, request: task.request }).execute();
+    await transaction
+      .insertInto("task_events")
+      .values({ task_id: task.id, position: 0, at: task.createdAt, state: task.state, detail: "" })
+      .execute();
+    commits = true;
+    return { task, created: true };
+  });
+  return await creating.catch((thrown: unknown) => {
+    throw thrown instanceof Failure && !commits ? thrown.with({ arrival: "unsent" }) : thrown;
+  });
+}
+
+/** Empties the row of a task that has ended, and shows it to nobody any more. */
+async function removeTask(
+  database: Database,
+  { workspaceId, id, now }: { readonly workspaceId: string; readonly id: string; readonly now: number },
+): ReturnType<TaskStore["remove"]> {
+  return await database.kysely.transaction().execute(async (transaction) => {
+    const task = transaction
+      .selectFrom("tasks")
+      .select("blob_hash")
+      .where("id", "=", id)
+      .where("workspace_id", "=", workspaceId)
+      .where("final", "=", sql.lit(1))
+      .where("deleted_at", "is", null);
+    const row = await heldRows(database, task).executeTakeFirst();
+    if (row === undefined) return null;
+    const emptied = await transaction
+      .updateTable("tasks")
+      .set({
+        deleted_at: now,
+        asked: JSON.stringify(nothingAsked),
+        output: null,
+        blob_hash: null,
+        error: null,
+        sealed_account: null,
+        callback_url: null,
+        metadata: "{}",
+      })
+      .where("id", "=", id)
+      .where("deleted_at", "is", null)
+      .executeTakeFirst();
+    if (emptied.numUpdatedRows !== 1n) return null;
+    await transaction.updateTable("task_requests").set({ request: "{}" }).where("task_id", "=", id).execute();
+    // They hold what was asked for, too. Those that are still to be told go when they have been.
+    await transaction.deleteFrom("webhook_deliveries").where("task_id", "=", id).where("due_at", "is", null).execute();
+    return { blobHash: row.blob_hash };
+  });
+}
+
+const nothingAsked = {
+  prompt: null,
+  ratio: null,
+  durationSeconds: null,
+  resolution: null,
+  audio: null,
+  watermark: null,
+  seed: null,
+};

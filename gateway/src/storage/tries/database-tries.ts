@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 import { BoundedMap, bounds, tryWaitMs, windowNow } from "#core/index.ts";
 import type { Clock, OpenTries, TakenTry, Tries, TryRule, Vault } from "#ports/index.ts";
-import type { Database } from "../database/database.ts";
-import { databaseNow } from "../database/database-now.ts";
+import { type Database, databaseNow } from "../database/database.ts";
 
 /** Rows in the database, how often old ones are deleted, and how long a process remembers a refusal. */
 const triersStoredMax = 100_000;

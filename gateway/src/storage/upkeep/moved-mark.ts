@@ -1,4 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { sql } from "kysely";
+import type { Database } from "../database/database.ts";
+import { schemaState } from "../database/migrate.ts";
 import { type DataPaths, DataUnusable } from "../disk/data-directory.ts";
 import { isMissing } from "../disk/journal-files.ts";
 
@@ -46,5 +49,61 @@ function markIn(path: string): Moved | null {
     return { to: String(to), at: String(at) };
   } catch (thrown) {
     return isMissing(thrown) ? null : { to: "PostgreSQL", at: "an unknown time" };
+  }
+}
+
+/** A setting that stands in a database from the first row that is moved into it until all of them are there. */
+const mark = "move.under_way";
+/** Of the session that moves: two at once would mix. */
+const moveLock = 5_310_043;
+
+/** Empties what an earlier move has left, and refuses a database that holds anything else. */
+export async function beginMove({ kysely }: Database, tables: readonly string[]): Promise<void> {
+  const { rows } = await sql<{ got: number }>`select pg_try_advisory_lock(${moveLock}) as got`.execute(kysely);
+  if (rows[0]?.got !== 1) throw new DataUnusable("Another move into this database is under way; wait for its end.");
+  if (!(await isHalfMoved({ kysely }))) await refuseFilled({ kysely });
+  await kysely.transaction().execute(async (transaction) => {
+    await sql`truncate ${sql.join(tables.map((name) => sql.table(name)))}`.execute(transaction);
+    await transaction.insertInto("settings").values({ name: mark, value: "1", managed_by: "system" }).execute();
+  });
+}
+
+/** Refuses a database that was never migrated and has tables all the same: they are another program's. */
+export async function refuseOtherTables(database: Database): Promise<void> {
+  if ((await schemaState(database)).state !== "empty") return;
+  const { rows } = await sql<{ name: string }>`
+    select table_name as name from information_schema.tables
+    where table_schema = current_schema() order by name limit 3`.execute(database.kysely);
+  if (rows.length === 0) return;
+  const names = rows.map(({ name }) => name).join(", ");
+  throw new DataUnusable(
+    `This database has tables of another program (${names}); name an empty one. Nothing was changed.`,
+  );
+}
+
+/** From here on gateways may start on it. */
+export async function endMove({ kysely }: Database): Promise<void> {
+  await kysely.deleteFrom("settings").where("name", "=", mark).execute();
+}
+
+/** Refuses to begin on a database that an installation is being moved into, or was not moved into whole. */
+export async function refuseHalfMoved(database: Pick<Database, "kysely">): Promise<void> {
+  if (!(await isHalfMoved(database))) return;
+  throw new DataUnusable(
+    "An installation is being moved into this database, or that broke off: run `sluice migrate --from <folder>` to its end first.",
+  );
+}
+
+async function isHalfMoved({ kysely }: Pick<Database, "kysely">): Promise<boolean> {
+  const row = await kysely.selectFrom("settings").select("name").where("name", "=", mark).executeTakeFirst();
+  return row !== undefined;
+}
+
+async function refuseFilled({ kysely }: Pick<Database, "kysely">): Promise<void> {
+  const { rows } = await sql<{ filled: number }>`
+    select exists (select from settings where name = 'vault.fingerprint') or exists (select from workspaces)
+      or exists (select from ledger_entries) as filled`.execute(kysely);
+  if (rows[0]?.filled === 1) {
+    throw new DataUnusable("This database holds an installation already; name an empty one. Nothing was changed.");
   }
 }

@@ -9,8 +9,7 @@ import {
   refuseLostDatabase,
 } from "../disk/data-directory.ts";
 import { confirmVault, type DatabaseVault, hasVault, openVaultOf } from "../vault/vault.ts";
-import { refuseHalfMoved } from "./half-moved.ts";
-import { refuseMoved } from "./moved-mark.ts";
+import { refuseHalfMoved, refuseMoved } from "./moved-mark.ts";
 import { type Upgrade, upgradeDatabase } from "./upgrade-database.ts";
 
 export interface InstallationOptions {

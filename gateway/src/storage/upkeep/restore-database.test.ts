@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { closeDatabase, createExportedHours, dataPaths, openDatabase } from "#storage/index.ts";
 import { newYear } from "../../../test/conformance/store-ground.ts";
 import { openMigrated } from "../../../test/migrated.ts";
-import { backupDatabase } from "./backup-file.ts";
-import { restoreDatabase } from "./restore-database.ts";
+import { backupDatabase, restoreDatabase } from "./backup.ts";
 
 const hour = 3_600_000;
 

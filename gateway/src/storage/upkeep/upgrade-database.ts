@@ -5,7 +5,7 @@ import { copyDatabaseTo, refuseWithoutRoom } from "../database/database-copy.ts"
 import { migrate, migrations, SchemaTooNew, schemaState } from "../database/migrate.ts";
 import type { Migrations } from "../database/schema-step.ts";
 import { type DataPaths, DataUnusable } from "../disk/data-directory.ts";
-import { lockDirectory } from "../disk/journal-lock.ts";
+import { lockDirectory } from "../disk/journal-owner.ts";
 
 export interface UpgradeOptions {
   readonly paths: DataPaths;

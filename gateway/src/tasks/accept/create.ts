@@ -7,7 +7,9 @@ import {
   type Principal,
   personField,
   refusedModel,
+  shownState,
   type Task,
+  type TaskRequest,
   throwIfGone,
   videoPrice,
   within,
@@ -19,14 +21,12 @@ import type { HeldRoom } from "../options.ts";
 import { earlierTasks, holdersOf } from "../submit/plan-stages.ts";
 import { submit } from "../submit/submit.ts";
 import { TaskPass } from "../task-pass.ts";
-import { capabilitiesOf } from "../video-lane-match.ts";
+import { capabilitiesOf, videoKindOf } from "../video-lane-match.ts";
 import { checkTakeable } from "./check-capabilities.ts";
 import { heldCost } from "./estimate.ts";
 import type { MaterialInHand } from "./materials.ts";
-import { askedAnew } from "./remix.ts";
-import { wrong } from "./request-members.ts";
 import type { TaskBody } from "./task-body.ts";
-import { readVideoRequest, type VideoRequest } from "./validate-video.ts";
+import { readVideoRequest, type VideoRequest, wrong } from "./validate-video.ts";
 
 /** Vendors give up after at most 72 hours themselves. */
 export const taskDeadlineMsMax = 73 * 3_600_000;
@@ -305,4 +305,31 @@ function refused(dependencies: TaskDependencies, call: CreateCall, failure: Fail
     });
   }
   return failure;
+}
+
+/**
+ * What a remix is asked for: the new words, and what its video had, by which it is priced. Throws invalid_request for a video
+ * that is not there to be made anew, unsupported_by_model where its upstream does not do that or is not this model's.
+ */
+function askedAnew({ asked }: VideoRequest, video: Task, models: readonly Model[]): TaskRequest {
+  const { account, upstreamModel, usage } = video;
+  if (video.state !== "succeeded" || account === null) {
+    throw refusal("invalid_request", `The video cannot be made anew: it is ${shownState(video.state)}.`);
+  }
+  if (videoKindOf(account.kind)?.adapter.remixes !== true) {
+    throw refusal("unsupported_by_model", `The upstream of the model "${video.model}" makes no remixes of its videos.`);
+  }
+  const served = models.some(({ deployments }) =>
+    deployments.some((one) => one.provider.id === account.providerId && one.upstreamModel === upstreamModel),
+  );
+  if (!served) {
+    throw refusal("unsupported_by_model", `The model "${models[0]?.name}" is not served by the upstream of the video.`);
+  }
+  const { ratio, resolution, durationSeconds, audio } = video.asked;
+  const told = Math.ceil(usage?.videoSeconds ?? 0);
+  return { ...asked, ratio, resolution, audio, durationSeconds: durationSeconds ?? (told > 0 ? told : null) };
+}
+
+function refusal(code: "invalid_request" | "unsupported_by_model", message: string): Failure {
+  return new Failure(code, message, { param: "remix_of" });
 }

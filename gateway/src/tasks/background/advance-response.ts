@@ -4,12 +4,10 @@ import type { TaskStep } from "#ports/index.ts";
 import type { ReplyFacts } from "#protocols/index.ts";
 import { lanesOf, providerKind } from "#providers/index.ts";
 import { storedResponseDraft } from "#relay/index.ts";
-import { accountOf } from "../accounts.ts";
 import type { TaskDependencies } from "../dependencies.ts";
-import { pollDelayMs } from "../poll/poll-delay.ts";
-import { askAgain } from "../poll/unanswered.ts";
+import { askAgain, pollDelayMs } from "../poll/poll-delay.ts";
 import type { TaskPass } from "../task-pass.ts";
-import { pollClocks } from "../upstream-call.ts";
+import { accountOf, pollClocks } from "../upstream-call.ts";
 import { openEntryOf, settleResponse } from "./settle-response.ts";
 
 /**

@@ -2,8 +2,7 @@ import { readRange } from "#assets/index.ts";
 import { asFailure, Failure, type Task, type TaskOutput } from "#core/index.ts";
 import type { BlobStore } from "#ports/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
-import { type ContentOptions, openResult } from "./open-result.ts";
-import { streamOf } from "./stream-of.ts";
+import { type ContentOptions, openResult, streamOf } from "./open-result.ts";
 
 /** A result on its way to its caller. `body` is pulled as the caller reads. */
 export interface TaskContent {

@@ -1,9 +1,9 @@
 import { bounds, Failure, type Provider, type Task } from "#core/index.ts";
-import type { OutboundAnswer } from "#ports/index.ts";
+import type { AnswerBody, OutboundAnswer } from "#ports/index.ts";
 import type { RequestClocks } from "#provider-client/index.ts";
 import { mayReachPrivate, type VideoStill } from "#providers/index.ts";
-import type { Accounts } from "../accounts.ts";
 import type { VideoTasksOptions } from "../options.ts";
+import type { Accounts } from "../upstream-call.ts";
 import { videoKindOf } from "../video-lane-match.ts";
 
 /** Redirects, the wait for a first byte, and the whole. */
@@ -104,4 +104,22 @@ async function firstRequest(
   if (found === null || draft === undefined) return { url, headers: plainHeaders };
   await dependencies.providerClient.authorize(found.kind, draft, signal);
   return { url: draft.url, headers: { ...plainHeaders, ...draft.headers } };
+}
+
+/** Silence between two pieces of a result. */
+const resultIdleMs = 60_000;
+
+/** Read no faster than the caller does; a caller that goes away ends it. */
+export function streamOf(body: AnswerBody): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const piece = await body.read("idle", resultIdleMs);
+        if (piece === null) controller.close();
+        else controller.enqueue(piece);
+      },
+      cancel: () => body.cancel(),
+    },
+    { highWaterMark: 0 },
+  );
 }

@@ -3,8 +3,7 @@ import type { TaskPage } from "#ports/index.ts";
 import type { VideoTasksOptions } from "../options.ts";
 import { letGo } from "../settle/let-go.ts";
 import { ownSignal } from "../upstream-call.ts";
-import { type FileDependencies, openResult } from "./open-result.ts";
-import { streamOf } from "./stream-of.ts";
+import { type FileDependencies, openResult, streamOf } from "./open-result.ts";
 
 const resultCopyBytesMax = 2 * 1024 * 1024 * 1024;
 const resultCopiesActiveMax = 2;

@@ -4,9 +4,8 @@ import { cancelAtUpstream } from "../settle/cancel-upstream.ts";
 import { settle, type Verdict } from "../settle/settle.ts";
 import type { TaskPass } from "../task-pass.ts";
 import { videoKindOf } from "../video-lane-match.ts";
-import { pollDelayMs } from "./poll-delay.ts";
+import { askAgain, pollDelayMs } from "./poll-delay.ts";
 import { readPoll, type Seen, type VideoState } from "./read-poll.ts";
-import { askAgain } from "./unanswered.ts";
 
 /** One poll of a task that an upstream has, and what follows from it. */
 export async function poll(dependencies: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<void> {

@@ -2,12 +2,11 @@ import { remarkSentence } from "@sluice/contract/words";
 import { asFailure, bounds, type Task } from "#core/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { settle } from "../settle/settle.ts";
-import { claimUpstreamId } from "../submit/claim-upstream-id.ts";
+import { claimUpstreamId } from "../submit/submit.ts";
 import type { TaskPass } from "../task-pass.ts";
 import { pollClocks } from "../upstream-call.ts";
 import { type VideoAdapter, videoKindOf } from "../video-lane-match.ts";
-import { pollDelayMs } from "./poll-delay.ts";
-import { askAgain } from "./unanswered.ts";
+import { askAgain, pollDelayMs } from "./poll-delay.ts";
 
 type ListedTask = ReturnType<NonNullable<VideoAdapter["readList"]>>[number];
 

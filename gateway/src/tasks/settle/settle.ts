@@ -15,10 +15,11 @@ import {
   usageClasses,
   usualTerms,
 } from "#core/index.ts";
+import type { Delivery } from "#ports/index.ts";
 import { priceTermsOf } from "#providers/index.ts";
 import { estimatedUsage } from "../accept/estimate.ts";
-import { deliveryFor } from "../deliver/delivery-body.ts";
 import type { TaskDependencies } from "../dependencies.ts";
+import { taskAnswer } from "../show.ts";
 import type { TaskPass } from "../task-pass.ts";
 import { videoKindOf } from "../video-lane-match.ts";
 
@@ -194,5 +195,32 @@ function entryOf(task: Task, verdict: Verdict, { usage, source, settled, now }: 
     upstreamMs: task.submittedAt === null ? null : Math.max(0, now - task.submittedAt),
     overheadMs: null,
     upstreamId: null,
+  };
+}
+
+/** What the caller is told of a task that has ended; null when it did not ask to be told. */
+function deliveryFor(
+  { ids, publicUrl }: Pick<TaskDependencies, "ids" | "publicUrl">,
+  task: Task,
+  now: number,
+): Delivery | null {
+  if (task.callbackUrl === null) return null;
+  const message = {
+    type: `video.task.${task.state}`,
+    timestamp: new Date(now).toISOString(),
+    data: taskAnswer(task, publicUrl),
+  };
+  return {
+    id: ids.next("msg_"),
+    taskId: task.id,
+    workspaceId: task.workspaceId,
+    url: task.callbackUrl,
+    body: JSON.stringify(message),
+    tries: 0,
+    dueAt: now,
+    createdAt: now,
+    lastStatus: null,
+    lastError: null,
+    deliveredAt: null,
   };
 }

@@ -1,16 +1,26 @@
 import { outcomeOf } from "#bodies/index.ts";
-import { asFailure, bounds, type Deployment, type Failure, ownerOf, type Provider, type Task } from "#core/index.ts";
+import {
+  asFailure,
+  bounds,
+  type Deployment,
+  type Failure,
+  ownerOf,
+  type Provider,
+  type Task,
+  type VideoMaterial,
+} from "#core/index.ts";
+import type { Transport } from "#ports/index.ts";
 import { parseObject } from "#protocols/index.ts";
 import { isGood, type RequestClocks, type WholeAnswer } from "#provider-client/index.ts";
 import { accountRedactor, type OutboundDraft } from "#providers/index.ts";
+import { fetchBytes } from "#relay/index.ts";
 import type { MaterialInHand } from "../accept/materials.ts";
 import type { VideoRequest } from "../accept/validate-video.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { upstreamCallbackUrl } from "../poll/callback.ts";
 import { adapterGone, ownSignal } from "../upstream-call.ts";
 import { matchVideoLane, videoKindOf } from "../video-lane-match.ts";
-import { fetchMaterial } from "./fetch-material.ts";
-import { sizeOf, videoTurnFor } from "./video-turn-for.ts";
+import { type PlacedMedia, sizeOf, type TurnFor, videoTurnFor } from "./video-turn-for.ts";
 
 /** What is certain after a task was sent. `refused` is only said when the upstream certainly does not have it. */
 export type CreateResult =
@@ -18,7 +28,7 @@ export type CreateResult =
   | { readonly kind: "refused"; readonly failure: Failure }
   | { readonly kind: "unknown"; readonly failure: Failure };
 
-export interface TaskToSend {
+interface TaskToSend {
   readonly task: Task;
   readonly request: VideoRequest;
   /** What the marks in the request stand for; null where there are none. */
@@ -26,7 +36,7 @@ export interface TaskToSend {
 }
 
 /** A request that is ready to be sent. It holds room until it is released. */
-export interface PreparedCreate {
+interface PreparedCreate {
   readonly draft: OutboundDraft;
   release(): void;
 }
@@ -139,4 +149,28 @@ function refuses(status: number, body: Uint8Array | null): boolean {
 
 function isJsonObject(body: Uint8Array): boolean {
   return parseObject(new TextDecoder().decode(body)) !== null;
+}
+
+/** The turn with what stands at the addresses of its material beside it, for vendors that fetch none. Throws Failure invalid_request. */
+async function fetchMaterial(
+  { turn, media }: TurnFor,
+  taskId: string,
+  transport: Transport,
+  signal: AbortSignal,
+): Promise<TurnFor> {
+  const found: PlacedMedia[] = [...media];
+  const material: VideoMaterial[] = [];
+  // One after the other: their sum is bounded.
+  for (const one of turn.material) {
+    if (!/^https?:/i.test(one.url)) {
+      material.push(one);
+      continue;
+    }
+    const fetched = await fetchBytes(one.url, { transport, signal }, bounds.inlinedBytesMax - sizeOf(found));
+    // The same address elsewhere in the body is not meant.
+    const url = `sluice-fetched:${taskId}:${found.length}`;
+    found.push({ url, ...fetched });
+    material.push({ ...one, url });
+  }
+  return { turn: { ...turn, material }, media: found };
 }

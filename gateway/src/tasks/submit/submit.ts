@@ -1,21 +1,22 @@
 import { remarkSentence } from "@sluice/contract/words";
 import { asFailure, bounds, type Failure, type Model, sleep, type Task, videoPrice } from "#core/index.ts";
+import type { TaskStore } from "#ports/index.ts";
 import { accountRedactor } from "#providers/index.ts";
 import type { Plan } from "#routing/index.ts";
 import type { MaterialInHand } from "../accept/materials.ts";
 import type { VideoRequest } from "../accept/validate-video.ts";
-import { accountOf } from "../accounts.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { explainSubmission, SubmissionStory } from "../explain-task.ts";
+import { pollDelayMs } from "../poll/poll-delay.ts";
 import { settle } from "../settle/settle.ts";
 import type { TaskPass } from "../task-pass.ts";
-import { keepAccepted } from "./keep-accepted.ts";
+import { accountOf } from "../upstream-call.ts";
 import { planStages, type StagePlan, type SubmitStage } from "./plan-stages.ts";
 import { refusalAsError, refusalForCaller } from "./refusal-for-caller.ts";
 import { type CreateResult, prepareCreate, sendCreate } from "./send-create.ts";
 
 /** One task on its way to an upstream. */
-export interface Submission {
+interface Submission {
   readonly pass: TaskPass;
   readonly request: VideoRequest;
   /** The model asked for, then its fallbacks. */
@@ -230,4 +231,55 @@ const walkMsMax = bounds.taskSubmitLeaseMs - 2 * bounds.taskSubmitAttemptMs;
 function betterOf(before: Failure | null, later: Failure): Failure {
   if (before === null) return later;
   return later.code === "no_deployment_available" || later.code === "unsupported_by_model" ? before : later;
+}
+
+/**
+ * Notes what the upstream calls the task: the one thing that nobody else knows. A lease that was lost meanwhile is asked for
+ * again, and a store that fails is tried again, for a while; after that only the vendor's list can find the task.
+ */
+async function keepAccepted(dependencies: TaskDependencies, pass: TaskPass, upstreamId: string): Promise<void> {
+  const { clock, chance, observer } = dependencies;
+  let reason: unknown = null;
+  let late = false;
+  for (let tries = 0; tries < triesMax; tries++) {
+    try {
+      // A task that was taken for lost may have been found in the list meanwhile, as another one that asks for the same.
+      if (late && !(await claimUpstreamId(dependencies.store, pass, upstreamId))) return;
+      const dueAt = clock.now() + pollDelayMs({ ...pass.task, state: "queued" }, clock.now(), chance.unit());
+      if (await pass.leave({ state: "queued", upstreamId, dueAt, detail: accepted })) return;
+      const standing = await pass.insist();
+      if (standing === "settled") break;
+      late = true;
+      if (standing === "again") continue;
+    } catch (thrown) {
+      reason = thrown;
+    }
+    await sleep(clock, pauseMs, null);
+  }
+  if (pass.task.upstreamId === upstreamId) return;
+  observer.log("error", "An upstream accepted a video task, and that could not be noted.", {
+    task: pass.task.id,
+    provider: pass.task.account?.providerId,
+    upstreamId,
+    error: reason,
+  });
+}
+
+const pauseMs = 500;
+const triesMax = Math.ceil((2 * bounds.taskLeaseMs) / pauseMs);
+
+const accepted = remarkSentence("taskEvent", { code: "accepted", params: {} });
+
+/**
+ * Two tasks that ask for the same are told apart by nothing but who has which id at the upstream. So the id is written
+ * first, under the lease, and then it is asked whether another task has it too: whoever sees another lets go of it, so
+ * that one of them keeps it at most. False: it is not this task's, or the lease was lost.
+ */
+export async function claimUpstreamId(store: TaskStore, pass: TaskPass, upstreamId: string): Promise<boolean> {
+  if (!(await pass.step({ upstreamId }))) return false;
+  const owners = await store.withUpstreamIds([upstreamId]);
+  const { id, account } = pass.task;
+  if (!owners.some(({ taskId, providerId }) => taskId !== id && providerId === account?.providerId)) return true;
+  await pass.step({ upstreamId: null });
+  return false;
 }

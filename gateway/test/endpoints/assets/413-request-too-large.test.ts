@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { assetAudioBytesMax } from "#assets/asset-sizes.ts";
+import { assetAudioBytesMax } from "#assets/media-type.ts";
 import { bounds } from "#core/index.ts";
 import { aliceKey, errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
 import { uploadForm, wav } from "./upload-form.ts";

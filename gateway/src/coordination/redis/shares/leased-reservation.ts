@@ -1,4 +1,4 @@
-import type { Claim, ClaimState, Reserved } from "#ports/index.ts";
+import type { Claim, ClaimState, Refused, Reserved } from "#ports/index.ts";
 import type { SharedReservation } from "../reservation.ts";
 import type { Taking } from "./share.ts";
 
@@ -34,5 +34,22 @@ export class LeasedReservation implements Reserved {
   get states(): readonly ClaimState[] {
     this.#states ??= this.takings.map(this.#stateOf);
     return this.#states;
+  }
+}
+
+/**
+ * Reserves what a leased reservation gets beside its shares. A budget that lets calls through when it cannot be counted gives more
+ * then too, as it would to a new call.
+ */
+export async function annexed(
+  claims: readonly Claim[],
+  reserve: (claims: readonly Claim[]) => Promise<SharedReservation | Refused>,
+): Promise<SharedReservation | Refused> {
+  for (let asked = claims; ; ) {
+    const answer = await reserve(asked);
+    if (answer.granted || answer.reason !== "unknown") return answer;
+    const refusing = asked[answer.index];
+    if (refusing?.fail !== "open" || refusing.limit === Number.POSITIVE_INFINITY) return answer;
+    asked = asked.map((claim) => (claim === refusing ? { ...claim, limit: Number.POSITIVE_INFINITY } : claim));
   }
 }

@@ -1,8 +1,10 @@
 import { bounds } from "#core/index.ts";
 import type { AttemptCost, Claim, ClaimState } from "#ports/index.ts";
+import type { Membership } from "../membership.ts";
+import type { RedisCounterOptions, ShareOptions } from "../options.ts";
 import { LeasedReservation } from "./leased-reservation.ts";
+import { openRecallInbox } from "./recall-inbox.ts";
 import { Share, type Taking } from "./share.ts";
-import type { ShareOptions } from "./share-options.ts";
 import { ShareTalk, type ShareTalkParts } from "./share-talk.ts";
 
 /** A limit is leased in shares if it is at least this many times what one call takes. A share is to last for shareAheadMs. */
@@ -252,4 +254,27 @@ function nameOf({ kind, key, periodStart }: Claim): string {
 
 function budgetName(key: string, periodStart: number): string {
   return `b${key} ${periodStart}`;
+}
+
+/** The shares of one process, over its part in the shared counter. */
+export function openShares(membership: Membership, { clock, shares }: RedisCounterOptions): ShareBook {
+  return new ShareBook(
+    {
+      clock,
+      owner: membership.owner,
+      epoch: () => membership.epoch,
+      mayUse: (atMs) => membership.holdsLease(atMs),
+      isUp: () => membership.isUp,
+      mayTell: () => membership.mayTell,
+      tell: (script, args) => membership.tell(script, args),
+      openInbox: (onRecall) =>
+        openRecallInbox({
+          clock,
+          key: membership.inboxKey,
+          open: () => membership.openLink(() => undefined),
+          onRecall,
+        }),
+    },
+    shares === false ? {} : (shares ?? {}),
+  );
 }

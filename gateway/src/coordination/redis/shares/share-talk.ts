@@ -1,9 +1,9 @@
 import { bounds, sleep } from "#core/index.ts";
 import type { Claim, Clock } from "#ports/index.ts";
+import type { ShareOptions } from "../options.ts";
 import type { Operation } from "../scripts.ts";
 import type { RecallInbox } from "./recall-inbox.ts";
 import type { Share, ShareLetter } from "./share.ts";
-import type { ShareOptions } from "./share-options.ts";
 
 /** How often the shared counter is told what shares were used for. */
 export const shareTellMs = 250;

@@ -1,6 +1,5 @@
-import type { Flavour } from "../database.ts";
+import { type Flavour, turnLock } from "../database.ts";
 import { peopleLock } from "../people-tables.ts";
-import { turnLock } from "../take-turn.ts";
 
 /** Settings, the audit log, notices of changes, the running processes, and notices about budgets. */
 export function installationTables({ name }: Flavour): readonly string[] {
@@ -99,4 +98,127 @@ begin
   return null;
 end $$`,
   "create trigger changes_told after insert on changes for each statement execute function changes_told()",
+];
+
+/** Workspaces, their groups and their API keys. */
+export const tenantTables: readonly string[] = [
+  `create table workspaces (
+  id text not null primary key,
+  slug text not null unique,
+  name text not null,
+  models text not null,
+  pass_through text not null,
+  limits text not null,
+  budget text,
+  enabled integer not null,
+  managed_by text not null,
+  created_at bigint not null
+)`,
+
+  `create table groups (
+  id text not null primary key,
+  workspace_id text not null references workspaces (id),
+  name text not null,
+  models text not null,
+  pass_through text not null,
+  limits text not null,
+  budget text,
+  managed_by text not null,
+  created_at bigint not null,
+  constraint groups_name_unique unique (workspace_id, name)
+)`,
+
+  `create table api_keys (
+  id text not null primary key,
+  workspace_id text not null references workspaces (id),
+  group_id text not null references groups (id),
+  person_id text,
+  owner_id text,
+  service integer not null,
+  name text not null,
+  digest text unique,
+  old_digest text,
+  old_until bigint,
+  prefix text not null,
+  last_four text not null,
+  models text,
+  pass_through text not null,
+  allowed_ips text,
+  limits text not null,
+  budget text,
+  tags text not null,
+  capture text not null,
+  set_by_admins text not null,
+  enabled integer not null,
+  revoked_at bigint,
+  expires_at bigint,
+  managed_by text not null,
+  created_at bigint not null,
+  created_by text,
+  constraint api_keys_name_unique unique (workspace_id, name)
+)`,
+  "create index api_keys_group on api_keys (group_id)",
+  `create index api_keys_by_name on api_keys
+  (name, id, workspace_id, prefix, last_four, group_id, enabled, revoked_at, expires_at)`,
+  `create index api_keys_in_workspace on api_keys
+  (workspace_id, name, id, prefix, last_four, group_id, enabled, revoked_at, expires_at)`,
+  "create index api_keys_old_digest on api_keys (old_digest) where old_digest is not null",
+  "create index api_keys_in_use on api_keys (workspace_id, group_id) where revoked_at is null",
+  "create index api_keys_maker on api_keys (created_by, name, id) where created_by is not null",
+  "create index api_keys_person on api_keys (person_id)",
+  "create index api_keys_owner on api_keys (owner_id)",
+];
+
+/** Providers, models, the deployments that connect them, and prices. */
+export const configTables: readonly string[] = [
+  `create table providers (
+  id text not null primary key,
+  kind text not null,
+  base_url text not null,
+  sealed_secret text,
+  allow_private_network integer not null,
+  timeouts text not null,
+  disconnect text,
+  sealed_settings text,
+  enabled integer not null,
+  managed_by text not null,
+  created_at bigint not null
+)`,
+
+  // Prices outlive their model, because ledger entries refer to them.
+  `create table prices (
+  id text not null primary key,
+  model text not null,
+  price_table text not null,
+  effective_from bigint not null,
+  origin text
+)`,
+  "create index prices_model on prices (model, effective_from)",
+
+  `create table models (
+  name text not null primary key,
+  type text not null,
+  max_output_tokens bigint,
+  context_window bigint,
+  owned_by text not null,
+  fallbacks text not null,
+  price_version text references prices (id),
+  next_price_version text,
+  unpriced text,
+  managed_by text not null,
+  created_at bigint not null
+)`,
+
+  `create table deployments (
+  id text not null primary key,
+  model text not null references models (name),
+  provider text not null references providers (id),
+  upstream_model text not null,
+  priority integer not null,
+  weight integer not null,
+  enabled integer not null,
+  capabilities text,
+  constraint deployments_target_unique unique (model, provider, upstream_model)
+)`,
+  "create index deployments_provider on deployments (provider)",
 ];

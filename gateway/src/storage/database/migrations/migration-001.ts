@@ -1,17 +1,10 @@
 import { type Kysely, sql } from "kysely";
 import type { Flavour } from "../database.ts";
 import type { SchemaStep } from "../schema-step.ts";
-import { agentTables } from "./migration-001-agents.ts";
-import { assetTables } from "./migration-001-assets.ts";
-import { configTables } from "./migration-001-config.ts";
-import { installationTables } from "./migration-001-installation.ts";
-import { ledgerTables, rollupTables } from "./migration-001-ledger.ts";
-import { peopleTables } from "./migration-001-people.ts";
-import { requestTables } from "./migration-001-requests.ts";
-import { rightsTables } from "./migration-001-rights.ts";
-import { signInTables } from "./migration-001-sign-in.ts";
-import { taskTables } from "./migration-001-tasks.ts";
-import { tenantTables } from "./migration-001-tenants.ts";
+import { configTables, installationTables, tenantTables } from "./migration-001-installation.ts";
+import { ledgerTables, requestTables, rollupTables } from "./migration-001-ledger.ts";
+import { agentTables, peopleTables, rightsTables, signInTables } from "./migration-001-people.ts";
+import { assetTables, taskTables } from "./migration-001-tasks.ts";
 
 /** The schema of the first release, as SQL for both databases. Never edited after its release: a change is a new migration. */
 export function migration001(flavour: Flavour): SchemaStep {

@@ -1,10 +1,22 @@
-import { Kysely } from "kysely";
+import {
+  type BinaryOperationNode,
+  type ColumnDefinitionNode,
+  DataTypeNode,
+  type Dialect,
+  Kysely,
+  OperatorNode,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  PrimitiveValueListNode,
+  RawNode,
+  ValueListNode,
+} from "kysely";
 import type { Pool, PoolClient } from "pg";
-import type { Database, Flavour } from "../database.ts";
+import type { Database, Flavour, ServerSession } from "../database.ts";
 import type { Tables } from "../schema.ts";
 import { checkServer, type PostgresFacts } from "./postgres-check.ts";
-import { postgresDialect } from "./postgres-dialect.ts";
-import { openServerSession } from "./postgres-session.ts";
+import { PostgresDriver } from "./postgres-driver.ts";
 import { type PostgresSettings, postgresSettings } from "./postgres-settings.ts";
 import { postgresTypes } from "./postgres-values.ts";
 import { ServerBreaker } from "./server-breaker.ts";
@@ -93,4 +105,69 @@ async function openPool(settings: PostgresSettings, further: string): Promise<Po
     // The pool waits for a connection to be made, and not for what is asked on it first.
     onConnect: async (client: PoolClient) => void (await client.query({ text: session, query_timeout: connectMs })),
   });
+}
+
+export function postgresDialect(open: () => Promise<Pool>, statementMs: number, breaker: ServerBreaker): Dialect {
+  return {
+    createDriver: () => new PostgresDriver(open, statementMs, breaker),
+    createAdapter: () => new PostgresAdapter(),
+    createQueryCompiler: () => new Compiler(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+  };
+}
+
+class Compiler extends PostgresQueryCompiler {
+  /** Text is compared and ordered by its bytes, as in SQLite, whatever the database's own order is: lists page by it. */
+  protected override visitColumnDefinition(node: ColumnDefinitionNode): void {
+    const { dataType } = node;
+    const isText = DataTypeNode.is(dataType) && dataType.dataType === "text";
+    super.visitColumnDefinition(isText ? { ...node, dataType: textByBytes } : node);
+  }
+
+  /** SQLite knows lists without any value, PostgreSQL does not: nothing is in them. */
+  protected override visitBinaryOperation(node: BinaryOperationNode): void {
+    const { operator, rightOperand } = node;
+    const name = OperatorNode.is(operator) ? operator.operator : "";
+    const isList = ValueListNode.is(rightOperand) || PrimitiveValueListNode.is(rightOperand);
+    if ((name === "in" || name === "not in") && isList && rightOperand.values.length === 0) {
+      this.append(name === "in" ? "false" : "true");
+    } else super.visitBinaryOperation(node);
+  }
+}
+
+const textByBytes = RawNode.createWithSql('text collate "C"');
+
+/** The one connection of a pool of its own, held from here to its end. */
+export async function openServerSession(pool: Pool): Promise<ServerSession> {
+  pool.on("error", () => undefined);
+  const client = await pool.connect().catch(async (error: unknown) => {
+    await pool.end();
+    throw error;
+  });
+  let isOver = false;
+  let ended: Promise<void> | null = null;
+  const session: ServerSession = {
+    run: async (statement) => (await client.query(statement)).rows,
+    onNotice: () => undefined,
+    onEnd: () => undefined,
+    get isOver() {
+      return isOver;
+    },
+    async end() {
+      over();
+      ended ??= pool.end();
+      await ended;
+    },
+  };
+  const over = (): void => {
+    if (isOver) return;
+    isOver = true;
+    // Not given back to anybody: it is cut, also when the server is silent.
+    client.release(true);
+    session.onEnd();
+  };
+  client.on("notification", (message: { readonly payload?: string }) => session.onNotice(message.payload ?? ""));
+  client.on("error", over);
+  client.on("end", over);
+  return session;
 }

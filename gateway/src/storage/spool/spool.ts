@@ -1,0 +1,255 @@
+import { mkdirSync, readdirSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+import { bounds, type MemoryOwner } from "#core/index.ts";
+import type { Spool, Spooled, SpoolWriter } from "#ports/index.ts";
+import { isMissing } from "../disk/journal-files.ts";
+import { discarded, SpoolFile, SpoolRoom } from "./spool-file.ts";
+
+/** All bodies that wait to be sent, in memory and on disk. */
+export const spoolMemoryTotalBytesMax = 64 * 1024 * 1024;
+const spoolDiskBytesMax = 4 * 1024 * 1024 * 1024;
+
+interface SpoolOptions {
+  /** Made when it is missing; only this process's user may look into it. */
+  readonly directory: string;
+  /** Told apart from the names that other processes of the same directory use. */
+  readonly nextName: () => string;
+  readonly memoryBytesMax?: number;
+  readonly diskBytesMax?: number;
+}
+
+/**
+ * Keeps small bodies in memory and large ones in files. A file has no name left as soon as it is open, so that
+ * nothing of a body outlives its call, however the process ends; what an earlier run still left is removed now.
+ */
+export function createSpool(options: SpoolOptions): Spool {
+  const { directory, nextName } = options;
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  removeLeftovers(directory);
+  const room = new SpoolRoom(
+    options.memoryBytesMax ?? spoolMemoryTotalBytesMax,
+    options.diskBytesMax ?? spoolDiskBytesMax,
+  );
+  return { open: (owner) => new FileSpoolWriter(room, owner, () => join(directory, `${nextName()}${suffix}`)) };
+}
+
+const suffix = ".spool";
+
+/** Another process that has such a file open goes on using it without its name. */
+function removeLeftovers(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    if (!name.endsWith(suffix)) continue;
+    try {
+      unlinkSync(join(directory, name));
+    } catch (thrown) {
+      if (!isMissing(thrown)) throw thrown;
+    }
+  }
+}
+
+/** What one body keeps in memory. */
+export const spoolMemoryBytesMax = 1024 * 1024;
+
+/**
+ * Takes a body piece by piece. Bytes are copied into blocks of one size, so that a body that comes in crumbs costs no
+ * more than another. While the blocks fit into memory they stay there; then all of them go to a file, and one block
+ * gathers what is written next.
+ */
+class FileSpoolWriter implements SpoolWriter {
+  readonly #room: SpoolRoom;
+  readonly #owner: MemoryOwner;
+  readonly #path: () => string;
+  #blocks: Uint8Array[] = [];
+  /** Bytes in the last block. */
+  #filled = bounds.spoolPieceBytes;
+  #size = 0;
+  #file: SpoolFile | null = null;
+  /** Bytes that are in the file. */
+  #written = 0;
+  #over = false;
+
+  constructor(room: SpoolRoom, owner: MemoryOwner, path: () => string) {
+    this.#room = room;
+    this.#owner = owner;
+    this.#path = path;
+  }
+
+  write(bytes: Uint8Array): Promise<void> | void {
+    if (this.#over) throw new Error("a spool was written to after its end");
+    const taken = this.#fill(bytes);
+    if (taken < bytes.length) return this.#writeRest(bytes.subarray(taken));
+  }
+
+  async end(): Promise<Spooled> {
+    if (this.#file !== null) await this.#flush();
+    if (this.#over) throw discarded();
+    this.#over = true;
+    const blocks = this.#blocks;
+    this.#blocks = [];
+    if (this.#file !== null) {
+      this.#room.giveMemory(this.#owner, blocks.length * bounds.spoolPieceBytes);
+      return new SpooledFile(this.#file, this.#size, () => this.#room.giveDisk(this.#owner, this.#size));
+    }
+    const giveBack = (): void => this.#room.giveMemory(this.#owner, blocks.length * bounds.spoolPieceBytes);
+    return new SpooledMemory(blocks, this.#size, giveBack);
+  }
+
+  discard(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#room.giveMemory(this.#owner, this.#blocks.length * bounds.spoolPieceBytes);
+    this.#room.giveDisk(this.#owner, this.#written);
+    this.#blocks = [];
+    this.#file?.close();
+  }
+
+  /** Puts into the blocks what they can take without the disk; returns how many bytes that were. */
+  #fill(bytes: Uint8Array): number {
+    let taken = 0;
+    while (taken < bytes.length) {
+      if (this.#filled === bounds.spoolPieceBytes && !this.#addBlock()) break;
+      const block = this.#blocks[this.#blocks.length - 1];
+      if (block === undefined) break;
+      const count = Math.min(bytes.length - taken, block.length - this.#filled);
+      block.set(bytes.subarray(taken, taken + count), this.#filled);
+      this.#filled += count;
+      this.#size += count;
+      taken += count;
+    }
+    return taken;
+  }
+
+  #addBlock(): boolean {
+    const blocksMax = this.#file === null ? spoolMemoryBytesMax / bounds.spoolPieceBytes : 1;
+    if (this.#blocks.length >= blocksMax || !this.#room.takeMemory(this.#owner, bounds.spoolPieceBytes)) return false;
+    this.#blocks.push(new Uint8Array(bounds.spoolPieceBytes));
+    this.#filled = 0;
+    return true;
+  }
+
+  async #writeRest(bytes: Uint8Array): Promise<void> {
+    let rest = bytes;
+    while (rest.length > 0) {
+      await this.#flush();
+      if (this.#over) return;
+      const taken = this.#fill(rest);
+      // Not even one block is to be had: the piece goes to the file as it is.
+      if (taken === 0) {
+        await this.#append(rest);
+        this.#size += rest.length;
+        return;
+      }
+      rest = rest.subarray(taken);
+    }
+  }
+
+  /** Writes the blocks to the file, which is made when it is needed; one of them stays, empty. */
+  async #flush(): Promise<void> {
+    const blocks = this.#blocks;
+    for (const [index, block] of blocks.entries()) {
+      await this.#append(index === blocks.length - 1 ? block.subarray(0, this.#filled) : block);
+    }
+    if (this.#over || blocks.length === 0) return;
+    this.#blocks = blocks.slice(0, 1);
+    this.#room.giveMemory(this.#owner, (blocks.length - 1) * bounds.spoolPieceBytes);
+    this.#filled = 0;
+  }
+
+  async #append(bytes: Uint8Array): Promise<void> {
+    if (this.#over) return;
+    this.#room.takeDisk(this.#owner, bytes.length, this.#written);
+    const position = this.#written;
+    this.#written += bytes.length;
+    if (this.#file === null) {
+      const file = await SpoolFile.create(this.#path());
+      if (this.#over) {
+        file.close();
+        return;
+      }
+      this.#file = file;
+    }
+    await this.#file.write(bytes, position);
+  }
+}
+
+/** A body in memory, in blocks of bounds.spoolPieceBytes. */
+class SpooledMemory implements Spooled {
+  readonly size: number;
+  #blocks: readonly Uint8Array[];
+  readonly #giveBack: () => void;
+  #gone = false;
+
+  constructor(blocks: readonly Uint8Array[], size: number, giveBack: () => void) {
+    this.#blocks = blocks;
+    this.size = size;
+    this.#giveBack = giveBack;
+  }
+
+  read(start: number, end: number): ReadableStream<Uint8Array> {
+    return pieces(start, Math.min(end, this.size), (at, limit) => {
+      const block = this.#blocks[Math.floor(at / bounds.spoolPieceBytes)];
+      if (block === undefined) throw discarded();
+      const offset = at % bounds.spoolPieceBytes;
+      // A copy: a stream's reader may take the memory of what it is given for itself.
+      return block.slice(offset, Math.min(block.length, offset + limit - at));
+    });
+  }
+
+  discard(): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    this.#blocks = [];
+    this.#giveBack();
+  }
+}
+
+/** A body in a file. */
+class SpooledFile implements Spooled {
+  readonly size: number;
+  readonly #file: SpoolFile;
+  readonly #giveBack: () => void;
+  #gone = false;
+
+  constructor(file: SpoolFile, size: number, giveBack: () => void) {
+    this.#file = file;
+    this.size = size;
+    this.#giveBack = giveBack;
+  }
+
+  read(start: number, end: number): ReadableStream<Uint8Array> {
+    return pieces(start, Math.min(end, this.size), async (at, limit) => {
+      const bytes = new Uint8Array(Math.min(bounds.spoolPieceBytes, limit - at));
+      const count = await this.#file.read(bytes, at);
+      if (count === 0) throw new Error("a spooled body is shorter than it was");
+      return bytes.subarray(0, count);
+    });
+  }
+
+  discard(): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    this.#file.close();
+    this.#giveBack();
+  }
+}
+
+type ReadPiece = (at: number, limit: number) => Uint8Array | Promise<Uint8Array>;
+
+/** One piece for each pull, so that nothing is read ahead of who reads. */
+function pieces(start: number, end: number, readPiece: ReadPiece): ReadableStream<Uint8Array> {
+  let at = start;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (at >= end) {
+          controller.close();
+          return;
+        }
+        const piece = await readPiece(at, end);
+        at += piece.length;
+        controller.enqueue(piece);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
