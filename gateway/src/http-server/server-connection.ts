@@ -1,5 +1,5 @@
 import type { Socket } from "bun";
-import { bounds } from "#core/index.ts";
+import { anonymousOwner, bounds, type CallerMemory, type HeldMemory, type MemoryOwner } from "#core/index.ts";
 import { MalformedMessage, type RequestHead, RequestReader } from "#http1/index.ts";
 import { type AnswerFraming, answerHead, isBodyless } from "./answer-head.ts";
 import type { ConnectionPlace } from "./caller-connections.ts";
@@ -7,7 +7,27 @@ import type { ConnectionHost, ServerExchange } from "./exchange.ts";
 import { HeldBytes } from "./held-bytes.ts";
 import { Outbox } from "./outbox.ts";
 import { Pace } from "./pace.ts";
-import { UnreadAnswer } from "./unread-answer.ts";
+
+/** What was written to one connection and waits for its caller to read. It is here already, so it counts against what is asked for next. */
+class UnreadAnswer {
+  readonly #memory: CallerMemory;
+  readonly #address: string;
+  #held: HeldMemory | null = null;
+  /** Whose answer it is; null: nobody knows. */
+  owner: MemoryOwner | null = null;
+
+  constructor(memory: CallerMemory, address: string) {
+    this.#memory = memory;
+    this.#address = address;
+  }
+
+  weigh(bytes: number): void {
+    if (bytes === 0 && this.#held === null) return;
+    this.#held ??= this.#memory.open(this.owner ?? anonymousOwner(this.#address), "unread");
+    this.#held.keep(bytes);
+    if (bytes === 0) this.#held = null;
+  }
+}
 
 /** The head of a caller's request, and how many fields it has; of a chunked body's trailers too. */
 const callerHeadBytesMax = 16 * 1024;

@@ -1,5 +1,7 @@
 /**
- * protocols: the dialects, as pure functions. One folder each: request, reply, stream, usage, error.
+ * protocols: the dialects, as pure functions. One folder each: request, reply, stream, usage, error; `passed/` has those whose calls
+ * are never translated. What they share: `json/` (one cursor over the bytes), `form/`, `stream/`, `request/`, `turn/` (translation),
+ * `usage/` and `errors/`.
  *
  * wire   reads what governs a request, and changes only the model's name in its bytes. Answers are read for usage and errors.
  * tap    a wire's reader of one stream. Bytes go in and out; it counts on the way.
@@ -97,7 +99,7 @@ export {
   readVideoMembers,
   videoObject,
 } from "./openai-videos/index.ts";
-export { CompletionEventWriter, writeCompletion } from "./passed/completion-events.ts";
+export { CompletionEventWriter, writeCompletion } from "./passed/completions.ts";
 export { TranscriptionFormReader } from "./passed/transcriptions.ts";
 export {
   type Governing,

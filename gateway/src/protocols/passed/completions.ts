@@ -1,8 +1,12 @@
 import { requestFields } from "@sluice/contract/words";
+import type { Answer, AnswerEvent, Finish, Usage } from "#core/index.ts";
+import type { EventWriter } from "../codec.ts";
 import type { RequestFacts, Wire } from "../dialect.ts";
+import { renderChatStreamError } from "../openai-chat/error.ts";
 import { readChatReply } from "../openai-chat/reply.ts";
 import { chatEdits, streamFacts } from "../openai-chat/request.ts";
 import { ChatStreamTap } from "../openai-chat/stream.ts";
+import { writeChatUsage } from "../openai-chat/usage.ts";
 import { MemberChecks } from "../request/member-checks.ts";
 import { bodyNames, readCount, readLabel, scanRequest, sizeOf } from "../request/members.ts";
 import { passedFacts, textOrTokens } from "./passed-json.ts";
@@ -52,3 +56,89 @@ export const completionsWire: Wire = {
 };
 
 const textMarks = [Buffer.from('"text":', "latin1")];
+
+/** What a completion is told with, where its upstream speaks another dialect. */
+interface CompletionContext {
+  /** The public name; told where the upstream names none. */
+  readonly model: string;
+  /** Unix seconds. */
+  readonly createdAt: number;
+  readonly wantsUsage: boolean;
+  readonly newId: (prefix: string) => string;
+}
+
+/** A whole text_completion: the texts of the answer as one. */
+export function writeCompletion(answer: Answer, context: CompletionContext): Uint8Array {
+  const text = answer.blocks.flatMap((block) => (block.kind === "text" ? [block.text] : [])).join("");
+  const completion = {
+    ...opening(answer, context),
+    choices: [choice(text, finishOf(answer.finish))],
+    ...(answer.usage === null ? {} : { usage: writeChatUsage(answer.usage) }),
+  };
+  return encoder.encode(JSON.stringify(completion));
+}
+
+/** The same as events, each with the text that is new. */
+export class CompletionEventWriter implements EventWriter {
+  readonly #context: CompletionContext;
+  #opening: object = {};
+  #usage: Usage | null = null;
+  #isText = false;
+
+  constructor(context: CompletionContext) {
+    this.#context = context;
+  }
+
+  write(event: AnswerEvent): string {
+    switch (event.kind) {
+      case "start":
+        this.#opening = opening(event, this.#context);
+        return "";
+      case "block-start":
+        this.#isText = event.block.kind === "text";
+        return "";
+      case "block-delta":
+        return this.#isText ? this.#chunk([choice(event.text, null)]) : "";
+      case "usage":
+        this.#usage = event.usage;
+        return "";
+      case "finish":
+        return this.#chunk([choice("", finishOf(event.finish))]);
+      case "error":
+        return renderChatStreamError(event.failure);
+      case "end":
+        return `${this.#usageChunk()}data: [DONE]\n\n`;
+      default:
+        return "";
+    }
+  }
+
+  #usageChunk(): string {
+    if (!this.#context.wantsUsage || this.#usage === null) return "";
+    return this.#chunk([], { usage: writeChatUsage(this.#usage) });
+  }
+
+  #chunk(choices: readonly object[], more: object = this.#context.wantsUsage ? { usage: null } : {}): string {
+    return `data: ${JSON.stringify({ ...this.#opening, choices, ...more })}\n\n`;
+  }
+}
+
+function opening({ id, model }: Pick<Answer, "id" | "model">, context: CompletionContext): object {
+  return {
+    id: id ?? context.newId("cmpl-"),
+    object: "text_completion",
+    created: context.createdAt,
+    model: model ?? context.model,
+  };
+}
+
+function choice(text: string, finish: string | null): object {
+  return { text, index: 0, logprobs: null, finish_reason: finish };
+}
+
+function finishOf({ reason }: Finish): string {
+  if (reason === "length" || reason === "context-length") return "length";
+  return reason === "content-filter" || reason === "refusal" ? "content_filter" : "stop";
+}
+
+const encoder = new TextEncoder();
