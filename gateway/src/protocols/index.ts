@@ -110,7 +110,7 @@ export {
   patchesAtOnce,
 } from "./request/change-body.ts";
 export { conversationFingerprint } from "./request/conversation-prefix.ts";
-export { choosingMembers, fold, GovernedNames } from "./request/governed-names.ts";
+export { choosingMembers, fold, GovernedNames, tierMembers } from "./request/governed-names.ts";
 export { inlineMedia, noMedia } from "./request/inline-media.ts";
 export { MediaRoom, mayNameMedia, mediaUrlsIn, withMediaInPlace } from "./request/media-urls.ts";
 export { parseSmall, refuseCrowd } from "./request/members.ts";

@@ -29,6 +29,8 @@ const commonRules: MemberRules = {
   service_tier: { takes: ["auto", "default", "standard", "standard_only", "on_demand", "flex"] },
   serviceTier: { takes: ["auto", "default", "standard", "flex", "service_tier_standard", "service_tier_flex"] },
   speed: { takes: ["standard"] },
+  // `2h` and `8h` are discounted, and the answer does not say by how much: they would be charged at the full price.
+  "background_options.completion_window": { takes: ["soonest"] },
   "reasoning.mode": { takes: ["standard"] },
   "access_programs.cyber": { takes: ["standard"], whole: true },
   best_of: { takes: [1] },

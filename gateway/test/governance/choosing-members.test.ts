@@ -97,6 +97,16 @@ test("members of objects at the top are left out alone, or with the object where
   expect(lastSent()).toEqual({ model: "up-granted", input: "x", ...plain });
 });
 
+test("a discount for answers that may take hours is left out, since no answer says how large it is", async () => {
+  const ask = { model: "granted", input: "x", background_options: { completion_window: "8h", continuation_id: "a" } };
+  const response = await gateway.post("/v1/responses", ask);
+  expect(response.headers.get("x-sluice-warnings")).toContain("background_options.completion_window");
+  expect(lastSent()).toEqual({ model: "up-granted", input: "x", background_options: { continuation_id: "a" } });
+  const plain = { ...ask, background_options: { completion_window: "soonest" } };
+  expect((await gateway.post("/v1/responses", plain)).headers.get("x-sluice-warnings")).toBeNull();
+  expect(lastSent()).toEqual({ ...plain, model: "up-granted" });
+});
+
 test("another spelling of such a member is refused", async () => {
   const response = await gateway.post("/v1/responses", { model: "granted", input: "x", reasoning: { Mode: "pro" } });
   expect(await errorOf(response)).toMatchObject({ status: 400, code: "invalid_request" });

@@ -25,7 +25,8 @@ export interface Classes {
 export const manifold: ReadonlySet<string> = new Set(["id", "model", "mode", "token", "voice", "speed", "version"]);
 
 export const openai: Classes = {
-  chooses: `service_tier Moderation.model ImageGeneration.model Svg.model Reasoning.mode cyber best_of enabled`,
+  chooses: `service_tier Moderation.model ImageGeneration.model Svg.model Reasoning.mode cyber best_of enabled
+    completion_window`,
   payer: "",
   state: `ItemReference.id Audio.id ID.id ResponseConversationParam.id BetaResponseConversationParam.id ResponsePrompt.id
     BetaResponsePrompt.id conversation previous_response_id comparison_response_id file_id file_ids vector_store_ids
@@ -44,7 +45,7 @@ export const openai: Classes = {
     max_num_results hybrid_search`,
   elsewhere: `server_url headers authorization network_policy allowed_domains domain_secrets image_url file_url url
     external_web_access connector_id`,
-  labels: `user safety_identifier metadata prompt_cache_key betas`,
+  labels: `user safety_identifier metadata prompt_cache_key betas continuation_id background_options`,
   content: `access_programs acknowledged_safety_checks action actions agent agent_name allowed_callers allowed_tools always
     annotations approval_request_id approve approximate arguments async attributes author body bodyUsed button bytes
     call_id caller caller_id categories chunking_strategy city code command commands content country custom data

@@ -62,8 +62,10 @@ const governedMembers = {
     "extra_body",
     "data_sources",
   ],
-  /** A tier, a region or a program of the account. */
-  tier: ["service_tier", "serviceTier", "speed", "inference_geo", "reasoning.mode", "access_programs.cyber"],
+  /** A tier, a region or a discount: the answer says what was served, or the plain price is the most. */
+  tier: ["service_tier", "serviceTier", "speed", "inference_geo", "background_options.completion_window"],
+  /** A dearer way of thinking, or a program of the account. */
+  program: ["reasoning.mode", "access_programs.cyber"],
   /** Several answers' work for one answer. */
   cost: ["best_of", "multi_agent.enabled"],
   /** Whose bill it goes on. */
@@ -71,6 +73,7 @@ const governedMembers = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 export const choosingMembers: ReadonlySet<string> = new Set(Object.values(governedMembers).flat());
+export const tierMembers: ReadonlySet<string> = new Set(governedMembers.tier);
 
 /** Gemini reads both spellings of every name. */
 function ofGenerationConfig(...names: readonly string[]): readonly string[] {

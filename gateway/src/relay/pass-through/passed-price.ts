@@ -14,7 +14,7 @@ import {
 } from "#core/index.ts";
 import type { Money } from "#limits/index.ts";
 import type { OutboundMethod, Spooled } from "#ports/index.ts";
-import type { RequestFacts } from "#protocols/index.ts";
+import { type RequestFacts, tierMembers } from "#protocols/index.ts";
 import { governingFor, passThroughOf } from "#providers/index.ts";
 import { CallEstimate, type EstimateDependencies } from "../attempt/hold.ts";
 import { type SoldModel, soldAt } from "../attempt/sold-models.ts";
@@ -126,8 +126,6 @@ function choiceOf({ provider, kind }: PassedPlace, facts: RequestFacts): "plain"
   if (names.length === 0) return "plain";
   return names.every((name) => tierMembers.has(name)) ? "tier" : "else";
 }
-
-const tierMembers: ReadonlySet<string> = new Set(["service_tier", "serviceTier", "speed", "inference_geo"]);
 
 function dearestAt(configSnapshot: ConfigSnapshot, provider: string, endpoint: EndpointId): SoldModel | undefined {
   const types: readonly string[] = endpoint in modelEndpoints ? modelEndpoints[endpoint as ModelEndpoint].types : [];
