@@ -1,4 +1,3 @@
-import { bounds } from "#core/index.ts";
 import { type Refusal, refused } from "./asset-refusal.ts";
 import type { ByteView } from "./blob-view.ts";
 import type { MediaType } from "./media-type.ts";
@@ -11,6 +10,8 @@ const assetRatioMax = 2.5;
 /** Wider than any one vendor (Ark takes 2 to 15 seconds); each judges for itself beyond this. */
 const assetSecondsMin = 1;
 const assetSecondsMax = 120;
+/** Parts of a file that are read to find its measures. */
+const mediaPartsMax = 512;
 
 /** Whether the measures of a file, as far as they can be read, are ones that material may have. null: nothing against it. */
 export async function measureProblem(view: ByteView, media: MediaType): Promise<Refusal | null> {
@@ -89,7 +90,7 @@ function webpSides(head: Buffer): readonly [number, number] | null {
 /** From marker to marker until a frame begins; colour profiles and previews before it may be large. */
 async function jpegSize(view: ByteView): Promise<ImageSize | null> {
   let at = 2;
-  for (let seen = 0; seen < bounds.mediaPartsMax; seen++) {
+  for (let seen = 0; seen < mediaPartsMax; seen++) {
     const head = Buffer.from(await view.at(at, 9));
     if (head.length < 9 || head[0] !== 0xff) return null;
     const marker = head[1] ?? 0;
@@ -113,7 +114,7 @@ async function tiffSize(view: ByteView): Promise<ImageSize | null> {
   const directory = long(head, 4);
   const counted = Buffer.from(await view.at(directory, 2));
   if (counted.length < 2) return null;
-  const count = Math.min(short(counted, 0), bounds.mediaPartsMax);
+  const count = Math.min(short(counted, 0), mediaPartsMax);
   const entries = Buffer.from(await view.at(directory + 2, count * 12));
   const fieldOf = (tag: number): number | null => {
     for (let at = 0; at + 12 <= entries.length; at += 12) {
@@ -188,7 +189,7 @@ interface Box {
 /** The boxes between two places of the file, one after the other, as far as they are whole. */
 async function boxesIn(view: ByteView, from: number, to: number): Promise<Box[]> {
   const boxes: Box[] = [];
-  for (let at = from; at + 8 <= to && boxes.length < bounds.mediaPartsMax; ) {
+  for (let at = from; at + 8 <= to && boxes.length < mediaPartsMax; ) {
     const head = Buffer.from(await view.at(at, 16));
     if (head.length < 8) break;
     const told = head.readUInt32BE(0);
@@ -228,7 +229,7 @@ interface Chunk {
 /** The chunks of a RIFF file, in order. One that claims more than there is ends with the file. */
 async function chunksOf(view: ByteView): Promise<Chunk[]> {
   const chunks: Chunk[] = [];
-  for (let at = 12; at + 8 <= view.size && chunks.length < bounds.mediaPartsMax; ) {
+  for (let at = 12; at + 8 <= view.size && chunks.length < mediaPartsMax; ) {
     const head = Buffer.from(await view.at(at, 8));
     if (head.length < 8) break;
     const size = head.readUInt32LE(4);

@@ -11,5 +11,5 @@
  * the database is down, nobody does, and no call under /v1 needs this module.
  */
 export { checkPassword } from "./passwords.ts";
-export { readPerson } from "./read-person.ts";
 export { createSignIn, type SignInOptions } from "./sign-in.ts";
+export { readPerson } from "./users.ts";

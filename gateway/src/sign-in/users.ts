@@ -3,13 +3,12 @@ import { Failure } from "#core/index.ts";
 import type { Clock, Ids, User } from "#ports/index.ts";
 import { type AuthDatabase, type AuthTables, millisecondsOf } from "./auth-database.ts";
 import { checkPassword, type PasswordFunctions } from "./passwords.ts";
-import { readPerson } from "./read-person.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** Accounts of single sign-on that open one user. */
 export const connectionsPerUserMax = 10;
 
-export interface UsersOptions {
+interface UsersOptions {
   readonly database: AuthDatabase;
   readonly sessions: Sessions;
   readonly passwords: PasswordFunctions;
@@ -19,7 +18,7 @@ export interface UsersOptions {
   readonly mayUse: (provider: string) => boolean;
 }
 
-export interface WaysIn {
+interface WaysIn {
   readonly password: boolean;
   readonly passkeys: number;
   /** Ids of accounts of single sign-on. */
@@ -27,7 +26,7 @@ export interface WaysIn {
 }
 
 /** An issuer's identity that opens somebody's account. */
-export interface Connection {
+interface Connection {
   readonly id: string;
   readonly provider: string;
   readonly issuer: string;
@@ -221,3 +220,12 @@ async function waysIn(kysely: Kysely<AuthTables>, userId: string): Promise<WaysI
 
 /** As the library names the account that a password belongs to. */
 const credentialIssuer = "local:credential";
+
+/** Who somebody is, as it is stored. Throws Failure invalid_request. The schemas are loaded with the first one: a start needs none. */
+export async function readPerson(given: {
+  readonly email: string;
+  readonly name: string;
+}): Promise<{ readonly email: string; readonly name: string }> {
+  const late = await import("./person-schemas.ts");
+  return late.readPerson(given);
+}

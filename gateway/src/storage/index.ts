@@ -17,8 +17,7 @@ export { type BucketBlobStoreOptions, createBucketBlobStore } from "./blobs/buck
 export { createBucketObjects } from "./blobs/bucket-objects.ts";
 export { createDiskBlobStore } from "./blobs/disk-blob-store.ts";
 export { openBroadcast } from "./broadcast/broadcast.ts";
-export { pruneAudit } from "./changes/audit-prune.ts";
-export { auditEntriesAfter, type TailedAuditEntry } from "./changes/audit-tail.ts";
+export { auditEntriesAfter, pruneAudit, type TailedAuditEntry } from "./changes/audit-log.ts";
 export { createChangeFeed } from "./changes/change-feed.ts";
 export { closeDatabase, type Database } from "./database/database.ts";
 export { openDatabaseClock } from "./database/database-clock.ts";

@@ -16,8 +16,7 @@ export type { CreateCall } from "./accept/create.ts";
 export type { SentBody, TaskBody } from "./accept/task-body.ts";
 
 export type { ContentOptions } from "./deliver/open-result.ts";
-export { webhookProblem } from "./deliver/webhook-problem.ts";
-export { webhookHeaders } from "./deliver/webhook-signature.ts";
+export { webhookHeaders, webhookProblem } from "./deliver/webhook.ts";
 export type { VideoTasksOptions } from "./options.ts";
 export { pollAfterMs, requestShown, taskAnswer, taskCost } from "./show.ts";
 export { makesVideos } from "./video-lane-match.ts";

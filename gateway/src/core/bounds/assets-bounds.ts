@@ -17,8 +17,7 @@ export const assetsBounds = {
   assetPollMs: 1_000,
   /** The life of a signed address that callers get. */
   blobUrlMs: 3_600_000,
-  /** Parts of a file that are read to find its measures, and the opening that tells its type. */
-  mediaPartsMax: 512,
+  /** The opening of a file that tells its type. */
   mediaOpeningBytes: 64,
   /** A task's name at its vendor, and what is kept of a vendor's sentence about why one failed. */
   upstreamIdCharactersMax: 512,

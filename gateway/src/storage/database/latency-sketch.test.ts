@@ -9,7 +9,6 @@ import {
   noCounts,
   percentilesOf,
   sketchOf,
-  sketchTotal,
   spanEndMs,
   spanOf,
 } from "./latency-sketch.ts";
@@ -139,3 +138,10 @@ test("nothing counted is no time at all, and a damaged text is read as far as it
     expect(sketchTotal(text)).toBeLessThanOrEqual(1);
   }
 });
+
+/** How many times a sketch counts. */
+function sketchTotal(sketch: string): number {
+  const counts = noCounts();
+  addSketch(counts, sketch);
+  return counts.reduce((sum, count) => sum + count, 0);
+}

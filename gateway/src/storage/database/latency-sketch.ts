@@ -80,13 +80,6 @@ export function addSketch(counts: SpanCounts, sketch: string): void {
   }
 }
 
-/** How many times a sketch counts. */
-export function sketchTotal(sketch: string): number {
-  const counts = noCounts();
-  addSketch(counts, sketch);
-  return counts.reduce((sum, count) => sum + count, 0);
-}
-
 /**
  * For each share, rising, the shortest time that so much of all is not longer than, within 2 %; null when nothing was counted. Four
  * digits of it: the others would say nothing.

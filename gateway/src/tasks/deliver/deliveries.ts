@@ -4,8 +4,7 @@ import type { Delivery } from "#ports/index.ts";
 import { isGood } from "#provider-client/index.ts";
 import type { VideoTasksOptions } from "../options.ts";
 import { ownSignal } from "../upstream-call.ts";
-import { webhookProblem } from "./webhook-problem.ts";
-import { webhookHeaders } from "./webhook-signature.ts";
+import { webhookHeaders, webhookProblem } from "./webhook.ts";
 
 const deliveryTriesMax = 8;
 export const deliveryLeaseMs = 60_000;
