@@ -128,21 +128,18 @@ describe("what stands at an address is held by its kind", () => {
 });
 
 describe("what cannot be seen in advance is held by what is known of it", () => {
-  test("twenty continuations of a kept response on a budget for two end within one call of it", async () => {
+  test("twenty continuations at once of a kept response on a budget for two end within one call of it", async () => {
     await start(0.5);
     const ask = { model: "openai", input: "Go on.", max_output_tokens: cap };
-    const script = { prompt_tokens: 15_000, tokens: 5 };
-    let { id } = (await (await gateway.post("/v1/responses", ask, { script })).json()) as { id: string };
-    const statuses: number[] = [];
-    for (let call = 0; call < 20; call++) {
-      const answer = await gateway.post("/v1/responses", { ...ask, previous_response_id: id }, { script });
-      statuses.push(answer.status);
-      const body = (await answer.json()) as { id?: string };
-      id = body.id ?? id;
-    }
-    expect(statuses.slice(0, 2)).toEqual([200, 200]);
-    expect(new Set(statuses.slice(2))).toEqual(new Set([402]));
+    const script = { prompt_tokens: 15_000, tokens: 5, latency_ms: 100 };
+    const { id } = (await (await gateway.post("/v1/responses", ask, { script })).json()) as { id: string };
+    const goOn = async () =>
+      (await gateway.post("/v1/responses", { ...ask, previous_response_id: id }, { script })).status;
+    const statuses = await Promise.all(Array.from({ length: 20 }, goOn));
+    expect(statuses.toSorted()).toEqual([200, 200, ...Array.from({ length: 18 }, () => 429)]);
     expect(await spentUsd()).toBeLessThanOrEqual(0.5);
+    // Nothing is held any more, and what is left does not pay for a third.
+    expect(await goOn()).toBe(402);
   });
 
   test("a conversation, a stored prompt and a cache fill the model's context window, and one that nobody knows is taken to be large", async () => {
@@ -205,6 +202,37 @@ describe("what cannot be seen in advance is held by what is known of it", () => 
       if (tool.type !== "mcp_toolset") await gateway.stop();
     }
   });
+});
+
+test.each([
+  ["native", "/v1beta/models/gem:generateContent"],
+  ["translated", "/v1beta/models/chat:generateContent"],
+  ["passed through", "/v1/providers/gem/models/upstream-gem:generateContent"],
+])("each tool that Gemini's vendor runs is held, %s", async (_way, path) => {
+  await start(0.17);
+  const ask = bodies.generate("gem", "Look.");
+  const status = async (tools: string) =>
+    (await gateway.post(path, `${JSON.stringify(ask).slice(0, -1)},"tools":${tools}}`)).status;
+  for (const tool of [
+    ...[
+      "googleSearch",
+      "googleSearchRetrieval",
+      "enterpriseWebSearch",
+      "exaAiSearch",
+      "parallelAiSearch",
+      "fileSearch",
+    ],
+    ...["retrieval", "urlContext", "codeExecution", "google_search", "enterprise_web_search", "file_search"],
+    ...["url_context", "code_execution", "exaAiSea\\u0072ch", "mcpServers"],
+  ]) {
+    expect([tool, await status(`[{"${tool}":{}}]`)]).toEqual([tool, 402]);
+  }
+  expect(
+    await status('[{"retrieval":{"externalApi":{"endpoint":"https://example.com","apiSpec":"SIMPLE_SEARCH"}}}]'),
+  ).toBe(402);
+  // The first one of an object would pass alone.
+  expect(await status('[{"functionDeclarations":[{"name":"f"}],"googleMaps":{},"urlContext":{}}]')).toBe(402);
+  expect(await status('[{"functionDeclarations":[{"name":"retrieval"}]}]')).toBe(200);
 });
 
 test("text that has as many tokens as bytes costs at most 3.2 times what is held for it", async () => {

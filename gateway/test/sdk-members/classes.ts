@@ -1,6 +1,6 @@
 /**
- * What each member of a request does, by vendor: `member`, or `Type.member` for names of many meanings. Members of the first four
- * classes must be found by the reader of the endpoint; the test asks it.
+ * What each member of a request does, by vendor: `member`, or `Type.member` for names of many meanings. Those that choose, pay, name
+ * what is kept or cost something by themselves must be found by the reader of the endpoint; the tests ask it.
  */
 export interface Classes {
   /** Chooses a model, a route, a tier, a region or a program. */
@@ -11,8 +11,12 @@ export interface Classes {
   readonly state: string;
   /** The model of the call. */
   readonly own: string;
-  /** Multiplies what a call costs; budgets hold for it, or the docs say that they do not. */
+  /** Costs something by itself: a hold of its own, which the test asks the reader for. */
   readonly cost: string;
+  /** Changes what a call costs within what is held for it: its output up to the cap, its input and cache marks by the body. */
+  readonly within: string;
+  /** Costs what cannot be bounded: "Not bounded" in docs/operations.md names it. */
+  readonly unbounded: string;
   /** Has the vendor fetch, send or sign in somewhere on the caller's behalf, with what the caller gave. */
   readonly elsewhere: string;
   /** Who the request is for, and where it is counted: labels that change neither answer nor price. */
@@ -37,12 +41,13 @@ export const openai: Classes = {
     ResponseCompactParams.model EmbeddingCreateParams.model ImageGenerateParamsNonStreaming.model
     ImageGenerateParamsStreaming.model openai_image_edits.model SpeechCreateParams.model openai_transcriptions.model
     openai_translations.model ModerationCreateParams.model VideoCreateParams.model`,
-  cost: `n prediction reasoning_effort effort verbosity context context_compression multi_agent max_concurrent_subagents
-    max_tool_calls max_tokens max_completion_tokens max_output_tokens prewarm ttl PromptCacheOptions.mode
-    PromptCacheBreakpoint.mode prompt_cache_options prompt_cache_breakpoint prompt_cache_retention
-    context_management compact_threshold web_search_options search_context_size memory_limit tools modalities audio
-    detail size quality partial_images frame_count complexity input_fidelity seconds background store svg reasoning
-    max_num_results hybrid_search`,
+  cost: `n multi_agent max_tokens max_completion_tokens max_output_tokens web_search_options audio seconds background`,
+  within: `prompt_cache_breakpoint PromptCacheBreakpoint.mode ttl detail modalities prompt_cache_options
+    PromptCacheOptions.mode prompt_cache_retention reasoning_effort store tools verbosity context_compression
+    hybrid_search input_fidelity quality size reasoning effort max_tool_calls prewarm context
+    max_concurrent_subagents`,
+  unbounded: `prediction search_context_size context_management compact_threshold memory_limit max_num_results complexity
+    frame_count partial_images svg`,
   elsewhere: `server_url headers authorization network_policy allowed_domains domain_secrets image_url file_url url
     external_web_access connector_id`,
   labels: `user safety_identifier metadata prompt_cache_key betas continuation_id background_options`,
@@ -91,8 +96,9 @@ export const anthropic: Classes = {
   payer: `bill_to user_profile_id workspace_id`,
   state: `file_id skill_id container ContainerParams.id BetaContainerParams.id previous_message_id`,
   own: `MessageCreateParamsNonStreaming.model MessageCreateParamsStreaming.model MessageCountTokensParams.model`,
-  cost: `max_tokens thinking budget_tokens effort task_budget total cache_control ttl max_uses max_content_tokens caching
-    compaction context_management edits tools output_config thread`,
+  cost: `max_tokens max_uses thread`,
+  within: `cache_control ttl thinking output_config effort budget_tokens tools task_budget total`,
+  unbounded: `max_content_tokens caching compaction context_management edits`,
   elsewhere: `url authorization_token mcp_servers url_sources`,
   labels: `fallback_credit_token BetaFallbackCreditTokenParam.token user_id metadata betas diagnostics billing_policy`,
   content: `active allowed_callers allowed_domains allowed_tools block_binding blocked_domains caller citations cited_text
@@ -123,10 +129,11 @@ export const google: Classes = {
     engine apiKeySecret apiKeySecretVersion credentialSecret serviceAccount promptTemplateName responseTemplateName
     gcsUri outputUriPrefix`,
   own: "",
-  cost: `candidateCount maxOutputTokens thinkingConfig thinkingBudget thinkingLevel mediaResolution resolution fps
-    responseModalities imageConfig imageSize compressionQuality tools googleSearch googleSearchRetrieval googleMaps
-    enterpriseWebSearch urlContext codeExecution fileSearch exaAiSearch parallelAiSearch computerUse retrieval
-    externalApi vertexAiSearch vertexRagStore`,
+  cost: `candidateCount maxOutputTokens googleSearch googleSearchRetrieval googleMaps enterpriseWebSearch urlContext
+    codeExecution fileSearch exaAiSearch parallelAiSearch retrieval`,
+  within: `mediaResolution imageSize resolution responseModalities thinkingConfig thinkingBudget thinkingLevel imageConfig
+    compressionQuality tools externalApi vertexAiSearch vertexRagStore computerUse`,
+  unbounded: `fps`,
   elsewhere: `mcpServers url endpoint headers searchTemplate accessToken apiKey apiKeyConfig apiKeyString apiAuth authConfig
     authType googleServiceAccountConfig httpBasicAuthConfig httpElementLocation idToken oauthConfig oidcConfig
     streamableHttpTransport apiSpec`,

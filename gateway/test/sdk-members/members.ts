@@ -45,7 +45,15 @@ export function bodyWith(
   return { body: withValue(base, within, value, words) as object, value };
 }
 
-const words = { ...usualWords, fileUri: "files/abc", voice: "voice_abc", type: "custom" };
+const words = { ...usualWords, fileUri: "files/abc", voice: "voice_abc", type: "custom", n: 2, candidateCount: 2 };
+
+/** The same body without the member, and with all that holds it. */
+export function bodyWithout({ member, steps }: Occurrence, base: Readonly<Record<string, unknown>>): object {
+  const [first] = steps;
+  const within = first !== undefined && "alternative" in first ? steps.slice(1) : steps;
+  const { [member.name]: _, ...rest } = { ...base };
+  return withValue(within.length === 1 ? rest : base, within, undefined, words) as object;
+}
 
 /** The texts that a value holds, at any depth. */
 export function textsIn(value: unknown): readonly string[] {

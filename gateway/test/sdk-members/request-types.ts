@@ -39,3 +39,15 @@ export type google_generate = { contents: Genai.Content[]; generationConfig?: Ge
 export type google_config = Omit<Config, Top | Nested | Own | keyof Genai.GenerationConfig>;
 export type google_embed = { content: Genai.Content } & Omit<Genai.EmbedContentConfig, "httpOptions" | "abortSignal">;
 `;
+
+/** The tools of each endpoint. */
+export const toolTypes = `
+import type OpenAI from "openai";
+import type Anthropic from "@anthropic-ai/sdk";
+import type * as Genai from "@google/genai";
+
+export type responses = OpenAI.Responses.Tool | OpenAI.Beta.Responses.BetaTool;
+export type chat = OpenAI.ChatCompletionTool;
+export type messages = Anthropic.ToolUnion | Anthropic.Beta.BetaToolUnion;
+export type google = Genai.Tool;
+`;

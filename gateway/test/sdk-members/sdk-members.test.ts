@@ -6,8 +6,8 @@ import { providerOf } from "../provider-ground.ts";
 import { pathOf } from "../translation/fields/samples.ts";
 import { readTypes, type Shape } from "../translation/fields/vendor-types.ts";
 import { anthropic, type Classes, google, manifold, openai } from "./classes.ts";
-import { bodyWith, membersOf, type Occurrence, textsIn } from "./members.ts";
-import { requestTypes } from "./request-types.ts";
+import { bodyWith, bodyWithout, membersOf, type Occurrence, textsIn } from "./members.ts";
+import { requestTypes, toolTypes } from "./request-types.ts";
 
 /**
  * Every member that the official SDKs have for a request is classified by what it does. A release with a new member fails here
@@ -82,6 +82,42 @@ describe("every member of a request", () => {
       return [`${one.root}: ${pathOf(one.steps)}`];
     });
     expect(missed).toEqual([]);
+  });
+});
+
+describe("what costs something", () => {
+  test("is found with a hold by the reader of an endpoint", () => {
+    const costs = members.filter((one) => classesOf(one)[0] === "cost" && endpoints[one.root] !== undefined);
+    const held = new Set(costs.filter(isHeld).map(vendorKey));
+    expect([...new Set(costs.map(vendorKey))].filter((key) => !held.has(key))).toEqual([]);
+  });
+
+  test("and is named in the documents where it is not bounded", async () => {
+    const text = await Bun.file(resolve(import.meta.dir, "../../../docs/operations.md")).text();
+    const list = text.slice(text.indexOf("**Not bounded:**")).split("\n\n", 1)[0] ?? "";
+    const names = Object.values(vendors).flatMap(({ unbounded }) => namesIn(unbounded));
+    expect(names.filter((name) => !list.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  test("each tool is held by the table, or is the caller's to run", async () => {
+    const tools = await readTypes(toolTypes);
+    const google = tools.get("google");
+    const named =
+      google?.kind === "object" ? google.members.map(({ name }) => ["generate", { [name]: {} }] as const) : [];
+    const typed = (["responses", "chat", "messages"] as const).flatMap((endpoint) =>
+      typesOf(tools.get(endpoint)).map((type) => [endpoint, { type }] as const),
+    );
+    expect(named.length).toBeGreaterThan(9);
+    expect(typed.length).toBeGreaterThan(45);
+    const unheld = [...named, ...typed].flatMap(([endpoint, tool]) => {
+      const [, base] = endpoints[toolEndpoints[endpoint]] ?? [];
+      const bytes = new TextEncoder().encode(JSON.stringify({ ...base, tools: [tool] }));
+      const { hosted } = callerSide(endpoint).wire.readRequest(bytes, { model: "m", stream: false });
+      const name = String("type" in tool ? tool.type : Object.keys(tool)[0]);
+      return hosted === undefined && !ofCaller.test(name) ? [name] : [];
+    });
+    // What an adviser is asked is not bounded, as the documents say.
+    expect([...new Set(unheld)]).toEqual(["advisor_20260301"]);
   });
 });
 
@@ -187,6 +223,53 @@ function isFound(one: Occurrence, [endpoint, base]: readonly [Endpoint, Readonly
     ...(facts.continues === null ? [] : [facts.continues.id]),
   ];
   return governs || textsIn(value).some((text) => named.includes(text));
+}
+
+/** Whether the reader sees something else to hold with the member than without it. */
+function isHeld(one: Occurrence): boolean {
+  const endpoint = endpoints[one.root];
+  if (endpoint === undefined) return false;
+  return heldOf(endpoint[0], bodyWith(one, endpoint[1]).body) !== heldOf(endpoint[0], bodyWithout(one, endpoint[1]));
+}
+
+function heldOf(endpoint: Endpoint, body: object): string {
+  try {
+    const bytes = new TextEncoder().encode(JSON.stringify(body));
+    const facts = callerSide(endpoint).wire.readRequest(bytes, { model: "m", stream: false });
+    const { outputTokensMax, choices, serverTools, hosted, asksSearch, images, counted, background, choosing } = facts;
+    const { continues, objects } = facts;
+    return JSON.stringify([
+      ...[outputTokensMax, choices, serverTools, hosted, asksSearch, images, counted, background, choosing],
+      ...[continues, objects],
+    ]);
+  } catch {
+    return "refused";
+  }
+}
+
+/** Tools whose work is the caller's, or the model's own: they bring nothing that the next request does not hold. */
+const ofCaller =
+  /^(?:function|functionDeclarations|custom|namespace|tool_search|apply_patch|local_shell|computer|computerUse|bash|text_editor|memory|browser_toolset)/;
+
+const toolEndpoints = {
+  generate: "google_generate",
+  responses: "openai_responses",
+  chat: "openai_chat",
+  messages: "anthropic_beta_messages",
+} as const;
+
+/** The values of `type` that the alternatives of a union of tools have. */
+function typesOf(shape: Shape | undefined): readonly string[] {
+  const tools = shape?.kind === "union" ? shape.of : [];
+  return tools.flatMap((tool) => {
+    const type = tool.kind === "object" ? tool.members.find(({ name }) => name === "type")?.of : undefined;
+    const all = type?.kind === "union" ? type.of : [type];
+    return all.flatMap((one) => (one?.kind === "scalar" ? one.values.map(String) : []));
+  });
+}
+
+function vendorKey(one: Occurrence): string {
+  return `${vendorOf(one)} ${keyOf(one)}`;
 }
 
 function classesOf(one: Occurrence): readonly string[] {

@@ -53,6 +53,7 @@ const readOfGrounding: ReadonlySet<string> = new Set([
   "groundingChunks",
   "groundingSupports",
   "webSearchQueries",
+  "retrievalQueries",
   "retrievalMetadata",
 ]);
 const readOfCitation: ReadonlySet<string> = new Set(["startIndex", "endIndex", "uri", "title"]);

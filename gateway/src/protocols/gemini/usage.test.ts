@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { noUsage, tokensOf } from "#core/index.ts";
-import { readGeminiUsage, writeGeminiUsage } from "./usage.ts";
+import { groundingIn, readGeminiUsage, writeGeminiUsage } from "./usage.ts";
 
 describe("Gemini's usage in classes that do not overlap", () => {
   test.each([
@@ -127,4 +127,9 @@ describe("Gemini's usage in classes that do not overlap", () => {
       totalTokenCount: 325,
     });
   });
+});
+
+test("an answer with queries of a data store is one search of files", () => {
+  const grounded = [{ groundingMetadata: { retrievalQueries: ["a", "b"] } }];
+  expect(groundingIn(grounded, "gemini-2.5-pro")).toEqual({ webSearches: 0, fileSearches: 1, mapSearches: 0 });
 });

@@ -17,7 +17,7 @@ export function readGeminiUsage(reported: unknown, grounding: Grounding = noGrou
   const candidates = countOf(counts["candidatesTokenCount"]);
   const total = countOf(counts["totalTokenCount"]);
   const isSilent = prompt === null && candidates === null && total === null;
-  if (isSilent && grounding.webSearches + grounding.mapSearches === 0) return null;
+  if (isSilent && grounding.webSearches + grounding.fileSearches + grounding.mapSearches === 0) return null;
   const thoughts = countOf(counts["thoughtsTokenCount"]) ?? 0;
   const toolUse = countOf(counts["toolUsePromptTokenCount"]) ?? 0;
   const { beyond, unexplained } = compareTotal(total, [prompt, toolUse, candidates, thoughts]);
@@ -61,14 +61,14 @@ export function writeGeminiUsage(usage: Usage): JsonObject {
 }
 
 /** What an answer was grounded on, as far as it is charged. */
-export type Grounding = Pick<Usage, "webSearches" | "mapSearches">;
+export type Grounding = Pick<Usage, "webSearches" | "fileSearches" | "mapSearches">;
 
-export const noGrounding: Grounding = Object.freeze({ webSearches: 0, mapSearches: 0 });
+export const noGrounding: Grounding = Object.freeze({ webSearches: 0, fileSearches: 0, mapSearches: 0 });
 
 /**
  * Reads what an answer was grounded on. Each different web query of Gemini 3 is charged, empty ones are not; of earlier generations
- * all of them together are one. An answer with places in it is one search of maps. Sources: Gemini API docs, "Grounding with Google
- * Search" and "Grounding with Google Maps", Pricing.
+ * all of them together are one. An answer with places in it is one search of maps, and one with queries of a data store (Vertex) one of
+ * files. Sources: Gemini API docs, "Grounding with Google Search" and "Grounding with Google Maps", Pricing.
  */
 export function groundingIn(candidates: readonly unknown[], modelVersion: unknown): Grounding {
   const all = candidates.map((candidate) => objectOf(objectOf(candidate)["groundingMetadata"]));
@@ -76,6 +76,7 @@ export function groundingIn(candidates: readonly unknown[], modelVersion: unknow
   const generation = generationOf(textOf(modelVersion) ?? "");
   return {
     webSearches: generation !== null && generation < 3 ? Math.min(1, queries.size) : queries.size,
+    fileSearches: all.some(({ retrievalQueries }) => arrayOf(retrievalQueries).length > 0) ? 1 : 0,
     mapSearches: all.some(hasPlaces) ? 1 : 0,
   };
 }
@@ -84,6 +85,7 @@ export function groundingIn(candidates: readonly unknown[], modelVersion: unknow
 export function moreGrounding(one: Grounding, other: Grounding): Grounding {
   return {
     webSearches: Math.max(one.webSearches, other.webSearches),
+    fileSearches: Math.max(one.fileSearches, other.fileSearches),
     mapSearches: Math.max(one.mapSearches, other.mapSearches),
   };
 }
@@ -93,8 +95,8 @@ export function mayBeGrounded(bytes: Buffer): boolean {
   return groundingMarks.some((mark) => bytes.includes(mark));
 }
 
-const groundingMarks = ['"webSearchQueries"', '"maps"', '"googleMapsWidgetContextToken"'].map((mark) =>
-  Buffer.from(mark),
+const groundingMarks = ['"webSearchQueries"', '"retrievalQueries"', '"maps"', '"googleMapsWidgetContextToken"'].map(
+  (mark) => Buffer.from(mark),
 );
 
 function queriesIn({ webSearchQueries }: JsonObject): readonly string[] {

@@ -13,9 +13,9 @@ import {
 } from "../json/cursor.ts";
 import { skimArray, skimObject } from "../json/skim.ts";
 import { countOf, textOf, wrong } from "../json/value.ts";
-import { walkMembers } from "../json/walk.ts";
+import { mayEscape, walkMembers } from "../json/walk.ts";
 import { noServerTools, type ServerToolUse } from "../usage/server-tools.ts";
-import { hostedTools } from "../usage/unseen-costs.ts";
+import { geminiTools, hostedTools } from "../usage/unseen-costs.ts";
 import { readSmall } from "./members.ts";
 
 export type ToolFacts = Pick<RequestFacts, "serverTools" | "namedModels" | "hosted">;
@@ -36,11 +36,15 @@ export function toolFacts(body: Uint8Array, ...places: readonly (Span | undefine
       const span = members?.get(name);
       return span === undefined ? null : readSmall(body, span);
     };
-    const type = textOf(said("type")) ?? [...(members?.keys() ?? [])].find((name) => ofGemini.has(name)) ?? "";
-    const tool = hostedTools.find((one) => one.type.test(type));
-    if (tool !== undefined) {
+    const named = [...(members?.keys() ?? [])].filter((name) => geminiTools.has(name));
+    for (const type of [...named, textOf(said("type")) ?? ""]) {
+      const tool = hostedTools.find((one) => one.type.test(type));
+      if (tool === undefined) continue;
       const calls = tool.counted === "codeSessions" ? tool.calls : (countOf(said("max_uses")) ?? tool.calls);
-      if (tool.counted !== null) serverTools = { ...noServerTools, ...serverTools, [tool.counted]: calls };
+      if (tool.counted !== null) {
+        const others = tool.counted === "codeSessions" ? 0 : (serverTools?.[tool.counted] ?? 0);
+        serverTools = { ...noServerTools, ...serverTools, [tool.counted]: others + calls };
+      }
       hosted = {
         tokens: (hosted?.tokens ?? 0) + calls * tool.tokens,
         pictures: (hosted?.pictures ?? 0) + (tool.pictures ?? 0),
@@ -76,14 +80,14 @@ export function withNamedModel(
 function toolsAt(body: Uint8Array, place: Span | undefined): readonly Span[] {
   if (place === undefined) return [];
   const bytes = bufferOf(body, place);
-  if (!(declares(bytes) || bytes.includes(letterEscape))) return [];
+  if (!(declares(bytes) || mayEscape(bytes))) return [];
   if (bytes[0] !== OPEN_ARRAY) return [place];
   return skimArray(body, place, bounds.jsonValuesMax) ?? [];
 }
 
 /** Throws Failure invalid_request for a model of the tool's own that is no name. */
 function modelsOf(tool: Buffer): readonly string[] {
-  if (!(tool.includes(modelMark) || tool.includes(letterEscape))) return [];
+  if (!(tool.includes(modelMark) || mayEscape(tool))) return [];
   const models: string[] = [];
   walkMembers(tool, modelNames, (_name, start, holder) => {
     const isText = tool[start] === QUOTE;
@@ -105,22 +109,7 @@ function bufferOf(body: Uint8Array, { start, end }: Span): Buffer {
   return Buffer.from(body.buffer, body.byteOffset + start, end - start);
 }
 
-/** Gemini's tools are told by the one member that they have. */
-const ofGemini: ReadonlySet<string> = new Set([
-  "googleSearch",
-  "google_search",
-  "googleSearchRetrieval",
-  "google_search_retrieval",
-  "codeExecution",
-  "code_execution",
-  "fileSearch",
-  "file_search",
-  "urlContext",
-  "url_context",
-  "googleMaps",
-  "google_maps",
-]);
-const wanted: ReadonlySet<string> = new Set(["type", "max_uses", ...ofGemini]);
+const wanted: ReadonlySet<string> = new Set(["type", "max_uses", ...geminiTools]);
 /** Also of what stands inside a tool (who draws a picture, who ranks what was found). */
 const modelNames: ReadonlySet<string> = new Set(["model", "modelName", "model_name"]);
 
@@ -129,7 +118,7 @@ const modelNames: ReadonlySet<string> = new Set(["model", "modelName", "model_na
  * no value of a `type` and no name of a model.
  */
 function declares(bytes: Buffer): boolean {
-  if (geminiMarks.some((mark) => bytes.includes(mark)) || namesModel(bytes)) return true;
+  if (geminiMarks.some((mark) => hasMember(bytes, mark)) || namesModel(bytes)) return true;
   return typeMarks.some((mark) => {
     for (let at = bytes.indexOf(mark); at !== -1; at = bytes.indexOf(mark, at + mark.length)) {
       const quote = bytes.lastIndexOf(QUOTE, at);
@@ -140,6 +129,14 @@ function declares(bytes: Buffer): boolean {
     }
     return false;
   });
+}
+
+/** A member whose name ends so. */
+function hasMember(bytes: Buffer, mark: Buffer): boolean {
+  for (let at = bytes.indexOf(mark); at !== -1; at = bytes.indexOf(mark, at + mark.length)) {
+    if (bytes[skipSpace(bytes, at + mark.length)] === COLON) return true;
+  }
+  return false;
 }
 
 /** A member that says a model, and is no property of a schema of that name. */
@@ -153,9 +150,11 @@ function namesModel(bytes: Buffer): boolean {
 
 const modelMark = Buffer.from('"model');
 const typeName = Buffer.from('"type"');
-const typeMarks = ["_search", "code_", "web_fetch", '"image_gen', '"mcp', '"shell"'].map((mark) => Buffer.from(mark));
-const geminiMarks = ['"google', '"codeExec', '"fileSearch', '"urlContext', '"url_context'].map((mark) =>
-  Buffer.from(mark),
+const typeMarks = ["_search", "code_", "web_fetch", '"image_gen', '"mcp', '"shell"', '"retrieval', '"programmatic'].map(
+  (mark) => Buffer.from(mark),
 );
-/** Each letter of "model" has a code of this form. */
-const letterEscape = Buffer.from("\\u006");
+/** How the names of Gemini's tools end: `googleSearch`, `file_search`, `googleSearchRetrieval`. */
+const geminiMarks = [
+  ...['Search"', '_search"', 'etrieval"', 'xecution"', 'rlContext"', 'url_context"', 'Maps"', '_maps"'],
+  ...['mcpServers"', 'mcp_servers"'],
+].map((mark) => Buffer.from(mark));

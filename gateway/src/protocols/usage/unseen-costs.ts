@@ -40,8 +40,10 @@ export const addressBounds: Readonly<Record<string, UnseenBound>> = {
 
 /** A tool that the upstream runs by itself. */
 export interface HostedTool {
-  /** What it is declared with: its `type`, or in Gemini's dialect the name of its one member. */
+  /** What it is declared with: its `type`, or in Gemini's dialect the name of a member. */
   readonly type: RegExp;
+  /** What it is called in docs/operations.md. */
+  readonly title: string;
   /** The class that its calls are counted in; null: they cost nothing by themselves. */
   readonly counted: keyof ServerToolUse | null;
   /** Calls that are assumed where the request does not say how many there may be. */
@@ -55,7 +57,8 @@ export interface HostedTool {
 const { serverToolCallsAssumed: calls } = bounds;
 
 export const searchTool: HostedTool = {
-  type: /^(?:web_?search|google_?search|x_search|live_search)/i,
+  type: /^(?:\w+:)?(?:web_?search|google_?search|enterprise_?web_?search|exa_?ai_?search|parallel_?ai_?search|x_search|live_search)/i,
+  title: "a search of the web",
   counted: "webSearches",
   calls,
   tokens: 8_000,
@@ -63,12 +66,44 @@ export const searchTool: HostedTool = {
 
 export const hostedTools: readonly HostedTool[] = [
   searchTool,
-  { type: /^(?:web_?fetch|url_?context)/i, counted: null, calls, tokens: 10_000 },
-  { type: /^file_?search/i, counted: "fileSearches", calls, tokens: 8_000 },
-  // Priced by the container, which one call has one of.
-  { type: /^code_?(?:interpreter|execution)/i, counted: "codeSessions", calls: 1, tokens: 20_000 },
-  { type: /^shell$/i, counted: null, calls: 1, tokens: 20_000 },
-  { type: /^mcp/i, counted: null, calls, tokens: 4_000 },
-  { type: /^google_?maps/i, counted: "mapSearches", calls: 1, tokens: 4_000 },
-  { type: /^image_?gen/i, counted: null, calls: 1, tokens: 2_000, pictures: 1 },
+  {
+    type: /^(?:\w+:)?(?:web_?fetch|url_?context)/i,
+    title: "a page that is fetched",
+    counted: null,
+    calls,
+    tokens: 10_000,
+  },
+  {
+    type: /^(?:file_?search|collections_search|retrieval)/i,
+    title: "a search of files or of a data store",
+    counted: "fileSearches",
+    calls,
+    tokens: 8_000,
+  },
+  {
+    type: /^code_?(?:interpreter|execution)/i,
+    title: "code that runs in a container",
+    // Priced by the container, which one call has one of.
+    counted: "codeSessions",
+    calls: 1,
+    tokens: 20_000,
+  },
+  {
+    type: /^(?:shell$|programmatic_tool_calling)/i,
+    title: "a shell, or a program that calls tools",
+    counted: null,
+    calls: 1,
+    tokens: 20_000,
+  },
+  { type: /^mcp/i, title: "an MCP server", counted: null, calls, tokens: 4_000 },
+  { type: /^google_?maps/i, title: "maps", counted: "mapSearches", calls: 1, tokens: 4_000 },
+  { type: /^image_?gen/i, title: "a picture that is drawn", counted: null, calls: 1, tokens: 2_000, pictures: 1 },
 ];
+
+/** Gemini's tools are members of one object, several in one at times. Its JSON takes each name in two spellings. */
+export const geminiTools: ReadonlySet<string> = new Set(
+  [
+    ...["googleSearch", "googleSearchRetrieval", "enterpriseWebSearch", "exaAiSearch", "parallelAiSearch"],
+    ...["fileSearch", "retrieval", "urlContext", "codeExecution", "googleMaps", "mcpServers"],
+  ].flatMap((name) => [name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]),
+);

@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { bounds } from "#core/index.ts";
+import { addressBounds, hostedTools } from "./unseen-costs.ts";
+
+const text = readFileSync(join(import.meta.dir, "../../../../docs/operations.md"), "utf8");
+const section = text.slice(text.indexOf("### What a call holds"), text.indexOf("### Limits in Redis"));
+const rows = section.split("\n").filter((line) => line.startsWith("| "));
+const figure = (count: number): string => count.toLocaleString("en-US");
+
+test("the documents show what is held for each tool that an upstream runs", () => {
+  const shown = hostedTools.map(({ title, tokens, calls }) => {
+    const often = calls === bounds.serverToolCallsAssumed ? `\`max_uses\`, else ${calls}` : `${calls}`;
+    return `| ${title} | ${figure(tokens)} | ${often} |`;
+  });
+  const start = rows.findIndex((row) => row.startsWith("| tool |"));
+  expect(rows.slice(start + 1, start + 1 + shown.length)).toEqual(shown);
+});
+
+test("the documents show what is held for media at an address", () => {
+  for (const [member, bound] of Object.entries(addressBounds)) {
+    const held = bound === "picture" ? `${figure(bounds.pictureTokensMax)} tokens` : "the model's context window";
+    expect(rows.filter((row) => row.includes(`\`${member}\``) && row.includes(held))).not.toEqual([]);
+  }
+});
+
+test("the documents show the tokens of a picture that is drawn, and of a window that nobody knows", () => {
+  expect(section).toContain(`a picture of ${figure(bounds.drawnTokensMax)} tokens`);
+  expect(section).toContain(`drawn ones of more than ${figure(bounds.drawnTokensMax)}`);
+  expect(section).toContain(`else ${figure(bounds.contextTokensAssumed)} tokens are held`);
+});
