@@ -6,8 +6,7 @@
  * When the gateway cannot start, it says why in one line and exits.
  */
 import { randomBytes } from "node:crypto";
-import type { ConfigWatch, Environment } from "#config/index.ts";
-import { fileState, isLoopbackHost } from "#config/index.ts";
+import { type ConfigWatch, type Environment, fileState, isLoopbackHost } from "#config/index.ts";
 import { bounds } from "#core/index.ts";
 import {
   createLeases,
@@ -20,20 +19,18 @@ import {
 import { letGo, systemClock } from "#system/index.ts";
 import { createWorkerLink, processChannel, type WorkerLink } from "#workers/index.ts";
 import { CannotStart } from "./main/cannot-start.ts";
-import { startCertificate } from "./main/certificate.ts";
+import { startCertificate, watchCertificate } from "./main/certificate.ts";
 import { type AppliedConfig, applyAtStart, logConfigWarnings, watchConfig } from "./main/config-source.ts";
 import { type Control, openControl } from "./main/control.ts";
 import { Ending } from "./main/ending.ts";
 import { starterProviders } from "./main/first-start.ts";
-import { inTurn } from "./main/in-turn.ts";
-import { keepToOneBlobFolder } from "./main/one-blob-folder.ts";
 import { beOneOfSeveral, beOnlyProcess } from "./main/only-process.ts";
-import { openSlot } from "./main/open-slot.ts";
-import { openProcesses, type Processes } from "./main/processes.ts";
+import { keepToOneBlobFolder } from "./main/open-blobs.ts";
+import { openSlot } from "./main/open-journal.ts";
+import { inTurn, openProcesses, type Processes } from "./main/processes.ts";
 import type { ServeOptions } from "./main/serve-options.ts";
 import { type SharedConfig, sharedConfig } from "./main/shared-config.ts";
 import { listenForSignals, type StopSignals } from "./main/stop-signals.ts";
-import { watchCertificate } from "./main/watch-certificate.ts";
 
 export { CertificateUnusable, readCertificate } from "./main/certificate.ts";
 export { configWarnings } from "./main/config-warnings.ts";
@@ -41,7 +38,7 @@ export { type Control, openControl, placeOf } from "./main/control.ts";
 export { kindCheck } from "./main/kind-check.ts";
 export { networkOf } from "./main/network.ts";
 export { readPriceListFrom } from "./main/price-list-source.ts";
-export { listProcesses } from "./main/process-list.ts";
+export { listProcesses } from "./main/processes.ts";
 export type { ServeOptions } from "./main/serve-options.ts";
 export { serveWorkers } from "./main/serve-workers.ts";
 export { webhookSecretOf } from "./main/webhook-secret.ts";

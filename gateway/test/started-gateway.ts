@@ -11,7 +11,7 @@ import { startCertificate } from "../src/main/certificate.ts";
 import { openControl } from "../src/main/control.ts";
 import { createGateway } from "../src/main/gateway.ts";
 import type { Gateway } from "../src/main/gateway-options.ts";
-import { openSlot } from "../src/main/open-slot.ts";
+import { openSlot } from "../src/main/open-journal.ts";
 import { drainingHere } from "./draining-here.ts";
 import { migratedIn } from "./migrated.ts";
 import { reportingHere } from "./reporting-here.ts";

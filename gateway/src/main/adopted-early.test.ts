@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
 import { ledgerEntry, newYear } from "../../test/conformance/store-ground.ts";
-import { AdoptedEarly } from "./adopted-early.ts";
+import { AdoptedEarly } from "./open-journal.ts";
 
 const day = 86_400_000;
 

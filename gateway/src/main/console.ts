@@ -17,7 +17,7 @@ import type { Control } from "./control.ts";
 import { ledgerExportFacts } from "./ledger-export.ts";
 import { consoleUrl } from "./listeners.ts";
 import type { Media } from "./media.ts";
-import { listProcesses } from "./process-list.ts";
+import { listProcesses } from "./processes.ts";
 import { tellKept } from "./sign-in.ts";
 import { webhookSecretOf, webhookSecretsOf } from "./webhook-secret.ts";
 

@@ -25,8 +25,7 @@ import { ConfigFile } from "./config-facts.ts";
 import { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
 import { openConsole } from "./console.ts";
 import { openDemoUpstream } from "./demo-upstream.ts";
-import { depart } from "./departure.ts";
-import { Ending } from "./ending.ts";
+import { depart, Ending, settleDown } from "./ending.ts";
 import type { Gateway, GatewayOptions, Leave } from "./gateway-options.ts";
 import { letGoAtRest } from "./let-go-at-rest.ts";
 import { limitUsageRow } from "./limit-usage-row.ts";
@@ -34,7 +33,7 @@ import { callsUrlOf, consoleOrigin, consoleUrl, type Listeners, openListenersInT
 import { openCallerMemory } from "./machine-memory.ts";
 import { openMedia } from "./media.ts";
 import { networkOf } from "./network.ts";
-import { registerNumbers } from "./numbers-at-scrape.ts";
+import { registerNumbers, workspaceLabels } from "./numbers-at-scrape.ts";
 import { openCounter } from "./open-counter.ts";
 import { openExplainer } from "./open-explainer.ts";
 import { openJournal } from "./open-journal.ts";
@@ -49,7 +48,6 @@ import { openSignIn, useOidc } from "./sign-in.ts";
 import { staticRoots } from "./static-roots.ts";
 import { startUpkeep } from "./upkeep.ts";
 import { numbersOf } from "./worker-numbers.ts";
-import { workspaceLabels } from "./workspace-labels.ts";
 
 /** Builds the whole gateway around an open control side. The port opens last, when every promise can be kept. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {

@@ -12,13 +12,12 @@ import type {
   Observer,
   Transport,
 } from "#ports/index.ts";
-import { createExportedHours, createLedgerReader } from "#storage/index.ts";
+import { createBucketObjects, createExportedHours, createLedgerReader } from "#storage/index.ts";
 import type { Metrics } from "#telemetry/index.ts";
 import type { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
 import type { Control } from "./control.ts";
-import { openLedgerObjects } from "./open-ledger-objects.ts";
 
-export interface LedgerExportOptions {
+interface LedgerExportOptions {
   readonly place: () => LedgerExportPlace | null;
   readonly retentionDays: () => number;
   /** Throws when its keys are not known. */
@@ -236,4 +235,22 @@ export function startLedgerExport(parts: Parts): () => Promise<void> {
   });
   exported.start();
   return () => exported.stop();
+}
+
+/** The bucket that the ledger is copied to. Throws when its keys are not known. */
+export function openLedgerObjects(
+  { bucket, prefix, region, endpoint }: LedgerExportPlace,
+  { ledgerExportKeys, bucket: blobs }: Pick<Environment, "ledgerExportKeys" | "bucket">,
+  { transport, clock }: { readonly transport: Transport; readonly clock: Clock },
+): ObjectStore {
+  const keys = ledgerExportKeys ?? blobs;
+  if (keys === null) throw new Error("SLUICE_LEDGER_EXPORT_ACCESS_KEY_ID and its secret are not set");
+  return createBucketObjects({
+    ...{ bucket, prefix, region, transport, clock },
+    accessKeyId: keys.accessKeyId,
+    secretAccessKey: keys.secretAccessKey.reveal(),
+    endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
+    // As with the bucket of blobs: whoever names an address may mean a machine of their own network.
+    allowPrivateNetwork: endpoint !== null,
+  });
 }

@@ -1,9 +1,9 @@
-import type { ApiDependencies, ApiServer, ServerCertificate } from "#api/index.ts";
+import { type ApiDependencies, type ApiServer, type ServerCertificate, serveApi } from "#api/index.ts";
 import type { Environment } from "#config/index.ts";
 import { bounds } from "#core/index.ts";
 import { CallerConnections } from "#http-server/index.ts";
 import { SharedPort, type SharedPorts, type WorkerLink } from "#workers/index.ts";
-import { openPort } from "./open-port.ts";
+import { CannotStart } from "./cannot-start.ts";
 import { RenewableServer } from "./renewable-server.ts";
 
 /** The ports that are open: one for everything, or one for calls and one for those who run the gateway. */
@@ -27,7 +27,7 @@ export interface Listeners {
   stop(): Promise<void>;
 }
 
-export interface ListenersOptions {
+interface ListenersOptions {
   readonly environment: Environment;
   readonly idleSeconds?: number;
   /** The ports speak TLS; null: plain HTTP. */
@@ -145,3 +145,27 @@ export function consoleOrigin(environment: Environment, port?: number): string |
 export function consoleUrl({ publicUrl, admin }: Environment): string | null {
   return admin === null ? publicUrl : admin.url;
 }
+
+/** Opens the port. Throws CannotStart, naming the address, when this machine does not let us. */
+function openPort(
+  apiDependencies: ApiDependencies,
+  options: Parameters<typeof serveApi>[1],
+  variables = "SLUICE",
+): ApiServer {
+  try {
+    return serveApi(apiDependencies, options);
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+    const reason = reasons[code];
+    if (reason === undefined) throw cause;
+    throw new CannotStart(`${reason(options.hostname, options.port, variables)}.`, { cause });
+  }
+}
+
+const reasons: Readonly<Record<string, (host: string, port: number, variables: string) => string>> = {
+  EADDRINUSE: (host, port, variables) =>
+    `Port ${port} of ${host} is already in use; stop what listens there or set ${variables}_PORT`,
+  EACCES: (_, port, variables) =>
+    `This user may not listen on port ${port} (those below 1024 need a privilege); set ${variables}_PORT`,
+  EADDRNOTAVAIL: (host, _, variables) => `${variables}_HOST is ${host}, which is not an address of this machine`,
+};

@@ -1,3 +1,5 @@
+import { statfsSync } from "node:fs";
+import { statfs } from "node:fs/promises";
 import { type CallerMemory, type ConfigSnapshot, isDemo, type Model } from "#core/index.ts";
 import type { CallerConnections } from "#http-server/index.ts";
 import type { Admission } from "#limits/index.ts";
@@ -5,14 +7,12 @@ import type { Clock, Journal } from "#ports/index.ts";
 import type { Relay } from "#relay/index.ts";
 import type { Router } from "#routing/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
-import type { BreakerNumber, Metrics } from "#telemetry/index.ts";
+import type { BreakerNumber, BudgetShare, Metrics, WorkspaceLabels } from "#telemetry/index.ts";
 import type { ConfigFile } from "./config-facts.ts";
 import type { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
-import { watchSpace } from "./free-space.ts";
 import type { Listeners } from "./listeners.ts";
-import { budgetShares } from "./workspace-labels.ts";
 
-export interface Counted {
+interface Counted {
   readonly journal: Pick<Journal, "lag" | "healthy">;
   readonly databaseWatch: { readonly problem: string | null; readonly remark: string | null };
   readonly relay: Pick<Relay, "liveStreams">;
@@ -112,4 +112,59 @@ function countOf({ models }: ConfigSnapshot, counts: (model: Model) => boolean):
   let count = 0;
   for (const model of models.values()) if (counts(model)) count++;
   return count;
+}
+
+interface Space {
+  readonly free: number;
+  readonly size: number;
+}
+
+/** Room on the disk of a directory, in bytes. A number is as old as the scrape before: a disk that hangs holds up none. */
+function watchSpace(directory: string): { free(): number; size(): number } {
+  let last = spaceIn(() => statfsSync(directory));
+  let asking = false;
+  const refresh = async (): Promise<void> => {
+    asking = true;
+    const facts = await statfs(directory).catch(() => null);
+    last = spaceIn(() => facts);
+    asking = false;
+  };
+  return {
+    free() {
+      if (!asking) void refresh();
+      return last.free;
+    },
+    size: () => last.size,
+  };
+}
+
+/** What is free for a process without special rights. Not a number where nobody says. */
+function spaceIn(read: () => { bavail: number; blocks: number; bsize: number } | null): Space {
+  try {
+    const facts = read();
+    if (facts !== null) return { free: facts.bavail * facts.bsize, size: facts.blocks * facts.bsize };
+  } catch {
+    // A disk that says nothing has no number.
+  }
+  return { free: Number.NaN, size: Number.NaN };
+}
+
+/** Undefined where nothing is counted by workspace. */
+export function workspaceLabels(max: number, configSnapshot: () => ConfigSnapshot | null): WorkspaceLabels | undefined {
+  return max === 0 ? undefined : { max, slugOf: (id) => configSnapshot()?.workspaces.get(id)?.slug ?? null };
+}
+
+/** How far the budgets of at most `max` workspaces are used. One whose spending cannot be read now is left out. */
+async function budgetShares(
+  { workspaces }: Pick<ConfigSnapshot, "workspaces">,
+  admission: Pick<Admission, "limitUsages">,
+  max: number,
+): Promise<readonly BudgetShare[]> {
+  const budgeted = [...workspaces.values()].filter(({ scope }) => scope.budget !== null).slice(0, max);
+  const usages = await admission.limitUsages(budgeted.map(({ scope }) => ({ ...scope, limits: {} })));
+  const slugs = new Map(budgeted.map(({ scope, slug }) => [scope.id, slug]));
+  return usages.flatMap(({ scopeId, used, limit }) => {
+    const workspace = slugs.get(scopeId);
+    return workspace === undefined || used === null ? [] : [{ workspace, share: limit > 0 ? used / limit : 1 }];
+  });
 }

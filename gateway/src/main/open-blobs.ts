@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import type { Environment } from "#config/index.ts";
 import type { BlobStore, Clock, Spool, Transport } from "#ports/index.ts";
-import { createBucketBlobStore, createDiskBlobStore } from "#storage/index.ts";
+import { createBucketBlobStore, createDiskBlobStore, dataPaths, refuseOtherBlobFolder } from "#storage/index.ts";
+import type { Control } from "./control.ts";
 
 interface Parts {
   readonly clock: Clock;
@@ -25,4 +26,16 @@ export function openBlobs({ bucket, dataDir }: Environment, { clock, transport, 
     spool,
     clock,
   });
+}
+
+/**
+ * On a server's database there may be processes of other machines, which would not find what is kept on this one's disk.
+ * Throws DataUnusable where the installation's blobs are elsewhere and nobody said that each machine may have its own.
+ */
+export async function keepToOneBlobFolder(
+  { bucket, blobs, databaseUrl, dataDir }: Environment,
+  { database, ids }: Pick<Control, "database" | "ids">,
+): Promise<void> {
+  if (databaseUrl === null || bucket !== null || blobs === "separate") return;
+  await refuseOtherBlobFolder({ directory: dataPaths(dataDir).blobs, database, ids });
 }

@@ -8,7 +8,7 @@ import type { Metrics } from "#telemetry/index.ts";
 import type { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
 import type { Control } from "./control.ts";
 import { holderOf } from "./holder.ts";
-import { installationOf } from "./open-slot.ts";
+import { installationOf } from "./open-journal.ts";
 
 export interface CounterOptions {
   readonly environment: Pick<Environment, "redisUrl">;

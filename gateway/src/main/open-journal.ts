@@ -1,4 +1,4 @@
-import { bounds, type Settings } from "#core/index.ts";
+import { bounds, type LedgerEntry, type Settings } from "#core/index.ts";
 import { type AdoptionHooks, recover, startAdoption } from "#ledger/index.ts";
 import type { AbandonedJournal, Journal, Observer } from "#ports/index.ts";
 import {
@@ -7,14 +7,13 @@ import {
   createOpenAttemptStore,
   createRemoteJournal,
   type JournalDirectory,
+  openJournalSlot,
   settingAside,
   startDrain,
 } from "#storage/index.ts";
-import { AdoptedEarly } from "./adopted-early.ts";
 import type { Control } from "./control.ts";
-import { installationOf } from "./open-slot.ts";
 
-export interface OpenJournalOptions {
+interface OpenJournalOptions {
   readonly control: Control;
   /** Held by this process. */
   readonly directory: JournalDirectory;
@@ -26,7 +25,7 @@ export interface OpenJournalOptions {
   readonly onRest: () => void;
 }
 
-export interface OpenedJournal {
+interface OpenedJournal {
   readonly journal: Journal;
   /** Entries of an earlier run that were put right. */
   readonly recovered: number;
@@ -116,4 +115,41 @@ async function adoptionOf({ control, directory, observer }: OpenJournalOptions):
     },
     stopAdoption: () => adoption.close(),
   };
+}
+
+/**
+ * What the first look for dead processes' journals found, until there is somebody to be told: by it budgets are read anew. So one entry
+ * of each key, group and person on each day is enough, however many thousands there are.
+ */
+export class AdoptedEarly {
+  readonly #entries = new Map<string, LedgerEntry>();
+
+  take(entries: readonly LedgerEntry[]): void {
+    for (const entry of entries) {
+      if (entry.costNanoUsd === 0 || this.#entries.size >= bounds.journalBacklogMax) continue;
+      const { keyId, groupId, workspaceId, personId = "", at } = entry;
+      const place = `${keyId} ${groupId} ${workspaceId} ${personId} ${Math.floor(at / dayMs)}`;
+      if (!this.#entries.has(place)) this.#entries.set(place, entry);
+    }
+  }
+
+  /** All of them, once. */
+  give(): readonly LedgerEntry[] {
+    const entries = [...this.#entries.values()];
+    this.#entries.clear();
+    return entries;
+  }
+}
+
+const dayMs = 86_400_000;
+
+/** A journal of this process's own among those that share the data directory; or `alone`, where nobody may share it. */
+export function openSlot({ control, alone }: { readonly control: Control; readonly alone: boolean }): JournalDirectory {
+  const installation = installationOf(control);
+  return openJournalSlot(control.journalPath, { process: control.instanceId, installation, alone });
+}
+
+/** The same for all processes on one database: they share its pepper, and nobody learns it from this. */
+export function installationOf({ vault }: Pick<Control, "vault">): string {
+  return vault.digest("journal installation");
 }

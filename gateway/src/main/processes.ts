@@ -1,11 +1,22 @@
 import { hostname } from "node:os";
 import { createLeadership, createSoleLeadership } from "#coordination/index.ts";
-import { bounds, shortRevision } from "#core/index.ts";
-import type { Broadcast, Instance, Leadership, Observer } from "#ports/index.ts";
+import { bounds, shortRevision, sleep } from "#core/index.ts";
+import type {
+  Broadcast,
+  Clock,
+  Instance,
+  Instances,
+  KeptLease,
+  Leadership,
+  Leases,
+  Observer,
+  SeenInstance,
+} from "#ports/index.ts";
 import { openBroadcast } from "#storage/index.ts";
+import { CannotStart } from "./cannot-start.ts";
 import type { Control } from "./control.ts";
 
-export interface ProcessesOptions {
+interface ProcessesOptions {
   readonly control: Control;
   readonly version: string;
   readonly revision?: string;
@@ -95,4 +106,39 @@ function tellNowAndThen(
     unbook();
     await instances.leave(instance.id).catch(() => undefined);
   };
+}
+
+/** A process of the installation, with what it does for all. */
+interface ListedProcess extends SeenInstance {
+  /** Names of the leases that it has: `ledger`, `config file` … */
+  readonly leads: readonly string[];
+}
+
+/** The processes that the database has seen within a day, in the order of their starts. */
+export async function listProcesses(control: {
+  readonly instances: Pick<Instances, "list">;
+  readonly leases: Pick<Leases, "held">;
+}): Promise<readonly ListedProcess[]> {
+  const [seen, held] = await Promise.all([control.instances.list(), control.leases.held()]);
+  // Leases of one answer that is paid for say nothing of their holder.
+  const leading = held.filter(({ name }) => !name.startsWith("bill "));
+  return seen.map((instance) => ({
+    ...instance,
+    leads: leading.filter(({ owner }) => owner === instance.id).map(({ name }) => name),
+  }));
+}
+
+/** Does at a start what each process does, one after the other. Waits for its turn, but not for ever. */
+export async function inTurn<Result>(
+  { leadership, clock }: { readonly leadership: Leadership; readonly clock: Clock },
+  name: string,
+  work: (lease: KeptLease) => Promise<Result>,
+): Promise<Result> {
+  const endMs = clock.monotonic() + bounds.startTurnMs;
+  while (clock.monotonic() < endMs) {
+    const done = await leadership.once(name, work);
+    if (done !== null) return done.result;
+    await sleep(clock, bounds.startTurnLookMs, null);
+  }
+  throw new CannotStart(`Another gateway has been at "${name}" for ${bounds.startTurnMs / 1_000} s; start again.`);
 }

@@ -3,7 +3,7 @@ import { bounds, type ConfigSnapshot, type Settings } from "#core/index.ts";
 import type { KeptLease } from "#ports/index.ts";
 import { silentObserver } from "../../test/conformance/store-ground.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
-import { pruneDaily } from "./pruning.ts";
+import { pruneDaily } from "./upkeep.ts";
 
 const day = 86_400_000;
 

@@ -4,9 +4,8 @@ import { systemClock } from "#system/index.ts";
 import { createLogWriter, createMetrics, createObserver } from "#telemetry/index.ts";
 import { Supervisor, workerSpawner } from "#workers/index.ts";
 import { CannotStart } from "./cannot-start.ts";
-import { startCertificate } from "./certificate.ts";
+import { startCertificate, watchCertificate } from "./certificate.ts";
 import type { ServeOptions } from "./serve-options.ts";
-import { watchCertificate } from "./watch-certificate.ts";
 import { foldReports } from "./worker-numbers.ts";
 
 export interface ServeWorkersOptions extends ServeOptions {

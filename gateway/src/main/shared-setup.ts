@@ -1,7 +1,6 @@
 import type { SharedSetup } from "#identity/index.ts";
 import type { Control } from "./control.ts";
-import { inTurn } from "./in-turn.ts";
-import type { Processes } from "./processes.ts";
+import { inTurn, type Processes } from "./processes.ts";
 
 const fact = "setup.link";
 

@@ -1,17 +1,25 @@
 import type { Environment } from "#config/index.ts";
-import type { Clock, Leadership, LedgerStore, Observer, Transport } from "#ports/index.ts";
-import { auditEntriesAfter, type KeptExplainer, pruneAudit } from "#storage/index.ts";
+import { bounds, LastingFault, sleep } from "#core/index.ts";
+import type {
+  Clock,
+  KeptLease,
+  Leadership,
+  LedgerStore,
+  Observer,
+  Transport,
+  UpstreamObjectStore,
+} from "#ports/index.ts";
+import { auditEntriesAfter, type Database, type KeptExplainer, pruneAudit } from "#storage/index.ts";
 import type { Metrics } from "#telemetry/index.ts";
 import { startAuditStream } from "./audit-stream.ts";
 import type { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
 import type { Control } from "./control.ts";
 import type { Ending } from "./ending.ts";
 import { startLedgerExport } from "./ledger-export.ts";
-import { keepLedger } from "./ledger-upkeep.ts";
-import { pruneDaily } from "./pruning.ts";
+import { explainedAges } from "./open-explainer.ts";
 import { refreshPriceList } from "./refresh-price-list.ts";
 
-export interface UpkeepParts {
+interface UpkeepParts {
   readonly environment: Environment;
   readonly control: Control;
   readonly ledgerStore: LedgerStore;
@@ -49,3 +57,128 @@ export function startUpkeep(parts: UpkeepParts): (ending: Ending) => Promise<voi
     await ending.step("audit entries for the log", () => stopAudit());
   };
 }
+
+interface LedgerUpkeepOptions {
+  readonly ledgerStore: Pick<LedgerStore, "fold" | "makeMonths" | "sumDay">;
+  readonly clock: Clock;
+  readonly observer: Pick<Observer, "log">;
+}
+
+/** Does it until it is stopped, which resolves when the work at hand has ended. SQLite needs none of it: days are summed by the drain. */
+export function keepLedger({ database, leadership, ...options }: LedgerKeeping): () => Promise<void> {
+  if (database.flavour.name === "sqlite") return async () => undefined;
+  const lead = leadership.lead("ledger", ({ signal }) => ledgerUpkeep(options, signal));
+  return () => lead.stop();
+}
+
+interface LedgerKeeping extends LedgerUpkeepOptions {
+  readonly database: Pick<Database, "flavour">;
+  readonly leadership: Pick<Leadership, "lead">;
+}
+
+/**
+ * What a ledger on PostgreSQL needs from one process at a time, until the signal aborts: sums are folded every second, months are made
+ * ahead every hour, days that are over are summed one after the other. Nothing is wrong while nobody does it, and nothing when two do:
+ * sums are read whole all the same, and entries without a month have a place.
+ */
+async function ledgerUpkeep(options: LedgerUpkeepOptions, signal: AbortSignal): Promise<void> {
+  const { ledgerStore, clock, observer } = options;
+  let monthsAt = Number.NEGATIVE_INFINITY;
+  const faultOf = (fault: string, over: string) =>
+    new LastingFault({ clock, observer, level: "warn", fault: `${fault} It is tried again.`, over });
+  const months = faultOf("The ledger's next months could not be made.", "The ledger's next months are made.");
+  const sums = faultOf("The sums of usage could not be folded.", "The sums of usage are folded again.");
+  const days = faultOf("The sums of a day could not be made.", "The sums of days are made again.");
+  let daysDueAt = clock.monotonic() + bounds.summedDayFirstMs;
+  while (!signal.aborted) {
+    if (clock.monotonic() - monthsAt >= bounds.pruneMs) {
+      monthsAt = clock.monotonic();
+      await attempted(months, () => ledgerStore.makeMonths(clock.now()));
+    }
+    const folded = await attempted(sums, () => ledgerStore.fold());
+    if (folded >= bounds.foldRows) continue;
+    if (clock.monotonic() >= daysDueAt) {
+      const summed = await attempted(days, () => ledgerStore.sumDay(clock.now()));
+      daysDueAt = clock.monotonic() + (summed > 0 ? bounds.summedDayPauseMs : bounds.summedDayIdleMs);
+    }
+    await sleep(clock, folded > 0 ? bounds.foldMs : bounds.foldIdleMs, signal);
+  }
+}
+
+async function attempted(fault: LastingFault, act: () => Promise<number>): Promise<number> {
+  try {
+    const done = await act();
+    fault.passed();
+    return done;
+  } catch (thrown) {
+    fault.failed({ error: thrown });
+    return 0;
+  }
+}
+
+interface PruningOptions {
+  readonly clock: Clock;
+  readonly ledgerStore: LedgerStore;
+  readonly objectStore: Pick<UpstreamObjectStore, "prune">;
+  readonly explainer: Pick<KeptExplainer, "prune">;
+  /** Resolves to how many entries of the audit log went. */
+  readonly pruneAudit: (beforeMs: number) => Promise<number>;
+  readonly configSnapshot: Pick<ConfigSnapshotHolder, "current">;
+  readonly observer: Observer;
+  readonly leadership: Pick<Leadership, "once">;
+}
+
+/**
+ * Removes ledger entries, explanations, captures and audit entries that are too old, and expired upstream objects, now and then, in one process at a time. Rollups stay.
+ * Returns its own end.
+ */
+export function pruneDaily(options: PruningOptions): () => void {
+  const { clock, ledgerStore, objectStore, explainer, pruneAudit, configSnapshot, observer, leadership } = options;
+  let ended = false;
+  let stop = (): void => {};
+  let seen = { now: clock.now(), passedMs: clock.monotonic() };
+  const later = (): void => {
+    if (!ended) stop = clock.after(bounds.pruneMs, () => void prune());
+  };
+  /** By a wrong clock everything is too old, and what is removed does not come back when the clock is mended. */
+  const isAhead = (): boolean => {
+    const before = seen;
+    seen = { now: clock.now(), passedMs: clock.monotonic() };
+    return seen.now - before.now - (seen.passedMs - before.passedMs) > bounds.pruneClockMs;
+  };
+  const prune = async (): Promise<void> => {
+    if (isAhead()) {
+      observer.log("warn", "The clock has jumped ahead; what is old by it stays until the next look, in an hour.");
+      return later();
+    }
+    // What another process removes now is removed; a database that cannot be asked has nothing removed either.
+    await leadership.once("prune", removeOld).catch(() => null);
+    later();
+  };
+  const removeOld = async ({ signal }: Pick<KeptLease, "signal">): Promise<void> => {
+    const now = clock.now();
+    const { settings } = configSnapshot.current;
+    await remove("ledger entries", () => ledgerStore.prune(now - settings.ledgerRetentionDays * dayMs));
+    if (signal.aborted) return;
+    await remove("upstream objects", () => objectStore.prune(now));
+    if (signal.aborted) return;
+    await remove("explanations and captures", () => explainer.prune(explainedAges(settings, now)));
+    if (signal.aborted) return;
+    await remove("audit entries", () => pruneAudit(now - settings.auditRetentionDays * dayMs));
+  };
+  const remove = async (what: string, act: () => Promise<number>): Promise<void> => {
+    try {
+      const removed = await act();
+      if (removed > 0) observer.log("info", `Old ${what} were removed.`, { removed });
+    } catch (thrown) {
+      observer.log("warn", `Old ${what} could not be removed; it is tried again later.`, { error: thrown });
+    }
+  };
+  later();
+  return () => {
+    ended = true;
+    stop();
+  };
+}
+
+const dayMs = 86_400_000;

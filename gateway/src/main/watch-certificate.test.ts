@@ -3,8 +3,7 @@ import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FakeClock } from "../../test/fake-clock.ts";
-import { type Certificate, readCertificate } from "./certificate.ts";
-import { watchCertificate } from "./watch-certificate.ts";
+import { type Certificate, readCertificate, watchCertificate } from "./certificate.ts";
 
 const fixtures = join(import.meta.dir, "..", "..", "test", "fixtures", "tls");
 

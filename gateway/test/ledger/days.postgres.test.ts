@@ -5,7 +5,7 @@ import { bounds } from "#core/index.ts";
 import { createLedgerStore, type Database } from "#storage/index.ts";
 import { summedAgainMs, summedDayLagMs } from "#storage/ledger/ledger-days.ts";
 import { until } from "../../../test/until.ts";
-import { keepLedger } from "../../src/main/ledger-upkeep.ts";
+import { keepLedger } from "../../src/main/upkeep.ts";
 import { ledgerEntry, newYear, silentObserver } from "../conformance/store-ground.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { begun, untilWaiting } from "../held-transactions.ts";

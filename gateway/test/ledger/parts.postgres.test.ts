@@ -6,7 +6,7 @@ import { bounds, type LedgerEntry } from "#core/index.ts";
 import { createLedgerStore, type Database, openPostgres } from "#storage/index.ts";
 import { ledgerMonthBatches, ledgerMonthsAhead } from "#storage/ledger/ledger-months.ts";
 import { until } from "../../../test/until.ts";
-import { keepLedger } from "../../src/main/ledger-upkeep.ts";
+import { keepLedger } from "../../src/main/upkeep.ts";
 import { isRowFault } from "../../src/storage/disk/drain-set-aside.ts";
 import { ledgerEntry, silentObserver } from "../conformance/store-ground.ts";
 import { FakeClock } from "../fake-clock.ts";

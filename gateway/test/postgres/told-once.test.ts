@@ -7,7 +7,7 @@ import { createAssetStore, createTaskStore, openVault } from "#storage/index.ts"
 import { taskIdleMs } from "#tasks/poll/poller.ts";
 import { until } from "../../../test/until.ts";
 import { DueWorker } from "../../src/assets/due-worker.ts";
-import { keepLedger } from "../../src/main/ledger-upkeep.ts";
+import { keepLedger } from "../../src/main/upkeep.ts";
 import { Poller } from "../../src/tasks/poll/poller.ts";
 import { silentObserver } from "../conformance/store-ground.ts";
 import { FakeClock } from "../fake-clock.ts";

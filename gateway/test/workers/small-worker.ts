@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { systemClock } from "#system/index.ts";
 import { createWorkerLink, processChannel, SharedPort } from "#workers/index.ts";
-import { depart } from "../../src/main/departure.ts";
+import { depart } from "../../src/main/ending.ts";
 
 /**
  * A worker without a gateway: it says its process id, and does on request what a worker may do. `FAILS` names a file: while it is
