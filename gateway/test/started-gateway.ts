@@ -10,7 +10,7 @@ import { patienceMs } from "../../test/until.ts";
 import { startCertificate } from "../src/main/certificate.ts";
 import { openControl } from "../src/main/control.ts";
 import { createGateway } from "../src/main/gateway.ts";
-import type { Gateway } from "../src/main/gateway-options.ts";
+import type { Gateway, GatewayOptions } from "../src/main/gateway-options.ts";
 import { openSlot } from "../src/main/open-journal.ts";
 import { drainingHere } from "./draining-here.ts";
 import { migratedIn } from "./migrated.ts";
@@ -63,6 +63,8 @@ export interface Overrides {
   readonly environment?: Partial<Environment>;
   /** Instead of the machine's. */
   readonly clock?: Clock;
+  readonly openSignIn?: GatewayOptions["openSignIn"];
+  readonly openReports?: GatewayOptions["openReports"];
 }
 
 /** The whole gateway in this process, on a free port, with a data directory of its own and a simulated upstream. */
@@ -102,7 +104,8 @@ export async function startGateway(overrides: Overrides = {}): Promise<StartedGa
     ...(overrides.drainThread === true || environment.databaseUrl !== null
       ? {}
       : { drain: drainingHere(control.database) }),
-    ...(overrides.reportThreads === true ? {} : { openReports: reportingHere }),
+    ...(overrides.reportThreads === true ? {} : { openReports: overrides.openReports ?? reportingHere }),
+    openSignIn: overrides.openSignIn,
     ...(overrides.idleSeconds === undefined ? {} : { idleSeconds: overrides.idleSeconds }),
   });
   let closing: Promise<void> | null = null;

@@ -1,4 +1,4 @@
-import type { Principal } from "#core/index.ts";
+import { Failure, type Principal } from "#core/index.ts";
 import { answerArrival } from "./answer-arrival.ts";
 import { BodyDeadlines } from "./body-deadlines.ts";
 import { asResponse } from "./call-request.ts";
@@ -22,12 +22,12 @@ export interface AsKeyCall {
  * The same way that a call with the key's secret takes: limits, ledger, streams, headers and errors are the same, and the
  * body is read by whoever reads it there. What the caller itself signed in with stays here.
  */
-export function createAsKey(dependencies: ApiDependencies): (call: AsKeyCall) => Promise<Response> {
+export function createAsKey(dependencies: Omit<ApiDependencies, "admin">): (call: AsKeyCall) => Promise<Response> {
   const bodies = new BodyDeadlines(dependencies.clock);
   return (call) => {
     const startedMs = dependencies.clock.monotonic();
     const principal = withTags(call);
-    const own: ApiDependencies = { ...dependencies, authenticator: { authenticate: () => principal } };
+    const own: ApiDependencies = { ...dependencies, admin, authenticator: { authenticate: () => principal } };
     const request = innerRequest(call);
     return answerArrival(own, {
       request,
@@ -43,6 +43,10 @@ export function createAsKey(dependencies: ApiDependencies): (call: AsKeyCall) =>
       flaw: null,
     }).then(asResponse);
   };
+}
+
+function admin(): never {
+  throw new Failure("not_found", "The admin API is not called as a key.");
 }
 
 /** Tags of a key stand above those of its caller. */

@@ -15,7 +15,8 @@ function holder(failures: number) {
     return after;
   };
   const observer = { log: (level: string) => void logged.push(level) };
-  const held = new ConfigSnapshotHolder({ controlStore: { configSnapshot }, clock, observer }, before);
+  const held = new ConfigSnapshotHolder(configSnapshot, clock, before);
+  held.follow({ observer });
   return { clock, held, logged, before, after, reads: () => reads };
 }
 

@@ -1,12 +1,9 @@
 import { bounds, type ConfigSnapshot, LastingFault } from "#core/index.ts";
-import type { ControlStore } from "#directory/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 
-export interface ConfigSnapshotHolderOptions {
-  readonly controlStore: Pick<ControlStore, "configSnapshot">;
-  readonly clock: Clock;
+interface Following {
   readonly observer: Pick<Observer, "log">;
-  /** What else comes into force with it. */
+  /** What else comes into force with a snapshot. */
   readonly alsoRead?: () => Promise<void>;
 }
 
@@ -16,25 +13,31 @@ export interface ConfigSnapshotHolderOptions {
  * done: nobody tells of the same change twice.
  */
 export class ConfigSnapshotHolder {
-  readonly #options: ConfigSnapshotHolderOptions;
-  readonly #unread: LastingFault;
+  readonly #read: () => Promise<ConfigSnapshot>;
+  readonly #clock: Clock;
   #current: ConfigSnapshot;
+  #following: (Following & { readonly fault: LastingFault }) | null = null;
   #loading: Promise<void> | null = null;
   #again = false;
   #unbook = (): void => undefined;
   #closed = false;
 
-  constructor(options: ConfigSnapshotHolderOptions, first: ConfigSnapshot) {
-    this.#options = options;
+  constructor(read: () => Promise<ConfigSnapshot>, clock: Clock, first: ConfigSnapshot) {
+    this.#read = read;
+    this.#clock = clock;
     this.#current = first;
-    this.#bookNextPrice();
+  }
+
+  /** From now on it is read again at `refresh`, and when a price begins. */
+  follow(following: Following): void {
     const fault = "The configuration could not be read again; the last one stays in force.";
-    this.#unread = new LastingFault({
-      ...options,
-      level: "error",
-      fault,
-      over: "The configuration was read again.",
-    });
+    const over = "The configuration was read again.";
+    const { observer } = following;
+    this.#following = {
+      ...following,
+      fault: new LastingFault({ clock: this.#clock, observer, level: "error", fault, over }),
+    };
+    this.#bookNextPrice();
   }
 
   get current(): ConfigSnapshot {
@@ -68,14 +71,14 @@ export class ConfigSnapshotHolder {
       this.#again = false;
       this.#unbook();
       try {
-        this.#current = await this.#options.controlStore.configSnapshot();
-        await this.#options.alsoRead?.();
-        this.#unread.passed();
+        this.#current = await this.#read();
+        await this.#following?.alsoRead?.();
+        this.#following?.fault.passed();
         this.#bookNextPrice();
       } catch (thrown) {
-        this.#unread.failed({ error: thrown });
+        this.#following?.fault.failed({ error: thrown });
         if (!this.#closed) {
-          this.#unbook = this.#options.clock.after(bounds.changePollMs, () => void this.refresh());
+          this.#unbook = this.#clock.after(bounds.changePollMs, () => void this.refresh());
         }
       }
     } while (this.#again);
@@ -85,9 +88,8 @@ export class ConfigSnapshotHolder {
   #bookNextPrice(): void {
     const { nextPriceAt } = this.#current;
     if (nextPriceAt === undefined || this.#closed) return;
-    const { clock } = this.#options;
-    const delayMs = Math.min(Math.max(0, nextPriceAt - clock.now()), waitMaxMs);
-    this.#unbook = clock.after(delayMs, () => void this.refresh());
+    const delayMs = Math.min(Math.max(0, nextPriceAt - this.#clock.now()), waitMaxMs);
+    this.#unbook = this.#clock.after(delayMs, () => void this.refresh());
   }
 }
 

@@ -8,18 +8,34 @@ interface EndingOptions {
 }
 
 /**
- * The steps of an end, one after the other. Each is waited for within its bound, and all together within theirs. What does not
- * end in time is named in the log and left behind: the process ends all the same, and before somebody kills it.
+ * Closes the parts of a gateway, those opened last first. Each is waited for within its bound, and all together within theirs. What
+ * does not end in time is named in the log and left behind: the process ends all the same, and before somebody kills it.
  */
 export class Ending {
   readonly #options: EndingOptions;
-  readonly #startMs: number;
+  readonly #parts = new AsyncDisposableStack();
+  /** When the first part began to close. */
+  #startMs: number | null = null;
   readonly #late: string[] = [];
   #failure: { readonly thrown: unknown } | null = null;
 
   constructor(options: EndingOptions) {
     this.#options = options;
-    this.#startMs = options.clock.monotonic();
+  }
+
+  /** Registers how a part is closed; to be called where it is opened. */
+  defer(part: string, close: () => unknown, ms?: number): void {
+    this.#parts.defer(() => this.step(part, close, ms));
+  }
+
+  /** The same for the part to which all the time goes that the others leave: `close` is told how much, and keeps to it by itself. */
+  deferLast(part: string, close: (ms: number) => unknown): void {
+    this.#parts.defer(() => this.lastStep(part, close));
+  }
+
+  /** Closes every part that was registered. */
+  async close(): Promise<void> {
+    await this.#parts.disposeAsync();
   }
 
   /** Resolves when it is done, has failed or is late. */
@@ -46,7 +62,9 @@ export class Ending {
   }
 
   get #elapsedMs(): number {
-    return this.#options.clock.monotonic() - this.#startMs;
+    const nowMs = this.#options.clock.monotonic();
+    this.#startMs ??= nowMs;
+    return nowMs - this.#startMs;
   }
 
   async #within(what: string, act: () => unknown, ms: number): Promise<void> {

@@ -1,3 +1,4 @@
+import type { RequestTail } from "#admin/index.ts";
 import type { ApiServer } from "#api/index.ts";
 import type { Environment, Variables } from "#config/index.ts";
 import type { Setup } from "#identity/index.ts";
@@ -8,6 +9,7 @@ import type { Certificate } from "./certificate.ts";
 import type { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
 import type { Control } from "./control.ts";
 import type { Processes } from "./processes.ts";
+import type { openSignIn } from "./sign-in.ts";
 
 export interface Gateway {
   /** Where callers go. */
@@ -20,10 +22,14 @@ export interface Gateway {
   readonly journal: Journal;
   readonly explainer: KeptExplainer;
   readonly explain: ExplainStore;
+  /** The live views of requests. */
+  readonly tail: Pick<RequestTail, "listeners">;
   /** Reservations not yet settled or released; 0 at rest. */
   readonly outstanding: () => number;
   /** Ledger entries of an earlier run that were put right before the port opened. */
   readonly recovered: number;
+  /** Resolves when this process goes by everything that was written until now. */
+  changesSeen(): Promise<void>;
   /** Another worker has taken this one's place: resolves when its connections have gone, at most after `drainTimeoutMs`. */
   leavePlace(signal: AbortSignal): Promise<void>;
   /** New connections are shown this one. */
@@ -43,6 +49,7 @@ export interface Leave {
 
 export interface GatewayOptions {
   readonly environment: Environment;
+  /** Closed with the gateway, like `processes`; where it cannot be opened, by whoever opened them. */
   readonly control: Control;
   /** Held by this process, and so the whole data directory. */
   readonly directory: JournalDirectory;
@@ -70,6 +77,8 @@ export interface GatewayOptions {
   readonly drain?: typeof startDrain;
   /** Answers what the console and the limits ask of the ledger; on SQLite in threads by default. */
   readonly openReports?: typeof openReports;
+  /** Signs people in; with the installation's own accounts and issuers by default. */
+  readonly openSignIn?: typeof openSignIn | undefined;
   /** How long a connection without a call may be silent; a minute by default. */
   readonly idleSeconds?: number;
 }

@@ -11,13 +11,13 @@ function openProcess({ leaves }: { readonly leaves: number }) {
   const state = { held: 90 * megabyte, isBusy: false, times: 0 };
   const rest = letGoAtRest({
     clock,
-    isBusy: () => state.isBusy,
     residentBytes: () => state.held,
     async letGo() {
       state.times++;
       state.held = leaves;
     },
   });
+  rest.unless(() => state.isBusy);
   const rests = async (): Promise<void> => {
     rest.begins();
     clock.advance(bounds.restSettleMs);

@@ -3,8 +3,6 @@ import type { Clock } from "#ports/index.ts";
 
 export interface RestOptions {
   readonly clock: Clock;
-  /** Whether a call is under way. */
-  readonly isBusy: () => boolean;
   /** What this process holds in memory. */
   readonly residentBytes: () => number;
   readonly letGo: () => Promise<void>;
@@ -13,6 +11,8 @@ export interface RestOptions {
 export interface Rest {
   /** No call began or ended for a while. */
   begins(): void;
+  /** It does not rest while this says that a call is under way. */
+  unless(isBusy: () => boolean): void;
   close(): void;
 }
 
@@ -21,14 +21,15 @@ export interface Rest {
  * more than at its last rest. That costs some 30 ms of the loop and the next calls their warm code, so a process that is called
  * now and then, and does not grow by it, is left alone.
  */
-export function letGoAtRest({ clock, isBusy, residentBytes, letGo }: RestOptions): Rest {
+export function letGoAtRest({ clock, residentBytes, letGo }: RestOptions): Rest {
   let least = residentBytes();
+  const busy: (() => boolean)[] = [];
   let unbook = (): void => undefined;
   const later = (act: () => void): void => {
     unbook();
     // Meanwhile the threads that rest as well end, and the allocator gives back what is free.
     unbook = clock.after(bounds.restSettleMs, () => {
-      if (!isBusy()) act();
+      if (!busy.some((isBusy) => isBusy())) act();
     });
   };
   const measure = (): void => {
@@ -42,6 +43,7 @@ export function letGoAtRest({ clock, isBusy, residentBytes, letGo }: RestOptions
         if (held - least < bounds.restGrowthBytes) return;
         void letGo().then(() => later(measure));
       }),
+    unless: (isBusy) => void busy.push(isBusy),
     close: () => unbook(),
   };
 }

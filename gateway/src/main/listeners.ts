@@ -2,62 +2,76 @@ import { type ApiDependencies, type ApiServer, type ServerCertificate, serveApi 
 import type { Environment } from "#config/index.ts";
 import { bounds } from "#core/index.ts";
 import { CallerConnections } from "#http-server/index.ts";
+import type { Clock } from "#ports/index.ts";
 import { SharedPort, type SharedPorts, type WorkerLink } from "#workers/index.ts";
 import { CannotStart } from "./cannot-start.ts";
+import type { Certificate } from "./certificate.ts";
 import { RenewableServer } from "./renewable-server.ts";
-
-/** The ports that are open: one for everything, or one for calls and one for those who run the gateway. */
-export interface Listeners {
-  readonly calls: ApiServer;
-  /** Where the console, the admin API, metrics and documents are. */
-  readonly console: ApiServer;
-  pending(): number;
-  /** WebSockets that are open. */
-  sockets(): number;
-  /** Calls have no port any more; what is under way goes on. A port of the console's own stays until the end. */
-  leave(): void;
-  /** WebSockets end with what is under way on them. */
-  leaveSockets(): void;
-  /** Connections that are open; null: not known. */
-  connections(): number | null;
-  /** Where the ports are shared: new connections go to the listeners at these places only, or to all again. */
-  steer(places: readonly number[] | null): Promise<boolean>;
-  /** New connections are shown this certificate. Throws CannotStart; then nothing was changed. Not for ports that are shared. */
-  renew(certificate: ServerCertificate): Promise<void>;
-  stop(): Promise<void>;
-}
 
 interface ListenersOptions {
   readonly environment: Environment;
-  readonly idleSeconds?: number;
+  readonly clock: Clock;
+  readonly idleSeconds?: number | undefined;
   /** The ports speak TLS; null: plain HTTP. */
-  readonly certificate: ServerCertificate | null;
-  /** Other workers have them open too, unless this is `alone`; `ports` are those that were found before. */
-  readonly shared?: { readonly ports: SharedPorts | null; readonly alone: boolean };
+  readonly certificate: Certificate | null;
 }
 
-/** Opens them when it is this worker's turn; at once where `link` is null, because it is the only process. */
-export async function openListenersInTurn(
-  apiDependencies: ApiDependencies,
-  options: Omit<ListenersOptions, "shared">,
-  link: WorkerLink | null,
-): Promise<Listeners> {
-  if (link === null) return openListeners(apiDependencies, options);
-  const listeners = openListeners(apiDependencies, { ...options, shared: await link.turnToListen() });
-  link.onSteer(listeners.steer);
-  const console = options.environment.admin === null ? null : listeners.console.port;
-  link.listening({ calls: listeners.calls.port, console });
-  return listeners;
+/** Other workers have the ports open too, unless this is `alone`; `ports` are those that were found before. */
+interface Sharing {
+  readonly ports: SharedPorts | null;
+  readonly alone: boolean;
 }
 
-/** Throws CannotStart when one cannot be opened; none is then. */
-function openListeners(apiDependencies: ApiDependencies, options: ListenersOptions): Listeners {
-  const { host, port, admin, trustedProxies } = options.environment;
-  const { idleSeconds, shared, certificate } = options;
-  const common = { trustedProxies, ...(idleSeconds === undefined ? {} : { idleSeconds }) };
-  const open = (own: Place, variables: string): ApiServer => {
-    const dependencies = own.role === "console" ? withOwnRoom(apiDependencies) : apiDependencies;
-    if (certificate === null && shared === undefined) return openPort(dependencies, { ...common, ...own }, variables);
+/** The ports of the gateway: one for everything, or one for calls and one for those who run it. None is open before `open`. */
+export class Listeners {
+  readonly #options: ListenersOptions;
+  #certificate: Certificate | null;
+  /** That of calls, and behind it that of the console where it has one of its own. */
+  #servers: readonly ApiServer[] = [];
+  #sharedPorts: readonly SharedPort[] = [];
+
+  constructor(options: ListenersOptions) {
+    this.#options = options;
+    this.#certificate = options.certificate;
+  }
+
+  /**
+   * Opens them when it is this worker's turn; at once where `link` is null, because it is the only process. Throws CannotStart when one
+   * cannot be opened; none is then.
+   */
+  async open(dependencies: ApiDependencies, link: WorkerLink | null): Promise<void> {
+    if (link === null) return this.#openAll(dependencies, null);
+    this.#openAll(dependencies, await link.turnToListen());
+    link.onSteer((places) => this.#steer(places));
+    const console = this.#options.environment.admin === null ? null : this.console.port;
+    link.listening({ calls: this.calls.port, console });
+  }
+
+  #openAll(dependencies: ApiDependencies, shared: Sharing | null): void {
+    const { host, port, admin } = this.#options.environment;
+    const callsPort = shared?.ports?.calls ?? port;
+    const role = admin === null ? {} : ({ role: "calls" } as const);
+    const calls = this.#openOne(dependencies, { hostname: host, port: callsPort, ...role }, shared, "SLUICE");
+    this.#servers = [calls];
+    if (admin !== null) {
+      const place: Place = { hostname: admin.host, port: shared?.ports?.console ?? admin.port, role: "console" };
+      try {
+        this.#servers = [calls, this.#openOne(withOwnRoom(dependencies), place, shared, "SLUICE_ADMIN")];
+      } catch (thrown) {
+        this.#servers = [];
+        void calls.stop(true);
+        throw thrown;
+      }
+    }
+    this.#sharedPorts = this.#servers.map((server) => new SharedPort(server.port));
+  }
+
+  #openOne(dependencies: ApiDependencies, own: Place, shared: Sharing | null, variables: string): ApiServer {
+    const { environment, idleSeconds, clock } = this.#options;
+    const certificate = this.#certificate;
+    const { trustedProxies } = environment;
+    const common = { trustedProxies, ...(idleSeconds === undefined ? {} : { idleSeconds }) };
+    if (certificate === null && shared === null) return openPort(dependencies, { ...common, ...own }, variables);
     // Whoever shares a port is not told that a stranger has it too.
     if (shared?.alone !== false && own.port !== 0)
       void openPort(dependencies, { ...common, ...own }, variables).stop(true);
@@ -66,19 +80,82 @@ function openListeners(apiDependencies: ApiDependencies, options: ListenersOptio
     if (certificate === null) return openWith(own, {});
     return new RenewableServer(openWith(own, { certificate }), {
       open: (port, next) => openWith({ ...own, port }, { certificate: next }),
-      clock: apiDependencies.clock,
+      clock,
       silentMs: idleSeconds === undefined ? bounds.idleConnectionMs : idleSeconds * 1_000,
     });
-  };
-  const callsPort = shared?.ports?.calls ?? port;
-  if (admin === null) return listenersOf(open({ hostname: host, port: callsPort }, "SLUICE"), null);
-  const calls = open({ hostname: host, port: callsPort, role: "calls" }, "SLUICE");
-  try {
-    const consolePort = shared?.ports?.console ?? admin.port;
-    return listenersOf(calls, open({ hostname: admin.host, port: consolePort, role: "console" }, "SLUICE_ADMIN"));
-  } catch (thrown) {
-    void calls.stop(true);
-    throw thrown;
+  }
+
+  get calls(): ApiServer {
+    const [calls] = this.#servers;
+    if (calls === undefined) throw new Error("The ports are not open.");
+    return calls;
+  }
+
+  /** Where the console, the admin API, metrics and documents are. */
+  get console(): ApiServer {
+    return this.#servers[1] ?? this.calls;
+  }
+
+  /** What callers use, where that is known; null: the address that they came to, since there is one for everything. */
+  get callsUrl(): string | null {
+    const { environment } = this.#options;
+    const { publicUrl, admin, host, port } = environment;
+    return publicUrl ?? (admin === null ? null : shownOrigin(environment, host, this.#servers[0]?.port ?? port));
+  }
+
+  /** Where the console is, as a link to it needs it; null: at the address that callers use. */
+  get consoleUrl(): string | null {
+    const { environment } = this.#options;
+    const { publicUrl, admin } = environment;
+    if (admin === null) return publicUrl;
+    return admin.url ?? shownOrigin(environment, admin.host, this.#servers[1]?.port ?? admin.port);
+  }
+
+  /** When the certificate ends that new connections are shown, in Unix milliseconds; null: the ports speak plain HTTP. */
+  get certificateEndsAt(): number | null {
+    return this.#certificate?.endsAt ?? null;
+  }
+
+  pending(): number {
+    return this.#servers.reduce((pending, server) => pending + server.pending(), 0);
+  }
+
+  /** WebSockets that are open. */
+  sockets(): number {
+    return this.#servers[0]?.sockets() ?? 0;
+  }
+
+  /** Calls have no port any more; what is under way goes on. A port of the console's own stays until the end. */
+  leave(): void {
+    this.calls.leave();
+  }
+
+  /** WebSockets end with what is under way on them. */
+  leaveSockets(): void {
+    this.calls.leaveSockets();
+  }
+
+  /** Connections that are open; null: not known. */
+  connections(): number | null {
+    return this.#sharedPorts.reduce<number | null>((open, sharedPort) => {
+      const more = sharedPort.connections();
+      return open === null || more === null ? null : open + more;
+    }, 0);
+  }
+
+  /** Where the ports are shared: new connections go to the listeners at these places only, or to all again. */
+  async #steer(places: readonly number[] | null): Promise<boolean> {
+    return (await Promise.all(this.#sharedPorts.map((sharedPort) => sharedPort.steer(places)))).every((done) => done);
+  }
+
+  /** New connections are shown this certificate. Throws CannotStart; then nothing was changed. Not for ports that are shared. */
+  async renew(certificate: Certificate): Promise<void> {
+    for (const server of this.#servers) if (server instanceof RenewableServer) await server.renew(certificate);
+    this.#certificate = certificate;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#servers.map((server) => server.stop(true)));
   }
 }
 
@@ -95,50 +172,10 @@ interface Place {
   readonly role?: "calls" | "console";
 }
 
-/** `apart`: the console's own; null: it is served where calls are. */
-function listenersOf(calls: ApiServer, apart: ApiServer | null): Listeners {
-  const servers = apart === null ? [calls] : [calls, apart];
-  const sharedPorts = servers.map((server) => new SharedPort(server.port));
-  return {
-    calls,
-    console: apart ?? calls,
-    pending: () => servers.reduce((pending, server) => pending + server.pending(), 0),
-    sockets: calls.sockets,
-    leave: () => calls.leave(),
-    leaveSockets: () => calls.leaveSockets(),
-    connections: () =>
-      sharedPorts.reduce<number | null>((open, sharedPort) => {
-        const more = sharedPort.connections();
-        return open === null || more === null ? null : open + more;
-      }, 0),
-    steer: async (places) =>
-      (await Promise.all(sharedPorts.map((sharedPort) => sharedPort.steer(places)))).every((done) => done),
-    renew: async (certificate) => {
-      for (const server of servers) if (server instanceof RenewableServer) await server.renew(certificate);
-    },
-    stop: async () => {
-      await Promise.all(servers.map((server) => server.stop(true)));
-    },
-  };
-}
-
 /** A host as a person would open it. */
 export function shownOrigin({ tls }: Pick<Environment, "tls">, host: string, port: number): string {
   const name = host === "127.0.0.1" || host === "::1" ? "localhost" : host;
   return `${tls === null ? "http" : "https"}://${name.includes(":") && !name.startsWith("[") ? `[${name}]` : name}:${port}`;
-}
-
-/** What callers use, where that is known; null: the address that they came to, since there is one for everything. */
-export function callsUrlOf(environment: Environment, port: number): string | null {
-  const { publicUrl, admin, host } = environment;
-  return publicUrl ?? (admin === null ? null : shownOrigin(environment, host, port));
-}
-
-/** The same as a link to it needs it; null: at the address that callers use. `port`: that of a listener of its own. */
-export function consoleOrigin(environment: Environment, port?: number): string | null {
-  const { admin } = environment;
-  if (admin === null) return environment.publicUrl;
-  return admin.url ?? shownOrigin(environment, admin.host, port ?? admin.port);
 }
 
 /** Where the console is opened, as configured; null: at this machine's own names. */

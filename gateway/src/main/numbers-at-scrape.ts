@@ -22,10 +22,7 @@ interface Counted {
   readonly configSnapshot: Pick<ConfigSnapshotHolder, "current">;
   readonly router: Pick<Router, "states">;
   readonly videos: Pick<VideoTasks, "lateMs" | "openResponses" | "deliveryTries">;
-  /** null: none is open yet. */
-  readonly listeners: () => Pick<Listeners, "pending" | "sockets"> | null;
-  /** When the certificate ends that new connections are shown, in Unix milliseconds; null: the ports speak plain HTTP. */
-  readonly certificateEndsAt: (() => number) | null;
+  readonly listeners: Pick<Listeners, "pending" | "sockets" | "certificateEndsAt">;
   readonly configFile: Pick<ConfigFile, "path" | "isValid" | "lastGoodAt">;
   readonly dataDir: string;
   /** Workspaces with metrics of their own; 0: none. */
@@ -35,25 +32,14 @@ interface Counted {
 
 /** What the parts of the gateway know themselves, and are asked for at each scrape; the event loop is watched until the returned function is called. */
 export function registerNumbers(metrics: Metrics, counted: Counted): () => void {
-  const {
-    journal,
-    databaseWatch,
-    relay,
-    admission,
-    memory,
-    connections,
-    configSnapshot,
-    videos,
-    listeners,
-    certificateEndsAt,
-  } = counted;
+  const { journal, databaseWatch, relay, admission, memory, connections, configSnapshot, videos, listeners } = counted;
   const space = watchSpace(counted.dataDir);
   metrics.gauges({
     sluice_ledger_lag_entries: () => journal.lag,
     sluice_ledger_healthy: () => (journal.healthy ? 1 : 0),
     sluice_database_healthy: () => ((databaseWatch.problem ?? databaseWatch.remark) === null ? 1 : 0),
     sluice_streams_open: () => relay.liveStreams,
-    sluice_websockets_open: () => listeners()?.sockets() ?? 0,
+    sluice_websockets_open: () => listeners.sockets(),
     sluice_reservations_open: () => admission.outstanding,
     sluice_config_version: () => configSnapshot.current.version,
     sluice_models_blocked: () => countOf(configSnapshot.current, (model) => model.blocked !== undefined),
@@ -65,8 +51,10 @@ export function registerNumbers(metrics: Metrics, counted: Counted): () => void 
     sluice_background_responses_open: () => videos.openResponses.count,
     sluice_background_responses_oldest_seconds: () => videos.openResponses.oldestMs / 1_000,
   });
-  if (certificateEndsAt !== null) {
-    metrics.gauges({ sluice_tls_certificate_expires_timestamp_seconds: () => certificateEndsAt() / 1_000 });
+  if (listeners.certificateEndsAt !== null) {
+    metrics.gauges({
+      sluice_tls_certificate_expires_timestamp_seconds: () => (listeners.certificateEndsAt ?? 0) / 1_000,
+    });
   }
   metrics.callerMemory(memory);
   const { metricsWorkspaces } = counted;
@@ -85,7 +73,7 @@ export function registerNumbers(metrics: Metrics, counted: Counted): () => void 
     sluice_task_webhooks_delivered_total: () => videos.deliveryTries.delivered,
     sluice_task_webhook_failures_total: () => videos.deliveryTries.failed,
   });
-  return metrics.watchLoop(counted.clock, () => listeners()?.pending() ?? 0);
+  return metrics.watchLoop(counted.clock, () => listeners.pending());
 }
 
 /** Of deployments that are in use. One whose time is over waits for a call that probes it, and nobody may call it for days. */
@@ -150,8 +138,8 @@ function spaceIn(read: () => { bavail: number; blocks: number; bsize: number } |
 }
 
 /** Undefined where nothing is counted by workspace. */
-export function workspaceLabels(max: number, configSnapshot: () => ConfigSnapshot | null): WorkspaceLabels | undefined {
-  return max === 0 ? undefined : { max, slugOf: (id) => configSnapshot()?.workspaces.get(id)?.slug ?? null };
+export function workspaceLabels(max: number, configSnapshot: () => ConfigSnapshot): WorkspaceLabels | undefined {
+  return max === 0 ? undefined : { max, slugOf: (id) => configSnapshot().workspaces.get(id)?.slug ?? null };
 }
 
 /** How far the budgets of at most `max` workspaces are used. One whose spending cannot be read now is left out. */

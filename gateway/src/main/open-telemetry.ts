@@ -12,8 +12,7 @@ export interface TelemetryOptions {
   readonly metrics: Metrics;
   readonly version: string;
   readonly revision?: string;
-  /** null: nothing is in force yet. */
-  readonly configSnapshot: () => ConfigSnapshot | null;
+  readonly configSnapshot: () => ConfigSnapshot;
 }
 
 /** null: no collector is named. Its own numbers are among the metrics. */
@@ -21,7 +20,7 @@ export async function openTelemetry(options: TelemetryOptions): Promise<OtlpExpo
   const { environment, control, transport, metrics, version, revision, configSnapshot } = options;
   if (environment.otlp === null) return null;
   const { clock, instanceId } = control;
-  const upstreamOf = (id: string) => upstreamFacts(configSnapshot()?.providers.get(id));
+  const upstreamOf = (id: string) => upstreamFacts(configSnapshot().providers.get(id));
   const report = () => metrics.report();
   const settings = environment.otlp;
   const build = revision === undefined ? { version } : { version, revision };

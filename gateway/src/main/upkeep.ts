@@ -1,61 +1,35 @@
-import type { Environment } from "#config/index.ts";
 import { bounds, LastingFault, sleep } from "#core/index.ts";
-import type {
-  Clock,
-  KeptLease,
-  Leadership,
-  LedgerStore,
-  Observer,
-  Transport,
-  UpstreamObjectStore,
-} from "#ports/index.ts";
+import type { Clock, KeptLease, Leadership, LedgerStore, Observer, UpstreamObjectStore } from "#ports/index.ts";
 import { auditEntriesAfter, type Database, type KeptExplainer, pruneAudit } from "#storage/index.ts";
-import type { Metrics } from "#telemetry/index.ts";
-import { startAuditStream } from "./audit-stream.ts";
+import { type AuditStreamOptions, startAuditStream } from "./audit-stream.ts";
 import type { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
-import type { Control } from "./control.ts";
-import type { Ending } from "./ending.ts";
 import { startLedgerExport } from "./ledger-export.ts";
+import type { Base } from "./open-base.ts";
+import type { Calls } from "./open-calls.ts";
 import { explainedAges } from "./open-explainer.ts";
+import type { Governance } from "./open-governance.ts";
 import { refreshPriceList } from "./refresh-price-list.ts";
 
-interface UpkeepParts {
-  readonly environment: Environment;
-  readonly control: Control;
-  readonly ledgerStore: LedgerStore;
-  readonly configSnapshot: Pick<ConfigSnapshotHolder, "current">;
-  readonly explainer: Pick<KeptExplainer, "prune">;
-  readonly transport: Transport;
-  readonly leadership: Leadership;
-  readonly metrics: Metrics;
-  readonly observer: Observer;
-  /** What money and age are counted by. */
-  readonly clock: Clock;
-}
-
-/** Starts what one process of an installation does at a time, beside the calls. Returns its end. */
-export function startUpkeep(parts: UpkeepParts): (ending: Ending) => Promise<void> {
-  const { environment, control, observer, leadership } = parts;
-  const { database, controlStore, objectStore, facts } = control;
-  const stopSums = keepLedger({ ...parts, database });
-  const stopExport = startLedgerExport(parts);
-  const stopRefreshing = refreshPriceList(environment.priceList, { ...parts, controlStore, clock: control.clock });
+/** Starts what one process of an installation does at a time, beside the calls. */
+export function startUpkeep(base: Base, { steady }: Governance, { explainer }: Calls): void {
+  const { environment, control, ending, processes } = base;
+  const { database, controlStore, ledgerStore, objectStore, facts } = control;
+  const parts = { ...base, ledgerStore, leadership: processes.leadership };
+  // Money and age are counted by the steady clock.
+  const stopSums = keepLedger({ ...parts, database, clock: steady });
+  const stopExport = startLedgerExport({ ...parts, clock: steady });
+  const stopRefreshing = refreshPriceList(environment.priceList, { ...parts, controlStore });
   const stopPruning = pruneDaily({
-    ...parts,
-    objectStore,
+    ...{ ...parts, objectStore, explainer, clock: steady },
     pruneAudit: (beforeMs) => pruneAudit(database, beforeMs),
   });
-  const stopAudit = startAuditStream({
-    ...{ facts, observer, leadership, clock: control.clock },
-    entriesAfter: (from, limit) => auditEntriesAfter(database, from, limit),
-  });
-  return async (ending) => {
-    stopPruning();
-    await ending.step("sums of the ledger", () => stopSums());
-    await ending.step("copies of the ledger", () => stopExport());
-    await ending.step("catalogue of prices", () => stopRefreshing());
-    await ending.step("audit entries for the log", () => stopAudit());
-  };
+  const entriesAfter: AuditStreamOptions["entriesAfter"] = (from, limit) => auditEntriesAfter(database, from, limit);
+  const stopAudit = startAuditStream({ ...parts, facts, entriesAfter });
+  ending.defer("audit entries for the log", stopAudit);
+  ending.defer("price list", stopRefreshing);
+  ending.defer("copies of the ledger", stopExport);
+  ending.defer("sums of the ledger", stopSums);
+  ending.defer("removal of what is old", stopPruning);
 }
 
 interface LedgerUpkeepOptions {

@@ -1,18 +1,12 @@
-import { BodyWork } from "#bodies/index.ts";
-import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
+import { createMemoryCounter } from "#coordination/index.ts";
 import { type Model, readableOf } from "#core/index.ts";
-import { createRecorder } from "#ledger/index.ts";
 import { Admission } from "#limits/index.ts";
 import type { Observer, Offload, Transport } from "#ports/index.ts";
 import type { CallerCodec } from "#protocols/index.ts";
-import { ProviderClient } from "#provider-client/index.ts";
-import { Relay } from "#relay/index.ts";
-import { Router } from "#routing/index.ts";
-import { callerMemory } from "../caller-memory.ts";
+import { wireCalls } from "../../src/main/wire-calls.ts";
+import { quietCallParts } from "../call-parts.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { noBackground } from "../no-background.ts";
 import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
-import { silentExplainer } from "../silent-explainer.ts";
 import { governedPrincipal } from "../simulation/governed-principal.ts";
 import { type Habit, habits } from "../simulation/habits.ts";
 import { JournalInMemory } from "../simulation/journal-in-memory.ts";
@@ -54,28 +48,17 @@ export async function callWith(
   const ids = { next: (prefix: string) => `${prefix}${++count}` };
   const { journal = new JournalInMemory() } = changes;
   const counter = createMemoryCounter({ clock });
-  const router = new Router({ board: createMemoryHealthBoard(clock), clock, chance, observer });
   const upstream = new PretendedUpstream(clock, chance);
   const transport = changes.transport?.(upstream) ?? upstream;
   const { protocol, model, body } = messages();
   const configSnapshot = quietConfigSnapshot();
-  const relay = new Relay({
-    memory: callerMemory(),
-    background: noBackground,
-    sharesAccount: () => false,
+  const { relay, router } = wireCalls({
+    ...quietCallParts(),
     configSnapshot: () => configSnapshot,
-    router,
     admission: new Admission({ counter, clock }),
-    recorder: createRecorder({ journal, clock, ids, observer }),
-    journal,
-    transport,
-    providerClient: new ProviderClient(transport, clock),
-    objectStore: { find: async () => [], put: async () => undefined },
-    ids,
-    clock,
-    observer,
-    explainer: silentExplainer,
-    bodies: new BodyWork({ offload: changes.offload ?? null, newId: ids.next }),
+    steady: clock,
+    ...{ journal, transport, ids, clock, chance, observer },
+    offload: changes.offload ?? null,
   });
   let sent = 0;
   upstream.onSend = () => sent++;

@@ -70,7 +70,7 @@ test("a key of another workspace looks missing, to an administrator too, and eve
 
 test("the ledger says that it came through the console, and whose doing it was, whatever the caller says", async () => {
   await chat("member", ground.keys.members, {}, { headers: { "x-sluice-tags": "team=search,via=api,user=nobody" } });
-  expect(ground.entries.at(-1)).toMatchObject({
+  expect((await ground.entries()).at(-1)).toMatchObject({
     keyId: ground.keys.members,
     outcome: "succeeded",
     tags: { team: "search", via: "console", user: ground.users.member.id },
@@ -113,7 +113,7 @@ test("a stream is the one that the key's own secret gets, with the same headers"
 
 test("a caller that leaves ends the stream upstream", async () => {
   const leaving = new AbortController();
-  const before = ground.entries.length;
+  const before = (await ground.entries()).length;
   const response = await chat(
     "member",
     ground.keys.members,
@@ -124,8 +124,8 @@ test("a caller that leaves ends the stream upstream", async () => {
   await reader?.read();
   const id = truth()?.attempt_id;
   leaving.abort();
-  await until(() => ground.entries.length > before);
-  expect(ground.entries.at(-1)).toMatchObject({ outcome: "cancelled", keyId: ground.keys.members });
+  await until(async () => (await ground.entries()).length > before);
+  expect((await ground.entries()).at(-1)).toMatchObject({ outcome: "cancelled", keyId: ground.keys.members });
   const told = () => ground.simulator.simulator.truth.list().data.find((one) => one.attempt_id === id);
   await until(() => told()?.aborted_at != null);
   expect(told()?.terminal_sent).toBe(false);

@@ -152,10 +152,7 @@ describe("the price list", () => {
     expect(newer.changes).toMatchObject([{ from: december, before: { input: 4 }, after: { input: 5 } }]);
     await take(ground, { version: newer.version });
 
-    const holder = new ConfigSnapshotHolder(
-      { ...ground, observer: { log: () => undefined } },
-      await ground.controlStore.configSnapshot(),
-    );
+    const holder = await followed(ground);
     const priced = () => holder.current.models.get("gpt-5")?.price;
     expect(priced()?.table.inputUncached).toBe(2_000_000);
     expect(await model(ground, "gpt-5")).toMatchObject({
@@ -249,10 +246,7 @@ describe("the price list", () => {
         next_price: { from: new Date(from).toISOString(), price: { input: 3 } },
       });
       await ground.controlStore.apply(config, "file");
-      const holder = new ConfigSnapshotHolder(
-        { ...ground, observer: { log: () => undefined } },
-        await ground.controlStore.configSnapshot(),
-      );
+      const holder = await followed(ground);
       const priced = () => holder.current.models.get("gpt-5")?.price?.table.inputUncached;
       const versions = async () =>
         (await ground.call("administrator", "models.prices", { params: { model: "gpt-5" } })).body.data.length;
@@ -340,3 +334,10 @@ describe("the price list", () => {
     expect(await model(ground, "gpt-5")).toMatchObject({ deprecated: false, retires_at: null });
   });
 });
+
+async function followed({ controlStore, clock }: ModelsGround): Promise<ConfigSnapshotHolder> {
+  const read = () => controlStore.configSnapshot();
+  const holder = new ConfigSnapshotHolder(read, clock, await read());
+  holder.follow({ observer: { log: () => undefined } });
+  return holder;
+}

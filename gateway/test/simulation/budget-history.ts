@@ -1,21 +1,15 @@
-import { BodyWork } from "#bodies/index.ts";
-import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
+import { createMemoryCounter } from "#coordination/index.ts";
 import type { Budget, BudgetPeriod, LedgerEntry, LimitScope, Model, Principal, ScopeKind } from "#core/index.ts";
 import { bounds, defaultTimeouts, personScopeId, readableOf, scopesOf, usdPerMillionToPico } from "#core/index.ts";
-import { createRecorder } from "#ledger/index.ts";
 import { Admission, type Permit, periodStart } from "#limits/index.ts";
 import type { Observer } from "#ports/index.ts";
 import { openaiChat, openaiChatCodec, openaiChatWire } from "#protocols/index.ts";
-import { ProviderClient } from "#provider-client/index.ts";
-import { type EndpointProtocol, Relay } from "#relay/index.ts";
-import { Router } from "#routing/index.ts";
+import type { EndpointProtocol, Relay } from "#relay/index.ts";
 import { steadyClock } from "#system/index.ts";
-import { entriesToldTo } from "../../src/main/booked.ts";
-import { callerMemory } from "../caller-memory.ts";
+import { wireCalls } from "../../src/main/wire-calls.ts";
+import { quietCallParts } from "../call-parts.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { noBackground } from "../no-background.ts";
 import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
-import { silentExplainer } from "../silent-explainer.ts";
 import { budgetsTold } from "./budgets-told.ts";
 import { CountingUpstream, outputMaxOf } from "./counting-upstream.ts";
 import { governedPrincipal } from "./governed-principal.ts";
@@ -202,23 +196,13 @@ export class BudgetHistory {
     const upstream = new CountingUpstream(clock, chance);
     this.upstreams.push(upstream);
     const configSnapshot = quietConfigSnapshot({ providers, models });
-    const relay = new Relay({
-      memory: callerMemory(),
-      background: noBackground,
-      sharesAccount: () => false,
+    const { relay } = wireCalls({
+      ...quietCallParts(),
       configSnapshot: () => configSnapshot,
-      router: new Router({ board: createMemoryHealthBoard(clock), clock, chance, observer }),
       admission: this.#watched(admission),
-      recorder: createRecorder({ journal, clock: this.#steady, ids, observer: entriesToldTo(admission, observer) }),
-      journal,
       transport: upstream,
-      providerClient: new ProviderClient(upstream, clock),
-      objectStore: { find: async () => [], put: async () => undefined },
-      ids,
-      clock,
-      observer,
-      explainer: silentExplainer,
-      bodies: new BodyWork({ offload: null, newId: ids.next }),
+      steady: this.#steady,
+      ...{ journal, ids, clock, chance, observer },
     });
     return { relay, admission, upstream, journal, outstanding: () => counter.outstanding, killed: false };
   }

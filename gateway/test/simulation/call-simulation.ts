@@ -1,6 +1,5 @@
-import { type ApiDependencies, createAsKey } from "#api/index.ts";
-import { BodyWork } from "#bodies/index.ts";
-import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
+import { createAsKey } from "#api/index.ts";
+import { createMemoryCounter } from "#coordination/index.ts";
 import {
   type CallerMemory,
   type ConfigSnapshot,
@@ -13,17 +12,15 @@ import {
   usdPerMillionToPico,
   usdPerThousandToPico,
 } from "#core/index.ts";
-import { createRecorder } from "#ledger/index.ts";
 import { Admission } from "#limits/index.ts";
 import type { Chance, Clock, Ids, Observer } from "#ports/index.ts";
-import { ProviderClient } from "#provider-client/index.ts";
-import { Relay } from "#relay/index.ts";
-import { Router } from "#routing/index.ts";
+import type { Relay } from "#relay/index.ts";
+import type { Router } from "#routing/index.ts";
 import { steadyClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
-import { entriesToldTo } from "../../src/main/booked.ts";
-import { callerConnections, callerMemory } from "../caller-memory.ts";
-import { noBackground } from "../no-background.ts";
+import { wireCalls } from "../../src/main/wire-calls.ts";
+import { quietCallParts } from "../call-parts.ts";
+import { callerConnections } from "../caller-memory.ts";
 import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
 import { silentExplainer } from "../silent-explainer.ts";
 import type { KeptLedger, KeptProcess } from "./kept-ledger.ts";
@@ -206,28 +203,15 @@ export function openSimulation(parts: SimulationOptions): Simulation {
   });
   let version = 1;
   let configSnapshot = configSnapshotOf(parts.configured, version);
-  const router = new Router({ board: createMemoryHealthBoard(clock), clock, chance, observer });
-  const bodies = new BodyWork({ offload: null, newId: ids.next });
-  const memory = callerMemory();
-  const relay = new Relay({
-    memory,
-    background: noBackground,
-    sharesAccount: () => false,
+  const quiet = quietCallParts();
+  const { memory } = quiet;
+  const { relay, router, bodies } = wireCalls({
+    ...quiet,
     configSnapshot: () => configSnapshot,
-    router,
     admission: parts.watched(admission),
-    recorder: createRecorder({ journal, clock: steady, ids, observer: entriesToldTo(admission, observer) }),
-    journal,
-    transport,
-    providerClient: new ProviderClient(transport, clock),
-    objectStore: { find: async () => [], put: async () => undefined },
-    ids,
-    clock,
-    observer,
-    explainer: silentExplainer,
-    bodies,
+    ...{ journal, transport, ids, clock, steady, chance, observer },
   });
-  const apiDependencies: ApiDependencies = {
+  const apiDependencies: Parameters<typeof createAsKey>[0] = {
     authenticator: { authenticate: () => unasked("a secret") },
     agentSignIn: unreached("sign-ins of agents"),
     agentSettings: async () => null,
@@ -257,7 +241,6 @@ export function openSimulation(parts: SimulationOptions): Simulation {
     keyUsage: async () => [],
     periodSpend: async () => ({ day: 0, week: 0, month: 0 }),
     limitUsage: () => [],
-    admin: () => unasked("the console"),
   };
   const simulation: Simulation = {
     call: createAsKey(apiDependencies),

@@ -1,18 +1,12 @@
-import { BodyWork } from "#bodies/index.ts";
-import { createMemoryCounter, createMemoryHealthBoard } from "#coordination/index.ts";
+import { createMemoryCounter } from "#coordination/index.ts";
 import { Failure, readableOf } from "#core/index.ts";
-import { createRecorder } from "#ledger/index.ts";
 import { Admission } from "#limits/index.ts";
 import type { Observer } from "#ports/index.ts";
-import { ProviderClient } from "#provider-client/index.ts";
-import { type CallResult, Relay } from "#relay/index.ts";
-import { Router } from "#routing/index.ts";
-import { entriesToldTo } from "../../src/main/booked.ts";
-import { callerMemory } from "../caller-memory.ts";
+import type { CallResult } from "#relay/index.ts";
+import { wireCalls } from "../../src/main/wire-calls.ts";
+import { quietCallParts } from "../call-parts.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { noBackground } from "../no-background.ts";
 import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
-import { silentExplainer } from "../silent-explainer.ts";
 import { governedPrincipal } from "./governed-principal.ts";
 import { type Habit, habits, providers, responsesHabit } from "./habits.ts";
 import { JournalInMemory } from "./journal-in-memory.ts";
@@ -48,28 +42,17 @@ export async function playHour(seed: number) {
   const observer = loudObserver(faults);
   const counter = createMemoryCounter({ clock });
   const admission = new Admission({ counter, clock });
-  const router = new Router({ board: createMemoryHealthBoard(clock), clock, chance, observer });
   const upstream = new PretendedUpstream(clock, chance);
-  const relay = new Relay({
-    memory: callerMemory(),
-    background: noBackground,
-    sharesAccount: () => false,
+  const { relay, router } = wireCalls({
+    ...quietCallParts(),
     configSnapshot: () => configSnapshot,
-    router,
-    admission,
-    recorder: createRecorder({ journal, clock, ids, observer: entriesToldTo(admission, observer) }),
-    journal,
     transport: upstream,
-    providerClient: new ProviderClient(upstream, clock),
+    steady: clock,
+    ...{ admission, journal, ids, clock, chance, observer },
     objectStore: {
       find: async (workspaceId, ids) => journal.objects(workspaceId, ids, clock.now() - ledgerLagMs),
       put: async () => undefined,
     },
-    ids,
-    clock,
-    observer,
-    explainer: silentExplainer,
-    bodies: new BodyWork({ offload: null, newId: ids.next }),
   });
   const begun = new Set<string>();
   upstream.onSend = (request) => {

@@ -1,0 +1,206 @@
+import { randomBytes } from "node:crypto";
+import { createRequire } from "node:module";
+import { hostname } from "node:os";
+import { dirname, join } from "node:path";
+import { createAdmin, docsFiles, NoticeSender, NoticeWatch } from "#admin/index.ts";
+import { type ApiDependencies, createAsKey, endpointsOf, untranslatedEndpointsOf } from "#api/index.ts";
+import { AgentSignIn, agentSettingsBy, createSetup, IssuerRecheck, type SharedSetup } from "#identity/index.ts";
+import { createMailer } from "#mail/index.ts";
+import { createNoticeStore, openStaticFiles, type StaticRoot } from "#storage/index.ts";
+import { isBuilt } from "#system/index.ts";
+import { ledgerExportFacts } from "./ledger-export.ts";
+import { consoleUrl, type Listeners } from "./listeners.ts";
+import type { Base } from "./open-base.ts";
+import type { Calls } from "./open-calls.ts";
+import type { Data } from "./open-data.ts";
+import type { Governance } from "./open-governance.ts";
+import { inTurn, listProcesses } from "./processes.ts";
+import { tellKept } from "./sign-in.ts";
+import { webhookSecretOf, webhookSecretsOf } from "./webhook-secret.ts";
+
+/** How far the gateway is on its way out. */
+export interface Leaving {
+  /** `/readyz` fails, and calls are still taken. */
+  isLeaving: boolean;
+  /** Another worker has taken this one's place. */
+  isReplaced: boolean;
+  /** Calls are refused. */
+  isDraining: boolean;
+}
+
+/** Opens the console and the admin API. `api`: what the ports answer with. */
+export async function openControlPlane(
+  base: Base,
+  data: Data,
+  governance: Governance,
+  calls: Calls,
+  listeners: Listeners,
+  leaving: Leaving,
+) {
+  const { options, environment, control, configSnapshot, observer, metrics, ending, clock } = base;
+  const { signIn } = data;
+  const { authenticator, countCall, keyUsage, periodSpend, limitUsage } = governance;
+  const { relay, media, explainer, bodies, memory, connections, spool } = calls;
+  const agentSignIn = openAgentSignIn(base, data);
+  const agentSettings = agentSettingsBy(control.agents, base.agentTelemetry);
+  const callsUrl = (): string | null => listeners.callsUrl;
+  const callDependencies: Omit<ApiDependencies, "admin"> = {
+    ...{ agentSignIn, agentSettings, agentTelemetry: base.agentTelemetry },
+    consoleUrl: () => listeners.consoleUrl,
+    ...{ authenticator, countCall, keyUsage, periodSpend, limitUsage },
+    ...{ relay, videos: media.videos, assets: media.assets, explainer, bodies, memory, connections, spool },
+    ...{ clock, ids: base.ids, observer, ...base.tracing },
+    publicUrl: callsUrl,
+    configSnapshot: () => configSnapshot.current,
+    draining: () => leaving.isDraining,
+    leaving: () => leaving.isLeaving || leaving.isReplaced,
+    handshakeProblem: metrics.handshakeProblem,
+    ...readiness(base, data, governance, leaving),
+    metricsText: () => base.numbers.text(),
+    ...{ metricsType: metrics.contentType, metricsKey: environment.metricsKey },
+  };
+  const notices = openNotices(base, governance);
+  const setup = await createSetup({
+    ...{ signIn, people: control.people, ...sharedSetup(base), randomToken: options.randomToken },
+    ...(options.onSetUp === undefined ? {} : { onCompleted: options.onSetUp }),
+  });
+  const admin = createAdmin({
+    files: await openStaticFiles(staticRoots()),
+    ...{ setup, clock, observer, callsUrl, openTries: control.openTries, version: options.version },
+    publicUrl: consoleUrl(environment),
+    randomToken: options.randomToken,
+    demo: () => [...configSnapshot.current.providers.values()].every((provider) => provider.kind === "demo"),
+    console: {
+      ...consoleBase(base),
+      ...control,
+      ...data,
+      ...governance,
+      ...calls,
+      ...media,
+      ...notices.parts,
+      ...{ agentSignIn, agentSettings, callsUrl },
+      answerAs: createAsKey(callDependencies),
+    },
+  });
+  notices.watch.start();
+  ending.defer("notices", () => notices.watch.stop());
+  return { setup, api: { ...callDependencies, admin: admin.fetch } satisfies ApiDependencies };
+}
+
+function consoleBase(base: Base) {
+  const { environment, control, configSnapshot, observer, processes } = base;
+  const { vault } = control;
+  return {
+    ...{ environment, observer, tail: base.tail, transport: base.transport, leadership: processes.leadership },
+    configSnapshot: () => configSnapshot.current,
+    configFacts: base.configFile,
+    processFacts: base.numbers,
+    version: processes.instance.version,
+    publicUrl: consoleUrl(environment),
+    ledgerExport: ledgerExportFacts(environment, control, () => configSnapshot.current.settings.ledgerExport),
+    webhookSecret: (workspaceId: string) => webhookSecretOf(vault, workspaceId),
+    onRightsKept: (problems: readonly string[]) => tellKept(problems, observer),
+    ...{ endpointsOf, untranslatedEndpointsOf },
+    randomBytes: (size: number) => randomBytes(size),
+    databaseKind: control.database.flavour.name,
+    host: hostname(),
+    listProcesses: () => listProcesses(control),
+  };
+}
+
+function openAgentSignIn({ control, metrics, observer, clock }: Base, { signIn }: Data): AgentSignIn {
+  const recheck = new IssuerRecheck({ rights: control.rights, signIn, clock, observer });
+  metrics.counts({
+    sluice_issuer_rechecks_total: () => recheck.counted.asked,
+    sluice_issuer_rechecks_silent_total: () => recheck.counted.silent,
+  });
+  return new AgentSignIn({ ...control, randomBytes: (size) => randomBytes(size), recheck });
+}
+
+/** Who tells of budgets, and by what. */
+function openNotices(base: Base, { admission }: Governance) {
+  const { environment, control, configSnapshot, observer, clock, processes, transport } = base;
+  const { vault, controlStore, people, database, ids } = control;
+  const { mail } = environment;
+  const mailer = mail === null ? null : createMailer(mail);
+  const webhookSecrets = (workspaceId: string) => webhookSecretsOf(vault, workspaceId, clock.now());
+  const store = createNoticeStore({ database, vault, clock, ids });
+  const sender = new NoticeSender({ transport, mailer, clock, webhookSecrets });
+  const watch = new NoticeWatch({
+    ...{ store, sender, admission, controlStore, people, clock, observer },
+    configSnapshot: () => configSnapshot.current,
+    leadership: processes.leadership,
+  });
+  return { watch, parts: { notices: store, noticeSender: sender, mailer, mailFrom: mail?.from ?? null } };
+}
+
+/** What `/readyz` says: why no call can be served, and what is amiss although calls can. null: nothing. */
+function readiness(
+  { control, configSnapshot, configFile, clock }: Base,
+  { journal, databaseWatch, feed }: Data,
+  { counting }: Governance,
+  leaving: Leaving,
+): Pick<ApiDependencies, "unready" | "remark"> {
+  const { breaker } = control.database;
+  return {
+    unready() {
+      if (leaving.isLeaving) return "draining";
+      if (!journal.healthy) return "the ledger cannot be written";
+      const { keysStaleMaxMs } = configSnapshot.current.settings;
+      const isStale = breaker?.isOpen === true && clock.monotonic() - feed.currentAtMs >= keysStaleMaxMs;
+      return isStale ? "the database has been unreachable for longer than keys.stale_max" : databaseWatch.problem;
+    },
+    remark() {
+      const remarks = [databaseWatch.remark, counting.remark(), configFile.remark].filter((remark) => remark !== null);
+      return remarks.length === 0 ? null : remarks.join("; ");
+    },
+  };
+}
+
+const setupFact = "setup.link";
+
+/** One set-up link for all processes: the first to start shows it, and any of them takes it. Nothing where there is one process. */
+function sharedSetup({ control, processes: { leadership } }: Base): { readonly shared?: SharedSetup } {
+  const { clock, facts, instanceId, instances, vault, database } = control;
+  if (database.flavour.name === "sqlite") return {};
+  const read = async (): Promise<Shown | null> => {
+    const text = await facts.read(setupFact);
+    return text === null ? null : (JSON.parse(text) as Shown);
+  };
+  const shared: SharedSetup = {
+    claim: (token) =>
+      inTurn({ leadership, clock }, "first start", async () => {
+        const shown = await read();
+        // Of a process that is gone nobody knows who has seen it: a new one takes its place.
+        if (shown !== null && shown.by !== instanceId && (await instances.isAlive(shown.by))) return false;
+        await facts.write(setupFact, JSON.stringify({ by: instanceId, digest: vault.digest(token) } satisfies Shown));
+        return true;
+      }),
+    matches: async (token) => (await read())?.digest === vault.digest(token),
+  };
+  return { shared };
+}
+
+interface Shown {
+  readonly by: string;
+  readonly digest: string;
+}
+
+/** Where the console's build and the API reference's files are. */
+function staticRoots(): readonly StaticRoot[] {
+  // A build has them beside itself; a clone has them where they are made and installed.
+  const built = join(import.meta.dir, "static");
+  return isBuilt
+    ? [
+        { prefix: "console", directory: join(built, "console") },
+        { prefix: "docs", directory: join(built, "docs"), only: docsFiles },
+      ]
+    : [
+        { prefix: "console", directory: join(import.meta.dir, "..", "..", "..", "console", "dist") },
+        {
+          prefix: "docs",
+          directory: dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json")),
+          only: docsFiles,
+        },
+      ];
+}

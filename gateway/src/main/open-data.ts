@@ -1,0 +1,45 @@
+import { makeFirstAdministrator } from "#identity/index.ts";
+import { createChangeFeed, openReports, watchDatabase } from "#storage/index.ts";
+import { letGo } from "#system/index.ts";
+import { letGoAtRest } from "./let-go-at-rest.ts";
+import type { Base } from "./open-base.ts";
+import { openJournal } from "./open-journal.ts";
+import { openSignIn, useOidc } from "./sign-in.ts";
+
+export type Data = Awaited<ReturnType<typeof openData>>;
+
+/** Opens what is stored: people, the journal, reports, and the configuration as it changes. */
+export async function openData(base: Base) {
+  const { options, environment, control, configSnapshot, transport, processes, observer, ending, clock } = base;
+  const { database, place, people, controlStore, rights } = control;
+  const signIn = (options.openSignIn ?? openSignIn)({ environment, control, transport, observer });
+  if (environment.administrator !== null) {
+    const { email, password } = environment.administrator;
+    await makeFirstAdministrator({ signIn, people }, { email, password: password.reveal() }, null);
+  }
+  const databaseWatch = await watchDatabase({ place, database, clock, observer });
+  ending.defer("watch of the database", () => databaseWatch.close());
+  const rest = letGoAtRest({ clock, residentBytes: () => process.memoryUsage.rss(), letGo });
+  ending.defer("memory at rest", () => rest.close());
+  const { journal, ...recovery } = await openJournal({
+    ...{ control, observer },
+    ...{ directory: options.directory, onFatal: options.onFatal, drain: options.drain },
+    durability: configSnapshot.current.settings.ledgerDurability,
+    onRest: () => rest.begins(),
+  });
+  ending.deferLast("journal", (ms) => journal.close(ms));
+  processes.tellLag(() => journal.lag);
+  const reports = await (options.openReports ?? openReports)({ place, clock, observer });
+  ending.defer("reports", () => reports.close());
+  configSnapshot.follow({ observer, alsoRead: () => useOidc({ signIn, controlStore, rights, observer }) });
+  ending.defer("configuration", () => configSnapshot.close());
+  const feed = createChangeFeed({ database, clock, observer, broadcast: processes.broadcast });
+  return {
+    ...{ signIn, databaseWatch, rest, journal, reports, feed, ...recovery },
+    /** Resolves when this process goes by everything that was written until now. */
+    async changesSeen(): Promise<void> {
+      await feed.catchUp();
+      await configSnapshot.settled();
+    },
+  };
+}

@@ -1,0 +1,19 @@
+import type { BackgroundResponses } from "#relay/index.ts";
+import type { CallParts } from "../src/main/wire-calls.ts";
+import { callerMemory } from "./caller-memory.ts";
+import { silentExplainer } from "./silent-explainer.ts";
+
+/** What calls are wired with where a test is about something else: nothing is kept, explained, made in the background or probed. */
+export function quietCallParts() {
+  return {
+    memory: callerMemory(),
+    background: () => noResponses,
+    sharesAccount: () => false,
+    objectStore: { find: async () => [], put: async () => undefined },
+    explainer: silentExplainer,
+    offload: null,
+    probes: false,
+  } satisfies Partial<CallParts>;
+}
+
+const noResponses: BackgroundResponses = { hold: async () => undefined, refresh: async () => undefined };
