@@ -89,7 +89,7 @@ class LogObserver implements Observer {
 
   attemptEnd(entry: LedgerEntry, fault: AttemptFault | null = null): void {
     this.#metrics.attemptEnd(entry, fault);
-    this.#exported?.attemptEnd(entry);
+    this.#exported?.attemptEnd(entry, fault);
     const failed = entry.outcome === "failed" || entry.outcome === "interrupted";
     if (failed) this.#failure("An attempt failed.", () => attemptFields(entry, fault));
     else if (this.#debug) this.log("debug", "An attempt ended.", attemptFields(entry, fault));

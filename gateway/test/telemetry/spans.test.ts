@@ -184,7 +184,7 @@ for (const protocol of ["http/protobuf", "http/json"]) {
     expectSpanOfEntry(attempts[1], entries[1], call);
   });
 
-  test(title("an upstream's error ends both spans with its class"), async () => {
+  test(title("an upstream's error ends both spans with its class, and says why"), async () => {
     const answer = await gateway.chat(hello, { script: { status: 500 } });
     await answer.text();
     expect(answer.status).toBeGreaterThanOrEqual(500);
@@ -192,7 +192,10 @@ for (const protocol of ["http/protobuf", "http/json"]) {
     expect([call.status, attempts[0]?.status]).toEqual([2, 2]);
     expect(call.attributes["error.type"]).toBe(attempts[0]?.attributes["error.type"]);
     expect(call.statusMessage).toContain(" ");
-    expect(attempts[0]?.statusMessage).toBe(String(attempts[0]?.attributes["error.type"]));
+    expect(attempts[0]?.attributes["error.type"]).toBe("upstream_error");
+    expect(attempts[0]?.statusMessage).toBe(
+      "The upstream answered 500. It said: The server had an error while processing your request.",
+    );
   });
 
   test(

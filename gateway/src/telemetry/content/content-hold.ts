@@ -111,7 +111,7 @@ export class ContentHold implements ContentSink {
     const answering = content == null ? -1 : held.events.findLastIndex(isAttempt);
     for (const [at, event] of held.events.entries()) {
       if (at === answering && content != null && !("end" in event)) {
-        const told = { entry: entryOf(event), content };
+        const told = { entry: entryOf(event), content, message: "content" in event ? event.message : null };
         this.#options.tell?.(told);
         this.#options.pass(this.#options.inSpan ? told : event);
       } else this.#options.pass(event);

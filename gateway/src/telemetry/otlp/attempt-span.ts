@@ -27,6 +27,8 @@ export interface AttemptSpanOptions {
   readonly costNames: boolean;
   /** What was said; null: it is not to be told. */
   readonly content: ReadContent | null;
+  /** The sentence of its failure; null: nothing failed, or nobody knows more than `error.type`. */
+  readonly message: string | null;
 }
 
 /** What the attributes that many spans have alike follow from. */
@@ -68,7 +70,7 @@ function spanOf(
     shared,
     own: ownAttributes(entry, options),
     // A caller who went away is no failure of the upstream.
-    failed: outcome === "failed" || outcome === "interrupted" ? errorTypeOf(entry) : null,
+    failed: outcome === "failed" || outcome === "interrupted" ? (options.message ?? errorTypeOf(entry)) : null,
     links,
   };
 }

@@ -9,7 +9,11 @@ import type { Traces } from "./traces.ts";
 const severity = { level: "info", severity: 9 } as const;
 
 /** What was said in a call, as the event that the GenAI conventions have for it; it belongs to the span of the attempt that answered. */
-export function contentEvent({ entry, content }: ToldAttempt, traces: Traces | null, nowMs: number): LogFields {
+export function contentEvent(
+  { entry, content }: Omit<ToldAttempt, "message">,
+  traces: Traces | null,
+  nowMs: number,
+): LogFields {
   const { system, input, output, truncated } = content;
   const trace = traces?.of(entry.requestId) ?? null;
   return {

@@ -13,7 +13,7 @@ import type { TraceContext } from "./trace-context.ts";
 import type { Traces } from "./traces.ts";
 
 /** What records are made of: a line of the log as it is written, what the line of a request says, or what was said in a call. */
-export type LogEvent = string | AccessLine | ToldAttempt;
+export type LogEvent = string | AccessLine | Omit<ToldAttempt, "message">;
 
 const severities: Readonly<Record<string, number>> = { debug: 5, info: 9, warn: 13, error: 17 };
 

@@ -1,6 +1,6 @@
 import { bounds, LastingFault, type LedgerEntry, within } from "#core/index.ts";
-import type { Clock, ContentSink, Observer, OtlpSettings, RequestEnd, Transport } from "#ports/index.ts";
-import type { AccessLine } from "../access-log.ts";
+import type { AttemptFault, Clock, ContentSink, Observer, OtlpSettings, RequestEnd, Transport } from "#ports/index.ts";
+import { type AccessLine, shownSentence } from "../access-log.ts";
 import { ContentHold } from "../content/content-hold.ts";
 import type { MetricReport } from "../metric-reports.ts";
 import type { UpstreamFacts } from "./attempt-span.ts";
@@ -107,8 +107,9 @@ export class OtlpExport {
     this.#observer = observer;
   }
 
-  attemptEnd(entry: LedgerEntry): void {
-    if (this.#hold?.took(entry.requestId, entry) !== true) this.#spans?.add(entry);
+  attemptEnd(entry: LedgerEntry, fault: AttemptFault | null = null): void {
+    const event = fault === null ? entry : { entry, content: null, message: shownSentence(fault.message) };
+    if (this.#hold?.took(entry.requestId, event) !== true) this.#spans?.add(event);
     this.#genAi?.attemptEnd(entry);
   }
 

@@ -12,13 +12,20 @@ import { taskTrace } from "./task-trace.ts";
 import { TracedCalls, TracedKeys } from "./traced-call.ts";
 import type { Traces } from "./traces.ts";
 
-/** An attempt with what was said in it. */
+/** An attempt with what was said in it. `message`: the sentence of its failure, as in the log. */
 export interface ToldAttempt {
   readonly entry: LedgerEntry;
   readonly content: ReadContent;
+  readonly message: string | null;
 }
 
-export type AttemptEvent = LedgerEntry | ToldAttempt;
+interface FailedAttempt {
+  readonly entry: LedgerEntry;
+  readonly content: null;
+  readonly message: string | null;
+}
+
+export type AttemptEvent = LedgerEntry | ToldAttempt | FailedAttempt;
 
 /** What spans are made of: a settled entry of the ledger, or the end of a request. */
 export type TracedEvent = AttemptEvent | EndedCall;
@@ -57,7 +64,7 @@ export class SpanMaker {
   /** To be read before the next one is made. null: there is none, or it is not kept. */
   spanOf(event: TracedEvent): SpanFields | null {
     if ("end" in event) return this.#ofCall(event);
-    return "content" in event ? this.#ofEntry(event.entry, event.content) : this.#ofEntry(event, null);
+    return "content" in event ? this.#ofEntry(event.entry, event) : this.#ofEntry(event, noMore);
   }
 
   #ofCall(call: EndedCall): SpanFields | null {
@@ -69,23 +76,23 @@ export class SpanMaker {
     return callSpan(call, facts, trace, this.#ofCalls);
   }
 
-  #ofEntry(entry: LedgerEntry, content: ReadContent | null): SpanFields | null {
+  #ofEntry(entry: LedgerEntry, more: typeof noMore): SpanFields | null {
     const { traces } = this.#options;
     if (entry.endpoint === "video" && entry.outcome !== "rejected") return this.#ofTask(entry);
     this.#calls.add(entry, errorTypeOf(entry));
     if (entry.outcome === "rejected") return null;
     const trace = traces.of(entry.requestId);
-    return traces.isSampled(trace) ? attemptSpan(entry, trace, this.#partsOf(entry, content)) : null;
+    return traces.isSampled(trace) ? attemptSpan(entry, trace, this.#partsOf(entry, more)) : null;
   }
 
   #ofTask(entry: LedgerEntry): SpanFields | null {
     const { traces } = this.#options;
     const begun = traces.takeOfTask(entry.requestId);
     if (!traces.isSampled(begun ?? taskTrace(entry.requestId))) return null;
-    return taskSpan(entry, begun, this.#partsOf(entry, null));
+    return taskSpan(entry, begun, this.#partsOf(entry, noMore));
   }
 
-  #partsOf(entry: LedgerEntry, content: ReadContent | null) {
+  #partsOf(entry: LedgerEntry, { content, message }: typeof noMore) {
     const { upstreamOf, oldNames, costNames } = this.#options;
     const { cache, own } = this.#ofAttempts;
     return {
@@ -96,6 +103,12 @@ export class SpanMaker {
       oldNames,
       costNames,
       content,
+      message,
     };
   }
 }
+
+const noMore: { readonly content: ReadContent | null; readonly message: string | null } = {
+  content: null,
+  message: null,
+};

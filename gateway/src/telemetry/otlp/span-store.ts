@@ -77,9 +77,9 @@ export class SpanStore<Batch> implements ExportStore<TracedEvent, Batch> {
   }
 
   #write(event: TracedEvent): void {
-    const isHeavy = "content" in event && this.#row.bytes > bounds.contentQueueBytesMax;
+    const isHeavy = "content" in event && event.content !== null && this.#row.bytes > bounds.contentQueueBytesMax;
     if (isHeavy) this.#onContentLost();
-    const span = this.#maker.spanOf(isHeavy ? event.entry : event);
+    const span = this.#maker.spanOf(isHeavy ? { ...event, content: null } : event);
     if (span !== null) this.#row.put(span);
   }
 }
