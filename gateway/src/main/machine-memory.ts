@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { totalmem } from "node:os";
 import { dirname, join } from "node:path";
 import type { Environment } from "#config/index.ts";
 import { bounds, CallerMemory, memoryBytesDefault, memoryBytesMin, memoryLimits } from "#core/index.ts";
@@ -47,19 +48,37 @@ function descriptorsMax(): number {
   return soft === "unlimited" ? Number.POSITIVE_INFINITY : Number(soft);
 }
 
-/** What this process may use where the operator does not say: the smallest limit of its cgroups, else the default. */
-function machineMemory(): number {
-  const path = /^0::(\/.*)$/m.exec(textOf("/proc/self/cgroup"))?.[1] ?? "/";
-  let least = Number.POSITIVE_INFINITY;
-  for (let at = path; ; at = dirname(at)) {
-    const limit = /^\d+$/.exec(textOf(join(cgroups, at, "memory.max")).trim())?.[0];
-    if (limit !== undefined) least = Math.min(least, Number(limit));
-    if (at === "/" || at === ".") break;
-  }
-  return least === Number.POSITIVE_INFINITY ? memoryBytesDefault : Math.max(memoryBytesMin, least);
+/**
+ * What this process may use where the operator does not say: the smallest limit of its cgroups, of either version, or the default; and
+ * never more than the machine has.
+ */
+export function machineMemory(read: (file: string) => string = textOf, machineBytes: number = totalmem()): number {
+  const own = read("/proc/self/cgroup");
+  const limits = [
+    ...limitsOf(/^0::(\/.*)$/m.exec(own)?.[1], cgroups, "memory.max", read),
+    ...limitsOf(
+      /^\d+:[^:]*\bmemory\b[^:]*:(\/.*)$/m.exec(own)?.[1],
+      join(cgroups, "memory"),
+      "memory.limit_in_bytes",
+      read,
+    ),
+    // The first version writes about 2^63 where there is no limit.
+  ].filter((bytes) => bytes < 2 ** 60);
+  const asked = limits.length === 0 ? memoryBytesDefault : Math.min(...limits);
+  return Math.max(memoryBytesMin, Math.min(asked, machineBytes));
 }
 
-/** Empty where there is none: on other systems, and with the first version of cgroups. */
+/** Of a cgroup and those above it. In a container the upper ones may not be there to see. */
+function limitsOf(path = "/", tree: string, file: string, read: (file: string) => string): readonly number[] {
+  const limits: number[] = [];
+  for (let at = path; ; at = dirname(at)) {
+    const limit = /^\d+$/.exec(read(join(tree, at, file)).trim())?.[0];
+    if (limit !== undefined) limits.push(Number(limit));
+    if (at === "/" || at === ".") return limits;
+  }
+}
+
+/** Empty where there is none, as on other systems. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, "utf8");

@@ -19,12 +19,9 @@ test("what is shipped gives the gateway the memory that it takes where nothing i
     (path) => /limits:\s*\{?\s*memory: (\d+)Gi/.exec(read(path))?.[1],
   );
   expect(limits).toEqual(["2", "2"]);
-  // The unit and compose set no limit, or one that the gateway reads as its own.
-  for (const path of ["deploy/sluice.service", "deploy/compose.yaml", "deploy/compose.small.yaml"]) {
-    for (const [, amount] of read(path).matchAll(/^\s*(?:MemoryMax=|mem_limit:\s*|memory:\s*)(\d+)(?:g|G|Gi)\s*$/gm)) {
-      expect(Number(amount) * 1024 * mebibyte).toBeGreaterThanOrEqual(memoryBytesDefault);
-    }
-  }
+  // The unit and compose set no limit: the gateway takes no more than the machine has (main/machine-memory.test.ts).
+  for (const path of ["deploy/sluice.service", "deploy/compose.yaml", "deploy/compose.small.yaml"])
+    expect(read(path)).not.toMatch(/MemoryMax|MemoryHigh|mem_limit|memory:/);
   expect(sum(memoryBytesDefault)).toBeLessThanOrEqual(2 * 1024 * mebibyte);
 });
 

@@ -3,7 +3,7 @@ import { requestsBounds } from "./requests-bounds.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** A process that says nothing, in a cgroup without a limit. */
+/** A process that says nothing, in a cgroup without a limit, on a machine that has as much. */
 export const memoryBytesDefault = 2048 * mebibyte;
 /** With less the gateway cannot do its work. */
 export const memoryBytesMin = 512 * mebibyte;
