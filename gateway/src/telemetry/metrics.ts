@@ -86,8 +86,7 @@ const helpOf: Readonly<Record<string, string>> = {
   sluice_redis_untold: "Endings and costs that the shared counter of limits has not been told yet.",
   sluice_redis_places_beyond_lease:
     "Places of concurrency that running calls keep after the lease of their process in the shared counter has ended.",
-  sluice_redis_epochs_total:
-    "Times the shared counter of limits was emptied, restarted, replaced, or reset to count a dead process's journal.",
+  sluice_redis_epochs_total: "Times the shared counter of limits was emptied, restarted or replaced.",
   sluice_redis_round_trip_seconds: "Time until the shared counter of limits answered.",
   sluice_models_blocked: "Models that have no price and are refused for it, to all or where a budget applies.",
   sluice_models_served_unpriced: "Models that have no price and are served at zero; the demo is not counted.",

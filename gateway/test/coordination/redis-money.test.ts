@@ -333,7 +333,12 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
     expect(admitted).toBe(300);
     // It may be told again by whoever finds the journal next.
     await alive.shared?.adopted("proc_dead", 0);
-    expect(alive.epochs).toBe(2);
+    // Nothing was lost a second time: an operator is told of the one loss, and of the reset as what it was.
+    expect(alive.epochs).toBe(1);
+    expect(ground.told.filter((line) => line.includes("The shared counter of limits was"))).toEqual([
+      "warn: The shared counter of limits was emptied, restarted or replaced; it counts from what the ledger knows.",
+      "info: The shared counter of limits was reset to count the journal of a process that died; it counts from what the ledger knows.",
+    ]);
   });
 
   test.each(["its lease is over", "its journal was taken over"])(

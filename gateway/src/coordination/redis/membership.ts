@@ -6,6 +6,7 @@ import { EpochTelling, type MembershipParts, SeedingFailed } from "./epoch-telli
 import { Lease, leaseEnded } from "./lease.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { type RedisCounterOptions, redisVersionMin } from "./options.ts";
+import { resetKey } from "./owner-scripts.ts";
 import { RedisUnusable } from "./redis-address.ts";
 import { isLasting, ofOthers, reasonOf } from "./redis-failure.ts";
 import { RedisConnector, type RedisLink } from "./redis-link.ts";
@@ -298,11 +299,14 @@ export class Membership {
 
   async #enterEpoch(epoch: string): Promise<number> {
     if (this.#epoch !== "" && this.#epoch !== epoch) {
-      this.#epochs++;
+      const isReset = await this.#wasReset(this.#epoch, epoch);
       this.#lease.doubt();
-      const text =
-        "The shared counter of limits was emptied, restarted or replaced; it counts from what the ledger knows.";
-      this.#options.observer.log("warn", text, { redis: this.#connector.shown, epoch });
+      if (!isReset) this.#epochs++;
+      const what = isReset
+        ? "The shared counter of limits was reset to count the journal of a process that died"
+        : "The shared counter of limits was emptied, restarted or replaced";
+      const text = `${what}; it counts from what the ledger knows.`;
+      this.#options.observer.log(isReset ? "info" : "warn", text, { redis: this.#connector.shown, epoch });
     }
     this.#epoch = epoch;
     const keys = [this.#keys.epoch];
@@ -312,6 +316,14 @@ export class Membership {
     if (alive !== 1) this.#lease.doubt();
     await this.#telling.restore(epoch);
     return renewedMs;
+  }
+
+  /** By one of us, on a server that has run ever since. */
+  async #wasReset(ended: string, next: string): Promise<boolean> {
+    const key = resetKey(this.#keys.epoch, ended);
+    const asked = this.#link?.send(key, ["EXISTS", key]);
+    const isMarked = (await this.#wait.answer(asked ?? Promise.resolve(0))) === 1;
+    return isMarked && serverOf(ended) === serverOf(next);
   }
 
   #renewArgs(): readonly string[] {
@@ -397,4 +409,9 @@ export class Membership {
     if (!Array.isArray(answer)) throw new Error("its answer is not one of our scripts'.");
     return answer;
   }
+}
+
+/** Of an epoch's name, which begins with the server's run and the history that it replicates. */
+function serverOf(epoch: string): string {
+  return epoch.split("-", 1)[0] ?? "";
 }

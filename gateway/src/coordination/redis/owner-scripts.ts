@@ -4,6 +4,14 @@ import { prelude } from "./lua-prelude.ts";
 const adoptedName = `
 local function adoptedName(epochKey, owner) return string.match(epochKey, '^{.-}') .. ':adopted:' .. owner end`;
 
+/** Lua: name of the key that marks an epoch that was ended to count an adopted journal: its data were not lost. `resetKey` is the same. */
+const resetName = `
+local function resetName(epochKey, epoch) return string.match(epochKey, '^{.-}') .. ':reset:' .. epoch end`;
+
+export function resetKey(epochKey: string, epoch: string): string {
+  return `${epochKey.slice(0, -"epoch".length)}reset:${epoch}`;
+}
+
 /**
  * Joins the epoch. KEYS: epoch, lock of the seeding, whose counter it is. ARGV: a name for a new epoch, milliseconds until its lock
  * is renewed (left empty, none is begun), and the name that this process gave before: a lock that it holds under that, without having
@@ -86,11 +94,12 @@ const script = (body: string): string => `${prelude}\n${body}`;
  * seeded before those entries were stored, and that the owner never reported to, lacks their rates. Then the epoch ends, once for each
  * owner, and the next one is seeded with them.
  */
-export const adopted = script(`${adoptedName}
+export const adopted = script(`${adoptedName}${resetName}
 local owner, storedMs, seededMs = ARGV[3], ms - (tonumber(ARGV[4]) or inf), tonumber(redis.call('GET', base .. 'seeded'))
 if seededMs and storedMs >= seededMs and redis.call('SISMEMBER', base .. 'gathered', owner) == 0
   and redis.call('SET', adoptedName(KEYS[1], owner), '1', 'NX', 'PX', str(toldMaxMs)) then
   redis.call('DEL', KEYS[1])
+  redis.call('SET', resetName(KEYS[1], ARGV[1]), '1', 'PX', str(toldMaxMs))
   return {-1}
 end
 if endAll(base .. 'o:' .. owner, 500, true) + endAll(base .. 'h:' .. owner, 500, true) >= 500 then return {0} end
