@@ -132,6 +132,22 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
   return response;
 }
 
+/** The line and the count of a request that ended before anybody could answer it. */
+export function reportUnanswered(
+  { observer, ids, clock }: ApiDependencies,
+  { code, status, message }: Failure,
+  { method, path, address, startedMs }: Pick<Exchange, "path" | "startedMs"> & { method: string; address: string },
+): void {
+  observer.requestEnd({
+    ...{ requestId: ids.next("req_"), method, path: null, status, address, error: code, message },
+    route: routeOf(path, method)?.name ?? adminRoute(path),
+    outcome: outcomeOf(status, code),
+    totalMs: clock.monotonic() - startedMs,
+    ...{ key: null, model: null, principal: null },
+    attempts: { count: 0, inputTokens: 0, outputTokens: 0, costNanoUsd: 0, last: null, fault: null },
+  });
+}
+
 function failed(
   dependencies: ApiDependencies,
   thrown: unknown,

@@ -6,9 +6,9 @@ import {
   type RefusedReason,
   ServerAnswer,
 } from "#http-server/index.ts";
-import { fieldOf, type RequestHead } from "#http1/index.ts";
+import { FieldHeaders, fieldOf, type RequestHead } from "#http1/index.ts";
 import { openaiChat } from "#protocols/index.ts";
-import { answerArrival, type ListenerRole } from "./answer-arrival.ts";
+import { answerArrival, type ListenerRole, reportUnanswered } from "./answer-arrival.ts";
 import type { ApiServer, ServerCertificate } from "./api-server.ts";
 import type { BodyDeadlines } from "./body-deadlines.ts";
 import type { Answer } from "./call-request.ts";
@@ -78,6 +78,17 @@ export function serveOwn(
     answer,
     refuse: (reason, message) => refusal(dependencies, reason, message),
     inner: options.innerSocket,
+    onUnsent: ({ head, address, startedMs, late }) => {
+      const failure = late
+        ? new Failure("request_timeout", "The body arrived too slowly.")
+        : new Failure("client_closed", "The caller went away while sending its body.");
+      reportUnanswered(dependencies, failure, {
+        method: head.method,
+        path: targetOf(head.target).path,
+        address: callers.of(address, new FieldHeaders(head.fields)),
+        startedMs,
+      });
+    },
     leaving: options.closing,
     ...(options.certificate === undefined ? {} : { certificate: options.certificate }),
     onHandshakeProblem: (problem, address) => {

@@ -20,6 +20,14 @@ const wheelTurnMs = 1_000;
 /** Why a request is refused before it is a call of anybody. */
 export type RefusedReason = MalformedMessage["reason"] | "late" | "expectation" | "full";
 
+export interface UnsentRequest {
+  readonly head: RequestHead;
+  readonly address: string;
+  /** Monotonic milliseconds. */
+  readonly startedMs: number;
+  readonly late: boolean;
+}
+
 export interface HttpServerOptions {
   readonly hostname: string;
   readonly port: number;
@@ -43,6 +51,8 @@ export interface HttpServerOptions {
   /** The answer to what is no request. Its body is whole. */
   readonly refuse: (reason: RefusedReason, message: string) => ServerAnswer;
   readonly inner: InnerSocket;
+  /** A request for the inner server of which that had nothing: its caller went away, or (`late`) was too slow. */
+  readonly onUnsent?: (request: UnsentRequest) => void;
   /** True: every answer is the last of its connection. */
   readonly leaving: () => boolean;
 }
@@ -192,7 +202,10 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
     if (head.minor === 1 && fieldOf(fields, "host") === null) {
       return this.#refusing(connection, head, "syntax", "There is no Host header.");
     }
-    return new TunnelExchange(connection, head, inner);
+    const startedMs = this.#options.clock.monotonic();
+    return new TunnelExchange(connection, head, inner, (late) =>
+      this.#options.onUnsent?.({ head, address: connection.address, startedMs, late }),
+    );
   }
 
   refuse(connection: ServerConnection, { reason, message }: MalformedMessage): void {

@@ -32,11 +32,20 @@ export class TunnelExchange implements ServerExchange, Guarded {
   #begun = false;
   #over = false;
   #connected = false;
+  #late = false;
+  readonly #onUnsent: (late: boolean) => void;
 
-  constructor(connection: ServerConnection, head: RequestHead, innerSocket: InnerSocket) {
+  /** `onUnsent`: the request ended before the inner server had any of it; `late`: because its body came too slowly. */
+  constructor(
+    connection: ServerConnection,
+    head: RequestHead,
+    innerSocket: InnerSocket,
+    onUnsent: (late: boolean) => void,
+  ) {
     this.#connection = connection;
     this.#head = head;
     this.#innerSocket = innerSocket;
+    this.#onUnsent = onUnsent;
     this.#upgrade = head.method === "GET" && fieldOf(head.fields, "upgrade") !== null;
     this.#reader = new ResponseReader(limits, {
       onHead: ({ status, fields, framing }) => {
@@ -114,6 +123,7 @@ export class TunnelExchange implements ServerExchange, Guarded {
       return true;
     }
     if (this.#begun) this.#break();
+    this.#late = true;
     return this.#begun;
   }
 
@@ -126,6 +136,7 @@ export class TunnelExchange implements ServerExchange, Guarded {
   onSent(): void {}
 
   onGone(): void {
+    if (!this.#over && !this.#connected) this.#onUnsent(this.#late);
     this.#over = true;
     this.#innerSocket.forget(this);
     this.#inner?.terminate();
