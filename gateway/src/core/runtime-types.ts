@@ -1,3 +1,5 @@
+import type { Failure } from "./failure.ts";
+
 /**
  * Header fields as whoever reads them needs them. The runtime's `Headers` are such, and so are the fields of our own HTTP/1.1, which cost
  * nothing to make. Names are asked for in lower case.
@@ -26,8 +28,8 @@ export interface LiveBody {
    * before that. What keeps a silent connection open is given unasked.
    */
   pull(sink: BodySink, answered: () => void): void;
-  /** Its reader has gone. */
-  cancel(): void;
+  /** Its reader has gone. `why`: where that is known. */
+  cancel(why?: Failure): void;
 }
 
 /** The same as a stream of the runtime, for whoever takes no other. */

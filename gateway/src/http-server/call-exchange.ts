@@ -78,10 +78,11 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink {
     if (this.#gone) return;
     this.#gone = true;
     const why = slow ? "The caller read its answer too slowly." : "The caller went away before its answer had left.";
-    this.#request.answered(new Failure("client_closed", why));
+    const failure = new Failure("client_closed", why);
+    this.#request.answered(failure);
     this.#request.abort();
     void this.#pieces?.cancel().catch(() => {});
-    this.#live?.cancel();
+    this.#live?.cancel(slow ? failure : undefined);
     this.#live = null;
     this.#wake();
   }

@@ -164,6 +164,91 @@ describe("the line of a request", () => {
   });
 });
 
+describe("a request that is not answered by the console or the admin API, because its body does not come", () => {
+  /** A sign-in of which the gateway has the head and one byte. */
+  async function halfway(gateway: StartedGateway, path: string): Promise<RawSocket> {
+    const caller = openSocket(gateway.gateway.server.port);
+    caller.write(
+      `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n` +
+        "sec-fetch-site: same-origin\r\nexpect: 100-continue\r\ncontent-length: 60\r\n\r\n{",
+    );
+    await caller.until("100 Continue");
+    return caller;
+  }
+
+  test.each(["api/auth/sign-in/email", "api/workspaces"])("has one line and is counted: %s", async (path) => {
+    const route = path.split("/", 2).join("/");
+    const caller = await halfway(made.gateway, `/${path}`);
+    caller.reset();
+    const left = () =>
+      collector.logs.filter(({ attributes }) => attributes["route"] === route && attributes["status"] === 499);
+    await until(() => left().length > 0);
+    // What comes later is behind it in the log.
+    await lineOf(await made.gateway.get("/api/workspaces"));
+    expect(left().map(({ attributes, severity }) => ({ ...attributes, severity }))).toMatchObject([
+      {
+        ...{ method: "POST", outcome: "cancelled", error: "client_closed", severity: 9, address: "127.0.0.1" },
+        message: "The caller went away while sending its body.",
+      },
+    ]);
+    const metrics = await (await made.gateway.get("/metrics")).text();
+    expect(metrics).toContain(`sluice_requests_total{route="${route}",status="499",outcome="cancelled"} 1\n`);
+  });
+
+  test("is a request_timeout where it is too slow", async () => {
+    const clock = new FakeClock();
+    const unused: Behavior = () => new Response(null, { status: 500 });
+    await using slow = await startAccounts({ behaviors: [unused], clock });
+    const caller = await halfway(slow.gateway, "/api/auth/sign-in/email");
+    for (let passed = 0; passed < 40; passed++) clock.advance(1_000);
+    await caller.until("HTTP/1.1 408 ");
+    caller.reset();
+    const metrics = await (await slow.gateway.get("/metrics")).text();
+    expect(metrics).toContain('sluice_requests_total{route="api/auth",status="408",outcome="refused"} 1\n');
+    expect(metrics).not.toContain('status="499"');
+  });
+});
+
+describe("a stream that its caller does not read", () => {
+  test("says so in the log, and does not say that its caller went away", async () => {
+    const clock = new FakeClock();
+    const endless: Behavior = () =>
+      new Response(
+        new ReadableStream({
+          pull: (controller) => controller.enqueue(new TextEncoder().encode(chunk("x".repeat(100_000)))),
+        }),
+        { headers: { "content-type": "text/event-stream" } },
+      );
+    await using slow = await startAccounts({ behaviors: [endless], clock, environment: { otlp, logLevel: "info" } });
+    const body = JSON.stringify({ ...chatOf(), stream: true });
+    const caller = openSocket(slow.gateway.gateway.server.port);
+    caller.pause();
+    caller.write(
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${aliceKey}\r\n` +
+        `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+    const metricsOf = async (): Promise<string> => (await slow.gateway.get("/metrics")).text();
+    await until(async () => /sluice_streams_open [1-9]/.test(await metricsOf()));
+    const cut = 'sluice_connections_closed_total{cause="slow_reader"} 1';
+    await until(async () => {
+      clock.advance(1_000);
+      return (await metricsOf()).includes(cut);
+    });
+    const line = await until(() => {
+      clock.advance(1_000);
+      return collector.logs.find(
+        ({ body: name, attributes }) =>
+          name === "request" &&
+          attributes["stream"] === true &&
+          attributes["status"] === 200 &&
+          attributes["error"] === "client_closed",
+      );
+    });
+    expect(line.attributes).toMatchObject({ outcome: "cancelled", message: "The caller stopped reading." });
+    caller.reset();
+  });
+});
+
 describe("a stream that broke after its start", () => {
   test("is a failure in the log and in the metrics, though its status was 200", async () => {
     behave(cutStream);
@@ -214,7 +299,9 @@ describe("a whole answer that its caller does not read to its end", () => {
     expect(await metricsOf(made.gateway)).not.toContain(cancelled);
     caller.reset();
     const line = await until(() =>
-      collector.logs.find(({ body, attributes }) => body === "request" && attributes["error"] === "client_closed"),
+      collector.logs.find(
+        ({ attributes }) => attributes["stream"] === false && attributes["error"] === "client_closed",
+      ),
     );
     const message = "The caller went away before its answer had left.";
     expect(line.attributes).toMatchObject({ route: "chat", status: 200, outcome: "cancelled", message });

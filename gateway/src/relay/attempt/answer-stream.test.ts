@@ -53,6 +53,7 @@ function ground({ settles = true, drains = false } = {}) {
   const waiting = new PieceQueue(redactor);
   waiting.add(first, tap);
   const ends: string[] = [];
+  const messages: string[] = [];
   const stream = new AnswerStream({
     dependencies: { clock, live },
     call: { requestId: "req_1", streamEnd: () => void ends.push("end"), protocol: { dialect: openaiChat } },
@@ -61,6 +62,7 @@ function ground({ settles = true, drains = false } = {}) {
       finish: () => void ends.push("finished"),
       breakOff(outcome, failure) {
         ends.push(`${outcome} ${failure.code}`);
+        messages.push(failure.message);
         if (!settles) throw new Failure("ledger_unavailable", "It could not be settled.");
       },
     },
@@ -84,7 +86,7 @@ function ground({ settles = true, drains = false } = {}) {
   let answered = 0;
   const open = stream.open();
   const pull = (): void => open.pull(sink, () => answered++);
-  return { clock, live, memory, body, ends, said, open, pull, stream, answered: () => answered };
+  return { clock, live, memory, body, ends, messages, said, open, pull, stream, answered: () => answered };
 }
 
 test("each pull is answered once, with what was held, what came within its wait, and the end", () => {
@@ -131,6 +133,22 @@ test("a caller that leaves is booked so, once, and hears nothing more", () => {
   open.cancel();
   body.push(event("late"));
   expect([ends, said.length, body.cancelled]).toEqual([["cancelled client_closed", "over", "end"], 1, 1]);
+});
+
+test("why its reader has gone is booked where that is known, also where the upstream is let finish", async () => {
+  const why = new Failure("client_closed", "The caller read its answer too slowly.");
+  const [left, slow, drained] = [ground(), ground(), ground({ drains: true })];
+  for (const { pull } of [left, slow, drained]) pull();
+  left.open.cancel();
+  slow.open.cancel(why);
+  drained.open.cancel(why);
+  drained.body.push(Buffer.from("data: [DONE]\n\n"));
+  for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+  expect([left, slow, drained].map(({ messages }) => messages)).toEqual([
+    ["The caller went away."],
+    ["The caller read its answer too slowly."],
+    ["The caller read its answer too slowly. The upstream was let finish."],
+  ]);
 });
 
 test("a caller that stopped reading for long and goes on sees a connection that breaks, not a clean end", () => {

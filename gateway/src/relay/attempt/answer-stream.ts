@@ -102,18 +102,18 @@ export class AnswerStream implements LiveBody, PieceListener {
     }
   }
 
-  cancel(): void {
+  cancel(why: Failure = new Failure("client_closed", "The caller went away.")): void {
     if (this.#over) {
       this.#end?.cancel();
       return;
     }
     if (this.#options.drains) {
       // One that had stopped reading before is being finished already.
-      if (this.#broken === null) this.#leaveAlone();
+      if (this.#broken === null) this.#leaveAlone(why);
       return;
     }
     this.#stopReading();
-    this.#breakOffSafely("cancelled", new Failure("client_closed", "The caller went away."));
+    this.#breakOffSafely("cancelled", why);
   }
 
   /** Called by the upstream's body, like `reject`. */
@@ -309,16 +309,16 @@ export class AnswerStream implements LiveBody, PieceListener {
     return encoder.encode(call.protocol.dialect.renderStreamError(failure, call.requestId));
   }
 
-  #leaveAlone(): void {
+  #leaveAlone(why: Failure): void {
     this.#sink = null;
     this.#waiting.clear();
-    void this.#finishAlone();
+    void this.#finishAlone(why);
   }
 
   /** Reads the rest for its usage: the provider charges for it anyway. */
-  async #finishAlone(): Promise<void> {
+  async #finishAlone(why: Failure): Promise<void> {
     const { answer, tap, entry, idleMs } = this.#options;
-    const gone = new Failure("client_closed", "The caller went away; the upstream was let finish.");
+    const gone = new Failure("client_closed", `${why.message} The upstream was let finish.`);
     try {
       while (!tap.ended && !this.#over) {
         const pending = this.#pending ?? answer.body.read("idle", idleMs);
@@ -366,7 +366,7 @@ export class AnswerStream implements LiveBody, PieceListener {
       const silentMs = clock.monotonic() - this.#lastWriteMs;
       if (!this.#reading && this.#sink !== null && silentMs >= bounds.stalledReaderMs) {
         this.#broken = new Failure("client_closed", "The caller stopped reading.");
-        if (this.#options.drains) this.#leaveAlone();
+        if (this.#options.drains) this.#leaveAlone(this.#broken);
         else {
           this.#stopReading();
           this.#breakOffSafely("cancelled", this.#broken);

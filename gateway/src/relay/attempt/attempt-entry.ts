@@ -314,7 +314,7 @@ export class AttemptEntry {
       upstreamId: this.kept.answerId,
       objects: this.kept.record(told),
       warnings: warnings.list(),
-      fault: failure !== null && isFailure(outcome) ? this.#faultOf(failure) : null,
+      fault: failure !== null && outcome !== "pending" ? this.#faultOf(failure) : null,
     };
     try {
       if (charged.others !== undefined) {
