@@ -56,6 +56,21 @@ const answered: RequestEnd = {
   error: null,
 };
 
+test("the access line names the person whose key it was, and nobody for a key of no one person", () => {
+  const { observer, parsed } = setUp("info");
+  const principal = {
+    ...{ workspace: { id: "ws_1", slug: "acme" }, group: { id: "grp_1", name: "default" } },
+    ...{ key: { id: "key_1", name: "ci" }, person: "usr_ada", scopes: [] },
+  } as unknown as NonNullable<RequestEnd["principal"]>;
+  observer.requestEnd({ ...answered, principal });
+  observer.requestEnd({ ...answered, principal: { ...principal, person: null } });
+  observer.flush?.();
+  const [own, shared] = parsed();
+  expect(own).toMatchObject({ workspace: "acme", keyId: "key_1", keyName: "ci", person: "usr_ada" });
+  expect(shared).toMatchObject({ workspace: "acme", keyId: "key_1", keyName: "ci" });
+  expect(shared).not.toHaveProperty("person");
+});
+
 test("each request has an access line, in the order of what else is written", () => {
   const { observer, parsed, clock } = setUp("info");
   observer.requestEnd(answered);

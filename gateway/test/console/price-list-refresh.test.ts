@@ -105,6 +105,20 @@ test("newer prices wait for somebody, and a source that is away, or no catalogue
   expect(refresh.number("sluice_catalogue_prices_waiting")).toBe(0);
 });
 
+test("the metric says how old the price list in use is, and a list that is the same makes it no younger", async () => {
+  await using refresh = await openRefresh();
+  await refresh.told(1);
+  writeFileSync(refresh.from, priceListText(3));
+  refresh.nextHour();
+  await refresh.told(3);
+  expect(refresh.number("sluice_catalogue_age_seconds")).toBe(0);
+  for (let hour = 1; hour <= 3; hour++) {
+    refresh.nextHour();
+    await until(() => refresh.ground.clock.pending > 0);
+    expect(refresh.number("sluice_catalogue_age_seconds")).toBe(hour * 3_600);
+  }
+});
+
 test("with `take` a signed price list changes the prices that nobody has set; what others signed changes nothing", async () => {
   const other = generateKeyPairSync("ed25519");
   await using refresh = await openRefresh({ changes: "take", publicKey: keys.publicKey });

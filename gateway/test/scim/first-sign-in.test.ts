@@ -1,7 +1,9 @@
 import { afterEach, expect, test } from "bun:test";
 import { createPeopleStore, createScimStore } from "#directory/index.ts";
+import type { Transport } from "#ports/index.ts";
 import type { Database } from "#storage/index.ts";
 import { createIds, systemClock } from "#system/index.ts";
+import { createTransport } from "#upstream/index.ts";
 import { openMigrated } from "../migrated.ts";
 import { type Ground, openGround } from "../sign-in/ground.ts";
 import { Issuer } from "../sign-in/issuer.ts";
@@ -15,7 +17,8 @@ afterEach(() => {
 const by = { actor: "SCIM (token test)", ip: null };
 const home = "/console/keys";
 
-async function open(domains: readonly string[], directoryClaim: string | null = null) {
+/** `host`: that the issuer has instead of its own address. */
+async function open(domains: readonly string[], directoryClaim: string | null = null, host: string | null = null) {
   const issuer = new Issuer();
   issuers.push(issuer);
   const database: Database = await openMigrated(":memory:");
@@ -24,7 +27,10 @@ async function open(domains: readonly string[], directoryClaim: string | null = 
   const scim = createScimStore({ ...options, vault: null as never });
   const ground = await openGround(
     {
-      oidc: [issuer.account({ allowedDomains: [...domains], directoryClaim })],
+      oidc: [
+        issuer.account({ allowedDomains: [...domains], directoryClaim, ...(host === null ? {} : at(issuer, host)) }),
+      ],
+      ...(host === null ? {} : { transport: transportTo(issuer, host) }),
       connect: (identity) => scim.connect(identity),
     },
     database,
@@ -37,9 +43,32 @@ async function open(domains: readonly string[], directoryClaim: string | null = 
   return { issuer, ground, scim, add, people: createPeopleStore(options) };
 }
 
+/** The issuer says that it is at this host. */
+function at(issuer: Issuer, host: string): { readonly issuer: string } {
+  const own = `https://${host}/tenant/v2.0`;
+  issuer.metadata = {
+    issuer: own,
+    authorization_endpoint: `${own}/authorize`,
+    token_endpoint: `${own}/token`,
+    jwks_uri: `${own}/keys`,
+    userinfo_endpoint: `${own}/userinfo`,
+  };
+  return { issuer: own };
+}
+
+/** Finds the host where the issuer really is. */
+function transportTo(issuer: Issuer, host: string): Transport {
+  const transport = createTransport({ clock: systemClock });
+  const own = `https://${host}/tenant/v2.0`;
+  return {
+    send: (request, signal) =>
+      transport.send({ ...request, url: request.url.replace(own, issuer.url), allowPrivateNetwork: true }, signal),
+  };
+}
+
 /** Where somebody ends up who comes from the issuer with these claims, and as whom. */
-async function travel(ground: Ground, issuer: Issuer, claims: object) {
-  issuer.answers = { claims: claims as never };
+async function travel(ground: Ground, issuer: Issuer, claims: object, iss: string = issuer.url) {
+  issuer.answers = { claims: claims as never, iss };
   const browser = ground.browser();
   const { json } = await browser.post("/api/auth/sign-in/social", { provider: "corp", page: home });
   const where = (await comeBack(browser, issuer.consent(json.url))).headers.get("location");
@@ -97,4 +126,53 @@ test("an issuer of other domains, another identity and an administrator open not
     "/console/sign-in?error=account_exists&provider=corp",
     null,
   ]);
+});
+
+/** The claims of Entra ID, which says in `xms_edov` whether the domain of the address was verified. */
+async function fromMicrosoft(host: string, claims: object) {
+  const { issuer, ground, add } = await open(["corp.example"], null, host);
+  await add("ada");
+  const iss = `https://${host}/tenant/v2.0`;
+  const given = {
+    iss,
+    sub: "s-ada",
+    oid: "object-of-ada",
+    email: "other@corp.example",
+    email_verified: undefined,
+    ...claims,
+  };
+  return await travel(ground, issuer, given, iss);
+}
+
+test.each([
+  "login.microsoftonline.com",
+  "login.microsoftonline.us",
+  "login.partner.microsoftonline.cn",
+  "sts.windows.net",
+])("an account at %s needs no claim to be named: its `oid` is the directory's id", async (host) => {
+  expect(await fromMicrosoft(host, { xms_edov: true })).toEqual([home, "ada@corp.example"]);
+});
+
+test.each([true, "true", 1, "1"])("Microsoft's `xms_edov` of %p is a verified address", async (xms_edov) => {
+  expect(await fromMicrosoft("login.microsoftonline.com", { xms_edov })).toEqual([home, "ada@corp.example"]);
+});
+
+test.each([false, "false", 0, "0", null, undefined])(
+  "Microsoft's `oid` leads to nobody with an `xms_edov` of %p",
+  async (xms_edov) => {
+    expect(await fromMicrosoft("login.microsoftonline.com", { xms_edov })).toEqual([
+      "/console/sign-in?error=email_not_verified",
+      null,
+    ]);
+  },
+);
+
+test.each([
+  "login.microsoftonline.com.evil.example",
+  "evil-login.microsoftonline.com",
+  "login-microsoftonline.com",
+  "sts.windows.net.evil.example",
+])("at %s, which is not Microsoft's, neither `xms_edov` nor `oid` counts", async (host) => {
+  expect(await fromMicrosoft(host, { xms_edov: true })).toEqual(["/console/sign-in?error=email_not_verified", null]);
+  expect(await fromMicrosoft(host, { xms_edov: true, email_verified: true })).toEqual([home, "other@corp.example"]);
 });

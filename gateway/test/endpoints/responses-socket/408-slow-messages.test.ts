@@ -46,6 +46,29 @@ test.each(Object.entries(unfinished))(
   },
 );
 
+/** A part of a message, larger than the minimum rate asks for in 18 seconds, and a ping whose answer says that it has arrived. */
+function part(opcode: "\x00" | "\x01"): string {
+  const bytes = 20_000;
+  return `${opcode}\xfe${String.fromCharCode(bytes >> 8, bytes & 255)}\0\0\0\0${"x".repeat(bytes)}\x89\x80\0\0\0\0`;
+}
+
+test("a message that keeps coming is a request_timeout after a minute", async () => {
+  const { socket, pass } = await start();
+  for (const opcode of ["\x01", "\x00", "\x00"] as const) {
+    const from = socket.text().length;
+    socket.write(part(opcode));
+    await socket.untilBehind(from, "\x8a\0");
+    pass(18);
+  }
+  socket.write(part("\x00"));
+  await socket.untilBehind(socket.text().lastIndexOf("\x8a\0") + 2, "\x8a\0");
+  expect(socket.text()).not.toContain("request_timeout");
+  pass(7);
+  const text = await socket.closed;
+  expect(text).toContain('"code":"request_timeout"');
+  expect(text).toContain("The message did not arrive within 60 seconds.");
+});
+
 test("a socket on which whole messages came is not slow", async () => {
   const { socket, pass } = await start();
   socket.write(unfinished.message);
