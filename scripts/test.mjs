@@ -40,6 +40,8 @@ const run = openTestRun({
   GOMEMLIMIT: "3GiB",
   // The last stage of compilation pays for programs that run for minutes; of a test it is a tenth to a fifth of the processor time.
   BUN_JSC_useFTLJIT: "0",
+  // The stage before it begins later than at users: another tenth.
+  BUN_JSC_thresholdForOptimizeAfterWarmUp: "5000",
   CI: process.env.CI ?? "",
   NO_COLOR: "1",
   TEST_POSTGRES: postgres.url ?? `none: ${postgres.why}`,

@@ -2,6 +2,7 @@ const kept = [
   ...["PATH", "HOME", "TMPDIR", "TZ", "LANG"],
   // What `npm test` sets so that programs start and run with less processor time (scripts/test.mjs, scripts/test-run.mjs).
   ...["BUN_RUNTIME_TRANSPILER_CACHE_PATH", "NODE_COMPILE_CACHE", "BUN_JSC_useFTLJIT"],
+  ...["BUN_JSC_thresholdForOptimizeAfterWarmUp"],
 ];
 
 /**

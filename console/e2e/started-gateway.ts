@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import runtimeEnvironment from "../../scripts/runtime-environment.json" with { type: "json" };
 import { bareEnvironment } from "../../test/bare-environment.ts";
 import { commandOf, programs } from "../../test/programs.ts";
 import { patienceMs } from "../../test/until.ts";
@@ -32,6 +33,8 @@ export async function startGateway({ administrator, config }: GatewayOptions = {
   const gateway = Bun.spawn([...commandOf(programs.cli), "serve"], {
     cwd: root,
     env: {
+      // Without these the executable replaces itself with one that has them.
+      ...runtimeEnvironment,
       ...bareEnvironment(),
       SLUICE_PORT: "0",
       SLUICE_DATA_DIR: dataDir,

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConfigFile } from "@sluice/contract";
 import runtimeEnvironment from "../../scripts/runtime-environment.json" with { type: "json" };
+import { bareEnvironment } from "../bare-environment.ts";
 import { programs } from "../programs.ts";
 import { patienceMs, until } from "../until.ts";
 import { type Child, type Finished, runChild, startChild } from "./child.ts";
@@ -48,6 +49,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const port = await freePort();
   const url = `${options.env?.["SLUICE_TLS_CERT_FILE"] === undefined ? "http" : "https"}://127.0.0.1:${port}`;
   const env = {
+    // The runtime queues outbound calls beyond 256 unless it is told otherwise before it starts.
+    ...runtimeEnvironment,
+    ...bareEnvironment(),
     HOME: folder,
     SLUICE_PORT: String(port),
     SLUICE_DATA_DIR: dataDir,
@@ -56,8 +60,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     SLUICE_CONFIG_PRUNE: "allow",
     SLUICE_LOG_FORMAT: "json",
     SLUICE_DRAIN_GRACE_MS: "0",
-    // The runtime queues outbound calls beyond 256 unless it is told otherwise before it starts.
-    ...runtimeEnvironment,
     ...(options.knowsItsAddress === true ? { SLUICE_PUBLIC_URL: url } : {}),
     ...options.env,
   };

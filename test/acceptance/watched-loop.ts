@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import runtimeEnvironment from "../../scripts/runtime-environment.json" with { type: "json" };
 import { root } from "./child.ts";
 
 export interface Watched {
@@ -18,6 +19,8 @@ export class WatchedLoop {
   /** For the gateway that is watched. */
   get environment(): Readonly<Record<string, string>> {
     return {
+      // Compiled as at its users': how long a turn takes depends on it.
+      ...runtimeEnvironment,
       LOOP_WATCH_PORT: String(this.#port),
       BUN_OPTIONS: `--preload ${join(root, "test/acceptance/loop-watch.ts")}`,
       SLUICE_LOG_LEVEL: "error",
