@@ -1,4 +1,4 @@
-import type { LedgerExportConfig, SettingsChange, SettingsConfig, UnpricedPolicy } from "@sluice/contract/config-file";
+import type { LedgerExportConfig, SettingsChange, SettingsConfig } from "@sluice/contract/config-file";
 import type { Conflict } from "@sluice/contract/words";
 import type { Settings } from "#core/index.ts";
 import type { AuditSource } from "#ports/index.ts";
@@ -15,6 +15,48 @@ import {
 } from "#storage/tables.ts";
 import { type ApplyContext, type ControlOptions, consoleWrite } from "./control-options.ts";
 import { refuseDraft, refuseFileOwned } from "./refusals.ts";
+
+/**
+ * Every setting by its path in the config file, with what holds while nobody sets it. One that is set is a row of `settings`; the
+ * config file, the admin API, the export and the audit log go by this table.
+ */
+const defaults = {
+  log_bodies: "none",
+  "ledger.durability": "disk",
+  "ledger.retention_days": 400,
+  "ledger.export": null,
+  "explanations.retention_days": 30,
+  "captures.retention_days": 7,
+  "audit.retention_days": 3_650,
+  "disconnect.default": "cancel",
+  drain_timeout_ms: 120_000,
+  "keys.stale_max": 3_600,
+  retry_sent: false,
+  unpriced: "block_in_budgets",
+  "video.copy_results": false,
+} as const;
+
+type SettingName = keyof typeof defaults;
+
+type ValueAt<Config, Path> = Path extends `${infer Head}.${infer Rest}`
+  ? ValueAt<NonNullable<Config[Head & keyof Config]>, Rest>
+  : NonNullable<Config[Path & keyof Config]>;
+
+type SettingValues = {
+  readonly [Name in SettingName]: ValueAt<SettingsConfig, Name> | ((typeof defaults)[Name] & null);
+};
+
+const settingNames = Object.keys(defaults) as readonly SettingName[];
+
+async function settingValues(connection: Connection): Promise<SettingValues> {
+  const rows = await connection.selectFrom("settings").selectAll().where("managed_by", "!=", "system").execute();
+  const stored = new Map(rows.map((row) => [row.name, row.value]));
+  const values = settingNames.map((name) => {
+    const text = stored.get(name);
+    return [name, text === undefined ? defaults[name] : JSON.parse(text)];
+  });
+  return Object.fromEntries(values) as SettingValues;
+}
 
 /** The settings of the installation, each a row; one that is missing has its default. */
 export async function applySettings(context: ApplyContext, settings: SettingsConfig): Promise<void> {
@@ -56,35 +98,26 @@ const settingObject: AuditedObject<"settings"> = {
 export interface StoredSettings {
   readonly settings: Settings;
   readonly disconnectDefault: "cancel" | "drain";
-  /** As it was written. */
-  readonly ledgerExport: LedgerExportConfig | null;
 }
 
 export async function readSettings(connection: Connection): Promise<StoredSettings> {
-  const rows = await connection.selectFrom("settings").selectAll().where("managed_by", "!=", "system").execute();
-  const stored = new Map(rows.map((row) => [row.name, row.value]));
-  const read = <T>(name: SettingName, otherwise: T): T => {
-    const text = stored.get(name);
-    return text === undefined ? otherwise : JSON.parse(text);
-  };
-  const ledgerExport = read<LedgerExportConfig | null>("ledger.export", null);
+  const values = await settingValues(connection);
   return {
     settings: Object.freeze({
       logBodies: "none",
-      ledgerDurability: read<Settings["ledgerDurability"]>("ledger.durability", "disk"),
-      ledgerRetentionDays: read("ledger.retention_days", 400),
-      ledgerExport: exportPlace(ledgerExport),
-      explanationRetentionDays: read("explanations.retention_days", 30),
-      captureRetentionDays: read("captures.retention_days", 7),
-      auditRetentionDays: read("audit.retention_days", 3_650),
-      drainTimeoutMs: read("drain_timeout_ms", 120_000),
-      keysStaleMaxMs: read("keys.stale_max", 3_600) * 1_000,
-      retrySent: read("retry_sent", false),
-      unpriced: read<Settings["unpriced"]>("unpriced", "block_in_budgets"),
-      videoCopyResults: read("video.copy_results", false),
+      ledgerDurability: values["ledger.durability"],
+      ledgerRetentionDays: values["ledger.retention_days"],
+      ledgerExport: exportPlace(values["ledger.export"]),
+      explanationRetentionDays: values["explanations.retention_days"],
+      captureRetentionDays: values["captures.retention_days"],
+      auditRetentionDays: values["audit.retention_days"],
+      drainTimeoutMs: values.drain_timeout_ms,
+      keysStaleMaxMs: values["keys.stale_max"] * 1_000,
+      retrySent: values.retry_sent,
+      unpriced: values.unpriced,
+      videoCopyResults: values["video.copy_results"],
     }),
-    disconnectDefault: read<StoredSettings["disconnectDefault"]>("disconnect.default", "cancel"),
-    ledgerExport,
+    disconnectDefault: values["disconnect.default"],
   };
 }
 
@@ -93,78 +126,44 @@ export async function ledgerExportPlace({ kysely }: Database): Promise<Settings[
   return (await readSettings(kysely)).settings.ledgerExport;
 }
 
-type SettingName =
-  | "log_bodies"
-  | "ledger.durability"
-  | "ledger.retention_days"
-  | "ledger.export"
-  | "explanations.retention_days"
-  | "captures.retention_days"
-  | "audit.retention_days"
-  | "disconnect.default"
-  | "drain_timeout_ms"
-  | "keys.stale_max"
-  | "retry_sent"
-  | "unpriced"
-  | "video.copy_results";
-
-type SettingValue = string | number | boolean | UnpricedPolicy | LedgerExportConfig;
-
 function exportPlace(said: LedgerExportConfig | null): Settings["ledgerExport"] {
   if (said === null) return null;
   const { bucket, prefix = "", region = "us-east-1", endpoint = null } = said;
   return Object.freeze({ bucket, prefix, region, endpoint });
 }
 
-/** A row for each setting that is said. */
+/** A row for each setting that is given. */
 function settingRows(settings: SettingsChange, owner: ManagedBy): Row<"settings">[] {
-  const values: Readonly<Record<SettingName, SettingValue | undefined>> = {
-    log_bodies: settings.log_bodies,
-    "ledger.durability": settings.ledger?.durability,
-    "ledger.retention_days": settings.ledger?.retention_days,
-    "ledger.export": settings.ledger?.export ?? undefined,
-    "explanations.retention_days": settings.explanations?.retention_days,
-    "captures.retention_days": settings.captures?.retention_days,
-    "audit.retention_days": settings.audit?.retention_days,
-    "disconnect.default": settings.disconnect?.default,
-    drain_timeout_ms: settings.drain_timeout_ms,
-    "keys.stale_max": settings.keys?.stale_max,
-    retry_sent: settings.retry_sent,
-    unpriced: settings.unpriced,
-    "video.copy_results": settings.video?.copy_results,
-  };
-  return Object.entries(values).flatMap(([name, value]): Row<"settings">[] =>
-    value === undefined ? [] : [{ name, value: JSON.stringify(value), managed_by: owner }],
-  );
+  return settingNames.flatMap((name): Row<"settings">[] => {
+    const value = name.split(".").reduce((part: unknown, step) => (part as Fields | undefined)?.[step], settings);
+    return value == null ? [] : [{ name, value: JSON.stringify(value), managed_by: owner }];
+  });
 }
+
+type Fields = Record<string, unknown>;
 
 /** The current settings with all defaults. `managedByFile`: the names that the config file sets. */
 export async function settingsInForce({ database: { kysely } }: ControlOptions) {
-  const { settings, disconnectDefault, ledgerExport } = await readSettings(kysely);
+  const values = await settingValues(kysely);
   const fromFile = await kysely
     .selectFrom("settings")
     .select("name")
     .where("managed_by", "=", "file")
     .orderBy("name")
     .execute();
-  const config: SettingsConfig = {
-    log_bodies: settings.logBodies,
-    ledger: {
-      durability: settings.ledgerDurability,
-      retention_days: settings.ledgerRetentionDays,
-      ...(ledgerExport === null ? {} : { export: ledgerExport }),
-    },
-    explanations: { retention_days: settings.explanationRetentionDays },
-    captures: { retention_days: settings.captureRetentionDays },
-    audit: { retention_days: settings.auditRetentionDays },
-    disconnect: { default: disconnectDefault },
-    video: { copy_results: settings.videoCopyResults },
-    drain_timeout_ms: settings.drainTimeoutMs,
-    keys: { stale_max: settings.keysStaleMaxMs / 1_000 },
-    retry_sent: settings.retrySent,
-    unpriced: settings.unpriced,
-  };
-  return { settings: config, managedByFile: fromFile.map((row) => row.name) };
+  const settings = settingsConfig(settingNames.map((name) => [name, values[name]]));
+  return { settings, managedByFile: fromFile.map((row) => row.name) };
+}
+
+/** Settings by their paths, as the config file has them; null: left out. */
+export function settingsConfig(values: readonly (readonly [name: string, value: unknown])[]): SettingsConfig {
+  const settings: Fields = {};
+  for (const [name, value] of values) {
+    if (value === null) continue;
+    const [field, inner] = name.split(".") as [string, string?];
+    settings[field] = inner === undefined ? value : { ...(settings[field] as Fields | undefined), [inner]: value };
+  }
+  return settings as SettingsConfig;
 }
 
 /** Fields that are left out do not change; null takes a setting away. */

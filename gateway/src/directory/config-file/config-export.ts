@@ -12,6 +12,7 @@ import { budgetOf, inSnapshot, limitsOf, type Row, type ScopeColumns, saidFields
 import type { ControlOptions } from "../control-options.ts";
 import { modelRecords } from "../providers/model-rows.ts";
 import { providerRecord } from "../providers/providers.ts";
+import { settingsConfig } from "../settings.ts";
 
 interface ManagedNames {
   readonly kind: string;
@@ -72,7 +73,7 @@ export async function exportConfig(
       providers: providers.map((row) => providerConfig(providerRecord(row, vault), isSecret)),
       models: models.map(modelConfig),
       workspaces: workspaces.map((row) => workspaceConfig(row, groups, keys.slice(0, keysMax), providers)),
-      settings: settingsConfig(settings),
+      settings: settingsConfig(settings.map((row) => [row.name, JSON.parse(row.value)])),
     };
     const slugs = new Map(workspaces.map((row) => [row.id, row.slug]));
     const manages: ManagedNames[] = [
@@ -204,18 +205,6 @@ function granted(text: string, known: ReadonlySet<string>): string[] | undefined
 function scopeConfig(row: ScopeColumns) {
   const budget = budgetOf(row);
   return { limits: orNothing(limitsOf(row)), budget: budget ?? undefined };
-}
-
-/** `ledger.durability` and the like, back to where they stand in the file. */
-function settingsConfig(rows: readonly Row<"settings">[]): NonNullable<ConfigFile["settings"]> {
-  const settings: Record<string, unknown> = {};
-  for (const { name, value } of rows) {
-    const [first = name, second] = name.split(".");
-    const read: unknown = JSON.parse(value);
-    if (second === undefined) settings[first] = read;
-    else settings[first] = { ...(settings[first] as object | undefined), [second]: read };
-  }
-  return settings;
 }
 
 /** The variable that is to hold a secret: `${ACME_CI_KEY}`. */
