@@ -6,7 +6,7 @@ import type { TelemetryRelay as Relay, TelemetryRelayOptions } from "./otlp/tele
 export type OtlpExport = Opened;
 export type TelemetryRelay = Relay;
 
-/** Loads OpenTelemetry's exporters, which nobody needs who exports nothing. Throws when a certificate cannot be read. */
+/** Loads the exporters, which nobody needs who exports nothing. Throws when a certificate cannot be read. */
 export async function openOtlp(options: OtlpExportOptions): Promise<OtlpExport> {
   const late = await import("./otlp/otlp-export.ts");
   return await late.OtlpExport.open(options);
@@ -18,7 +18,7 @@ export async function probeCollector(
   kind: "traces" | "metrics" | "logs",
   network: CollectorNetwork,
 ): Promise<string | null> {
-  const late = await import("./otlp/probe-collector.ts");
+  const late = await import("./otlp/exporters.ts");
   return await late.probeCollector(signal, kind, network);
 }
 

@@ -1,21 +1,14 @@
 import { expect, test } from "bun:test";
-import { ProtobufLogsSerializer } from "@opentelemetry/otlp-transformer";
 import fc from "fast-check";
 import { bounds } from "#core/index.ts";
 import type { RequestEnd } from "#ports/index.ts";
 import { LogBytes } from "../../src/telemetry/otlp/log-bytes.ts";
-import { sdkLogRecord } from "../../src/telemetry/otlp/log-fields.ts";
 import { type LogEvent, LogMaker } from "../../src/telemetry/otlp/log-maker.ts";
-import type { Origin } from "../../src/telemetry/otlp/sdk-types.ts";
+import { requestAsJson } from "../../src/telemetry/otlp/otlp-json.ts";
 import { Traces } from "../../src/telemetry/otlp/traces.ts";
 import { ledgerEntry } from "../conformance/store-ground.ts";
+import { attributesOf, origin, read, readJson, theirLogs } from "./opentelemetry.ts";
 import { logs } from "./otlp-shapes.ts";
-import { readMessage } from "./protobuf.ts";
-
-const origin = {
-  resource: { attributes: { "service.name": "slüice" } },
-  scope: { name: "sluice", version: "1", schemaUrl: "https://example.com/1" },
-} as unknown as Origin;
 
 const maker = () =>
   new LogMaker(new Traces({ sampler: { parentBased: true, ratio: 1 }, propagates: true }), {
@@ -66,22 +59,20 @@ const requests: fc.Arbitrary<LogEvent> = fc.record({
 });
 
 test("records are the same bytes of the protocol, field for field, as OpenTelemetry's own writer makes of them", () => {
-  const ours = maker();
-  const theirs = maker();
+  const logMaker = maker();
   const row = new LogBytes(origin);
   fc.assert(
     fc.property(fc.array(fc.oneof(lines, requests), { minLength: 1, maxLength: 4 }), (events) => {
-      const records = events.flatMap((event) => {
-        const fields = theirs.recordOf(event);
-        return fields === null ? [] : [sdkLogRecord(origin, fields)];
-      });
       for (const event of events) {
-        const fields = ours.recordOf(event);
+        const fields = logMaker.recordOf(event);
         if (fields !== null) row.put(fields);
       }
       expect(row.size).toBe(events.length);
-      const read = (bytes: Uint8Array | undefined) => plain(readMessage(bytes ?? new Uint8Array(0), logs));
-      expect(read(row.take(events.length))).toEqual(read(ProtobufLogsSerializer.serializeRequest(records)));
+      const request = row.take(events.length);
+      // The fields of one record are filled again for the next.
+      const theirs = maker();
+      expect(read(request, logs)).toEqual(theirLogs(events, (event) => theirs.recordOf(event)));
+      expect(readJson(requestAsJson(request, "logs"))).toEqual(read(request, logs));
     }),
     { numRuns: 200 },
   );
@@ -96,9 +87,7 @@ test("of an event, too; what is nested too deep to be read stands in it as text"
   const fields = maker().recordOf(event);
   if (fields === null) throw new Error("there is no record");
   row.put(fields);
-  const theirs = ProtobufLogsSerializer.serializeRequest([sdkLogRecord(origin, fields)]);
-  const read = (bytes: Uint8Array | undefined) => plain(readMessage(bytes ?? new Uint8Array(0), logs));
-  expect(read(row.take(1))).toEqual(read(theirs));
+  expect(read(row.take(1), logs)).toEqual(theirLogs([fields], (one) => one));
   expect(fields.attributes).toMatchObject({
     "gen_ai.input.messages": JSON.parse(input),
     "gen_ai.output.messages": deep,
@@ -132,8 +121,7 @@ test.each([
     if (fields === null) throw new Error("there is no record");
     const row = new LogBytes(origin);
     row.put(fields);
-    expect(JSON.stringify(plain(readMessage(row.take(1), logs)))).toContain(`"flags":${flags}`);
-    expect(sdkLogRecord(origin, fields).spanContext?.traceFlags).toBe(flags);
+    expect(JSON.stringify(read(row.take(1), logs))).toContain(`"flags":${flags}`);
   }
 });
 
@@ -149,8 +137,7 @@ test("a line of a request holds no credential that a caller wrote in the place o
   };
   const model = `sk-proj-${"x".repeat(40)}`;
   const fields = maker().recordOf({ end: { ...end, model, error: null } as RequestEnd, level: "info", atMs: 1 });
-  const { attributes } = fields === null ? {} : sdkLogRecord(origin, fields);
-  expect(attributes).toEqual({
+  expect(fields === null ? null : { ...fields.shared?.attributes, ...attributesOf(fields.own) }).toEqual({
     ...{ requestId: "req_1", method: "POST", route: "chat", status: 200, totalMs: 1.3, address: "::1" },
     model: "sk-[redacted]",
   });
@@ -161,13 +148,3 @@ test("of a line that is very long only its words go on, and what is no line of o
   expect(maker().recordOf(long)).toMatchObject({ body: "Long.", severity: 13, attributes: {}, dropped: 2 });
   for (const odd of ["", "[]", "null", "a line", '{"level":']) expect(maker().recordOf(odd)).toBeNull();
 });
-
-/** A count of nothing may be written or left out. */
-function plain(message: Record<string, unknown>): unknown {
-  return JSON.parse(
-    JSON.stringify(message, (member, one: unknown) => {
-      if (member === "droppedAttributesCount" && Number(one) === 0) return undefined;
-      return typeof one === "bigint" ? String(one) : one;
-    }),
-  );
-}

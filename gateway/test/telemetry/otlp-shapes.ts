@@ -13,7 +13,12 @@ const keyValue: Shape = { 1: ["key", "string"], 2: ["value", () => anyValue] };
 const resource: Shape = { 1: ["attributes", [keyValue]] };
 const scope: Shape = { 1: ["name", "string"], 2: ["version", "string"] };
 
-const link: Shape = { 1: ["traceId", "hex"], 2: ["spanId", "hex"] };
+const link: Shape = {
+  1: ["traceId", "hex"],
+  2: ["spanId", "hex"],
+  3: ["traceState", "string"],
+  6: ["flags", "fixed32"],
+};
 const span: Shape = {
   1: ["traceId", "hex"],
   2: ["spanId", "hex"],
@@ -26,11 +31,17 @@ const span: Shape = {
   9: ["attributes", [keyValue]],
   13: ["links", [link]],
   15: ["status", { 2: ["message", "string"], 3: ["code", "varint"] }],
+  16: ["flags", "fixed32"],
 };
 export const traces: Shape = {
   1: [
     "resourceSpans",
-    [{ 1: ["resource", resource], 2: ["scopeSpans", [{ 1: ["scope", scope], 2: ["spans", [span]] }]] }],
+    [
+      {
+        1: ["resource", resource],
+        2: ["scopeSpans", [{ 1: ["scope", scope], 2: ["spans", [span]], 3: ["schemaUrl", "string"] }]],
+      },
+    ],
   ],
 };
 
@@ -52,6 +63,7 @@ const histogramPoint: Shape = {
 };
 const metric: Shape = {
   1: ["name", "string"],
+  2: ["description", "string"],
   3: ["unit", "string"],
   5: ["gauge", { 1: ["dataPoints", [numberPoint]] }],
   7: ["sum", { 1: ["dataPoints", [numberPoint]], 2: ["aggregationTemporality", "varint"], 3: ["isMonotonic", "bool"] }],
@@ -60,7 +72,12 @@ const metric: Shape = {
 export const metrics: Shape = {
   1: [
     "resourceMetrics",
-    [{ 1: ["resource", resource], 2: ["scopeMetrics", [{ 1: ["scope", scope], 2: ["metrics", [metric]] }]] }],
+    [
+      {
+        1: ["resource", resource],
+        2: ["scopeMetrics", [{ 1: ["scope", scope], 2: ["metrics", [metric]], 3: ["schemaUrl", "string"] }]],
+      },
+    ],
   ],
 };
 
@@ -80,6 +97,11 @@ const logRecord: Shape = {
 export const logs: Shape = {
   1: [
     "resourceLogs",
-    [{ 1: ["resource", resource], 2: ["scopeLogs", [{ 1: ["scope", scope], 2: ["logRecords", [logRecord]] }]] }],
+    [
+      {
+        1: ["resource", resource],
+        2: ["scopeLogs", [{ 1: ["scope", scope], 2: ["logRecords", [logRecord]], 3: ["schemaUrl", "string"] }]],
+      },
+    ],
   ],
 };

@@ -1,18 +1,13 @@
 import { expect, test } from "bun:test";
-import { ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import fc from "fast-check";
 import { AttributeList, attributeName } from "../../src/telemetry/otlp/attribute-list.ts";
-import type { Origin } from "../../src/telemetry/otlp/sdk-types.ts";
-import { SharedFields, type SpanFields, sdkSpan } from "../../src/telemetry/otlp/span.ts";
+import { requestAsJson } from "../../src/telemetry/otlp/otlp-json.ts";
+import { SharedFields, type SpanFields } from "../../src/telemetry/otlp/span.ts";
 import { SpanBytes } from "../../src/telemetry/otlp/span-bytes.ts";
 import { spanIdFrom } from "../../src/telemetry/otlp/trace-ids.ts";
+import { origin, read, readJson, theirSpans } from "./opentelemetry.ts";
 import { traces } from "./otlp-shapes.ts";
 import { readMessage } from "./protobuf.ts";
-
-const origin = {
-  resource: { attributes: { "service.name": "slüice" } },
-  scope: { name: "sluice", version: "1", schemaUrl: "https://example.com/1" },
-} as unknown as Origin;
 
 const hex = (length: number) =>
   fc.stringMatching(new RegExp(`^[0-9a-f]{${length}}$`)).filter((text) => !/^0+$/.test(text));
@@ -56,14 +51,14 @@ const spans: fc.Arbitrary<SpanFields> = fc
     return { ...span, shared: new SharedFields(shared, name, kind), own: list };
   });
 
-test("spans are the same bytes of the protocol, field for field, as OpenTelemetry's own writer makes of them", () => {
+test("spans are the same bytes of the protocol, field for field, as OpenTelemetry's own writer makes of them, and the same as JSON", () => {
   const writer = new SpanBytes(origin);
   fc.assert(
     fc.property(fc.array(spans, { minLength: 1, maxLength: 4 }), (some) => {
-      const theirs = ProtobufTraceSerializer.serializeRequest(some.map((span) => sdkSpan(origin, span)));
-      const read = (bytes: Uint8Array | undefined) => plain(readMessage(bytes ?? new Uint8Array(0), traces));
       for (const span of some) writer.put(span);
-      expect(read(writer.take(some.length))).toEqual(read(theirs));
+      const request = writer.take(some.length);
+      expect(read(request, traces)).toEqual(theirSpans(some));
+      expect(readJson(requestAsJson(request, "traces"))).toEqual(read(request, traces));
     }),
     { numRuns: 200 },
   );
@@ -109,15 +104,4 @@ function idsIn(batch: Uint8Array): readonly string[] {
   return resourceSpans
     .flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans))
     .map(({ spanId }) => spanId);
-}
-
-/** A status that is unset, and a list without a member, may be written or left out. */
-function plain(message: Record<string, unknown>): unknown {
-  return JSON.parse(
-    JSON.stringify(message, (name, value: unknown) => {
-      if (typeof value === "bigint") return String(value);
-      if (name === "status" && (value as { code?: number }).code === 0) return undefined;
-      return value;
-    }),
-  );
 }

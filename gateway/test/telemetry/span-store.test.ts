@@ -1,10 +1,13 @@
 import { expect, test } from "bun:test";
 import { type LedgerEntry, noUsage } from "#core/index.ts";
 import type { RequestEnd } from "#ports/index.ts";
-import type { SpanFields } from "../../src/telemetry/otlp/span.ts";
+import { SpanBytes } from "../../src/telemetry/otlp/span-bytes.ts";
 import { SpanMaker } from "../../src/telemetry/otlp/span-maker.ts";
 import { SpanStore } from "../../src/telemetry/otlp/span-store.ts";
 import { Traces } from "../../src/telemetry/otlp/traces.ts";
+import { origin } from "./opentelemetry.ts";
+import { traces as shape } from "./otlp-shapes.ts";
+import { readMessage } from "./protobuf.ts";
 
 const principal = {
   key: { id: "key_1", name: "alice", prefix: "sk-alice" },
@@ -14,20 +17,23 @@ const principal = {
 
 function opened() {
   const traces = new Traces({ sampler: { parentBased: true, ratio: 1 }, propagates: true });
-  const written: { name: string; key: unknown }[] = [];
-  const row = {
-    get size() {
-      return written.length;
-    },
-    bytes: 0,
-    fitting: () => written.length,
-    put: ({ shared }: SpanFields) => {
-      written.push({ name: shared.name, key: shared.attributes["sluice.key.name"] });
-    },
-    take: (size: number) => written.splice(0, size),
-  };
   const maker = new SpanMaker({ traces, upstreamOf: () => null, oldNames: false, costNames: false });
-  return new SpanStore(maker, row);
+  return new SpanStore(maker, new SpanBytes(origin));
+}
+
+interface Span {
+  readonly name: string;
+  readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[];
+}
+
+/** The names of the spans that are ready, and of their keys. */
+function taken(store: SpanStore) {
+  const request = readMessage(store.take(10)?.batch ?? new Uint8Array(0), shape) as {
+    readonly resourceSpans: readonly { readonly scopeSpans: readonly { readonly spans: readonly Span[] }[] }[];
+  };
+  const spans = request.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
+  const keyOf = ({ attributes }: Span) => attributes.find(({ key }) => key === "sluice.key.name")?.value.stringValue;
+  return spans.map((span) => ({ name: span.name, key: keyOf(span) }));
 }
 
 const entry = (attemptId: string): LedgerEntry =>
@@ -62,12 +68,12 @@ test("attempts of a key's first call have its name, which comes with the call's 
   expect(store.size).toBe(1);
   expect(store.take(10)).toBeNull();
   store.put(ended);
-  expect(store.take(10)?.batch).toEqual([
+  expect(taken(store)).toEqual([
     { name: "chat gpt-up", key: "alice" },
     { name: "POST /v1/chat/completions", key: "alice" },
   ]);
   store.put(entry("att_2"));
-  expect(store.take(10)?.batch).toEqual([{ name: "chat gpt-up", key: "alice" }]);
+  expect(taken(store)).toEqual([{ name: "chat gpt-up", key: "alice" }]);
 });
 
 test("an attempt whose call has no end is told without names after an export, and keeps no flush from its end", () => {

@@ -1,9 +1,8 @@
 import { type LedgerEntry, nanoToUsd, type Principal } from "#core/index.ts";
 import type { ReadContent } from "../content/read-content.ts";
 import { maskText } from "../redacted.ts";
-import { type AttributeList, attributeName } from "./attribute-list.ts";
+import { type AttributeList, type Attributes, attributeName } from "./attribute-list.ts";
 import { errorTypeOf, operationOf, providerNameOf, tokenCounts } from "./gen-ai-names.ts";
-import type { Attributes } from "./sdk-types.ts";
 import type { SharedFieldsCache } from "./shared-fields-cache.ts";
 import { noLinks, SharedFields, type SpanFields, spanKinds } from "./span.ts";
 import { taskId, taskTrace } from "./task-trace.ts";

@@ -1,5 +1,4 @@
 import { keyBytes, type ProtobufWriter } from "./protobuf-writer.ts";
-import type { Attributes } from "./sdk-types.ts";
 
 /** The name of an attribute, with its bytes on the wire. */
 export interface AttributeName {
@@ -8,6 +7,9 @@ export interface AttributeName {
 }
 
 export type AttributeValue = string | number | boolean;
+
+/** Attributes in the making. */
+export type Attributes = Record<string, AttributeValue>;
 
 export function attributeName(text: string): AttributeName {
   return { text, bytes: keyBytes(text) };
@@ -29,22 +31,9 @@ export class AttributeList {
     this.#values[this.#length++] = value;
   }
 
-  each(act: (name: AttributeName, value: AttributeValue) => void): void {
-    for (let at = 0; at < this.#length; at++) act(this.#names[at] as AttributeName, this.#values[at] as AttributeValue);
-  }
-
   write(out: ProtobufWriter, field: number): void {
     for (let at = 0; at < this.#length; at++) {
       out.attribute(field, (this.#names[at] as AttributeName).bytes, this.#values[at] as AttributeValue);
     }
-  }
-
-  /** As an object, for whoever keeps it. */
-  plain(): Attributes {
-    const out: Attributes = {};
-    this.each((name, value) => {
-      out[name.text] = value;
-    });
-    return out;
   }
 }

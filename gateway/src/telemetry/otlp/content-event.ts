@@ -23,7 +23,6 @@ export function contentEvent(
     sampled: trace !== null && traces?.isSampled(trace) === true,
     of: entry.attemptId,
     ...{ shared: null, own: null, dropped: 0 },
-    contentLength: (system?.length ?? 0) + (input?.length ?? 0) + (output?.length ?? 0),
     attributes: {
       ...facts(entry),
       ...(system === null ? {} : { "gen_ai.system_instructions": structured(system) }),

@@ -28,9 +28,9 @@ test("with delta each export tells what came since, by whichever endpoints", () 
   const told = (atMs: number): number => {
     const found = data
       .of(metrics.measured(), atMs)
-      .find(({ descriptor }) => descriptor.name === "gen_ai.client.inference.usage.output_tokens");
+      .find(({ name }) => name === "gen_ai.client.inference.usage.output_tokens");
     data.sent();
-    return (found?.dataPoints ?? []).reduce((sum, { value }) => sum + Number(value), 0);
+    return (found?.points ?? []).reduce((sum, { value }) => sum + Number(value), 0);
   };
   const { output } = ledgerEntry("1").usage;
   attempts(metrics, 1);

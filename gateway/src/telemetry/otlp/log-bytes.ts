@@ -1,8 +1,6 @@
 import type { LogFields } from "./log-fields.ts";
-import type { LogRow } from "./log-store.ts";
 import { keyBytes, ProtobufWriter } from "./protobuf-writer.ts";
 import { RequestBytes } from "./request-bytes.ts";
-import type { Origin } from "./sdk-types.ts";
 import type { SharedFields } from "./span.ts";
 import { writeTraceId } from "./span-bytes.ts";
 import { spanWordsOf } from "./trace-ids.ts";
@@ -11,37 +9,12 @@ const attributesField = 6;
 const sampledFlag = 1;
 
 /** Records as they stand in an ExportLogsServiceRequest of opentelemetry-proto; a batch is such a request. */
-export class LogBytes implements LogRow<Uint8Array> {
-  readonly #request: RequestBytes;
+export class LogBytes extends RequestBytes {
   readonly #inner = new ProtobufWriter(256);
 
-  constructor(origin: Origin) {
-    this.#request = new RequestBytes(origin);
-  }
-
-  get size(): number {
-    return this.#request.size;
-  }
-
-  get bytes(): number {
-    return this.#request.bytes;
-  }
-
-  fitting(bytesMax: number): number {
-    return this.#request.fitting(bytesMax);
-  }
-
   put(record: LogFields): void {
-    this.#write(this.#request.begin(), record);
-    this.#request.end();
-  }
-
-  take(size: number): Uint8Array {
-    return this.#request.take(size);
-  }
-
-  reuse(): void {
-    this.#request.reuse();
+    this.#write(this.begin(), record);
+    this.end();
   }
 
   #write(out: ProtobufWriter, record: LogFields): void {

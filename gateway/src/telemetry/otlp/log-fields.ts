@@ -1,8 +1,6 @@
 import type { AttributeList } from "./attribute-list.ts";
-import { hrTime, type Origin, type SdkLogRecord } from "./sdk-types.ts";
 import type { SharedFields } from "./span.ts";
 import type { TraceContext } from "./trace-context.ts";
-import { spanIdFrom } from "./trace-ids.ts";
 
 /** A record of the log, to be read before the next one is made. */
 export interface LogFields {
@@ -28,28 +26,4 @@ export interface LogFields {
   /** Any values, as JSON has them. */
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly dropped: number;
-  /** Letters of its messages; 0 where it has none. */
-  readonly contentLength: number;
-}
-
-/** In the form in which OpenTelemetry's own records are exported. */
-export function sdkLogRecord({ resource, scope }: Origin, fields: LogFields): SdkLogRecord {
-  const { trace, shared, own } = fields;
-  const context =
-    trace === null
-      ? null
-      : { traceId: trace.traceId, spanId: spanIdFrom(fields.of), traceFlags: fields.sampled ? 1 : 0 };
-  return {
-    hrTime: hrTime(fields.atMs),
-    hrTimeObserved: hrTime(fields.observedMs),
-    ...(context === null ? {} : { spanContext: context }),
-    severityText: fields.level,
-    severityNumber: fields.severity as NonNullable<SdkLogRecord["severityNumber"]>,
-    ...(fields.body === "" ? {} : { body: fields.body }),
-    ...(fields.eventName === null ? {} : { eventName: fields.eventName }),
-    resource,
-    instrumentationScope: scope,
-    attributes: { ...shared?.attributes, ...own?.plain(), ...fields.attributes } as SdkLogRecord["attributes"],
-    droppedAttributesCount: fields.dropped,
-  };
 }

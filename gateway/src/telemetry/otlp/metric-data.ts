@@ -1,15 +1,14 @@
 import { bounds } from "#core/index.ts";
 import type { HistogramValue, MeasuredMetric, MeasuredPoint } from "./measured-metric.ts";
-import { type HrTime, hrTime, type SdkMetric } from "./sdk-types.ts";
 
-// OpenTelemetry's enumerations: DataPointType and AggregationTemporality.
-const dataPointTypes = { histogram: 0, gauge: 2, sum: 3 } as const;
-const temporalities = { delta: 0, cumulative: 1 } as const;
+/** What is told of a metric: its points, and since when. Unix milliseconds. */
+export interface ToldMetric extends MeasuredMetric {
+  readonly isDelta: boolean;
+  readonly startMs: number;
+  readonly endMs: number;
+}
 
-/**
- * Metrics in the form in which OpenTelemetry's exporter takes them. With `delta` each export tells what was added since the last one
- * that arrived: `sent` says that the latest did.
- */
+/** With `delta` each export tells what was added since the last one that arrived: `sent` says that the latest did. */
 export class MetricData {
   readonly #temporality: "cumulative" | "delta";
   readonly #startMs: number;
@@ -23,22 +22,23 @@ export class MetricData {
     this.#toldMs = startMs;
   }
 
-  of(metrics: readonly MeasuredMetric[], nowMs: number): SdkMetric[] {
+  of(metrics: readonly MeasuredMetric[], nowMs: number): ToldMetric[] {
     const isDelta = this.#temporality === "delta";
     const values = new Map<string, MeasuredPoint["value"]>();
     this.#telling = { values, atMs: nowMs };
-    const startTime = hrTime(isDelta ? this.#toldMs : this.#startMs);
-    const endTime = hrTime(nowMs);
+    const startMs = isDelta ? this.#toldMs : this.#startMs;
     return metrics.flatMap((metric) => {
-      const dataPoints = metric.points.flatMap(({ attributes, value }) => {
-        if (!isDelta || metric.kind === "gauge") return [pointOf(attributes, value, startTime, endTime)];
+      const points = metric.points.flatMap((point) => {
+        if (!isDelta || metric.kind === "gauge") return [point];
+        const { attributes, value } = point;
         const key = `${metric.name} ${JSON.stringify(attributes)}`;
         if (values.size >= bounds.metricSeriesToldMax) return [];
         values.set(key, copyOf(value));
         const added = addedTo(value, this.#told.get(key));
-        return added === null ? [] : [pointOf(attributes, added, startTime, endTime)];
+        return added === null ? [] : [{ attributes, value: added }];
       });
-      return dataPoints.length === 0 ? [] : [metricOf(metric, dataPoints, isDelta)];
+      if (points.length === 0) return [];
+      return [{ ...metric, points, isDelta: isDelta && metric.kind !== "gauge", startMs, endMs: nowMs }];
     });
   }
 
@@ -49,34 +49,6 @@ export class MetricData {
     this.#toldMs = this.#telling.atMs;
     this.#telling = null;
   }
-}
-
-function metricOf({ name, unit, help, kind }: MeasuredMetric, dataPoints: unknown[], isDelta: boolean): SdkMetric {
-  return {
-    descriptor: { name, unit, description: help, valueType: 1 },
-    aggregationTemporality: isDelta && kind !== "gauge" ? temporalities.delta : temporalities.cumulative,
-    dataPointType: dataPointTypes[kind],
-    ...(kind === "sum" ? { isMonotonic: true } : {}),
-    dataPoints,
-  } as unknown as SdkMetric;
-}
-
-function pointOf(
-  attributes: MeasuredPoint["attributes"],
-  value: MeasuredPoint["value"],
-  startTime: HrTime,
-  endTime: HrTime,
-) {
-  const told =
-    typeof value === "number"
-      ? value
-      : {
-          buckets: { boundaries: [...value.boundaries], counts: [...value.counts] },
-          sum: value.sum,
-          count: value.count,
-          hasMinMax: false,
-        };
-  return { attributes, startTime, endTime, value: told };
 }
 
 function copyOf(value: MeasuredPoint["value"]): MeasuredPoint["value"] {

@@ -5,20 +5,17 @@ import { ContentHold } from "../content/content-hold.ts";
 import type { MetricReport } from "../metric-reports.ts";
 import type { UpstreamFacts } from "./attempt-span.ts";
 import { ExportQueue } from "./export-queue.ts";
-import {
-  type Export,
-  type LogExport,
-  logExporter,
-  metricExporter,
-  type SpanExport,
-  spanExporter,
-} from "./exporters.ts";
+import { type Export, openExport } from "./exporters.ts";
 import { GenAiMetrics } from "./gen-ai-metrics.ts";
+import { LogBytes } from "./log-bytes.ts";
 import { type LogEvent, LogMaker } from "./log-maker.ts";
 import { LogStore } from "./log-store.ts";
+import { metricsRequest } from "./metric-bytes.ts";
 import { MetricData } from "./metric-data.ts";
+import type { OtlpKind } from "./otlp-json.ts";
 import { reportedMetrics } from "./reported-metrics.ts";
-import type { Origin, SdkMetrics } from "./sdk-types.ts";
+import type { Origin } from "./request-bytes.ts";
+import { SpanBytes } from "./span-bytes.ts";
 import { SpanMaker, type TracedEvent } from "./span-maker.ts";
 import { SpanStore } from "./span-store.ts";
 import { Traces } from "./traces.ts";
@@ -64,8 +61,8 @@ export class OtlpExport {
   readonly traces: Traces | null;
   readonly #options: OtlpExportOptions;
   readonly #origin: Origin;
-  readonly #spans: Pick<ExportQueue<TracedEvent, unknown>, "add" | "flush"> | null;
-  readonly #logs: Pick<ExportQueue<LogEvent, unknown>, "add" | "flush"> | null;
+  readonly #spans: Pick<ExportQueue<TracedEvent, Uint8Array>, "add" | "flush"> | null;
+  readonly #logs: Pick<ExportQueue<LogEvent, Uint8Array>, "add" | "flush"> | null;
   readonly #genAi: GenAiMetrics | null;
   readonly #hold: ContentHold | null;
   #observer: Pick<Observer, "log"> = { log: () => {} };
@@ -76,9 +73,9 @@ export class OtlpExport {
   private constructor(options: OtlpExportOptions, exporters: Exporters) {
     const { settings, clock } = options;
     this.#options = options;
-    this.#origin = exporters.origin;
+    this.#origin = originOf(options);
     this.traces = settings.traces === null ? null : new Traces({ ...settings, sampler: settings.traces.sampler });
-    this.#spans = this.#openSpans(exporters.spans);
+    this.#spans = this.#openSpans(exporters.traces);
     this.#logs = this.#openLogs(exporters.logs);
     this.#hold = this.#openHold();
     this.#genAi = settings.metrics === null ? null : new GenAiMetrics(options.upstreamOf, settings.oldNames);
@@ -88,12 +85,10 @@ export class OtlpExport {
   /** Throws when a certificate cannot be read. */
   static async open(options: OtlpExportOptions): Promise<OtlpExport> {
     const { traces, logs, metrics } = options.settings;
-    const origin = originOf(options);
     return new OtlpExport(options, {
-      origin,
-      spans: traces === null ? null : await spanExporter(traces, options, origin),
-      logs: logs === null ? null : await logExporter(logs, options, origin),
-      metrics: metrics === null ? null : await metricExporter(metrics, options),
+      traces: traces && (await openExport(traces, "traces", options)),
+      logs: logs && (await openExport(logs, "logs", options)),
+      metrics: metrics && (await openExport(metrics, "metrics", options)),
     });
   }
 
@@ -154,17 +149,17 @@ export class OtlpExport {
     await within(this.#options.clock, bounds.otlpFlushMs, sent, () => undefined);
   }
 
-  #openSpans(spans: SpanExport | null) {
+  #openSpans(send: Export | null) {
     const { settings, clock, upstreamOf } = this.#options;
-    if (spans === null || settings.traces === null || this.traces === null) return null;
+    if (send === null || settings.traces === null || this.traces === null) return null;
     const maker = new SpanMaker({ ...settings, traces: this.traces, upstreamOf });
     const lost = this.#faults("spans");
     return new ExportQueue({
       clock,
       batch: settings.traces.batch,
-      store: new SpanStore(maker, spans.row, () => this.counts.contentsLost++),
+      store: new SpanStore(maker, new SpanBytes(this.#origin), () => this.counts.contentsLost++),
       send: async (batch, size) => {
-        const { problem, rejected } = await spans.send(batch);
+        const { problem, rejected } = await send(batch);
         lost.export(problem, rejected);
         if (problem === null) this.counts.spansSent += size - rejected;
         this.counts.spansLost += rejected;
@@ -193,16 +188,20 @@ export class OtlpExport {
     });
   }
 
-  #openLogs(logs: LogExport | null) {
+  #openLogs(send: Export | null) {
     const { settings, clock } = this.#options;
-    if (logs === null || settings.logs === null) return null;
+    if (send === null || settings.logs === null) return null;
     const lost = this.#faults("log records");
     return new ExportQueue({
       clock,
       batch: settings.logs.batch,
-      store: new LogStore(new LogMaker(this.traces, clock), logs.row, () => this.counts.contentsLost++),
+      store: new LogStore(
+        new LogMaker(this.traces, clock),
+        new LogBytes(this.#origin),
+        () => this.counts.contentsLost++,
+      ),
       send: async (batch, size) => {
-        const { problem, rejected } = await logs.send(batch);
+        const { problem, rejected } = await send(batch);
         lost.export(problem, rejected);
         if (problem === null) this.counts.logsSent += size - rejected;
         this.counts.logsLost += rejected;
@@ -215,7 +214,7 @@ export class OtlpExport {
     });
   }
 
-  #openMetrics(send: Export<SdkMetrics>, startMs: number): void {
+  #openMetrics(send: Export, startMs: number): void {
     const { settings, clock, report } = this.#options;
     const metrics = settings.metrics;
     const genAi = this.#genAi;
@@ -224,10 +223,7 @@ export class OtlpExport {
     const lost = this.#faults("metrics");
     const exportOnce = async (): Promise<void> => {
       const measured = [...genAi.measured(), ...reportedMetrics(await report())];
-      const request: SdkMetrics = {
-        resource: this.#origin.resource,
-        scopeMetrics: [{ scope: this.#origin.scope, metrics: data.of(measured, clock.now()) }],
-      };
+      const request = metricsRequest(this.#origin, data.of(measured, clock.now()));
       const { problem, mayBeTaken, rejected } = await send(request);
       lost.export(problem, rejected);
       // Of differences, what may have been taken is not told again: sums would have it twice.
@@ -288,12 +284,7 @@ interface Faults {
   readonly full: (dropped: number) => void;
 }
 
-interface Exporters {
-  readonly origin: Origin;
-  readonly spans: SpanExport | null;
-  readonly logs: LogExport | null;
-  readonly metrics: Export<SdkMetrics> | null;
-}
+type Exporters = Readonly<Record<OtlpKind, Export | null>>;
 
 /** What an operator says of the resource goes before what is known here. */
 function originOf({ settings, version, revision = "unknown", instanceId }: OtlpExportOptions): Origin {
@@ -305,9 +296,5 @@ function originOf({ settings, version, revision = "unknown", instanceId }: OtlpE
     "telemetry.sdk.language": "nodejs",
     ...settings.resource,
   };
-  return {
-    // The exporter reads nothing else of it.
-    resource: { attributes } as unknown as Origin["resource"],
-    scope: { name: "sluice", version, schemaUrl: "https://opentelemetry.io/schemas/1.41.0" },
-  };
+  return { attributes, scope: { name: "sluice", version, schemaUrl: "https://opentelemetry.io/schemas/1.41.0" } };
 }

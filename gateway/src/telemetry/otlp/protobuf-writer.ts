@@ -109,6 +109,11 @@ export class ProtobufWriter {
     this.#length = fixed32At(this.#bytes, this.#length, value);
   }
 
+  fixed64(value: number): void {
+    this.fixed32(value % 2 ** 32);
+    this.fixed32(Math.floor(value / 2 ** 32));
+  }
+
   double(value: number): void {
     this.#room(8);
     this.#length = doubleAt(this.#bytes, this.#length, value);

@@ -1,5 +1,11 @@
 import { keyBytes, ProtobufWriter, varintSize } from "./protobuf-writer.ts";
-import type { Origin } from "./sdk-types.ts";
+
+/** Who tells: the same in everything that is sent. */
+export interface Origin {
+  /** Of the resource. */
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly scope: { readonly name: string; readonly version?: string; readonly schemaUrl?: string };
+}
 
 /**
  * Records of one kind as they stand in an export request of opentelemetry-proto: below their resource and their scope. They are written
@@ -20,10 +26,10 @@ export class RequestBytes {
   #end: number;
   #start = 0;
 
-  constructor({ resource, scope }: Origin) {
+  constructor({ attributes, scope }: Origin) {
     const writer = new ProtobufWriter();
     const inner = new ProtobufWriter();
-    for (const [name, value] of Object.entries(resource.attributes)) writer.attribute(1, keyBytes(name), String(value));
+    for (const [name, value] of Object.entries(attributes)) writer.attribute(1, keyBytes(name), value);
     inner.message(1, writer);
     this.#origin = inner.taken();
     writer.clear();

@@ -1,8 +1,6 @@
 import { keyBytes, ProtobufWriter } from "./protobuf-writer.ts";
 import { RequestBytes } from "./request-bytes.ts";
-import type { Origin } from "./sdk-types.ts";
 import type { SharedFields, SpanFields, SpanLink } from "./span.ts";
-import type { SpanRow } from "./span-store.ts";
 import type { TraceContext } from "./trace-context.ts";
 import { spanWordsOf, traceWordsOf } from "./trace-ids.ts";
 
@@ -12,37 +10,12 @@ const remoteFlags = 0x301;
 const attributesField = 9;
 
 /** Spans as they stand in an ExportTraceServiceRequest of opentelemetry-proto; a batch is such a request. */
-export class SpanBytes implements SpanRow<Uint8Array> {
-  readonly #request: RequestBytes;
+export class SpanBytes extends RequestBytes {
   readonly #inner = new ProtobufWriter();
 
-  constructor(origin: Origin) {
-    this.#request = new RequestBytes(origin);
-  }
-
-  get size(): number {
-    return this.#request.size;
-  }
-
-  get bytes(): number {
-    return this.#request.bytes;
-  }
-
-  fitting(bytesMax: number): number {
-    return this.#request.fitting(bytesMax);
-  }
-
   put(span: SpanFields): void {
-    this.#write(this.#request.begin(), span);
-    this.#request.end();
-  }
-
-  take(size: number): Uint8Array {
-    return this.#request.take(size);
-  }
-
-  reuse(): void {
-    this.#request.reuse();
+    this.#write(this.begin(), span);
+    this.end();
   }
 
   #write(out: ProtobufWriter, span: SpanFields): void {
@@ -66,7 +39,7 @@ export class SpanBytes implements SpanRow<Uint8Array> {
       out.message(15, status);
     }
     out.tag(16, 5);
-    out.fixed32(below === null ? remoteFlags : localFlags);
+    out.fixed32(below === null && span.parentSpanId !== null ? remoteFlags : localFlags);
   }
 
   #writeLink(out: ProtobufWriter, { trace, of }: SpanLink): void {

@@ -1,35 +1,21 @@
 import { bounds } from "#core/index.ts";
 import type { ExportStore, Taken } from "./export-queue.ts";
-import type { SpanFields } from "./span.ts";
+import type { SpanBytes } from "./span-bytes.ts";
 import { type AttemptEvent, entryOf, type SpanMaker, type TracedEvent } from "./span-maker.ts";
-
-/** Spans in the form in which they are sent. */
-export interface SpanRow<Batch> {
-  readonly size: number;
-  /** About what they take, of the texts in them at the least. */
-  readonly bytes: number;
-  /** How many of the oldest take no more than that; one at the least. */
-  fitting(bytesMax: number): number;
-  put(span: SpanFields): void;
-  /** The oldest, `size` of them at most. */
-  take(size: number): Batch;
-  /** As `ExportStore` has it. */
-  reuse?(): void;
-}
 
 /**
  * Spans that wait to be sent. They are written as soon as what they tell of is over: entries that waited instead would have outlived
  * their calls, and the collector of garbage would have had to carry them. Only the attempts of a key's first call wait for its end, with
  * which the names of the key come; they wait for one export at most.
  */
-export class SpanStore<Batch> implements ExportStore<TracedEvent, Batch> {
+export class SpanStore implements ExportStore<TracedEvent, Uint8Array> {
   readonly #maker: SpanMaker;
-  readonly #row: SpanRow<Batch>;
+  readonly #row: SpanBytes;
   readonly #onContentLost: () => void;
   #unnamed: AttemptEvent[] = [];
   #unnamedLong: AttemptEvent[] = [];
 
-  constructor(maker: SpanMaker, row: SpanRow<Batch>, onContentLost: () => void = () => {}) {
+  constructor(maker: SpanMaker, row: SpanBytes, onContentLost: () => void = () => {}) {
     this.#maker = maker;
     this.#row = row;
     this.#onContentLost = onContentLost;
@@ -54,7 +40,7 @@ export class SpanStore<Batch> implements ExportStore<TracedEvent, Batch> {
     this.#write(event);
   }
 
-  take(max: number): Taken<Batch> | null {
+  take(max: number): Taken<Uint8Array> | null {
     for (const event of this.#unnamedLong) this.#write(event);
     this.#unnamedLong = this.#unnamed;
     this.#unnamed = [];
@@ -63,7 +49,7 @@ export class SpanStore<Batch> implements ExportStore<TracedEvent, Batch> {
   }
 
   reuse(): void {
-    this.#row.reuse?.();
+    this.#row.reuse();
   }
 
   #writeNamed(): void {

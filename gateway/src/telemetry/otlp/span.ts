@@ -1,8 +1,6 @@
-import type { AttributeList } from "./attribute-list.ts";
+import type { AttributeList, Attributes } from "./attribute-list.ts";
 import { ProtobufWriter } from "./protobuf-writer.ts";
-import { type Attributes, type HrTime, hrTime, type Origin, type SdkSpan } from "./sdk-types.ts";
 import type { TraceContext } from "./trace-context.ts";
-import { spanIdFrom } from "./trace-ids.ts";
 
 /** What many spans or records have alike, put together once. */
 export class SharedFields {
@@ -55,44 +53,3 @@ export interface SpanFields {
 
 export const spanKinds = { server: 1, client: 2 } as const;
 export const noLinks: readonly SpanLink[] = [];
-
-/** In the form in which OpenTelemetry's own spans are exported. */
-export function sdkSpan(origin: Origin, fields: SpanFields): SdkSpan {
-  const { trace, below } = fields;
-  const context = contextOf(trace, spanIdFrom(fields.of), false);
-  const parentSpanId = below === null ? fields.parentSpanId : spanIdFrom(below);
-  return {
-    name: fields.shared.name,
-    kind: fields.shared.kind,
-    spanContext: () => context,
-    ...(parentSpanId === null ? {} : { parentSpanContext: contextOf(trace, parentSpanId, below === null) }),
-    startTime: hrTime(fields.startMs),
-    endTime: hrTime(Math.max(fields.startMs, fields.endMs)),
-    // StatusCode: 0 unset, 2 error.
-    status: fields.failed === null ? { code: 0 } : { code: 2, message: fields.failed },
-    attributes: { ...fields.shared.attributes, ...fields.own.plain() },
-    links: fields.links.map((link) => ({ context: contextOf(link.trace, spanIdFrom(link.of), false) })),
-    events: [],
-    duration: noTime,
-    ended: true,
-    resource: origin.resource,
-    instrumentationScope: origin.scope,
-    droppedAttributesCount: 0,
-    droppedEventsCount: 0,
-    droppedLinksCount: 0,
-  };
-}
-
-function contextOf(trace: TraceContext, spanId: string, isRemote: boolean): ReturnType<SdkSpan["spanContext"]> {
-  const { traceState } = trace;
-  return {
-    traceId: trace.traceId,
-    spanId,
-    traceFlags: 1,
-    isRemote,
-    ...(traceState === null ? {} : { traceState: { serialize: () => traceState } as never }),
-  };
-}
-
-/** The exporter sends start and end. */
-const noTime: HrTime = [0, 0];

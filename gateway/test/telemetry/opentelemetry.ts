@@ -1,0 +1,141 @@
+import {
+  ProtobufLogsSerializer,
+  ProtobufMetricsSerializer,
+  ProtobufTraceSerializer,
+} from "@opentelemetry/otlp-transformer";
+import type { LogFields } from "../../src/telemetry/otlp/log-fields.ts";
+import type { ToldMetric } from "../../src/telemetry/otlp/metric-data.ts";
+import type { Origin } from "../../src/telemetry/otlp/request-bytes.ts";
+import type { SpanFields } from "../../src/telemetry/otlp/span.ts";
+import type { TraceContext } from "../../src/telemetry/otlp/trace-context.ts";
+import { spanIdFrom } from "../../src/telemetry/otlp/trace-ids.ts";
+import { logs, metrics, traces } from "./otlp-shapes.ts";
+import { readMessage } from "./protobuf.ts";
+
+export const origin: Origin = {
+  attributes: { "service.name": "slüice" },
+  scope: { name: "sluice", version: "1", schemaUrl: "https://example.com/1" },
+};
+
+const from = { resource: { attributes: origin.attributes }, instrumentationScope: origin.scope };
+
+/** What OpenTelemetry's own writer makes of the same, as read back. */
+export const theirSpans = (spans: readonly SpanFields[]): unknown =>
+  read(ProtobufTraceSerializer.serializeRequest(spans.map(sdkSpan) as never), traces);
+export function theirLogs<Event>(events: readonly Event[], recordOf: (event: Event) => LogFields | null): unknown {
+  const records = events.flatMap((event) => {
+    const fields = recordOf(event);
+    return fields === null ? [] : [sdkLogRecord(fields)];
+  });
+  return read(ProtobufLogsSerializer.serializeRequest(records as never), logs);
+}
+export const theirMetrics = (told: readonly ToldMetric[]): unknown =>
+  read(
+    ProtobufMetricsSerializer.serializeRequest({
+      resource: from.resource,
+      scopeMetrics: [{ scope: origin.scope, metrics: told.map(sdkMetric) }],
+    } as never),
+    metrics,
+  );
+
+/** A request read back. What is unset may be written or left out. */
+export function read(request: Uint8Array | undefined, shape: typeof traces): unknown {
+  return plain(readMessage(request ?? new Uint8Array(0), shape));
+}
+
+/** The same of a request of JSON, where numbers of 64 bits are texts. */
+export function readJson(request: Uint8Array): unknown {
+  const number = (value: unknown) => (typeof value === "string" ? Number(value) : value);
+  return plain(
+    JSON.parse(Buffer.from(request).toString(), (name, value) =>
+      name === "bucketCounts" ? value.map(number) : name === "intValue" ? number(value) : value,
+    ),
+  );
+}
+
+function plain(message: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(message, (name, value: unknown) => {
+      if (typeof value === "bigint") return String(value);
+      if (name === "status" && (value as { code?: number }).code === 0) return undefined;
+      if (name === "droppedAttributesCount" && Number(value) === 0) return undefined;
+      return value;
+    }),
+  );
+}
+
+function sdkSpan(fields: SpanFields): object {
+  const { trace, below, shared } = fields;
+  const context = contextOf(trace, spanIdFrom(fields.of), false);
+  const parentSpanId = below === null ? fields.parentSpanId : spanIdFrom(below);
+  return {
+    ...from,
+    name: shared.name,
+    kind: shared.kind,
+    spanContext: () => context,
+    ...(parentSpanId === null ? {} : { parentSpanContext: contextOf(trace, parentSpanId, below === null) }),
+    startTime: hrTime(fields.startMs),
+    endTime: hrTime(Math.max(fields.startMs, fields.endMs)),
+    status: fields.failed === null ? { code: 0 } : { code: 2, message: fields.failed },
+    attributes: { ...shared.attributes, ...attributesOf(fields.own) },
+    links: fields.links.map((link) => ({ context: contextOf(link.trace, spanIdFrom(link.of), false) })),
+    events: [],
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
+  };
+}
+
+function contextOf({ traceId, traceState }: TraceContext, spanId: string, isRemote: boolean): object {
+  const state = traceState === null ? {} : { traceState: { serialize: () => traceState } };
+  return { traceId, spanId, traceFlags: 1, isRemote, ...state };
+}
+
+function sdkLogRecord(fields: LogFields): object {
+  const { trace, shared, own } = fields;
+  const traceFlags = fields.sampled ? 1 : 0;
+  return {
+    ...from,
+    hrTime: hrTime(fields.atMs),
+    hrTimeObserved: hrTime(fields.observedMs),
+    ...(trace === null ? {} : { spanContext: { traceId: trace.traceId, spanId: spanIdFrom(fields.of), traceFlags } }),
+    severityText: fields.level,
+    severityNumber: fields.severity,
+    ...(fields.body === "" ? {} : { body: fields.body }),
+    ...(fields.eventName === null ? {} : { eventName: fields.eventName }),
+    attributes: { ...shared?.attributes, ...attributesOf(own), ...fields.attributes },
+    droppedAttributesCount: fields.dropped,
+  };
+}
+
+function sdkMetric({ name, unit, help, kind, points, isDelta, startMs, endMs }: ToldMetric): object {
+  return {
+    descriptor: { name, unit, description: help, valueType: 1 },
+    aggregationTemporality: isDelta ? 0 : 1,
+    dataPointType: { histogram: 0, gauge: 2, sum: 3 }[kind],
+    isMonotonic: kind === "sum",
+    dataPoints: points.map(({ attributes, value }) => ({
+      attributes,
+      startTime: hrTime(startMs),
+      endTime: hrTime(endMs),
+      value: typeof value === "number" ? value : { ...value, buckets: value, hasMinMax: false },
+    })),
+  };
+}
+
+/** The attributes of a list, which is written only. */
+export function attributesOf(own: LogFields["own"]): Record<string, unknown> {
+  const out: Record<string, unknown> = {};
+  own?.write({ attribute: (_: number, key: Uint8Array, value: unknown) => (out[keyOf(key)] = value) } as never, 1);
+  return out;
+}
+
+function keyOf(bytes: Uint8Array): string {
+  return String(readMessage(bytes, { 1: ["key", "string"] })["key"]);
+}
+
+/** Unix milliseconds with fractions, as seconds and nanoseconds. */
+function hrTime(ms: number): readonly [number, number] {
+  const seconds = Math.floor(ms / 1_000);
+  return [seconds, Math.round((ms - seconds * 1_000) * 1e6)];
+}
