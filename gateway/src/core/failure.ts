@@ -3,7 +3,7 @@ import type { BudgetPeriod } from "./limit.ts";
 
 /**
  * The one failure of the gateway. Which codes there are, and each one's status, stands in the contract; here a status has the
- * types by which OpenAI's and Anthropic's clients know it. Source: CONTRACT §3.
+ * types by which OpenAI's and Anthropic's clients know it.
  */
 interface FailureRow {
   readonly status: number;

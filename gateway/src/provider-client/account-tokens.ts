@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
-import { BoundedMap, bounds, type CallSignal, type Provider } from "#core/index.ts";
+import { BoundedMap, bounds, type CallSignal, Failure, type Provider } from "#core/index.ts";
 import type { Clock, Transport } from "#ports/index.ts";
 import type { OutboundDraft, TokenExchange } from "#providers/index.ts";
 import { outboundRequest } from "./outbound-request.ts";
-import { unlessAborted } from "./unless-aborted.ts";
 
 /** One account: what was had for it last. */
 interface Account {
@@ -121,3 +120,14 @@ function digestOf({ id, kind, baseUrl, secret, settings, allowPrivateNetwork }: 
 const renewShare = 0.8;
 /** How soon a refused renewal is tried again while the old token still serves, and a refused token is renewed. */
 const retryMs = 10_000;
+
+/** `pending`, or client_closed as soon as the caller goes away. What is waited for goes on for others. */
+function unlessAborted<T>(pending: Promise<T>, signal: CallSignal): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const gone = (): void => reject(new Failure("client_closed", "The caller went away."));
+  if (signal.aborted) gone();
+  else signal.addEventListener("abort", gone, { once: true });
+  const heard = (): void => signal.removeEventListener("abort", gone);
+  pending.then(resolve, reject).finally(heard);
+  return promise;
+}

@@ -4,7 +4,7 @@ import { isObject, type JsonObject, objectOf } from "#protocols/index.ts";
 import { steadyDelayMs } from "./poll/poll-delay.ts";
 import { videoKindOf } from "./video-lane-match.ts";
 
-/** A video task as callers see it (CONTRACT §2). Times are Unix seconds. */
+/** A video task as callers see it. Times are Unix seconds. */
 export function taskAnswer(task: Task, publicUrl: string | null): Readonly<Record<string, unknown>> {
   const { asked } = task;
   const open = task.finishedAt === null;

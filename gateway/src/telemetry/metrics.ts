@@ -4,7 +4,6 @@ import { type RecordAttempt, registerAttemptMetrics } from "./attempt-metrics.ts
 import { registerHistogram } from "./histogram-tally.ts";
 import { LoopDelay } from "./loop-delay.ts";
 import type { GaugeRule, MetricReport } from "./metric-reports.ts";
-import { registerProcessMetrics } from "./process-metrics.ts";
 import { Counter, Gauge, Registry } from "./prometheus.ts";
 import { Series } from "./series.ts";
 import { registerTallies } from "./tally.ts";
@@ -370,4 +369,33 @@ function registerCount(registry: Registry, name: string, read: () => number): vo
       this.inc(read());
     },
   });
+}
+
+/** Memory and CPU of this process, read at scrape; names as Prometheus clients have them. */
+function registerProcessMetrics(registry: Registry): void {
+  const registers = [registry];
+  new Gauge({
+    name: "process_resident_memory_bytes",
+    help: "Resident memory size in bytes.",
+    registers,
+    collect() {
+      this.set(process.memoryUsage.rss());
+    },
+  });
+  new Counter({
+    name: "process_cpu_seconds_total",
+    help: "User and system CPU time spent in seconds.",
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage();
+      this.reset();
+      this.inc((user + system) / 1e6);
+    },
+  });
+  new Gauge({
+    name: "process_start_time_seconds",
+    help: "Start time of the process since the Unix epoch in seconds.",
+    registers,
+    aggregator: "min",
+  }).set(Math.round(performance.timeOrigin / 1000));
 }

@@ -4,7 +4,7 @@ import { errorReported, refusalBody } from "../errors/error-event.ts";
 import { isTooLong } from "../errors/upstream-errors.ts";
 import { isObject, objectOf, parseObject, textOf } from "../json/value.ts";
 
-/** Anthropic's error body, with what a limit adds. Source: CONTRACT §3. */
+/** Anthropic's error body, with what a limit adds. */
 export function renderMessagesError(failure: Failure, requestId: string | null): string {
   const { anthropicType } = failureTable[failure.code];
   const message = failure.contextLength ? tooLong(failure.message) : failure.message;

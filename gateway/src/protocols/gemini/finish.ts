@@ -1,7 +1,7 @@
 import type { Finish, FinishReason } from "#core/index.ts";
 import { objectOf } from "../json/value.ts";
 
-/** Gemini's finish reasons. Source: @google/genai, FinishReason; reference/translation §2. */
+/** Gemini's finish reasons. Source: @google/genai, FinishReason. */
 const meanings: Readonly<Record<string, FinishReason>> = {
   STOP: "stop",
   MAX_TOKENS: "length",

@@ -23,7 +23,7 @@ interface Draft {
 
 /**
  * A conversation as contents: user and model in turns, the user first, and after a turn with calls one with as many
- * results in the same order, or the vendor refuses the whole (reference/translation §5.4).
+ * results in the same order, or the vendor refuses the whole.
  */
 export function writeContents(messages: readonly TurnMessage[], target: TurnTarget, warn: Warn): GeminiContent[] {
   const drafts: Draft[] = [];

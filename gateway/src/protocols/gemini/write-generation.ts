@@ -93,7 +93,7 @@ const levelsSince = 3;
 
 type Effort = NonNullable<ReasoningRequest["effort"]>;
 
-/** reference/translation §1, effort table. */
+/** Tokens to think for each effort. */
 const budgets: Readonly<Record<Effort, number>> = {
   none: 0,
   minimal: 1_024,

@@ -4,7 +4,7 @@ import { refusalBody } from "../errors/error-event.ts";
 import { contextLengthCode, isTooLong } from "../errors/upstream-errors.ts";
 import { arrayOf, isObject, objectOf, parseObject, textOf } from "../json/value.ts";
 
-/** OpenAI's error body: `{"error":{message,type,param,code}}`, with what a limit adds. Source: CONTRACT §3. */
+/** OpenAI's error body: `{"error":{message,type,param,code}}`, with what a limit adds. */
 export function renderChatError(failure: Failure): string {
   return JSON.stringify({
     error: {

@@ -32,7 +32,7 @@ export interface VideoRequest {
 }
 
 /**
- * Reads the body of POST /v1/video/tasks (CONTRACT §2). What is not ours is collected in `more` and goes on as it is.
+ * Reads the body of POST /v1/video/tasks. What is not ours is collected in `more` and goes on as it is.
  * `webhookPlaces`: the private places that callers may be told at. Throws missing_required_parameter or invalid_request, with
  * the parameter's name.
  */

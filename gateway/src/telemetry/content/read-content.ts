@@ -1,9 +1,7 @@
 import { bounds, type EndpointId, Redactor } from "#core/index.ts";
 import type { CapturedBody, ContentBodies } from "#ports/index.ts";
 import { chatAnswered, chatAsked, chatStreamed } from "./chat-content.ts";
-import { readCutJson } from "./closed-json.ts";
 import { type Asked, type Members, type Message, membersOf } from "./content-message.ts";
-import { eventData, isStream } from "./event-data.ts";
 import { messagesAnswered, messagesAsked, messagesStreamed } from "./messages-content.ts";
 import { responsesAnswered, responsesAsked, responsesStreamed } from "./responses-content.ts";
 
@@ -84,4 +82,74 @@ function jsonOf(list: readonly object[], clean: (text: string) => string): { jso
     json += json === "" ? text : `,${text}`;
   }
   return { json: json === "" ? null : `[${json}]`, truncated: false };
+}
+
+/** The data of server-sent events that are whole and JSON, in their order. */
+function eventData(text: string): readonly unknown[] {
+  const out: unknown[] = [];
+  let data = "";
+  for (const line of text.split(/\r\n|\n|\r/)) {
+    if (line.startsWith("data:")) data += (data === "" ? "" : "\n") + line.slice(5).trimStart();
+    else if (line === "" && data !== "") {
+      push(out, data);
+      data = "";
+    }
+  }
+  if (data !== "") push(out, data);
+  return out;
+}
+
+function push(out: unknown[], data: string): void {
+  try {
+    out.push(JSON.parse(data));
+  } catch {
+    // `[DONE]`, or an event that was cut.
+  }
+}
+
+/** What was answered, whole or as a stream. */
+function isStream(text: string): boolean {
+  return /^\s*(?:data|event|id|retry|):/.test(text);
+}
+
+/**
+ * JSON that was cut off, closed where it ends: what is open of texts, lists and objects is ended, and a member that has only begun is
+ * left out. null: it is no JSON even so.
+ */
+function readCutJson(text: string): unknown {
+  const whole = openAt(text);
+  const before = text.slice(0, whole.lastComma);
+  for (const candidate of [text + whole.closing, before + openAt(before).closing]) {
+    try {
+      return JSON.parse(candidate);
+    } catch {
+      // The next one leaves more of it out.
+    }
+  }
+  return null;
+}
+
+interface Open {
+  /** Ends what is open at the end of the text. */
+  readonly closing: string;
+  /** Where a member began that may not be whole; 0: there is none. */
+  readonly lastComma: number;
+}
+
+function openAt(text: string): Open {
+  const open: string[] = [];
+  let inText = false;
+  let lastComma = 0;
+  for (let at = 0; at < text.length; at++) {
+    const letter = text[at];
+    if (inText) {
+      if (letter === "\\") at++;
+      else if (letter === '"') inText = false;
+    } else if (letter === '"') inText = true;
+    else if (letter === "{") open.push("}");
+    else if (letter === "[") open.push("]");
+    else if (letter === "}" || letter === "]") open.pop();
+    else if (letter === ",") lastComma = at;
+  }
+  return { closing: (inText ? '"' : "") + open.reverse().join(""), lastComma };
 }

@@ -5,8 +5,7 @@ import { type AttributeList, type Attributes, attributeName } from "./attribute-
 import { errorTypeOf, operationOf, providerNameOf, tokenCounts } from "./gen-ai-names.ts";
 import type { SharedFieldsCache } from "./shared-fields-cache.ts";
 import { noLinks, SharedFields, type SpanFields, spanKinds } from "./span.ts";
-import { taskId, taskTrace } from "./task-trace.ts";
-import type { TraceContext } from "./trace-context.ts";
+import { type TraceContext, taskId, taskTrace } from "./trace-context.ts";
 
 /** The upstream account of an attempt, as the config snapshot knows it. */
 export interface UpstreamFacts {

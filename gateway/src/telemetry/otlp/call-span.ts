@@ -6,8 +6,7 @@ import { type AttributeList, type Attributes, attributeName } from "./attribute-
 import { routeTemplates, taskRoutes } from "./route-templates.ts";
 import type { SharedFieldsCache } from "./shared-fields-cache.ts";
 import { noLinks, SharedFields, type SpanFields, spanKinds } from "./span.ts";
-import { taskId, taskTrace } from "./task-trace.ts";
-import type { TraceContext } from "./trace-context.ts";
+import { type TraceContext, taskId, taskTrace } from "./trace-context.ts";
 import type { CallFacts } from "./traced-call.ts";
 
 /** A request that is over, and when, in Unix milliseconds. */

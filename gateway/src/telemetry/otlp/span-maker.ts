@@ -8,7 +8,7 @@ import { errorTypeOf } from "./gen-ai-names.ts";
 import { routeTemplates } from "./route-templates.ts";
 import { SharedFieldsCache } from "./shared-fields-cache.ts";
 import type { SpanFields } from "./span.ts";
-import { taskTrace } from "./task-trace.ts";
+import { taskTrace } from "./trace-context.ts";
 import { TracedCalls, TracedKeys } from "./traced-call.ts";
 import type { Traces } from "./traces.ts";
 

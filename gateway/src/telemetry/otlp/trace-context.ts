@@ -1,4 +1,5 @@
 import { bounds } from "#core/index.ts";
+import { traceIdFrom } from "./trace-ids.ts";
 
 /** Where a request stands among the traces. */
 export interface TraceContext {
@@ -38,4 +39,34 @@ const zeros = /^0+$/;
 function stateOf(tracestate: string | null): string | null {
   const said = tracestate?.trim() ?? "";
   return said === "" || said.length > bounds.traceStateBytesMax || !/^[\x20-\x7e]*$/.test(said) ? null : said;
+}
+
+/** A trace that begins here. Its id is put into words only for those who read words. */
+export function rootOf(id: string): TraceContext {
+  return new RootTrace(id);
+}
+
+class RootTrace implements TraceContext {
+  readonly root: string;
+  readonly parentSpanId = null;
+  readonly parentSampled = null;
+  readonly traceState = null;
+
+  constructor(root: string) {
+    this.root = root;
+  }
+
+  get traceId(): string {
+    return traceIdFrom(this.root);
+  }
+}
+
+/** A video task may last for an hour after its call was answered: it has a trace of its own, and each links to the other. */
+export function taskTrace(requestId: string): TraceContext {
+  return rootOf(taskId(requestId));
+}
+
+/** What the ids of the task's trace and span follow from. */
+export function taskId(requestId: string): string {
+  return `task ${requestId}`;
 }

@@ -1,7 +1,6 @@
 import { BoundedMap, bounds, type HeaderReader } from "#core/index.ts";
 import type { OtlpSampler, Tracing } from "#ports/index.ts";
-import { rootOf } from "./root-trace.ts";
-import { readTraceContext, type TraceContext } from "./trace-context.ts";
+import { readTraceContext, rootOf, type TraceContext } from "./trace-context.ts";
 import { spanIdFrom, traceIdFrom } from "./trace-ids.ts";
 
 export interface TracesOptions {
