@@ -5,7 +5,7 @@ import { createLogWriter, createMetrics, createObserver } from "#telemetry/index
 import { Supervisor, workerSpawner } from "#workers/index.ts";
 import { CannotStart } from "./cannot-start.ts";
 import { startCertificate, watchCertificate } from "./certificate.ts";
-import type { ServeOptions } from "./serve-options.ts";
+import type { ServeOptions } from "./serve.ts";
 import { foldReports } from "./worker-numbers.ts";
 
 export interface ServeWorkersOptions extends ServeOptions {

@@ -2,11 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ConfigWatch, fileState } from "#config/index.ts";
+import { createSoleLeadership } from "#coordination/index.ts";
 import { keySecretBytes, makeScimTokenSecret } from "#identity/index.ts";
 import type { LogLevel, Observer } from "#ports/index.ts";
+import { createLeases, createSharedFacts } from "#storage/index.ts";
 import { until } from "../../../test/until.ts";
-import { watchConfig } from "../../src/main/config-source.ts";
+import { ConfigSource } from "../../src/main/config-source.ts";
 import { findKey, makeKey, newKey, type StoreGround, type StoreGroundFactory, silentObserver } from "./store-ground.ts";
 
 const [ciSecret, betaSecret] = ["a-secret-of-the-ci-key-that-nobody-knows", "a-secret-of-the-beta-key-of-somebody"];
@@ -63,16 +64,20 @@ async function followed(ground: StoreGround, { configPrune }: { readonly configP
     log: (level, _message, { objects, problem } = {}) => void warnings.push({ level, objects, problem }),
     configReload: (result, detail) => void readings.push({ result, detail }),
   };
-  writeFileSync(file, "");
-  const watch: ConfigWatch = watchConfig(file, {
-    environment: { configPrune },
-    variables: {},
-    controlStore: ground.controlStore,
-    observer,
-    clock: ground.clock,
-    applied: async () => undefined,
-    state: await fileState(file),
+  writeFileSync(file, "{}");
+  const { clock, controlStore, database, vault } = ground;
+  const owner = "proc_test";
+  const leadership = createSoleLeadership({ owner, clock, observer });
+  const source = new ConfigSource({
+    ...{ file, environment: { configPrune }, variables: {} },
+    control: {
+      ...{ clock, controlStore, vault, instanceId: owner },
+      ...{ facts: createSharedFacts(database), leases: createLeases(database) },
+    },
+    processes: { leadership, broadcast: { subscribe: () => () => undefined, send: () => undefined } },
   });
+  await source.start();
+  const watch = source.watch(observer, async () => undefined);
   return {
     warnings,
     /** Writes the file, lets 1.1 seconds pass again and again, and gives what its reading said. */
@@ -87,6 +92,7 @@ async function followed(ground: StoreGround, { configPrune }: { readonly configP
     },
     async [Symbol.asyncDispose]() {
       await watch.close();
+      await leadership.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };

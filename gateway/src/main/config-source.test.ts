@@ -7,16 +7,16 @@ import { ConfigConflict } from "#directory/index.ts";
 import type { Leadership, Observer } from "#ports/index.ts";
 import { until } from "../../../test/until.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
+import { ConfigSource } from "./config-source.ts";
 import type { Control } from "./control.ts";
 import type { Processes } from "./processes.ts";
-import { sharedConfig } from "./shared-config.ts";
 
 let folder = "";
 let file = "";
 let leadership: Leadership | null = null;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "sluice-shared-config-"));
+  folder = mkdtempSync(join(tmpdir(), "sluice-config-source-"));
   file = join(folder, "sluice.json");
   writeFileSync(file, "{}");
 });
@@ -50,22 +50,21 @@ function process(apply: () => Promise<readonly string[]>, other: { isThere: bool
     clock,
     leases,
     instanceId: "proc_a",
-    database: { flavour: { name: "postgres" } },
     vault: { digest: (text: string) => text.split("\n")[1] },
     facts: { read: async () => facts.at(-1) ?? null, write: async (_: string, text: string) => void facts.push(text) },
     controlStore: { apply },
   } as unknown as Control;
   const broadcast = { subscribe: () => () => undefined, send: () => undefined };
   const processes = { leadership, broadcast } as unknown as Processes;
-  const shared = sharedConfig({ file, environment: { configPrune: false }, variables: {}, control, processes });
+  const source = new ConfigSource({ file, environment: { configPrune: false }, variables: {}, control, processes });
   const observer = {
     log: (_level: string, message: string) => void told.push(message),
     configReload: (result: string, detail: string) => void told.push(`${result}: ${detail}`),
   } as unknown as Observer;
   return {
-    start: async () => await shared?.start(),
-    refused: () => shared?.refused ?? null,
-    watch: () => shared?.watch(observer, async () => undefined),
+    start: async () => await source.start(),
+    refused: () => source.refused,
+    watch: () => source.watch(observer, async () => undefined),
     told,
     /** Goes on until it is so. */
     passing: (isSo: () => boolean) =>
