@@ -1,7 +1,7 @@
 // `npm test`: installs, type-checks, lints, looks for dead code, runs every test, and ends with `N passed, N failed`.
-// `npm run ok` (--quick): types, lint, dead code, borders, unit tests, and conformance without PostgreSQL; about a minute.
+// `npm run ok` (--quick): types, lint, dead code, borders, and the unit tests beside the source; about a minute.
 // `npm test -- PATH …`: the tests of these files and folders alone, started from the source.
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { makeBundles } from "./bundles.mjs";
 import { bun, bunEnvironment, install, root } from "./install.mjs";
@@ -62,11 +62,10 @@ if (paths.length > 0) {
   if (paths.some((path) => path.startsWith("console"))) await checks([consoleBuild]);
   await suite("these tests", 2, paths);
 } else if (quick) {
-  const ofGateway = ["gateway/src", "gateway/test/conformance", ...testsIn("gateway/test")];
-  await Promise.all([
-    checks(wholeTree),
-    suite("unit, conformance, borders", 2, ["contract", "simulator", "bench", "console/src", ...ofGateway]),
-  ]);
+  const borders = ["modules", "old-words", "kind-words", "documents", "lockfile"];
+  const files = borders.map((name) => `gateway/test/${name}.test.ts`);
+  const beside = ["contract", "simulator", "bench", "console/src", "gateway/src"];
+  await Promise.all([checks(wholeTree), suite("unit tests and borders", 2, [...beside, ...files])]);
 } else {
   const [programs] = await Promise.all([makeBundles(run), checks([consoleBuild])]);
   count("programs of the tests", programs);
@@ -102,12 +101,6 @@ async function checks(steps) {
     if (status !== 0) failures.push(`${name}:\n${printed}`);
     count(name, status === 0);
   }
-}
-
-/** The test files of a folder, without those of the folders in it. */
-function testsIn(folder) {
-  const names = readdirSync(join(root, folder)).filter((name) => name.endsWith(".test.ts"));
-  return names.map((name) => `${folder}/${name}`);
 }
 
 function noPostgres(why) {
