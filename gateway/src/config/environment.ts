@@ -9,6 +9,10 @@ import { type PriceListSource, readPriceListSource } from "./read-price-list-sou
 import { secretNames } from "./variable-files.ts";
 import { VariableReader } from "./variable-reader.ts";
 
+/** What may be asked for of workspaces with labels of their own. */
+const metricsWorkspacesMax = 5_000;
+const workersMax = 256;
+
 type LogFormat = "pretty" | "json";
 
 /** Everything the environment says, defaults filled in. Secrets, and addresses that may hold one, are Secret. */
@@ -128,7 +132,7 @@ export function readEnvironment(
     redisUrl: reader.secretUrl("SLUICE_REDIS_URL", ["redis", "rediss"]),
     configFile: reader.text("SLUICE_CONFIG"),
     configPrune: reader.oneOf("SLUICE_CONFIG_PRUNE", ["refuse", "allow"]) === "allow",
-    workers: reader.integer("SLUICE_WORKERS", 1, bounds.workersMax) ?? 1,
+    workers: reader.integer("SLUICE_WORKERS", 1, workersMax) ?? 1,
     drainGraceMs: reader.integer("SLUICE_DRAIN_GRACE_MS", 0, bounds.drainGraceMsMax) ?? bounds.drainGraceMs,
     masterKey: reader.secret("SLUICE_MASTER_KEY", 32),
     metricsKey: reader.secret("SLUICE_METRICS_KEY", 16),
@@ -138,7 +142,7 @@ export function readEnvironment(
     logLevel: reader.oneOf("SLUICE_LOG_LEVEL", logLevels) ?? "info",
     logFormat: reader.oneOf("SLUICE_LOG_FORMAT", logFormats),
     accessLog: reader.oneOf("SLUICE_ACCESS_LOG", accessLogModes) ?? "all",
-    metricsWorkspaces: reader.integer("SLUICE_METRICS_WORKSPACES", 0, bounds.metricsWorkspacesMax) ?? 0,
+    metricsWorkspaces: reader.integer("SLUICE_METRICS_WORKSPACES", 0, metricsWorkspacesMax) ?? 0,
     otlp: otlp.settings,
     agentTelemetry,
     authorities: readAuthorities(reader),

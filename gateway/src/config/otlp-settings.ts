@@ -1,6 +1,12 @@
-import { bounds, Secret } from "#core/index.ts";
+import { Secret } from "#core/index.ts";
 import type { OtlpBatch, OtlpSampler, OtlpSettings, OtlpSignal } from "#ports/index.ts";
 import type { Variables } from "./expand-variables.ts";
+
+/** What the OTEL_ variables may say at most. */
+const otlpTimeoutMsMax = 300_000;
+const otlpIntervalMsMax = 3_600_000;
+const otlpQueueMax = 1_000_000;
+const otlpBatchMax = 50_000;
 
 interface ReadOtlp {
   /** null: nothing is exported. */
@@ -40,9 +46,9 @@ export function readOtlp(variables: Variables, ownEndpoint: string | null): Read
             ...metrics,
             timeoutMs: Math.min(
               metrics.timeoutMs,
-              reader.integer("OTEL_METRIC_EXPORT_TIMEOUT", 1, bounds.otlpTimeoutMsMax) ?? 30_000,
+              reader.integer("OTEL_METRIC_EXPORT_TIMEOUT", 1, otlpTimeoutMsMax) ?? 30_000,
             ),
-            intervalMs: reader.integer("OTEL_METRIC_EXPORT_INTERVAL", 100, bounds.otlpIntervalMsMax) ?? 60_000,
+            intervalMs: reader.integer("OTEL_METRIC_EXPORT_INTERVAL", 100, otlpIntervalMsMax) ?? 60_000,
             temporality: readTemporality(reader),
           },
     logs: logs === null ? null : { ...logs, batch: readBatch(reader, "OTEL_BLRP", 1_000), content: content.inEvents },
@@ -71,7 +77,7 @@ function readSignal(reader: OtlpVariables, signal: SignalName, base: string | nu
     protocol: either((name) => readProtocol(reader, name), "PROTOCOL") ?? "http/protobuf",
     compression:
       either((name) => reader.oneOf(name, ["none", "gzip"] as const, "nothing is compressed"), "COMPRESSION") ?? "none",
-    timeoutMs: either((name) => reader.integer(name, 1, bounds.otlpTimeoutMsMax), "TIMEOUT") ?? 10_000,
+    timeoutMs: either((name) => reader.integer(name, 1, otlpTimeoutMsMax), "TIMEOUT") ?? 10_000,
     certificateFile: either(text, "CERTIFICATE"),
     clientCertificateFile: either(text, "CLIENT_CERTIFICATE"),
     clientKeyFile: either(text, "CLIENT_KEY"),
@@ -110,11 +116,11 @@ function readProtocol(reader: OtlpVariables, name: string): OtlpSignal["protocol
 }
 
 function readBatch(reader: OtlpVariables, prefix: "OTEL_BSP" | "OTEL_BLRP", delayMs: number): OtlpBatch {
-  const queueMax = reader.integer(`${prefix}_MAX_QUEUE_SIZE`, 1, bounds.otlpQueueMax) ?? 2_048;
-  const batchMax = reader.integer(`${prefix}_MAX_EXPORT_BATCH_SIZE`, 1, bounds.otlpBatchMax) ?? 512;
+  const queueMax = reader.integer(`${prefix}_MAX_QUEUE_SIZE`, 1, otlpQueueMax) ?? 2_048;
+  const batchMax = reader.integer(`${prefix}_MAX_EXPORT_BATCH_SIZE`, 1, otlpBatchMax) ?? 512;
   return {
-    delayMs: reader.integer(`${prefix}_SCHEDULE_DELAY`, 0, bounds.otlpIntervalMsMax) ?? delayMs,
-    timeoutMs: reader.integer(`${prefix}_EXPORT_TIMEOUT`, 1, bounds.otlpTimeoutMsMax) ?? 30_000,
+    delayMs: reader.integer(`${prefix}_SCHEDULE_DELAY`, 0, otlpIntervalMsMax) ?? delayMs,
+    timeoutMs: reader.integer(`${prefix}_EXPORT_TIMEOUT`, 1, otlpTimeoutMsMax) ?? 30_000,
     queueMax,
     batchMax: Math.min(batchMax, queueMax),
   };

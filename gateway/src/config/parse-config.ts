@@ -1,11 +1,17 @@
 import { type ConfigFile, configSchema } from "@sluice/contract/config-file";
 import { type Conflict, conflictsOf } from "@sluice/contract/words";
-import { bounds, keyConflicts } from "#core/index.ts";
+import { keyConflicts } from "#core/index.ts";
 import { ConfigInvalid, dataPath, inOrder, type Problem } from "./config-invalid.ts";
 import { type Expansion, expandVariables, type Variables } from "./expand-variables.ts";
 import { isNameless, nameFields, salvagedConfig } from "./salvage.ts";
 import { type SchemaIssue, type SchemaProblem, schemaProblems, valueAt } from "./schema-problems.ts";
 import { readYaml, type YamlSource } from "./yaml-source.ts";
+
+/** Nesting of a config file, and how many nodes its aliases may stand for. */
+const configAliasesMax = 100;
+
+/** Problems of one config file that are listed; the rest are counted. */
+const configProblemsMax = 100;
 
 /** A rule that the schema cannot see, such as which kinds of provider exist. Messages must hold no secret. */
 export type ConfigCheck = (config: ConfigFile) => readonly Conflict[];
@@ -106,12 +112,12 @@ function isSaidBetter(issue: SchemaIssue, issues: readonly SchemaIssue[]): boole
 const emptyMessage = "the file is empty; write {} for a configuration without objects";
 
 function refuse(file: string, problems: readonly Problem[]): never {
-  throw new ConfigInvalid(file, problems, bounds.configProblemsMax);
+  throw new ConfigInvalid(file, problems, configProblemsMax);
 }
 
 function toData(source: YamlSource, file: string): unknown {
   try {
-    return withoutExtensions(source.document.toJS({ maxAliasCount: bounds.configAliasesMax }));
+    return withoutExtensions(source.document.toJS({ maxAliasCount: configAliasesMax }));
   } catch {
     // Two things end here: aliases that stand for too much, and a merge key whose value is not a map.
     const message = `an alias (\`*name\`) is used too often, or a merge (\`<<\`) names something that is not an object`;

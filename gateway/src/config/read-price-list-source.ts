@@ -1,6 +1,9 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
-import { bounds } from "#core/index.ts";
 import type { VariableReader } from "./variable-reader.ts";
+
+/** How often it is looked for, in hours. */
+const priceListHours = 24;
+const priceListHoursMax = 24 * 31;
 
 /** Where newer prices are looked for, how often, and what becomes of them. */
 export interface PriceListSource {
@@ -18,7 +21,7 @@ export interface PriceListSource {
 /** null: nowhere. */
 export function readPriceListSource(reader: VariableReader): PriceListSource | null {
   const from = reader.text("SLUICE_CATALOGUE_FROM");
-  const hours = reader.integer("SLUICE_CATALOGUE_HOURS", 1, bounds.priceListHoursMax) ?? bounds.priceListHours;
+  const hours = reader.integer("SLUICE_CATALOGUE_HOURS", 1, priceListHoursMax) ?? priceListHours;
   const changes = reader.oneOf("SLUICE_CATALOGUE_CHANGES", ["show", "take"]) ?? "show";
   const digest = readDigest(reader);
   const publicKey = readKey(reader);

@@ -3,6 +3,16 @@ import { stat } from "node:fs/promises";
 import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 
+/**
+ * How often a config file is looked at while it changes, or cannot be watched. A change counts when two looks in a row agree: well
+ * within one second. One that rests is looked at less often, for changes that the system does not tell of: two seconds in all.
+ */
+const configPollMs = 400;
+
+/** One that is valid and could not be applied is read again after this, doubled each time up to the last. */
+const configRetryMs = 1_000;
+const configRetryMsMax = 60_000;
+
 export interface WatchOptions {
   readonly clock: Clock;
   /** Told what `onChange` threw. Watching goes on, and it is called again until it does not throw. */
@@ -30,7 +40,7 @@ export function watchConfigFile(file: string, onChange: () => Promise<void>, opt
   let closed = false;
   let cancelNextLook = (): void => {};
   let cancelRetry = (): void => {};
-  let retryMs: number = bounds.configRetryMs;
+  let retryMs: number = configRetryMs;
   let running: Promise<void> = Promise.resolve();
   let taken: string | null = options.state ?? null;
   let seen: string | null = null;
@@ -49,13 +59,13 @@ export function watchConfigFile(file: string, onChange: () => Promise<void>, opt
       cancelRetry();
       try {
         await onChange();
-        retryMs = bounds.configRetryMs;
+        retryMs = configRetryMs;
       } catch (thrown) {
         onError(thrown);
         if (closed) return;
         // Nothing is wrong with the file: a database that is away, a disk that is full.
         cancelRetry = clock.after(retryMs, () => void run());
-        retryMs = Math.min(retryMs * 2, bounds.configRetryMsMax);
+        retryMs = Math.min(retryMs * 2, configRetryMsMax);
       }
     });
     return running;
@@ -82,7 +92,7 @@ export function watchConfigFile(file: string, onChange: () => Promise<void>, opt
 
   const lookLater = (): void => {
     cancelNextLook();
-    const waitMs = stirred || !told.areHeard ? bounds.configPollMs : bounds.configRestMs;
+    const waitMs = stirred || !told.areHeard ? configPollMs : bounds.configRestMs;
     cancelNextLook = clock.after(waitMs, () => void look());
   };
 

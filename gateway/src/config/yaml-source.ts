@@ -12,7 +12,9 @@ import {
   parseDocument,
   visit,
 } from "yaml";
-import { bounds } from "#core/index.ts";
+
+/** Nesting of a config file, and how many nodes its aliases may stand for. */
+const configDepthMax = 64;
 
 interface Position {
   readonly line: number;
@@ -104,7 +106,7 @@ function startOf(node: unknown): number {
 }
 
 /**
- * Where nesting passes bounds.configDepthMax. The lexer gives this in linear time; the parser behind it needs minutes
+ * Where nesting passes configDepthMax. The lexer gives this in linear time; the parser behind it needs minutes
  * for a file of a million brackets. Depth by indentation needs a line for each step and cannot grow that far.
  */
 function firstTooDeep(text: string): number | null {
@@ -116,7 +118,7 @@ function firstTooDeep(text: string): number | null {
     else if (token === "]" || token === "}") flowDepth--;
     else if (token === "-" || token === "?") indicators++;
     else if (token.startsWith("\n") || token.startsWith("\r")) indicators = 0;
-    if (flowDepth > bounds.configDepthMax || indicators > bounds.configDepthMax) return offset;
+    if (flowDepth > configDepthMax || indicators > configDepthMax) return offset;
     // The lexer's own marks (document, scalar, flow end) are single control characters that are not in the text.
     if (!isLexerMark(token)) offset += token.length;
   }
@@ -130,7 +132,7 @@ function isLexerMark(token: string): boolean {
 function deepSource(text: string, offset: number): YamlSource {
   const before = text.slice(0, offset);
   const position = { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
-  const message = `nested more than ${bounds.configDepthMax} levels deep`;
+  const message = `nested more than ${configDepthMax} levels deep`;
   const document: Document = parseDocument("{}");
   return {
     document,

@@ -1,7 +1,12 @@
-import { bounds, LastingFault, sleep } from "#core/index.ts";
+import { LastingFault, sleep } from "#core/index.ts";
 import type { Clock, Leadership, Observer, SharedFacts } from "#ports/index.ts";
 import type { TailedAuditEntry } from "#storage/index.ts";
 import { firstStartActor } from "./first-start.ts";
+
+/** How often new audit entries are looked for, how many are read at once, and how much of a change goes into a line, as JSON. */
+const auditStreamMs = 2_000;
+const auditStreamRows = 200;
+const auditStreamChangeMax = 16 * 1024;
 
 export interface AuditStreamOptions {
   readonly entriesAfter: (
@@ -40,7 +45,7 @@ export function startAuditStream(options: AuditStreamOptions): () => Promise<voi
         if (signal.aborted) return;
         fault.failed({ error: thrown });
       }
-      await sleep(clock, bounds.auditStreamMs, signal);
+      await sleep(clock, auditStreamMs, signal);
     }
   });
   return () => lead.stop();
@@ -50,7 +55,7 @@ async function writeNew({ entriesAfter, facts, clock, observer }: AuditStreamOpt
   const mark = await facts.read(markName);
   let from = mark === null ? { sinceMs: clock.now() - dayMs } : { seq: Number(mark) };
   for (;;) {
-    const entries = await entriesAfter(from, bounds.auditStreamRows);
+    const entries = await entriesAfter(from, auditStreamRows);
     const last = entries.at(-1);
     if (last === undefined || signal.aborted) return;
     const own = entries.filter(({ actor }) => actor === firstStartActor);
@@ -69,7 +74,7 @@ function sumOf(entries: readonly TailedAuditEntry[], { seq, at, actor }: TailedA
 }
 
 function fieldsOf({ seq, at, before, after, ...entry }: TailedAuditEntry): Readonly<Record<string, unknown>> {
-  const isLong = (before?.length ?? 0) + (after?.length ?? 0) > bounds.auditStreamChangeMax;
+  const isLong = (before?.length ?? 0) + (after?.length ?? 0) > auditStreamChangeMax;
   return {
     event: "audit",
     auditId: seq,

@@ -6,6 +6,9 @@ import { bounds } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 import { CannotStart } from "./cannot-start.ts";
 
+/** A file with a certificate, or with its key; and how long before its end the gateway and its doctor warn. */
+const certificateBytesMax = 256 * 1024;
+
 /** What the ports show to callers, and what can be said of it. */
 export interface Certificate extends ServerCertificate {
   /** Unix milliseconds. */
@@ -48,9 +51,9 @@ async function contentOf(path: string): Promise<string> {
   try {
     const file = await open(path);
     try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(bounds.certificateBytesMax + 1), 0);
-      if (bytesRead > bounds.certificateBytesMax) {
-        throw new CertificateUnusable(`${path} is larger than ${bounds.certificateBytesMax / 1024} KiB.`);
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(certificateBytesMax + 1), 0);
+      if (bytesRead > certificateBytesMax) {
+        throw new CertificateUnusable(`${path} is larger than ${certificateBytesMax / 1024} KiB.`);
       }
       return buffer.toString("utf8", 0, bytesRead);
     } finally {

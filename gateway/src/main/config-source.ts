@@ -18,6 +18,9 @@ import type { Control } from "./control.ts";
 import { kindCheck } from "./kind-check.ts";
 import type { Processes } from "./processes.ts";
 
+/** A config file that another process applies: how long its content is waited for before it is called another. */
+const configElsewhereMs = 15_000;
+
 export interface ConfigSourceOptions {
   readonly file: string;
   readonly environment: Pick<Environment, "configPrune">;
@@ -202,7 +205,7 @@ export class ConfigSource {
     const { file, control, processes } = this.#options;
     const digest = this.#digestOf((await this.#load()).config);
     processes.broadcast.send("config", "");
-    const endMs = control.clock.monotonic() + bounds.configElsewhereMs;
+    const endMs = control.clock.monotonic() + configElsewhereMs;
     for (;;) {
       const applied = await this.#applied();
       if (applied?.digest === digest) {

@@ -2,6 +2,15 @@ import { bounds, sleep, within } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 import type { Listeners } from "./listeners.ts";
 
+/**
+ * A worker that leaves stays at least so long after new connections are kept from it: one that was opened just before and
+ * says nothing yet is handed over by the kernel only after a second (TCP_DEFER_ACCEPT).
+ */
+const workerSettleMs = 3_000;
+
+/** How often a worker that leaves looks whether its connections have gone. */
+const workerLookMs = 100;
+
 interface EndingOptions {
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
@@ -105,12 +114,12 @@ export async function depart({ listeners, clock, observer, timeoutMs, signal }: 
   listeners.leaveSockets();
   const startMs = clock.monotonic();
   // Where connections cannot be counted those without a call are waited for as long as they may be silent.
-  const silentMs = bounds.idleConnectionMs + bounds.workerSettleMs;
+  const silentMs = bounds.idleConnectionMs + workerSettleMs;
   for (;;) {
     const elapsedMs = clock.monotonic() - startMs;
     const open = listeners.connections();
     const gone = open === null ? listeners.pending() === 0 && elapsedMs >= silentMs : open === 0;
-    if (signal.aborted || elapsedMs >= timeoutMs || (gone && elapsedMs >= bounds.workerSettleMs)) return;
-    await sleep(clock, bounds.workerLookMs, signal);
+    if (signal.aborted || elapsedMs >= timeoutMs || (gone && elapsedMs >= workerSettleMs)) return;
+    await sleep(clock, workerLookMs, signal);
   }
 }

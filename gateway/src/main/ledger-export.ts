@@ -17,6 +17,10 @@ import type { Metrics } from "#telemetry/index.ts";
 import type { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
 import type { Control } from "./control.ts";
 
+/** Hourly copies of the ledger: when first and how often one is looked for, and how long after its end an hour is copied. */
+const exportFirstLookMs = 20_000;
+const exportLookMs = 300_000;
+
 interface LedgerExportOptions {
   readonly place: () => LedgerExportPlace | null;
   readonly retentionDays: () => number;
@@ -67,7 +71,7 @@ export class LedgerExport {
   }
 
   start(): void {
-    this.#later(bounds.exportFirstLookMs);
+    this.#later(exportFirstLookMs);
   }
 
   /** Resolves when what it was at has ended. */
@@ -99,7 +103,7 @@ export class LedgerExport {
   #later(ms: number): void {
     if (this.#stopping.signal.aborted) return;
     this.#unbook = this.#options.clock.after(ms, () => {
-      this.#looking = this.look().finally(() => this.#later(bounds.exportLookMs));
+      this.#looking = this.look().finally(() => this.#later(exportLookMs));
     });
   }
 

@@ -8,6 +8,9 @@ import { CannotStart } from "./cannot-start.ts";
 import type { Certificate } from "./certificate.ts";
 import { RenewableServer } from "./renewable-server.ts";
 
+/** At a port of the console's own. */
+const consoleConnectionsMax = 256;
+
 interface ListenersOptions {
   readonly environment: Environment;
   readonly clock: Clock;
@@ -161,7 +164,7 @@ export class Listeners {
 
 /** Callers who take every connection of their port leave those of the console's. */
 function withOwnRoom(apiDependencies: ApiDependencies): ApiDependencies {
-  const max = Math.min(bounds.consoleConnectionsMax, Math.ceil(apiDependencies.connections.max / 4));
+  const max = Math.min(consoleConnectionsMax, Math.ceil(apiDependencies.connections.max / 4));
   const limits = { max, perAddressMax: null, isShared: () => false };
   return { ...apiDependencies, connections: new CallerConnections(limits, apiDependencies.clock) };
 }

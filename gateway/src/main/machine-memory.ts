@@ -7,6 +7,13 @@ import { CallerConnections } from "#http-server/index.ts";
 import { addressAllowed } from "#identity/index.ts";
 import type { Clock } from "#ports/index.ts";
 
+/** Descriptors of a call at most (its caller and an upstream, or its caller and two inside the gateway), and those for all else. */
+const descriptorsOfConnection = 3;
+const descriptorsReserved = 2_304;
+
+/** Where the system does not say how many a process may have. */
+const descriptorsAssumed = 10_240;
+
 const cgroups = "/sys/fs/cgroup";
 
 type CallersPart = Pick<
@@ -38,13 +45,13 @@ const loopback = ["127.0.0.0/8", "::1/128"];
 
 /** How many connections a process may take that may open so many files. */
 export function connectionsWith(descriptors: number): number {
-  const reserved = Math.min(bounds.descriptorsReserved, descriptors / 4);
-  return Math.max(bounds.connectionsMin, Math.floor((descriptors - reserved) / bounds.descriptorsOfConnection));
+  const reserved = Math.min(descriptorsReserved, descriptors / 4);
+  return Math.max(bounds.connectionsMin, Math.floor((descriptors - reserved) / descriptorsOfConnection));
 }
 
 function descriptorsMax(): number {
   const soft = /^Max open files\s+(\d+|unlimited)/m.exec(textOf("/proc/self/limits"))?.[1];
-  if (soft === undefined) return bounds.descriptorsAssumed;
+  if (soft === undefined) return descriptorsAssumed;
   return soft === "unlimited" ? Number.POSITIVE_INFINITY : Number(soft);
 }
 

@@ -2,6 +2,9 @@ import { bounds, sleep } from "#core/index.ts";
 import type { Clock, Lease, LeaseHolder, Leases } from "#ports/index.ts";
 import { CannotStart } from "./cannot-start.ts";
 
+/** How often a process that starts looks whether the only one that was there is still alive. */
+const onlyProcessLookMs = 500;
+
 export interface OnlyProcessOptions {
   readonly leases: Leases;
   /** The id of this process. */
@@ -122,7 +125,7 @@ async function isKeptAlive({ leases, clock }: Omit<OnlyProcessOptions, "onTaken"
     const isSame = name === sharedLease.name || before?.fence === holder.fence;
     if (before !== null && isSame && holder.until > before.until) return true;
     before = holder;
-    await sleep(clock, bounds.onlyProcessLookMs, null);
+    await sleep(clock, onlyProcessLookMs, null);
   }
 }
 

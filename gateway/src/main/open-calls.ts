@@ -12,6 +12,16 @@ import { openExplainer } from "./open-explainer.ts";
 import type { Governance } from "./open-governance.ts";
 import { wireCalls } from "./wire-calls.ts";
 
+/** Work on bodies: how long one piece may take with its wait, how many wait, when an unasked thread ends. */
+const bodyWorkMs = 30_000;
+const bodyWorkWaitingMax = 256;
+const bodyWorkIdleMs = 60_000;
+
+/** A piece on so many bytes may take long: there is always a thread that none of these has. One that waited so long goes first. */
+const bodyWorkLongBytes = 4 * 1024 * 1024;
+const bodyWorkPatienceMs = 2_000;
+const bodyWorkThreadsMax = 4;
+
 export type Calls = Awaited<ReturnType<typeof openCalls>>;
 
 /** Opens what makes calls of models, and what lasts longer than a call: video tasks, background responses and assets. */
@@ -56,12 +66,12 @@ function openBodyThreads({ clock, observer }: Pick<Base, "clock" | "observer">):
   return new WorkerPool({
     entry: new URL("./body-worker.ts", import.meta.url),
     name: "bodies",
-    threads: Math.min(bounds.bodyWorkThreadsMax, Math.max(2, availableParallelism() - 1)),
-    waitingMax: bounds.bodyWorkWaitingMax,
-    jobMs: bounds.bodyWorkMs,
-    idleMs: bounds.bodyWorkIdleMs,
-    longBytes: bounds.bodyWorkLongBytes,
-    patienceMs: bounds.bodyWorkPatienceMs,
+    threads: Math.min(bodyWorkThreadsMax, Math.max(2, availableParallelism() - 1)),
+    waitingMax: bodyWorkWaitingMax,
+    jobMs: bodyWorkMs,
+    idleMs: bodyWorkIdleMs,
+    longBytes: bodyWorkLongBytes,
+    patienceMs: bodyWorkPatienceMs,
     clock,
     observer,
   });

@@ -13,6 +13,9 @@ import {
 } from "#storage/index.ts";
 import type { Control } from "./control.ts";
 
+/** How often processes are looked for that have lost their disks. */
+const remoteLookMs = 60_000;
+
 interface OpenJournalOptions {
   readonly control: Control;
   /** Held by this process. */
@@ -87,7 +90,7 @@ async function adoptionOf({ control, directory, observer }: OpenJournalOptions):
         yield { ...journal, leftovers: store.joinedTo(journal.leftovers, journal.owner) };
       }
       // Who is missed in the database has been silent for minutes: it is asked for more rarely than the disk.
-      if (control.clock.monotonic() - databaseAskedMs < bounds.remoteLookMs) return;
+      if (control.clock.monotonic() - databaseAskedMs < remoteLookMs) return;
       databaseAskedMs = control.clock.monotonic();
       yield* store.abandoned();
     },

@@ -3,6 +3,9 @@ import { readFile, stat } from "node:fs/promises";
 import { bounds, Failure } from "#core/index.ts";
 import type { Transport } from "#ports/index.ts";
 
+/** The price list: characters of its data, and how long its address may take to send it. */
+const priceListFetchMs = 60_000;
+
 /** The data of a price list as it was read, and what it may be told by. */
 export interface ReadPriceList {
   readonly text: string;
@@ -44,7 +47,7 @@ export async function readSource(
 }
 
 async function fetched(url: string, transport: Pick<Transport, "send">, signal: AbortSignal): Promise<Uint8Array> {
-  const totalMs = bounds.priceListFetchMs;
+  const totalMs = priceListFetchMs;
   const request = {
     method: "GET",
     url,

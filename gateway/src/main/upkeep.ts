@@ -10,6 +10,12 @@ import { explainedAges } from "./open-explainer.ts";
 import type { Governance } from "./open-governance.ts";
 import { refreshPriceList } from "./refresh-price-list.ts";
 
+/** A clock that has gone so much further than time has passed is not believed until the next look. */
+const pruneClockMs = 86_400_000;
+
+/** PostgreSQL: rows of sums that are added up in one transaction; how often it is looked for some, and how often when there are none. */
+const foldMs = 1_000;
+
 /** Starts what one process of an installation does at a time, beside the calls. */
 export function startUpkeep(base: Base, { steady }: Governance, { explainer }: Calls): void {
   const { environment, control, ending, processes } = base;
@@ -75,7 +81,7 @@ async function ledgerUpkeep(options: LedgerUpkeepOptions, signal: AbortSignal): 
       const summed = await attempted(days, () => ledgerStore.sumDay(clock.now()));
       daysDueAt = clock.monotonic() + (summed > 0 ? bounds.summedDayPauseMs : bounds.summedDayIdleMs);
     }
-    await sleep(clock, folded > 0 ? bounds.foldMs : bounds.foldIdleMs, signal);
+    await sleep(clock, folded > 0 ? foldMs : bounds.foldIdleMs, signal);
   }
 }
 
@@ -118,7 +124,7 @@ export function pruneDaily(options: PruningOptions): () => void {
   const isAhead = (): boolean => {
     const before = seen;
     seen = { now: clock.now(), passedMs: clock.monotonic() };
-    return seen.now - before.now - (seen.passedMs - before.passedMs) > bounds.pruneClockMs;
+    return seen.now - before.now - (seen.passedMs - before.passedMs) > pruneClockMs;
   };
   const prune = async (): Promise<void> => {
     if (isAhead()) {

@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Environment } from "#config/index.ts";
-import { bounds } from "#core/index.ts";
 import { listProcesses, placeOf } from "#main.ts";
 import type { Clock } from "#ports/index.ts";
 import {
@@ -23,6 +22,9 @@ import {
 } from "#storage/index.ts";
 import { failureLine } from "../failure-line.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
+
+/** `sluice doctor` compares every index with its table up to this size; beyond, it checks pages only. */
+const doctorWholeCheckBytesMax = 1024 * 1024 * 1024;
 
 /** The database opens, its schema is of this version, and the master key is the one it was made with. */
 export const databaseCheck: Check = async ({ environment, clock }) => {
@@ -69,7 +71,7 @@ export const databaseCheck: Check = async ({ environment, clock }) => {
 /** All of it, which takes as long as the file is large. */
 async function soundness(database: Database, path: string): Promise<Finding> {
   const name = "database pages";
-  const depth = (await stat(path)).size > bounds.doctorWholeCheckBytesMax ? "quick" : "whole";
+  const depth = (await stat(path)).size > doctorWholeCheckBytesMax ? "quick" : "whole";
   const [fault] = await integrityFaults(database.kysely, depth);
   if (fault === undefined) return ok(name, depth === "whole" ? "sound, indexes too" : "sound");
   return fail(name, `damaged: ${fault}`, "stop the gateway and restore a backup (sluice restore <file>)");

@@ -11,10 +11,6 @@ export const consoleBounds = {
   listPageMax: 1_000,
   /** The price list: characters of its data, and how long its address may take to send it. */
   priceListBytesMax: 8 * 1024 * 1024,
-  priceListFetchMs: 60_000,
-  /** How often it is looked for, in hours. */
-  priceListHours: 24,
-  priceListHoursMax: 24 * 31,
   /** Body of a control call. */
   controlBodyBytesMax: 64 * 1024,
   /** Tries of the set-up link, or of links to invitations and new passwords, from one address. */

@@ -2,8 +2,6 @@
 export const leasesBounds = {
   /** A lease of work is given to another so long after its holder was last heard. It is renewed at each third of that. */
   leaseMs: 15_000,
-  /** How often a process that starts looks whether the only one that was there is still alive. */
-  onlyProcessLookMs: 500,
   /** Work that failed, or ended too early, is begun again so much later. */
   leaseRestMs: 5_000,
   /** How often a process reports that it is alive. */
@@ -13,8 +11,6 @@ export const leasesBounds = {
   /** What processes do one after the other at their starts: how long one waits for its turn, and how often it looks. */
   startTurnMs: 60_000,
   startTurnLookMs: 100,
-  /** A config file that another process applies: how long its content is waited for before it is called another. */
-  configElsewhereMs: 15_000,
   /** Words between processes. PostgreSQL takes 8,000 bytes at a time. */
   broadcastTextBytesMax: 7_900,
 } as const;

@@ -12,22 +12,18 @@ export const ledgerBounds = {
   /** How often old ledger entries are looked for, how many go in one delete, and the pause after it. */
   pruneMs: 3_600_000,
   /** A clock that has gone so much further than time has passed is not believed until the next look. */
-  pruneClockMs: 86_400_000,
   pruneRows: 64,
   prunePauseMs: 10,
   /** The same on PostgreSQL, where each delete is a round trip and nobody waits for it. */
   pruneRowsPostgres: 1_000,
   /** PostgreSQL: rows of sums that are added up in one transaction; how often it is looked for some, and how often when there are none. */
   foldRows: 2_000,
-  foldMs: 1_000,
   foldIdleMs: 15_000,
   /** Sums of days: the pause after one, how often the next is looked for, and when first after the start. */
   summedDayPauseMs: 500,
   summedDayIdleMs: 300_000,
   summedDayFirstMs: 30_000,
   /** Hourly copies of the ledger: when first and how often one is looked for, and how long after its end an hour is copied. */
-  exportFirstLookMs: 20_000,
-  exportLookMs: 300_000,
   exportSettleMs: 600_000,
   /** Units of one class that one attempt may have used. An upstream that says more is mistaken, and sums are to stay what databases can add up. */
   usageCountMax: 10_000_000_000,
@@ -40,8 +36,6 @@ export const ledgerBounds = {
   journalSlotsMax: 64,
   /** Durability `remote`: intents in one statement. */
   remoteBatchMax: 500,
-  /** How often processes are looked for that have lost their disks. */
-  remoteLookMs: 60_000,
   /** Rows in one database batch of the drain. */
   drainBatchMax: 1_000,
   userAgentBytesMax: 256,

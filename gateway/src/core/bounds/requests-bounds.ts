@@ -20,14 +20,6 @@ export const requestsBounds = {
   translateInPlaceBytesMax: 16 * 1024,
   /** What is walked member by member, for what another vendor sealed in it, or for fields of betas. */
   unsealInPlaceBytesMax: 64 * 1024,
-  /** Work on bodies: how long one piece may take with its wait, how many wait, when an unasked thread ends. */
-  bodyWorkMs: 30_000,
-  bodyWorkWaitingMax: 256,
-  bodyWorkIdleMs: 60_000,
-  /** A piece on so many bytes may take long: there is always a thread that none of these has. One that waited so long goes first. */
-  bodyWorkLongBytes: 4 * 1024 * 1024,
-  bodyWorkPatienceMs: 2_000,
-  bodyWorkThreadsMax: 4,
   /** How long a caller may take to send its body; longer is 408. */
   requestBodyTotalMs: 300_000,
   /** Values of a JSON body in all, and members at its top. An agent's 2 MB have 50,000; 300,000 tokens are an embedding's most. */
@@ -68,14 +60,9 @@ export const requestsBounds = {
    */
   slowBytesPerSecond: 1_024,
   stalledReaderMs: 120_000,
-  /** Descriptors of a call at most (its caller and an upstream, or its caller and two inside the gateway), and those for all else. */
-  descriptorsOfConnection: 3,
-  descriptorsReserved: 2_304,
   /** Where the system does not say how many a process may have. */
-  descriptorsAssumed: 10_240,
   connectionsMin: 16,
   /** At a port of the console's own. */
-  consoleConnectionsMax: 256,
   connectionsMax: 1_000_000,
   /** WebSockets of one key that are open at once. */
   socketsOfKeyMax: 64,

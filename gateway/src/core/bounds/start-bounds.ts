@@ -7,30 +7,18 @@ export const startBounds = {
   drainGraceMsMax: 300_000,
   /** A config file; larger is refused unread. */
   configFileBytesMax: 16 * 1024 * 1024,
-  /** Nesting of a config file, and how many nodes its aliases may stand for. */
-  configDepthMax: 64,
-  configAliasesMax: 100,
-  /** Problems of one config file that are listed; the rest are counted. */
-  configProblemsMax: 100,
   /** A file with a certificate, or with its key; and how long before its end the gateway and its doctor warn. */
-  certificateBytesMax: 256 * 1024,
   certificateSoonMs: 14 * 86_400_000,
   /**
    * How often a config file is looked at while it changes, or cannot be watched. A change counts when two looks in a row agree: well
    * within one second. One that rests is looked at less often, for changes that the system does not tell of: two seconds in all.
    */
-  configPollMs: 400,
   configRestMs: 1_500,
-  /** One that is valid and could not be applied is read again after this, doubled each time up to the last. */
-  configRetryMs: 1_000,
-  configRetryMsMax: 60_000,
   /** Label values of one metric; further ones are counted together as `other`. There are fewer routes than that. */
   metricRoutesMax: 256,
   metricPairsMax: 2_000,
   metricValuesMax: 64,
   metricDeploymentsMax: 2_000,
-  /** What may be asked for of workspaces with labels of their own. */
-  metricsWorkspacesMax: 5_000,
   /** Lines about failures in one second; further ones are counted and told with the next. */
   failureLinesPerSecond: 20,
   /** Access lines wait this long, and until there are so many bytes, to be written together; a text in one, and texts kept. */

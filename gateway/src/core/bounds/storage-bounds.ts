@@ -1,7 +1,5 @@
 /** Looking after the database's file. Sizes in bytes, times in milliseconds. */
 export const storageBounds = {
-  /** `sluice doctor` compares every index with its table up to this size; beyond, it checks pages only. */
-  doctorWholeCheckBytesMax: 1024 * 1024 * 1024,
   /** PostgreSQL: the connections of a process for writing, and as many for reading. */
   postgresPoolSize: 5,
   /** How often a process pings PostgreSQL. */

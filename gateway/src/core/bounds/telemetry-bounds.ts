@@ -6,11 +6,6 @@ export const telemetryBounds = {
   /** For how long the longest delay is told, and the parts in which it is forgotten. */
   loopWindowMs: 60_000,
   loopSlotMs: 10_000,
-  /** What the OTEL_ variables may say at most. */
-  otlpTimeoutMsMax: 300_000,
-  otlpIntervalMsMax: 3_600_000,
-  otlpQueueMax: 1_000_000,
-  otlpBatchMax: 50_000,
   /** How often an export is tried in all, and the pauses between: the first, and the longest. */
   otlpTriesMax: 6,
   otlpPauseMs: 1_000,
@@ -36,10 +31,6 @@ export const telemetryBounds = {
   traceTextMax: 1_024,
   /** A line of the log, as JSON, that is exported with its members; of a longer one only its words are. */
   logRecordCharactersMax: 64 * 1024,
-  /** How often new audit entries are looked for, how many are read at once, and how much of a change goes into a line, as JSON. */
-  auditStreamMs: 2_000,
-  auditStreamRows: 200,
-  auditStreamChangeMax: 16 * 1024,
   /** Messages of one kind of one call, as JSON; and of one request to a collector that has such, in bytes. */
   contentCharactersMax: 128 * 1024,
   contentRequestBytesMax: 2 * 1024 * 1024,
