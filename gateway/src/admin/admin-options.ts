@@ -7,7 +7,7 @@ import type { SpendLimitDependencies } from "./spend-limits/spend-limit-calls.ts
 import type { StreamingDependencies } from "./streaming/mount-streaming-routes.ts";
 
 /** Everything that the console's calls stand on. */
-export type AdminConsole = ConsoleHandlerDependencies &
+type AdminConsole = ConsoleHandlerDependencies &
   StreamingDependencies &
   ScimDependencies &
   SpendLimitDependencies &

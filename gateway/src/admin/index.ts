@@ -9,12 +9,11 @@
  * files of the console are missing, its page says how to build them, and the rest works.
  */
 export { createAdmin } from "./admin.ts";
-export type { AdminConsole } from "./admin-options.ts";
 export { NoticeSender } from "./budgets/notice-sender.ts";
 export { NoticeWatch } from "./budgets/notice-watch.ts";
 export { docsFiles } from "./docs-page.ts";
 export type { LedgerExportFacts } from "./handlers/settings-handlers.ts";
-export type { ConfigFacts, ProcessFacts, ProcessNumbers } from "./handlers/system-handlers.ts";
+export type { ConfigFacts, ProcessNumbers } from "./handlers/system-handlers.ts";
 export { priceListView } from "./models/price-list-reading.ts";
 
 export { RequestTail } from "./tail/request-tail.ts";

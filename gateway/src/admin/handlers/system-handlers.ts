@@ -25,7 +25,7 @@ export interface ProcessNumbers {
   readonly reservationsOpen: number;
 }
 
-export interface ProcessFacts {
+interface ProcessFacts {
   read(): Promise<ProcessNumbers>;
 }
 
