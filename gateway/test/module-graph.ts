@@ -12,7 +12,7 @@ export const src = join(import.meta.dir, "..", "src");
 export const root = join(src, "..", "..");
 
 /** Every source file of the gateway, its unit tests too; absolute. */
-export const files: readonly string[] = listFiles(src).filter((file) => file.endsWith(".ts"));
+const files: readonly string[] = listFiles(src).filter((file) => file.endsWith(".ts"));
 
 /** Without the tests. */
 export const product: readonly string[] = files.filter((file) => !file.endsWith(".test.ts"));

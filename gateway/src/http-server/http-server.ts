@@ -20,7 +20,7 @@ const wheelTurnMs = 1_000;
 /** Why a request is refused before it is a call of anybody. */
 export type RefusedReason = MalformedMessage["reason"] | "late" | "expectation" | "full";
 
-export interface UnsentRequest {
+interface UnsentRequest {
   readonly head: RequestHead;
   readonly address: string;
   /** Monotonic milliseconds. */

@@ -92,7 +92,7 @@ function allowed(path: string): string {
  * Whether a browser may make this call from where it makes it. Another site's page may not, nor a sister site's: its
  * cookies would come along. A program says nothing of where it is, and has no cookies that a page could borrow.
  */
-export function checkSource(request: Request, site: Site): void {
+function checkSource(request: Request, site: Site): void {
   const from = request.headers.get("sec-fetch-site");
   const typed = request.method === "GET" && from === "none";
   if (from !== null && from !== "same-origin" && !typed) throw foreign(site);
@@ -105,7 +105,7 @@ function foreign(site: Site): Failure {
 }
 
 /** The JSON body of a call, within its bound and exactly of its shape. */
-export async function readBody<Body>(request: Request, schema: z.ZodType<Body>): Promise<Body> {
+async function readBody<Body>(request: Request, schema: z.ZodType<Body>): Promise<Body> {
   if (!/^application\/json\s*(;|$)/i.test(request.headers.get("content-type") ?? "")) {
     throw new Failure("unsupported_media_type", "The body must be application/json.");
   }

@@ -59,7 +59,7 @@ export const batchEmbedContents = modelCall({ protocol: batchEmbedProtocol, path
 export const messages = modelCall({ protocol: messagesProtocol, require: requireVersion, forwardsQuery: true });
 
 /** The version is the caller's choice, of whichever vendor, and goes on as it is. Source: Anthropic API, "Versions". */
-export function requireVersion({ request }: Exchange): void {
+function requireVersion({ request }: Exchange): void {
   requireVendorVersion(request.headers);
 }
 

@@ -19,7 +19,7 @@ export interface ScimGroup {
   readonly version: number;
 }
 
-export interface ScimMember {
+interface ScimMember {
   readonly id: string;
   readonly name: string;
 }

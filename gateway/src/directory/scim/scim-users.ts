@@ -18,7 +18,7 @@ import { type ScimList, type ScimPage, userCondition } from "./scim-filter.ts";
 import { takeGroups } from "./scim-rights.ts";
 
 /** What a directory said of somebody beyond what is used here; kept to be answered with. Names as in RFC 7643. */
-export type ScimAttributes = Readonly<Record<string, unknown>>;
+type ScimAttributes = Readonly<Record<string, unknown>>;
 
 /** A user as a directory wants one. */
 export interface ScimUserForm {

@@ -110,9 +110,9 @@ async function moveFrom(source: Database, options: MoveOptions): Promise<Moved> 
 }
 
 /** Figures of a database by what they are of: rows of each table, and of the ledger and its rollups rows and money of each month. */
-export type Sums = ReadonlyMap<string, string>;
+type Sums = ReadonlyMap<string, string>;
 
-export async function sumsOf(database: Database, tables: readonly MovedTable[]): Promise<Sums> {
+async function sumsOf(database: Database, tables: readonly MovedTable[]): Promise<Sums> {
   const sums = new Map<string, string>();
   for (const { name } of tables) {
     // What the move itself remembers stands in the settings.
@@ -134,7 +134,7 @@ export async function sumsOf(database: Database, tables: readonly MovedTable[]):
 }
 
 /** What differs, in words; null when nothing does. */
-export function difference(source: Sums, target: Sums): string | null {
+function difference(source: Sums, target: Sums): string | null {
   for (const name of new Set([...source.keys(), ...target.keys()])) {
     const [here, there] = [source.get(name) ?? "none", target.get(name) ?? "none"];
     if (here !== there) return `${name}: ${here} in the source, ${there} in PostgreSQL`;

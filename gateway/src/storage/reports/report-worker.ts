@@ -51,7 +51,7 @@ function kindOf(thrown: unknown): string {
 }
 
 /** A whole copy of the database as it is at this moment, in a file that is there and empty. */
-export async function copyDatabase({ connection }: ReportContext, path: string): Promise<null> {
+async function copyDatabase({ connection }: ReportContext, path: string): Promise<null> {
   await sql`vacuum into ${path}`.execute(connection);
   return null;
 }

@@ -107,7 +107,7 @@ async function openPool(settings: PostgresSettings, further: string): Promise<Po
   });
 }
 
-export function postgresDialect(open: () => Promise<Pool>, statementMs: number, breaker: ServerBreaker): Dialect {
+function postgresDialect(open: () => Promise<Pool>, statementMs: number, breaker: ServerBreaker): Dialect {
   return {
     createDriver: () => new PostgresDriver(open, statementMs, breaker),
     createAdapter: () => new PostgresAdapter(),
@@ -138,7 +138,7 @@ class Compiler extends PostgresQueryCompiler {
 const textByBytes = RawNode.createWithSql('text collate "C"');
 
 /** The one connection of a pool of its own, held from here to its end. */
-export async function openServerSession(pool: Pool): Promise<ServerSession> {
+async function openServerSession(pool: Pool): Promise<ServerSession> {
   pool.on("error", () => undefined);
   const client = await pool.connect().catch(async (error: unknown) => {
     await pool.end();
