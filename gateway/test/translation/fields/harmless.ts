@@ -167,6 +167,7 @@ const reasons: readonly (readonly [reason: string, places: readonly string[]])[]
       "event messages: *.citation<*>.*",
       "answer generate: candidates[].groundingMetadata.groundingSupports",
       "answer generate: candidates[].groundingMetadata.webSearchQueries",
+      "answer generate: candidates[].groundingMetadata.retrievalQueries",
     ],
   ],
   [
