@@ -12,6 +12,7 @@ let answer = "";
 beforeAll(async () => {
   // Begins to stream, keeps nothing of a request, and never ends.
   upstream = Bun.serve({
+    idleTimeout: 0,
     port: 0,
     async fetch(request) {
       for await (const _ of request.body ?? []);
