@@ -49,7 +49,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const port = await freePort();
   const url = `${options.env?.["SLUICE_TLS_CERT_FILE"] === undefined ? "http" : "https"}://127.0.0.1:${port}`;
   const env = {
-    // The runtime queues outbound calls beyond 256 unless it is told otherwise before it starts.
+    // The runtime reads these only at its start.
     ...runtimeEnvironment,
     ...bareEnvironment(),
     HOME: folder,

@@ -3,12 +3,12 @@ import type { Clock, Observer } from "#ports/index.ts";
 import type { Listeners } from "./listeners.ts";
 
 /**
- * A worker that leaves stays at least so long after new connections are kept from it: one that was opened just before and
- * says nothing yet is handed over by the kernel only after a second (TCP_DEFER_ACCEPT).
+ * How long a leaving worker stays after it stops receiving new connections: the kernel hands over a connection that has sent nothing
+ * only after a second (TCP_DEFER_ACCEPT).
  */
 const workerSettleMs = 3_000;
 
-/** How often a worker that leaves looks whether its connections have gone. */
+/** How often a leaving worker checks whether its connections are closed. */
 const workerLookMs = 100;
 
 interface EndingOptions {
@@ -17,13 +17,13 @@ interface EndingOptions {
 }
 
 /**
- * Closes the parts of a gateway, those opened last first. Each is waited for within its bound, and all together within theirs. What
- * does not end in time is named in the log and left behind: the process ends all the same, and before somebody kills it.
+ * Closes the parts of a gateway in reverse order of opening. Each has a time limit, and so have all together. A part that does not
+ * close in time is logged and left behind, so that the process exits before it is killed.
  */
 export class Ending {
   readonly #options: EndingOptions;
   readonly #parts = new AsyncDisposableStack();
-  /** When the first part began to close. */
+  /** Monotonic milliseconds at which the first part began to close. */
   #startMs: number | null = null;
   readonly #late: string[] = [];
   #failure: { readonly thrown: unknown } | null = null;
@@ -32,12 +32,12 @@ export class Ending {
     this.#options = options;
   }
 
-  /** Registers how a part is closed; to be called where it is opened. */
+  /** Registers how a part is closed. Call it where the part is opened. */
   defer(part: string, close: () => unknown, ms?: number): void {
     this.#parts.defer(() => this.step(part, close, ms));
   }
 
-  /** The same for the part to which all the time goes that the others leave: `close` is told how much, and keeps to it by itself. */
+  /** The same for the part that gets all the time the others leave: `close` receives it in milliseconds and must keep to it. */
   deferLast(part: string, close: (ms: number) => unknown): void {
     this.#parts.defer(() => this.lastStep(part, close));
   }
@@ -47,25 +47,25 @@ export class Ending {
     await this.#parts.disposeAsync();
   }
 
-  /** Resolves when it is done, has failed or is late. */
+  /** Resolves when `act` has ended, failed or exceeded its time. */
   async step(what: string, act: () => unknown, ms: number = bounds.endStepMs): Promise<void> {
     await this.#within(what, act, Math.min(ms, bounds.endWorkMs - this.#elapsedMs));
   }
 
-  /** The one for which time is left over by the others: `act` is told how much, and keeps to it by itself. */
+  /** The step that gets all the time the others leave: `act` receives it in milliseconds and must keep to it. */
   async lastStep(what: string, act: (ms: number) => unknown): Promise<void> {
     const ms = bounds.flushMs - this.#elapsedMs;
     await this.#within(what, () => act(ms), ms + bounds.endStepMsMin);
   }
 
-  /** Says that all has ended, or what has not. */
+  /** Logs that everything has closed, or what has not. */
   tell(): void {
     const { observer } = this.#options;
     if (this.#late.length === 0) observer.log("info", "Everything is flushed; the gateway ends.");
     else observer.log("warn", "The gateway ends, and some of its parts have not.", { parts: this.#late });
   }
 
-  /** Throws what the first step threw that failed. */
+  /** Throws the error of the first step that failed. */
   check(): void {
     if (this.#failure !== null) throw this.#failure.thrown;
   }
@@ -98,22 +98,22 @@ interface DepartureOptions {
   readonly listeners: Pick<Listeners, "leaveSockets" | "pending" | "connections">;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
-  /** It is waited for so long, whatever goes on. */
+  /** The longest wait, whatever is under way. */
   readonly timeoutMs: number;
-  /** Aborted: nobody is waited for any more. */
+  /** Ends the wait early. */
   readonly signal: AbortSignal;
 }
 
 /**
- * A worker leaves whose place another has taken, so that no caller notices. New connections go to others already. On those that
- * it has every call is still answered, and the answer closes its connection; one on which nothing comes ends when it has been
- * silent for as long as any may be. Resolves when the last has gone.
+ * A worker that was replaced leaves without its callers noticing. New connections already go to others. It still answers every call
+ * on its own connections, and each answer closes the connection; an idle one closes after the idle timeout. Resolves when the last is
+ * closed.
  */
 export async function depart({ listeners, clock, observer, timeoutMs, signal }: DepartureOptions): Promise<void> {
   observer.log("info", "Another worker has taken this one's place; its connections are waited for.");
   listeners.leaveSockets();
   const startMs = clock.monotonic();
-  // Where connections cannot be counted those without a call are waited for as long as they may be silent.
+  // If connections cannot be counted, wait for the idle timeout so that those without a call have closed.
   const silentMs = bounds.idleConnectionMs + workerSettleMs;
   for (;;) {
     const elapsedMs = clock.monotonic() - startMs;

@@ -57,7 +57,7 @@ export class RenewableServer implements ApiServer {
     this.#servers.add(this.#current);
     await this.#steer();
     old.retire();
-    // By then each of its connections was closed by an answer, or has been silent for as long as any may be.
+    // By then an answer or the idle timeout has closed each of its connections.
     void this.#clock.after(this.#silentMs, () => this.#close(old));
   }
 

@@ -13,7 +13,7 @@ export interface SettingField {
   readonly leads: boolean;
 }
 
-/** What a form for a provider of a kind asks, beside what every provider has. */
+/** The form for providers of one kind: what it asks in addition to the fields of every provider. */
 export interface KindForm {
   readonly baseUrlHelp: string | null;
   readonly apiKey: "required" | "optional" | "none";

@@ -232,7 +232,7 @@ describe("a body that cannot be read", () => {
 });
 
 describe("an in-process upstream", () => {
-  test("reads a streamed body as any other", async () => {
+  test("reads a streamed body like any other", async () => {
     const transport = createTransport({
       clock: systemClock,
       inProcess: new Map([

@@ -22,7 +22,7 @@ import type {
 import { limitScopes, type ScopeStores, shownScopeId } from "./limit-scopes.ts";
 import type { NoticeSender } from "./notice-sender.ts";
 
-/** What was told is forgotten after so long, and how often that is looked for. No period of a budget that ends is longer. */
+/** Sent notices are remembered for longer than any budget period that ends. How often older ones are deleted. */
 const noticeToldKeptMs = 92 * 86_400_000;
 const noticePruneMs = 6 * 3_600_000;
 
@@ -34,13 +34,13 @@ interface NoticeWatchOptions extends ScopeStores {
   readonly configSnapshot: () => ConfigSnapshot;
   readonly clock: Clock;
   readonly observer: Observer;
-  /** Budgets are looked at by one process at a time; left out: by this one. */
+  /** Makes sure that one process at a time checks budgets. Absent: this process checks them. */
   readonly leadership?: Pick<Leadership, "once">;
 }
 
 /**
- * Looks at budgets, and at service tokens that end soon, now and then and tells whoever asked to be told. A crossing is written down before it is sent, so that
- * it is told once in its period by whichever process saw it, and again after a failure until it is given up.
+ * Checks budgets, and service tokens that expire soon, at intervals and sends the notices that are due. A crossing is stored before
+ * its notice is sent, so that whichever process finds it sends it once per period, and repeats it after a failure until it gives up.
  */
 export class NoticeWatch {
   readonly #options: NoticeWatchOptions;
@@ -49,7 +49,7 @@ export class NoticeWatch {
   #running: Promise<void> = Promise.resolve();
   readonly #unseen: LastingFault;
   #prunedMs = Number.NEGATIVE_INFINITY;
-  /** Crossings that this process has written down: they stay crossed for the rest of their period. */
+  /** Crossings that this process has stored; they stay crossed for the rest of their period. */
   readonly #written = new Set<string>();
 
   constructor(options: NoticeWatchOptions) {
@@ -69,7 +69,7 @@ export class NoticeWatch {
     await this.#running;
   }
 
-  /** One look, and everything that is due sent. */
+  /** Checks once, and sends everything that is due. */
   async look(): Promise<void> {
     const { store, clock } = this.#options;
     const notices = await store.list(null);
@@ -122,7 +122,7 @@ export class NoticeWatch {
     return limitUsages;
   }
 
-  /** Keys that a notice names and that the first page of keys with limits does not hold. */
+  /** Keys that a notice names and that are not on the first page of keys with limits. */
   async #namedKeys(notices: readonly StoredNotice[], known: readonly LimitScope[]): Promise<readonly LimitScope[]> {
     const ids = new Set(notices.filter(({ scope }) => scope === "key").map((notice) => notice.scope_id));
     for (const scope of known) ids.delete(scope.id);
@@ -163,7 +163,7 @@ export class NoticeWatch {
     const workspaceSlug = configSnapshot().workspaces.get(notice.workspaceId)?.slug ?? notice.workspaceId;
     const message = { ...due, workspaceId: notice.workspaceId, workspaceSlug, noticeName: notice.name, test: false };
     const problem = await sender.send(notice.channel, message, this.#stopped.signal);
-    // A try that our own end broke off is made again by whoever starts next.
+    // Our shutdown interrupted it; the next process tries again.
     if (this.#stopped.signal.aborted && problem !== null) return;
     const now = clock.now();
     const again = problem !== null && tries < bounds.noticeTriesMax ? now + 30_000 * 4 ** (tries - 1) : null;
@@ -176,7 +176,7 @@ export class NoticeWatch {
   async #lookInTurn(): Promise<void> {
     const { leadership, store } = this.#options;
     if (leadership === undefined) await this.look();
-    // Where nobody asked to be told, no turn is taken either.
+    // Without notices there is nothing to check.
     else if ((await store.list(null)).length > 0) await leadership.once("notices", () => this.look());
   }
 
@@ -195,14 +195,14 @@ export class NoticeWatch {
 
 const dayMs = 86_400_000;
 
-/** Until when tokens must end to be told of now. */
+/** Tokens that expire before this time (Unix milliseconds) are due for a notice. */
 function tokensUntil(nowMs: number): number {
   return nowMs + Math.max(...bounds.tokenNoticeDays) * dayMs;
 }
 
 /**
- * Which service tokens end soon, as crossings of the days that are left (`percent`), by what each notice listens to: everything in its
- * workspace, or keys. Another end of the same token is told of anew.
+ * Service tokens that expire soon, as crossings of the days that are left (`percent`), for each notice that covers them. A token whose
+ * expiry changed gets a new notice.
  */
 function tokenEndings(
   notices: readonly StoredNotice[],
@@ -236,14 +236,14 @@ function listensTo({ workspaceId, scope, scope_id }: StoredNotice, token: Ending
   return scope === null || (scope === "key" && (scope_id === null || scope_id === token.keyId));
 }
 
-/** Whose budgets one notice listens to, and where these stand in which workspace. */
+/** The budgets that one notice covers, and their state in each workspace. */
 interface WatchedLimit extends LimitUsage {
   readonly workspaceId: string;
 }
 
 /**
- * What was crossed, by notice, budget and share. When one look finds several shares of a budget crossed at once, only the
- * highest is to be told; the lower ones are noted as known (`silent`).
+ * The crossed thresholds, by notice, budget and share. When one check finds several shares of a budget crossed, only the highest is
+ * sent; the lower ones are stored as `silent`.
  */
 function crossingsOf(
   notices: readonly StoredNotice[],
@@ -256,7 +256,7 @@ function crossingsOf(
     for (const limitUsage of limitUsages) {
       if (limitUsage.name !== "budget" || limitUsage.period === null || !listens(notice, limitUsage)) continue;
       const { used, held = 0, limit } = limitUsage;
-      // A budget of nothing is used up from the start; that is no news. One that cannot be read now is looked at again.
+      // A budget of 0 is used up from the start, which is no news. A budget that cannot be read now is checked again later.
       if (limit <= 0 || used === null) continue;
       const spent = used - held;
       const reached = notice.percent.filter((percent) => spent >= (limit * percent) / 100);

@@ -2,42 +2,42 @@ import type { AnswerOf, BodyOf, Need, QueryOf, RouteId, RouteParams } from "@slu
 import { type Actor, Failure, type Workspace } from "#core/index.ts";
 import type { AuditSource } from "#ports/index.ts";
 
-/** One call of the admin API that may be taken: read, checked and allowed. */
+/** A call of the admin API that was parsed, validated and authorized. */
 export interface ConsoleCall<Id extends RouteId> {
   readonly params: RouteParams<Id>;
   readonly query: QueryOf<Id>;
   readonly body: BodyOf<Id>;
-  /** Who takes it; null only on `public` routes. */
+  /** Who makes the call; null only on `public` routes. */
   readonly actor: Actor | null;
-  /** Whose doing an audit row is to say it is. */
+  /** Who the audit log names for it. */
   readonly auditSource: AuditSource;
-  /** What the actor holds for this route: the role in the workspace, or `administrator`. Never below what the route needs. */
+  /** The actor's role in the workspace, or `administrator`. Never below what the route needs. */
   readonly held: Need;
-  /** The workspace that the path names; null when it names none, or every one (`-`). */
+  /** The workspace in the path; null when the path has none, or `-` for all. */
   readonly workspace: Workspace | null;
   readonly request: Request;
   readonly ip: string;
   readonly signal: AbortSignal;
 }
 
-/** Does a call and gives what it answers with, or throws Failure. */
+/** Handles a call and returns its answer, or throws Failure. */
 export type Handler<Id extends RouteId> = (call: ConsoleCall<Id>) => Promise<AnswerOf<Id>> | AnswerOf<Id>;
 
 export type Handlers<Ids extends RouteId> = { readonly [Id in Ids]: Handler<Id> };
 
-/** Rows of a page when nobody says how many. */
+/** The default page size, in rows. */
 export const pageSize = 50;
 
-/** The actor of a call that is not public: there always is one. */
+/** The actor of a call that is not public, which always has one. */
 export function requireActor(actor: Actor | null): Actor {
   if (actor === null) throw new Failure("not_signed_in", "Sign in first.");
   return actor;
 }
 
-/** Where every workspace at once makes no sense. */
+/** Throws invalid_request where the path says `-` for all workspaces and the call needs one. */
 export function oneWorkspace({ workspace }: { readonly workspace: Workspace | null }): Workspace {
   if (workspace !== null) return workspace;
-  throw new Failure("invalid_request", "Name one workspace: this cannot be asked of all at once.", {
+  throw new Failure("invalid_request", "Name one workspace. This call cannot cover all of them at once.", {
     param: "workspace",
   });
 }

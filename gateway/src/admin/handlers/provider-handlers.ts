@@ -21,7 +21,7 @@ import type { Handlers } from "./handler.ts";
 export interface ProviderHandlerDependencies extends HealthSources {
   readonly controlStore: ControlStore;
   readonly configSnapshot: () => ConfigSnapshot;
-  /** Resolves when this process goes by everything that was written until now. */
+  /** Resolves when this process has applied everything that was written until now. */
   readonly changesSeen: () => Promise<void>;
   readonly probe: ProviderTrials;
 }
@@ -105,7 +105,7 @@ export function providerHandlers(dependencies: ProviderHandlerDependencies): Han
   };
 }
 
-/** As it is stored now: a provider that was changed a moment ago on another replica is tried as it was changed. */
+/** Reads the database, so that a change made a moment ago on another replica counts. */
 async function subjectOf(
   dependencies: ProviderHandlerDependencies,
   id: string,
@@ -153,7 +153,7 @@ async function upstreamModels(
   });
 }
 
-/** Our models by the upstream's names that lead to them. */
+/** Our models by the upstream model name of their deployments. */
 function servedAs(configSnapshot: ConfigSnapshot, provider: string): ReadonlyMap<string, string[]> {
   const served = new Map<string, string[]>();
   for (const model of configSnapshot.models.values()) {
@@ -181,7 +181,7 @@ function noProvider(): Failure {
   return new Failure("not_found", "There is no such provider.", { param: "provider" });
 }
 
-/** A provider as the console shows it: no secret in it, only that there is one. */
+/** A provider as the console shows it: whether it has a secret, never the secret itself. */
 function providerView(record: ProviderRecord, deployments: number, health: Health): ConsoleProvider {
   return {
     id: record.id,
@@ -200,7 +200,7 @@ function providerView(record: ProviderRecord, deployments: number, health: Healt
   };
 }
 
-/** What a form for a provider of this kind asks. */
+/** The fields of the form for a provider of this kind. */
 function kindView(kind: ProviderKind): ProviderKindForm {
   const form = kindForm(kind);
   return {

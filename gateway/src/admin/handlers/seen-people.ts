@@ -5,25 +5,25 @@ import { requireActor } from "./handler.ts";
 
 export interface Looker {
   readonly actor: Actor | null;
-  /** In the workspace that is looked at. */
+  /** The role in the workspace in question. */
   readonly held: Need;
 }
 
 /**
- * Whose calls and spend somebody may tell apart from the others': everybody's where they manage people, else only their own. null:
- * everybody's. What is no one person's, and sums over all, are for everybody who may look.
+ * Whose calls and spend somebody may see by person: everybody's (null) if they manage people, else only their own. Data of no single
+ * person, and totals, are open to everybody who may view the page.
  */
 export function seenPerson({ actor, held }: Looker): string | null {
   return meets(held, "admin") ? null : requireActor(actor).userId;
 }
 
-/** The same as a member of a filter. */
+/** The same as a filter field. */
 export function seenOnly(looker: Looker): { readonly seenPerson?: string } {
   const person = seenPerson(looker);
   return person === null ? {} : { seenPerson: person };
 }
 
-/** Throws `forbidden` where somebody asks for another's. */
+/** Throws `forbidden` if somebody asks for another person's data. */
 export function checkPerson(looker: Looker, person: string | undefined): void {
   const own = seenPerson(looker);
   if (own === null || person === undefined || person === own) return;
@@ -36,7 +36,7 @@ export function checkPerson(looker: Looker, person: string | undefined): void {
   );
 }
 
-/** Throws task_not_found for a video task of somebody whose calls are not for whoever asks, before anything is done with it. */
+/** Throws task_not_found, before anything is done, if the actor may not see the calls of the person who made the video task. */
 export async function checkTask(
   looker: Looker,
   videos: Pick<VideoTasks, "find">,

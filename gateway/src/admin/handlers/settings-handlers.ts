@@ -10,19 +10,19 @@ import { ownOrigin } from "./one-time-link.ts";
 export interface SettingsHandlerDependencies {
   readonly controlStore: ControlStore;
   readonly signIn: Pick<SignIn, "useOidc">;
-  /** Resolves when this process goes by everything that was written until now. */
+  /** Resolves when this process has applied everything that was written until now. */
   readonly changesSeen: () => Promise<void>;
   readonly publicUrl: string | null;
-  /** Who mails come from; null: none can be sent. */
+  /** The sender of mails; null: mail is not configured. */
   readonly mailFrom: string | null;
   readonly ledgerExport: LedgerExportFacts;
 }
 
-/** What is known of the copies of the ledger beside their settings. */
+/** The state of the ledger export, apart from its settings. */
 export interface LedgerExportFacts {
-  /** Whose keys of the environment they have; null: there are none. */
+  /** Whose credentials the environment holds; null: none. */
   readonly keys: "own" | "blobs" | null;
-  /** The end of the last hour that was copied to where the settings say; null: none was. */
+  /** The end of the last hour that was exported to the configured place; null: none was. */
   copiedUntil(): Promise<number | null>;
 }
 
@@ -55,7 +55,7 @@ export function settingsHandlers(
 async function settingsView(dependencies: SettingsHandlerDependencies, request: Request): Promise<ConsoleSettings> {
   const { settings, managedByFile } = await dependencies.controlStore.settings();
   const accounts = await dependencies.controlStore.oidcAccounts();
-  // The address that an issuer must be told.
+  // The redirect address to register with the issuer.
   const origin = dependencies.publicUrl === null ? ownOrigin(request) : new URL(dependencies.publicUrl).origin;
   return {
     settings,
@@ -84,7 +84,7 @@ async function settingsView(dependencies: SettingsHandlerDependencies, request: 
   };
 }
 
-/** The library of sign-in keeps passwords under this name. */
+/** The name under which the sign-in library stores passwords. */
 const reservedIds: ReadonlySet<string> = new Set(["credential"]);
 
 function accountId(given: string): string {
@@ -98,7 +98,7 @@ function accountId(given: string): string {
   throw new Failure("invalid_request", `The id of an account of single sign-on: ${problem}.`, { param: "account" });
 }
 
-/** The stored secret stays while the issuer stays: it must not be sent to somebody it was not given for. */
+/** Keeps the stored secret while the issuer is unchanged: it must not be sent to another issuer. */
 function accountFrom(before: OidcAccount | null, body: BodyOf<"settings.putOidc">): Omit<OidcAccount, "id"> {
   const issuer = checkedIssuer(body.issuer);
   const kept = before?.issuer === issuer ? before.clientSecret : null;
@@ -125,7 +125,7 @@ function accountFrom(before: OidcAccount | null, body: BodyOf<"settings.putOidc"
   };
 }
 
-/** By https, or on this machine. */
+/** An https address, or one on this machine. */
 function checkedIssuer(issuer: string): string {
   const { protocol, hostname, username, password, search, hash } = new URL(issuer);
   const local = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
@@ -149,11 +149,11 @@ function domainsOf(body: BodyOf<"settings.putOidc">): readonly string[] {
 
 export interface ScimHandlerDependencies {
   readonly scim: Pick<ScimStore, "numbers">;
-  /** Where the admin API is reached; null: at this machine's own names. */
+  /** The public address of the admin API; null: only this machine's own names reach it. */
   readonly publicUrl: string | null;
 }
 
-/** What an administrator sees of users and groups by SCIM. The directory's own calls are those of `scim/`. */
+/** The administrator's view of SCIM users and groups. The directory's own calls are in `scim/`. */
 export function scimHandlers({ scim, publicUrl }: ScimHandlerDependencies): Handlers<"settings.scim"> {
   return {
     "settings.scim": async ({ request }) => {

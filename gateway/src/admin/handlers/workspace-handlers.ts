@@ -8,7 +8,7 @@ import { type Handlers, oneWorkspace, requireActor } from "./handler.ts";
 export interface WorkspaceHandlerDependencies {
   readonly controlStore: ControlStore;
   readonly admission: Pick<Admission, "limitUsages">;
-  /** Resolves when this process goes by everything that was written until now. */
+  /** Resolves when this process has applied everything that was written until now. */
   readonly changesSeen: () => Promise<void>;
 }
 
@@ -115,18 +115,18 @@ async function workspacesWithUsage(
   }));
 }
 
-/** An administrator is an owner everywhere. */
+/** An administrator counts as an owner of every workspace. */
 function seenBy(caller: Actor, workspace: StoredWorkspace): ConsoleWorkspace {
   return { ...workspace, role: caller.administrator ? "owner" : (caller.roles.get(workspace.id) ?? "viewer") };
 }
 
 export interface WebhookHandlerDependencies {
   readonly people: Pick<PeopleStore, "note">;
-  /** What messages of a workspace are signed with. */
+  /** The secret that signs a workspace's webhooks. */
   readonly webhookSecret: (workspaceId: string) => string;
 }
 
-/** The call about what webhooks are signed with. Whoever looks leaves a trace: with it one can sign as this gateway. */
+/** Shows the webhook secret. Each view is audited, because the secret lets its holder sign as this gateway. */
 export function webhookHandlers({
   people,
   webhookSecret,

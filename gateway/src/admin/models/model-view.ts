@@ -16,21 +16,21 @@ import type { ModelRecord, ModelUsage } from "#ports/index.ts";
 import { type PriceSource, priceTermsOf, retirementOf } from "#providers/index.ts";
 import type { HealthReading } from "./health.ts";
 
-/** What a view needs beside the record. */
+/** What a view needs in addition to the record. */
 export interface ModelSurroundings {
   readonly health: HealthReading;
   readonly lastWeek: ReadonlyMap<string, Pick<ModelUsage, "requests" | "costUsd" | "usage">>;
   readonly configSnapshot: ConfigSnapshot;
-  /** Which models whoever looks may know of: another one is not told as a fallback either. */
+  /** Whether the viewer may know of a model. Fallbacks that they may not know of are hidden too. */
   readonly isVisible: (name: string) => boolean;
-  /** What the price list says of vendors' models. */
+  /** The price list of vendors' models. */
   readonly known: Pick<PriceSource, "entry">;
-  /** Where a model can be called. */
+  /** The endpoints at which a model can be called. */
   readonly endpointsOf: (model: Model) => readonly string[];
   readonly untranslatedEndpointsOf: (model: Model) => readonly string[];
 }
 
-/** A model as the console shows it. How it is served is left out for those who may not see it by whoever answers. */
+/** A model as the console shows it. The caller removes the deployments for viewers who may not see them. */
 export function modelView(record: ModelRecord, surroundings: ModelSurroundings) {
   const { health, lastWeek, configSnapshot, isVisible, known, endpointsOf, untranslatedEndpointsOf } = surroundings;
   const model = configSnapshot.models.get(record.name);
@@ -84,8 +84,8 @@ export function modelView(record: ModelRecord, surroundings: ModelSurroundings) 
 }
 
 /**
- * What was used and the price leaves out: classes that cost nothing, and those that cost as much as the plain ones of their side
- * although their vendor charges more for them, by the price list. Columns of usage.
+ * Usage classes (columns of usage) that were used and that the price does not cover: those without a price, and those charged like
+ * plain tokens although the vendor charges more by the price list.
  */
 function unpricedUsage(
   { price }: ModelRecord,
@@ -108,7 +108,7 @@ function unpricedUsage(
   });
 }
 
-/** The config snapshot says what the settings make of a model without a price. */
+/** Whether a model without a price may be called is in the config snapshot, which applies the settings. */
 function callsOf(record: ModelRecord, model: Model | undefined): ConsoleModel["calls"] {
   if (record.price !== null) return "priced";
   if (model === undefined || model.blocked === "always") return "blocked";
@@ -126,7 +126,7 @@ export function priceVersionView(version: PriceVersion, current: string | null):
   };
 }
 
-/** Which models somebody may know of: all for an administrator, else what some workspace of theirs may call. */
+/** The models that somebody may know of: all for an administrator, else those that one of their workspaces may call. */
 export function visibleModels(actor: Actor | null, configSnapshot: ConfigSnapshot): (name: string) => boolean {
   if (actor === null) return () => false;
   if (actor.administrator) return () => true;

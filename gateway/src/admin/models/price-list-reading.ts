@@ -17,7 +17,7 @@ export interface PriceListDependencies {
   readonly clock: Pick<Clock, "now">;
 }
 
-/** The price list that is in use, as it stands now. */
+/** The price list in use. */
 export async function priceListInUse({
   controlStore,
   clock,
@@ -26,7 +26,7 @@ export async function priceListInUse({
   return { ...inUse, prices: priceSource(inUse.data, clock.now()) };
 }
 
-/** What the price list would change now, and what it is. */
+/** The price changes that the price list offers now, and the list itself. */
 export async function priceListView(
   dependencies: PriceListDependencies,
 ): Promise<{ readonly view: ConsoleCatalogue; readonly changes: readonly PriceChange[] }> {

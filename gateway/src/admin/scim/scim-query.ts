@@ -5,11 +5,11 @@ import { readFilter } from "./scim-filter.ts";
 import { invalid } from "./scim-problem.ts";
 import { isObject, type JsonObject } from "./scim-values.ts";
 
-/** Different names in one body, and the characters that a body may have before they are counted. */
+/** The most distinct names in one body, and the size (characters) from which they are counted. */
 const scimNamesMax = 1_000;
 const scimNamesFreeCharacters = 64 * 1024;
 
-/** Which attributes an answer is to have (RFC 7644, 3.9). Names in lower case, without the schema's. */
+/** The attributes that an answer includes (RFC 7644, 3.9). Names are lower case, without the schema. */
 interface Projection {
   readonly only: ReadonlySet<string> | null;
   readonly without: ReadonlySet<string>;
@@ -36,14 +36,14 @@ export function readProjection(query: URLSearchParams): Projection {
   return { only: only.size === 0 ? null : only, without: namesIn(query.get("excludedAttributes")) };
 }
 
-/** Whether an answer will show an attribute; what is read for it alone need not be read else. */
+/** Whether an answer includes an attribute. Data that only this attribute needs is not read otherwise. */
 export function isShown({ only, without }: Projection, name: string): boolean {
   const wanted = name.toLowerCase();
   if (only === null) return !without.has(wanted);
   return [...only].some((each) => each === wanted || each.startsWith(`${wanted}.`));
 }
 
-/** id and schemas are always there. */
+/** id and schemas are always included. */
 export function projected(resource: JsonObject, projection: Projection): JsonObject {
   const { only, without } = projection;
   if (only === null && without.size === 0) return resource;
@@ -99,8 +99,8 @@ function wholeNumber(query: URLSearchParams, name: string): number | null {
 }
 
 /**
- * Throws request_too_large for a large body with more different names than any directory sends. To make each of a hundred thousand
- * names known takes a parser longer than a call may hold up others; the same few names over and over, as of a group's members, do not.
+ * Throws request_too_large for a large body with more distinct names than any directory sends. A hundred thousand distinct names would
+ * block the event loop for too long in the parser; a few names that repeat, as in a group's members, do not.
  */
 export function refuseManyNames(text: string): void {
   if (text.length <= scimNamesFreeCharacters) return;
@@ -109,7 +109,7 @@ export function refuseManyNames(text: string): void {
     const end = endOfText(text, at + 1);
     if (end === -1) return;
     const next = behindSpace(text, end + 1);
-    // What a colon follows is a name.
+    // A string followed by a colon is a name.
     if (text.charCodeAt(next) === 0x3a && names.add(text.slice(at + 1, end)).size > scimNamesMax) {
       throw new Failure("request_too_large", `A body has at most ${scimNamesMax} different names of attributes.`);
     }
@@ -117,7 +117,7 @@ export function refuseManyNames(text: string): void {
   }
 }
 
-/** Where the quotation mark is that ends a text; -1: it does not end. */
+/** Index of the quotation mark that closes a string; -1: there is none. */
 function endOfText(text: string, start: number): number {
   for (let end = text.indexOf('"', start); end !== -1; end = text.indexOf('"', end + 1)) {
     let slashes = end;
@@ -129,7 +129,7 @@ function endOfText(text: string, start: number): number {
 
 function behindSpace(text: string, start: number): number {
   let at = start;
-  // JSON's four kinds of white space, and other control characters, which the parser refuses.
+  // JSON's four white space characters, and other control characters, which the parser refuses.
   while (text.charCodeAt(at) <= 0x20) at++;
   return at;
 }

@@ -19,8 +19,8 @@ export interface StreamingDependencies
     BackupDependencies {}
 
 /**
- * The calls that are not JSON in and JSON out. Before `mountHandlers`: some of these paths look to it like an id. A HEAD comes
- * as the GET that it stands for.
+ * The calls that are not JSON in and JSON out. Mount them before `mountHandlers`, which would take some of these paths for an id. HEAD
+ * arrives here as GET.
  */
 export function mountStreamingRoutes(
   app: Hono<AdminEnv>,
@@ -43,7 +43,7 @@ export function mountStreamingRoutes(
   mountStreaming(app, backup, options, backupCall(dependencies));
 }
 
-/** The contract's own path with names in it instead of ids. The names hold nothing that a path would encode. */
+/** The contract's path with parameter names in place of ids. The names need no encoding. */
 function pattern(pathOf: (workspace: string, id: string) => string, id: string): string {
   const [workspaceMark, idMark] = ["WORKSPACE", "ID"];
   return pathOf(workspaceMark, idMark).replace(workspaceMark, ":workspace").replace(idMark, `:${id}`);
@@ -53,7 +53,7 @@ interface TailDependencies {
   readonly tail: RequestTail;
 }
 
-/** Requests as they end, as server-sent events: of a workspace, or of every one for an administrator. */
+/** Streams requests as they end, as server-sent events: those of a workspace, or all for an administrator. */
 async function tailRequests(
   call: StreamingCall,
   dependencies: TailDependencies,
@@ -61,9 +61,9 @@ async function tailRequests(
 ): Promise<Response> {
   const { request, params, actor, held, workspace } = call;
   const seen = seenPerson({ actor, held });
-  // The framework asks GET for HEAD, and nobody would read the answer.
+  // The framework handles HEAD as GET, and nobody would read the stream.
   if (request.method === "HEAD") throw new Failure("method_not_allowed", "HEAD is not possible here; GET is.");
-  // What it signed in with, without the request that holds it: it is asked again for as long as the view lasts.
+  // The credentials, without the request around them: the view checks them again while it is open.
   const papers = new Request(request.url, { headers: new Headers(request.headers) });
   const body = dependencies.tail.open({
     workspaceId: workspace?.id ?? null,
@@ -73,7 +73,7 @@ async function tailRequests(
     async stillAllowed() {
       const { actor: now } = await whoCalls(papers, options);
       const heldNow = heldBy(now, workspaceOf(params, now, options));
-      // Whoever sees less, or more, than at first opens it anew.
+      // If their rights change, the view ends and the client opens it again.
       return meets(heldNow, "viewer") && seenPerson({ actor: now, held: heldNow }) === seen;
     },
   });
@@ -81,7 +81,7 @@ async function tailRequests(
     headers: {
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-store",
-      // A proxy that gathers answers would hold the events back.
+      // A proxy that buffers answers would delay the events.
       "x-accel-buffering": "no",
     },
   });
@@ -90,7 +90,7 @@ async function tailRequests(
 interface AsKeyDependencies {
   readonly controlStore: ControlStore;
   readonly authenticator: Pick<Authenticator, "principalOf">;
-  /** The data plane, for a caller that is known already. `target` is path and query from `/v1` on. */
+  /** Calls the data plane for an authenticated caller. `target`: path and query, from `/v1` on. */
   readonly answerAs: (call: {
     readonly principal: Principal;
     readonly request: Request;
@@ -101,7 +101,7 @@ interface AsKeyDependencies {
   }) => Promise<Response>;
 }
 
-/** A call of the data plane by a member as one of their keys, by an admin as any of the workspace's. */
+/** A call of the data plane with a key: a member with one of their own, an admin with any key of the workspace. */
 async function callAsKey(call: StreamingCall, dependencies: AsKeyDependencies): Promise<Response> {
   const workspace = oneWorkspace(call);
   const { request, actor, ip, patient } = call;
@@ -119,10 +119,10 @@ async function callAsKey(call: StreamingCall, dependencies: AsKeyDependencies): 
   return answer;
 }
 
-/** As it was written: a model's name may hold what looks like steps of a path. */
+/** The undecoded path, because a model's name may contain slashes or dots. */
 const targetBehind = /^[a-z]+:\/\/[^/]+\/api\/workspaces\/[^/]+\/keys\/[^/]+\/call(\/v1(?:beta)?\/.*)$/;
 
-/** The list says from where the secret may be used, and no secret was. */
+/** Source addresses restrict the use of a key's secret, and no secret is used here. */
 const addressesNotAsked = "allowed_ips of the key was not asked: this call came through the console";
 
 async function refuseForeign(

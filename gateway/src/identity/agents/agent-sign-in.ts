@@ -209,7 +209,7 @@ function shownClient(client: string): string {
 /** RFC 8628, 6.1: consonants alone, so that no code is a word; twenty of them, eight times, are 34 bits. */
 const letters = "BCDFGHJKLMNPQRSTVWXZ";
 const codeLength = 8;
-/** The greatest multiple of the number of letters that a byte can be below: each letter is as likely as any other. */
+/** The largest multiple of the alphabet size that fits in a byte. Bytes from it on are skipped, so that every letter is equally likely. */
 const fairBelow = 240;
 
 /** As a person reads and types it: `BCDF-GHJK`. */
