@@ -17,6 +17,8 @@ export interface Gateway {
   pid(): number;
   /** What it printed since it was last started. */
   output(): string;
+  /** The same of all its processes, one after the other. */
+  history(): string;
   /** Runs a `sluice` command on the same data directory. */
   cli(...args: readonly string[]): Promise<Finished>;
   /** Replaces the config file as editors and orchestrators do: by a rename. */
@@ -64,6 +66,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...options.env,
   };
   let child: Child;
+  /** What each earlier process printed. */
+  const printed: string[] = [];
 
   function writeConfig(config: ConfigFile | string): void {
     const text = typeof config === "string" ? config : JSON.stringify(withoutPrices(config), null, 2);
@@ -95,12 +99,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     dataDir,
     pid: () => child.pid,
     output: () => child.output(),
+    history: () => [...printed, child.output()].join("\n"),
     cli: (...args) => runChild(program, args, env),
     writeConfig,
     reload: () => child.signal("SIGHUP"),
     stop: () => end("SIGTERM"),
     kill9: async () => void (await end("SIGKILL")),
-    restart: start,
+    async restart() {
+      printed.push(child.output());
+      await start();
+    },
     async remove() {
       if (child.running()) await end("SIGKILL");
       rmSync(folder, { recursive: true, force: true });

@@ -67,16 +67,26 @@ export function mostAtOnce(truth: readonly TruthRecord[]): number {
   return most;
 }
 
-/** The most of these times, in milliseconds, that lie within so long. */
-export function mostWithin(times: readonly number[], ms: number): number {
-  const sorted = times.toSorted((a, b) => a - b);
-  let from = 0;
-  let most = 0;
-  for (const [at, time] of sorted.entries()) {
-    while (time - (sorted[from] ?? time) >= ms) from++;
-    most = Math.max(most, at - from + 1);
+/** A span of time, in milliseconds since 1970. */
+export interface Stay {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/** The most of these that lie wholly within a time of this length, and where that begins. */
+export function mostWithin(stays: readonly Stay[], ms: number): { readonly most: number; readonly fromMs: number } {
+  let found = { most: 0, fromMs: 0 };
+  for (const { fromMs } of stays) {
+    const most = stays.filter((stay) => stay.fromMs >= fromMs && stay.untilMs - fromMs < ms).length;
+    if (most > found.most) found = { most, fromMs };
   }
-  return most;
+  return found;
+}
+
+/** The most of these that the upstream received within a time of this length, in milliseconds. */
+export function mostReceived(truth: readonly TruthRecord[], ms: number): number {
+  const stays = truth.map(({ received_at }) => ({ fromMs: received_at, untilMs: received_at }));
+  return mostWithin(stays, ms).most;
 }
 
 /** The result of work that goes on as long as its count grows; null: it stands still. */

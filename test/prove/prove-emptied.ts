@@ -2,7 +2,7 @@ import { chat } from "../acceptance/chat-call.ts";
 import type { Replicas } from "../acceptance/replicas.ts";
 import { until } from "../until.ts";
 import { admitted, type BurstOptions, burst, strangers } from "./burst.ts";
-import { costOf, type Finding, finding, mostWithin, unlike } from "./proof.ts";
+import { costOf, type Finding, finding, mostReceived, unlike } from "./proof.ts";
 import { emptiedMoney, emptiedMoneyUsd, emptiedRate, emptiedRpm, type OwnKey } from "./prove-config.ts";
 import type { Ways } from "./ways.ts";
 
@@ -62,8 +62,8 @@ export async function proveEmptied({ gateways, redis, simulator }: Replicas, way
   // Until it has found PostgreSQL again, it refuses keys that it does not know.
   await until(async () => (await chat(first, { key: unknownKey })).status === 401);
   const truth = await simulator.settled();
-  const served = mostWithin(
-    truth.filter(({ model }) => model === emptiedRate.upstream).map(({ received_at }) => received_at),
+  const served = mostReceived(
+    truth.filter(({ model }) => model === emptiedRate.upstream),
     windowMs,
   );
   const spent = truth.filter(({ model }) => model === emptiedMoney.upstream).reduce((sum, one) => sum + costOf(one), 0);

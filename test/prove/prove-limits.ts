@@ -1,7 +1,7 @@
 import type { TruthRecord } from "@sluice/simulator";
 import type { Replicas } from "../acceptance/replicas.ts";
 import { admitted, type BurstOptions, type BurstSeen, burst, strangers } from "./burst.ts";
-import { type Finding, finding, mostAtOnce, mostWithin, unlike } from "./proof.ts";
+import { type Finding, finding, mostAtOnce, mostReceived, unlike } from "./proof.ts";
 import { placesMax, provedKeys } from "./prove-config.ts";
 import { proveCutOff } from "./prove-cut-off.ts";
 import { proveEmptied } from "./prove-emptied.ts";
@@ -48,7 +48,7 @@ async function exact(replicas: Replicas, options: LimitsOptions, fail: "open" | 
     `${admitted(seen)} of ${sum(seen)} admitted, ${options.clients} clients, ${replicas.gateways.length} replicas, ${seen.tookMs} ms`,
     [
       unlike("served by the upstream", truth.length, admitted(seen)),
-      unlike("within a minute", servedWithin(truth), options.rpm),
+      unlike("within a minute", mostReceived(truth, windowMs), options.rpm),
       seen.tookMs < windowMs ? unlike("admitted", admitted(seen), options.rpm) : null,
       ...strangers(seen, "200", "429"),
     ],
@@ -89,7 +89,9 @@ async function emptied(replicas: Replicas, options: LimitsOptions): Promise<Find
     `limit of ${options.rpm} a minute, fail: closed, Redis killed and emptied meanwhile`,
     `${truth.length} served, ${seen.answers.get("503 ledger_unavailable") ?? 0} times nobody could count, ${seen.tookMs} ms`,
     [
-      servedWithin(truth) > options.rpm ? `${servedWithin(truth)} were served within a minute` : null,
+      mostReceived(truth, windowMs) > options.rpm
+        ? `${mostReceived(truth, windowMs)} were served within a minute`
+        : null,
       lost === null ? "the limit was not reached far enough for Redis to be killed" : null,
       ...strangers(seen, "200", "429", "503 ledger_unavailable"),
     ],
@@ -138,11 +140,4 @@ function callsEach({ rpm, clients }: LimitsOptions): number {
 
 function sum({ answers }: BurstSeen): number {
   return [...answers.values()].reduce((all, count) => all + count, 0);
-}
-
-function servedWithin(truth: readonly TruthRecord[]): number {
-  return mostWithin(
-    truth.map(({ received_at }) => received_at),
-    windowMs,
-  );
 }

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { canFillDisks } from "../../scripts/full-disk.mjs";
 import { startPostgres } from "../../scripts/postgres.mjs";
 import { publicHost } from "../acceptance/public-host.ts";
-import { startReplicas } from "../acceptance/replicas.ts";
+import { type Replicas, startReplicas } from "../acceptance/replicas.ts";
 import { noRedis } from "../redis-server.ts";
 import { startBucket } from "./bucket.ts";
 import { type Pace, progress } from "./pace.ts";
@@ -17,7 +17,7 @@ import { proveMoney } from "./prove-money.ts";
 import { proveVideos } from "./prove-videos.ts";
 import { openWays } from "./ways.ts";
 
-const usage = `npm run prove -- [--calls 10000] [--seed N] [--clients 200] [--limit 1000] [--minutes 60] [--videos 300] [--only limits,money,kills,videos]
+const usage = `npm run prove -- [--calls 10000] [--seed N] [--clients 200] [--limit 1000] [--minutes 60] [--videos 300] [--only limits,money,kills,videos] [--keep FOLDER]
 
 Three replicas of the gateway on a real PostgreSQL and Redis of its own, about ten minutes on two cores. Linux.
 
@@ -29,6 +29,7 @@ Three replicas of the gateway on a real PostgreSQL and Redis of its own, about t
   --minutes   about how long it takes: rounds on new replicas and databases, each with the next seed and
               longer troubles. Left out: one round, in which each trouble comes at least once
   --only      some of it
+  --keep      where a round that is not proved leaves what the upstream served and what the replicas printed
 `;
 
 const parts: readonly string[] = ["limits", "money", "kills", "videos"];
@@ -53,6 +54,7 @@ async function main(): Promise<boolean> {
       minutes: { type: "string" },
       videos: { type: "string", default: "300" },
       only: { type: "string", default: parts.join() },
+      keep: { type: "string" },
       help: { type: "boolean", default: false },
     },
   });
@@ -68,6 +70,7 @@ async function main(): Promise<boolean> {
   };
   const firstSeed = wholeNumber("seed", values.seed);
   const minutes = values.minutes === undefined ? null : wholeNumber("minutes", values.minutes);
+  const keep = values.keep ?? null;
   const only = new Set(values.only.split(","));
   for (const one of only) {
     if (!parts.includes(one)) throw new Error(`there is no part ${one}\n\n${usage}`);
@@ -79,12 +82,14 @@ async function main(): Promise<boolean> {
   do {
     const round = rounds.length;
     const seed = firstSeed + round;
-    progress(`round ${round + 1}, seed ${seed}`);
+    progress(`round ${round + 1}, seed ${seed}, ${new Date().toISOString()}`);
     const findings: Finding[] = [];
-    await proveOnce({ ...asked, seed, only, pace: { minutes, round }, endMs }, findings).catch((thrown: unknown) => {
-      const why = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
-      findings.push(finding(`round ${round + 1}`, "it broke off", [why]));
-    });
+    await proveOnce({ ...asked, seed, only, keep, pace: { minutes, round }, endMs }, findings).catch(
+      (thrown: unknown) => {
+        const why = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+        findings.push(finding(`round ${round + 1}`, "it broke off", [why]));
+      },
+    );
     rounds.push({ seed, findings });
   } while (endMs !== null && endMs - performance.now() > roundMsMin);
   for (const { seed, findings } of rounds) {
@@ -102,13 +107,14 @@ interface Round {
   readonly orders: number;
   readonly seed: number;
   readonly only: ReadonlySet<string>;
+  readonly keep: string | null;
   readonly pace: Pace;
   /** When the run is to end, in milliseconds of `performance.now`; null: nobody said. */
   readonly endMs: number | null;
 }
 
 /** Adds what it finds. All of it on servers of its own, which are gone afterwards with all that they have stored. */
-async function proveOnce({ seed, only, pace, endMs, ...asked }: Round, findings: Finding[]): Promise<void> {
+async function proveOnce({ seed, only, keep, pace, endMs, ...asked }: Round, findings: Finding[]): Promise<void> {
   const { calls, clients, rpm, orders } = asked;
   const folder = mkdtempSync(join(tmpdir(), "sluice-prove-"));
   const truthFile = join(folder, "truth.jsonl");
@@ -138,6 +144,9 @@ async function proveOnce({ seed, only, pace, endMs, ...asked }: Round, findings:
       },
     });
     closing.push(() => replicas.close());
+    closing.push(async () => {
+      if (keep !== null && !isProved(findings)) keepEvidence(join(keep, String(seed)), truthFile, replicas);
+    });
     const add = (more: readonly Finding[]): void => {
       findings.push(...more);
       console.log(table(more));
@@ -156,6 +165,14 @@ async function proveOnce({ seed, only, pace, endMs, ...asked }: Round, findings:
   } finally {
     for (const step of closing.reverse()) await step();
   }
+}
+
+function keepEvidence(folder: string, truthFile: string, { gateways }: Replicas): void {
+  mkdirSync(folder, { recursive: true });
+  cpSync(truthFile, join(folder, "truth.jsonl"));
+  for (const [at, gateway] of gateways.entries())
+    writeFileSync(join(folder, `replica-${at + 1}.log`), gateway.history());
+  progress(`evidence of the round is in ${folder}`);
 }
 
 function isProved(findings: readonly Finding[]): boolean {
