@@ -73,3 +73,18 @@ test("after a restart the rates of a person stand at what all their keys did", a
 test("of workspaces and groups only those are counted that have a rate", async () => {
   expect((await restarted([{ ...ids, at: -1_000, requests: 1, tokens: 5 }])).size).toBe(4);
 });
+
+test("a call of which only the second is known counts until its minute is over", async () => {
+  const clock = new FakeClock(Date.UTC(2026, 0, 1) + 600);
+  const second = Date.UTC(2026, 0, 1) + 5_000;
+  const counter = createMemoryCounter({ clock });
+  const { scopes } = governedPrincipal({ key: { limits: { rpm: 10 } } });
+  clock.advance(second + 1_000 - clock.now());
+  const rows = [{ ...ids, at: second, requests: 1, tokens: 0 }];
+  const configSnapshot = { workspaces: new Map(), groups: new Map() };
+  await seedRates({ counter, ledgerStore: { recent: async () => rows }, clock, configSnapshot });
+  // It may have come at the very end of its second.
+  clock.advance(59_990);
+  const limitUsages = await new Admission({ counter, clock }).limitUsages(scopes);
+  expect(limitUsages.map(({ used }) => used)).toEqual([1]);
+});

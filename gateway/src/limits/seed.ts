@@ -22,11 +22,13 @@ export async function seedRates(options: SeedOptions): Promise<void> {
   const { workspaces, groups } = options.configSnapshot;
   const now = clock.now();
   for (const row of await ledgerStore.recent(now - rateWindowMs, now + skewMs)) {
+    // A row counts as of the end of its second: a call must not leave the window before its minute is over.
+    const at = Math.min(row.at + 999, now);
     for (const [kind, id] of scopesOfCall(row)) {
       if (kind === "group" && !hasRates(groups.get(id)?.scope)) continue;
       if (kind === "workspace" && !hasRates(workspaces.get(id)?.scope)) continue;
-      if (row.requests > 0) await counter.seed(claimKey("rpm", kind, id), row.requests, row.at, rateWindowMs);
-      if (row.tokens > 0) await counter.seed(claimKey("tpm", kind, id), row.tokens, row.at, rateWindowMs);
+      if (row.requests > 0) await counter.seed(claimKey("rpm", kind, id), row.requests, at, rateWindowMs);
+      if (row.tokens > 0) await counter.seed(claimKey("tpm", kind, id), row.tokens, at, rateWindowMs);
     }
   }
 }

@@ -26,7 +26,7 @@ export interface RecentRow {
   readonly groupId: string;
   readonly keyId: string;
   readonly personId?: string;
-  /** The second in which these calls began, in Unix milliseconds. */
+  /** The start of the second in which these calls began, in Unix milliseconds. */
   readonly at: number;
   /** A request counts once, however many attempts it took. */
   readonly requests: number;

@@ -9,7 +9,8 @@ const redisStoredSlackMs = 1_000;
 interface Use {
   readonly key: string;
   readonly windowMs: number;
-  readonly takenMs: number;
+  /** When the last of these calls was admitted: all count as of then, so that none leaves its window early. */
+  takenMs: number;
   amount: number;
 }
 
@@ -75,8 +76,12 @@ export class RecentUses {
     slice.lastMs = atMs;
     const name = `${Math.floor(takenMs / 1_000)} ${windowMs} ${key}`;
     const use = slice.uses.get(name);
-    if (use === undefined) slice.uses.set(name, { key, windowMs, takenMs, amount });
-    else use.amount += amount;
+    if (use === undefined) {
+      slice.uses.set(name, { key, windowMs, takenMs, amount });
+      return;
+    }
+    use.amount += amount;
+    use.takenMs = Math.max(use.takenMs, takenMs);
   }
 
   /** What ended longer ago than a window lasts counts no more. */

@@ -40,7 +40,7 @@ export class SharedReservation implements Reserved {
 
   /** What the script `restore` is told of it. */
   restoreArgs(nowMs: number): readonly string[] {
-    const ageMs = Math.max(0, Math.round(nowMs - this.takenMs));
+    const ageMs = Math.max(0, Math.floor(nowMs - this.takenMs));
     const claims = this.claims.flatMap((claim) => claimArgs(claim, claim.kind === "budget" ? this.held : claim.amount));
     return [this.id, String(ageMs), String(this.claims.length), ...claims];
   }
@@ -82,7 +82,7 @@ export function heldArgs(id: string, claims: readonly Claim[]): readonly string[
 
 /** What the script `seed` is told. */
 export function seedArgs(key: string, amount: number, ageMs: number, windowMs: number): readonly string[] {
-  return [key, String(amount), String(Math.max(0, Math.round(ageMs))), String(windowMs)];
+  return [key, String(amount), String(Math.max(0, Math.floor(ageMs))), String(windowMs)];
 }
 
 /** Reservations of this process that have not ended, and which budgets they hold money of. */
