@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sluice } from "../../test/command-line.ts";
+import { sluice } from "../command-line.ts";
 
 let folder = "";
 beforeAll(() => {

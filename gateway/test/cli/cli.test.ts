@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { configJsonSchema } from "@sluice/contract";
 import { bareEnvironment } from "../../../test/bare-environment.ts";
-import { type Answer, sluice } from "../../test/command-line.ts";
-import { isMadeKey } from "../../test/made-key.ts";
+import { type Answer, sluice } from "../command-line.ts";
+import { isMadeKey } from "../made-key.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-cli-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -246,7 +246,7 @@ test("simulate says where it answers and stops when told to", async () => {
   expect(await running.exited).toBe(0);
 });
 
-const cli = join(import.meta.dir, "cli.ts");
+const cli = join(import.meta.dir, "../../src/cli/cli.ts");
 
 /** The same as a process of its own. */
 async function sluiceProcess(words: readonly string[], dataDir: string): Promise<Answer> {

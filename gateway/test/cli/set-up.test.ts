@@ -2,8 +2,8 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sluice } from "../../test/command-line.ts";
-import { startGateway, words } from "../../test/processes-ground.ts";
+import { sluice } from "../command-line.ts";
+import { startGateway, words } from "../processes-ground.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-set-up-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { closeDatabase, createJournal, createLedgerStore, openDatabase, openJournalDirectory } from "#storage/index.ts";
-import { sluice } from "../../../test/command-line.ts";
-import { FakeClock } from "../../../test/fake-clock.ts";
-import { noDrain } from "../../../test/ledger/drain-in-place.ts";
-import { entryOf, intentOf, listeningObserver, refusalOf, settlementOf } from "../../../test/ledger/history.ts";
+import { sluice } from "../command-line.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { noDrain } from "../ledger/drain-in-place.ts";
+import { entryOf, intentOf, listeningObserver, refusalOf, settlementOf } from "../ledger/history.ts";
 
 let dataDir = "";
 beforeEach(() => {

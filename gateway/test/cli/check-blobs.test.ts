@@ -2,13 +2,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:te
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sluice } from "../../../test/command-line.ts";
-import { bucketKeys, bucketName } from "../../../test/conformance/bucket-server.ts";
+import { sluice } from "../command-line.ts";
+import { bucketKeys, bucketName } from "../conformance/bucket-server.ts";
 
 let bucketServer: Bun.Subprocess<"ignore", "pipe", "inherit">;
 let endpoint = "";
 beforeAll(async () => {
-  const program = join(import.meta.dir, "../../../test/conformance/bucket-server.ts");
+  const program = join(import.meta.dir, "../conformance/bucket-server.ts");
   bucketServer = Bun.spawn([process.execPath, program], { stdout: "pipe", stderr: "inherit" });
   const { value } = await bucketServer.stdout.getReader().read();
   endpoint = `http://127.0.0.1:${new TextDecoder().decode(value).trim()}`;

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { keySecretBytes, makeScimTokenSecret } from "#identity/index.ts";
 import { until } from "../../../test/until.ts";
-import { sluice } from "../../test/command-line.ts";
-import { startGateway, words } from "../../test/processes-ground.ts";
+import { sluice } from "../command-line.ts";
+import { startGateway, words } from "../processes-ground.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-declared-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

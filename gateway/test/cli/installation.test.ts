@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sluice } from "../../test/command-line.ts";
+import { sluice } from "../command-line.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-installation-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
