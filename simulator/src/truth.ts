@@ -15,6 +15,8 @@ export interface TruthRecord {
   readonly received_at: number;
   /** The last four characters of the credential; never the whole. */
   readonly authorization_last4: string | null;
+  /** `X-Client-Request-Id`, by which a caller recognizes its call; present when it was sent. */
+  readonly client_request_id?: string;
   readonly request_headers: Readonly<Record<string, string>>;
   body_sha256: string;
   body_bytes: number;
@@ -165,6 +167,7 @@ function createTextBudget(recordsMax: number): { spend(record: TruthRecord): voi
 }
 
 function opening(first: TruthOpening, attemptId: string, hits: number): TruthRecord {
+  const clientId = first.headers["x-client-request-id"];
   return {
     attempt_id: attemptId,
     hits,
@@ -175,6 +178,7 @@ function opening(first: TruthOpening, attemptId: string, hits: number): TruthRec
     model: "",
     received_at: first.receivedAt,
     authorization_last4: credentialOf(first)?.slice(-4) ?? null,
+    ...(clientId === undefined ? {} : { client_request_id: clientId }),
     request_headers: withoutSecrets(first.headers),
     body_sha256: "",
     body_bytes: 0,

@@ -10,6 +10,8 @@ export interface ChatOptions {
   readonly script?: Script;
   readonly stream?: boolean;
   readonly prompt?: string;
+  /** `X-Client-Request-Id`: the upstream gets it too. */
+  readonly requestId?: string;
   /** On a connection of its own: one that is kept may be closed by the other side at the moment it is used again. */
   readonly ownConnection?: boolean;
   /** More members of the body. */
@@ -31,7 +33,11 @@ export function chatBody(options: ChatOptions): Record<string, unknown> {
 export function chat(url: string, options: ChatOptions, signal?: AbortSignal): Promise<Response> {
   return fetch(`${url}/v1/chat/completions`, {
     method: "POST",
-    headers: { "content-type": "application/json", authorization: `Bearer ${options.key ?? keys.main}` },
+    headers: {
+      "content-type": "application/json",
+      authorization: `Bearer ${options.key ?? keys.main}`,
+      ...(options.requestId === undefined ? {} : { "x-client-request-id": options.requestId }),
+    },
     body: JSON.stringify(chatBody(options)),
     keepalive: options.ownConnection !== true,
     ...(signal === undefined ? {} : { signal }),

@@ -59,9 +59,9 @@ export class NearEndLoad {
   async #ask(key: string, model: string): Promise<number> {
     const url = this.#urls[this.#between(0, this.#urls.length - 1)] ?? "";
     const script = { tokens: this.#between(outputMax / 2, outputMax), latency_ms: this.#between(50, 250) };
-    const prompt = `call ${++this.#calls} sent at ${Date.now()}`;
+    const requestId = `${++this.#calls} ${Date.now()}`;
     try {
-      const asked = { key, model, script, prompt, more: { max_tokens: outputMax } };
+      const asked = { key, model, script, requestId, more: { max_tokens: outputMax } };
       const answer = await chat(url, asked, AbortSignal.timeout(callMsMax));
       await answer.text();
       return answer.status;
@@ -74,10 +74,10 @@ export class NearEndLoad {
 /** When each paced call was sent and when the upstream first received it: it was admitted in between. */
 export function pacedStays(truth: readonly TruthRecord[]): readonly Stay[] {
   const stays = new Map<string, Stay>();
-  for (const { model, body_text, received_at } of truth) {
+  for (const { model, client_request_id = "", received_at } of truth) {
     if (model !== pacedKey.upstream) continue;
-    const [, call, sentMs] = /call (\d+) sent at (\d+)/.exec(body_text ?? "") ?? [];
-    if (call === undefined) throw new Error("a paced call does not say when it was sent");
+    const [call, sentMs] = client_request_id.split(" ");
+    if (call === undefined || sentMs === undefined) throw new Error("a paced call does not say when it was sent");
     const untilMs = Math.min(received_at, stays.get(call)?.untilMs ?? received_at);
     stays.set(call, { fromMs: Number(sentMs), untilMs });
   }
