@@ -1,6 +1,6 @@
 import type { CallerCodec, UpstreamCodec } from "../codec.ts";
 import type { Dialect, Wire } from "../dialect.ts";
-import { addOpenaiLimitHeaders } from "../openai-chat/limit-headers.ts";
+import { addOpenaiLimitHeaders } from "../openai-chat/dialect.ts";
 import { geminiCountEdits, readGeminiCount, readGeminiCountReply } from "./count-tokens.ts";
 import {
   readGeminiRefusal,

@@ -1,7 +1,10 @@
-import type { MediaSource } from "#core/index.ts";
+import type { Citation, MediaSource, Seal } from "#core/index.ts";
+import type { Warn } from "../codec.ts";
 import { isThought, signatureIn } from "../gemini/google-extras.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
+import { spanOf, urlCitation } from "../turn/citations.ts";
 import { readDataUri } from "../turn/data-uri.ts";
+import { warnOfStranger } from "../turn/warnings.ts";
 import { thinkingText } from "./read-parts.ts";
 
 /** What a message, or a delta of one, says. */
@@ -65,6 +68,27 @@ function callPiece(call: JsonObject): CallPiece {
     argumentsText: isObject(given) ? JSON.stringify(given) : (textOf(given) ?? ""),
     signature: signatureIn(call),
   };
+}
+
+/** `annotations` of a message, or of a delta of one. */
+export function readAnnotations(message: JsonObject, warn: Warn): Citation[] {
+  return arrayOf(message["annotations"]).flatMap((value) => {
+    const annotation = objectOf(value);
+    if (annotation["type"] !== "url_citation") {
+      warnOfStranger("annotations", annotation["type"], warn);
+      return [];
+    }
+    const cited = objectOf(annotation["url_citation"]);
+    const span = spanOf(cited["start_index"], cited["end_index"]);
+    // OpenRouter tells what stands there as `content`.
+    const quote = textOf(cited["content"]);
+    return urlCitation(textOf(cited["url"]), textOf(cited["title"]), { span, quote }) ?? [];
+  });
+}
+
+/** A signature is Gemini's own, and this account's. */
+export function signatureSeal(signature: string, account: string): Seal {
+  return { dialect: "gemini", account, data: signature, itemId: null };
 }
 
 /** Google's endpoint puts what was thought between these, whole or in the pieces of a stream. */

@@ -3,8 +3,8 @@ import { ChatCompletionStream } from "openai/lib/ChatCompletionStream";
 import { type AnswerEvent, bounds, Failure, noUsage, type Turn } from "#core/index.ts";
 import type { AnswerContext } from "../codec.ts";
 import { customTool } from "./custom-tool.ts";
-import { ChatEventReader } from "./read-events.ts";
-import { ChatEventWriter } from "./write-events.ts";
+import { ChatEventReader } from "./read-answer.ts";
+import { ChatEventWriter } from "./write-answer.ts";
 
 function read(...chunks: readonly (object | string)[]): AnswerEvent[] {
   const events: AnswerEvent[] = [];

@@ -1,41 +1,212 @@
-import { type Answer, type AnswerBlock, bounds, type Citation, type Failure, type Seal } from "#core/index.ts";
-import type { AnswerSource } from "../codec.ts";
-import { upstreamBroke } from "../errors/upstream-errors.ts";
+import { type Answer, type AnswerEvent, bounds, type FinishReason } from "#core/index.ts";
+import type { AnswerSource, EventReader } from "../codec.ts";
+import { notCarried, upstreamBroke } from "../errors/upstream-errors.ts";
 import { signatureIn } from "../gemini/google-extras.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, parseReply, textOf } from "../json/value.ts";
-import { plainName, wholeArguments } from "../turn/tool-calls.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, parseObject, parseReply } from "../json/value.ts";
+import { gatherAnswer } from "../turn/answer-events.ts";
+import { plainName } from "../turn/tool-calls.ts";
 import { warnOfUnread } from "../turn/warnings.ts";
-import { readAnnotations } from "./annotations.ts";
-import { type CallPiece, callsOf, imagesOf, piecesOf } from "./answer-pieces.ts";
-import { readFinish } from "./finish.ts";
+import {
+  type CallPiece,
+  callsOf,
+  imagesOf,
+  type Piece,
+  piecesOf,
+  readAnnotations,
+  signatureSeal,
+} from "./answer-pieces.ts";
 import { failureReported } from "./reply.ts";
 import { readChatUsage } from "./usage.ts";
 
 /** A chat completion in neutral form: its first choice. Throws Failure upstream_error when it holds none. */
 export function readChatAnswer(body: Uint8Array, source: AnswerSource): Answer {
   const reply = parseReply(body);
-  const choice = arrayOf(reply["choices"])[0];
-  if (!isObject(choice)) throw badAnswer(reply);
-  const message = objectOf(choice["message"]);
-  warnOfUnread(reply, ofReply, "the answer", source.warn);
-  warnOfUnread(choice, ofChoice, "a choice", source.warn);
-  warnOfUnread(message, ofMessage, "a message", source.warn);
-  const blocks = readBlocks(message, source);
-  const reason = readFinish(textOf(choice["finish_reason"]), {
-    calls: blocks.some((block) => block.kind === "tool-call"),
-    refusal: blocks.some((block) => block.kind === "refusal"),
+  if (!arrayOf(reply["choices"]).some(isFirst)) {
+    const error = reply["error"] ?? null;
+    throw error === null ? upstreamBroke("The upstream's answer holds no choice.") : failureReported(error);
+  }
+  return gatherAnswer((emit) => {
+    const reader = new ChatEventReader(emit, source);
+    reader.take(reply);
+    reader.end();
   });
-  return {
-    id: givenName(reply["id"]),
-    model: givenName(reply["model"]),
-    blocks,
-    finish: { reason, stopSequence: null },
-    usage: readChatUsage(reply["usage"], source.usage)?.usage ?? null,
-  };
 }
 
+/** chat.completion.chunk events in neutral form. The finish is told at the end: usage may stand before or behind it. */
+export class ChatEventReader implements EventReader {
+  readonly #emit: (event: AnswerEvent) => void;
+  readonly #source: AnswerSource;
+  readonly #calls: CallQueue;
+  #started = false;
+  #over = false;
+  #open: Piece["kind"] | null = null;
+  #refused = false;
+  #finish: string | null = null;
+
+  constructor(emit: (event: AnswerEvent) => void, source: AnswerSource) {
+    this.#emit = emit;
+    this.#source = source;
+    this.#calls = new CallQueue(emit, source);
+  }
+
+  read(data: string): void {
+    if (this.#over || data === "") return;
+    if (data.length < 16 && data.trim() === "[DONE]") this.end();
+    else this.#readChunk(data);
+  }
+
+  #readChunk(data: string): void {
+    const chunk = parseObject(data);
+    if (chunk === null) throw upstreamBroke("The upstream sent an event that is not a JSON object.");
+    const error = chunk["error"] ?? (chunk["object"] === "error" ? chunk : null);
+    if (error !== null) {
+      this.#over = true;
+      this.#emit({ kind: "error", failure: failureReported(error) });
+      return;
+    }
+    this.take(chunk);
+  }
+
+  /** A chunk, or the whole answer. */
+  take(chunk: JsonObject): void {
+    warnOfUnread(chunk, ofReply, "the answer", this.#source.warn);
+    const choice = arrayOf(chunk["choices"]).find(isFirst);
+    if (choice !== undefined) this.#readChoice(choice, chunk);
+    // Moonshot puts usage inside the last choice.
+    const reported = chunk["usage"] ?? choice?.["usage"] ?? null;
+    if (reported !== null) this.#readUsage(reported, chunk);
+  }
+
+  end(): void {
+    if (this.#over) return;
+    if (!this.#started) throw upstreamBroke("The upstream's stream ended without an answer.");
+    this.#close();
+    this.#over = true;
+    const reason = readFinish(this.#finish, { calls: this.#calls.count > 0, refusal: this.#refused });
+    this.#emit({ kind: "finish", finish: { reason, stopSequence: null } });
+    this.#emit({ kind: "end" });
+  }
+
+  #readChoice(choice: JsonObject, chunk: JsonObject): void {
+    this.#start(chunk);
+    const delta = objectOf(choice["delta"] ?? choice["message"]);
+    warnOfUnread(choice, ofChoice, "a choice", this.#source.warn);
+    warnOfUnread(delta, ofMessage, "a message", this.#source.warn);
+    for (const piece of piecesOf(delta)) this.#say(piece);
+    if ("annotations" in delta) this.#cite(delta);
+    for (const source of imagesOf(delta)) {
+      this.#close();
+      this.#emit({ kind: "block-start", block: { kind: "image", source } });
+      this.#emit({ kind: "block-end" });
+    }
+    const signature = signatureIn(delta);
+    if (signature !== null) this.#sign(signature);
+    if ("tool_calls" in delta || "function_call" in delta) this.#readCalls(delta, choice["delta"] === undefined);
+    const finish = givenName(choice["finish_reason"]);
+    if (finish === null) return;
+    this.#finish = finish;
+    this.#close();
+  }
+
+  /** It stands behind what it signs, as a thought without words. */
+  #sign(signature: string): void {
+    if (this.#open !== "reasoning") {
+      this.#close();
+      this.#emit({ kind: "block-start", block: { kind: "reasoning", redacted: false } });
+    }
+    this.#emit({ kind: "block-seal", seal: signatureSeal(signature, this.#source.account) });
+    this.#open = null;
+    this.#emit({ kind: "block-end" });
+  }
+
+  #cite(delta: JsonObject): void {
+    const { warn } = this.#source;
+    for (const citation of readAnnotations(delta, warn)) {
+      if (this.#open === "text") this.#emit({ kind: "block-citation", citation });
+      else warn(citationsLost);
+    }
+  }
+
+  /** In a message each is a call; in deltas several may be pieces of one. */
+  #readCalls(delta: JsonObject, isWhole: boolean): void {
+    callsOf(delta).forEach((piece, place) => {
+      if (this.#open !== null) this.#close();
+      this.#calls.add(isWhole ? { ...piece, index: place } : piece);
+    });
+  }
+
+  #say({ kind, text }: Piece): void {
+    if (this.#open !== kind) {
+      this.#close();
+      this.#open = kind;
+      if (kind === "refusal") this.#refused = true;
+      this.#emit({ kind: "block-start", block: kind === "reasoning" ? { kind, redacted: false } : { kind } });
+    }
+    this.#emit({ kind: "block-delta", text });
+  }
+
+  /** Ends what is open: a text, or the calls so far. */
+  #close(): void {
+    if (this.#calls.busy) this.#calls.flush();
+    if (this.#open === null) return;
+    this.#open = null;
+    this.#emit({ kind: "block-end" });
+  }
+
+  #start(chunk: JsonObject): void {
+    if (this.#started) return;
+    this.#started = true;
+    this.#emit({ kind: "start", id: givenName(chunk["id"]), model: givenName(chunk["model"]) });
+  }
+
+  #readUsage(reported: unknown, chunk: JsonObject): void {
+    const reading = readChatUsage(reported, this.#source.usage);
+    if (reading === null) return;
+    this.#start(chunk);
+    this.#emit({ kind: "usage", usage: reading.usage });
+  }
+}
+
+/** Only one answer was asked for. Azure opens with a chunk that has none; some vendors number nothing. */
+function isFirst(choice: unknown): choice is JsonObject {
+  return isObject(choice) && (choice["index"] ?? 0) === 0;
+}
+
+const citationsLost = "citations without a text in the answer were left out";
+
+/** Azure leaves names empty where it has nothing to say. */
+function givenName(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+/** What an upstream's finish_reason means, in the light of what it answered. */
+function readFinish(reason: string | null, has: { readonly calls: boolean; readonly refusal: boolean }): FinishReason {
+  const read = (reason === null ? undefined : finishes.get(reason)) ?? "stop";
+  if (has.refusal && (read === "stop" || read === "content-filter")) return "refusal";
+  if (has.calls && read === "stop") return "tool-calls";
+  return read === "tool-calls" && !has.calls ? "stop" : read;
+}
+
+/** OpenAI's own, then what vendors of this dialect say beside them; what nobody knows counts as stop. */
+const finishes: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
+  ["stop", "stop"],
+  ["length", "length"],
+  ["tool_calls", "tool-calls"],
+  ["function_call", "tool-calls"],
+  ["content_filter", "content-filter"],
+  ["max_tokens", "length"],
+  ["model_length", "context-length"],
+  ["model_context_window_exceeded", "context-length"],
+  ["tool_use", "tool-calls"],
+  ["sensitive", "content-filter"],
+  ["insufficient_system_resource", "error"],
+  ["network_error", "error"],
+  ["abort", "error"],
+  ["error", "error"],
+]);
+
 /** What is read of an answer, and what labels it. Vendors of this dialect add labels of their own, which nobody misses. */
-export const ofReply: ReadonlySet<string> = new Set([
+const ofReply: ReadonlySet<string> = new Set([
   ...["id", "object", "created", "model", "choices", "usage", "service_tier", "system_fingerprint", "provider"],
   ...[
     "request_id",
@@ -48,66 +219,120 @@ export const ofReply: ReadonlySet<string> = new Set([
   ],
   ...["timings", "obfuscation", "error"],
 ]);
-export const ofChoice: ReadonlySet<string> = new Set([
+const ofChoice: ReadonlySet<string> = new Set([
   ...["index", "message", "delta", "finish_reason", "native_finish_reason", "stop_reason", "usage"],
   ...["content_filter_results", "content_filter_offsets", "token_ids", "flags", "matched_stop"],
 ]);
-export const ofMessage: ReadonlySet<string> = new Set([
+const ofMessage: ReadonlySet<string> = new Set([
   ...["role", "content", "refusal", "tool_calls", "function_call", "annotations", "images", "name"],
   ...["reasoning_content", "reasoning", "reasoning_details", "extra_content", "provider_specific_fields"],
 ]);
 
-/** A signature is Gemini's own, and this account's. */
-export function signatureSeal(signature: string, account: string): Seal {
-  return { dialect: "gemini", account, data: signature, itemId: null };
+interface QueuedCall {
+  id: string;
+  name: string;
+  signature: string | null;
+  open: boolean;
+  /** Some of the arguments were emitted that is not blank. */
+  begun: boolean;
+  closed: boolean;
+  held: string[];
 }
 
-/** Azure leaves names empty where it has nothing to say. */
-export function givenName(value: unknown): string | null {
-  return typeof value === "string" && value !== "" ? value : null;
-}
+/**
+ * Puts the interleaved pieces of parallel tool calls in order: the first call streams, the others are held until it
+ * ends. Nobody says that a call has ended before the answer goes on to something else, or to its end.
+ */
+class CallQueue {
+  /** Calls seen so far, closed ones included. */
+  count = 0;
+  readonly #emit: (event: AnswerEvent) => void;
+  readonly #source: AnswerSource;
+  readonly #byIndex = new Map<number, QueuedCall>();
+  #waiting: QueuedCall[] = [];
+  #last: QueuedCall | null = null;
+  #held = 0;
 
-function readBlocks(message: JsonObject, source: AnswerSource): readonly AnswerBlock[] {
-  const blocks: AnswerBlock[] = [];
-  for (const { kind, text } of piecesOf(message)) {
-    const last = blocks.at(-1);
-    if (last?.kind === kind) blocks[blocks.length - 1] = { ...last, text: last.text + text };
-    else blocks.push(kind === "reasoning" ? { kind, text, seal: null, redacted: false } : { kind, text });
+  constructor(emit: (event: AnswerEvent) => void, source: AnswerSource) {
+    this.#emit = emit;
+    this.#source = source;
   }
-  cite(blocks, readAnnotations(message, source.warn), source);
-  for (const image of imagesOf(message)) blocks.push({ kind: "image", source: image });
-  const signature = signatureIn(message);
-  if (signature !== null) {
-    blocks.push({ kind: "reasoning", text: "", seal: signatureSeal(signature, source.account), redacted: false });
+
+  get busy(): boolean {
+    return this.#waiting.length > 0;
   }
-  for (const call of callsOf(message)) blocks.push(callBlock(call, source));
-  return blocks;
-}
 
-/** What a message cites, its text does: the last one, where it has several. */
-function cite(blocks: AnswerBlock[], citations: readonly Citation[], { warn }: AnswerSource): void {
-  if (citations.length === 0) return;
-  const at = blocks.findLastIndex((block) => block.kind === "text");
-  const text = blocks[at];
-  if (text?.kind === "text") blocks[at] = { ...text, citations: citations.slice(0, bounds.blockCitationsMax) };
-  else warn(citationsLost);
-}
+  add(piece: CallPiece): void {
+    const call = this.#find(piece) ?? this.#begin(piece.index);
+    if (call.closed) {
+      if (piece.argumentsText === "") return;
+      throw upstreamBroke("The upstream went on with a tool call after it had ended.");
+    }
+    if (call.id === "") call.id = piece.id;
+    if (call.name === "") call.name = piece.name;
+    if (piece.signature !== null) call.signature = piece.signature;
+    if (call === this.#waiting[0] && !call.open && call.name !== "") this.#open(call);
+    if (piece.argumentsText === "") return;
+    if (call.open) this.#say(call, piece.argumentsText);
+    else this.#hold(call, piece.argumentsText);
+  }
 
-export const citationsLost = "citations without a text in the answer were left out";
+  /** Ends every call that waits, in the order in which they began. */
+  flush(): void {
+    for (const call of this.#waiting) {
+      call.closed = true;
+      if (call.name === "" && call.held.length === 0) continue;
+      if (call.name === "") throw upstreamBroke("The upstream called a tool without naming it.");
+      if (!call.open) this.#open(call);
+      if (!call.begun) this.#say(call, "{}");
+      const { signature } = call;
+      if (signature !== null) {
+        this.#emit({ kind: "block-seal", seal: signatureSeal(signature, this.#source.account) });
+      }
+      this.#emit({ kind: "block-end" });
+    }
+    this.#waiting = [];
+    this.#held = 0;
+  }
 
-function callBlock(call: CallPiece, source: AnswerSource): AnswerBlock {
-  if (call.name === "") throw upstreamBroke("The upstream called a tool without naming it.");
-  return {
-    kind: "tool-call",
-    id: call.id === "" ? source.newId("call_") : call.id,
-    name: plainName(call.name),
-    argumentsText: wholeArguments(call.argumentsText),
-    seal: call.signature === null ? null : signatureSeal(call.signature, source.account),
-  };
-}
+  /** The call that a piece continues; null when it begins one. */
+  #find(piece: CallPiece): QueuedCall | null {
+    if (piece.index === null && piece.id === "") return piece.name === "" ? this.#last : null;
+    const call =
+      piece.index === null ? this.#waiting.find((waiting) => waiting.id === piece.id) : this.#byIndex.get(piece.index);
+    if (call === undefined) return null;
+    // Some vendors send every call under index 0: another name, or another id beside a name, is another call.
+    const renamed = piece.name !== "" && call.name !== "" && piece.name !== call.name;
+    const reissued = piece.name !== "" && piece.id !== "" && call.id !== "" && piece.id !== call.id;
+    return renamed || reissued ? null : call;
+  }
 
-function badAnswer(reply: JsonObject): Failure {
-  const error = reply["error"] ?? null;
-  if (error === null) return upstreamBroke("The upstream's answer holds no choice.");
-  return failureReported(error);
+  #begin(index: number | null): QueuedCall {
+    this.count++;
+    if (this.count > bounds.answerCallsMax) throw notCarried("The upstream called too many tools at once.");
+    const call: QueuedCall = { id: "", name: "", signature: null, open: false, begun: false, closed: false, held: [] };
+    if (index !== null) this.#byIndex.set(index, call);
+    this.#waiting.push(call);
+    this.#last = call;
+    return call;
+  }
+
+  #hold(call: QueuedCall, text: string): void {
+    this.#held += text.length;
+    if (this.#held > bounds.heldArgumentsCharactersMax) throw notCarried("The upstream's tool calls are too long.");
+    call.held.push(text);
+  }
+
+  #open(call: QueuedCall): void {
+    call.open = true;
+    if (call.id === "") call.id = this.#source.newId("call_");
+    this.#emit({ kind: "block-start", block: { kind: "tool-call", id: call.id, name: plainName(call.name) } });
+    if (call.held.length > 0) this.#say(call, call.held.join(""));
+    call.held = [];
+  }
+
+  #say(call: QueuedCall, text: string): void {
+    call.begun ||= text.trim() !== "";
+    this.#emit({ kind: "block-delta", text });
+  }
 }

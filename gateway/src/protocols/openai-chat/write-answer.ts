@@ -1,12 +1,23 @@
-import type { Answer, AnswerBlock, Finish, MediaSource } from "#core/index.ts";
-import type { AnswerContext, Warn } from "../codec.ts";
+import type {
+  Answer,
+  AnswerBlock,
+  AnswerEvent,
+  BlockHead,
+  Citation,
+  Finish,
+  FinishReason,
+  MediaSource,
+  Seal,
+  Usage,
+} from "#core/index.ts";
+import type { AnswerContext, EventWriter, Warn } from "../codec.ts";
 import { brokenAnswer } from "../errors/upstream-errors.ts";
 import { extraContent } from "../gemini/google-extras.ts";
 import type { JsonObject } from "../json/value.ts";
+import { documentCitationLost, HeldCitations, placeIn } from "../turn/citations.ts";
 import { dataUri } from "../turn/data-uri.ts";
-import { writeAnnotations } from "./annotations.ts";
 import { customInput, customNames } from "./custom-tool.ts";
-import { type ChatFinish, chatFinish } from "./finish.ts";
+import { renderChatStreamError } from "./dialect.ts";
 import { writeChatUsage } from "./usage.ts";
 
 /** A whole chat.completion. Throws Failure upstream_error for an answer that broke: the dialect cannot say so. */
@@ -47,7 +58,7 @@ export function writeChatAnswer(answer: Answer, context: AnswerContext): Uint8Ar
   return encoder.encode(JSON.stringify(completion));
 }
 
-export function warnOfPause(finish: Finish, context: AnswerContext): void {
+function warnOfPause(finish: Finish, context: AnswerContext): void {
   if (finish.reason === "pause") context.warn("the upstream paused its answer: send it back to have it go on");
 }
 
@@ -59,11 +70,11 @@ function finishOf(finish: Finish, context: AnswerContext): ChatFinish | "functio
 }
 
 /** Who asked with `functions` reads the words of that time. */
-export function asAsked(reason: ChatFinish, { turn }: AnswerContext): ChatFinish | "function_call" {
+function asAsked(reason: ChatFinish, { turn }: AnswerContext): ChatFinish | "function_call" {
   return reason === "tool_calls" && turn.legacyFunctions === true ? "function_call" : reason;
 }
 
-export const secondCallLost = "calls after the first were left out: a caller of functions is told of one";
+const secondCallLost = "calls after the first were left out: a caller of functions is told of one";
 
 function writeCalls(calls: readonly CallBlock[], custom: ReadonlySet<string>, context: AnswerContext): JsonObject {
   const [first, second] = calls;
@@ -106,7 +117,7 @@ const encoder = new TextEncoder();
  * A picture that the model made, as OpenRouter and the vendors of this dialect attach it: OpenAI's own types have no place for one.
  * null where only its vendor could read it.
  */
-export function writeImage(source: MediaSource, index: number, warn: Warn): JsonObject | null {
+function writeImage(source: MediaSource, index: number, warn: Warn): JsonObject | null {
   if (source.kind === "base64") return imageAt(dataUri(source.mediaType, source.data), index);
   if (source.kind === "url") return imageAt(source.url, index);
   warn("a picture that only the upstream can read was left out");
@@ -115,4 +126,216 @@ export function writeImage(source: MediaSource, index: number, warn: Warn): Json
 
 function imageAt(url: string, index: number): JsonObject {
   return { type: "image_url", image_url: { url }, index };
+}
+
+/** chat.completion.chunk events. All chunks share their beginning and end, which are rendered once. */
+export class ChatEventWriter implements EventWriter {
+  readonly #context: AnswerContext;
+  readonly #custom: ReadonlySet<string>;
+  #head = "";
+  #tail = "";
+  #open: BlockHead | null = null;
+  #callIndex = -1;
+  /** Arguments of an open custom call: its free text can be told only when they are whole. */
+  #customArguments: string[] = [];
+  readonly #legacy: boolean;
+  readonly #citations: HeldCitations;
+  /** Characters of the content so far, and where those of the open block begin. */
+  #textLength = 0;
+  #blockStart = 0;
+  #images = 0;
+  #usage: Usage | null = null;
+  #over = false;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+    this.#legacy = context.turn.legacyFunctions === true;
+    this.#citations = new HeldCitations(context.warn);
+    this.#custom = customNames(context.turn);
+  }
+
+  write(event: AnswerEvent): string {
+    if (this.#over) return "";
+    switch (event.kind) {
+      case "start":
+        return this.#start(event.id, event.model);
+      case "block-start":
+        return this.#openBlock(event.block);
+      case "block-delta":
+        return this.#writeDelta(event.text);
+      case "block-citation":
+        this.#citations.add(event.citation);
+        return "";
+      case "block-seal":
+        return this.#writeSeal(event.seal);
+      case "block-end":
+        return this.#closeBlock();
+      case "usage":
+        this.#usage = event.usage;
+        return "";
+      case "finish":
+        return this.#finish(event.finish);
+      case "error":
+        this.#over = true;
+        return renderChatStreamError(event.failure);
+      case "end":
+        this.#over = true;
+        return `${this.#usageChunk()}data: [DONE]\n\n`;
+    }
+  }
+
+  #start(id: string | null, model: string | null): string {
+    const context = this.#context;
+    const named = JSON.stringify({
+      id: id ?? context.newId("chatcmpl-"),
+      object: "chat.completion.chunk",
+      created: context.createdAt,
+      model: model ?? context.model,
+    });
+    this.#head = `data: ${named.slice(0, -1)},"choices":[`;
+    this.#tail = context.wantsUsage ? ',"usage":null}\n\n' : "}\n\n";
+    return this.#chunk('{"role":"assistant","content":"","refusal":null}');
+  }
+
+  #openBlock(block: BlockHead): string {
+    this.#open = block;
+    this.#blockStart = this.#textLength;
+    if (block.kind === "image") return this.#image(block.source);
+    if (block.kind !== "tool-call") return "";
+    this.#callIndex++;
+    const { id, name } = block;
+    if (this.#legacy) return this.#legacyCall({ name, arguments: "" });
+    return this.#call(
+      this.#custom.has(name)
+        ? { id, type: "custom", custom: { name, input: "" } }
+        : { id, type: "function", function: { name, arguments: "" } },
+    );
+  }
+
+  #writeDelta(text: string): string {
+    switch (this.#open?.kind) {
+      case "text":
+        this.#textLength += text.length;
+        return this.#chunk(`{"content":${JSON.stringify(text)}}`);
+      case "reasoning":
+        return this.#chunk(`{"reasoning_content":${JSON.stringify(text)}}`);
+      case "refusal":
+        return this.#chunk(`{"refusal":${JSON.stringify(text)}}`);
+      case "tool-call":
+        return this.#writeArguments(this.#open.name, text);
+      default:
+        return "";
+    }
+  }
+
+  #writeArguments(name: string, text: string): string {
+    if (this.#legacy) return this.#legacyCall({ arguments: text });
+    if (!this.#custom.has(name)) return this.#call({ function: { arguments: text } });
+    this.#customArguments.push(text);
+    return "";
+  }
+
+  #writeSeal(seal: Seal): string {
+    if (seal.dialect !== "gemini") return "";
+    if (this.#open?.kind === "reasoning") return this.#chunk(JSON.stringify(extraContent(seal)));
+    if (this.#legacy || this.#open?.kind !== "tool-call") return "";
+    return this.#call({ function: { arguments: "" }, ...extraContent(seal) });
+  }
+
+  #image(source: MediaSource): string {
+    const image = writeImage(source, this.#images++, this.#context.warn);
+    return image === null ? "" : this.#chunk(JSON.stringify({ images: [image] }));
+  }
+
+  #legacyCall(piece: { readonly name?: string; readonly arguments: string }): string {
+    if (this.#callIndex === 0) return this.#chunk(JSON.stringify({ function_call: piece }));
+    this.#context.warn(secondCallLost);
+    return "";
+  }
+
+  /** Where cited words end is known once all were said. */
+  #annotations(): string {
+    const place = { start: this.#blockStart, length: this.#textLength - this.#blockStart };
+    const annotations = writeAnnotations(this.#citations.take(), place, this.#context.warn);
+    return annotations.length === 0 ? "" : this.#chunk(JSON.stringify({ annotations }));
+  }
+
+  #closeBlock(): string {
+    if (this.#open?.kind === "text") {
+      this.#open = null;
+      return this.#annotations();
+    }
+    this.#open = null;
+    if (this.#customArguments.length === 0) return "";
+    const input = customInput(this.#customArguments.join(""));
+    this.#customArguments = [];
+    return this.#call({ custom: { input } });
+  }
+
+  #finish(finish: Finish): string {
+    const reason = chatFinish(finish.reason);
+    if (reason === null) {
+      this.#over = true;
+      return renderChatStreamError(brokenAnswer());
+    }
+    warnOfPause(finish, this.#context);
+    return this.#chunk("{}", `"${asAsked(reason, this.#context)}"`);
+  }
+
+  #usageChunk(): string {
+    if (!this.#context.wantsUsage || this.#usage === null) return "";
+    return `${this.#head}],"usage":${JSON.stringify(writeChatUsage(this.#usage))}}\n\n`;
+  }
+
+  #call(call: object): string {
+    return this.#chunk(`{"tool_calls":[${JSON.stringify({ index: this.#callIndex, ...call })}]}`);
+  }
+
+  #chunk(delta: string, finish = "null"): string {
+    return `${this.#head}{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${finish}}]${this.#tail}`;
+  }
+}
+
+type ChatFinish = "stop" | "length" | "tool_calls" | "content_filter";
+
+/** What a caller of chat completions is told; null for an answer that broke, which this dialect cannot say so. */
+function chatFinish(reason: FinishReason): ChatFinish | null {
+  return written[reason];
+}
+
+const written: Readonly<Record<FinishReason, ChatFinish | null>> = {
+  stop: "stop",
+  "stop-sequence": "stop",
+  pause: "stop",
+  length: "length",
+  "context-length": "length",
+  "tool-calls": "tool_calls",
+  "content-filter": "content_filter",
+  refusal: "content_filter",
+  error: null,
+};
+
+/** Where the text of a block stands in the message's content. */
+interface TextPlace {
+  readonly start: number;
+  readonly length: number;
+}
+
+/** The dialect cites pages of the web only, and counts from where the content begins. */
+function writeAnnotations(citations: readonly Citation[], place: TextPlace, warn: Warn): JsonObject[] {
+  return citations.flatMap((citation) => {
+    const { source } = citation;
+    if (source.kind !== "url") {
+      warn(documentCitationLost);
+      return [];
+    }
+    const { start, end } = placeIn(citation, place.length);
+    const url_citation = {
+      start_index: place.start + start,
+      end_index: place.start + end,
+      title: source.title ?? "",
+      url: source.url,
+    };
+    return [{ type: "url_citation", url_citation }];
+  });
 }

@@ -1,8 +1,7 @@
 import { readCountReply } from "../anthropic-messages/reply.ts";
 import type { CallerCodec, UpstreamCodec } from "../codec.ts";
 import type { Dialect, Wire } from "../dialect.ts";
-import { readChatRefusal, renderChatError, renderChatRefusal } from "../openai-chat/error.ts";
-import { addOpenaiLimitHeaders } from "../openai-chat/limit-headers.ts";
+import { openaiChat } from "../openai-chat/dialect.ts";
 import { readCompactRequest, readInputTokensRequest } from "./compact.ts";
 import { writeCompactedAnswer } from "./compaction.ts";
 import { renderResponsesStreamError } from "./error.ts";
@@ -17,14 +16,9 @@ import { writeResponsesTurn } from "./write-turn.ts";
 
 /** The Responses API: refusals in OpenAI's shape, errors of a stream as events of its own. */
 export const openaiResponses: Dialect = {
+  ...openaiChat,
   id: "openai-responses",
-  errorShape: "openai",
-  renderError: renderChatError,
   renderStreamError: renderResponsesStreamError,
-  readRefusal: readChatRefusal,
-  renderRefusal: renderChatRefusal,
-  keepAlive: ": keep-alive\n\n",
-  addLimitHeaders: addOpenaiLimitHeaders,
 };
 
 export const openaiResponsesWire: Wire = {

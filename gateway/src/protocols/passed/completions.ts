@@ -2,7 +2,7 @@ import { requestFields } from "@sluice/contract/words";
 import type { Answer, AnswerEvent, Finish, Usage } from "#core/index.ts";
 import type { EventWriter } from "../codec.ts";
 import type { RequestFacts, Wire } from "../dialect.ts";
-import { renderChatStreamError } from "../openai-chat/error.ts";
+import { renderChatStreamError } from "../openai-chat/dialect.ts";
 import { readChatReply } from "../openai-chat/reply.ts";
 import { chatEdits, streamFacts } from "../openai-chat/request.ts";
 import { ChatStreamTap } from "../openai-chat/stream.ts";

@@ -1,4 +1,12 @@
-import type { Answer, AnswerBlock, AnswerEvent, BlockHead } from "#core/index.ts";
+import {
+  type Answer,
+  type AnswerBlock,
+  type AnswerEvent,
+  type BlockHead,
+  bounds,
+  type Citation,
+  type Seal,
+} from "#core/index.ts";
 
 /** The stream that would have ended in this answer: where a stream is wanted and there was none. */
 export function* answerEvents(answer: Answer): Generator<AnswerEvent> {
@@ -27,5 +35,71 @@ function headOf(block: AnswerBlock): BlockHead {
       return { kind: "image", source: block.source };
     default:
       return { kind: block.kind };
+  }
+}
+
+/** The answer that a stream's events make: a whole answer is read as a stream of one event. Throws what an error event says. */
+export function gatherAnswer(read: (emit: (event: AnswerEvent) => void) => void): Answer {
+  let answer: Answer = {
+    id: null,
+    model: null,
+    blocks: [],
+    finish: { reason: "error", stopSequence: null },
+    usage: null,
+  };
+  const blocks: AnswerBlock[] = [];
+  let head: BlockHead | null = null;
+  let text = "";
+  let citations: Citation[] = [];
+  let seal: Seal | null = null;
+  read((event) => {
+    switch (event.kind) {
+      case "start":
+        answer = { ...answer, id: event.id, model: event.model };
+        return;
+      case "block-start":
+        head = event.block;
+        text = "";
+        citations = [];
+        seal = null;
+        return;
+      case "block-delta":
+        text += event.text;
+        return;
+      case "block-citation":
+        if (citations.length < bounds.blockCitationsMax) citations.push(event.citation);
+        return;
+      case "block-seal":
+        seal = event.seal;
+        return;
+      case "block-end":
+        if (head !== null) blocks.push(blockOf(head, text, citations, seal));
+        return;
+      case "usage":
+        answer = { ...answer, usage: event.usage };
+        return;
+      case "finish":
+        answer = { ...answer, finish: event.finish };
+        return;
+      case "error":
+        throw event.failure;
+      case "end":
+    }
+  });
+  return { ...answer, blocks };
+}
+
+function blockOf(head: BlockHead, text: string, citations: readonly Citation[], seal: Seal | null): AnswerBlock {
+  switch (head.kind) {
+    case "tool-call":
+      return { ...head, argumentsText: text, seal };
+    case "reasoning":
+      return { ...head, text, seal };
+    case "image":
+      return head;
+    case "refusal":
+      return { kind: "refusal", text };
+    case "text":
+      return { kind: "text", text, ...(citations.length === 0 ? {} : { citations }) };
   }
 }

@@ -1,11 +1,23 @@
-import type { Failure } from "#core/index.ts";
-import type { UpstreamRefusal } from "../dialect.ts";
+import type { Failure, LimitHeader } from "#core/index.ts";
+import type { Dialect, UpstreamRefusal } from "../dialect.ts";
 import { refusalBody } from "../errors/error-event.ts";
 import { contextLengthCode, isTooLong } from "../errors/upstream-errors.ts";
 import { arrayOf, isObject, objectOf, parseObject, textOf } from "../json/value.ts";
 
+/** How OpenAI's callers are told of errors and limits, and how refusals in its shape are read. */
+export const openaiChat: Dialect = {
+  id: "openai-chat",
+  errorShape: "openai",
+  renderError: renderChatError,
+  renderStreamError: renderChatStreamError,
+  readRefusal: readChatRefusal,
+  renderRefusal: renderChatRefusal,
+  keepAlive: ": keep-alive\n\n",
+  addLimitHeaders: addOpenaiLimitHeaders,
+};
+
 /** OpenAI's error body: `{"error":{message,type,param,code}}`, with what a limit adds. */
-export function renderChatError(failure: Failure): string {
+function renderChatError(failure: Failure): string {
   return JSON.stringify({
     error: {
       message: failure.message,
@@ -26,7 +38,7 @@ export function renderChatStreamError(failure: Failure): string {
  * What an OpenAI-shaped upstream refused. Some vendors send `error` as a plain string, or an array of one; Mistral the error
  * without a frame; servers made with FastAPI a `detail`.
  */
-export function readChatRefusal(status: number, body: Uint8Array): UpstreamRefusal {
+function readChatRefusal(status: number, body: Uint8Array): UpstreamRefusal {
   const text = decoder.decode(body).trim();
   const reply = objectOf(parseObject(text.startsWith("[") ? text.slice(1, -1) : text));
   const error = objectOf(reply["error"]);
@@ -51,7 +63,7 @@ function detailOf(detail: unknown): string | null {
 const wrongsMax = 8;
 
 /** A refusal of a vendor of another shape. */
-export function renderChatRefusal(refusal: UpstreamRefusal): string {
+function renderChatRefusal(refusal: UpstreamRefusal): string {
   return JSON.stringify({
     error: {
       message: refusal.message,
@@ -75,3 +87,27 @@ function codeOf(refusal: UpstreamRefusal): string | null {
 }
 
 const decoder = new TextDecoder();
+
+/** A caller's own limit in OpenAI's header names. */
+export function addOpenaiLimitHeaders(
+  out: Record<string, string>,
+  unit: "requests" | "tokens",
+  { limit, remaining, resetMs }: LimitHeader,
+): void {
+  if (unit === "requests") {
+    out["x-ratelimit-limit-requests"] = String(limit);
+    out["x-ratelimit-remaining-requests"] = String(remaining);
+    out["x-ratelimit-reset-requests"] = duration(resetMs);
+  } else {
+    out["x-ratelimit-limit-tokens"] = String(limit);
+    out["x-ratelimit-remaining-tokens"] = String(remaining);
+    out["x-ratelimit-reset-tokens"] = duration(resetMs);
+  }
+}
+
+/** OpenAI writes durations as `12ms`, `1s`, `6m0s`. */
+function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.ceil(ms)}ms`;
+  const seconds = Math.ceil(ms / 1_000);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+}
