@@ -3,14 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BodyInput, consoleRoutes, type QueryInput, type RouteId, urlOf } from "@sluice/contract";
 import { Hono } from "hono";
-import { asFailure, type ConfigSnapshot, Failure } from "#core/index.ts";
+import { createMemoryTries } from "#coordination/index.ts";
+import { asFailure, type ConfigSnapshot, Failure, failureAnswer } from "#core/index.ts";
 import { type ControlStore, createControlStore, createPeopleStore, type PeopleStore } from "#directory/index.ts";
 import type { LedgerStore, User, Vault } from "#ports/index.ts";
 import { closeDatabase, createLedgerStore, type Database, openVault } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
-import { failureAnswer } from "../src/admin/admin-app.ts";
-import type { Handlers } from "../src/admin/handlers/handler.ts";
-import { type AdminEnv, mountHandlers } from "../src/admin/handlers/mount-handlers.ts";
+import type { ConsoleDependencies } from "../src/admin/dependencies.ts";
+import { type AdminEnv, type Handlers, mountHandlers } from "../src/admin/handlers/calls.ts";
+import { consoleHandlers } from "../src/admin/handlers/console-handlers.ts";
 import { kindDefaults } from "../src/main/kind-check.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { createHeaderSignIn, type HeaderSignIn, sessionHeader } from "./header-sign-in.ts";
@@ -89,9 +90,13 @@ const auditSource = { actor: "test", ip: null };
 
 export const groundOrigin = "http://gateway.test:8787";
 
-/** `calls` makes the handlers that a test is about; every other route answers `not_found`. */
+/** What the calls of a test need beside the ground itself. */
+type GroundParts = { readonly [Name in keyof ConsoleDependencies]?: Partial<ConsoleDependencies[Name]> };
+
+/** Every call of the admin API. One that needs a part that was not given fails. */
 export async function openConsoleGround(
-  calls: (gateway: GroundGateway) => Partial<Handlers<RouteId>>,
+  partsOf: (gateway: GroundGateway) => GroundParts = () => ({}),
+  handlersOf: (dependencies: ConsoleDependencies) => Handlers = consoleHandlers,
 ): Promise<ConsoleGround> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-console-"));
   const clock = new FakeClock();
@@ -125,7 +130,8 @@ export async function openConsoleGround(
     users,
   };
   const app = new Hono<AdminEnv>();
-  mountHandlers(app, { ...unanswered(), ...calls(gateway) }, { ...gateway, publicUrl: null });
+  const parts = { ...gateway, publicUrl: null, openTries: createMemoryTries(clock), ...partsOf(gateway) };
+  mountHandlers(app, handlersOf(parts as unknown as ConsoleDependencies), { ...gateway, publicUrl: null });
   app.notFound(() => failureAnswer(new Failure("not_found", "There is nothing at this path.")));
   app.onError((thrown) => {
     const failure = asFailure(thrown);
@@ -198,11 +204,4 @@ async function answerOf(response: Response): Promise<GroundAnswer> {
   const body = text === "" ? null : JSON.parse(text);
   const { status, headers } = response;
   return { status, headers, body, code: body?.error?.code ?? null, param: body?.error?.param ?? null };
-}
-
-function unanswered(): Handlers<RouteId> {
-  const missing = () => {
-    throw new Failure("not_found", "No handler of this call is under test.");
-  };
-  return Object.fromEntries(Object.keys(consoleRoutes).map((id) => [id, missing])) as unknown as Handlers<RouteId>;
 }

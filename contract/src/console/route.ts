@@ -25,11 +25,12 @@ export interface Route<
   Query extends z.ZodType = z.ZodType,
   Body extends z.ZodType = z.ZodType,
   Answer extends z.ZodType = z.ZodType,
+  Needs extends Need = Need,
 > {
   readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
   readonly path: Path;
   readonly summary: string;
-  readonly needs: Need;
+  readonly needs: Needs;
   readonly query?: Query;
   readonly body?: Body;
   readonly answer: Answer;
@@ -45,6 +46,7 @@ export function route<
   Query extends z.ZodType,
   Body extends z.ZodType,
   Answer extends z.ZodType,
->(spec: Route<Path, Query, Body, Answer>): Route<Path, Query, Body, Answer> {
+  const Needs extends Need,
+>(spec: Route<Path, Query, Body, Answer, Needs>): Route<Path, Query, Body, Answer, Needs> {
   return Object.freeze(spec);
 }

@@ -33,6 +33,7 @@ export const consoleRoutes = {
 
 type ConsoleRoutes = typeof consoleRoutes;
 export type RouteId = keyof ConsoleRoutes;
+export type NeedOf<Id extends RouteId> = ConsoleRoutes[Id]["needs"];
 
 export type RouteParams<Id extends RouteId> = Readonly<Record<PathNames<ConsoleRoutes[Id]["path"]>, string>>;
 type Part<Id extends RouteId, Name extends "query" | "body"> = ConsoleRoutes[Id] extends {

@@ -1,7 +1,7 @@
 import type { createAdminApp } from "./admin-app.ts";
-import type { AdminOptions } from "./admin-options.ts";
-import type { AdminEnv } from "./handlers/mount-handlers.ts";
-import { withSecurityHeaders } from "./security-headers.ts";
+import type { AdminOptions } from "./dependencies.ts";
+import type { AdminEnv } from "./handlers/calls.ts";
+import { withSecurityHeaders } from "./pages.ts";
 
 export interface Admin {
   /** Answers /console, /docs, /api and /openapi.json; anything else is `not_found`. Never throws. */

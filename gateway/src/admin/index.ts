@@ -11,9 +11,8 @@
 export { createAdmin } from "./admin.ts";
 export { NoticeSender } from "./budgets/notice-sender.ts";
 export { NoticeWatch } from "./budgets/notice-watch.ts";
-export { docsFiles } from "./docs-page.ts";
-export type { LedgerExportFacts } from "./handlers/settings-handlers.ts";
-export type { ConfigFacts, ProcessNumbers } from "./handlers/system-handlers.ts";
+export type { ConfigFacts, LedgerExportFacts, ProcessNumbers } from "./dependencies.ts";
 export { priceListView } from "./models/price-list-reading.ts";
+export { docsFiles } from "./pages.ts";
 
 export { RequestTail } from "./tail/request-tail.ts";

@@ -22,7 +22,7 @@ export class PolicyReports {
 
   /** Always 204: a browser does nothing with any other answer. Throws request_too_large for what is no report. */
   async answer(request: Request): Promise<Response> {
-    const report = readReport(await readText(request));
+    const report = readReport(await readText(request, bounds.controlBodyBytesMax));
     if (report !== null) this.#log(report);
     return new Response(null, { status: 204 });
   }

@@ -12,6 +12,7 @@ export * from "./bounds.ts";
 export * from "./caller-memory.ts";
 export * from "./check-fields.ts";
 export * from "./config-snapshot.ts";
+export * from "./control-call.ts";
 export * from "./deployment.ts";
 export * from "./dialect.ts";
 export * from "./egress-proxy.ts";

@@ -5,10 +5,6 @@ import { createMemoryCounter } from "#coordination/index.ts";
 import { type Principal, usdToNano } from "#core/index.ts";
 import { Admission, type Estimate } from "#limits/index.ts";
 import { createReportStore } from "#storage/index.ts";
-import { keyHandlers } from "../../src/admin/handlers/key-handlers.ts";
-import { limitHandlers } from "../../src/admin/handlers/limit-handlers.ts";
-import { usageHandlers } from "../../src/admin/handlers/usage-handlers.ts";
-import { workspaceHandlers } from "../../src/admin/handlers/workspace-handlers.ts";
 import { silentObserver } from "../conformance/store-ground.ts";
 import { type ConsoleGround, openConsoleGround } from "../console-ground.ts";
 
@@ -20,8 +16,7 @@ async function openLimits(): Promise<ConsoleGround & { readonly admission: Admis
     const reports = createReportStore({ ...gateway, observer: silentObserver });
     close = () => reports.close();
     admission = new Admission({ counter: createMemoryCounter({ clock: gateway.clock }), clock: gateway.clock });
-    const whole = { ...gateway, admission, reports, randomBytes, changesSeen: async () => undefined };
-    return { ...limitHandlers(whole), ...usageHandlers(whole), ...workspaceHandlers(whole), ...keyHandlers(whole) };
+    return { admission, reports, randomBytes, changesSeen: async () => undefined };
   });
   if (admission === undefined) throw new Error("The console was not opened.");
   return {

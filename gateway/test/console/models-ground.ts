@@ -6,9 +6,6 @@ import { ProviderClient, ProviderProbe } from "#provider-client/index.ts";
 import { Router } from "#routing/index.ts";
 import { systemChance, systemClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
-import { modelHandlers, priceListHandlers } from "../../src/admin/handlers/model-handlers.ts";
-import { providerHandlers } from "../../src/admin/handlers/provider-handlers.ts";
-import { settingsHandlers } from "../../src/admin/handlers/settings-handlers.ts";
 import { endpointsOf, untranslatedEndpointsOf } from "../../src/api/index.ts";
 import { kindDefaults } from "../../src/main/kind-check.ts";
 import { silentObserver } from "../conformance/store-ground.ts";
@@ -45,17 +42,17 @@ export async function openModelsGround(): Promise<ModelsGround> {
     observer: silentObserver,
   });
   let store: ControlStore | null = null;
+  let fresh = Promise.resolve();
   const ground = await openConsoleGround(({ database, vault, clock, ids }) => {
     const controlStore = createControlStore({ database, vault, clock, ids, kindDefaults });
     store = controlStore;
     let configSnapshot: Awaited<ReturnType<ControlStore["configSnapshot"]>> | null = null;
-    const gateway = {
+    const parts = {
       controlStore,
       router,
       clock,
       endpointsOf,
       untranslatedEndpointsOf,
-      publicUrl: null,
       mailFrom: null,
       ledgerExport: { keys: null, copiedUntil: async () => null },
       probe: new ProviderProbe(new ProviderClient(createTransport({ clock: systemClock }), systemClock), systemClock),
@@ -80,22 +77,10 @@ export async function openModelsGround(): Promise<ModelsGround> {
         configSnapshot = await controlStore.configSnapshot();
       },
     };
-    const fresh = gateway.changesSeen();
-    const calls = {
-      ...providerHandlers(gateway),
-      ...modelHandlers(gateway),
-      ...priceListHandlers(gateway),
-      ...settingsHandlers(gateway),
-    };
-    const ready = Object.entries(calls).map(([id, handler]) => [
-      id,
-      async (call: never) => {
-        await fresh;
-        return await (handler as (call: never) => unknown)(call);
-      },
-    ]);
-    return Object.fromEntries(ready);
+    fresh = parts.changesSeen();
+    return parts;
   });
+  await fresh;
   if (store === null) throw new Error("the ground has no store");
   return {
     ...ground,

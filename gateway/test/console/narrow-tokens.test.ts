@@ -1,10 +1,9 @@
 import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import type { AgentSession, AgentStore } from "#directory/index.ts";
+import type { AgentSignIn } from "#identity/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { ReportStore } from "#ports/index.ts";
-import { type AgentHandlerDependencies, agentHandlers } from "../../src/admin/handlers/agent-handlers.ts";
-import { tokenHandlers } from "../../src/admin/handlers/token-handlers.ts";
 import { type ConsoleGround, openConsoleGround } from "../console-ground.ts";
 
 interface NarrowGround extends ConsoleGround {
@@ -31,17 +30,15 @@ async function openNarrow(): Promise<NarrowGround> {
         );
         return index >= 0 && sessions.splice(index, 1).length > 0;
       },
-    } as unknown as AgentHandlerDependencies["agentSignIn"];
+    } as unknown as AgentSignIn;
     const keysOf = async () => sessions.map(({ keyId, workspaceId }) => ({ id: keyId, workspaceId, groupId: "" }));
-    const whole = {
-      ...gateway,
+    return {
       agentSignIn,
       agents: { keysOf } as unknown as AgentStore,
       reports: { keyUsage: async () => [] } as unknown as ReportStore,
       admission: { limitUsages: async () => [] } as unknown as Admission,
       randomBytes,
     };
-    return { ...agentHandlers(whole), ...tokenHandlers(whole) };
   });
   const source = { actor: "test", ip: null };
   await ground.people.setMember(ground.acme.id, ground.users.stranger.id, "owner", source);

@@ -2,8 +2,6 @@ import { randomBytes } from "node:crypto";
 import { createMemoryCounter, createMemoryTries } from "#coordination/index.ts";
 import { Admission } from "#limits/index.ts";
 import type { Mailer, OpenTries } from "#ports/index.ts";
-import { peopleHandlers } from "../../src/admin/handlers/console-handlers.ts";
-import { tokenHandlers } from "../../src/admin/handlers/token-handlers.ts";
 import { silentObserver } from "../conformance/store-ground.ts";
 import { type ConsoleGround, type GroundAnswer, openConsoleGround, type Who } from "../console-ground.ts";
 
@@ -36,8 +34,7 @@ export async function openPeopleGround({
     },
   };
   const ground = await openConsoleGround((gateway) => {
-    const whole = {
-      ...gateway,
+    return {
       admission: new Admission({ counter: createMemoryCounter({ clock: gateway.clock }), clock: gateway.clock }),
       openTries: openTries ?? createMemoryTries(gateway.clock),
       observer: silentObserver,
@@ -46,7 +43,6 @@ export async function openPeopleGround({
       randomBytes,
       changesSeen: async () => undefined,
     };
-    return { ...peopleHandlers(whole), ...tokenHandlers(whole) };
   });
   const account = { name: "New One", password: "correct horse battery" };
   return {

@@ -2,8 +2,6 @@ import { describe, expect, test } from "bun:test";
 import type { AuditObject, CaptureDetail, Explanation } from "@sluice/contract";
 import { bounds, type LedgerEntry, noUsage } from "#core/index.ts";
 import { createReportStore } from "#storage/index.ts";
-import { auditHandlers, requestHandlers } from "../../src/admin/handlers/request-handlers.ts";
-import { usageHandlers } from "../../src/admin/handlers/usage-handlers.ts";
 import { ledgerEntry, newYear, silentObserver } from "../conformance/store-ground.ts";
 import { type ConsoleGround, openConsoleGround } from "../console-ground.ts";
 
@@ -39,8 +37,7 @@ async function openReports(): Promise<ReportsGround> {
       explanation: async (id: string) => (id === "req_kept" ? why : null),
       capture: async (id: string) => (id === "req_kept" ? kept : null),
     };
-    const whole = { ...gateway, reports, explain };
-    return { ...usageHandlers(whole), ...requestHandlers(whole), ...auditHandlers(whole) };
+    return { reports, explain };
   });
   return {
     ...ground,

@@ -1,7 +1,5 @@
 import { expect, test } from "bun:test";
 import { createControlStore, createRightsStore } from "#directory/index.ts";
-import { rightsHandlers } from "../../src/admin/handlers/rights-handlers.ts";
-import { settingsHandlers } from "../../src/admin/handlers/settings-handlers.ts";
 import { kindDefaults } from "../../src/main/kind-check.ts";
 import { openConsoleGround } from "../console-ground.ts";
 
@@ -16,14 +14,14 @@ async function open() {
   const ground = await openConsoleGround((gateway) => {
     const controlStore = createControlStore({ ...gateway, kindDefaults });
     const ledgerExport = { keys: null, copiedUntil: async () => null };
-    const shared = { controlStore, signIn: { useOidc: () => {} }, changesSeen: async () => {} };
     return {
-      ...settingsHandlers({ ...shared, publicUrl: null, mailFrom: null, ledgerExport }),
-      ...rightsHandlers({
-        rights: createRightsStore(gateway),
-        controlStore,
-        onRightsKept: (problems) => void told.push(...problems),
-      }),
+      controlStore,
+      signIn: { useOidc: () => {} },
+      changesSeen: async () => {},
+      mailFrom: null,
+      ledgerExport,
+      rights: createRightsStore(gateway),
+      onRightsKept: (problems: readonly string[]) => void told.push(...problems),
     };
   });
   const account = {

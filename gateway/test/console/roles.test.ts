@@ -10,7 +10,7 @@ import {
 } from "@sluice/contract";
 import { makeAdminTokenSecret } from "#identity/index.ts";
 import { needyFields } from "../../../contract/src/console/roles-table.ts";
-import type { Handlers } from "../../src/admin/handlers/handler.ts";
+import type { Handlers } from "../../src/admin/handlers/calls.ts";
 import {
   type ConsoleGround,
   type GroundUser,
@@ -218,7 +218,7 @@ interface RoleGateway extends AsyncDisposable {
 
 /** A ground whose every route answers with every field, and a token of everybody who holds something. */
 async function roleGateway(): Promise<RoleGateway> {
-  const ground = await openConsoleGround(() => reached());
+  const ground = await openConsoleGround(() => ({}), reached);
   const tokens = new Map<GroundUser, string>();
   const { acme, other, people, vault, users } = ground;
   for (const [index, name] of groundUsers.entries()) {
@@ -238,9 +238,9 @@ async function roleGateway(): Promise<RoleGateway> {
   return { ground, tokens, [Symbol.asyncDispose]: () => ground[Symbol.asyncDispose]() };
 }
 
-function reached(): Handlers<RouteId> {
+function reached(): Handlers {
   const handlers = routes.map(([id, route]) => [id, () => sampleOf(route.answer, "full")]);
-  return Object.fromEntries(handlers) as unknown as Handlers<RouteId>;
+  return Object.fromEntries(handlers) as unknown as Handlers;
 }
 
 function waysOf(gateway: RoleGateway, actor: ActorName): [string, Who][] {

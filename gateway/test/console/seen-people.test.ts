@@ -2,17 +2,11 @@ import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import type { KeyWithUsage, LimitUsageRow, MemberWithUsage, Notice } from "@sluice/contract";
 import type { NoticeSender } from "#admin/index.ts";
-import { createMemoryCounter, createMemoryTries } from "#coordination/index.ts";
+import { createMemoryCounter } from "#coordination/index.ts";
 import { bounds, personScopeId, usdToNano } from "#core/index.ts";
 import { Admission } from "#limits/index.ts";
 import type { NoticeStore } from "#ports/index.ts";
 import { createNoticeStore, createReportStore } from "#storage/index.ts";
-import { keyHandlers } from "../../src/admin/handlers/key-handlers.ts";
-import { limitHandlers } from "../../src/admin/handlers/limit-handlers.ts";
-import { memberHandlers } from "../../src/admin/handlers/member-handlers.ts";
-import { noticeHandlers } from "../../src/admin/handlers/notice-handlers.ts";
-import { requestHandlers } from "../../src/admin/handlers/request-handlers.ts";
-import { usageHandlers } from "../../src/admin/handlers/usage-handlers.ts";
 import { ledgerEntry, newYear, silentObserver } from "../conformance/store-ground.ts";
 import { type ConsoleGround, openConsoleGround } from "../console-ground.ts";
 
@@ -32,24 +26,14 @@ async function openSeen(): Promise<ConsoleGround & { readonly notices: NoticeSto
     const explain = { explanation: async () => null, capture: async () => null };
     notices = createNoticeStore(gateway);
     const noticeSender = { send: async () => null } as unknown as NoticeSender;
-    const whole = {
-      ...gateway,
+    return {
       notices,
       noticeSender,
-      openTries: createMemoryTries(gateway.clock),
       admission,
       reports,
       explain,
       randomBytes,
       changesSeen: async () => undefined,
-    };
-    return {
-      ...limitHandlers(whole),
-      ...usageHandlers(whole),
-      ...memberHandlers(whole),
-      ...keyHandlers(whole),
-      ...requestHandlers(whole),
-      ...noticeHandlers(whole),
     };
   });
   if (notices === null) throw new Error("the ground has a gateway");

@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
 import { makeAdminTokenSecret } from "#identity/index.ts";
-import type { ReportStore } from "#ports/index.ts";
+import type { LedgerStore, ReportStore } from "#ports/index.ts";
 import { createReportStore } from "#storage/index.ts";
-import { sessionHandlers } from "../../src/admin/handlers/session-handlers.ts";
 import { ledgerEntry, makeKey, newKey, silentObserver } from "../conformance/store-ground.ts";
 import { type ConsoleGround, groundOrigin, openConsoleGround } from "../console-ground.ts";
 
@@ -18,23 +17,15 @@ async function openSessionGround(asked: Asked = { keys: 0, calls: 0 }): Promise<
   const ground = await openConsoleGround((gateway) => {
     const reports = createReportStore({ ...gateway, observer: silentObserver });
     opened.push(reports);
-    return sessionHandlers({
-      ...gateway,
-      version: "1.2.3",
-      publicUrl: null,
-      reports: {
-        keys: (filter, cursor, limit) => {
-          asked.keys += 1;
-          return reports.keys(filter, cursor, limit);
-        },
-      },
-      ledgerStore: {
-        page: (filter, cursor, limit) => {
-          asked.calls += 1;
-          return gateway.ledgerStore.page(filter, cursor, limit);
-        },
-      },
-    });
+    const keys: ReportStore["keys"] = (filter, cursor, limit) => {
+      asked.keys += 1;
+      return reports.keys(filter, cursor, limit);
+    };
+    const page: LedgerStore["page"] = (filter, cursor, limit) => {
+      asked.calls += 1;
+      return gateway.ledgerStore.page(filter, cursor, limit);
+    };
+    return { version: "1.2.3", reports: { keys }, ledgerStore: { page } };
   });
   return {
     ...ground,

@@ -1,14 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { createMemoryCounter, createMemoryTries } from "#coordination/index.ts";
+import { createMemoryCounter } from "#coordination/index.ts";
 import { Authenticator } from "#identity/index.ts";
 import { Admission } from "#limits/index.ts";
 import type { ReportStore } from "#ports/index.ts";
 import { createChangeFeed } from "#storage/index.ts";
-import { accessHandlers } from "../../src/admin/handlers/access-handlers.ts";
-import { peopleHandlers } from "../../src/admin/handlers/console-handlers.ts";
-import { keyHandlers } from "../../src/admin/handlers/key-handlers.ts";
-import { tokenHandlers } from "../../src/admin/handlers/token-handlers.ts";
-import { workspaceHandlers } from "../../src/admin/handlers/workspace-handlers.ts";
 import { silentObserver } from "../conformance/store-ground.ts";
 import {
   type ConsoleGround,
@@ -39,21 +34,13 @@ export async function openTenantGround(
     feed = createChangeFeed({ database: gateway.database, clock: gateway.clock, observer: silentObserver });
     reading = reports(gateway);
     const admission = new Admission({ counter: createMemoryCounter({ clock: gateway.clock }), clock: gateway.clock });
-    const whole = {
-      ...gateway,
+    return {
       admission,
       reports: reading,
       randomBytes,
       changesSeen: async () => await feed?.catchUp(),
-    };
-    const openTries = createMemoryTries(gateway.clock);
-    const people = { ...whole, openTries, observer: silentObserver, mailer: null, publicUrl: null };
-    return {
-      ...peopleHandlers(people),
-      ...tokenHandlers(whole),
-      ...workspaceHandlers(whole),
-      ...keyHandlers(whole),
-      ...accessHandlers(whole),
+      observer: silentObserver,
+      mailer: null,
     };
   });
   const changes = feed as unknown as ReturnType<typeof createChangeFeed>;

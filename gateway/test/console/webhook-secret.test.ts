@@ -1,13 +1,10 @@
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { webhookSecretOf } from "#main.ts";
-import { webhookHandlers } from "../../src/admin/handlers/workspace-handlers.ts";
 import { type ConsoleGround, openConsoleGround, type Who } from "../console-ground.ts";
 
 const openGround = () =>
-  openConsoleGround((gateway) =>
-    webhookHandlers({ ...gateway, webhookSecret: (id) => webhookSecretOf(gateway.vault, id) }),
-  );
+  openConsoleGround(({ vault }) => ({ webhookSecret: (id: string) => webhookSecretOf(vault, id) }));
 const look = (ground: ConsoleGround, who: Who, workspace = "acme") =>
   ground.call(who, "workspaces.webhookSecret", { params: { workspace } });
 

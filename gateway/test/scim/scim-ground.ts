@@ -42,7 +42,7 @@ export const patch = (...Operations: readonly object[]) => ({
 
 /** The directory's calls over the real stores, with a token that an administrator made. */
 export async function openScimGround(): Promise<ScimGround> {
-  const ground = await openConsoleGround(() => ({}));
+  const ground = await openConsoleGround();
   const scim = createScimStore(ground);
   const secret = makeScimTokenSecret(new Uint8Array(32).fill(7));
   await ground.people.createToken(

@@ -1,8 +1,19 @@
-import { type ConfigSnapshot, type LimitScope, personOfScope, type Workspace } from "#core/index.ts";
+import type { BudgetConfig, ConsoleKey } from "@sluice/contract";
+import {
+  type ConfigSnapshot,
+  type Group,
+  type LimitScope,
+  personOfScope,
+  personScopeId,
+  type ScopeKind,
+  usdToNano,
+  type Workspace,
+} from "#core/index.ts";
 import type { ControlStore, PeopleStore } from "#directory/index.ts";
-import type { LimitUsage } from "#limits/index.ts";
+import type { Admission, LimitUsage, ScopeLimitUsage } from "#limits/index.ts";
+import type { ConsoleDependencies } from "../dependencies.ts";
 
-export interface ScopeFilter {
+interface ScopeFilter {
   readonly workspace: Workspace | null;
   readonly search?: string | undefined;
   readonly key?: string | undefined;
@@ -11,7 +22,7 @@ export interface ScopeFilter {
 }
 
 /** How many keys, and how many people, one look at limits takes in. */
-export const limitedKeysMax = 200;
+const limitedKeysMax = 200;
 
 /** Where people and keys with limits are read from. */
 export interface ScopeStores {
@@ -24,7 +35,12 @@ export function shownScopeId({ scope, scopeId }: Pick<LimitUsage, "scope" | "sco
   return scope === "person" ? personOfScope(scopeId)[1] : scopeId;
 }
 
-export interface LimitScopes {
+/** How a limit stands, as the admin API shows it. */
+export function limitView({ scope, name, period, limit, used, resetsAt }: LimitUsage) {
+  return { scope, kind: name, period, limit, used, resets_at: resetsAt === null ? null : resetsAt * 1_000 };
+}
+
+interface LimitScopes {
   readonly scopes: readonly LimitScope[];
   /** By a scope's id, the id of the workspace it belongs to. */
   readonly homes: ReadonlyMap<string, string>;
@@ -33,52 +49,139 @@ export interface LimitScopes {
 
 /** What has limits, widest first: the workspace, its groups, people and keys. `truncated`: there are more than these. */
 export async function limitScopes(
-  filter: ScopeFilter,
+  { workspace, search, key, seenPerson }: ScopeFilter,
   configSnapshot: ConfigSnapshot,
   { controlStore, people }: ScopeStores,
 ): Promise<LimitScopes> {
-  const { workspace, search, key, seenPerson } = filter;
-  const seen = seenPerson === undefined ? {} : { seenPerson };
-  const only = seenPerson === undefined ? {} : { userIds: [seenPerson] };
   const workspaceId = workspace?.id ?? null;
+  const only = seenPerson === undefined ? {} : { userIds: [seenPerson] };
   const persons =
     key === undefined ? await people.limitedPeople({ workspaceId, search, ...only }, limitedKeysMax + 1) : [];
   const keys = await controlStore.limitedKeys(
     {
       workspaceId,
-      ...seen,
+      ...(seenPerson === undefined ? {} : { seenPerson }),
       ...(search === undefined ? {} : { search }),
       ...(key === undefined ? {} : { keyId: key }),
     },
     limitedKeysMax + 1,
   );
   const words = search?.toLowerCase() ?? "";
-  const wide: LimitScope[] = [];
-  const homes = new Map([...persons, ...keys].map((each) => [each.scope.id, each.workspaceId]));
-  if (key === undefined) {
-    for (const each of workspace === null ? configSnapshot.workspaces.values() : [workspace]) {
-      if (each.name.toLowerCase().includes(words) || each.slug.includes(words)) {
-        wide.push(each.scope);
-        homes.set(each.scope.id, each.id);
-      }
-    }
-    for (const group of configSnapshot.groups.values()) {
-      if ((workspace === null || group.workspaceId === workspace.id) && group.name.includes(words)) {
-        wide.push(group.scope);
-        homes.set(group.scope.id, group.workspaceId);
-      }
-    }
-  }
+  const workspaces = (workspace === null ? [...configSnapshot.workspaces.values()] : [workspace]).filter(
+    ({ name, slug }) => name.toLowerCase().includes(words) || slug.includes(words),
+  );
+  const groups = [...configSnapshot.groups.values()].filter(
+    (group) => (workspace === null || group.workspaceId === workspace.id) && group.name.includes(words),
+  );
   return {
-    scopes: [
-      ...wide.filter(isLimited),
-      ...[persons, keys].flatMap((some) => some.slice(0, limitedKeysMax).map(({ scope }) => scope)),
-    ],
-    homes,
+    ...scopesOf(key === undefined ? workspaces : [], key === undefined ? groups : [], [
+      ...persons.slice(0, limitedKeysMax),
+      ...keys.slice(0, limitedKeysMax),
+    ]),
     truncated: Math.max(persons.length, keys.length) > limitedKeysMax,
   };
 }
 
-export function isLimited({ budget, limits }: LimitScope): boolean {
-  return budget !== null || Object.keys(limits).length > 0;
+/** What limits somebody's calls, widest first: the workspaces and groups of their keys, themselves, and these keys. */
+export async function limitScopesOfPerson(
+  { workspace, person }: { readonly workspace: Workspace | null; readonly person: string },
+  { workspaces, groups }: ConfigSnapshot,
+  { controlStore, people, reports, clock }: ScopeStores & Pick<ConsoleDependencies, "reports" | "clock">,
+): Promise<LimitScopes> {
+  const workspaceId = workspace?.id ?? null;
+  const [owned, persons, keys] = await Promise.all([
+    reports.keys({ workspaceId, ownerId: person, now: clock.now() }, null, limitedKeysMax),
+    people.limitedPeople({ workspaceId, userIds: [person] }, limitedKeysMax),
+    controlStore.limitedKeys({ workspaceId, ownerId: person }, limitedKeysMax),
+  ]);
+  const usable = owned.data.filter(({ state }) => state !== "revoked");
+  const places = new Set([...usable.map((key) => key.workspace.id), ...(workspace === null ? [] : [workspace.id])]);
+  return {
+    ...scopesOf(
+      [...places].flatMap((id) => workspaces.get(id) ?? []),
+      [...new Set(usable.map((key) => key.group.id))].flatMap((id) => groups.get(id) ?? []),
+      [...persons, ...keys],
+    ),
+    truncated: owned.next !== null,
+  };
+}
+
+function scopesOf(workspaces: readonly Workspace[], groups: readonly Group[], narrow: readonly Limited[]) {
+  const wide = [...workspaces.map(({ id, scope }): Limited => ({ scope, workspaceId: id })), ...groups];
+  const isLimited = ({ scope: { budget, limits } }: Limited) => budget !== null || Object.keys(limits).length > 0;
+  const all = [...wide.filter(isLimited), ...narrow];
+  return {
+    scopes: all.map(({ scope }) => scope),
+    homes: new Map(all.map(({ scope, workspaceId }) => [scope.id, workspaceId])),
+  };
+}
+
+interface Limited {
+  readonly scope: LimitScope;
+  readonly workspaceId: string;
+}
+
+/** Whether a limit lets nothing through now: it is used up, or what is not spent of a budget is too little for the calls that come. */
+export function isExhausted({ used, held, limit, refusedAt }: ScopeLimitUsage): boolean {
+  return limit === 0 || (used !== null && used - (held ?? 0) >= limit) || refusedAt !== null;
+}
+
+const narrowestFirst: readonly ScopeKind[] = ["key", "person", "group", "workspace"];
+
+/**
+ * Some things with a budget of this kind, and how it stands: USD of the running period (null: there is no budget, or what it has spent
+ * cannot be read now), and the narrowest scope whose budget lets nothing through. `idsOf`: of the scopes that its calls must fit into.
+ * `wide`: the scopes around them.
+ */
+export async function withBudgetUse<Item extends { readonly budget: BudgetConfig | null }>(
+  admission: Pick<Admission, "limitUsages">,
+  kind: ScopeKind,
+  items: readonly Item[],
+  idsOf: (item: Item) => Readonly<Partial<Record<ScopeKind, string>>>,
+  wide: readonly LimitScope[] = [],
+) {
+  const own = items.map((item) => budgetScope(kind, idsOf(item)[kind] ?? "", item.budget));
+  const scopes = new Map<string, LimitScope>();
+  for (const scope of [...wide, ...own]) if (scope.budget !== null) scopes.set(scope.id, { ...scope, limits: {} });
+  const usages = scopes.size === 0 ? [] : await admission.limitUsages([...scopes.values()]);
+  const byId = new Map(usages.map((usage) => [usage.scopeId, usage]));
+  return items.map((item) => {
+    const ids = idsOf(item);
+    const exhausted = narrowestFirst.find((each) => {
+      const usage = byId.get(ids[each] ?? "");
+      return usage !== undefined && isExhausted(usage);
+    });
+    return { ...item, budget_used: byId.get(ids[kind] ?? "")?.used ?? null, exhausted_by: exhausted ?? null };
+  });
+}
+
+/** The scope of what is stored, as far as its budget goes. */
+function budgetScope(kind: ScopeKind, id: string, budget: BudgetConfig | null): LimitScope {
+  if (budget === null) return { kind, id, label: id, limits: {}, budget };
+  const { usd, period, fail } = budget;
+  return {
+    ...{ kind, id, label: id, limits: {} },
+    budget: { nanoUsd: usdToNano(usd), period, ...(fail === undefined ? {} : { fail }) },
+  };
+}
+
+type Keys = readonly Pick<ConsoleKey, "workspace" | "person" | "owner">[];
+
+/** The scope of whomever a key counts for; null: it is the workspace's. */
+export function personScopeOf({ workspace, person, owner }: Keys[number]): string | null {
+  const who = person ?? owner ?? null;
+  return who === null ? null : personScopeId(workspace.id, who.id);
+}
+
+/** What limits the people whom some keys count for, by `personScopeOf`. */
+export async function personScopes(
+  people: ScopeStores["people"],
+  keys: Keys,
+): Promise<ReadonlyMap<string, LimitScope>> {
+  const userIds = new Set(keys.flatMap(({ person, owner }) => (person ?? owner)?.id ?? []));
+  const places = new Set(keys.map(({ workspace }) => workspace.id));
+  const [only = null] = places;
+  const filter = { workspaceId: places.size === 1 ? only : null, userIds: [...userIds] };
+  const found = await people.limitedPeople(filter, userIds.size * places.size);
+  return new Map(found.map(({ scope }) => [scope.id, scope]));
 }

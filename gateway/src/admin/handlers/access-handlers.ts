@@ -8,27 +8,19 @@ import {
   type ModelPatterns,
   nameCursor,
   nameOfCursor,
+  sleep,
 } from "#core/index.ts";
-import type { ControlStore, PeopleStore } from "#directory/index.ts";
 import { accessReason, deploymentsReady, isGranted, type KeyUsage, matches, matchingPattern } from "#identity/index.ts";
-import type { Clock, ReportStore } from "#ports/index.ts";
-import type { ConsoleCall, Handlers } from "./handler.ts";
-import { personScopeOf, personScopes } from "./person-scopes.ts";
-import { TimeSlice } from "./time-slice.ts";
-
-export interface AccessHandlerDependencies {
-  readonly controlStore: ControlStore;
-  readonly people: Pick<PeopleStore, "limitedPeople">;
-  readonly reports: ReportStore;
-  readonly configSnapshot: () => ConfigSnapshot;
-  readonly clock: Clock;
-}
+import type { Clock } from "#ports/index.ts";
+import { personScopeOf, personScopes } from "../budgets/limit-scopes.ts";
+import type { ConsoleDependencies } from "../dependencies.ts";
+import type { ConsoleCall, Handlers } from "./calls.ts";
 
 /**
  * The calls about effective access: the rules that a call goes by, asked for many keys and models at once. Which models there
  * are that a workspace may not call is for administrators only.
  */
-export function accessHandlers(dependencies: AccessHandlerDependencies): Handlers<"access.table" | "access.check"> {
+export function accessHandlers(dependencies: ConsoleDependencies) {
   return {
     "access.table": async ({ query, workspace, actor }) => {
       const configSnapshot = dependencies.configSnapshot();
@@ -75,7 +67,7 @@ export function accessHandlers(dependencies: AccessHandlerDependencies): Handler
       }
       return checked(call, key, standing, configSnapshot);
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 /** Which models are asked for, by whether one key may call them; null: all. */
@@ -202,4 +194,25 @@ function byName(configSnapshot: ConfigSnapshot): readonly Model[] {
     sorted.set(configSnapshot, models);
   }
   return models;
+}
+
+/** Long work for the console is done in slices, so that calls of models never wait for it. */
+class TimeSlice {
+  readonly #clock: Clock;
+  #endMs: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#endMs = clock.monotonic() + bounds.consoleSliceMs;
+  }
+
+  get over(): boolean {
+    return this.#clock.monotonic() >= this.#endMs;
+  }
+
+  /** Lets everything else go on that waits, then begins the next slice. */
+  async rest(): Promise<void> {
+    await sleep(this.#clock, 0, null);
+    this.#endMs = this.#clock.monotonic() + bounds.consoleSliceMs;
+  }
 }

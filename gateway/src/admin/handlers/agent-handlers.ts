@@ -1,26 +1,19 @@
-import type { AnswerOf } from "@sluice/contract";
+import { type AnswerOf, checkAgentSettings, type SettingsRemark } from "@sluice/contract";
 import { type Actor, type ApiKey, bounds, type ConfigSnapshot, Failure, nanoToUsd, roleIn } from "#core/index.ts";
-import type { AgentStore } from "#directory/index.ts";
+import type { AgentSettingsNow, AgentSettingsVersion } from "#directory/index.ts";
 import type { AgentSignIn } from "#identity/index.ts";
-import type { Admission } from "#limits/index.ts";
-import type { Clock, ReportStore } from "#ports/index.ts";
-import { type Handlers, requireActor } from "./handler.ts";
-import { neededWords, workspaceNamed } from "./who-calls.ts";
+import { limitView } from "../budgets/limit-scopes.ts";
+import type { ConsoleDependencies } from "../dependencies.ts";
+import { neededWords, workspaceNamed } from "./callers.ts";
+import { type ConsoleCall, type Handlers, oneWorkspace } from "./calls.ts";
+import { callsOrigin } from "./origins.ts";
 
 /** Workspaces whose usage a person sees at once. */
 const agentPlacesShownMax = 50;
 
-export interface AgentHandlerDependencies extends AgentUsageDependencies {
-  readonly agentSignIn: AgentSignIn;
-  readonly agents: Pick<AgentStore, "keysOf">;
-  readonly configSnapshot: () => ConfigSnapshot;
-}
-
-type AgentCalls = "agents.look" | "agents.approve" | "agents.deny" | "agents.list" | "agents.usage" | "agents.end";
-
 /** Sign-ins of coding agents. Only a person at the console lets one in: a script that could would sign in for itself. */
-export function agentHandlers(dependencies: AgentHandlerDependencies): Handlers<AgentCalls> {
-  const { agentSignIn, configSnapshot } = dependencies;
+export function agentHandlers(dependencies: ConsoleDependencies) {
+  const { agentSignIn, agents, configSnapshot } = dependencies;
   return {
     "agents.look": async ({ actor, body, ip }) => {
       const person = personAtConsole(actor);
@@ -48,10 +41,9 @@ export function agentHandlers(dependencies: AgentHandlerDependencies): Handlers<
       return {};
     },
     "agents.list": async ({ actor }) => {
-      const caller = requireActor(actor);
-      const sessions = await agentSignIn.sessions(caller.userId);
+      const sessions = await agentSignIn.sessions(actor.userId);
       return {
-        data: sessions.filter(isSeenBy(caller)).map((session) => ({
+        data: sessions.filter(isSeenBy(actor)).map((session) => ({
           id: session.id,
           workspace: { id: session.workspaceId, slug: session.workspaceSlug },
           group: session.group,
@@ -64,18 +56,47 @@ export function agentHandlers(dependencies: AgentHandlerDependencies): Handlers<
         })),
       };
     },
-    "agents.usage": async ({ actor }) => {
-      const caller = requireActor(actor);
-      return await agentUsage(dependencies, caller.userId, isSeenBy(caller));
-    },
+    "agents.usage": ({ actor }) => agentUsage(dependencies, actor.userId, isSeenBy(actor)),
     "agents.end": async ({ actor, params, auditSource }) => {
-      const caller = requireActor(actor);
-      await checkToken(caller, params.agent, agentSignIn);
-      const owner = caller.administrator ? null : caller.userId;
+      await checkToken(actor, params.agent, agentSignIn);
+      const owner = actor.administrator ? null : actor.userId;
       if (!(await agentSignIn.endSession(params.agent, owner, auditSource))) throw noSignIn();
       return {};
     },
-  };
+    // What the coding agents of a group are set to: now, before, and for one person.
+    "agents.settings": async (call) => answerOf(await agents.settingsIn(groupOf(call))),
+    "agents.setSettings": async (call) => {
+      const { settings, replaces } = call.body;
+      const { errors, warnings } = checkAgentSettings(settings ?? {});
+      const [wrong] = errors;
+      if (wrong !== undefined) throw wrongMember(wrong, errors.length);
+      const now = await agents.setSettings({ ...groupOf(call), settings, replaces }, call.auditSource);
+      return { ...answerOf(now), warnings };
+    },
+    "agents.settingsVersions": async (call) => ({
+      data: (await agents.settingsVersions(groupOf(call))).map(versionRow),
+    }),
+    "agents.settingsVersion": async (call) => {
+      const version = /^[1-9]\d{0,8}$/.test(call.params.version) ? Number(call.params.version) : 0;
+      const found = await agents.settingsVersion({ ...groupOf(call), version });
+      if (found === null) throw new Failure("not_found", "There is no such version.", { param: "version" });
+      return { ...versionRow(found), settings: objectOf(found.text) };
+    },
+    "agents.previewSettings": async (call) => {
+      const found = await agents.previewSettings({ workspaceId: oneWorkspace(call).id, person: call.query.person });
+      if (found === null) {
+        throw new Failure("not_found", "There is no such member in this workspace.", { param: "person" });
+      }
+      const { person, group, by, maySignIn } = found;
+      const settings = await dependencies.agentSettings(group.id, callsOrigin(dependencies, call.request));
+      return {
+        ...{ person, group, by },
+        may_sign_in: maySignIn,
+        settings: objectOf(settings?.text ?? null),
+        checksum: settings?.checksum ?? null,
+      };
+    },
+  } satisfies Partial<Handlers>;
 }
 
 /** A person sees their agents wherever they are; a token of theirs, in the workspaces that it is for. */
@@ -97,9 +118,8 @@ function noSignIn(): Failure {
   return new Failure("not_found", "There is no such sign-in.", { param: "agent" });
 }
 
-function personAtConsole(actor: Actor | null): Actor {
-  const person = requireActor(actor);
-  if (person.kind === "user") return person;
+function personAtConsole(actor: Actor): Actor {
+  if (actor.kind === "user") return actor;
   throw new Failure("forbidden", "Only a person who is signed in to the console lets a device in.");
 }
 
@@ -118,20 +138,12 @@ function placesOf(person: Actor, { workspaces }: ConfigSnapshot) {
     .map(({ id, slug, name }) => ({ id, slug, name }));
 }
 
-interface AgentUsageDependencies {
-  readonly agents: Pick<AgentStore, "keysOf">;
-  readonly reports: Pick<ReportStore, "keyUsage">;
-  readonly admission: Pick<Admission, "limitUsages">;
-  readonly configSnapshot: () => ConfigSnapshot;
-  readonly clock: Clock;
-}
-
 /**
  * What somebody's agents have used since the month began (UTC), by workspace, and how they stand against every limit over them.
  * `isSeen`: in which workspaces.
  */
 async function agentUsage(
-  { agents, reports, admission, configSnapshot, clock }: AgentUsageDependencies,
+  { agents, reports, admission, configSnapshot, clock }: ConsoleDependencies,
   userId: string,
   isSeen: (place: Pick<ApiKey, "workspaceId">) => boolean,
 ): Promise<AnswerOf<"agents.usage">> {
@@ -156,17 +168,37 @@ async function agentUsage(
       group: groups.get(key.groupId)?.name ?? key.groupId,
       requests: sums.reduce((total, sum) => total + sum.requests, 0),
       cost_usd: nanoToUsd(nanoUsd),
-      limits: limitUsages.map((limitUsage) => ({
-        scope: limitUsage.scope,
-        kind: limitUsage.name,
-        period: limitUsage.period,
-        limit: limitUsage.limit,
-        used: limitUsage.used,
-        resets_at: limitUsage.resetsAt === null ? null : limitUsage.resetsAt * 1_000,
-      })),
+      limits: limitUsages.map(limitView),
     };
   };
   const data = [];
   for (const key of keys) data.push(await rowOf(key));
   return { from, data };
+}
+
+function wrongMember({ path, expected }: SettingsRemark, all: number): Failure {
+  const more = all === 1 ? "" : ` ${all - 1} more are wrong.`;
+  return new Failure("invalid_request", `settings.${path} must be of type ${expected.join(" or ")}.${more}`, {
+    param: `settings.${path}`,
+  });
+}
+
+function answerOf({ settings, version }: AgentSettingsNow) {
+  return {
+    settings: objectOf(settings?.text ?? null),
+    checksum: settings?.checksum ?? null,
+    updated_at: settings?.updatedAt ?? null,
+    version: version?.version ?? null,
+    updated_by: version?.by ?? null,
+  };
+}
+
+const versionRow = ({ version, at, by, checksum }: AgentSettingsVersion) => ({ version, at, by, checksum });
+
+function groupOf(call: Pick<ConsoleCall<"agents.settings">, "workspace" | "params">) {
+  return { workspaceId: oneWorkspace(call).id, group: call.params.group };
+}
+
+function objectOf(text: string | null): Record<string, unknown> | null {
+  return text === null ? null : (JSON.parse(text) as Record<string, unknown>);
 }

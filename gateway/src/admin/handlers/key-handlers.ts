@@ -1,7 +1,6 @@
 import type { BodyOf, ConsoleKey, KeyWithUsage } from "@sluice/contract";
 import { meets } from "@sluice/contract/words";
 import { type ConfigSnapshot, Failure, Secret, type Workspace } from "#core/index.ts";
-import type { ControlStore, PeopleStore } from "#directory/index.ts";
 import {
   type BoundedKey,
   bindsKey,
@@ -11,34 +10,18 @@ import {
   makeKeySecret,
   widenedBounds,
 } from "#identity/index.ts";
-import type { Admission } from "#limits/index.ts";
-import type { Clock, KeyFilter, ReportStore } from "#ports/index.ts";
-import { budgetScope, budgetStates } from "../budgets/exhausted.ts";
-import { type ConsoleCall, type Handlers, oneWorkspace, requireActor } from "./handler.ts";
-import { personScopeOf, personScopes } from "./person-scopes.ts";
-import { seenPerson } from "./seen-people.ts";
-
-export interface KeyHandlerDependencies {
-  readonly controlStore: ControlStore;
-  readonly people: Pick<PeopleStore, "limitedPeople">;
-  readonly reports: ReportStore;
-  readonly admission: Pick<Admission, "limitUsages">;
-  readonly configSnapshot: () => ConfigSnapshot;
-  readonly clock: Clock;
-  readonly randomBytes: (size: number) => Uint8Array;
-  /** Resolves when this process goes by everything that was written until now. */
-  readonly changesSeen: () => Promise<void>;
-}
-
-type KeyRoutes = "keys.list" | "keys.create" | "keys.show" | "keys.update" | "keys.rotate" | "keys.revoke";
-type OneKeyRoute = "keys.show" | "keys.update" | "keys.rotate" | "keys.revoke";
+import type { KeyFilter } from "#ports/index.ts";
+import { personScopeOf, personScopes, withBudgetUse } from "../budgets/limit-scopes.ts";
+import type { ConsoleDependencies } from "../dependencies.ts";
+import { seenPerson } from "./callers.ts";
+import { type ConsoleCall, given, type Handlers, oneWorkspace, pageSize } from "./calls.ts";
 
 /** The calls about keys. A member manages the keys they made, an admin of the workspace all of them. */
-export function keyHandlers(dependencies: KeyHandlerDependencies): Handlers<KeyRoutes> {
+export function keyHandlers(dependencies: ConsoleDependencies) {
   const { controlStore } = dependencies;
   return {
     "keys.list": async (call) => {
-      const { cursor = null, limit = 50 } = call.query;
+      const { cursor = null, limit = pageSize } = call.query;
       const { data, next } = await dependencies.reports.keys(filterOf(call, dependencies), cursor, limit);
       return { data: seenKeys(call, await withUsage(data, dependencies)), next };
     },
@@ -47,7 +30,7 @@ export function keyHandlers(dependencies: KeyHandlerDependencies): Handlers<KeyR
       const secret = newSecret(dependencies);
       checkOwner(call, null);
       // A service token outlives whoever made it; the audit log says who did.
-      const createdBy = call.body.service === true ? null : requireActor(call.actor).userId;
+      const createdBy = call.body.service === true ? null : call.actor.userId;
       const setByAdmins = boundsSetBy(call, null);
       const wanted = { ...call.body, secret, createdBy, setByAdmins };
       const key = await controlStore.addKey(id, wanted, call.auditSource);
@@ -82,36 +65,34 @@ export function keyHandlers(dependencies: KeyHandlerDependencies): Handlers<KeyR
     "keys.revoke": async (call) => {
       const before = await theKey(call, dependencies);
       // Whose calls it makes stops them, whoever made it.
-      if (before.owner?.id !== requireActor(call.actor).userId) checkMaker(call, before);
+      if (before.owner?.id !== call.actor.userId) checkMaker(call, before);
       const key = await controlStore.endKey(before.workspace.id, before.id, call.auditSource);
       await dependencies.changesSeen();
       return key;
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
-/** Where the budgets stand that a key's calls must fit into: its own, and those of its person, group and workspace. */
+type OneKeyRoute = "keys.show" | "keys.update" | "keys.rotate" | "keys.revoke";
+
+/** How the budgets stand that a key's calls must fit into: its own, and those of its person, group and workspace. */
 async function withUsage(
   keys: readonly ConsoleKey[],
-  { admission, configSnapshot, people }: KeyHandlerDependencies,
+  { admission, configSnapshot, people }: ConsoleDependencies,
 ): Promise<KeyWithUsage[]> {
   const { groups, workspaces } = configSnapshot();
   const persons = await personScopes(people, keys);
-  const scopes = keys.flatMap((key) => [
-    budgetScope("key", key.id, key.name, key.budget),
-    ...[workspaces.get(key.workspace.id)?.scope ?? [], groups.get(key.group.id)?.scope ?? []].flat(),
+  const around = keys.flatMap((key) => [
+    workspaces.get(key.workspace.id)?.scope ?? [],
+    groups.get(key.group.id)?.scope ?? [],
   ]);
-  const states = await budgetStates(admission, [...scopes, ...persons.values()]);
-  return keys.map((key) => ({
-    ...key,
-    budget_used: states.used(key.id),
-    exhausted_by: states.exhausted({
-      key: key.id,
-      person: personScopeOf(key) ?? "",
-      group: key.group.id,
-      workspace: key.workspace.id,
-    }),
-  }));
+  const idsOf = (key: ConsoleKey) => ({
+    key: key.id,
+    person: personScopeOf(key) ?? "",
+    group: key.group.id,
+    workspace: key.workspace.id,
+  });
+  return await withBudgetUse(admission, "key", keys, idsOf, [...around.flat(), ...persons.values()]);
 }
 
 /** How far the budget of somebody else's key is used tells what they spend. */
@@ -123,25 +104,25 @@ function seenKeys(call: ConsoleCall<"keys.list" | "keys.show">, keys: readonly K
   });
 }
 
-function newSecret({ randomBytes }: KeyHandlerDependencies): Secret {
+function newSecret({ randomBytes }: ConsoleDependencies): Secret {
   return new Secret(makeKeySecret(randomBytes(keySecretBytes)));
 }
 
 /** A key of the workspace that the path names; one of another looks missing. */
-async function theKey(call: ConsoleCall<OneKeyRoute>, { controlStore }: KeyHandlerDependencies): Promise<ConsoleKey> {
+async function theKey(call: ConsoleCall<OneKeyRoute>, { controlStore }: ConsoleDependencies): Promise<ConsoleKey> {
   const key = await controlStore.key(call.workspace?.id ?? null, call.params.key);
   if (key !== null) return key;
   throw new Failure("not_found", "There is no such key in this workspace.", { param: "key" });
 }
 
-async function ownKey(call: ConsoleCall<OneKeyRoute>, dependencies: KeyHandlerDependencies): Promise<ConsoleKey> {
+async function ownKey(call: ConsoleCall<OneKeyRoute>, dependencies: ConsoleDependencies): Promise<ConsoleKey> {
   const key = await theKey(call, dependencies);
   checkMaker(call, key);
   return key;
 }
 
 function checkMaker({ actor, held }: ConsoleCall<OneKeyRoute>, key: ConsoleKey): void {
-  if (meets(held, "admin") || key.created_by?.id === requireActor(actor).userId) return;
+  if (meets(held, "admin") || key.created_by?.id === actor.userId) return;
   throw new Failure("forbidden", "Somebody else made this key. An admin of the workspace may change it.");
 }
 
@@ -152,7 +133,7 @@ function checkOwner(
 ): void {
   const { owner } = body;
   if (owner === undefined || meets(held, "admin") || owner === (before?.owner?.id ?? null)) return;
-  if (before === null && owner === requireActor(actor).userId) return;
+  if (before === null && owner === actor.userId) return;
   throw new Failure("forbidden", "A member makes a key for themselves, and an admin says afterwards whose it is.", {
     param: "owner",
   });
@@ -160,22 +141,20 @@ function checkOwner(
 
 function filterOf(
   { actor, query, workspace }: ConsoleCall<"keys.list">,
-  { configSnapshot, clock }: KeyHandlerDependencies,
+  { configSnapshot, clock }: ConsoleDependencies,
 ): KeyFilter {
   const { search, group, state, mine, made_by: madeBy, owner, service } = query;
   return {
     workspaceId: workspace?.id ?? null,
     now: clock.now(),
-    ...(search === undefined || search === "" ? {} : { search }),
-    ...(group === undefined ? {} : { groupId: groupIdOf(group, workspace, configSnapshot()) }),
-    ...(state === undefined ? {} : { state }),
-    ...(service === undefined ? {} : { service: service === "true" }),
-    ...(owner === undefined ? {} : { ownerId: owner }),
-    ...(mine === "true"
-      ? { createdBy: requireActor(actor).userId }
-      : madeBy === undefined
-        ? {}
-        : { createdBy: madeBy }),
+    ...given({
+      search: search === "" ? undefined : search,
+      groupId: group === undefined ? undefined : groupIdOf(group, workspace, configSnapshot()),
+      state,
+      service: service === undefined ? undefined : service === "true",
+      ownerId: owner,
+      createdBy: mine === "true" ? actor.userId : madeBy,
+    }),
   };
 }
 
@@ -214,18 +193,18 @@ function boundsSetBy({ body, held }: KeyCall, before: ConsoleKey | null): readon
     return kept.filter((name) => !sent.includes(name) || before === null || bindsKey(name, before));
   }
   const was = before ?? nothingBound;
-  const after = { ...was, ...given(body, was) };
+  const after = { ...was, ...fieldsOf(body, was) };
   const changed = sent.filter((name) => JSON.stringify(after[name]) !== JSON.stringify(was[name]));
   return keyBounds.filter((name) => (changed.includes(name) ? bindsKey(name, after) : kept.includes(name)));
 }
 
 function keyAfter(before: ConsoleKey, body: BodyOf<"keys.update">): ConsoleKey {
-  return { ...before, ...given(body, before) };
+  return { ...before, ...fieldsOf(body, before) };
 }
 
 /** A group is named by its id or its name. */
-function given({ group, ...body }: BodyOf<"keys.update">, before: Pick<ConsoleKey, "group">): Partial<ConsoleKey> {
-  const said = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+function fieldsOf({ group, ...body }: BodyOf<"keys.update">, before: Pick<ConsoleKey, "group">): Partial<ConsoleKey> {
+  const said = given(body) as Partial<ConsoleKey>;
   const same = group === undefined || group === before.group.id || group === before.group.name;
   return same ? said : { ...said, group: { id: group, name: group } };
 }

@@ -1,29 +1,14 @@
 import type { LimitUsageRow } from "@sluice/contract";
-import { type ConfigSnapshot, Failure, type LimitScope, type Workspace } from "#core/index.ts";
-import type { Admission } from "#limits/index.ts";
-import type { Clock, ReportStore } from "#ports/index.ts";
-import { isExhausted } from "../budgets/exhausted.ts";
-import { forecastOf, forecastSince, spendRates } from "../budgets/forecast.ts";
-import {
-  isLimited,
-  type LimitScopes,
-  limitedKeysMax,
-  limitScopes,
-  type ScopeStores,
-  shownScopeId,
-} from "../budgets/limit-scopes.ts";
-import type { Handlers } from "./handler.ts";
-import { checkPerson, seenOnly } from "./seen-people.ts";
-
-export interface LimitHandlerDependencies extends ScopeStores {
-  readonly admission: Pick<Admission, "limitUsages">;
-  readonly reports: Pick<ReportStore, "dailySpend" | "personDailySpend" | "keys">;
-  readonly configSnapshot: () => ConfigSnapshot;
-  readonly clock: Clock;
-}
+import { type ConfigSnapshot, Failure, personScopeId } from "#core/index.ts";
+import type { LimitUsage } from "#limits/index.ts";
+import type { PersonDaySpend, ReportStore } from "#ports/index.ts";
+import { isExhausted, limitScopes, limitScopesOfPerson, limitView, shownScopeId } from "../budgets/limit-scopes.ts";
+import type { ConsoleDependencies } from "../dependencies.ts";
+import { checkPerson, seenOnly } from "./callers.ts";
+import type { Handlers } from "./calls.ts";
 
 /** The calls about limits. */
-export function limitHandlers(dependencies: LimitHandlerDependencies): Handlers<"limits.list"> {
+export function limitHandlers(dependencies: ConsoleDependencies) {
   return {
     "limits.list": async (call) => {
       const { query, workspace } = call;
@@ -50,23 +35,18 @@ export function limitHandlers(dependencies: LimitHandlerDependencies): Handlers<
       const limitUsages = await dependencies.admission.limitUsages(scopes);
       return {
         data: limitUsages.map((limitUsage) => ({
-          scope: limitUsage.scope,
+          ...limitView(limitUsage),
           scope_id: shownScopeId(limitUsage),
           label: limitUsage.label,
           workspace: homeOf(homes.get(limitUsage.scopeId) ?? "", configSnapshot),
-          kind: limitUsage.name,
-          period: limitUsage.period,
-          limit: limitUsage.limit,
-          used: limitUsage.used,
           exhausted: isExhausted(limitUsage),
           refused_at: limitUsage.refusedAt,
-          resets_at: limitUsage.resetsAt === null ? null : limitUsage.resetsAt * 1_000,
           forecast: forecastOf(limitUsage, rates.get(`${limitUsage.scope} ${limitUsage.scopeId}`) ?? 0, now),
         })),
         truncated,
       };
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 /** A workspace that was made a moment ago and is not in force here yet is known by its id. */
@@ -74,44 +54,54 @@ function homeOf(id: string, configSnapshot: ConfigSnapshot): LimitUsageRow["work
   return { id, slug: configSnapshot.workspaces.get(id)?.slug ?? id };
 }
 
-interface PersonFilter {
-  readonly workspace: Workspace | null;
-  readonly person: string;
+/** How far back a forecast looks. */
+const forecastDays = 7;
+const dayMs = 86_400_000;
+
+/** Since when: from the beginning of a day (UTC), because a day's spend counts as that of all of it. */
+export function forecastSince(nowMs: number): number {
+  return nowMs - (nowMs % dayMs) - forecastDays * dayMs;
 }
 
-interface PersonScopeStores extends ScopeStores {
-  readonly reports: Pick<ReportStore, "keys">;
-  readonly clock: Pick<Clock, "now">;
+/**
+ * USD per millisecond of the last days, by `kind id`. The first day with spend begins the time that is looked at. `people`: the same
+ * spend by whose it is, which no group or key tells.
+ */
+export function spendRates(
+  days: Awaited<ReturnType<ReportStore["dailySpend"]>>,
+  people: readonly PersonDaySpend[],
+  nowMs: number,
+): ReadonlyMap<string, number> {
+  const sums = new Map<string, { usd: number; firstDay: number }>();
+  const add = (scope: string, { day, usd }: { readonly day: number; readonly usd: number }) => {
+    const sum = sums.get(scope);
+    if (sum === undefined) sums.set(scope, { usd, firstDay: day });
+    else {
+      sum.usd += usd;
+      sum.firstDay = Math.min(sum.firstDay, day);
+    }
+  };
+  for (const spend of days) {
+    const { workspaceId, groupId, keyId } = spend;
+    for (const scope of [`workspace ${workspaceId}`, `group ${groupId}`, `key ${keyId}`]) add(scope, spend);
+  }
+  for (const spend of people) add(`person ${personScopeId(spend.workspaceId, spend.personId)}`, spend);
+  return new Map(
+    // A scope that was first used an hour ago has at least an hour behind it, not none.
+    [...sums].map(([scope, { usd, firstDay }]) => [scope, usd / Math.max(3_600_000, nowMs - firstDay)]),
+  );
 }
 
-/** What limits somebody's calls, widest first: the workspaces and groups of their keys, themselves, and these keys. */
-async function limitScopesOfPerson(
-  { workspace, person }: PersonFilter,
-  { workspaces, groups }: ConfigSnapshot,
-  { controlStore, people, reports, clock }: PersonScopeStores,
-): Promise<LimitScopes> {
-  const workspaceId = workspace?.id ?? null;
-  const [owned, persons, keys] = await Promise.all([
-    reports.keys({ workspaceId, ownerId: person, now: clock.now() }, null, limitedKeysMax),
-    people.limitedPeople({ workspaceId, userIds: [person] }, limitedKeysMax),
-    controlStore.limitedKeys({ workspaceId, ownerId: person }, limitedKeysMax),
-  ]);
-  const usable = owned.data.filter(({ state }) => state !== "revoked");
-  const places = new Set(usable.map((key) => key.workspace.id));
-  if (workspace !== null) places.add(workspace.id);
-  const homes = new Map([...persons, ...keys].map((each) => [each.scope.id, each.workspaceId]));
-  const wide: LimitScope[] = [];
-  for (const place of [...places].flatMap((id) => workspaces.get(id) ?? [])) {
-    wide.push(place.scope);
-    homes.set(place.scope.id, place.id);
-  }
-  for (const group of [...new Set(usable.map((key) => key.group.id))].flatMap((id) => groups.get(id) ?? [])) {
-    wide.push(group.scope);
-    homes.set(group.scope.id, group.workspaceId);
-  }
+/** Where a budget is going if it goes on like that; null for what is not a budget, or where it stands is not known. */
+function forecastOf(limitUsage: LimitUsage, usdPerMs: number, nowMs: number): LimitUsageRow["forecast"] {
+  const { used } = limitUsage;
+  if (limitUsage.name !== "budget" || used === null) return null;
+  const endsMs = limitUsage.resetsAt === null ? nowMs + 30 * dayMs : limitUsage.resetsAt * 1_000;
+  const leftMs = Math.max(0, endsMs - nowMs);
+  const left = Math.max(0, limitUsage.limit - used);
+  const exhaustedAt = usdPerMs > 0 ? Math.round(nowMs + left / usdPerMs) : null;
   return {
-    scopes: [...wide.filter(isLimited), ...persons.map(({ scope }) => scope), ...keys.map(({ scope }) => scope)],
-    homes,
-    truncated: owned.next !== null,
+    at_period_end: used + usdPerMs * leftMs,
+    exhausted_at: exhaustedAt !== null && exhaustedAt <= endsMs ? exhaustedAt : null,
   };
 }

@@ -1,45 +1,19 @@
 import { type ConsoleAsset, type ConsoleTask, storedRemark, type TaskDetail } from "@sluice/contract";
 import type { AuditAction, AuditObject } from "@sluice/contract/words";
-import type { Assets } from "#assets/index.ts";
-import {
-  type Asset,
-  type AssetGroup,
-  type ConfigSnapshot,
-  shownState,
-  statesShownAs,
-  type Task,
-  type TaskEvent,
-} from "#core/index.ts";
-import type { ControlStore, PeopleStore } from "#directory/index.ts";
-import type { Clock, Delivery } from "#ports/index.ts";
-import { requestShown, taskCost, type VideoTasks } from "#tasks/index.ts";
-import { type ConsoleCall, type Handlers, oneWorkspace } from "./handler.ts";
+import { type Asset, type AssetGroup, shownState, statesShownAs, type Task, type TaskEvent } from "#core/index.ts";
+import type { Delivery } from "#ports/index.ts";
+import { requestShown, taskCost } from "#tasks/index.ts";
+import type { ConsoleDependencies } from "../dependencies.ts";
+import { checkTask, seenOnly } from "./callers.ts";
+import { type ConsoleCall, given, type Handlers, oneWorkspace, pageSize } from "./calls.ts";
 import { KeyNames } from "./key-names.ts";
-import { checkTask, seenOnly } from "./seen-people.ts";
-
-export interface MediaHandlerDependencies {
-  readonly videos: VideoTasks;
-  readonly assets: Assets;
-  readonly controlStore: ControlStore;
-  readonly people: PeopleStore;
-  readonly configSnapshot: () => ConfigSnapshot;
-  readonly clock: Clock;
-}
 
 /** The calls about video tasks and assets. */
-export function mediaHandlers(
-  dependencies: MediaHandlerDependencies,
-): Handlers<
-  | "tasks.list"
-  | "tasks.show"
-  | "tasks.cancel"
-  | "assetGroups.list"
-  | "assetGroups.remove"
-  | "assets.list"
-  | "assets.remove"
-> {
+export function mediaHandlers(dependencies: ConsoleDependencies) {
   const { videos, assets, people, configSnapshot, clock } = dependencies;
   const keyNames = new KeyNames(dependencies);
+  const view = (task: Task, keyName: string) =>
+    taskView(task, keyName, configSnapshot().workspaces.get(task.workspaceId)?.slug ?? "", clock.now());
   const noted = (call: Removal, action: AuditAction, object: AuditObject) =>
     people.note({ action, object, workspaceId: oneWorkspace(call).id }, call.auditSource);
   return {
@@ -49,13 +23,11 @@ export function mediaHandlers(
         ...seenOnly(call),
         workspaceId: workspace?.id ?? null,
         ...(query.status === undefined ? {} : { states: statesShownAs(query.status) }),
-        ...(query.model === undefined ? {} : { model: query.model }),
-        ...(query.key === undefined ? {} : { keyId: query.key }),
+        ...given({ model: query.model, keyId: query.key }),
       };
-      const { tasks, next } = await videos.page(filter, query.cursor ?? null, query.limit ?? pageDefault);
+      const { tasks, next } = await videos.page(filter, query.cursor ?? null, query.limit ?? pageSize);
       const names = await keyNames.namesOf(tasks.map((task) => task.keyId));
-      const facts = { configSnapshot: configSnapshot(), now: clock.now() };
-      return { data: tasks.map((task) => taskView(task, names.get(task.keyId) ?? "", facts)), next };
+      return { data: tasks.map((task) => view(task, names.get(task.keyId) ?? "")), next };
     },
     async "tasks.show"(call) {
       const workspace = oneWorkspace(call);
@@ -66,19 +38,18 @@ export function mediaHandlers(
         videos.deliveries(workspace.id, task.id),
         keyNames.nameOf(task.keyId),
       ]);
-      const view = taskView(task, keyName, { configSnapshot: configSnapshot(), now: clock.now() });
-      return taskDetail(task, view, events, deliveries);
+      return taskDetail(task, view(task, keyName), events, deliveries);
     },
     async "tasks.cancel"(call) {
       const workspace = oneWorkspace(call);
       await checkTask(call, videos, workspace, call.params.task);
       const task = await videos.cancel(workspace.id, call.params.task);
       await noted(call, "cancel", `video task ${task.id}`);
-      return taskView(task, await keyNames.nameOf(task.keyId), { configSnapshot: configSnapshot(), now: clock.now() });
+      return view(task, await keyNames.nameOf(task.keyId));
     },
     async "assetGroups.list"(call) {
       const { cursor, limit } = call.query;
-      const page = await assets.groups(oneWorkspace(call).id, null, cursor ?? null, limit ?? pageDefault);
+      const page = await assets.groups(oneWorkspace(call).id, null, cursor ?? null, limit ?? pageSize);
       return { data: page.groups.map(groupView), next: page.next };
     },
     async "assetGroups.remove"(call) {
@@ -89,7 +60,7 @@ export function mediaHandlers(
     async "assets.list"(call) {
       const { group, cursor, limit } = call.query;
       const asked = { platform: null, groupId: group ?? null, status: null };
-      const page = await assets.assets(oneWorkspace(call).id, asked, cursor ?? null, limit ?? pageDefault);
+      const page = await assets.assets(oneWorkspace(call).id, asked, cursor ?? null, limit ?? pageSize);
       return { data: page.assets.map(assetView), next: page.next };
     },
     async "assets.remove"(call) {
@@ -97,26 +68,18 @@ export function mediaHandlers(
       await noted(call, "remove", `asset ${call.params.asset}`);
       return {};
     },
-  };
+  } satisfies Partial<Handlers>;
 }
-
-const pageDefault = 50;
 
 type Removal = Pick<ConsoleCall<"tasks.cancel">, "workspace" | "auditSource">;
 
-interface Facts {
-  readonly configSnapshot: ConfigSnapshot;
-  /** Unix milliseconds. */
-  readonly now: number;
-}
-
 /** A task as the console's lists show it. */
-function taskView(task: Task, keyName: string, { configSnapshot, now }: Facts): ConsoleTask {
+function taskView(task: Task, keyName: string, slug: string, now: number): ConsoleTask {
   const { asked } = task;
   const cost = taskCost(task);
   return {
     id: task.id,
-    workspace: { id: task.workspaceId, slug: configSnapshot.workspaces.get(task.workspaceId)?.slug ?? "" },
+    workspace: { id: task.workspaceId, slug },
     key: { id: task.keyId, name: keyName },
     model: task.model,
     provider: task.account?.providerId ?? null,
@@ -175,14 +138,8 @@ function taskDetail(
   };
 }
 
-function groupView(group: AssetGroup) {
-  return {
-    id: group.id,
-    platform: group.platform,
-    name: group.name,
-    description: group.description,
-    created_at: group.createdAt,
-  };
+function groupView({ id, platform, name, description, createdAt }: AssetGroup) {
+  return { id, platform, name, description, created_at: createdAt };
 }
 
 function assetView(asset: Asset): ConsoleAsset {

@@ -1,38 +1,17 @@
 import type { BodyOf, ConsoleModel } from "@sluice/contract";
-import { type Actor, type ConfigSnapshot, Failure, type Model } from "#core/index.ts";
-import type { ControlStore } from "#directory/index.ts";
-import type { DeploymentRecord, ModelDraft, ModelRecord, ReportStore } from "#ports/index.ts";
-import type { PriceChange } from "#providers/index.ts";
-import { type HealthSources, readHealth } from "../models/health.ts";
+import { type Actor, Failure } from "#core/index.ts";
+import type { DeploymentRecord, ModelDraft, ModelRecord } from "#ports/index.ts";
+import type { ConsoleDependencies } from "../dependencies.ts";
+import { readHealth } from "../models/health.ts";
 import { type ModelSurroundings, modelView, priceVersionView, visibleModels } from "../models/model-view.ts";
-import { type PriceListDependencies, priceListInUse, priceListView } from "../models/price-list-reading.ts";
+import { priceListInUse, priceListView } from "../models/price-list-reading.ts";
 import { simulatePrice } from "../models/price-simulation.ts";
-import type { Handlers } from "./handler.ts";
-
-export interface ModelHandlerDependencies extends HealthSources {
-  readonly controlStore: ControlStore;
-  readonly reports: Pick<ReportStore, "deploymentUse" | "modelUsage">;
-  readonly configSnapshot: () => ConfigSnapshot;
-  /** Resolves when this process goes by everything that was written until now. */
-  readonly changesSeen: () => Promise<void>;
-  /** Where a model can be called. */
-  readonly endpointsOf: (model: Model) => readonly string[];
-  readonly untranslatedEndpointsOf: (model: Model) => readonly string[];
-}
-
-type ModelRouteId =
-  | "models.list"
-  | "models.create"
-  | "models.show"
-  | "models.update"
-  | "models.remove"
-  | "models.prices"
-  | "models.simulate";
+import { given, type Handlers } from "./calls.ts";
 
 const weekMs = 7 * 86_400_000;
 
-/** The calls about models. */
-export function modelHandlers(dependencies: ModelHandlerDependencies): Handlers<ModelRouteId> {
+/** The calls about models and the price list. */
+export function modelHandlers(dependencies: ConsoleDependencies) {
   const { controlStore, reports } = dependencies;
   const changed = async (record: ModelRecord, actor: Actor | null): Promise<ConsoleModel> => {
     await dependencies.changesSeen();
@@ -71,12 +50,35 @@ export function modelHandlers(dependencies: ModelHandlerDependencies): Handlers<
       const record = await visibleRecord(dependencies, params.model, actor);
       return { from, to, ...simulatePrice(price, await reports.modelUsage(record.name, from, to)) };
     },
-  };
+    "catalogue.show": async () => (await priceListView(dependencies)).view,
+    "catalogue.take": async ({ body, auditSource }) => {
+      const { view, changes } = await priceListView(dependencies);
+      if (view.version !== body.version) {
+        throw new Failure("conflict", "Prices or models have changed since these were shown. Look at them again.", {
+          param: "version",
+        });
+      }
+      const known = new Set(changes.map(({ model }) => model));
+      const unknown = (body.models ?? []).find((model) => !known.has(model));
+      if (unknown !== undefined) {
+        throw new Failure("invalid_request", `There is no new price of the model ${unknown}.`, { param: "models" });
+      }
+      const wanted = body.models === undefined ? known : new Set(body.models);
+      const prices = changes.flatMap(({ model, after, from }) =>
+        wanted.has(model) ? [{ model, price: after, from }] : [],
+      );
+      const taken = await controlStore.takePrices(prices, auditSource);
+      await dependencies.changesSeen();
+      const guesses = changes.filter(({ model, guessed }) => guessed && taken.includes(model));
+      const guessed = [...new Set(guesses.map(({ model }) => model))];
+      return { ...(await priceListView(dependencies)).view, taken, guessed };
+    },
+  } satisfies Partial<Handlers>;
 }
 
 /** One that somebody may not call looks missing to them. */
 async function visibleRecord(
-  dependencies: ModelHandlerDependencies,
+  dependencies: ConsoleDependencies,
   name: string,
   actor: Actor | null,
 ): Promise<ModelRecord> {
@@ -89,7 +91,7 @@ async function visibleRecord(
 
 /** Health and figures are worked out for administrators only: nobody else is shown them. */
 async function surroundings(
-  dependencies: ModelHandlerDependencies,
+  dependencies: ConsoleDependencies,
   actor: Actor | null,
   model: string | null,
 ): Promise<ModelSurroundings> {
@@ -118,50 +120,6 @@ function fits(record: ModelRecord, search: string | undefined): boolean {
   return record.name.toLowerCase().includes(part) || record.ownedBy.toLowerCase().includes(part);
 }
 
-export interface PriceListHandlerDependencies extends PriceListDependencies {
-  readonly controlStore: ControlStore;
-  /** Resolves when this process goes by everything that was written until now. */
-  readonly changesSeen: () => Promise<void>;
-}
-
-/** The calls about the price list. */
-export function priceListHandlers(
-  dependencies: PriceListHandlerDependencies,
-): Handlers<"catalogue.show" | "catalogue.take"> {
-  const { controlStore } = dependencies;
-  return {
-    "catalogue.show": async () => (await priceListView(dependencies)).view,
-    "catalogue.take": async ({ body, auditSource }) => {
-      const { view, changes } = await priceListView(dependencies);
-      if (view.version !== body.version) {
-        throw new Failure("conflict", "Prices or models have changed since these were shown. Look at them again.", {
-          param: "version",
-        });
-      }
-      const known = new Set(changes.map(({ model }) => model));
-      const unknown = (body.models ?? []).find((model) => !known.has(model));
-      if (unknown !== undefined) {
-        throw new Failure("invalid_request", `There is no new price of the model ${unknown}.`, { param: "models" });
-      }
-      const wanted = body.models === undefined ? known : new Set(body.models);
-      const prices = changes.flatMap(({ model, after, from }) =>
-        wanted.has(model) ? [{ model, price: after, from }] : [],
-      );
-      const taken = await controlStore.takePrices(prices, auditSource);
-      await dependencies.changesSeen();
-      const guessed = guessedOf(changes, taken);
-      return { ...(await priceListView(dependencies)).view, taken: [...taken], guessed };
-    },
-  };
-}
-
-/** Models whose price was taken and is a guess. */
-function guessedOf(changes: readonly PriceChange[], taken: readonly string[]): string[] {
-  return [...new Set(changes.flatMap(({ model, guessed }) => (guessed && taken.includes(model) ? [model] : [])))];
-}
-
-type SentDeployment = BodyOf<"models.create">["deployments"][number];
-
 /** A new model from what was sent. */
 function newModel({ deployments, ...rest }: BodyOf<"models.create">): ModelDraft {
   return { ...rest, deployments: deployments.map((sent) => deploymentFrom(sent, undefined)) };
@@ -180,21 +138,19 @@ function changedModel(before: ModelRecord, body: BodyOf<"models.update">): Model
     fallbacks: body.fallbacks ?? [...before.fallbacks],
     max_output_tokens: body.max_output_tokens === undefined ? before.outputTokensMax : body.max_output_tokens,
     context_window: body.context_window === undefined ? before.contextWindow : body.context_window,
-    ...(body.unpriced === undefined ? {} : { unpriced: body.unpriced }),
-    ...(body.price === undefined ? {} : { price: body.price }),
-    ...(body.next_price === undefined ? {} : { next_price: body.next_price }),
+    ...given({ unpriced: body.unpriced, price: body.price, next_price: body.next_price }),
     deployments: deployments ?? before.deployments.map(deploymentAsStored),
   };
 }
 
 function deploymentFrom(
-  { capabilities, ...sent }: SentDeployment,
+  { capabilities, ...sent }: BodyOf<"models.create">["deployments"][number],
   before: DeploymentRecord | undefined,
 ): ModelDraft["deployments"][number] {
   const said = capabilities === undefined ? (before?.capabilities ?? null) : capabilities;
   return {
     ...(before === undefined ? {} : { priority: before.priority, weight: before.weight, enabled: before.enabled }),
-    ...Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined)),
+    ...given(sent),
     provider: sent.provider,
     ...(said === null ? {} : { capabilities: said }),
   };

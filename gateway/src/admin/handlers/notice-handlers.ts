@@ -1,26 +1,13 @@
-import { type BodyOf, storedRemark } from "@sluice/contract";
-import { bounds, type ConfigSnapshot, Failure, personOf, personOfScope, type Workspace } from "#core/index.ts";
-import type { ControlStore, PeopleStore } from "#directory/index.ts";
-import type { Clock, NoticeFields, NoticeStore, OpenTries, StoredNotice } from "#ports/index.ts";
-import type { NoticeSender } from "../budgets/notice-sender.ts";
+import { storedRemark } from "@sluice/contract";
+import { bounds, Failure, personOf, personOfScope, type Workspace } from "#core/index.ts";
+import type { NoticeFields, StoredNotice } from "#ports/index.ts";
+import type { ConsoleDependencies } from "../dependencies.ts";
 import { LetterRate } from "../throttle.ts";
-import type { Handlers } from "./handler.ts";
-import { type Looker, seenPerson } from "./seen-people.ts";
-
-export interface NoticeHandlerDependencies {
-  readonly notices: NoticeStore;
-  readonly noticeSender: NoticeSender;
-  readonly openTries: OpenTries;
-  readonly controlStore: Pick<ControlStore, "keyById">;
-  readonly people: Pick<PeopleStore, "user">;
-  readonly configSnapshot: () => ConfigSnapshot;
-  readonly clock: Clock;
-}
-
-type NoticeRoutes = "notices.list" | "notices.create" | "notices.update" | "notices.remove" | "notices.test";
+import { type Looker, seenPerson } from "./callers.ts";
+import { given, type Handlers } from "./calls.ts";
 
 /** The calls about notices. */
-export function noticeHandlers(dependencies: NoticeHandlerDependencies): Handlers<NoticeRoutes> {
+export function noticeHandlers(dependencies: ConsoleDependencies) {
   const { notices } = dependencies;
   const tests = new LetterRate("alert-test", dependencies.openTries);
   return {
@@ -72,14 +59,14 @@ export function noticeHandlers(dependencies: NoticeHandlerDependencies): Handler
         ms: dependencies.clock.monotonic() - began,
       };
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 /** One about somebody's budget, or about that of their key, tells what they spend; one about all budgets, which was told last. */
 async function seenNotices(
   looker: Looker,
   all: readonly StoredNotice[],
-  { controlStore }: NoticeHandlerDependencies,
+  { controlStore }: ConsoleDependencies,
 ): Promise<readonly StoredNotice[]> {
   const own = seenPerson(looker);
   if (own === null) return all;
@@ -108,11 +95,7 @@ function one(workspace: Workspace | null): Workspace {
   throw new Failure("invalid_request", "A notice belongs to one workspace. Name it.", { param: "workspace" });
 }
 
-async function find(
-  dependencies: NoticeHandlerDependencies,
-  workspace: Workspace | null,
-  id: string,
-): Promise<StoredNotice> {
+async function find(dependencies: ConsoleDependencies, workspace: Workspace | null, id: string): Promise<StoredNotice> {
   const notice = await dependencies.notices.find(id);
   if (notice !== null && notice.workspaceId === one(workspace).id) return notice;
   throw new Failure("not_found", "There is no such notice.", { param: "notice" });
@@ -120,7 +103,7 @@ async function find(
 
 /** What a notice listens to must belong to its workspace. */
 async function checkScope(
-  { configSnapshot, controlStore, people }: NoticeHandlerDependencies,
+  { configSnapshot, controlStore, people }: ConsoleDependencies,
   workspace: Workspace,
   { scope, scope_id: id }: Pick<NoticeFields, "scope" | "scope_id">,
 ): Promise<void> {
@@ -134,9 +117,4 @@ async function checkScope(
   if ((await owners[scope]()) !== workspace.id) {
     throw new Failure("invalid_request", `There is no such ${scope} in this workspace.`, { param: "scope_id" });
   }
-}
-
-/** Without what was not sent. */
-function given(body: BodyOf<"notices.update">): Partial<NoticeFields> {
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 }

@@ -1,6 +1,5 @@
 import type { ConsoleProvider, Health, ProviderKindForm, UpstreamModel } from "@sluice/contract";
 import { type ConfigSnapshot, Failure, type Provider } from "#core/index.ts";
-import type { ControlStore } from "#directory/index.ts";
 import type { ProviderRecord } from "#ports/index.ts";
 import {
   kindForm,
@@ -12,33 +11,15 @@ import {
   suggestedModel,
   typesOf,
 } from "#providers/index.ts";
-import { type HealthSources, readHealth } from "../models/health.ts";
+import type { ConsoleDependencies } from "../dependencies.ts";
+import { readHealth } from "../models/health.ts";
 import { priceListInUse } from "../models/price-list-reading.ts";
 import { changedProvider, newProvider } from "../models/provider-change.ts";
-import { type ProviderTrials, tryProvider } from "../models/provider-trial.ts";
-import type { Handlers } from "./handler.ts";
-
-export interface ProviderHandlerDependencies extends HealthSources {
-  readonly controlStore: ControlStore;
-  readonly configSnapshot: () => ConfigSnapshot;
-  /** Resolves when this process has applied everything that was written until now. */
-  readonly changesSeen: () => Promise<void>;
-  readonly probe: ProviderTrials;
-}
-
-type ProviderRouteId =
-  | "providers.kinds"
-  | "providers.list"
-  | "providers.create"
-  | "providers.show"
-  | "providers.update"
-  | "providers.remove"
-  | "providers.test"
-  | "providers.upstreamModels"
-  | "providers.import";
+import { tryProvider } from "../models/provider-trial.ts";
+import type { Handlers } from "./calls.ts";
 
 /** The calls about providers. */
-export function providerHandlers(dependencies: ProviderHandlerDependencies): Handlers<ProviderRouteId> {
+export function providerHandlers(dependencies: ConsoleDependencies) {
   const { controlStore } = dependencies;
   const shown = async (records: readonly ProviderRecord[]) => {
     const health = await readHealth(dependencies);
@@ -100,14 +81,14 @@ export function providerHandlers(dependencies: ProviderHandlerDependencies): Han
       }));
       const { created, extended, refused } = await controlStore.importModels(params.provider, wanted, auditSource);
       await dependencies.changesSeen();
-      return { created: [...created], extended: [...extended], refused: [...refused] };
+      return { created, extended, refused };
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 /** Reads the database, so that a change made a moment ago on another replica counts. */
 async function subjectOf(
-  dependencies: ProviderHandlerDependencies,
+  dependencies: ConsoleDependencies,
   id: string,
 ): Promise<{ readonly provider: Provider; readonly kind: ProviderKind }> {
   await dependencies.changesSeen();
@@ -119,7 +100,7 @@ async function subjectOf(
 }
 
 async function upstreamModels(
-  dependencies: ProviderHandlerDependencies,
+  dependencies: ConsoleDependencies,
   id: string,
   signal: AbortSignal,
 ): Promise<UpstreamModel[]> {

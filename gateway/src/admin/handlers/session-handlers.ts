@@ -1,22 +1,11 @@
-import type { SessionAnswer } from "@sluice/contract";
+import type { ConsoleUser, SessionAnswer } from "@sluice/contract";
 import { type Actor, bounds, type ConfigSnapshot, roleIn, type Workspace } from "#core/index.ts";
-import type { PeopleStore } from "#directory/index.ts";
-import type { Clock, LedgerStore, ReportStore, SignIn } from "#ports/index.ts";
-import { type CallsOriginOptions, callsOrigin } from "./calls-origin.ts";
-import type { Handlers } from "./handler.ts";
-
-export interface SessionHandlerDependencies extends CallsOriginOptions {
-  readonly people: PeopleStore;
-  readonly signIn: SignIn;
-  readonly configSnapshot: () => ConfigSnapshot;
-  readonly reports: Pick<ReportStore, "keys">;
-  readonly ledgerStore: Pick<LedgerStore, "page">;
-  readonly clock: Clock;
-  readonly version: string;
-}
+import type { ConsoleDependencies } from "../dependencies.ts";
+import type { Handlers } from "./calls.ts";
+import { callsOrigin } from "./origins.ts";
 
 /** The call every page of the console begins with. */
-export function sessionHandlers(dependencies: SessionHandlerDependencies): Handlers<"session.show"> {
+export function sessionHandlers(dependencies: ConsoleDependencies) {
   const { people, signIn, configSnapshot } = dependencies;
   const steps = firstSteps(dependencies);
   // The last administrator stays one, so that this never turns back.
@@ -27,21 +16,12 @@ export function sessionHandlers(dependencies: SessionHandlerDependencies): Handl
       const user = actor === null ? null : await people.user(actor.userId);
       const { shown, more } = workspacesOf(actor, configSnapshot());
       return {
-        user:
-          user === null || actor === null
-            ? null
-            : {
-                id: user.id,
-                email: user.email,
-                name: user.name,
-                administrator: actor.administrator,
-                language: user.language,
-              },
+        user: user === null || actor === null ? null : userView(user, actor),
         via: actor === null ? null : actor.kind === "token" ? "token" : "session",
         fresh: actor?.fresh ?? false,
         workspaces: shown,
         ...(more > 0 ? { workspaces_more: more } : {}),
-        methods: methodsOf(signIn),
+        methods: signIn.methods(),
         setup_needed: !governed,
         version: actor === null ? null : dependencies.version,
         demo: [...configSnapshot().providers.values()].every((provider) => provider.kind === "demo"),
@@ -49,12 +29,11 @@ export function sessionHandlers(dependencies: SessionHandlerDependencies): Handl
         first_steps: await steps(),
       };
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
-function methodsOf(signIn: SignIn): SessionAnswer["methods"] {
-  const { password, passkey, oidc } = signIn.methods();
-  return { password, passkey, oidc: oidc.map(({ id, name }) => ({ id, name })) };
+function userView({ id, email, name, language }: ConsoleUser, { administrator }: Actor) {
+  return { id, email, name, administrator, language };
 }
 
 /** One's own workspaces first, then, for an administrator, the others, by name; as many as one answer carries. */
@@ -77,7 +56,7 @@ function workspacesOf(actor: Actor | null, { workspaces }: ConfigSnapshot) {
  * How far a new installation has come. The built-in demo is no provider of one's own. A key and a call are asked for until
  * there is one, by an index, and never again.
  */
-function firstSteps({ configSnapshot, reports, ledgerStore, clock }: SessionHandlerDependencies) {
+function firstSteps({ configSnapshot, reports, ledgerStore, clock }: ConsoleDependencies) {
   let key = false;
   let call = false;
   return async (): Promise<SessionAnswer["first_steps"]> => {

@@ -1,36 +1,26 @@
-import type { BodyOf, ConsoleSettings } from "@sluice/contract";
+import type { BodyOf } from "@sluice/contract";
 import { oidcAccountSchema } from "@sluice/contract/console/settings";
-import { Failure, oidcDefaults, Secret } from "#core/index.ts";
-import type { ControlStore, ScimStore } from "#directory/index.ts";
-import type { OidcAccount, SignIn } from "#ports/index.ts";
+import { ruleFault } from "@sluice/contract/words";
+import { Failure, oidcDefaults, type RightsClaimed, Secret } from "#core/index.ts";
+import type { OidcAccount, RightsSource } from "#ports/index.ts";
+import type { ConsoleDependencies } from "../dependencies.ts";
 import { scimPath } from "../scim/scim-descriptions.ts";
-import type { Handlers } from "./handler.ts";
-import { ownOrigin } from "./one-time-link.ts";
+import type { Handlers } from "./calls.ts";
+import { consoleOrigin, ownOrigin } from "./origins.ts";
 
-export interface SettingsHandlerDependencies {
-  readonly controlStore: ControlStore;
-  readonly signIn: Pick<SignIn, "useOidc">;
-  /** Resolves when this process has applied everything that was written until now. */
-  readonly changesSeen: () => Promise<void>;
-  readonly publicUrl: string | null;
-  /** The sender of mails; null: mail is not configured. */
-  readonly mailFrom: string | null;
-  readonly ledgerExport: LedgerExportFacts;
-}
-
-/** The state of the ledger export, apart from its settings. */
-export interface LedgerExportFacts {
-  /** Whose credentials the environment holds; null: none. */
-  readonly keys: "own" | "blobs" | null;
-  /** The end of the last hour that was exported to the configured place; null: none was. */
-  copiedUntil(): Promise<number | null>;
-}
-
-/** The calls about settings. */
-export function settingsHandlers(
-  dependencies: SettingsHandlerDependencies,
-): Handlers<"settings.show" | "settings.update" | "settings.putOidc" | "settings.removeOidc"> {
-  const { controlStore } = dependencies;
+/** The calls about settings, and about the rules from what issuers and SCIM say of people to rights. */
+export function settingsHandlers(dependencies: ConsoleDependencies) {
+  const { controlStore, rights, scim } = dependencies;
+  const sourceOf = async (given: string): Promise<RightsSource> => {
+    if (given === "scim") return given;
+    const accounts = given.startsWith("oidc:") ? await controlStore.oidcAccounts() : [];
+    if (accounts.some(({ id }) => `oidc:${id}` === given)) return given as RightsSource;
+    throw new Failure("not_found", "There is no such source of rights.", { param: "source" });
+  };
+  const view = async (source: RightsSource) => ({
+    rules: await rights.rules(source),
+    managed_by: (await rights.ownedByFile(source)) ? ("file" as const) : ("console" as const),
+  });
   return {
     "settings.show": ({ request }) => settingsView(dependencies, request),
     "settings.update": async ({ body, auditSource, request }) => {
@@ -49,25 +39,47 @@ export function settingsHandlers(
       dependencies.signIn.useOidc(await controlStore.oidcAccounts());
       return await settingsView(dependencies, request);
     },
-  };
+    "settings.scim": async ({ request }) => {
+      const { lastRequestAt, ...numbers } = await scim.numbers();
+      return {
+        base_url: `${consoleOrigin(dependencies, request)}${scimPath}`,
+        ...numbers,
+        last_request_at: lastRequestAt,
+      };
+    },
+    "rights.rules": async ({ params }) => await view(await sourceOf(params.source)),
+    "rights.putRules": async ({ params, body, auditSource }) => {
+      const source = await sourceOf(params.source);
+      checkRules(body.rules);
+      await rights.putRules(source, body.rules, auditSource);
+      dependencies.onRightsKept(await rights.settle());
+      return await view(source);
+    },
+    "rights.try": async ({ params, body }) => {
+      const source = await sourceOf(params.source);
+      if (body.rules !== undefined) checkRules(body.rules);
+      return triedView(await rights.tryClaims(body.rules ?? (await rights.rules(source)), body.claims));
+    },
+    "rights.ofUser": async ({ params }) => ({ data: await rights.given(params.user) }),
+  } satisfies Partial<Handlers>;
 }
 
-async function settingsView(dependencies: SettingsHandlerDependencies, request: Request): Promise<ConsoleSettings> {
+async function settingsView(dependencies: ConsoleDependencies, request: Request) {
   const { settings, managedByFile } = await dependencies.controlStore.settings();
   const accounts = await dependencies.controlStore.oidcAccounts();
   // The redirect address to register with the issuer.
   const origin = dependencies.publicUrl === null ? ownOrigin(request) : new URL(dependencies.publicUrl).origin;
   return {
     settings,
-    managed_by_file: [...managedByFile],
+    managed_by_file: managedByFile,
     oidc: accounts.map((account) => ({
       id: account.id,
       name: account.name,
       issuer: account.issuer,
       client_id: account.clientId,
-      allowed_domains: [...account.allowedDomains],
+      allowed_domains: account.allowedDomains,
       second_factor_trusted: account.secondFactorTrusted,
-      scopes: [...account.scopes],
+      scopes: account.scopes,
       offline_access: account.offlineAccess,
       recheck_minutes: account.recheckMinutes,
       grace_hours: account.graceHours,
@@ -147,25 +159,18 @@ function domainsOf(body: BodyOf<"settings.putOidc">): readonly string[] {
   });
 }
 
-export interface ScimHandlerDependencies {
-  readonly scim: Pick<ScimStore, "numbers">;
-  /** The public address of the admin API; null: only this machine's own names reach it. */
-  readonly publicUrl: string | null;
+function checkRules(rules: BodyOf<"rights.putRules">["rules"]): void {
+  for (const [index, rule] of rules.entries()) {
+    const fault = ruleFault(rule);
+    if (fault === null) continue;
+    throw new Failure("invalid_request", `Rule ${index + 1}: ${fault}.`, { param: `rules.${index}` });
+  }
 }
 
-/** The administrator's view of SCIM users and groups. The directory's own calls are in `scim/`. */
-export function scimHandlers({ scim, publicUrl }: ScimHandlerDependencies): Handlers<"settings.scim"> {
+function triedView({ administrator, places, findings }: RightsClaimed) {
   return {
-    "settings.scim": async ({ request }) => {
-      const { users, inactive, groups, lastRequestAt, tokens } = await scim.numbers();
-      return {
-        base_url: `${publicUrl?.replace(/\/+$/, "") ?? ownOrigin(request)}${scimPath}`,
-        users,
-        inactive,
-        groups,
-        last_request_at: lastRequestAt,
-        tokens,
-      };
-    },
+    administrator,
+    places,
+    findings: findings.map(({ rule, ...finding }) => ({ ...finding, name: rule.name ?? null })),
   };
 }

@@ -1,56 +1,13 @@
-import type { ConfigView, GatewayProcess } from "@sluice/contract";
-import type { ControlStore } from "#directory/index.ts";
-import type { Clock, ReportStore, SeenInstance } from "#ports/index.ts";
+import type { GatewayProcess } from "@sluice/contract";
 import { settingIsShown } from "#providers/index.ts";
-import type { Handlers } from "./handler.ts";
-
-/** What is known of the config file while the gateway runs. */
-export interface ConfigFacts {
-  /** null: there is none. */
-  readonly path: string | null;
-  /** The text without secrets; null when it cannot be read. */
-  text(): Promise<string | null>;
-  lastReload(): ConfigView["last_reload"];
-  warnings(): Promise<ConfigView["warnings"]>;
-}
-
-/** What is known of the running gateway: of the process, or of all workers together. */
-export interface ProcessNumbers {
-  /** Unix milliseconds. */
-  readonly startedAt: number;
-  readonly memoryBytes: number;
-  readonly journalLag: number;
-  readonly journalHealthy: boolean;
-  readonly streamsOpen: number;
-  readonly reservationsOpen: number;
-}
-
-interface ProcessFacts {
-  read(): Promise<ProcessNumbers>;
-}
-
-export interface SystemHandlerDependencies {
-  readonly controlStore: Pick<ControlStore, "exportConfig">;
-  readonly reports: Pick<ReportStore, "facts">;
-  readonly configFacts: ConfigFacts;
-  readonly processFacts: ProcessFacts;
-  readonly databaseKind: "sqlite" | "postgres";
-  readonly version: string;
-  /** The id of this process, and the name of its machine. */
-  readonly instanceId: string;
-  readonly host: string;
-  readonly clock: Pick<Clock, "now">;
-  /** On SQLite there is this one alone, and it is not asked. */
-  readonly listProcesses: () => Promise<readonly (SeenInstance & { readonly leads: readonly string[] })[]>;
-}
+import type { ConsoleDependencies } from "../dependencies.ts";
+import type { Handlers } from "./calls.ts";
 
 /** How many names of one kind the view of the config file lists. */
 const namesMax = 200;
 
 /** The calls about the system itself. */
-export function systemHandlers(
-  dependencies: SystemHandlerDependencies,
-): Handlers<"settings.config" | "system.show" | "system.processes"> {
+export function systemHandlers(dependencies: ConsoleDependencies) {
   return {
     "settings.config": async () => {
       const isSecret = (kind: string, name: string) => !settingIsShown(kind, name);
@@ -103,11 +60,11 @@ export function systemHandlers(
       }));
       return { data, next: null };
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 /** The one that has the data directory to itself: whatever one process does for all, it does. */
-async function onlyProcess(dependencies: SystemHandlerDependencies): Promise<GatewayProcess> {
+async function onlyProcess(dependencies: ConsoleDependencies): Promise<GatewayProcess> {
   const { startedAt, journalLag } = await dependencies.processFacts.read();
   return {
     id: dependencies.instanceId,

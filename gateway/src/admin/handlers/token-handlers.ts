@@ -1,6 +1,5 @@
 import type { AdminToken } from "@sluice/contract";
 import { type Actor, type ConfigSnapshot, Failure, type Grant } from "#core/index.ts";
-import type { PeopleStore } from "#directory/index.ts";
 import {
   adminTokenPrefix,
   checkGrant,
@@ -9,33 +8,21 @@ import {
   makeScimTokenSecret,
   mayRevokeToken,
 } from "#identity/index.ts";
-import type { Clock, Vault } from "#ports/index.ts";
-import { type ConsoleCall, type Handlers, requireActor } from "./handler.ts";
-import { workspaceNamed } from "./who-calls.ts";
-
-export interface TokenHandlerDependencies {
-  readonly people: PeopleStore;
-  readonly configSnapshot: () => ConfigSnapshot;
-  readonly vault: Vault;
-  readonly clock: Clock;
-  readonly randomBytes: (size: number) => Uint8Array;
-}
+import type { ConsoleDependencies } from "../dependencies.ts";
+import { grantIn, workspaceNamed } from "./callers.ts";
+import { type ConsoleCall, type Handlers, pageSize } from "./calls.ts";
 
 /** The calls about admin tokens. */
-export function tokenHandlers(
-  dependencies: TokenHandlerDependencies,
-): Handlers<"tokens.list" | "tokens.create" | "tokens.revoke"> {
+export function tokenHandlers(dependencies: ConsoleDependencies) {
   const { people, vault } = dependencies;
   return {
     "tokens.list": async ({ query, actor }) => {
-      const caller = requireActor(actor);
-      const ownerId = caller.administrator ? null : caller.userId;
-      const { data, next } = await people.listTokens(ownerId, query.cursor ?? null, query.limit ?? 50);
+      const ownerId = actor.administrator ? null : actor.userId;
+      const { data, next } = await people.listTokens(ownerId, query.cursor ?? null, query.limit ?? pageSize);
       // A token is told of those that are its own to take back, and of none for other places.
-      return { data: data.filter((token) => mayRevokeToken(caller, revocable(token))), next };
+      return { data: data.filter((token) => mayRevokeToken(actor, revocable(token))), next };
     },
-    "tokens.create": async ({ body, actor, auditSource }) => {
-      const maker = requireActor(actor);
+    "tokens.create": async ({ body, actor: maker, auditSource }) => {
       const grant = grantAsked(body, maker, dependencies.configSnapshot());
       checkGrant(maker, grant);
       const expiresAt = await endAsked(dependencies, body.expires_at ?? null, maker);
@@ -59,13 +46,13 @@ export function tokenHandlers(
     },
     "tokens.revoke": async ({ params, actor, auditSource }) => {
       const token = await people.token(params.token);
-      if (token === null || !mayRevokeToken(requireActor(actor), revocable(token))) {
+      if (token === null || !mayRevokeToken(actor, revocable(token))) {
         throw new Failure("not_found", "There is no such admin token of yours.", { param: "token" });
       }
       await people.revokeToken(token.id, auditSource);
       return {};
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 function grantAsked(body: ConsoleCall<"tokens.create">["body"], maker: Actor, configSnapshot: ConfigSnapshot): Grant {
@@ -90,7 +77,7 @@ function grantAsked(body: ConsoleCall<"tokens.create">["body"], maker: Actor, co
 
 /** A token that a token makes does not outlive it. */
 async function endAsked(
-  { people, clock }: TokenHandlerDependencies,
+  { people, clock }: ConsoleDependencies,
   asked: number | null,
   maker: Actor,
 ): Promise<number | null> {
@@ -105,11 +92,7 @@ async function endAsked(
 }
 
 function revocable({ id, owner, workspace, role }: AdminToken) {
-  const grant: Grant =
-    workspace === null || role === null
-      ? { administrator: true }
-      : { administrator: false, workspaceId: workspace.id, role };
-  return { id, ownerId: owner.id, grant };
+  return { id, ownerId: owner.id, grant: grantIn({ workspace, role }) };
 }
 
 function missing(param: string): Failure {

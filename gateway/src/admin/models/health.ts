@@ -1,12 +1,7 @@
 import type { Health } from "@sluice/contract";
-import type { Clock, ReportStore } from "#ports/index.ts";
-import type { DeploymentState, Router } from "#routing/index.ts";
-
-export interface HealthSources {
-  readonly router: Pick<Router, "states">;
-  readonly reports: Pick<ReportStore, "deploymentUse">;
-  readonly clock: Pick<Clock, "now">;
-}
+import type { ReportStore } from "#ports/index.ts";
+import type { DeploymentState } from "#routing/index.ts";
+import type { ConsoleDependencies } from "../dependencies.ts";
 
 const hourMs = 3_600_000;
 
@@ -41,7 +36,13 @@ export class HealthReading {
 }
 
 /** Reports that are late or broken take figures away, not the list they stand in. */
-export async function readHealth({ router, reports, clock }: HealthSources): Promise<HealthReading> {
+export async function readHealth({
+  router,
+  reports,
+  clock,
+}: Pick<ConsoleDependencies, "router" | "clock"> & {
+  readonly reports: Pick<ReportStore, "deploymentUse">;
+}): Promise<HealthReading> {
   const uses = await reports.deploymentUse(clock.now() - hourMs).catch(() => null);
   return new HealthReading(router.states(), uses);
 }

@@ -12,7 +12,7 @@ import {
   priceSource,
 } from "#providers/index.ts";
 
-export interface PriceListDependencies {
+interface PriceListDependencies {
   readonly controlStore: Pick<ControlStore, "storedPriceList" | "listModels" | "listProviders">;
   readonly clock: Pick<Clock, "now">;
 }

@@ -1,10 +1,10 @@
 import { addressKey, bounds, Failure, WindowCounts } from "#core/index.ts";
-import type { ScimStore } from "#directory/index.ts";
 import { looksLikeScimToken } from "#identity/index.ts";
-import type { AuditSource, Clock, Vault } from "#ports/index.ts";
-import { ownOrigin } from "../handlers/one-time-link.ts";
-import { namesOfToken } from "../handlers/who-calls.ts";
-import { readTextWithin } from "../json-body.ts";
+import type { AuditSource } from "#ports/index.ts";
+import type { ConsoleDependencies } from "../dependencies.ts";
+import { namesOfToken } from "../handlers/callers.ts";
+import { consoleOrigin } from "../handlers/origins.ts";
+import { readText } from "../json-body.ts";
 import { providerConfig, resourceTypes, schemas, scimPath } from "./scim-descriptions.ts";
 import { groupChangeOf, readGroup, shownGroup } from "./scim-group.ts";
 import { readOperations } from "./scim-operations.ts";
@@ -14,15 +14,7 @@ import { readUserResource, resourceOf, shownUser, userFormOf, versionOf } from "
 import { patchUser } from "./scim-user-patch.ts";
 import type { JsonObject } from "./scim-values.ts";
 
-export interface ScimDependencies {
-  readonly scim: ScimStore;
-  readonly vault: Pick<Vault, "digest">;
-  readonly clock: Clock;
-  /** Where the admin API is reached; null: at this machine's own names. */
-  readonly publicUrl: string | null;
-  /** Resolves when this process goes by everything that was written until now. */
-  readonly changesSeen: () => Promise<void>;
-}
+type ScimDependencies = Pick<ConsoleDependencies, "scim" | "vault" | "clock" | "publicUrl" | "changesSeen">;
 
 /** One call, its caller known. */
 interface ScimCall {
@@ -51,8 +43,7 @@ export class ScimCalls {
     try {
       const auditSource = await this.#caller(request, ip);
       const { pathname, searchParams: query } = new URL(request.url);
-      const { publicUrl } = this.#dependencies;
-      const base = `${publicUrl === null ? ownOrigin(request) : publicUrl.replace(/\/+$/, "")}${scimPath}`;
+      const base = `${consoleOrigin(this.#dependencies, request)}${scimPath}`;
       const call: ScimCall = { request, query, base, auditSource };
       const [kind = "", id = null, ...more] = pathname
         .slice(scimPath.length + 1)
@@ -241,7 +232,7 @@ async function bodyOf(request: Request): Promise<unknown> {
   if (!/^application\/(scim\+)?json\s*(;|$)/i.test(type)) {
     throw new Failure("unsupported_media_type", "The body is application/scim+json.");
   }
-  const text = await readTextWithin(request, bounds.scimBodyBytesMax);
+  const text = await readText(request, bounds.scimBodyBytesMax);
   refuseManyNames(text);
   try {
     return JSON.parse(text);

@@ -1,4 +1,4 @@
-import { asFailure, type Failure } from "#core/index.ts";
+import { asFailure, type Failure, retryAfter } from "#core/index.ts";
 
 /** RFC 7644, 3.12, table 9. */
 export type ScimType =
@@ -42,12 +42,9 @@ export function problemAnswer(thrown: unknown): Response {
   };
   const response = new Response(JSON.stringify(body), {
     status,
-    headers: { "content-type": scimContentType, "cache-control": "no-store" },
+    headers: { "content-type": scimContentType, "cache-control": "no-store", ...retryAfter(retryAfterMs) },
   });
   if (status === 401) response.headers.set("www-authenticate", 'Bearer realm="SCIM"');
-  if (retryAfterMs !== undefined) {
-    response.headers.set("retry-after", String(Math.max(1, Math.ceil(retryAfterMs / 1_000))));
-  }
   return response;
 }
 

@@ -11,11 +11,11 @@ import {
   type Workspace,
 } from "#core/index.ts";
 import { periodStart } from "#limits/index.ts";
-import type { Clock, Observer, ReportStore } from "#ports/index.ts";
-import { changeMember, type MemberHandlerDependencies } from "../handlers/member-handlers.ts";
-import type { AdminEnv } from "../handlers/mount-handlers.ts";
-import { seenPerson } from "../handlers/seen-people.ts";
-import { actorOfToken, heldBy, neededWords, type WhoCallsOptions, workspaceNamed } from "../handlers/who-calls.ts";
+import type { Observer } from "#ports/index.ts";
+import type { ConsoleDependencies } from "../dependencies.ts";
+import { actorOfToken, heldBy, neededWords, seenPerson, workspaceNamed } from "../handlers/callers.ts";
+import type { AdminEnv } from "../handlers/calls.ts";
+import { changeMember } from "../handlers/people-handlers.ts";
 import { readJson } from "../json-body.ts";
 import {
   budgetPeriodOf,
@@ -36,13 +36,6 @@ import {
   userScope,
 } from "./spend-limit.ts";
 
-export interface SpendLimitDependencies extends Pick<MemberHandlerDependencies, "people" | "changesSeen"> {
-  readonly vault: WhoCallsOptions["vault"];
-  readonly reports: Pick<ReportStore, "spending">;
-  readonly configSnapshot: () => ConfigSnapshot;
-  readonly clock: Pick<Clock, "now">;
-}
-
 /** One call, its caller known. */
 interface SpendLimitCall {
   readonly request: Request;
@@ -57,10 +50,10 @@ interface SpendLimitCall {
  * limit of a person is their budget there. Never throws: what is wrong is told in that API's shape.
  */
 export class SpendLimitCalls {
-  readonly #dependencies: SpendLimitDependencies;
+  readonly #dependencies: ConsoleDependencies;
   readonly #observer: Pick<Observer, "log">;
 
-  constructor(dependencies: SpendLimitDependencies, observer: Pick<Observer, "log">) {
+  constructor(dependencies: ConsoleDependencies, observer: Pick<Observer, "log">) {
     this.#dependencies = dependencies;
     this.#observer = observer;
   }

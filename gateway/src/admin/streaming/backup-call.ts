@@ -1,19 +1,12 @@
 import { bounds, Failure } from "#core/index.ts";
-import type { PeopleStore } from "#directory/index.ts";
-import type { Clock, Observer, ReportStore } from "#ports/index.ts";
-import type { StreamingCall } from "./streaming-call.ts";
-
-export interface BackupDependencies {
-  readonly reports: ReportStore;
-  readonly people: PeopleStore;
-  readonly clock: Clock;
-  readonly observer: Observer;
-}
+import type { ReportStore } from "#ports/index.ts";
+import type { ConsoleDependencies } from "../dependencies.ts";
+import type { StreamingCall } from "../handlers/calls.ts";
 
 type Copy = Awaited<ReturnType<ReportStore["backup"]>>;
 
 /** A copy of the whole database, one at a time: each is as large as the database while it lasts. */
-export function backupCall(dependencies: BackupDependencies): (call: StreamingCall) => Promise<Response> {
+export function backupCall(dependencies: ConsoleDependencies): (call: StreamingCall) => Promise<Response> {
   let busy = false;
   return async ({ request, auditSource, patient }) => {
     if (busy) throw new Failure("conflict", "A backup is being made already. Wait for its end.");
@@ -51,13 +44,13 @@ export function backupCall(dependencies: BackupDependencies): (call: StreamingCa
 /** Hands a copy on as fast as it is read, and takes it away at the end, whichever end that is. */
 class CopyStream {
   readonly #copy: Copy;
-  readonly #dependencies: BackupDependencies;
+  readonly #dependencies: ConsoleDependencies;
   readonly #free: () => void;
   readonly #reader: PieceReader;
   #ended: Promise<void> | null = null;
   #forgetTimer = (): void => undefined;
 
-  constructor(copy: Copy, dependencies: BackupDependencies, free: () => void) {
+  constructor(copy: Copy, dependencies: ConsoleDependencies, free: () => void) {
     this.#copy = copy;
     this.#dependencies = dependencies;
     this.#free = free;

@@ -1,16 +1,10 @@
-import type { Assets } from "#assets/index.ts";
-import type { VideoTasks } from "#tasks/index.ts";
-import { oneWorkspace } from "../handlers/handler.ts";
-import { checkTask } from "../handlers/seen-people.ts";
-import type { StreamingCall } from "./streaming-call.ts";
-
-export interface ContentDependencies {
-  readonly videos: VideoTasks;
-  readonly assets: Assets;
-}
+import type { ConsoleDependencies } from "../dependencies.ts";
+import { checkTask } from "../handlers/callers.ts";
+import { oneWorkspace, type StreamingCall } from "../handlers/calls.ts";
+import { isHeldAlready } from "../pages.ts";
 
 /** The video of a task: our copy, or the vendor's while its link lives. */
-export async function taskContent(call: StreamingCall, { videos }: ContentDependencies): Promise<Response> {
+export async function taskContent(call: StreamingCall, { videos }: ConsoleDependencies): Promise<Response> {
   const { request, params, patient } = call;
   const workspace = oneWorkspace(call);
   const id = params["task"] ?? "";
@@ -26,7 +20,7 @@ export async function taskContent(call: StreamingCall, { videos }: ContentDepend
 }
 
 /** The bytes of an asset that lives with us. */
-export async function assetContent(call: StreamingCall, { assets }: ContentDependencies): Promise<Response> {
+export async function assetContent(call: StreamingCall, { assets }: ConsoleDependencies): Promise<Response> {
   const { request, params, patient } = call;
   const workspace = oneWorkspace(call);
   const id = params["asset"] ?? "";
@@ -57,7 +51,7 @@ function shown(request: Request, id: string, { status, headers, body }: Content)
   out.set("x-content-type-options", "nosniff");
   out.set("cache-control", "private, no-cache");
   const etag = headers["etag"];
-  if (etag !== undefined && status < 300 && isKept(request.headers.get("if-none-match"), etag)) {
+  if (etag !== undefined && status < 300 && isHeldAlready(request, etag)) {
     leave(body);
     out.delete("content-length");
     out.delete("content-range");
@@ -86,12 +80,6 @@ const extensions: ReadonlyMap<string, string> = new Map([
   ["audio/mpeg", "mp3"],
   ["audio/mp4", "m4a"],
 ]);
-
-/** RFC 9110, 13.1.2. */
-function isKept(ifNoneMatch: string | null, etag: string): boolean {
-  const strong = (tag: string) => tag.trim().replace(/^W\//, "");
-  return ifNoneMatch?.split(",").some((tag) => tag.trim() === "*" || strong(tag) === strong(etag)) === true;
-}
 
 /** Says to whoever sends it that nobody will read it. */
 function leave(body: ReadableStream<Uint8Array> | null): void {

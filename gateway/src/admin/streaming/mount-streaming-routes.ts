@@ -1,46 +1,36 @@
 import { asKeyPath, assetContentPath, backupPath, meets, tailPath, taskContentPath } from "@sluice/contract/words";
 import type { Hono } from "hono";
-import { type ApiKey, Failure, type Principal } from "#core/index.ts";
-import type { ControlStore } from "#directory/index.ts";
-import type { Authenticator } from "#identity/index.ts";
-import { oneWorkspace } from "../handlers/handler.ts";
-import type { AdminEnv, MountOptions } from "../handlers/mount-handlers.ts";
-import { seenPerson } from "../handlers/seen-people.ts";
-import { heldBy, whoCalls } from "../handlers/who-calls.ts";
-import type { RequestTail } from "../tail/request-tail.ts";
-import { type BackupDependencies, backupCall } from "./backup-call.ts";
-import { assetContent, type ContentDependencies, taskContent } from "./content-calls.ts";
-import { mountStreaming, type StreamingCall, workspaceOf } from "./streaming-call.ts";
-
-export interface StreamingDependencies
-  extends AsKeyDependencies,
-    ContentDependencies,
-    TailDependencies,
-    BackupDependencies {}
+import { type ApiKey, Failure } from "#core/index.ts";
+import type { ConsoleDependencies } from "../dependencies.ts";
+import { heldBy, seenPerson, whoCalls } from "../handlers/callers.ts";
+import {
+  type AdminEnv,
+  mountStreaming,
+  oneWorkspace,
+  type StreamingCall,
+  type StreamingRoute,
+  workspaceOf,
+} from "../handlers/calls.ts";
+import { backupCall } from "./backup-call.ts";
+import { assetContent, taskContent } from "./content-calls.ts";
 
 /**
  * The calls that are not JSON in and JSON out. Mount them before `mountHandlers`, which would take some of these paths for an id. HEAD
  * arrives here as GET.
  */
-export function mountStreamingRoutes(
-  app: Hono<AdminEnv>,
-  dependencies: StreamingDependencies,
-  options: MountOptions,
-): void {
-  const asKey = {
-    methods: ["GET", "POST", "PUT", "PATCH", "DELETE"],
-    path: `${pattern(asKeyPath, "key")}/*`,
-    needs: "member",
-  } as const;
-  mountStreaming(app, asKey, options, (call) => callAsKey(call, dependencies));
-  const taskBytes = { methods: ["GET"], path: pattern(taskContentPath, "task"), needs: "viewer" } as const;
-  mountStreaming(app, taskBytes, options, (call) => taskContent(call, dependencies));
-  const assetBytes = { methods: ["GET"], path: pattern(assetContentPath, "asset"), needs: "viewer" } as const;
-  mountStreaming(app, assetBytes, options, (call) => assetContent(call, dependencies));
-  const tail = { methods: ["GET"], path: pattern(tailPath, ""), needs: "viewer" } as const;
-  mountStreaming(app, tail, options, (call) => tailRequests(call, dependencies, options));
+export function mountStreamingRoutes(app: Hono<AdminEnv>, dependencies: ConsoleDependencies): void {
+  const mount = (route: StreamingRoute, act: (call: StreamingCall) => Promise<Response>) =>
+    mountStreaming(app, route, dependencies, act);
+  const bytes = { methods: ["GET"], needs: "viewer" } as const;
+  const anyMethod = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+  mount({ methods: anyMethod, path: `${pattern(asKeyPath, "key")}/*`, needs: "member" }, (call) =>
+    callAsKey(call, dependencies),
+  );
+  mount({ ...bytes, path: pattern(taskContentPath, "task") }, (call) => taskContent(call, dependencies));
+  mount({ ...bytes, path: pattern(assetContentPath, "asset") }, (call) => assetContent(call, dependencies));
+  mount({ ...bytes, path: pattern(tailPath, "") }, (call) => tailRequests(call, dependencies));
   const backup = { methods: ["POST"], path: backupPath, needs: "administrator", fresh: true } as const;
-  mountStreaming(app, backup, options, backupCall(dependencies));
+  mount(backup, backupCall(dependencies));
 }
 
 /** The contract's path with parameter names in place of ids. The names need no encoding. */
@@ -49,16 +39,8 @@ function pattern(pathOf: (workspace: string, id: string) => string, id: string):
   return pathOf(workspaceMark, idMark).replace(workspaceMark, ":workspace").replace(idMark, `:${id}`);
 }
 
-interface TailDependencies {
-  readonly tail: RequestTail;
-}
-
 /** Streams requests as they end, as server-sent events: those of a workspace, or all for an administrator. */
-async function tailRequests(
-  call: StreamingCall,
-  dependencies: TailDependencies,
-  options: MountOptions,
-): Promise<Response> {
+async function tailRequests(call: StreamingCall, dependencies: ConsoleDependencies): Promise<Response> {
   const { request, params, actor, held, workspace } = call;
   const seen = seenPerson({ actor, held });
   // The framework handles HEAD as GET, and nobody would read the stream.
@@ -71,8 +53,8 @@ async function tailRequests(
     seenPerson: seen,
     signal: request.signal,
     async stillAllowed() {
-      const { actor: now } = await whoCalls(papers, options);
-      const heldNow = heldBy(now, workspaceOf(params, now, options));
+      const { actor: now } = await whoCalls(papers, dependencies);
+      const heldNow = heldBy(now, workspaceOf(params, now, dependencies));
       // If their rights change, the view ends and the client opens it again.
       return meets(heldNow, "viewer") && seenPerson({ actor: now, held: heldNow }) === seen;
     },
@@ -87,22 +69,8 @@ async function tailRequests(
   });
 }
 
-interface AsKeyDependencies {
-  readonly controlStore: ControlStore;
-  readonly authenticator: Pick<Authenticator, "principalOf">;
-  /** Calls the data plane for an authenticated caller. `target`: path and query, from `/v1` on. */
-  readonly answerAs: (call: {
-    readonly principal: Principal;
-    readonly request: Request;
-    readonly target: string;
-    readonly ip: string;
-    readonly tags: Readonly<Record<string, string>>;
-    readonly patient: () => void;
-  }) => Promise<Response>;
-}
-
 /** A call of the data plane with a key: a member with one of their own, an admin with any key of the workspace. */
-async function callAsKey(call: StreamingCall, dependencies: AsKeyDependencies): Promise<Response> {
+async function callAsKey(call: StreamingCall, dependencies: ConsoleDependencies): Promise<Response> {
   const workspace = oneWorkspace(call);
   const { request, actor, ip, patient } = call;
   const target = targetBehind.exec(request.url)?.[1];
@@ -128,7 +96,7 @@ const addressesNotAsked = "allowed_ips of the key was not asked: this call came 
 async function refuseForeign(
   key: ApiKey,
   { actor, held }: StreamingCall,
-  { controlStore }: AsKeyDependencies,
+  { controlStore }: ConsoleDependencies,
 ): Promise<void> {
   if (meets(held, "admin")) return;
   const own = await controlStore.key(key.workspaceId, key.id);

@@ -1,16 +1,13 @@
-import type { QueryOf, UsageFigures } from "@sluice/contract";
+import type { QueryOf } from "@sluice/contract";
+import { meets } from "@sluice/contract/words";
 import { bounds, Failure } from "#core/index.ts";
-import type { Clock, ReportStore, SessionUsage, UsageLine, UsageSums } from "#ports/index.ts";
-import { type Handlers, pageSize } from "./handler.ts";
-import { checkPerson, seenOnly } from "./seen-people.ts";
+import type { SessionUsage, UsageSums } from "#ports/index.ts";
+import type { ConsoleDependencies } from "../dependencies.ts";
+import { checkPerson, seenOnly, seenPerson } from "./callers.ts";
+import { given, type Handlers, pageSize } from "./calls.ts";
 
 /** The longest time of a chart by minutes. */
 const usageMinutesMaxMs = 6 * 3_600_000;
-
-export interface UsageHandlerDependencies {
-  readonly reports: Pick<ReportStore, "usage" | "peopleUsage" | "sessions" | "costs">;
-  readonly clock: Pick<Clock, "now">;
-}
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -20,26 +17,20 @@ const hoursMaxMs = 4 * dayMs;
 const minuteSteps = [60_000, 120_000, 300_000] as const;
 const minutesPointsMax = 90;
 
-/** The calls about usage. */
-export function usageHandlers(
-  dependencies: UsageHandlerDependencies,
-): Handlers<"usage.series" | "usage.people" | "usage.sessions" | "usage.costs"> {
+/** The calls about what the ledger and the audit log hold. */
+export function reportHandlers({ reports, explain, people, clock }: ConsoleDependencies) {
   return {
     "usage.series": async (call) => {
       const { query, workspace } = call;
       checkPerson(call, query.person);
       const asked = stepsOf(query);
-      const reading = await dependencies.reports.usage({
+      const reading = await reports.usage({
         workspaceId: workspace?.id ?? null,
         from: asked.from,
-        to: soFar(asked, dependencies.clock.now()),
+        to: soFar(asked, clock.now()),
         stepMs: asked.stepMs,
         by: query.by ?? "none",
-        ...(query.model === undefined ? {} : { model: query.model }),
-        ...(query.provider === undefined ? {} : { provider: query.provider }),
-        ...(query.key === undefined ? {} : { keyId: query.key }),
-        ...(query.group === undefined ? {} : { groupId: query.group }),
-        ...(query.person === undefined ? {} : { personId: query.person }),
+        ...entriesOf(query),
         ...seenOnly(call),
       });
       const { from, to, stepMs, at } = reading.stepMs === asked.stepMs ? asked : stepsOf({ ...query, step: "hour" });
@@ -49,45 +40,78 @@ export function usageHandlers(
         step_ms: stepMs,
         totals: reading.totals,
         previous: reading.previous,
-        at: [...at],
-        series: reading.lines.map((line) => ({
-          id: line.id,
-          label: line.label,
-          totals: line.totals,
-          points: pointsAt(line, at),
-        })),
+        at,
+        series: reading.lines.map((line) => {
+          const figures = new Map(line.points.map((point) => [point.at, point.figures]));
+          return { ...line, points: at.map((time) => figures.get(time) ?? null) };
+        }),
       };
     },
     "usage.costs": async ({ query, workspace }) => {
       checkTime(query);
-      const data = await dependencies.reports.costs({ workspaceId: workspace?.id ?? null, ...query });
-      return { data: [...data] };
+      return { data: await reports.costs({ workspaceId: workspace?.id ?? null, ...query }) };
     },
     "usage.sessions": async ({ query, workspace }) => {
       const { from, to, key } = query;
       checkTime({ from, to });
-      const filter = { workspaceId: workspace?.id ?? null, from, to, ...(key === undefined ? {} : { keyId: key }) };
-      const { data, truncated } = await dependencies.reports.sessions(filter);
+      const filter = { workspaceId: workspace?.id ?? null, from, to, ...given({ keyId: key }) };
+      const { data, truncated } = await reports.sessions(filter);
       return { data: data.map(sessionOf), truncated };
     },
     "usage.people": async ({ query, workspace }) => {
       const { from, to, search, sort = "-cost_usd", cursor = null, limit = pageSize } = query;
       checkTime({ from, to });
-      const filter = {
-        workspaceId: workspace?.id ?? null,
-        from,
-        to,
-        sort,
-        ...(search === undefined ? {} : { search }),
-      };
-      const { data, totals, ...found } = await dependencies.reports.peopleUsage(filter, cursor, limit);
+      const filter = { workspaceId: workspace?.id ?? null, from, to, sort, ...given({ search }) };
+      const { data, totals, ...found } = await reports.peopleUsage(filter, cursor, limit);
       return {
         ...found,
         data: data.map(({ person, ...sums }) => ({ person, ...sumsOf(sums) })),
         totals: sumsOf(totals),
       };
     },
-  };
+    "requests.list": async (call) => {
+      const { query, workspace } = call;
+      checkPerson(call, query.person);
+      const filter = {
+        workspaceId: workspace?.id ?? null,
+        ...entriesOf(query),
+        ...given({
+          ...{ search: query.search, endpoint: query.endpoint, outcome: query.outcome, status: query.status },
+          ...{ errorCode: query.error_code, minMs: query.min_ms, from: query.from, to: query.to },
+        }),
+        ...seenOnly(call),
+      };
+      return await reports.requests(filter, query.cursor ?? null, query.limit ?? pageSize);
+    },
+    "requests.show": async (call) => {
+      const { params, workspace, held, auditSource } = call;
+      const attempts = await reports.attempts(workspace?.id ?? null, params.request);
+      const [first] = attempts;
+      const own = seenPerson(call);
+      // One of somebody else looks like one that is not there.
+      if (first === undefined || (own !== null && first.person !== null && first.person.id !== own)) {
+        throw new Failure("not_found", "There is no such request. Its entries may have been older than is kept.", {
+          param: "request",
+        });
+      }
+      const { at, key } = first;
+      const capture = meets(held, "admin") ? await explain.capture(params.request) : null;
+      if (capture !== null) {
+        // Whoever looks at what a program sent leaves a trace.
+        const object = `captured request ${first.request_id}` as const;
+        await people.note({ action: "view", object, workspaceId: first.workspace.id }, auditSource);
+      }
+      const explanation = await explain.explanation(params.request);
+      return { request_id: params.request, at, workspace: first.workspace, key, attempts, explanation, capture };
+    },
+    "audit.list": async ({ query: { cursor, limit, ...asked }, workspace }) =>
+      await reports.audit({ workspaceId: workspace?.id ?? null, ...given(asked) }, cursor ?? null, limit ?? pageSize),
+  } satisfies Partial<Handlers>;
+}
+
+/** The entries that a query is about. */
+function entriesOf({ model, provider, key, group, person }: QueryOf<"usage.series"> | QueryOf<"requests.list">) {
+  return given({ model, provider, keyId: key, groupId: group, personId: person });
 }
 
 function sessionOf({ session, lastAt, requests, inputTokens, cachedTokens, outputTokens, costUsd }: SessionUsage) {
@@ -154,9 +178,4 @@ function stepMsOf(length: number, step: QueryOf<"usage.series">["step"]): number
 function soFar({ from, to, stepMs }: Steps, now: number): number {
   const grainMs = Math.min(stepMs, hourMs);
   return Math.max(from + grainMs, Math.min(to, Math.ceil(now / grainMs) * grainMs));
-}
-
-function pointsAt(line: UsageLine, at: readonly number[]): (UsageFigures | null)[] {
-  const figures = new Map(line.points.map((point) => [point.at, point.figures]));
-  return at.map((time) => figures.get(time) ?? null);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { StaticFile } from "#ports/index.ts";
-import { answerFile } from "./static-answer.ts";
+import { answerFile } from "./pages.ts";
 
 const file: StaticFile = {
   bytes: new TextEncoder().encode("as it is"),

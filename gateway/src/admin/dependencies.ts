@@ -1,0 +1,143 @@
+import type { ConfigView } from "@sluice/contract";
+import type { Assets } from "#assets/index.ts";
+import type { ConfigSnapshot, Model, Principal } from "#core/index.ts";
+import type { AgentStore, ControlStore, PeopleStore, RightsStore, ScimStore } from "#directory/index.ts";
+import type { AgentSettingsOf, AgentSignIn, Authenticator, Setup } from "#identity/index.ts";
+import type { Admission } from "#limits/index.ts";
+import type {
+  Clock,
+  ExplainStore,
+  LedgerStore,
+  Mailer,
+  NoticeStore,
+  Observer,
+  OpenTries,
+  ReportStore,
+  SeenInstance,
+  SignIn,
+  StaticFiles,
+  Vault,
+} from "#ports/index.ts";
+import type { Router } from "#routing/index.ts";
+import type { VideoTasks } from "#tasks/index.ts";
+import type { NoticeSender } from "./budgets/notice-sender.ts";
+import type { ProviderTrials } from "./models/provider-trial.ts";
+import type { RequestTail } from "./tail/request-tail.ts";
+
+export interface AdminOptions {
+  /** Holds `console/…` (the console's build) and `docs/…` (the API reference's own files, see `docsFiles`). */
+  readonly files: StaticFiles;
+  readonly setup: Setup;
+  readonly clock: Clock;
+  readonly openTries: OpenTries;
+  readonly observer: Observer;
+  readonly version: string;
+  /** Where the console is opened; null: at this machine's own names. */
+  readonly publicUrl: string | null;
+  /** What callers use; null or left out: the address the request came to. */
+  readonly callsUrl?: () => string | null;
+  /** True while only the built-in demo provider answers. */
+  readonly demo: () => boolean;
+  /** Unguessable, of letters, digits, `-` and `_`: lets the style tags of one answer work. */
+  readonly randomToken: () => string;
+  /** null: the pages alone, without sign-in and the admin API. */
+  readonly console: ConsoleDependencies | null;
+}
+
+/** Everything that the calls of the admin API use. */
+export interface ConsoleDependencies {
+  readonly controlStore: ControlStore;
+  readonly people: PeopleStore;
+  readonly rights: RightsStore;
+  readonly scim: ScimStore;
+  readonly agents: AgentStore;
+  readonly reports: ReportStore;
+  readonly ledgerStore: Pick<LedgerStore, "page">;
+  readonly explain: ExplainStore;
+  readonly notices: NoticeStore;
+  readonly configSnapshot: () => ConfigSnapshot;
+  /** Resolves when this process has applied everything that was written until now. */
+  readonly changesSeen: () => Promise<void>;
+
+  readonly signIn: SignIn;
+  readonly authenticator: Pick<Authenticator, "principalOf">;
+  readonly agentSignIn: AgentSignIn;
+  readonly agentSettings: AgentSettingsOf;
+  readonly admission: Pick<Admission, "limitUsages">;
+  readonly router: Pick<Router, "states">;
+  readonly videos: VideoTasks;
+  readonly assets: Assets;
+  readonly probe: ProviderTrials;
+  readonly tail: RequestTail;
+  readonly noticeSender: NoticeSender;
+  /** null: links are handed on by whoever makes them. */
+  readonly mailer: Mailer | null;
+
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly observer: Observer;
+  readonly openTries: OpenTries;
+  readonly randomBytes: (size: number) => Uint8Array;
+
+  /** Where the console and the admin API are reached; null: at this machine's own names. */
+  readonly publicUrl: string | null;
+  /** Where callers reach the gateway; null, or left out: where the console is. */
+  readonly callsUrl?: () => string | null;
+  readonly version: string;
+  /** The id of this process, and the name of its machine. */
+  readonly instanceId: string;
+  readonly host: string;
+  readonly databaseKind: "sqlite" | "postgres";
+  readonly configFacts: ConfigFacts;
+  readonly processFacts: { read(): Promise<ProcessNumbers> };
+  /** On SQLite there is this one alone, and it is not asked. */
+  readonly listProcesses: () => Promise<readonly (SeenInstance & { readonly leads: readonly string[] })[]>;
+  /** The sender of mails; null: mail is not configured. */
+  readonly mailFrom: string | null;
+  readonly ledgerExport: LedgerExportFacts;
+
+  readonly onRightsKept: (problems: readonly string[]) => void;
+  /** The secret that signs a workspace's webhooks. */
+  readonly webhookSecret: (workspaceId: string) => string;
+  /** Where a model can be called. */
+  readonly endpointsOf: (model: Model) => readonly string[];
+  readonly untranslatedEndpointsOf: (model: Model) => readonly string[];
+  /** Calls the data plane for an authenticated caller. `target`: path and query, from `/v1` on. */
+  readonly answerAs: (call: {
+    readonly principal: Principal;
+    readonly request: Request;
+    readonly target: string;
+    readonly ip: string;
+    readonly tags: Readonly<Record<string, string>>;
+    readonly patient: () => void;
+  }) => Promise<Response>;
+}
+
+/** What is known of the config file while the gateway runs. */
+export interface ConfigFacts {
+  /** null: there is none. */
+  readonly path: string | null;
+  /** The text without secrets; null when it cannot be read. */
+  text(): Promise<string | null>;
+  lastReload(): ConfigView["last_reload"];
+  warnings(): Promise<ConfigView["warnings"]>;
+}
+
+/** What is known of the running gateway: of the process, or of all workers together. */
+export interface ProcessNumbers {
+  /** Unix milliseconds. */
+  readonly startedAt: number;
+  readonly memoryBytes: number;
+  readonly journalLag: number;
+  readonly journalHealthy: boolean;
+  readonly streamsOpen: number;
+  readonly reservationsOpen: number;
+}
+
+/** The state of the ledger export, apart from its settings. */
+export interface LedgerExportFacts {
+  /** Whose credentials the environment holds; null: none. */
+  readonly keys: "own" | "blobs" | null;
+  /** The end of the last hour that was exported to the configured place; null: none was. */
+  copiedUntil(): Promise<number | null>;
+}

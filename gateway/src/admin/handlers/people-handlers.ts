@@ -1,0 +1,111 @@
+import type { ConsoleUser, Member, MemberWithUsage, WorkspaceRole } from "@sluice/contract";
+import { meets, workspaceRoles } from "@sluice/contract/words";
+import { type Actor, bounds, Failure, personScopeId } from "#core/index.ts";
+import type { MemberChange, PeopleStore } from "#directory/index.ts";
+import { checkMemberRemoval, checkRoleChange } from "#identity/index.ts";
+import type { AuditSource } from "#ports/index.ts";
+import { withBudgetUse } from "../budgets/limit-scopes.ts";
+import type { ConsoleDependencies } from "../dependencies.ts";
+import { seenPerson } from "./callers.ts";
+import { type Handlers, oneWorkspace, pageSize } from "./calls.ts";
+import { oneTimeLink } from "./origins.ts";
+
+/** The calls about users, all of them for administrators, and about the members of a workspace. */
+export function peopleHandlers(dependencies: ConsoleDependencies) {
+  const { people, vault, clock, admission, changesSeen } = dependencies;
+  return {
+    "users.list": ({ query }) => people.listUsers(query.search ?? null, query.cursor ?? null, query.limit ?? pageSize),
+    "users.update": async ({ params, body, auditSource }) => {
+      const before = await userNamed(people, params.user);
+      const change = {
+        ...(body.administrator === undefined ? {} : { administrator: body.administrator }),
+        ...(body.disabled === undefined ? {} : { disabled: body.disabled }),
+        keys: body.keys,
+      };
+      const after = await people.updateUser(before.id, change, auditSource);
+      await changesSeen();
+      return after;
+    },
+    "users.remove": async ({ params, body, auditSource }) => {
+      const user = await userNamed(people, params.user);
+      await people.removeUser(user.id, body.keys ?? null, auditSource);
+      await changesSeen();
+      return {};
+    },
+    "users.reset": async ({ params, request, auditSource }) => {
+      const user = await userNamed(people, params.user);
+      if (user.disabled) throw new Failure("conflict", `${user.email} is disabled. Enable them first.`);
+      const { secret, link } = oneTimeLink("reset", request, dependencies);
+      const expiresAt = clock.now() + bounds.passwordResetMs;
+      await people.createReset(user.id, vault.digest(secret), expiresAt, auditSource);
+      return { link, expires_at: expiresAt };
+    },
+    "users.resetSecondFactor": async ({ params, body, actor, auditSource }) => {
+      // A stolen session must not get rid of what the profile page asks the password for.
+      if (actor.userId === params.user) {
+        throw new Failure("conflict", "This is you. Switch your own second factor off on your profile page.");
+      }
+      return await people.resetSecondFactor(params.user, { passkeys: body.passkeys ?? false }, auditSource);
+    },
+    "members.list": async (call) => {
+      const { id, scope } = oneWorkspace(call);
+      const idsOf = (member: Member) => ({ person: personScopeId(id, member.id), workspace: id });
+      const members = await withBudgetUse(admission, "person", await people.listMembers(id), idsOf, [scope]);
+      const own = seenPerson(call);
+      // How far the budget of somebody else is used tells what they spend.
+      const seen = (member: MemberWithUsage) =>
+        own === null || member.id === own ? member : { ...member, budget_used: null, exhausted_by: null };
+      return { data: members.map(seen), next: null };
+    },
+    "members.update": async ({ workspace, params, body, actor, auditSource }) => {
+      const change = { workspaceId: oneWorkspace({ workspace }).id, userId: params.user, change: body };
+      return await changeMember(dependencies, { ...change, actor, auditSource });
+    },
+    "members.remove": async ({ workspace, params, body, actor, held, auditSource }) => {
+      const { id } = oneWorkspace({ workspace });
+      const leaving = {
+        keys: body.keys ?? null,
+        keepsSpend: !meets(held, "admin"),
+        allow: (role: WorkspaceRole) => checkMemberRemoval(actor, id, { id: params.user, role }),
+      };
+      await people.removeMember(id, params.user, leaving, auditSource);
+      await changesSeen();
+      return {};
+    },
+  } satisfies Partial<Handlers>;
+}
+
+interface ChangedMember {
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly change: MemberChange;
+  readonly actor: Actor;
+  readonly auditSource: AuditSource;
+}
+
+/** Throws `not_found` for who is no member, and `forbidden` for one who stands above the actor. */
+export async function changeMember(
+  { people, changesSeen }: Pick<ConsoleDependencies, "people" | "changesSeen">,
+  { workspaceId, userId, change, actor, auditSource }: ChangedMember,
+): Promise<Member> {
+  // Asked in the write: somebody whom an owner raises at this moment stands above the actor.
+  const allow = (role: WorkspaceRole | null) => {
+    // An administrator sees every user, and so can make one a member without an invitation.
+    if (role === null && !actor.administrator) {
+      throw new Failure("not_found", "There is no such member in this workspace.", { param: "user" });
+    }
+    checkRoleChange(actor, workspaceId, { role }, change.role ?? role ?? lowestRole);
+  };
+  const member = await people.updateMember(workspaceId, userId, { ...change, allow }, auditSource);
+  await changesSeen();
+  return member;
+}
+
+/** Whoever may manage members stands above it. */
+const lowestRole = workspaceRoles[0];
+
+async function userNamed(people: PeopleStore, id: string): Promise<ConsoleUser> {
+  const user = await people.user(id);
+  if (user === null) throw new Failure("not_found", "There is no such user.", { param: "user" });
+  return user;
+}

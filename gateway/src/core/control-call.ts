@@ -1,0 +1,50 @@
+import { Failure, failureTable } from "./failure.ts";
+
+/** What the admin API and sign-in share: how the text of a body is read, and how a failure is answered. */
+
+/** The text of a body within its bound. `what`: the body, in the words of the refusal. */
+export async function readBodyText({ headers, body }: Request, bytesMax: number, what: string): Promise<string> {
+  const tooLarge = () => new Failure("request_too_large", `${what} has at most ${bytesMax} bytes.`);
+  if (Number(headers.get("content-length") ?? 0) > bytesMax) throw tooLarge();
+  const decoder = new TextDecoder();
+  let text = "";
+  let size = 0;
+  try {
+    for await (const piece of body ?? []) {
+      size += piece.byteLength;
+      if (size > bytesMax) throw tooLarge();
+      text += decoder.decode(piece, { stream: true });
+    }
+  } catch (thrown) {
+    if (thrown instanceof Failure) throw thrown;
+    throw new Failure("client_closed", "The caller went away while sending its body.", { cause: thrown });
+  }
+  return text + decoder.decode();
+}
+
+interface SchemaProblem {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/** The first problem that a schema found, with its path as `param`. `otherwise`: what is said where it found none. */
+export function schemaFailure(problem: SchemaProblem | undefined, otherwise: string): Failure {
+  const param = problem?.path.join(".") ?? "";
+  const named = param === "" ? "" : `\`${param}\`: `;
+  return new Failure("invalid_request", `${named}${problem?.message ?? otherwise}`, {
+    param: param === "" ? null : param,
+  });
+}
+
+/** A failure as the JSON that every control call answers with; the shape is OpenAI's, as on the data plane. */
+export function failureAnswer(failure: Failure): Response {
+  const { type } = failureTable[failure.code];
+  const error = { message: failure.message, type, param: failure.param, code: failure.code, ...failure.details };
+  const headers = { "cache-control": "no-store", ...retryAfter(failure.retryAfterMs) };
+  return Response.json({ error }, { status: failure.status, headers });
+}
+
+/** Whole seconds, at least one; nothing where the failure says none. */
+export function retryAfter(ms: number | undefined): Readonly<Record<string, string>> {
+  return ms === undefined ? {} : { "retry-after": String(Math.max(1, Math.ceil(ms / 1_000))) };
+}
