@@ -1,9 +1,8 @@
 import type { ReasoningPart, ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import type { JsonObject } from "../json/value.ts";
-import { shortId } from "../openai-chat/short-id.ts";
 import { opens } from "../turn/seal-text.ts";
-import { argumentsObject, safeName, shortToolName } from "../turn/tool-calls.ts";
+import { argumentsObject, safeName, shortId, shortToolName } from "../turn/tool-calls.ts";
 import { type ModelFamily, writeCachePoint } from "./model-family.ts";
 import { MediaWriter } from "./write-media.ts";
 

@@ -2,7 +2,7 @@ import type { ReasoningRequest, Turn } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../gemini/google-extras.ts";
 import { type JsonObject, unsupported } from "../json/value.ts";
-import { chatEffort } from "../openai-chat/reasoning.ts";
+import { askedEffort } from "../turn/reasoning.ts";
 import { thinkingBudgets } from "../turn/reasoning-traits.ts";
 import { warnOfNoSearch } from "../turn/search-request.ts";
 import { picturesLost, warnOnce } from "../turn/warnings.ts";
@@ -114,7 +114,7 @@ function writeReasoning(turn: Turn, family: ModelFamily, warn: Warn): JsonObject
   const requested = turn.reasoning;
   if (requested === null || (requested.effort === null && requested.budgetTokens === null)) return {};
   if (family === "claude") return writeThinking(requested, turn.outputTokensMax, warn);
-  const effort = chatEffort(requested);
+  const effort = askedEffort(requested);
   if (family === "gpt-oss" && effort !== null) return { reasoning_effort: gptOssEfforts[effort] };
   if (requested.effort !== "none") warn("the request to reason is not understood by the upstream and was left out");
   return {};

@@ -5,7 +5,6 @@ import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json/va
 import { spanOf, urlCitation } from "../turn/citations.ts";
 import { readDataUri } from "../turn/data-uri.ts";
 import { warnOfStranger } from "../turn/warnings.ts";
-import { thinkingText } from "./read-parts.ts";
 
 /** What a message, or a delta of one, says. */
 export interface Piece {
@@ -68,6 +67,14 @@ function callPiece(call: JsonObject): CallPiece {
     argumentsText: isObject(given) ? JSON.stringify(given) : (textOf(given) ?? ""),
     signature: signatureIn(call),
   };
+}
+
+/** Thoughts as parts of the content: a string, or text parts. */
+export function thinkingText(thinking: unknown): string {
+  if (typeof thinking === "string") return thinking;
+  return arrayOf(thinking)
+    .map((piece) => textOf(objectOf(piece)["text"]) ?? "")
+    .join("");
 }
 
 /** `annotations` of a message, or of a delta of one. */

@@ -1,28 +1,31 @@
-import type { AnswerFormat, SearchRequest, Turn } from "#core/index.ts";
+import type { AnswerFormat, ReasoningRequest, SearchRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { googleThinking, readGoogleExtras } from "../gemini/google-extras.ts";
 import {
+  arrayMember,
   arrayOf,
   booleanMember,
   booleanOf,
   countMember,
+  countOf,
   isObject,
   type JsonObject,
   missing,
   numberMember,
   objectOf,
   parseBody,
+  requireName,
   textMember,
   textOf,
   unsupported,
   wrong,
 } from "../json/value.ts";
-import { readAutoCache } from "../turn/prompt-cache.ts";
+import { readAutoCache, readCacheHint } from "../turn/prompt-cache.ts";
+import { readEffort } from "../turn/reasoning.ts";
 import { plainSearch, readContextSize, readLocation } from "../turn/search-request.ts";
 import { plainName, warnOfUnasked, warnOnce } from "../turn/warnings.ts";
+import { customTool } from "./custom-tool.ts";
 import { readMessages } from "./read-messages.ts";
-import { readToolbox } from "./read-tools.ts";
-import { readReasoning } from "./reasoning.ts";
 
 /** A chat-completions request in neutral form. Source: OpenAI API reference, "Create chat completion". */
 export function readChatTurn(body: Uint8Array, facts: { readonly stream: boolean }, warnAlways: Warn): Turn {
@@ -156,4 +159,122 @@ function readMetadata(value: unknown): Readonly<Record<string, string>> | null {
   return Object.fromEntries(
     Object.entries(value).map(([name, text]) => [name, typeof text === "string" ? text : JSON.stringify(text)]),
   );
+}
+
+/**
+ * `reasoning_effort`, and the `thinking` object that several vendors of this dialect take beside it. The dialect has
+ * no way to ask for the thoughts themselves; who sends `thinking` or `include_reasoning` wants to see them.
+ */
+function readReasoning(request: JsonObject, warn: Warn): ReasoningRequest | null {
+  const said = textMember(request, "reasoning_effort");
+  const effort = readEffort(said, "this reasoning_effort", warn);
+  const unified = request["reasoning"];
+  if (said === null && isObject(unified)) return readUnified(unified, warn);
+  const thinking = isObject(request["thinking"]) ? request["thinking"] : null;
+  const visible = request["include_reasoning"] === true || (thinking !== null && thinking["type"] !== "disabled");
+  if (thinking?.["type"] === "disabled") return { effort: effort ?? "none", budgetTokens: null, visible };
+  const budgetTokens = thinking === null ? null : countOf(thinking["budget_tokens"]);
+  return effort === null && budgetTokens === null && !visible ? null : { effort, budgetTokens, visible };
+}
+
+/**
+ * OpenRouter's `reasoning` of a chat request, which clients made for it send to every gateway. Source: openrouter.ai/docs,
+ * "Reasoning Tokens".
+ */
+function readUnified(reasoning: JsonObject, warn: Warn): ReasoningRequest | null {
+  warnOfUnasked(reasoning, ofReasoning, "reasoning", warn);
+  const effort = readEffort(textOf(reasoning["effort"]), "this reasoning.effort", warn);
+  if (reasoning["enabled"] === false) return { effort: "none", budgetTokens: null, visible: false };
+  const budgetTokens = countOf(reasoning["max_tokens"]);
+  const isAsked = effort !== null || budgetTokens !== null || reasoning["enabled"] === true;
+  return isAsked ? { effort, budgetTokens, visible: reasoning["exclude"] !== true && effort !== "none" } : null;
+}
+
+const ofReasoning: ReadonlySet<string> = new Set(["effort", "max_tokens", "exclude", "enabled", "summary"]);
+
+interface Toolbox {
+  readonly tools: readonly TurnTool[];
+  readonly toolChoice: ToolChoice | null;
+}
+
+/** `tools` and `tool_choice`, and their forerunners `functions` and `function_call`. */
+function readToolbox(request: JsonObject, warn: Warn): Toolbox {
+  const tools: TurnTool[] = [];
+  (arrayMember(request, "tools") ?? []).forEach((tool, index) => {
+    const read = readTool(tool, `tools[${index}]`, warn);
+    if (read !== null) tools.push(read);
+  });
+  (arrayMember(request, "functions") ?? []).forEach((tool, index) => {
+    tools.push(readFunction(tool, `functions[${index}]`));
+  });
+  const choice = request["tool_choice"] ?? request["function_call"] ?? null;
+  if (isObject(choice) && choice["type"] === "allowed_tools") return allowOnly(choice, tools, warn);
+  return { tools, toolChoice: readChoice(choice) };
+}
+
+function readTool(value: unknown, param: string, warn: Warn): TurnTool | null {
+  const tool = objectOf(value);
+  const type = textOf(tool["type"]);
+  if (type === "custom") return readCustom(objectOf(tool["custom"]), param, warn);
+  if (type === "function" || (type === null && isObject(tool["function"]))) {
+    return { ...readFunction(tool["function"], `${param}.function`), cache: readCacheHint(tool) };
+  }
+  if (type === null) throw missing(`${param}.type`);
+  warn(`the tool type ${plainName(type)} is not understood by the upstream and was left out`);
+  return null;
+}
+
+function readFunction(value: unknown, param: string): TurnTool {
+  const declared = objectOf(value);
+  const parameters = declared["parameters"] ?? null;
+  if (parameters !== null && !isObject(parameters)) throw wrong(`${param}.parameters`, "must be an object");
+  return {
+    name: requireName(declared["name"], `${param}.name`),
+    description: textOf(declared["description"]),
+    parameters,
+    strict: booleanOf(declared["strict"]),
+    cache: null,
+  };
+}
+
+function readCustom(custom: JsonObject, param: string, warn: Warn): TurnTool {
+  if (objectOf(custom["format"])["type"] === "grammar") {
+    warn("the grammar of a custom tool is not understood by the upstream and was left out");
+  }
+  return customTool(requireName(custom["name"], `${param}.custom.name`), textOf(custom["description"]));
+}
+
+function readChoice(choice: unknown): ToolChoice | null {
+  switch (choice) {
+    case null:
+      return null;
+    case "auto":
+    case "none":
+      return { kind: choice };
+    case "required":
+    case "any":
+      return { kind: "any" };
+    default: {
+      const name = isObject(choice) ? chosenName(choice) : null;
+      if (name === null) throw wrong("tool_choice", "is not a choice that is known");
+      return { kind: "tool", name };
+    }
+  }
+}
+
+/** The name in `{"type":"function","function":{"name"}}`, its custom twin, or the old `{"name"}`. */
+function chosenName(choice: JsonObject): string | null {
+  const inner = choice["function"] ?? choice["custom"] ?? choice;
+  return textOf(objectOf(inner)["name"]);
+}
+
+/** Nobody else has a list of allowed tools: the others are not offered at all. */
+function allowOnly(choice: JsonObject, tools: readonly TurnTool[], warn: Warn): Toolbox {
+  const allowed = objectOf(choice["allowed_tools"]);
+  const names = new Set(arrayOf(allowed["tools"]).map((tool) => chosenName(objectOf(tool))));
+  const offered = tools.filter((tool) => names.has(tool.name));
+  if (offered.length < tools.length) {
+    warn("allowed_tools is not understood by the upstream: the other tools were left out");
+  }
+  return { tools: offered, toolChoice: { kind: allowed["mode"] === "required" ? "any" : "auto" } };
 }

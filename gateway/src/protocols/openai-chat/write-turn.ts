@@ -3,17 +3,16 @@ import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../gemini/google-extras.ts";
 import { type JsonObject, unsupported } from "../json/value.ts";
 import { toolSchema, withProperties } from "../turn/object-schema.ts";
-import { openaiSampling, refusesStop, type ToldReasoning, tellReasoning } from "../turn/reasoning.ts";
+import { askedEffort, openaiSampling, refusesStop, type ToldReasoning, tellReasoning } from "../turn/reasoning.ts";
 import type { ReasoningTraits } from "../turn/reasoning-traits.ts";
 import { approximate, warnOfNoSearch, warnOfSearchRest } from "../turn/search-request.ts";
-import { shortToolName } from "../turn/tool-calls.ts";
+import { shortId, shortToolName } from "../turn/tool-calls.ts";
 import { warnOnce } from "../turn/warnings.ts";
-import { chatEffort } from "./reasoning.ts";
-import { shortId, userIdCharactersMax } from "./short-id.ts";
 import { writeMessages } from "./write-messages.ts";
 
-/** OpenAI takes no more. */
+/** OpenAI takes no more, and no longer names of users. */
 const stopsMax = 4;
+const userIdCharactersMax = 64;
 
 /** A turn as a chat-completions request. Throws Failure unsupported_by_model for what it cannot carry honestly. */
 export function writeChatTurn(turn: Turn, target: TurnTarget, warnAlways: Warn): Uint8Array {
@@ -135,7 +134,7 @@ interface Choice {
 
 /** What a model is told of reasoning, and the choice among tools that it takes together with that. */
 function reasonAndChoose(turn: Turn, traits: ReasoningTraits, warn: Warn): Choice {
-  const told = tellReasoning(turn.reasoning, chatEffort(turn.reasoning), traits, warn);
+  const told = tellReasoning(turn.reasoning, askedEffort(turn.reasoning), traits, warn);
   const choice = turn.toolChoice;
   if (turn.tools.length === 0 || (choice?.kind !== "any" && choice?.kind !== "tool")) return { told, choice };
   const { forcesNoToolsThinking: limit } = traits;

@@ -1,8 +1,8 @@
 import type { MediaPart, MediaSource, TextPart, TurnPart } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { arrayOf, checkedText, isObject, type JsonObject, objectOf, textOf, wrong } from "../json/value.ts";
-import { readCacheHint } from "../openai-chat/read-parts.ts";
 import { readDataUri } from "../turn/data-uri.ts";
+import { readCacheHint } from "../turn/prompt-cache.ts";
 import { plainName } from "../turn/warnings.ts";
 
 export type ContentPart = Extract<TurnPart, { kind: "text" | "refusal" }> | MediaPart;

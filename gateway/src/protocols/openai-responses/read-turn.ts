@@ -13,6 +13,7 @@ import {
   wrong,
 } from "../json/value.ts";
 import { readAutoCache } from "../turn/prompt-cache.ts";
+import { readEffort } from "../turn/reasoning.ts";
 import { plainName, warnOfUnasked, warnOnce } from "../turn/warnings.ts";
 import { asCompaction, keptOf } from "./compaction.ts";
 import { InputReader } from "./read-input.ts";
@@ -185,9 +186,7 @@ function readFormat(value: unknown): AnswerFormat | null {
 /** Who asks for the sealed thoughts wants to see that there were some, and to send them back. */
 function readReasoning(request: JsonObject, warn: Warn): ReasoningRequest | null {
   const reasoning = objectOf(request["reasoning"]);
-  const said = textOf(reasoning["effort"]);
-  const effort = efforts.find((known) => known === said) ?? null;
-  if (said !== null && effort === null) warn("reasoning.effort is not understood and was left out");
+  const effort = readEffort(textOf(reasoning["effort"]), "reasoning.effort", warn);
   if ((textOf(reasoning["mode"]) ?? "standard") !== "standard") {
     warn("reasoning.mode is not understood by the upstream and was left out");
   }
@@ -198,8 +197,6 @@ function readReasoning(request: JsonObject, warn: Warn): ReasoningRequest | null
 }
 
 const ofReasoning: ReadonlySet<string> = new Set(["effort", "summary", "generate_summary", "mode"]);
-
-const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
 function readMetadata(value: unknown): Readonly<Record<string, string>> | null {
   if (!isObject(value)) return null;

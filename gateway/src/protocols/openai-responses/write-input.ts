@@ -9,10 +9,9 @@ import type {
 } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, unsupported } from "../json/value.ts";
-import { shortId } from "../openai-chat/short-id.ts";
 import { dataUri } from "../turn/data-uri.ts";
 import { opens } from "../turn/seal-text.ts";
-import { shortToolName } from "../turn/tool-calls.ts";
+import { shortId, shortToolName } from "../turn/tool-calls.ts";
 
 /** OpenAI refuses longer ids of calls and users, and longer cache keys. */
 export const idCharactersMax = 64;

@@ -1,5 +1,5 @@
 import type { CacheHint, CacheWrites } from "#core/index.ts";
-import { type JsonObject, objectOf } from "../json/value.ts";
+import { isObject, type JsonObject, objectOf } from "../json/value.ts";
 
 /**
  * Whether a request of OpenAI's dialects asks for prompt caching: by a key, a retention or its options. OpenAI caches by itself, so
@@ -12,6 +12,16 @@ export function readAutoCache(request: JsonObject): CacheHint | null {
   if (retention === "24h") return { ttl: "1h" };
   const asks = mode === "implicit" || typeof retention === "string" || (typeof key === "string" && key !== "");
   return asks ? { ttl: null } : null;
+}
+
+/** OpenAI's `prompt_cache_breakpoint`, or the `cache_control` that other vendors put on parts of this dialect. */
+export function readCacheHint(part: JsonObject): CacheHint | null {
+  const breakpoint = part["prompt_cache_breakpoint"];
+  if (isObject(breakpoint)) return { ttl: breakpoint["ttl"] === "12h" ? "1h" : null };
+  const control = part["cache_control"];
+  if (!isObject(control)) return null;
+  const ttl = control["ttl"];
+  return { ttl: ttl === "5m" || ttl === "1h" ? ttl : null };
 }
 
 /**

@@ -103,3 +103,25 @@ export function refusesStop(traits: DialectTraits, effort: Effort | null): boole
 function refusesTuning({ refusesSampling = false }: DialectTraits, effort: Effort | null): boolean {
   return refusesSampling === true || (refusesSampling === "while-reasoning" && effort !== "none");
 }
+
+/** The effort to ask an upstream for; null leaves it to the model. */
+export function askedEffort(requested: ReasoningRequest | null): Effort | null {
+  if (requested === null) return null;
+  return requested.effort ?? (requested.budgetTokens === null ? null : effortOfBudget(requested.budgetTokens));
+}
+
+/** A budget in tokens as the effort whose usual budget it reaches. */
+function effortOfBudget(tokens: number): Effort {
+  if (tokens <= 0) return "none";
+  if (tokens < 2_048) return "minimal";
+  if (tokens < 8_192) return "low";
+  if (tokens < 16_384) return "medium";
+  return tokens < 32_768 ? "high" : "xhigh";
+}
+
+/** What `member` of a request says. */
+export function readEffort(said: string | null, member: string, warn: Warn): Effort | null {
+  const effort = efforts.find((known) => known === said) ?? null;
+  if (said !== null && effort === null) warn(`${member} is not understood and was left out`);
+  return effort;
+}

@@ -43,6 +43,12 @@ export function shortToolName(name: string): string {
   return `${beginning}_${digest}`;
 }
 
+/** The id itself where it fits, else a digest of it: the same each time. */
+export function shortId(id: string, prefix: string, idCharactersMax: number): string {
+  if (id.length <= idCharactersMax) return id;
+  return prefix + createHash("sha256").update(id).digest("hex").slice(0, 32);
+}
+
 /** The names by which the caller knows its tools, where they were too long to be told to the upstream. */
 export class OwnToolNames {
   readonly #byShort: ReadonlyMap<string, string>;
