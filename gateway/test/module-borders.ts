@@ -14,9 +14,20 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
   ledger: [],
   identity: ["directory"],
   directory: ["storage"],
-  assets: ["provider-client", "providers"],
+  assets: ["provider-client", "providers", "storage"],
   relay: ["provider-client", "bodies", "providers", "protocols", "routing", "limits", "ledger"],
-  tasks: ["relay", "provider-client", "bodies", "providers", "protocols", "routing", "limits", "ledger", "assets"],
+  tasks: [
+    "relay",
+    "provider-client",
+    "bodies",
+    "providers",
+    "protocols",
+    "routing",
+    "limits",
+    "ledger",
+    "assets",
+    "storage",
+  ],
   api: ["tasks", "relay", "bodies", "assets", "identity", "protocols", "http-server", "http1"],
   admin: ["directory", "identity", "routing", "limits", "ledger", "providers", "tasks", "assets"],
   storage: ["system"],
@@ -42,7 +53,9 @@ export const contractParts: ReadonlySet<string> = new Set([
 ]);
 
 /** Entry points beside `index.ts`, and who alone may use them. */
-export const sideDoors: Readonly<Record<string, readonly string[]>> = { "storage/tables.ts": ["directory"] };
+export const sideDoors: Readonly<Record<string, readonly string[]>> = {
+  "storage/tables.ts": ["directory", "tasks", "assets"],
+};
 
 /** Modules that may touch the world: files, sockets, databases, the runtime's own server and clock. */
 export const edgeModules: ReadonlySet<string> = new Set([
@@ -100,13 +113,11 @@ export const storageRows: Readonly<Record<string, readonly string[]>> = {
   journal: [],
   ledger: [],
   drain: ["journal", "ledger"],
-  upkeep: ["vault", "notices", "tasks"],
+  upkeep: ["vault", "notices"],
   "ledger-export": ["ledger"],
   move: ["ledger", "upkeep", "vault"],
   keys: [],
   reports: ["keys", "ledger"],
-  tasks: ["ledger"],
-  assets: [],
   notices: ["changes", "vault"],
   leases: [],
   tries: [],

@@ -8,7 +8,6 @@ import {
   type Provider,
   throwIfGone,
 } from "#core/index.ts";
-import type { AssetResolver, BlobOwner, ResolvedAsset } from "#ports/index.ts";
 import {
   type AssetCall,
   type GroupCall,
@@ -19,6 +18,7 @@ import {
   readUploadCall,
   type UploadCall,
 } from "./asset-calls.ts";
+import type { BlobOwner } from "./asset-store.ts";
 import { Bindings } from "./bindings.ts";
 import { type BlobAnswer, blobAnswer } from "./blob-answer.ts";
 import { blobLink, readBlob } from "./blob-links.ts";
@@ -28,7 +28,7 @@ import { DueWorker } from "./due-worker.ts";
 import { chooseAccount } from "./library-account.ts";
 import { workLocally } from "./local-work.ts";
 import { Mirror } from "./mirror.ts";
-import { Resolver } from "./resolver.ts";
+import { type ResolvedAsset, Resolver } from "./resolver.ts";
 import { UnusedBlobs } from "./unused-blobs.ts";
 import { keepUpload, type UploadedFile } from "./upload.ts";
 
@@ -43,7 +43,7 @@ export interface AssetListOptions {
  * Groups and assets of all workspaces. Every method that takes a workspace treats what belongs to another one as missing.
  * What an upstream's library is asked to make is not given up when the caller leaves: nobody would know what it made.
  */
-export class Assets implements AssetResolver {
+export class Assets {
   readonly #dependencies: AssetsDependencies;
   readonly #end = new AbortController();
   readonly #mirror: Mirror;
@@ -194,10 +194,16 @@ export class Assets implements AssetResolver {
     return this.#resolver.portable(workspaceId, assetId);
   }
 
+  /**
+   * What an upstream gets instead of `asset://<assetId>`: an id of its own library, a signed URL, or the bytes. An asset
+   * that the account does not know yet is bound to it first. Throws asset_not_found for an asset of another workspace, and
+   * invalid_request when it is not Active.
+   */
   resolve(workspaceId: string, assetId: string, account: Provider): Promise<ResolvedAsset> {
     return this.#resolver.resolve(workspaceId, assetId, account);
   }
 
+  /** The providers that have all of these assets already; they are preferred. null: none is preferred. Throws as above. */
   holders(workspaceId: string, assetIds: readonly string[]): Promise<readonly string[] | null> {
     return this.#resolver.holders(workspaceId, assetIds);
   }

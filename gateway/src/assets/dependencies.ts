@@ -1,6 +1,7 @@
 import type { ConfigSnapshot } from "#core/index.ts";
-import type { AssetStore, BlobStore, Chance, Clock, Ids, Observer, Transport } from "#ports/index.ts";
+import type { BlobStore, Chance, Clock, Ids, Observer, Transport } from "#ports/index.ts";
 import type { ProviderClient } from "#provider-client/index.ts";
+import type { AssetStore } from "./asset-store.ts";
 
 /** What this module depends on. */
 export interface AssetsDependencies {

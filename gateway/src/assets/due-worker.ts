@@ -1,5 +1,6 @@
 import { type Asset, LastingFault } from "#core/index.ts";
-import type { AssetStore, Clock, Observer } from "#ports/index.ts";
+import type { Clock, Observer } from "#ports/index.ts";
+import type { AssetStore } from "./asset-store.ts";
 
 /** How long one pass owns an asset: longer than the fetch and what follows it. */
 export const assetLeaseMs = 180_000;

@@ -12,6 +12,7 @@
  */
 
 export { assetAnswer, groupAnswer } from "./asset-calls.ts";
+export { type AssetStore, createAssetStore } from "./asset-store.ts";
 export { Assets } from "./assets.ts";
 export { readRange } from "./blob-answer.ts";
 export type { AssetsDependencies } from "./dependencies.ts";

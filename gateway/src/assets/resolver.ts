@@ -1,5 +1,4 @@
 import { type Asset, asFailure, Failure, type Provider } from "#core/index.ts";
-import type { AssetResolver, ResolvedAsset } from "#ports/index.ts";
 import type { Bindings } from "./bindings.ts";
 import { blobLink } from "./blob-links.ts";
 import type { AssetsDependencies } from "./dependencies.ts";
@@ -18,10 +17,18 @@ interface ResolverDependencies {
   readonly signal: AbortSignal;
 }
 
+/** What replaces a reference in a request. */
+export interface ResolvedAsset {
+  /** The reference itself, when its bytes have to be sent. The writer of the request then puts the bytes there. */
+  readonly url: string;
+  readonly inline: { readonly mediaType: string; readonly bytes: Uint8Array } | null;
+  readonly type: "image" | "video" | "audio";
+}
+
 const mediaTypes = { Image: "image", Video: "video", Audio: "audio" } as const;
 
 /** What upstreams are given in the place of an asset. */
-export class Resolver implements AssetResolver {
+export class Resolver {
   readonly #dependencies: AssetsDependencies;
   readonly #mirror: Mirror;
   readonly #bindings: Bindings;

@@ -1,4 +1,5 @@
-import type { AssetStore, BlobOwner, BlobStore } from "#ports/index.ts";
+import type { BlobStore } from "#ports/index.ts";
+import type { AssetStore, BlobOwner } from "./asset-store.ts";
 
 /**
  * Bytes are kept once for all who have them, so whoever lets go of them asks whether he was the last, and whoever got

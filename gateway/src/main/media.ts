@@ -1,4 +1,4 @@
-import { Assets } from "#assets/index.ts";
+import { Assets, createAssetStore } from "#assets/index.ts";
 import type { BodyWork } from "#bodies/index.ts";
 import type { Environment } from "#config/index.ts";
 import type { CallerMemory } from "#core/index.ts";
@@ -7,9 +7,8 @@ import type { Admission } from "#limits/index.ts";
 import type { Explainer, Journal, Observer, Spool, Transport } from "#ports/index.ts";
 import type { ProviderClient } from "#provider-client/index.ts";
 import type { Router } from "#routing/index.ts";
-import { createAssetStore, createTaskStore } from "#storage/index.ts";
 import { systemChance } from "#system/index.ts";
-import { VideoTasks } from "#tasks/index.ts";
+import { createTaskStore, VideoTasks } from "#tasks/index.ts";
 import type { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
 import type { Control } from "./control.ts";
 import { holderOf } from "./holder.ts";

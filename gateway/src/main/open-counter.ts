@@ -3,7 +3,7 @@ import { createMemoryCounter, createRedisCounter, type Seeding } from "#coordina
 import { bounds } from "#core/index.ts";
 import { heldClaims, seedRates } from "#limits/index.ts";
 import type { Counter, Journal, Observer } from "#ports/index.ts";
-import { createTaskStore } from "#storage/index.ts";
+import { createTaskStore } from "#tasks/index.ts";
 import type { Metrics } from "#telemetry/index.ts";
 import type { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
 import type { Control } from "./control.ts";

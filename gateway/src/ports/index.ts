@@ -1,7 +1,6 @@
 /**
  * ports: what the gateway needs from the world, as interfaces. Implemented by the edge modules, wired by main.
  */
-export * from "./asset-store.ts";
 export * from "./audit.ts";
 export * from "./blob-store.ts";
 export * from "./config-records.ts";
@@ -19,5 +18,4 @@ export * from "./report-store.ts";
 export * from "./sign-in.ts";
 export * from "./spool.ts";
 export * from "./system.ts";
-export * from "./task-store.ts";
 export * from "./transport.ts";

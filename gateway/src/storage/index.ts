@@ -11,7 +11,6 @@
  * or broken, calls reject and nothing is half done. The journal does not need the database.
  */
 
-export { createAssetStore } from "./assets/asset-store.ts";
 export { refuseOtherBlobFolder } from "./blobs/blob-folder.ts";
 export { type BucketBlobStoreOptions, createBucketBlobStore } from "./blobs/bucket-blob-store.ts";
 export { createBucketObjects } from "./blobs/bucket-objects.ts";
@@ -51,7 +50,6 @@ export { openReports } from "./reports/kept-answers.ts";
 export { createReportStore } from "./reports/report-store.ts";
 export { createSpool } from "./spool/spool.ts";
 export { openStaticFiles, type StaticRoot } from "./static/static-files.ts";
-export { createTaskStore } from "./tasks/task-store.ts";
 export { createDatabaseTries } from "./tries/database-tries.ts";
 export { backupDatabase, restoreDatabase } from "./upkeep/backup.ts";
 export { integrityFaults } from "./upkeep/integrity.ts";

@@ -19,5 +19,8 @@ export type { ContentOptions } from "./deliver/open-result.ts";
 export { webhookHeaders, webhookProblem } from "./deliver/webhook.ts";
 export type { VideoTasksOptions } from "./options.ts";
 export { pollAfterMs, requestShown, taskAnswer, taskCost } from "./show.ts";
+export type { Delivery, LeasedTask, PollAsk } from "./store/task-leases.ts";
+export type { TaskFilter, TaskPage } from "./store/task-rows.ts";
+export { createTaskStore, type TaskStore } from "./store/task-store.ts";
 export { makesVideos } from "./video-lane-match.ts";
 export { noSuchTask, VideoTasks } from "./video-tasks.ts";

@@ -1,10 +1,9 @@
+import type { Assets } from "#assets/index.ts";
 import type { BodyWork } from "#bodies/index.ts";
 import type { ConfigSnapshot, ExemptRule, MemoryKind, MemoryOwner, Principal, Task } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type {
-  AssetResolver,
-  BlobOwner,
   BlobStore,
   Chance,
   Clock,
@@ -13,11 +12,11 @@ import type {
   Journal,
   LedgerStore,
   Observer,
-  TaskStore,
   Transport,
 } from "#ports/index.ts";
 import type { ProviderClient } from "#provider-client/index.ts";
 import type { Router } from "#routing/index.ts";
+import type { TaskStore } from "./store/task-store.ts";
 
 interface TaskSecrets {
   /** `whsec_` and base64; more than one for a while after the master key has changed. */
@@ -66,11 +65,11 @@ export interface VideoTasksOptions {
   readonly blobs: BlobStore | null;
   readonly bodies: Pick<BodyWork, "do">;
   /** Removes bytes that nobody uses any more. null: there are none. */
-  readonly unusedBlobs: { drop(hash: string, but?: BlobOwner): Promise<void> } | null;
+  readonly unusedBlobs: Pick<Assets, "drop"> | null;
   /** What is held for callers: bodies that are being sent, and answers. */
   readonly memory: { open(owner: MemoryOwner, kind: MemoryKind): HeldRoom };
   /** null: there are no assets, so that nothing can refer to one. */
-  readonly assets: AssetResolver | null;
+  readonly assets: Pick<Assets, "resolve" | "holders"> | null;
   readonly secrets: TaskSecrets;
   /** What callers and upstreams see of us, without a slash at its end; null: no upstream can call back. */
   readonly publicUrl: string | null;

@@ -1,5 +1,8 @@
 import { bounds, finalTaskStates, type LedgerEntry, type Task, type TaskState } from "#core/index.ts";
-import type { Clock, Delivery, LeasedTask, TaskStep, TaskStore } from "#ports/index.ts";
+import type { Clock } from "#ports/index.ts";
+import type { Delivery, LeasedTask } from "./store/task-leases.ts";
+import type { TaskStep } from "./store/task-rows.ts";
+import type { TaskStore } from "./store/task-store.ts";
 
 /** One pass over a task: its lease, and the task as this pass knows it. Once the lease is lost nothing is written. */
 export class TaskPass {

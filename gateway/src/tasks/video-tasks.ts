@@ -1,5 +1,4 @@
 import { bounds, Failure, finalTaskStates, type Principal, type Task, type TaskEvent, within } from "#core/index.ts";
-import type { Delivery, TaskFilter, TaskPage, TaskPlace } from "#ports/index.ts";
 import type { BackgroundResponses } from "#relay/index.ts";
 import { type CreateCall, createTask } from "./accept/create.ts";
 import { Materials } from "./accept/materials.ts";
@@ -19,6 +18,8 @@ import { Poller } from "./poll/poller.ts";
 import { cancelTask } from "./settle/cancel.ts";
 import { Holds } from "./settle/holds.ts";
 import { removeTask } from "./settle/remove.ts";
+import type { Delivery } from "./store/task-leases.ts";
+import type { TaskFilter, TaskPage, TaskPlace } from "./store/task-rows.ts";
 import { TaskPass } from "./task-pass.ts";
 import { Accounts, ownSignal } from "./upstream-call.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { PollAsk } from "#ports/index.ts";
+import type { PollAsk } from "#tasks/index.ts";
 import { newYear } from "./store-ground.ts";
 import type { TaskGroundFactory } from "./task-ground.ts";
 

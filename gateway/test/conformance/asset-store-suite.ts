@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { AssetStore } from "#assets/index.ts";
 import type { Asset, AssetBinding, AssetGroup } from "#core/index.ts";
-import type { AssetFilter } from "#ports/index.ts";
 import { newYear } from "./store-ground.ts";
 import { asset, assetGroup, fullTask, only, type TaskGroundFactory, task } from "./task-ground.ts";
 
-/** What every implementation of the port `AssetStore` guarantees. */
+/** What the store of assets guarantees on every database. */
 export function assetStoreSuite(name: string, make: TaskGroundFactory): void {
   describe(`asset store: ${name}`, () => {
     groupTests(make);
@@ -209,7 +209,7 @@ function pageTests(make: TaskGroundFactory): void {
     });
     await fc.assert(
       fc.asyncProperty(asked, async ({ workspace, group, platform, status, size }) => {
-        const filter: AssetFilter = {
+        const filter: Parameters<AssetStore["assets"]>[0] = {
           workspaceId: `ws_${workspace}`,
           ...(group === null ? {} : { groupId: `ag_${group}` }),
           ...(platform === null ? {} : { platform }),

@@ -1,4 +1,5 @@
-import { createLedgerStore, createTaskStore, openDatabase, openPostgres, openVault } from "#storage/index.ts";
+import { createLedgerStore, openDatabase, openPostgres, openVault } from "#storage/index.ts";
+import { createTaskStore } from "#tasks/index.ts";
 import { ledgerEntry, newYear } from "./store-ground.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { finalTaskStates, type TaskState } from "#core/index.ts";
-import type { LeasedTask } from "#ports/index.ts";
+import type { LeasedTask } from "#tasks/index.ts";
 import { newYear } from "./store-ground.ts";
 import {
   account,

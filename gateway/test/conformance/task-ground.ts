@@ -1,7 +1,9 @@
 import { join } from "node:path";
+import type { AssetStore } from "#assets/index.ts";
 import { type Asset, type AssetGroup, type LedgerEntry, noUsage, type Task } from "#core/index.ts";
-import type { AssetStore, Delivery, LedgerStore, TaskPage, TaskStore, Vault } from "#ports/index.ts";
+import type { LedgerStore, Vault } from "#ports/index.ts";
 import type { Database } from "#storage/index.ts";
+import type { Delivery, TaskPage, TaskStore } from "#tasks/index.ts";
 import { ledgerEntry, newYear } from "./store-ground.ts";
 
 /** A fresh, migrated database with the stores of tasks and assets on it. `database` is for looking at. */

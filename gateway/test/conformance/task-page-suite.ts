@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { bounds, type Task, type TaskState } from "#core/index.ts";
-import type { TaskFilter, TaskPage } from "#ports/index.ts";
+import type { TaskFilter, TaskPage } from "#tasks/index.ts";
 import { newYear } from "./store-ground.ts";
 import { everyTask, fullTask, type TaskGroundFactory, task } from "./task-ground.ts";
 

@@ -1,9 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Failure, finalTaskStates, type TaskState } from "#core/index.ts";
-import type { LeasedTask } from "#ports/index.ts";
-import type { Database } from "#storage/index.ts";
-import { taskEventsMax } from "#storage/tasks/task-steps.ts";
-import { createTask } from "#storage/tasks/task-store.ts";
+import { createTaskStore, type LeasedTask } from "#tasks/index.ts";
+import { taskEventsMax } from "#tasks/store/task-writes.ts";
 import { ledgerEntry, newYear, wholeText } from "./store-ground.ts";
 import {
   account,
@@ -53,9 +51,15 @@ function createTests(make: TaskGroundFactory): void {
         });
         throw failure;
       };
-      const kysely = { transaction: () => ({ execute }) };
-      const breaking = { ...database, kysely } as unknown as Database;
-      return createTask(breaking, vault, task(name), null).catch((thrown: unknown) => thrown);
+      const kysely = new Proxy(database.kysely, {
+        get(target, member) {
+          if (member === "transaction") return () => ({ execute });
+          const value: unknown = Reflect.get(target, member, target);
+          return typeof value === "function" ? value.bind(target) : value;
+        },
+      });
+      const breaking = createTaskStore({ database: { ...database, kysely }, vault });
+      return breaking.create(task(name)).catch((thrown: unknown) => thrown);
     };
     expect(await rejection("before the commit", "lost")).toMatchObject({ arrival: "unsent" });
     expect(await rejection("after it", "stored")).toMatchObject({ arrival: "unknown" });

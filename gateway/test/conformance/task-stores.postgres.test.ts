@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAssetStore, createLedgerStore, createTaskStore, openVault } from "#storage/index.ts";
+import { createAssetStore } from "#assets/index.ts";
+import { createLedgerStore, openVault } from "#storage/index.ts";
+import { createTaskStore } from "#tasks/index.ts";
 import { openPostgresGround } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { accountPollsSuite } from "./account-polls-suite.ts";

@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { closeDatabase, createAssetStore, createLedgerStore, createTaskStore, openVault } from "#storage/index.ts";
+import { createAssetStore } from "#assets/index.ts";
+import { closeDatabase, createLedgerStore, openVault } from "#storage/index.ts";
+import { createTaskStore } from "#tasks/index.ts";
 import { openOneAhead } from "../one-schema-ahead.ts";
 import { accountPollsSuite } from "./account-polls-suite.ts";
 import { assetStoreSuite } from "./asset-store-suite.ts";

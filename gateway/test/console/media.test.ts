@@ -10,8 +10,9 @@ import {
   taskContentPath,
   urlOf,
 } from "@sluice/contract";
+import { createAssetStore } from "#assets/index.ts";
 import { type Asset, Secret } from "#core/index.ts";
-import { createAssetStore, createDiskBlobStore } from "#storage/index.ts";
+import { createDiskBlobStore } from "#storage/index.ts";
 import { systemClock } from "#system/index.ts";
 import { until } from "../../../test/until.ts";
 import { codeOf, type MediaGround, type MediaUser, openMediaGround } from "./media-ground.ts";

@@ -1,4 +1,5 @@
-import type { Clock, OutboundRequest, TaskStore, Transport } from "#ports/index.ts";
+import type { Clock, OutboundRequest, Transport } from "#ports/index.ts";
+import type { TaskStore } from "#tasks/index.ts";
 
 /**
  * A process as its neighbours see it: it runs, stands still for a while (SIGSTOP), or is gone (kill -9). What it does next

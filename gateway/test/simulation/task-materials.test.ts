@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { Failure, type Task } from "#core/index.ts";
-import type { BlobStore, TaskStore } from "#ports/index.ts";
+import type { BlobStore } from "#ports/index.ts";
 import { taskMaterialSweepMs } from "#tasks/accept/materials.ts";
-import type { CreateCall } from "#tasks/index.ts";
+import type { CreateCall, TaskStore } from "#tasks/index.ts";
 import { until } from "../../../test/until.ts";
 import {
   budgetUsed,

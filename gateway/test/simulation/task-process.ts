@@ -1,7 +1,8 @@
 import { type Model, Secret } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
-import { createLedgerStore, createTaskStore, type Database, openVault } from "#storage/index.ts";
+import { createLedgerStore, type Database, openVault } from "#storage/index.ts";
 import { createIds, systemChance } from "#system/index.ts";
+import { createTaskStore } from "#tasks/index.ts";
 import { createTransport } from "#upstream/index.ts";
 import { orderBody } from "./task-orders.ts";
 import {

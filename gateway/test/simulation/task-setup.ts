@@ -18,18 +18,18 @@ import {
 } from "#core/index.ts";
 import { createRecorder } from "#ledger/index.ts";
 import { Admission } from "#limits/index.ts";
-import type { BlobStore, Chance, Clock, Ids, LedgerStore, Observer, TaskStore, Transport } from "#ports/index.ts";
+import type { BlobStore, Chance, Clock, Ids, LedgerStore, Observer, Transport } from "#ports/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
 import { Router } from "#routing/index.ts";
+import { closeDatabase, createDiskBlobStore, createLedgerStore, type Database, openVault } from "#storage/index.ts";
 import {
-  closeDatabase,
-  createDiskBlobStore,
-  createLedgerStore,
+  type CreateCall,
   createTaskStore,
-  type Database,
-  openVault,
-} from "#storage/index.ts";
-import { type CreateCall, type TaskBody, VideoTasks, type VideoTasksOptions } from "#tasks/index.ts";
+  type TaskBody,
+  type TaskStore,
+  VideoTasks,
+  type VideoTasksOptions,
+} from "#tasks/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { openMigrated } from "../migrated.ts";
 import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";

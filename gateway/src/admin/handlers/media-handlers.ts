@@ -1,8 +1,7 @@
 import { type ConsoleAsset, type ConsoleTask, storedRemark, type TaskDetail } from "@sluice/contract";
 import type { AuditAction, AuditObject } from "@sluice/contract/words";
 import { type Asset, type AssetGroup, shownState, statesShownAs, type Task, type TaskEvent } from "#core/index.ts";
-import type { Delivery } from "#ports/index.ts";
-import { requestShown, taskCost } from "#tasks/index.ts";
+import { type Delivery, requestShown, taskCost } from "#tasks/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { checkTask, seenOnly } from "./callers.ts";
 import { type ConsoleCall, given, type Handlers, oneWorkspace, pageSize } from "./calls.ts";

@@ -2,8 +2,7 @@ import { sql } from "kysely";
 import type { RightsSource } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { channelSeal } from "../notices/notice-rows.ts";
-import { accountSealId } from "../tasks/task-columns.ts";
-import { sealId, tokenSealId } from "../vault/sealed-columns.ts";
+import { accountSealId, sealId, tokenSealId } from "../vault/sealed-columns.ts";
 import type { DatabaseVault } from "../vault/vault.ts";
 
 interface SealedColumn {

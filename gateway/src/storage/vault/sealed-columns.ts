@@ -7,6 +7,11 @@ export function sealId(providerId: string, column: "secret" | "settings"): strin
   return `provider:${providerId}:${column}`;
 }
 
+/** An account cannot be moved to another task. */
+export function accountSealId(taskId: string): string {
+  return `task:${taskId}:account`;
+}
+
 /** The id that a refresh token is sealed with: it opens nobody else's. */
 export function tokenSealId(userId: string, source: RightsSource): string {
   return `claims:${userId}:${source}`;

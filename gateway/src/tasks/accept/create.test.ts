@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import { Failure, type Task } from "#core/index.ts";
-import type { TaskStore } from "#ports/index.ts";
 import {
   budgetUsed,
   catOnRoof,
@@ -12,6 +11,7 @@ import {
   passTime,
   type TaskTown,
 } from "../../../test/simulation/task-setup.ts";
+import type { TaskStore } from "../store/task-store.ts";
 
 type Lost = "before the commit" | "after the commit" | "unsent";
 

@@ -1,11 +1,11 @@
 import { outcomeOf } from "#bodies/index.ts";
 import { asFailure, bounds, type Failure, ownerOf, type Task } from "#core/index.ts";
-import type { TaskStep } from "#ports/index.ts";
 import type { ReplyFacts } from "#protocols/index.ts";
 import { lanesOf, providerKind } from "#providers/index.ts";
 import { storedResponseDraft } from "#relay/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { askAgain, pollDelayMs } from "../poll/poll-delay.ts";
+import type { TaskStep } from "../store/task-rows.ts";
 import type { TaskPass } from "../task-pass.ts";
 import { accountOf, pollClocks } from "../upstream-call.ts";
 import { openEntryOf, settleResponse } from "./settle-response.ts";

@@ -1,8 +1,8 @@
 import { remarkSentence } from "@sluice/contract/words";
 import { bounds } from "#core/index.ts";
-import type { Delivery } from "#ports/index.ts";
 import { isGood } from "#provider-client/index.ts";
 import type { VideoTasksOptions } from "../options.ts";
+import type { Delivery } from "../store/task-leases.ts";
 import { ownSignal } from "../upstream-call.ts";
 import { webhookHeaders, webhookProblem } from "./webhook.ts";
 

@@ -1,7 +1,7 @@
 import { asFailure, bounds, Failure, sleep, type Task } from "#core/index.ts";
-import type { TaskPage } from "#ports/index.ts";
 import type { VideoTasksOptions } from "../options.ts";
 import { letGo } from "../settle/let-go.ts";
+import type { TaskPage } from "../store/task-rows.ts";
 import { ownSignal } from "../upstream-call.ts";
 import { type FileDependencies, openResult, streamOf } from "./open-result.ts";
 

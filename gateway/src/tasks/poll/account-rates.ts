@@ -1,5 +1,6 @@
 import { BoundedMap, bounds, sleep, type Task, type TaskAccount, throwIfGone } from "#core/index.ts";
-import type { Clock, TaskStore } from "#ports/index.ts";
+import type { Clock } from "#ports/index.ts";
+import type { TaskStore } from "../store/task-store.ts";
 import { videoKindOf } from "../video-lane-match.ts";
 
 /** A poll whose turn is nearer than this waits in memory. */

@@ -1,6 +1,7 @@
 import { bounds, LastingFault, within } from "#core/index.ts";
-import type { LeasedTask, TaskStore } from "#ports/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
+import type { LeasedTask } from "../store/task-leases.ts";
+import type { TaskStore } from "../store/task-store.ts";
 import { TaskPass } from "../task-pass.ts";
 import { advance } from "./advance.ts";
 

@@ -1,7 +1,8 @@
 import { BoundedMap, bounds, finalTaskStates, isResponseTask, type Task, tokensOf } from "#core/index.ts";
 import type { Admission, Permit } from "#limits/index.ts";
-import type { Clock, TaskStore } from "#ports/index.ts";
+import type { Clock } from "#ports/index.ts";
 import type { PrincipalOf } from "../options.ts";
+import type { TaskStore } from "../store/task-store.ts";
 
 /** Holds that are checked at once, and those of a shared counter, which every process checks. */
 const taskHoldsSweepMax = 100;

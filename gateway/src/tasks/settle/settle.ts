@@ -15,11 +15,11 @@ import {
   usageClasses,
   usualTerms,
 } from "#core/index.ts";
-import type { Delivery } from "#ports/index.ts";
 import { priceTermsOf } from "#providers/index.ts";
 import { estimatedUsage } from "../accept/estimate.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { taskAnswer } from "../show.ts";
+import type { Delivery } from "../store/task-leases.ts";
 import type { TaskPass } from "../task-pass.ts";
 import { videoKindOf } from "../video-lane-match.ts";
 

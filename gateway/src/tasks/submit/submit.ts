@@ -1,6 +1,5 @@
 import { remarkSentence } from "@sluice/contract/words";
 import { asFailure, bounds, type Failure, type Model, sleep, type Task, videoPrice } from "#core/index.ts";
-import type { TaskStore } from "#ports/index.ts";
 import { accountRedactor } from "#providers/index.ts";
 import type { Plan } from "#routing/index.ts";
 import type { MaterialInHand } from "../accept/materials.ts";
@@ -9,6 +8,7 @@ import type { TaskDependencies } from "../dependencies.ts";
 import { explainSubmission, SubmissionStory } from "../explain-task.ts";
 import { pollDelayMs } from "../poll/poll-delay.ts";
 import { settle } from "../settle/settle.ts";
+import type { TaskStore } from "../store/task-store.ts";
 import type { TaskPass } from "../task-pass.ts";
 import { accountOf } from "../upstream-call.ts";
 import { planStages, type StagePlan, type SubmitStage } from "./plan-stages.ts";

@@ -1,14 +1,14 @@
 import { bounds, Failure, type Provider, type VideoMaterial, type VideoTurn } from "#core/index.ts";
-import type { AssetResolver } from "#ports/index.ts";
 import { objectOf } from "#protocols/index.ts";
 import { ratioFor } from "../accept/check-capabilities.ts";
 import { withReferences } from "../accept/references.ts";
 import type { VideoRequest } from "../accept/validate-video.ts";
+import type { VideoTasksOptions } from "../options.ts";
 import type { VideoLaneMatch } from "../video-lane-match.ts";
 
 export interface VideoTurnDependencies {
   readonly workspaceId: string;
-  readonly assets: AssetResolver | null;
+  readonly assets: VideoTasksOptions["assets"];
   /** Ids at the upstream of the tasks that are gone on from, by ours. */
   readonly upstreamIds: ReadonlyMap<string, string>;
 }

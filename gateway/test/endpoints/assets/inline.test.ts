@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
+import { createAssetStore } from "#assets/index.ts";
 import { assetInlinedBytesMax } from "#assets/resolver.ts";
-import { createAssetStore, createDiskBlobStore } from "#storage/index.ts";
+import { createDiskBlobStore } from "#storage/index.ts";
 import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
 import { ask, videoGateway } from "../video-tasks/video-gateway.ts";
 

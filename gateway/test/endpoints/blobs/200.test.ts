@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { Assets } from "#assets/index.ts";
+import { Assets, createAssetStore } from "#assets/index.ts";
 import type { Transport } from "#ports/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
-import { createAssetStore, createDiskBlobStore } from "#storage/index.ts";
+import { createDiskBlobStore } from "#storage/index.ts";
 import { createIds, systemChance, systemClock } from "#system/index.ts";
 import { silentObserver } from "../../conformance/store-ground.ts";
 import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";

@@ -1,0 +1,276 @@
+import type { SelectQueryBuilder } from "kysely";
+import {
+  type Asset,
+  type AssetBinding,
+  type AssetGroup,
+  type AssetStatus,
+  type AssetType,
+  Failure,
+  type PlatformId,
+} from "#core/index.ts";
+import {
+  columnsOf,
+  cursorOf,
+  cutPage,
+  type Database,
+  heldRows,
+  isBehind,
+  membersOf,
+  pageSize,
+  placeOf,
+  type Row,
+  relaxedWrite,
+  type Tables,
+  underDueLease,
+  updateDue,
+} from "#storage/tables.ts";
+
+export interface AssetFilter {
+  readonly workspaceId: string;
+  readonly platform?: PlatformId;
+  readonly groupId?: string;
+  readonly status?: AssetStatus;
+}
+
+/** Who has bytes: an asset or a task by its id, or all assets of a group. */
+export interface BlobOwner {
+  readonly id?: string;
+  readonly groupId?: string;
+}
+
+/** Named one by one: a later version may have added others. */
+const groupColumns = [
+  "id",
+  "workspace_id",
+  "platform",
+  "name",
+  "description",
+  "project_name",
+  "provider_id",
+  "upstream_id",
+  "created_at",
+  "updated_at",
+] as const;
+const assetColumns = [
+  "id",
+  "workspace_id",
+  "group_id",
+  "platform",
+  "name",
+  "type",
+  "source_url",
+  "status",
+  "error",
+  "provider_id",
+  "upstream_id",
+  "blob_hash",
+  "size_bytes",
+  "content_type",
+  "created_at",
+  "updated_at",
+  "due_at",
+] as const;
+const bindingColumns = ["asset_id", "provider_id", "upstream_group_id", "upstream_id", "status", "updated_at"] as const;
+
+export type AssetStore = ReturnType<typeof createAssetStore>;
+
+/** Groups, assets and bindings on a database. Any number of stores, in any process, may use the same one. */
+export function createAssetStore({ database }: { readonly database: Database }) {
+  const { kysely } = database;
+  return {
+    async createGroup(group: AssetGroup): Promise<void> {
+      await kysely.insertInto("asset_groups").values(columnsOf(group)).execute();
+    },
+    async findGroup(workspaceId: string, id: string): Promise<AssetGroup | null> {
+      const row = await kysely
+        .selectFrom("asset_groups")
+        .select(groupColumns)
+        .where("id", "=", id)
+        .where("workspace_id", "=", workspaceId)
+        .executeTakeFirst();
+      return row === undefined ? null : groupOf(row);
+    },
+    /** Newest first. */
+    async groups(
+      { workspaceId, platform }: { readonly workspaceId: string; readonly platform?: PlatformId },
+      cursor: string | null,
+      limit: number,
+    ): Promise<{ readonly groups: readonly AssetGroup[]; readonly next: string | null }> {
+      let query = kysely.selectFrom("asset_groups").select(groupColumns).where("workspace_id", "=", workspaceId);
+      if (platform !== undefined) query = query.where("platform", "=", platform);
+      const { page, next } = await pageOf(query, cursor, limit);
+      return { groups: page.map(groupOf), next };
+    },
+    async updateGroup(
+      id: string,
+      change: Partial<Pick<AssetGroup, "upstreamId" | "providerId" | "updatedAt">>,
+    ): Promise<void> {
+      const columns = columnsOf(change);
+      if (Object.keys(columns).length === 0) return;
+      await kysely.updateTable("asset_groups").set(columns).where("id", "=", id).execute();
+    },
+    /** With its assets and their bindings, which go in the same statement: the tables say so. */
+    async deleteGroup(workspaceId: string, id: string): Promise<boolean> {
+      const { numDeletedRows } = await kysely
+        .deleteFrom("asset_groups")
+        .where("id", "=", id)
+        .where("workspace_id", "=", workspaceId)
+        .executeTakeFirst();
+      return numDeletedRows > 0n;
+    },
+    async createAsset(asset: Asset): Promise<void> {
+      await kysely.transaction().execute(async (transaction) => {
+        // It may have been deleted since the caller looked.
+        const query = transaction
+          .selectFrom("asset_groups")
+          .select("id")
+          .where("id", "=", asset.groupId)
+          .where("workspace_id", "=", asset.workspaceId);
+        const group = await heldRows(database, query).executeTakeFirst();
+        if (group === undefined) throw new Failure("asset_group_not_found", `No asset group ${asset.groupId}.`);
+        await transaction
+          .insertInto("assets")
+          .values(columnsOf(asset, ["error"]))
+          .execute();
+      });
+    },
+    async findAsset(workspaceId: string, id: string): Promise<Asset | null> {
+      const row = await kysely
+        .selectFrom("assets")
+        .select(assetColumns)
+        .where("id", "=", id)
+        .where("workspace_id", "=", workspaceId)
+        .executeTakeFirst();
+      return row === undefined ? null : assetOf(row);
+    },
+    /** Newest first. */
+    async assets(
+      { workspaceId, platform, groupId, status }: AssetFilter,
+      cursor: string | null,
+      limit: number,
+    ): Promise<{ readonly assets: readonly Asset[]; readonly next: string | null }> {
+      let query = kysely.selectFrom("assets").select(assetColumns).where("workspace_id", "=", workspaceId);
+      if (platform !== undefined) query = query.where("platform", "=", platform);
+      if (groupId !== undefined) query = query.where("group_id", "=", groupId);
+      if (status !== undefined) query = query.where("status", "=", status);
+      const { page, next } = await pageOf(query, cursor, limit);
+      return { assets: page.map(assetOf), next };
+    },
+    /** Writes only if the asset still has the values in `still`. false: it has others, or it was deleted. */
+    async updateAsset(
+      id: string,
+      change: Partial<Omit<Asset, "id" | "workspaceId" | "groupId" | "platform" | "createdAt">>,
+      still: Partial<Pick<Asset, "dueAt" | "status">> = {},
+    ): Promise<boolean> {
+      const columns = columnsOf(change, ["error"]);
+      if (Object.keys(columns).length === 0) return true;
+      let update = kysely.updateTable("assets").set(columns).where("id", "=", id);
+      if (still.dueAt !== undefined) update = update.where(underDueLease(still.dueAt));
+      if (still.status !== undefined) update = update.where("status", "=", still.status);
+      const { numUpdatedRows } = await update.executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+    async deleteAsset(workspaceId: string, id: string): Promise<boolean> {
+      const { numDeletedRows } = await kysely
+        .deleteFrom("assets")
+        .where("id", "=", id)
+        .where("workspace_id", "=", workspaceId)
+        .executeTakeFirst();
+      return numDeletedRows > 0n;
+    },
+    /** Leases the assets whose work is due. Their `dueAt` becomes the end of the lease; later writes check it with `still`. */
+    async dueAssets(now: number, leaseMs: number, limit: number): Promise<readonly Asset[]> {
+      const rows = await relaxedWrite(database, (connection) =>
+        updateDue(database, connection, "assets", { now, limit })
+          .set({ due_at: now + leaseMs })
+          .returning(assetColumns)
+          .execute(),
+      );
+      return rows.map(assetOf);
+    },
+    /** When the first asset is due. null: none is. */
+    async nextDueAsset(): Promise<number | null> {
+      const row = await database.reading
+        .selectFrom("assets")
+        .select("due_at")
+        .where("due_at", "is not", null)
+        .orderBy("due_at")
+        .limit(1)
+        .executeTakeFirst();
+      return row?.due_at ?? null;
+    },
+    /**
+     * How many assets and results of tasks, in any workspace, still use these bytes; those of the owner are not counted. A task's
+     * result that was copied into the blob store uses its bytes just as an asset does.
+     */
+    async blobUses(hash: string, { id = "", groupId = "" }: BlobOwner = {}): Promise<number> {
+      const uses = await kysely
+        .selectFrom("assets")
+        .select("id")
+        .where("blob_hash", "=", hash)
+        .where("id", "!=", id)
+        .where("group_id", "!=", groupId)
+        .unionAll(kysely.selectFrom("tasks").select("id").where("blob_hash", "=", hash).where("id", "!=", id))
+        .execute();
+      return uses.length;
+    },
+    async binding(assetId: string, providerId: string): Promise<AssetBinding | null> {
+      const row = await kysely
+        .selectFrom("asset_bindings")
+        .select(bindingColumns)
+        .where("asset_id", "=", assetId)
+        .where("provider_id", "=", providerId)
+        .executeTakeFirst();
+      return row === undefined ? null : bindingOf(row);
+    },
+    async bindings(assetId: string): Promise<readonly AssetBinding[]> {
+      const rows = await kysely
+        .selectFrom("asset_bindings")
+        .select(bindingColumns)
+        .where("asset_id", "=", assetId)
+        .orderBy("provider_id")
+        .execute();
+      return rows.map(bindingOf);
+    },
+    async bind(binding: AssetBinding): Promise<void> {
+      const row = columnsOf(binding);
+      await kysely
+        .insertInto("asset_bindings")
+        .values(row)
+        .onConflict((conflict) => conflict.columns(["asset_id", "provider_id"]).doUpdateSet(row))
+        .execute();
+    },
+  };
+}
+
+/** A page of groups or assets, newest first. Both tables have the columns that it goes by; one stands for both. */
+async function pageOf<Found extends Pick<Row<"assets">, "id" | "created_at">>(
+  query: SelectQueryBuilder<Tables, "assets" | "asset_groups", Found>,
+  cursor: string | null,
+  limit: number,
+) {
+  const size = pageSize(limit);
+  let page = query
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(size + 1);
+  if (cursor !== null) page = page.where(isBehind(["created_at", "id"], placeOf(cursor)));
+  return cutPage(await page.execute(), size, (last) => cursorOf({ at: last.created_at, id: last.id }));
+}
+
+function groupOf(row: Pick<Row<"asset_groups">, (typeof groupColumns)[number]>): AssetGroup {
+  return { ...membersOf(row), platform: row.platform as PlatformId };
+}
+
+function assetOf(row: Pick<Row<"assets">, (typeof assetColumns)[number]>): Asset {
+  return {
+    ...membersOf(row, ["error"]),
+    platform: row.platform as PlatformId,
+    type: row.type as AssetType,
+    status: row.status as AssetStatus,
+  };
+}
+
+function bindingOf(row: Pick<Row<"asset_bindings">, (typeof bindingColumns)[number]>): AssetBinding {
+  return { ...membersOf(row), status: row.status as AssetStatus };
+}

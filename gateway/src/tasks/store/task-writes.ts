@@ -1,0 +1,303 @@
+import { sql } from "kysely";
+import { Failure, finalTaskStates, type LedgerEntry, type Task, type TaskState } from "#core/index.ts";
+import type { BlobInfo, Vault } from "#ports/index.ts";
+import { type Connection, columnsOf, type Database, heldRows, ledgerWriter, relaxedWrite } from "#storage/tables.ts";
+import type { Delivery, LeasedTask } from "./task-leases.ts";
+import { findByKey, newTaskRow, outputColumns, stepColumns, type TaskRow, type TaskStep } from "./task-rows.ts";
+
+/** Changes in one task's history; the final one is always kept. */
+export const taskEventsMax = 500;
+
+/** What the store writes of tasks: their beginning, their steps, their end and their removal. */
+export function taskWrites(database: Database, vault: Vault) {
+  const { kysely } = database;
+  const writeLedger = ledgerWriter(database);
+  return {
+    /**
+     * Stores a task with its body and its first event, all or nothing. If the workspace has a task with the same idempotency
+     * key, that one is returned instead, with `created` false. With `material`: throws when `noteMaterial` was not called for
+     * it, or it was given up. A Failure that is `unsent` says that the task is certainly not stored; after any other it may be.
+     */
+    async create(
+      task: Task,
+      material: BlobInfo | null = null,
+    ): Promise<{ readonly task: Task; readonly created: boolean }> {
+      const row = newTaskRow(task, vault);
+      let commits = false;
+      const creating = kysely.transaction().execute(async (transaction) => {
+        const made = await transaction
+          .insertInto("tasks")
+          .values(row)
+          .onConflict((conflict) =>
+            conflict
+              .columns(["workspace_id", "idempotency_key"])
+              .where(sql.ref("idempotency_key"), "is not", null)
+              .doNothing(),
+          )
+          .returning("id")
+          .executeTakeFirst();
+        if (made === undefined) {
+          const earlier = await findByKey(transaction, vault, task.workspaceId, task.idempotencyKey ?? "");
+          if (earlier === null) throw new Error(`task ${task.id} was refused, though nothing stands in its place`);
+          return { task: earlier, created: false };
+        }
+        if (material !== null) await ownMaterial(transaction, task.id, material);
+        await transaction.insertInto("task_requests").values({ task_id: task.id, request: task.request }).execute();
+        await transaction
+          .insertInto("task_events")
+          .values({ task_id: task.id, position: 0, at: task.createdAt, state: task.state, detail: "" })
+          .execute();
+        commits = true;
+        return { task, created: true };
+      });
+      return await creating.catch((thrown: unknown) => {
+        throw thrown instanceof Failure && !commits ? thrown.with({ arrival: "unsent" }) : thrown;
+      });
+    },
+    /** Writes a step if the lease is still valid; `release` ends the lease. False: it was lost, nothing was written. */
+    async step(leased: LeasedTask, step: TaskStep, now: number, release: boolean): Promise<boolean> {
+      const { state } = step;
+      if (state !== undefined && finalTaskStates.has(state))
+        throw new Error("a task is ended by finish, not by a step");
+      const change: Partial<TaskRow> = {
+        ...stepColumns(leased.task.id, step, vault),
+        updated_at: now,
+        ...(release ? { lease: null, leased_until: null } : {}),
+      };
+      const update = (connection: Connection) => updateLeased(connection, leased, change);
+      if (state === undefined) return await (isBookkeeping(step) ? relaxedWrite(database, update) : update(kysely));
+      return await kysely.transaction().execute(async (transaction) => {
+        const before = await leasedState(transaction, leased);
+        if (before === null || !(await update(transaction))) return false;
+        if (before !== state)
+          await addEvent(transaction, leased.task.id, { at: now, state, detail: step.detail ?? "" });
+        return true;
+      });
+    },
+    /**
+     * Ends the task: state, history, ledger entries, rollups and the message to the caller, in one transaction. False: the lease
+     * was lost or the task was final already; nothing was written.
+     */
+    async finish(
+      leased: LeasedTask,
+      step: TaskStep & { readonly state: TaskState },
+      entries: readonly LedgerEntry[],
+      delivery: Delivery | null,
+      now: number,
+    ): Promise<boolean> {
+      if (!finalTaskStates.has(step.state)) throw new Error(`a task does not end as ${step.state}`);
+      const { id } = leased.task;
+      const change: Partial<TaskRow> = {
+        finished_at: now,
+        ...stepColumns(id, step, vault),
+        updated_at: now,
+        final: 1,
+        due_at: null,
+        lease: null,
+        leased_until: null,
+      };
+      return await kysely.transaction().execute(async (transaction) => {
+        if (!(await updateLeased(transaction, leased, change))) return false;
+        await addEvent(transaction, id, { at: now, state: step.state, detail: step.detail ?? "" });
+        await writeLedger(transaction, entries);
+        if (delivery !== null) {
+          await transaction
+            .insertInto("webhook_deliveries")
+            .values(columnsOf(delivery))
+            .onConflict((conflict) => conflict.column("id").doNothing())
+            .execute();
+        }
+        return true;
+      });
+    },
+    /** Notes that the result was copied to the blob store; also for a final task. False: the task has no result any more. */
+    async attachBlob(id: string, blobHash: string, contentType: string | null): Promise<boolean> {
+      return await kysely.transaction().execute(async (transaction) => {
+        const task = transaction.selectFrom("tasks").select("output").where("id", "=", id);
+        const row = await heldRows(database, task).executeTakeFirst();
+        if (row === undefined || row.output === null) return false;
+        const output: NonNullable<Task["output"]> = JSON.parse(row.output);
+        await transaction
+          .updateTable("tasks")
+          .set(outputColumns({ ...output, blobHash, contentType: contentType ?? output.contentType }))
+          .where("id", "=", id)
+          .execute();
+        return true;
+      });
+    },
+    /**
+     * Deletes a task that has ended. Its request and its result are removed, and `find` and `page` no longer return it. Its
+     * idempotency key and its upstream id stay taken. Returns the blob of its result, for removal. null: there is no such
+     * task, or it has not ended.
+     */
+    async remove(workspaceId: string, id: string, now: number): Promise<{ readonly blobHash: string | null } | null> {
+      return await kysely.transaction().execute(async (transaction) => {
+        const task = transaction
+          .selectFrom("tasks")
+          .select("blob_hash as blobHash")
+          .where("id", "=", id)
+          .where("workspace_id", "=", workspaceId)
+          .where("final", "=", sql.lit(1))
+          .where("deleted_at", "is", null);
+        const row = await heldRows(database, task).executeTakeFirst();
+        if (row === undefined) return null;
+        const emptied = await transaction
+          .updateTable("tasks")
+          .set({
+            deleted_at: now,
+            asked: JSON.stringify(nothingAsked),
+            output: null,
+            blob_hash: null,
+            error: null,
+            sealed_account: null,
+            callback_url: null,
+            metadata: "{}",
+          })
+          .where("id", "=", id)
+          .where("deleted_at", "is", null)
+          .executeTakeFirst();
+        if (emptied.numUpdatedRows !== 1n) return null;
+        await transaction.updateTable("task_requests").set({ request: "{}" }).where("task_id", "=", id).execute();
+        // They hold what was asked for, too. Those that are still to be told go when they have been.
+        await transaction
+          .deleteFrom("webhook_deliveries")
+          .where("task_id", "=", id)
+          .where("due_at", "is", null)
+          .execute();
+        return row;
+      });
+    },
+    /** To be called before the material of a task is stored, so that it can be found and removed after a crash. */
+    async noteMaterial(taskId: string, { hash, size }: BlobInfo, now: number): Promise<void> {
+      await kysely
+        .insertInto("task_materials")
+        .values({ task_id: taskId, hash, size_bytes: size, created_at: now, spent: 0 })
+        .execute();
+    },
+    async material(taskId: string): Promise<BlobInfo | null> {
+      const row = await kysely
+        .selectFrom("task_materials")
+        .select(["hash", "size_bytes as size"])
+        .where("task_id", "=", taskId)
+        .where("spent", "=", 0)
+        .executeTakeFirst();
+      return row ?? null;
+    },
+    /**
+     * Marks and returns material that is no longer needed, with what was marked before and not forgotten since; no task can get
+     * it from now on. That is the material of tasks that will not be sent again, and material noted before `unownedBefore`
+     * without a task. `only`: of this task.
+     */
+    async spentMaterial(
+      unownedBefore: number,
+      limit: number,
+      only?: string,
+    ): Promise<readonly { readonly taskId: string; readonly hash: string }[]> {
+      let spent = kysely
+        .selectFrom("task_materials")
+        .leftJoin("tasks", "tasks.id", "task_materials.task_id")
+        .select("task_materials.task_id")
+        .where((eb) =>
+          eb.or([
+            eb("task_materials.spent", "=", 1),
+            eb.and([eb("tasks.id", "is", null), eb("task_materials.created_at", "<", unownedBefore)]),
+            eb("tasks.state", "not in", ["accepted", "submitting"]),
+          ]),
+        )
+        .orderBy("task_materials.created_at")
+        .limit(limit);
+      if (only !== undefined) spent = spent.where("task_materials.task_id", "=", only);
+      const mark = (connection: Connection) =>
+        connection
+          .updateTable("task_materials")
+          .set({ spent: 1 })
+          .where("task_id", "in", spent)
+          .returning(["task_id as taskId", "hash"])
+          .execute();
+      if (database.flavour.name === "sqlite") return await mark(kysely);
+      return await kysely.transaction().execute(async (transaction) => {
+        // Whoever makes a task of some of it meanwhile is waited for; then it is looked again whether it is needed.
+        await transaction.executeQuery(spent.forUpdate("task_materials"));
+        return await mark(transaction);
+      });
+    },
+    /** To be called after its bytes were removed. */
+    async forgetMaterial(taskId: string): Promise<void> {
+      await kysely.deleteFrom("task_materials").where("task_id", "=", taskId).where("spent", "=", 1).execute();
+    },
+  };
+}
+
+/** Within the transaction that makes the task: throws when the material was given up in the meantime. */
+async function ownMaterial(transaction: Connection, taskId: string, { hash }: BlobInfo): Promise<void> {
+  const owned = await transaction
+    .updateTable("task_materials")
+    .set({ spent: 0 })
+    .where("task_id", "=", taskId)
+    .where("hash", "=", hash)
+    .where("spent", "=", 0)
+    .executeTakeFirst();
+  if (owned.numUpdatedRows !== 1n) throw new Error(`the material of ${taskId} was given up before its task was stored`);
+}
+
+/** What a poll that learned nothing writes: losing it costs one poll. */
+const bookkeeping: ReadonlySet<string> = new Set([
+  ...["progress", "dueAt", "polls", "detail", "placeAt", "goneSince", "unansweredSince"],
+]);
+
+function isBookkeeping(step: TaskStep): boolean {
+  return Object.keys(step).every((name) => bookkeeping.has(name));
+}
+
+/**
+ * False when the lease was lost. One that ran out counts while nobody took the task: what its holder learned meanwhile, such
+ * as the upstream's id, is not to be had again.
+ */
+async function updateLeased(connection: Connection, leased: LeasedTask, change: Partial<TaskRow>): Promise<boolean> {
+  const result = await connection
+    .updateTable("tasks")
+    .set(change)
+    .where("id", "=", leased.task.id)
+    .where("lease", "=", leased.lease)
+    .where("final", "=", sql.lit(0))
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+async function leasedState(connection: Connection, leased: LeasedTask): Promise<string | null> {
+  const row = await connection
+    .selectFrom("tasks")
+    .select("state")
+    .where("id", "=", leased.task.id)
+    .where("lease", "=", leased.lease)
+    .executeTakeFirst();
+  return row?.state ?? null;
+}
+
+async function addEvent(
+  transaction: Connection,
+  taskId: string,
+  event: { readonly at: number; readonly state: TaskState; readonly detail: string },
+): Promise<void> {
+  const last = await transaction
+    .selectFrom("task_events")
+    .select((eb) => eb.fn.max("position").as("position"))
+    .where("task_id", "=", taskId)
+    .executeTakeFirst();
+  const position = (last?.position ?? -1) + 1;
+  if (position >= taskEventsMax && !finalTaskStates.has(event.state)) return;
+  await transaction
+    .insertInto("task_events")
+    .values({ task_id: taskId, position, ...event })
+    .execute();
+}
+
+const nothingAsked: Task["asked"] = {
+  prompt: null,
+  ratio: null,
+  durationSeconds: null,
+  resolution: null,
+  audio: null,
+  watermark: null,
+  seed: null,
+};
