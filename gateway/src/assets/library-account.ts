@@ -103,9 +103,9 @@ export class LibraryAccount {
   }
 
   /** In our words with the library's code. What the library says of the request itself is the caller's to hear. */
-  #refusal({ status, headers, body, now }: WholeAnswer): { readonly gone: boolean; readonly failure: Failure } {
-    const { gone, failure, code } = this.#library.classify(status, headers, body, now);
-    if (code === undefined || code === null || !codeForm.test(code)) return { gone, failure };
+  #refusal(answer: WholeAnswer): { readonly gone: boolean; readonly failure: Failure } {
+    const { gone, failure, code } = this.#library.classify(answer);
+    if (code === null || !codeForm.test(code)) return { gone, failure };
     const { param, retry, unhealthy, upstream, retryAfterMs } = failure;
     const told = new Failure(failure.code, `${failure.message.replace(/\.$/, "")} (${code}).`, {
       param,

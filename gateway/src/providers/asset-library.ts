@@ -1,5 +1,5 @@
-import type { AssetStatus, AssetType, HeaderReader, PlatformId, Provider } from "#core/index.ts";
-import type { OutboundDraft } from "./outbound-draft.ts";
+import type { AssetStatus, AssetType, Failure, PlatformId, Provider } from "#core/index.ts";
+import type { BadAnswer, OutboundDraft } from "./outbound-draft.ts";
 import type { GoodAnswer } from "./video-adapter.ts";
 
 /** An asset as an upstream's library shows it. */
@@ -10,9 +10,15 @@ export interface LibraryAsset {
   readonly url: string | null;
 }
 
+/** What is there already. */
+interface InLibrary {
+  readonly upstreamId: string;
+  readonly projectName: string;
+}
+
 /**
  * An upstream's asset library, as data and pure functions. Drafts come signed: signing needs only the account's settings
- * and `now` (Unix milliseconds). A bad answer goes to `classify` with its status and body.
+ * and `now` (Unix milliseconds). A bad answer goes to `classify`.
  */
 export interface AssetLibrary {
   readonly platform: Exclude<PlatformId, "local">;
@@ -23,16 +29,8 @@ export interface AssetLibrary {
     group: { readonly name: string; readonly description: string; readonly projectName: string },
     now: number,
   ): OutboundDraft;
-  getGroup(
-    provider: Provider,
-    group: { readonly upstreamId: string; readonly projectName: string },
-    now: number,
-  ): OutboundDraft;
-  deleteGroup(
-    provider: Provider,
-    group: { readonly upstreamId: string; readonly projectName: string },
-    now: number,
-  ): OutboundDraft;
+  getGroup(provider: Provider, group: InLibrary, now: number): OutboundDraft;
+  deleteGroup(provider: Provider, group: InLibrary, now: number): OutboundDraft;
   createAsset(
     provider: Provider,
     asset: {
@@ -44,24 +42,11 @@ export interface AssetLibrary {
     },
     now: number,
   ): OutboundDraft;
-  getAsset(
-    provider: Provider,
-    asset: { readonly upstreamId: string; readonly projectName: string },
-    now: number,
-  ): OutboundDraft;
-  deleteAsset(
-    provider: Provider,
-    asset: { readonly upstreamId: string; readonly projectName: string },
-    now: number,
-  ): OutboundDraft;
+  getAsset(provider: Provider, asset: InLibrary, now: number): OutboundDraft;
+  deleteAsset(provider: Provider, asset: InLibrary, now: number): OutboundDraft;
   /** Throws Failure upstream_error. */
   readId(answer: GoodAnswer): string;
   readAsset(answer: GoodAnswer): LibraryAsset;
   /** A bad answer: `gone` when the library says that there is no such thing; `code` is its own word, to be told to callers. */
-  classify(
-    status: number,
-    headers: HeaderReader,
-    body: Uint8Array,
-    now: number,
-  ): { readonly gone: boolean; readonly failure: import("#core/index.ts").Failure; readonly code?: string | null };
+  classify(answer: BadAnswer): { readonly gone: boolean; readonly failure: Failure; readonly code: string | null };
 }

@@ -1,5 +1,6 @@
 import { bounds, type Provider, type WireDialectId } from "#core/index.ts";
 import { providerKind } from "./kinds.ts";
+import { settingList } from "./settings.ts";
 
 /**
  * Which of a caller's headers reach an account: those of the families below, those that its kind names, and those that
@@ -51,20 +52,16 @@ export function sendsOwnTrace(provider: Provider): boolean {
 
 /** What is wrong with `settings.forward_headers`; null when nothing is. */
 export function forwardHeadersProblem(provider: Provider): string | null {
-  const said = provider.settings[forwardHeaders];
-  if (said === undefined) return null;
-  if (!Array.isArray(said) || !said.every((name) => typeof name === "string" && namePattern.test(name))) {
-    return `settings.${forwardHeaders} must be a list of names of headers, each with or without a * at its end`;
+  const names = addedBy(provider);
+  if (!names.every((name) => namePattern.test(name))) {
+    return "settings.forward_headers must be a list of names of headers, each with or without a * at its end";
   }
-  const refused = said.find((name: string) => isKeptBack(name.toLowerCase()));
-  return refused === undefined ? null : `settings.${forwardHeaders} must not name ${refused}: it is never passed on`;
+  const refused = names.find((name) => isKeptBack(name.toLowerCase()));
+  return refused === undefined ? null : `settings.forward_headers must not name ${refused}: it is never passed on`;
 }
 
-export const forwardHeaders = "forward_headers";
-
 function addedBy(provider: Provider): readonly string[] {
-  const said = provider.settings[forwardHeaders];
-  return Array.isArray(said) ? said.filter((name) => typeof name === "string") : [];
+  return settingList(provider, "forward_headers");
 }
 
 const lists = new WeakMap<Provider, CallerHeaders>();

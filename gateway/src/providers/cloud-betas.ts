@@ -1,5 +1,6 @@
 import type { Provider } from "#core/index.ts";
 import { type FieldPlaces, findFields, type Warn } from "#protocols/index.ts";
+import { settingList } from "./settings.ts";
 
 /** What one cloud takes of Anthropic's betas. It refuses the whole request for one that it does not know. */
 export interface CloudBetas {
@@ -56,7 +57,7 @@ export interface SentBetas {
  */
 export function sentBetas(cloud: CloudBetas, asked: RequestedBetas, warn?: Warn): SentBetas {
   const { provider, upstreamModel, body } = asked;
-  const said = betasSetting(provider);
+  const said = Array.isArray(provider.settings["betas"]) ? settingList(provider, "betas") : null;
   const named = [...new Set(asked.named)];
   if (said?.includes("*") === true) return { betas: named, body };
   const taken = new Set<unknown>(said ?? cloud.takes);
@@ -96,18 +97,6 @@ function withoutFields(
 
 export function namedBetas(header: string | undefined): readonly string[] {
   return (header ?? "").split(",").flatMap((beta) => beta.trim() || []);
-}
-
-/** What is wrong with `settings.betas`; null when nothing is. */
-export function betasProblem(provider: Provider): string | null {
-  const said = provider.settings["betas"];
-  if (said === undefined || (Array.isArray(said) && said.every((beta) => typeof beta === "string"))) return null;
-  return "settings.betas must be a list of names of betas";
-}
-
-function betasSetting(provider: Provider): readonly unknown[] | null {
-  const said = provider.settings["betas"];
-  return Array.isArray(said) ? said : null;
 }
 
 /** Fields of a messages request that belong to a beta. */

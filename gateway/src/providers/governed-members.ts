@@ -1,27 +1,11 @@
 import type { Provider } from "#core/index.ts";
 import type { Governing, MemberRules } from "#protocols/index.ts";
-
-/** A setting of every kind: members that an operator lets through, whatever they choose or cost. */
-export const passMembers = "pass_members";
+import { passesMember } from "./settings.ts";
 
 /** Which of these members are looked at for this account, and by which rules; `rules` are its kind's own. */
 export function governingFor(provider: Provider, choosing: readonly string[], rules: MemberRules): Governing {
   const names = choosing.filter((name) => !passesMember(provider, name));
   return { names, rules: { ...commonRules, ...rules } };
-}
-
-/** What is wrong with `settings.pass_members`; null when nothing is. */
-export function passMembersProblem(provider: Provider): string | null {
-  const said = provider.settings[passMembers];
-  if (said === undefined) return null;
-  if (Array.isArray(said) && said.every((name) => typeof name === "string" && name !== "")) return null;
-  return `settings.${passMembers} must be a list of names of fields`;
-}
-
-/** Whether the operator lets this member through to this account, by its own name or that of the object that holds it. */
-export function passesMember(provider: Provider, name: string): boolean {
-  const said = provider.settings[passMembers];
-  return Array.isArray(said) && (said.includes(name) || said.includes(name.split(".", 1)[0]));
 }
 
 /** Where a kind says nothing else. Tiers and speeds that cost more than the plain price are not among those taken. */

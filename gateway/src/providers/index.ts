@@ -10,7 +10,6 @@
 export type { AssetLibrary, LibraryAsset } from "./asset-library.ts";
 export { callerHeaders, isKeptBack, sendsOwnTrace } from "./caller-headers.ts";
 export { withQuery } from "./caller-query.ts";
-export { mayFetch } from "./fetched-urls.ts";
 export { governingFor } from "./governed-members.ts";
 export type {
   AuthorizeOptions,
@@ -20,10 +19,9 @@ export type {
   ProviderKind,
   TokenExchange,
 } from "./kind.ts";
-export { kindForm, settingTypeProblem, wrongSettings } from "./kind-form.ts";
+export { kindForm, settingsProblem, settingTypeProblem, wrongSettings } from "./kind-form.ts";
 export { assetLibrary, keepsThreads, priceTermsOf, providerKind, providerKinds, videoAdapter } from "./kinds.ts";
-export { laneTraits } from "./lane-traits.ts";
-export { defaultBaseUrl, lanesOf, laneUrl, settingsProblem } from "./lanes.ts";
+export { defaultBaseUrl, lanesOf, laneTraits, laneUrl } from "./lanes.ts";
 export { mayReachPrivate, networkOf } from "./network-settings.ts";
 export { deniedPaths } from "./pass-through/denied-paths.ts";
 export { passThroughOf } from "./pass-through/pass-through-setting.ts";
@@ -44,7 +42,7 @@ export { listQuestion, smallQuestion, taskQuestion, testLane } from "./probe-que
 
 export type { SettingField } from "./setting-field.ts";
 export { accountRedactor, secretsOf, settingIsShown, shownSettings } from "./setting-secrets.ts";
-export { allowsObject } from "./shared-objects.ts";
+export { allowsObject, mayFetch } from "./settings.ts";
 export { readModelsPage, suggestedModel, typesOf, type UpstreamModelListed } from "./upstream-models.ts";
 export { paidMembersIn } from "./video/paid-members.ts";
 export type { CreateInput, GoodAnswer, VideoAdapter, VideoState, VideoStill } from "./video-adapter.ts";

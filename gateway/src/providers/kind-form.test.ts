@@ -1,11 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import type { Provider } from "#core/index.ts";
 import { draftOf, options, providerOf } from "../../test/provider-ground.ts";
-import { kindForm } from "./kind-form.ts";
-import { providerKinds } from "./kinds.ts";
-import { laneTraits } from "./lane-traits.ts";
-import { defaultBaseUrl, laneUrl, rootOf, settingsProblem } from "./lanes.ts";
+import { callerHeaders } from "./caller-headers.ts";
+import { kindForm, settingsProblem } from "./kind-form.ts";
+import { priceTermsOf, providerKinds } from "./kinds.ts";
+import { lanesOf, laneTraits, laneUrl, rootOf } from "./lanes.ts";
+import { networkOf } from "./network-settings.ts";
+import { passThroughOf } from "./pass-through/pass-through-setting.ts";
 import { accountRedactor, settingIsShown, shownSettings } from "./setting-secrets.ts";
+import { allowsObject, mayFetch, passesMember } from "./settings.ts";
 import type { CreateInput } from "./video-adapter.ts";
 
 /** Settings that remember which of them were asked for. */
@@ -54,9 +57,14 @@ const turn: CreateInput["turn"] = {
 /** Everything of a kind that may look at a provider's settings. What it refuses is not the point here. */
 async function useAll(provider: Provider, kind: (typeof providerKinds)[number]): Promise<void> {
   const attempts: (() => unknown)[] = [
-    () => settingsProblem(kind, provider),
-    () => defaultBaseUrl(kind, provider),
+    () => kind.checkSettings?.(provider),
+    () => kind.baseUrlOf?.(provider),
     () => rootOf(provider),
+    () => lanesOf(kind, provider),
+    () => networkOf(provider),
+    () => passesMember(provider, "speed"),
+    () => passThroughOf(provider),
+    () => priceTermsOf(provider),
     () => kind.video?.create({ provider, upstreamModel: "m", turn, taskId: "vt_1", callbackUrl: null }),
     () => kind.video?.poll(provider, "m", "1"),
     () => kind.library?.lacks(provider),
@@ -69,6 +77,9 @@ async function useAll(provider: Provider, kind: (typeof providerKinds)[number]):
       laneUrl(provider, lane, "m", true);
       laneTraits(kind, provider, lane, "m");
       lane.adjust?.(draft, () => {});
+      mayFetch(provider);
+      allowsObject(provider, "file-1");
+      callerHeaders(provider);
       await kind.authorize(draft, options);
     });
   }

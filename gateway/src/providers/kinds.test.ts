@@ -2,8 +2,9 @@ import { describe, expect, test } from "bun:test";
 import type { Failure } from "#core/index.ts";
 import { bytes, draftOf, kindOf, now, options, providerOf, secretText } from "../../test/provider-ground.ts";
 import { readRetryAfter } from "./classify-by-status.ts";
+import { settingsProblem } from "./kind-form.ts";
 import { providerKind, providerKinds } from "./kinds.ts";
-import { laneUrl, settingsProblem } from "./lanes.ts";
+import { laneUrl } from "./lanes.ts";
 
 /** Kinds whose account is a pair of keys in its settings sign with them; all others send the secret itself. */
 const families: Readonly<Record<string, "anthropic" | "google" | "aws">> = {

@@ -1,7 +1,5 @@
 import { type CostSource, type PriceTerms, type Provider, usualFactors, usualTerms } from "#core/index.ts";
 import type { AssetLibrary } from "./asset-library.ts";
-import { costSourceOf } from "./cost-source.ts";
-import { passesMember } from "./governed-members.ts";
 import type { ProviderKind } from "./kind.ts";
 import { anthropic } from "./kinds/anthropic.ts";
 import { ark, byteplus } from "./kinds/ark.ts";
@@ -32,6 +30,7 @@ import { vidu } from "./kinds/vidu.ts";
 import { vllm } from "./kinds/vllm.ts";
 import { xai } from "./kinds/xai.ts";
 import { zhipu } from "./kinds/zhipu.ts";
+import { passesMember } from "./settings.ts";
 import type { VideoAdapter } from "./video-adapter.ts";
 
 /** Every kind there is. A new one is its file and a line here. */
@@ -96,7 +95,8 @@ export function priceTermsOf({ kind, settings }: Pick<Provider, "kind" | "settin
     terms = { price: { costSource: "price", ...all }, vendor: { costSource: "vendor", ...all } };
     byKind.set(known, terms);
   }
-  return terms[costSourceOf({ settings }) ?? known.costSource ?? "price"];
+  const said = settings["cost_source"];
+  return terms[said === "price" || said === "vendor" ? said : (known.costSource ?? "price")];
 }
 
 const byKind = new WeakMap<ProviderKind, Readonly<Record<CostSource, PriceTerms>>>();

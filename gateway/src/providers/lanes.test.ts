@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import type { Provider } from "#core/index.ts";
 import { draftOf, kindOf, laneOf, parsed, providerOf } from "../../test/provider-ground.ts";
 import type { Lane } from "./kind.ts";
-import { lanesOf, laneUrl, rootOf, settingsProblem } from "./lanes.ts";
+import { settingsProblem } from "./kind-form.ts";
+import { lanesOf, laneUrl, rootOf } from "./lanes.ts";
 
 describe("where a lane goes", () => {
   const url = (kind: string, endpoint: Lane["endpoint"], with_: Partial<Provider> = {}, model = "m", stream = false) =>

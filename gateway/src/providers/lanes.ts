@@ -1,15 +1,10 @@
 import type { Provider } from "#core/index.ts";
-import { forwardHeadersProblem } from "./caller-headers.ts";
-import { costSourceProblem } from "./cost-source.ts";
-import { fetchesUrlsProblem } from "./fetched-urls.ts";
-import { passMembersProblem } from "./governed-members.ts";
+import type { DialectTraits } from "#protocols/index.ts";
 import type { Lane, ProviderKind } from "./kind.ts";
+import { settingsProblem } from "./kind-form.ts";
 import { providerKind } from "./kinds.ts";
-import { cacheMarksProblem, speaksMessages } from "./lane-traits.ts";
-import { networkProblem } from "./network-settings.ts";
-import { passThroughProblem } from "./pass-through/pass-through-setting.ts";
-import { reasoningProblem } from "./reasoning/reasoning-setting.ts";
-import { objectsProblem } from "./shared-objects.ts";
+import { reasoningBy } from "./reasoning/reasoning-rule.ts";
+import { saidReasoning } from "./reasoning/reasoning-setting.ts";
 
 /** The lanes that this account offers, in its kind's order: the usual ones, or those that `settings.endpoints` names. */
 export function lanesOf(kind: ProviderKind, provider: Provider): readonly Lane[] {
@@ -37,37 +32,19 @@ export function defaultBaseUrl(kind: ProviderKind, provider: Provider): string |
   return kind.baseUrlOf?.(provider) ?? kind.baseUrl;
 }
 
-/** Of the settings that every kind with lanes has. */
-function commonProblem(provider: Provider): string | null {
-  return (
-    forwardHeadersProblem(provider) ??
-    objectsProblem(provider) ??
-    fetchesUrlsProblem(provider) ??
-    reasoningProblem(provider)
-  );
-}
-
-/** What is wrong with an account's settings, in one sentence that names the setting; null when nothing is. */
-export function settingsProblem(kind: ProviderKind, provider: Provider): string | null {
-  const named = provider.settings["endpoints"];
-  if (named !== undefined) {
-    const known = kind.lanes.map((lane): string => lane.endpoint);
-    const wrong = Array.isArray(named) ? named.find((name) => !known.includes(name)) : named;
-    if (!Array.isArray(named) || wrong !== undefined) {
-      return `settings.endpoints must be a list out of: ${[...new Set(known)].join(", ")}`;
-    }
-  }
-  const headers = kind.lanes.length === 0 ? null : commonProblem(provider);
-  return (
-    headers ??
-    (speaksMessages(kind) ? cacheMarksProblem(provider) : null) ??
-    passMembersProblem(provider) ??
-    passThroughProblem(provider) ??
-    costSourceProblem(provider) ??
-    networkProblem(provider) ??
-    kind.checkSettings?.(provider) ??
-    null
-  );
+/** What is different about a lane of this account for this model: as its kind knows it, then as its operator says it. */
+export function laneTraits(kind: ProviderKind, provider: Provider, lane: Lane, upstreamModel: string): DialectTraits {
+  const known = reasoningBy(kind.reasoning ?? [], upstreamModel);
+  const said = saidReasoning(provider, upstreamModel);
+  const reasoning = known === null && said === null ? {} : { reasoning: { ...known?.takes, ...said } };
+  const marks = lane.dialect === "anthropic-messages" && provider.settings["cache_marks"] === true;
+  return {
+    ...lane.traits,
+    ...known?.also,
+    ...lane.traitsOf?.(provider),
+    ...(marks ? { cacheMarks: true } : {}),
+    ...reasoning,
+  };
 }
 
 function withoutSlash(url: string): string {

@@ -5,8 +5,8 @@ import { defaultTimeouts, type Provider } from "#core/index.ts";
 import { systemClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
 import { outbound } from "../../test/outbound.ts";
+import { settingsProblem } from "./kind-form.ts";
 import { providerKind } from "./kinds.ts";
-import { settingsProblem } from "./lanes.ts";
 import { networkOf } from "./network-settings.ts";
 import { shownSettings } from "./setting-secrets.ts";
 

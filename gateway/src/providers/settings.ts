@@ -6,6 +6,34 @@ export function settingText(provider: Provider, name: string): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
+/** The texts of a setting that is a list; none when it is absent. */
+export function settingList({ settings }: Provider, name: string): readonly string[] {
+  const value = settings[name];
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+}
+
+/**
+ * Whether addresses that callers name may be left for this upstream to fetch. One in a private network would reach what
+ * its callers must not, unless its operator says that it cannot; of any other its operator may say that it does not fetch.
+ */
+export function mayFetch({ settings, allowPrivateNetwork }: Provider): boolean {
+  const said = settings["fetches_urls"];
+  return typeof said === "boolean" ? said : !allowPrivateNetwork;
+}
+
+/** Whether the operator lets every workspace that reaches this account name this object. */
+export function allowsObject(provider: Provider, id: string): boolean {
+  return settingList(provider, "objects").some((one) =>
+    one.endsWith("*") ? id.startsWith(one.slice(0, -1)) : id === one,
+  );
+}
+
+/** Whether the operator lets this member through to this account, by its own name or that of the object that holds it. */
+export function passesMember(provider: Provider, name: string): boolean {
+  const passed = settingList(provider, "pass_members");
+  return passed.includes(name) || passed.includes(name.split(".", 1)[0] ?? "");
+}
+
 /** What is wrong with a name that becomes part of a host or a path; null when nothing is. */
 export function nameProblem(provider: Provider, name: string): string | null {
   const value = provider.settings[name];

@@ -1,4 +1,4 @@
-import type { Failure, HeaderReader, Provider, TaskError, Usage, VideoCapabilities, VideoTurn } from "#core/index.ts";
+import type { HeaderReader, Provider, TaskError, Usage, VideoCapabilities, VideoTurn } from "#core/index.ts";
 import type { BadAnswer, OutboundDraft } from "./outbound-draft.ts";
 import type { PaidMembers } from "./video/paid-members.ts";
 
@@ -71,13 +71,11 @@ export interface VideoAdapter {
   readonly noTask?: string;
   /** Throws Failure upstream_error for what is not an answer; that never ends a task. */
   readState(answer: GoodAnswer, provider: Provider): VideoState;
-  /** A good answer to a poll by which the vendor says that there is no such task (Wan). Absent: that is never said so. */
+  /** An answer to a poll, good or bad, by which the vendor says that there is no such task. Absent: that is never said. */
   saysGone?(answer: GoodAnswer): boolean;
   readNext?(answer: GoodAnswer, before: VideoState): VideoState;
   /** A bad answer to `next` that is the task's own verdict (fal says there that a model failed); null: it is none. */
   readNextRefusal?(answer: BadAnswer, before: VideoState): VideoState | null;
-  /** A bad answer to a poll. `gone`: the vendor says that there is no such task. Absent: the kind's classify, never gone. */
-  classifyPoll?(answer: BadAnswer): { readonly gone: boolean; readonly failure: Failure };
   /** null: this vendor cannot cancel (in this state). */
   cancel?(provider: Provider, upstreamModel: string, upstreamId: string): OutboundDraft | null;
   /** Deletes a task that has ended, with what came of it. Absent: this vendor keeps it until it forgets. */

@@ -38,14 +38,14 @@ describe.each(["ark", "byteplus"])("the library of %s", (kind) => {
     expect(shown).toMatchObject({ upstreamId, error: null });
     expect((await send(library.deleteAsset(provider, asset, now))).status).toBe(200);
     const again = await send(library.getAsset(provider, asset, now));
-    expect(library.classify(again.status, again.headers, again.body, now).gone).toBe(true);
+    expect(library.classify({ ...again, now }).gone).toBe(true);
     expect((await send(library.deleteGroup(provider, held, now))).status).toBe(200);
   });
 
   test("refuses what another key has signed, which is the account's fault and not shown to callers", async () => {
     const stranger = providerOf(kind, { settings: { ...keys, secret_access_key: "another" } });
     const answer = await send(library.createGroup(stranger, group, Date.now()));
-    const { gone, failure } = library.classify(answer.status, answer.headers, answer.body, Date.now());
+    const { gone, failure } = library.classify({ ...answer, now: Date.now() });
     expect(gone).toBe(false);
     expect(failure).toMatchObject({ retry: "other", unhealthy: true, upstream: undefined });
   });

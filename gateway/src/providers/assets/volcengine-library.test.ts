@@ -147,13 +147,13 @@ describe("an answer of the library", () => {
     [429, "FlowLimitExceeded", false, "same"],
     [500, "InternalError", false, "same"],
   ])("%i %s: gone is %p, retried: %s", (status, code, gone, retry) => {
-    const classified = library.classify(status, new Headers(), answerOf(refusal(code)).body, now);
+    const classified = library.classify({ ...answerOf(refusal(code), status), now });
     expect([classified.gone, classified.code]).toEqual([gone, code]);
     expect(classified.failure.retry).toBe(retry as Failure["retry"]);
     if (status === 401 || status === 403) expect(classified.failure.upstream).toBeUndefined();
   });
 
   test("a 404 that is not the library's own says nothing about an asset", () => {
-    expect(library.classify(404, new Headers(), answerOf("<html>").body, now).gone).toBe(false);
+    expect(library.classify({ ...answerOf("<html>", 404), now }).gone).toBe(false);
   });
 });

@@ -7,7 +7,7 @@ import type { OutboundDraft } from "../outbound-draft.ts";
 import { settingText } from "../settings.ts";
 import type { GoodAnswer } from "../video-adapter.ts";
 
-interface Place {
+export interface Place {
   readonly platform: AssetLibrary["platform"];
   readonly region: string;
   readonly url: string;
@@ -33,7 +33,7 @@ export const byteplusPlace: Place = {
  */
 export function volcengineLibrary(place: Place): AssetLibrary {
   const draft = (action: string, provider: Provider, members: JsonObject, now: number): OutboundDraft =>
-    signedDraft(place, action, { provider, members, now });
+    signedDraft(place, action, provider, members, now);
   return {
     platform: place.platform,
     lacks: libraryLack,
@@ -55,9 +55,9 @@ export function volcengineLibrary(place: Place): AssetLibrary {
       return id;
     },
     readAsset: (answer) => assetOf(resultOf(answer)),
-    classify: (status, headers, body, now) => {
-      const code = errorCode(refusalObject(body));
-      return { gone: isGone(code), failure: failureOf({ status, headers, body, now }, code), code };
+    classify: (answer) => {
+      const code = errorCode(refusalObject(answer.body));
+      return { gone: isGone(code), failure: failureOf(answer, code), code };
     },
   };
 }
@@ -87,7 +87,9 @@ export function libraryProblem(provider: Provider): string | null {
 function signedDraft(
   place: Place,
   action: string,
-  { provider, members, now }: { readonly provider: Provider; readonly members: JsonObject; readonly now: number },
+  provider: Provider,
+  members: JsonObject,
+  now: number,
 ): OutboundDraft {
   const accessKeyId = settingText(provider, "access_key_id");
   const secretAccessKey = settingText(provider, "secret_access_key");
@@ -143,21 +145,10 @@ function assetOf(result: JsonObject): LibraryAsset {
   if (upstreamId === null || word === null) throw noLibraryAnswer();
   const status = word === "Active" || word === "Failed" ? word : "Processing";
   const error = objectOf(result["Error"]);
-  return {
-    upstreamId,
-    status,
-    error:
-      status === "Failed"
-        ? {
-            code: textOf(error["Code"]) ?? "asset_failed",
-            message: (textOf(error["Message"]) ?? "The library refused the asset.").slice(
-              0,
-              bounds.taskErrorCharactersMax,
-            ),
-          }
-        : null,
-    url: textOf(result["URL"]),
-  };
+  const code = textOf(error["Code"]) ?? "asset_failed";
+  const message = textOf(error["Message"]) ?? "The library refused the asset.";
+  const refused = { code, message: message.slice(0, bounds.taskErrorCharactersMax) };
+  return { upstreamId, status, error: status === "Failed" ? refused : null, url: textOf(result["URL"]) };
 }
 
 function errorCode(envelope: JsonObject): string | null {

@@ -1,4 +1,10 @@
-import { byteplusPlace, libraryProblem, volcengineLibrary, volcenginePlace } from "../assets/volcengine-library.ts";
+import {
+  byteplusPlace,
+  libraryProblem,
+  type Place,
+  volcengineLibrary,
+  volcenginePlace,
+} from "../assets/volcengine-library.ts";
 import type { Lane, ProviderKind } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
 import { arkModels } from "../reasoning/vendor-models.ts";
@@ -18,49 +24,44 @@ const lanes: readonly Lane[] = [
  * Ark's models are named per account (an endpoint id or a dated name), so none is offered at first start. The asset
  * library wants `settings.access_key_id` with `secret_access_key` (and `session_token`).
  */
-export const ark: ProviderKind = {
-  ...openaiLike({
-    id: "ark",
-    title: "Volcengine Ark",
-    baseUrl: "https://ark.cn-beijing.volces.com/api/v3",
-    variable: "ARK",
-    form: {
-      apiKeyHelp: "Create one at console.volcengine.com/ark, under API keys.",
-      fields: arkFields("https://open.volcengineapi.com/", "cn-beijing"),
-    },
-    reasoning: arkModels,
-    lanes,
-  }),
-  checkSettings: libraryProblem,
-  video: arkVideo({ platform: "volcengine" }),
-  library: volcengineLibrary(volcenginePlace),
-};
+export const ark = arkKind(volcenginePlace, {
+  id: "ark",
+  title: "Volcengine Ark",
+  baseUrl: "https://ark.cn-beijing.volces.com/api/v3",
+  variable: "ARK",
+  apiKeyHelp: "Create one at console.volcengine.com/ark, under API keys.",
+});
 
 /** The same platform outside China, with accounts and keys of its own. */
-export const byteplus: ProviderKind = {
-  ...openaiLike({
-    id: "byteplus",
-    title: "BytePlus ModelArk",
-    baseUrl: "https://ark.ap-southeast.bytepluses.com/api/v3",
-    variable: "BYTEPLUS",
-    form: {
-      apiKeyHelp: "Create one at console.byteplus.com/ark, under API keys.",
-      fields: arkFields("https://ark.ap-southeast-1.byteplusapi.com/", "ap-southeast-1"),
-    },
+export const byteplus = arkKind(byteplusPlace, {
+  id: "byteplus",
+  title: "BytePlus ModelArk",
+  baseUrl: "https://ark.ap-southeast.bytepluses.com/api/v3",
+  variable: "BYTEPLUS",
+  apiKeyHelp: "Create one at console.byteplus.com/ark, under API keys.",
+});
+
+function arkKind(
+  place: Place,
+  { apiKeyHelp, ...named }: Record<"id" | "title" | "baseUrl" | "variable" | "apiKeyHelp", string>,
+): ProviderKind {
+  return openaiLike({
+    ...named,
+    form: { apiKeyHelp, fields: arkFields(place) },
     reasoning: arkModels,
     lanes,
-  }),
-  checkSettings: libraryProblem,
-  video: arkVideo({ platform: "byteplus" }),
-  library: volcengineLibrary(byteplusPlace),
-};
+    checkSettings: libraryProblem,
+    video: arkVideo({ platform: place.platform }),
+    library: volcengineLibrary(place),
+  });
+}
 
-function arkFields(openapiUrl: string, region: string): readonly SettingField[] {
+function arkFields({ url, region }: Place): readonly SettingField[] {
   return [
     ...signingFields("For the asset library, which does not take the API key."),
     settingField("project_name", "Project", { help: "Where the library's groups are made. Default: default." }),
     settingField("region", "Asset library region", { placeholder: region, leads: true }),
-    settingField("openapi_url", "Asset library URL", { placeholder: openapiUrl, leads: true }),
+    settingField("openapi_url", "Asset library URL", { placeholder: url, leads: true }),
     settingField("mark_tasks", "Tag video tasks", {
       type: "boolean",
       help: "Sends our task's id along as safety_identifier, so that a task whose answer was lost is found again.",

@@ -1,7 +1,7 @@
 import type { HeaderReader, Provider } from "#core/index.ts";
 import { arrayOf, editBody, JsonInvalid, readSpan, scanObject, type Warn } from "#protocols/index.ts";
 import { classifyAwsShaped, signAws } from "../aws-shaped.ts";
-import { bedrockBetas, betasProblem, namedBetas, sentBetas } from "../cloud-betas.ts";
+import { bedrockBetas, namedBetas, sentBetas } from "../cloud-betas.ts";
 import type { OutboundDraft, ProviderKind } from "../kind.ts";
 import { authorizeBearer } from "../openai-shaped.ts";
 import { bedrockFactors } from "../price-factors.ts";
@@ -95,7 +95,7 @@ export const bedrock: ProviderKind = {
 
 function checkSettings(provider: Provider): string | null {
   if (settingText(provider, "region") === null) return "settings.region must name the AWS region";
-  const wrong = nameProblem(provider, "region") ?? betasProblem(provider);
+  const wrong = nameProblem(provider, "region");
   if (wrong !== null) return wrong;
   const id = settingText(provider, "access_key_id");
   const key = settingText(provider, "secret_access_key");

@@ -1,30 +1,26 @@
-import type { ProviderKind } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
 import { dashscopeModels } from "../reasoning/vendor-models.ts";
 import { chatWith, embeddings, messagesBeside, rerank, responses } from "../standard-lanes.ts";
 import { classifyDashscope, wanVideo } from "../video/wan.ts";
 
 /** A key belongs to one region. Outside China: https://dashscope-intl.aliyuncs.com/compatible-mode/v1. */
-export const dashscope: ProviderKind = {
-  ...openaiLike({
-    id: "dashscope",
-    title: "Alibaba Cloud Model Studio (Qwen)",
-    baseUrl: "https://dashscope.aliyuncs.com/compatible-mode/v1",
-    variable: "DASHSCOPE",
-    form: {
-      baseUrlHelp:
-        "A key belongs to one region. Outside China: https://dashscope-intl.aliyuncs.com/compatible-mode/v1.",
-      apiKeyHelp: "Create one in the console of Model Studio (Bailian), under API keys.",
-    },
-    reasoning: dashscopeModels,
-    lanes: [
-      chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content" }),
-      messagesBeside(/\/compatible-mode\/v1$/, "/apps/anthropic/v1"),
-      responses,
-      embeddings,
-      { ...rerank, path: "/reranks", rootOf: (root) => root.replace(/\/compatible-mode\/v1$/, "/compatible-api/v1") },
-    ],
-  }),
+export const dashscope = openaiLike({
+  id: "dashscope",
+  title: "Alibaba Cloud Model Studio (Qwen)",
+  baseUrl: "https://dashscope.aliyuncs.com/compatible-mode/v1",
+  variable: "DASHSCOPE",
+  form: {
+    baseUrlHelp: "A key belongs to one region. Outside China: https://dashscope-intl.aliyuncs.com/compatible-mode/v1.",
+    apiKeyHelp: "Create one in the console of Model Studio (Bailian), under API keys.",
+  },
+  reasoning: dashscopeModels,
+  lanes: [
+    chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content" }),
+    messagesBeside(/\/compatible-mode\/v1$/, "/apps/anthropic/v1"),
+    responses,
+    embeddings,
+    { ...rerank, path: "/reranks", rootOf: (root) => root.replace(/\/compatible-mode\/v1$/, "/compatible-api/v1") },
+  ],
   video: wanVideo,
   classify: classifyDashscope,
-};
+});

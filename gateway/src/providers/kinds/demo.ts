@@ -1,5 +1,5 @@
 import { modelTypes } from "@sluice/contract/words";
-import type { ProviderKind, StarterModel } from "../kind.ts";
+import type { StarterModel } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
 import {
   besideChat,
@@ -12,8 +12,8 @@ import {
   responses,
   responsesCompact,
 } from "../standard-lanes.ts";
+import { webUrl } from "../video/answers.ts";
 import { arkVideo } from "../video/ark.ts";
-import { webUrl } from "../video/video-state.ts";
 
 /** One model of each type, so that each can be tried with one call. */
 const starters: readonly StarterModel[] = modelTypes.map((type) => ({
@@ -25,31 +25,29 @@ const starters: readonly StarterModel[] = modelTypes.map((type) => ({
  * The simulator inside this process: answers offline, so that a first call works without any provider. It plays vendors
  * that want a key, so it gets one for each of their headers.
  */
-export const demo: ProviderKind = {
-  ...openaiLike({
-    id: "demo",
-    title: "Built-in demo",
-    baseUrl: "demo://simulator/v1",
-    variable: null,
-    form: {
-      apiKey: "none",
-      baseUrlHelp: "Inside this process: nothing leaves it.",
-    },
-    // How a call tells the simulator to behave.
-    callerHeaders: ["x-sim-*"],
-    lanes: [
-      chat,
-      responses,
-      responsesCompact,
-      inputTokens,
-      messages,
-      countTokens,
-      generate,
-      geminiCountTokens,
-      ...besideChat,
-    ],
-    starterModels: starters,
-  }),
+export const demo = openaiLike({
+  id: "demo",
+  title: "Built-in demo",
+  baseUrl: "demo://simulator/v1",
+  variable: null,
+  form: {
+    apiKey: "none",
+    baseUrlHelp: "Inside this process: nothing leaves it.",
+  },
+  // How a call tells the simulator to behave.
+  callerHeaders: ["x-sim-*"],
+  lanes: [
+    chat,
+    responses,
+    responsesCompact,
+    inputTokens,
+    messages,
+    countTokens,
+    generate,
+    geminiCountTokens,
+    ...besideChat,
+  ],
+  starterModels: starters,
   // Its files are in this process too.
   video: arkVideo({
     marks: true,
@@ -61,4 +59,4 @@ export const demo: ProviderKind = {
     headers["x-goog-api-key"] = key;
     headers["anthropic-version"] ??= "2023-06-01";
   },
-};
+});

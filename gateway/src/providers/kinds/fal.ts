@@ -1,10 +1,13 @@
-import type { ProviderKind } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
 import { falVideo } from "../video/fal.ts";
 
 /** Models are named owner/app/path. The variable is that of its own client. */
-export const fal: ProviderKind = {
-  ...openaiLike({ id: "fal", title: "fal", baseUrl: "https://queue.fal.run", variable: null, lanes: [] }),
+export const fal = openaiLike({
+  id: "fal",
+  title: "fal",
+  baseUrl: "https://queue.fal.run",
+  variable: null,
+  lanes: [],
   envKey: "FAL_KEY",
   form: {
     apiKeyHelp: "Create one at fal.ai, under Keys.",
@@ -14,4 +17,4 @@ export const fal: ProviderKind = {
   authorize: ({ provider, headers }) => {
     if (provider.secret !== null) headers["authorization"] = `Key ${provider.secret.reveal()}`;
   },
-};
+});

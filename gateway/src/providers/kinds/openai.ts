@@ -16,8 +16,8 @@ import {
   transcriptions,
   translations,
 } from "../standard-lanes.ts";
+import { plainRoot } from "../video/requests.ts";
 import { soraVideo } from "../video/sora.ts";
-import { plainRoot } from "../video/video-draft.ts";
 
 /** Those that go on from a prompt; all others talk. */
 const oldModels = /^(?:ft:)?(?:gpt-3\.5-turbo-instruct|davinci-002|babbage-002)/;

@@ -1,20 +1,17 @@
-import type { ProviderKind } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
 import { replicateVideo } from "../video/replicate.ts";
 
 /** Models are named owner/name, or by a version. The variable is that of its own client. */
-export const replicate: ProviderKind = {
-  ...openaiLike({
-    id: "replicate",
-    title: "Replicate",
-    baseUrl: "https://api.replicate.com/v1",
-    variable: null,
-    lanes: [],
-  }),
+export const replicate = openaiLike({
+  id: "replicate",
+  title: "Replicate",
+  baseUrl: "https://api.replicate.com/v1",
+  variable: null,
+  lanes: [],
   envKey: "REPLICATE_API_TOKEN",
   form: {
     apiKeyHelp: "A token; create one at replicate.com, under API tokens.",
   },
   listsModels: false,
   video: replicateVideo,
-};
+});

@@ -1,17 +1,14 @@
-import type { ProviderKind } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
 import { authorizeBearer } from "../openai-shaped.ts";
 import { runwayVideo } from "../video/runway.ts";
 
 /** Named by its SDK's variable. Every call says which version of the API it was written for. */
-export const runway: ProviderKind = {
-  ...openaiLike({
-    id: "runway",
-    title: "Runway",
-    baseUrl: "https://api.dev.runwayml.com",
-    variable: null,
-    lanes: [],
-  }),
+export const runway = openaiLike({
+  id: "runway",
+  title: "Runway",
+  baseUrl: "https://api.dev.runwayml.com",
+  variable: null,
+  lanes: [],
   envKey: "RUNWAYML_API_SECRET",
   form: {
     apiKeyHelp: "A secret; create one at dev.runwayml.com, under API keys.",
@@ -23,4 +20,4 @@ export const runway: ProviderKind = {
     authorizeBearer(draft);
     draft.headers["x-runway-version"] ??= "2024-11-06";
   },
-};
+});

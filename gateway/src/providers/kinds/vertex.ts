@@ -1,6 +1,6 @@
 import type { Provider } from "#core/index.ts";
 import { editBody, innerRequest, type Warn } from "#protocols/index.ts";
-import { betasProblem, namedBetas, sentBetas, vertexBetas } from "../cloud-betas.ts";
+import { namedBetas, sentBetas, vertexBetas } from "../cloud-betas.ts";
 import { classifyGoogleShaped } from "../google-shaped.ts";
 import { googleTokens } from "../google-tokens.ts";
 import type { AuthorizeOptions, OutboundDraft, ProviderKind } from "../kind.ts";
@@ -9,7 +9,7 @@ import { claudeModels } from "../reasoning/claude-models.ts";
 import { betasField, settingField } from "../setting-field.ts";
 import { nameProblem, settingText, withoutQuery } from "../settings.ts";
 import { countTokens, embedContent, geminiCountTokens, generate, messages } from "../standard-lanes.ts";
-import { veoOnVertex } from "../video/veo-on-vertex.ts";
+import { veoOnVertex } from "../video/veo.ts";
 
 const google = "/publishers/google";
 const claude = "/publishers/anthropic/models";
@@ -75,7 +75,7 @@ export const vertex: ProviderKind = {
   checkSettings: (provider) => {
     if (settingText(provider, "project") === null) return "settings.project must name the Google Cloud project";
     const wrong = nameProblem(provider, "project") ?? nameProblem(provider, "location");
-    return wrong ?? storageProblem(provider) ?? betasProblem(provider);
+    return wrong ?? storageProblem(provider);
   },
   baseUrlOf: (provider) => hostOf(locationOf(provider)),
   rootOf: vertexRoot,

@@ -1,14 +1,13 @@
 import { classifyByStatus } from "../classify-by-status.ts";
-import type { ProviderKind } from "../kind.ts";
+import { openaiLike } from "../openai-like.ts";
 import { viduVideo } from "../video/vidu.ts";
 
 /** In China: https://api.vidu.cn. */
-export const vidu: ProviderKind = {
+export const vidu = openaiLike({
   id: "vidu",
   title: "Vidu",
   baseUrl: "https://api.vidu.com",
-  envKey: "VIDU_API_KEY",
-  envBaseUrl: "VIDU_BASE_URL",
+  variable: "VIDU",
   form: {
     baseUrlHelp: "For an account in China: https://api.vidu.cn.",
     apiKeyHelp: "Create one at platform.vidu.com, under API keys.",
@@ -20,5 +19,4 @@ export const vidu: ProviderKind = {
     if (provider.secret !== null) headers["authorization"] = `Token ${provider.secret.reveal()}`;
   },
   classify: (answer) => classifyByStatus(answer),
-  starterModels: [],
-};
+});

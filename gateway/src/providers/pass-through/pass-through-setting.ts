@@ -1,9 +1,6 @@
 import { type NanoUsd, type Provider, usdToNano } from "#core/index.ts";
 import { isObject } from "#protocols/index.ts";
 
-/** A setting of every kind: what holds for calls that are passed through. */
-export const passThroughSetting = "pass_through";
-
 /** What an account says of calls that are passed through. */
 export interface PassThroughSetting {
   /** What a call costs that no model's price is for; null: nobody has said it. */
@@ -13,7 +10,7 @@ export interface PassThroughSetting {
 }
 
 export function passThroughOf({ settings }: Provider): PassThroughSetting {
-  const said = settings[passThroughSetting];
+  const said = settings["pass_through"];
   if (!isObject(said)) return nothingSaid;
   const { price_per_call: usd, deny } = said;
   return {
@@ -24,9 +21,9 @@ export function passThroughOf({ settings }: Provider): PassThroughSetting {
 
 /** What is wrong with `settings.pass_through`; null when nothing is. */
 export function passThroughProblem({ settings }: Provider): string | null {
-  const said = settings[passThroughSetting];
+  const said = settings["pass_through"];
   if (said === undefined || said === null || said === "") return null;
-  const at = `settings.${passThroughSetting}`;
+  const at = "settings.pass_through";
   if (!isObject(said)) return `${at} must be an object with price_per_call, deny or both`;
   const { price_per_call: usd, deny, ...rest } = said;
   const [strange] = Object.keys(rest);

@@ -1,9 +1,6 @@
 import type { Provider } from "#core/index.ts";
 import { type Effort, efforts, isObject, type JsonObject, type ReasoningTraits } from "#protocols/index.ts";
 
-/** A setting of every kind that serves models: what models of this account take of a request to reason. */
-export const reasoningSetting = "reasoning";
-
 const rulesMax = 100;
 const switches: readonly unknown[] = ["effort", "thinking", "enable_thinking"];
 const flags = ["always", "never", "wants_thoughts"] as const;
@@ -11,9 +8,9 @@ const known: ReadonlySet<string> = new Set(["efforts", "switch", ...flags]);
 
 /** What is wrong with `settings.reasoning`; null when nothing is. */
 export function reasoningProblem(provider: Provider): string | null {
-  const said = provider.settings[reasoningSetting];
+  const said = provider.settings["reasoning"];
   if (said === undefined || said === null || said === "") return null;
-  const at = `settings.${reasoningSetting}`;
+  const at = "settings.reasoning";
   if (!isObject(said) || Object.keys(said).length > rulesMax) {
     return `${at} must be an object of at most ${rulesMax} models: names, or beginnings with a *`;
   }
@@ -39,7 +36,7 @@ function ruleProblem(rule: unknown): string | null {
 
 /** What an operator says of a model: by its name, else by the longest beginning of it. null: nothing. */
 export function saidReasoning(provider: Provider, upstreamModel: string): ReasoningTraits | null {
-  const said = provider.settings[reasoningSetting];
+  const said = provider.settings["reasoning"];
   if (!isObject(said)) return null;
   const fitting = Object.entries(said)
     .filter(([name]) => (name.endsWith("*") ? upstreamModel.startsWith(name.slice(0, -1)) : upstreamModel === name))

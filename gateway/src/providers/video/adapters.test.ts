@@ -153,16 +153,10 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
   });
 
   test("call a task gone only when the vendor itself says so", () => {
-    const headers = new Headers();
-    const refused = (status: number, text: string) =>
-      adapter.classifyPoll?.({ status, headers, body: answerOf(text).body, now: 0 });
-    for (const text of ["", "<html>not found</html>", "{}", "[]"]) {
-      expect(refused(404, text)?.gone ?? false).toBe(false);
-    }
-    for (const status of [400, 401, 403, 429, 500]) {
-      expect(refused(status, JSON.stringify(vendor.gone ?? {}))?.gone ?? false).toBe(false);
-    }
-    expect(refused(404, JSON.stringify(vendor.gone ?? {}))?.gone ?? false).toBe(vendor.gone !== null);
+    const gone = (status: number, body: unknown) => adapter.saysGone?.(answerOf(body, status)) ?? false;
+    for (const text of ["", "<html>not found</html>", "{}", "[]"]) expect(gone(404, text)).toBe(false);
+    for (const status of [400, 401, 403, 429, 500]) expect(gone(status, vendor.gone ?? {})).toBe(false);
+    expect(gone(404, vendor.gone ?? {})).toBe(vendor.gone !== null);
   });
 
   test("tell what is known of a model in the words that callers use, and nothing of one that is not", () => {

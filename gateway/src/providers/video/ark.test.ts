@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { noUsage } from "#core/index.ts";
-import { bytes, now, parsed, providerOf } from "../../../test/provider-ground.ts";
+import { bytes, parsed, providerOf } from "../../../test/provider-ground.ts";
 import {
   adapterOf,
   answerOf,
@@ -111,7 +111,6 @@ describe("Seedance on Ark", () => {
 
   test("a 404 about the model or the account is no sign that a task is gone", () => {
     const body = answerOf({ error: { code: "InvalidEndpointOrModel.NotFound", message: "m" } }).body;
-    const refused = adapterOf("ark").classifyPoll?.({ status: 404, headers: new Headers(), body, now });
-    expect(refused).toMatchObject({ gone: false, failure: { retry: "other" } });
+    expect(adapterOf("ark").saysGone?.({ status: 404, headers: new Headers(), body })).toBe(false);
   });
 });

@@ -6,26 +6,32 @@ import {
   type VideoCapabilities,
   type VideoMaterial,
 } from "#core/index.ts";
-import { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf } from "#protocols/index.ts";
-import { classifyOpenAiShaped } from "../openai-shaped.ts";
-import type { CreateInput, ListedTask, VideoAdapter, VideoState } from "../video-adapter.ts";
-import { answerObject, callbackId, createdId, createdObject, noAnswer } from "./answer.ts";
-import { hasErrorObject, pollRefusals } from "./poll-refusal.ts";
-import { present } from "./present.ts";
-import { unsupported } from "./unsupported.ts";
-import { plainRoot, videoDraft } from "./video-draft.ts";
-import { rawUsageOf, type StateWords, secondsUsage, stateIn, taskError, videoState, webUrl } from "./video-state.ts";
+import { arrayOf, isObject, type JsonObject, numberOf, objectOf } from "#protocols/index.ts";
+import type { CreateInput, VideoAdapter, VideoState } from "../video-adapter.ts";
+import {
+  answerObject,
+  calledBackIn,
+  createdIn,
+  goneBy404,
+  hasErrorObject,
+  listedTasks,
+  rawUsageOf,
+  secondsUsage,
+  taskState,
+  webUrl,
+} from "./answers.ts";
+import { plainRoot, present, refuseSound, videoDraft } from "./requests.ts";
 
 /** Results are signed links that live a day (vendor's CLI); tasks can be asked about for seven (several third parties). */
 const keepsSeconds = 86_400;
 /** The largest page (from general knowledge of the vendor's page on listing). */
 const listedMax = 500;
 
-export interface ArkWays {
+interface ArkWays {
   readonly platform?: "volcengine" | "byteplus";
   readonly marks?: true;
   /** Which addresses of results are believed; those of the web where nothing else is said. */
-  readonly addressOf?: (value: unknown) => string | null;
+  readonly addressOf?: typeof webUrl;
 }
 
 /**
@@ -37,6 +43,8 @@ export interface ArkWays {
 export function arkVideo(ways: ArkWays): VideoAdapter {
   const tasksUrl = (provider: Provider): string => `${plainRoot(provider)}/contents/generations/tasks`;
   const taskUrl = (provider: Provider, id: string): string => `${tasksUrl(provider)}/${encodeURIComponent(id)}`;
+  const deletion: VideoAdapter["remove"] = (provider, _, upstreamId) =>
+    videoDraft(provider, taskUrl(provider, upstreamId), { method: "DELETE" });
   return {
     capabilities: arkCapabilities,
     // Flags at the end of a text, which models before 2.0 obey (M).
@@ -46,40 +54,36 @@ export function arkVideo(ways: ArkWays): VideoAdapter {
       { pattern: /(?:^|\s)--frames\s+(\S+)/i, instead: "duration" },
     ],
     create: (input) => {
-      const { provider, upstreamModel } = input;
+      const { provider } = input;
       const marks = ways.marks === true || provider.settings["mark_tasks"] === true;
-      const json = bodyOf(input, marks);
-      return videoDraft({ provider, upstreamModel, method: "POST", url: tasksUrl(provider), json });
+      return videoDraft(provider, tasksUrl(provider), { json: bodyOf(input, marks) });
     },
-    readCreated: (answer) => createdId(createdObject(answer)["id"]),
-    poll: (provider, upstreamModel, upstreamId) =>
-      videoDraft({ provider, upstreamModel, url: taskUrl(provider, upstreamId) }),
+    readCreated: createdIn("id"),
+    poll: (provider, _, upstreamId) => videoDraft(provider, taskUrl(provider, upstreamId)),
     readState: (answer) => stateOf(answerObject(answer), ways.addressOf ?? webUrl),
-    classifyPoll: pollRefusals(classifyOpenAiShaped, hasErrorObject),
+    saysGone: goneBy404(hasErrorObject),
     // Only a queued task is cancelled; a running one is refused, and the record of a finished one deleted (M).
-    cancel: (provider, upstreamModel, upstreamId) =>
-      videoDraft({ provider, upstreamModel, method: "DELETE", url: taskUrl(provider, upstreamId) }),
-    remove: (provider, upstreamModel, upstreamId) =>
-      videoDraft({ provider, upstreamModel, method: "DELETE", url: taskUrl(provider, upstreamId) }),
+    cancel: deletion,
+    remove: deletion,
     // Not filtered by model: whether an endpoint's tasks are listed under its id or its model's is U.
-    list: (provider, upstreamModel) =>
-      videoDraft({ provider, upstreamModel, url: `${tasksUrl(provider)}?page_num=1&page_size=${listedMax}` }),
-    readList: (answer) => {
-      const { items } = answerObject(answer);
-      if (!Array.isArray(items)) throw noAnswer();
-      return items.flatMap(listed);
-    },
+    list: (provider) => videoDraft(provider, `${tasksUrl(provider)}?page_num=1&page_size=${listedMax}`),
+    readList: (answer) =>
+      listedTasks(answer, "items", (task) => {
+        const text = arrayOf(task["content"])
+          .map(objectOf)
+          .find(({ type }) => type === "text");
+        return { prompt: text?.["text"] ?? null, mark: task["safety_identifier"] };
+      }),
     // The body is what a poll gives (M); nothing signs it (U).
-    readCallback: (body) => callbackId(body, "id"),
+    readCallback: calledBackIn("id"),
     keepsSeconds,
     ...(ways.platform === undefined ? {} : { platform: ways.platform }),
   };
 }
 
 function bodyOf({ upstreamModel, turn, taskId, callbackUrl }: CreateInput, marks: boolean): object {
-  const { audio: sounds } = arkCapabilities(upstreamModel);
-  if (turn.audio === true && sounds === false) throw unsupported("audio", "This model makes silent videos.");
-  const silent = sounds === false;
+  const silent = arkCapabilities(upstreamModel).audio === false;
+  if (silent) refuseSound(turn);
   return {
     ...(marks ? { safety_identifier: taskId } : {}),
     ...turn.more,
@@ -113,72 +117,46 @@ function contentItem({ role, type, url }: VideoMaterial): object {
   return { type: member, [member]: { url: address }, role: role === "reference" ? `reference_${type}` : role };
 }
 
-function stateOf(task: JsonObject, addressOf: (value: unknown) => string | null): VideoState {
-  if (textOf(task["status"]) === null) throw noAnswer();
-  const state = stateIn(words, task["status"]);
+function stateOf(task: JsonObject, addressOf: typeof webUrl): VideoState {
   const content = objectOf(task["content"]);
-  const videoUrl = addressOf(content["video_url"]);
-  if (state === "succeeded" && videoUrl === null) throw noAnswer();
   const error = isObject(task["error"]) ? task["error"] : objectOf(task["failure_reason"]);
   const updatedAt = numberOf(task["updated_at"]);
-  return videoState({
-    state,
-    ...(state === "succeeded"
-      ? {
-          videoUrl,
-          lastFrameUrl: addressOf(content["last_frame_url"]),
-          expiresAt: updatedAt === null ? null : updatedAt + keepsSeconds,
-        }
-      : {}),
-    error: state === "failed" ? taskError(error["code"], error["message"]) : null,
-    usage: usageOf(task, state === "succeeded"),
-    rawUsage: rawUsageOf(task["usage"]),
+  return taskState(words, {
+    word: task["status"],
+    video: content["video_url"],
+    addressOf,
+    error: [error["code"], error["message"]],
+    made: {
+      lastFrameUrl: addressOf(content["last_frame_url"]),
+      expiresAt: updatedAt === null ? null : updatedAt + keepsSeconds,
+    },
+    always: { usage: usageOf(task), rawUsage: rawUsageOf(task["usage"]) },
   });
 }
 
 /** Tokens are what Ark bills (V); the seconds, which it tells too, are for whoever has set a price for those. */
-function usageOf(task: JsonObject, succeeded: boolean): Usage | null {
+function usageOf(task: JsonObject): Usage | null {
   const told = objectOf(task["usage"]);
   const tokens = numberOf(told["completion_tokens"]) ?? numberOf(told["total_tokens"]);
   const frames = numberOf(task["frames"]);
   const rate = numberOf(task["framespersecond"]);
   const seconds = numberOf(task["duration"]) ?? (frames !== null && rate ? frames / rate : null);
-  const video = succeeded ? secondsUsage(seconds) : null;
+  const video = task["status"] === "succeeded" ? secondsUsage(seconds) : null;
   if (tokens === null) return video;
   // Its own search of the web is told beside the tokens, and charged beside them.
   const searches = Math.max(0, Math.round(numberOf(objectOf(told["tool_usage"])["web_search"]) ?? 0));
   return { ...(video ?? noUsage), output: Math.max(0, Math.round(tokens)), webSearches: searches };
 }
 
-function listed(item: unknown): ListedTask[] {
-  const task = objectOf(item);
-  const upstreamId = textOf(task["id"]);
-  if (upstreamId === null) return [];
-  const mark = textOf(task["safety_identifier"]);
-  const createdAt = numberOf(task["created_at"]);
-  const text = arrayOf(task["content"])
-    .map(objectOf)
-    .find(({ type }) => type === "text");
-  return [
-    {
-      upstreamId,
-      taskId: mark?.startsWith("vt_") === true ? mark : null,
-      upstreamModel: textOf(task["model"]),
-      prompt: textOf(text?.["text"]),
-      createdAt: createdAt === null ? null : createdAt * 1_000,
-    },
-  ];
-}
-
-/** `expired` stands in the API's pages but in no SDK (M). */
-const words: StateWords = new Map([
-  ["queued", "queued"],
-  ["running", "running"],
-  ["succeeded", "succeeded"],
-  ["failed", "failed"],
-  ["cancelled", "cancelled"],
-  ["expired", "expired"],
-]);
+/** Ours. `expired` stands in the API's pages but in no SDK (M). */
+const words = {
+  queued: "queued",
+  running: "running",
+  succeeded: "succeeded",
+  failed: "failed",
+  cancelled: "cancelled",
+  expired: "expired",
+} as const;
 
 /**
  * What the families of Seedance take, by model id; of an endpoint (`ep-…`) nothing is known. Tags as in ark.ts: M is

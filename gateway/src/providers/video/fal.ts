@@ -3,12 +3,9 @@ import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "#protocols
 import { refusalObject } from "../classify-by-status.ts";
 import type { BadAnswer, OutboundDraft } from "../outbound-draft.ts";
 import type { CreateInput, GoodAnswer, VideoAdapter, VideoState } from "../video-adapter.ts";
-import { answerObject, callbackId, createdId, createdObject, noAnswer } from "./answer.ts";
+import { answerObject, calledBackIn, createdIn, noAnswer, stateIn, taskError, videoState, webUrl } from "./answers.ts";
 import { type Material, materialOf, refuseReferences } from "./material.ts";
-import { present } from "./present.ts";
-import { refuseWatermark, seedOf, unsupported } from "./unsupported.ts";
-import { plainRoot, videoDraft } from "./video-draft.ts";
-import { type StateWords, stateIn, taskError, videoState, webUrl } from "./video-state.ts";
+import { plainRoot, present, refuseWatermark, seedOf, unsupported, videoDraft } from "./requests.ts";
 
 /**
  * fal's queue (@fal-ai/client@1.10.1; K = general knowledge). A model is `owner/app/path`; looks go to owner and app
@@ -19,9 +16,9 @@ import { type StateWords, stateIn, taskError, videoState, webUrl } from "./video
 export const falVideo: VideoAdapter = {
   capabilities: () => ({ ...unknownCapabilities, referencesMax: 0 }),
   create: createDraft,
-  readCreated: (answer) => createdId(createdObject(answer)["request_id"]),
+  readCreated: createdIn("request_id"),
   poll: (provider, upstreamModel, upstreamId) =>
-    videoDraft({ provider, upstreamModel, url: `${requestUrl(provider, upstreamModel, upstreamId)}/status` }),
+    videoDraft(provider, `${requestUrl(provider, upstreamModel, upstreamId)}/status`),
   readState,
   readNext: (answer, before) => {
     const videoUrl = videoIn(answerObject(answer));
@@ -30,13 +27,8 @@ export const falVideo: VideoAdapter = {
   },
   readNextRefusal,
   cancel: (provider, upstreamModel, upstreamId) =>
-    videoDraft({
-      provider,
-      upstreamModel,
-      method: "PUT",
-      url: `${requestUrl(provider, upstreamModel, upstreamId)}/cancel`,
-    }),
-  readCallback: (body) => callbackId(body, "request_id"),
+    videoDraft(provider, `${requestUrl(provider, upstreamModel, upstreamId)}/cancel`, { method: "PUT" }),
+  readCallback: calledBackIn("request_id"),
 };
 
 function createDraft({ provider, upstreamModel, turn, callbackUrl }: CreateInput): OutboundDraft {
@@ -57,7 +49,7 @@ function createDraft({ provider, upstreamModel, turn, callbackUrl }: CreateInput
   };
   const path = upstreamModel.split("/").map(encodeURIComponent).join("/");
   const hook = callbackUrl === null ? "" : `?fal_webhook=${encodeURIComponent(callbackUrl)}`;
-  return videoDraft({ provider, upstreamModel, method: "POST", url: `${plainRoot(provider)}/${path}${hook}`, json });
+  return videoDraft(provider, `${plainRoot(provider)}/${path}${hook}`, { json });
 }
 
 /** Most models list their lengths as texts, Veo's with a unit, some as numbers (K). */
@@ -93,7 +85,7 @@ function readState(answer: GoodAnswer, provider: Provider): VideoState {
   const [, path = ""] =
     /^https?:\/\/[^/]+(\/[\w./:%-]+\/requests\/[\w-]+)$/.exec(textOf(told["response_url"]) ?? "") ?? [];
   if (path === "" || path.includes("..")) throw noAnswer();
-  return videoState({ state: "running", next: videoDraft({ provider, url: plainRoot(provider) + path }) });
+  return videoState({ state: "running", next: videoDraft(provider, plainRoot(provider) + path) });
 }
 
 /** What the model itself refused or failed at has a `detail`; anything else may pass, and is no verdict. */
@@ -124,7 +116,4 @@ function videoIn(result: JsonObject): string | null {
   );
 }
 
-const words: StateWords = new Map([
-  ["IN_QUEUE", "queued"],
-  ["IN_PROGRESS", "running"],
-]);
+const words = { IN_QUEUE: "queued", IN_PROGRESS: "running" } as const;

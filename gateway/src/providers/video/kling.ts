@@ -1,22 +1,13 @@
 import { createHmac } from "node:crypto";
-import {
-  type Failure,
-  type HeaderReader,
-  unknownCapabilities,
-  type VideoCapabilities,
-  type VideoTurn,
-} from "#core/index.ts";
+import { type Failure, unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
 import { arrayOf, type JsonObject, numberOf, objectOf, textOf } from "#protocols/index.ts";
 import { classifyByStatus, type RefusalReading, refusalObject } from "../classify-by-status.ts";
 import type { AuthorizeOptions, BadAnswer, OutboundDraft } from "../kind.ts";
 import { settingText } from "../settings.ts";
-import type { CreateInput, VideoAdapter, VideoState } from "../video-adapter.ts";
-import { answerObject, createdId, createdObject, noAnswer } from "./answer.ts";
+import type { CreateInput, GoodAnswer, VideoAdapter } from "../video-adapter.ts";
+import { answerObject, createdId, createdObject, rawUsageOf, refusalInside, taskState } from "./answers.ts";
 import { type Material, materialOf, refuseReferences, withoutDataPrefix } from "./material.ts";
-import { present } from "./present.ts";
-import { refuseRatio, refuseSeed, refuseSound, unsupported } from "./unsupported.ts";
-import { plainRoot, videoDraft } from "./video-draft.ts";
-import { rawUsageOf, type StateWords, secondsUsage, stateIn, taskError, videoState, webUrl } from "./video-state.ts";
+import { plainRoot, present, refuseRatio, refuseSeed, refuseSound, unsupported, videoDraft } from "./requests.ts";
 
 /**
  * Kling (several independent clients agree; K = general knowledge; the vendor's own pages were not read). A task is asked
@@ -36,16 +27,21 @@ export const klingVideo: VideoAdapter = {
     return { upstreamId: `${path}/${upstreamId}` };
   },
   noTask: "text2video/0",
-  poll: (provider, upstreamModel, upstreamId) => {
+  poll: (provider, _, upstreamId) => {
     const [path = "", id = ""] = upstreamId.split("/");
-    return videoDraft({
-      provider,
-      upstreamModel,
-      url: `${plainRoot(provider)}/v1/videos/${path}/${encodeURIComponent(id)}`,
+    return videoDraft(provider, `${plainRoot(provider)}/v1/videos/${path}/${encodeURIComponent(id)}`);
+  },
+  readState: (answer) => {
+    const data = dataOf(answerObject(answer), answer);
+    const { url, duration } = objectOf(arrayOf(objectOf(data["task_result"])["videos"])[0]);
+    return taskState(words, {
+      word: data["task_status"],
+      video: url,
+      seconds: duration,
+      error: [null, data["task_status_msg"]],
+      made: { rawUsage: rawUsageOf({ duration }) },
     });
   },
-  readState: (answer) => stateOf(dataOf(answerObject(answer), answer)),
-  classifyPoll: (answer) => ({ gone: false, failure: classifyKling(answer) }),
   readCallback: (body) => {
     try {
       const data = createdObject({ status: 200, headers: new Headers(), body });
@@ -98,7 +94,7 @@ function createDraft({ provider, upstreamModel, turn, taskId, callbackUrl }: Cre
       callback_url: callbackUrl,
     }),
   };
-  return videoDraft({ provider, upstreamModel, method: "POST", url: `${plainRoot(provider)}/v1/videos/${path}`, json });
+  return videoDraft(provider, `${plainRoot(provider)}/v1/videos/${path}`, { json });
 }
 
 function wayOf(
@@ -134,26 +130,14 @@ function modeOf({ resolution }: VideoTurn, upstreamModel: string): string | null
   throw unsupported("resolution", "This model makes 720p and 1080p; a master model 1080p only.");
 }
 
-/** The envelope's data. Throws Failure when its code is a refusal: the vendor gives some of those with a 2xx. */
-function dataOf(envelope: JsonObject, answer: Parameters<VideoAdapter["readCreated"]>[0]): JsonObject {
+/**
+ * The envelope's data. Throws Failure when its code is a refusal: the vendor gives some of those with a 2xx. Codes of
+ * Kling's own trouble (5xxx) are no refusal: the task may have been made.
+ */
+function dataOf(envelope: JsonObject, answer: GoodAnswer): JsonObject {
   const code = numberOf(envelope["code"]);
-  if (code !== null && code !== 0) throw klingRefusal(answer, code);
+  if (code !== null && code !== 0) throw refusalInside(answer, statusOf(code), readingOf(code));
   return objectOf(envelope["data"]);
-}
-
-function stateOf(data: JsonObject): VideoState {
-  if (textOf(data["task_status"]) === null) throw noAnswer();
-  const state = stateIn(words, data["task_status"]);
-  const video = objectOf(arrayOf(objectOf(data["task_result"])["videos"])[0]);
-  const videoUrl = webUrl(video["url"]);
-  if (state === "succeeded" && videoUrl === null) throw noAnswer();
-  return videoState({
-    state,
-    videoUrl: state === "succeeded" ? videoUrl : null,
-    error: state === "failed" ? taskError(null, data["task_status_msg"]) : null,
-    usage: state === "succeeded" ? secondsUsage(video["duration"]) : null,
-    rawUsage: state === "succeeded" ? rawUsageOf({ duration: video["duration"] }) : null,
-  });
 }
 
 function pathIn(url: string): string | null {
@@ -166,12 +150,7 @@ function markedPath(data: JsonObject): string | null {
 }
 
 /** `succeed` has no "ed". */
-const words: StateWords = new Map([
-  ["submitted", "queued"],
-  ["processing", "running"],
-  ["succeed", "succeeded"],
-  ["failed", "failed"],
-]);
+const words = { submitted: "queued", processing: "running", succeed: "succeeded", failed: "failed" } as const;
 
 /**
  * A token of half an hour (RFC 7519, HS256), signed with the account's secret key and issued by
@@ -188,14 +167,6 @@ export function authorizeKling({ provider, headers }: OutboundDraft, { now }: Au
 export function classifyKling(answer: BadAnswer): Failure {
   const code = numberOf(refusalObject(answer.body)["code"]);
   return code === null ? classifyByStatus(answer) : classifyByStatus(answer, readingOf(code));
-}
-
-/** The same codes inside a 2xx. Those of Kling's own trouble (5xxx) are no refusal: the task may have been made. */
-function klingRefusal(answer: { readonly headers: HeaderReader; readonly body: Uint8Array }, code: number): Failure {
-  const headers = new Headers({ "content-type": answer.headers.get("content-type") ?? "application/json" });
-  const status = statusOf(code);
-  const failure = classifyByStatus({ status, headers, body: answer.body, now: 0 }, readingOf(code));
-  return status >= 500 ? failure.with({ arrival: "unknown" }) : failure;
 }
 
 function readingOf(code: number): RefusalReading {

@@ -1,5 +1,5 @@
 import type { VideoMaterial, VideoTurn } from "#core/index.ts";
-import { unsupported } from "./unsupported.ts";
+import { unsupported } from "./requests.ts";
 
 export interface Material {
   readonly first: string | null;

@@ -10,12 +10,28 @@ import {
 } from "#protocols/index.ts";
 import type { OutboundDraft } from "../outbound-draft.ts";
 import type { CreateInput, GoodAnswer, VideoAdapter, VideoState } from "../video-adapter.ts";
-import { answerObject, createdId, createdObject, noAnswer, refusalInside } from "./answer.ts";
+import {
+  answerObject,
+  createdId,
+  createdObject,
+  noAnswer,
+  refusalInside,
+  stateIn,
+  taskError,
+  videoState,
+  webUrl,
+} from "./answers.ts";
 import { type Material, materialOf, refuseReferences } from "./material.ts";
-import { present } from "./present.ts";
-import { refuseRatio, refuseSeed, refuseSound, seedOf, unsupported } from "./unsupported.ts";
-import { plainRoot, videoDraft } from "./video-draft.ts";
-import { type StateWords, stateIn, taskError, videoState, webUrl } from "./video-state.ts";
+import {
+  plainRoot,
+  present,
+  refuseRatio,
+  refuseSeed,
+  refuseSound,
+  seedOf,
+  unsupported,
+  videoDraft,
+} from "./requests.ts";
 
 /**
  * Hailuo (V = vendor's OpenAPI, K = general knowledge, U = unverified). v1 (V) takes two looks: the task names a file,
@@ -44,7 +60,7 @@ export const minimaxVideo: VideoAdapter = {
   poll: (provider, upstreamModel, upstreamId) => {
     const id = encodeURIComponent(upstreamId);
     const path = isSecond(upstreamModel) ? `video_generation/${id}` : `video_generation?task_id=${id}`;
-    return videoDraft({ provider, upstreamModel, url: `${rootFor(provider, upstreamModel)}/query/${path}` });
+    return videoDraft(provider, `${rootFor(provider, upstreamModel)}/query/${path}`);
   },
   readState,
   readNext: (answer, before) => {
@@ -79,8 +95,7 @@ function createDraft({ provider, upstreamModel, turn }: CreateInput): OutboundDr
       ...(second ? { ratio: turn.ratio, seed: seedOf(turn), audio: turn.audio } : {}),
     }),
   };
-  const url = `${rootFor(provider, upstreamModel)}/video_generation`;
-  return videoDraft({ provider, upstreamModel, method: "POST", url, json });
+  return videoDraft(provider, `${rootFor(provider, upstreamModel)}/video_generation`, { json });
 }
 
 function refuseWhatFirstLacks(turn: VideoTurn, { first, last, images }: Material): void {
@@ -116,7 +131,7 @@ function readState(answer: GoodAnswer, provider: Provider): VideoState {
   const fileId = textOf(task["file_id"]) ?? numberOf(task["file_id"])?.toString() ?? "";
   if (fileId === "") throw noAnswer();
   const url = `${plainRoot(provider)}/files/retrieve?file_id=${encodeURIComponent(fileId)}`;
-  return videoState({ state: "running", next: videoDraft({ provider, url }) });
+  return videoState({ state: "running", next: videoDraft(provider, url) });
 }
 
 function failureOf(told: JsonObject, task: JsonObject): ReturnType<typeof taskError> {
@@ -135,15 +150,15 @@ function refuseIn(told: JsonObject, answer: GoodAnswer): void {
 }
 
 /** Of both versions, in lower case; queued, running and cancelled of v2 are U. */
-const words: StateWords = new Map([
-  ["preparing", "queued"],
-  ["queueing", "queued"],
-  ["queued", "queued"],
-  ["processing", "running"],
-  ["running", "running"],
-  ["success", "succeeded"],
-  ["succeeded", "succeeded"],
-  ["fail", "failed"],
-  ["failed", "failed"],
-  ["cancelled", "cancelled"],
-]);
+const words = {
+  preparing: "queued",
+  queueing: "queued",
+  queued: "queued",
+  processing: "running",
+  running: "running",
+  success: "succeeded",
+  succeeded: "succeeded",
+  fail: "failed",
+  failed: "failed",
+  cancelled: "cancelled",
+} as const;

@@ -1,6 +1,6 @@
 import type { Provider } from "#core/index.ts";
 import { isObject, type JsonObject } from "#protocols/index.ts";
-import { passesMember } from "../governed-members.ts";
+import { passesMember } from "../settings.ts";
 
 /** A member of a vendor's own by which the price of a video is decided past what was asked of us. */
 interface PaidMember {

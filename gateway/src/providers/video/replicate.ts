@@ -1,16 +1,20 @@
 import { type Provider, unknownCapabilities } from "#core/index.ts";
-import { isObject, type JsonObject, objectOf, textOf } from "#protocols/index.ts";
-import { refusalObject } from "../classify-by-status.ts";
-import { classifyOpenAiShaped } from "../openai-shaped.ts";
+import { isObject, type JsonObject, objectOf } from "#protocols/index.ts";
 import type { OutboundDraft } from "../outbound-draft.ts";
-import type { CreateInput, ListedTask, VideoAdapter, VideoState } from "../video-adapter.ts";
-import { answerObject, callbackId, createdId, createdObject, noAnswer } from "./answer.ts";
+import type { CreateInput, VideoAdapter } from "../video-adapter.ts";
+import {
+  answerObject,
+  calledBackIn,
+  createdIn,
+  goneBy404,
+  listedTasks,
+  rawUsageOf,
+  taskState,
+  timeOf,
+  webUrl,
+} from "./answers.ts";
 import { type Material, materialOf, refuseReferences } from "./material.ts";
-import { pollRefusals } from "./poll-refusal.ts";
-import { membersFor, present } from "./present.ts";
-import { refuseWatermark, seedOf, unsupported } from "./unsupported.ts";
-import { plainRoot, videoDraft } from "./video-draft.ts";
-import { rawUsageOf, type StateWords, stateIn, taskError, timeOf, videoState, webUrl } from "./video-state.ts";
+import { membersFor, plainRoot, present, refuseWatermark, seedOf, unsupported, videoDraft } from "./requests.ts";
 
 /** Files of API predictions are gone after an hour (K). */
 const keepsSeconds = 3_600;
@@ -23,21 +27,30 @@ const keepsSeconds = 3_600;
 export const replicateVideo: VideoAdapter = {
   capabilities: () => unknownCapabilities,
   create: createDraft,
-  readCreated: (answer) => createdId(createdObject(answer)["id"]),
-  poll: (provider, upstreamModel, upstreamId) =>
-    videoDraft({ provider, upstreamModel, url: predictionUrl(provider, upstreamId) }),
-  readState: (answer) => stateOf(answerObject(answer)),
-  classifyPoll: pollRefusals(classifyOpenAiShaped, (answer) => refusalObject(answer.body)["status"] === 404),
-  cancel: (provider, upstreamModel, upstreamId) =>
-    videoDraft({ provider, upstreamModel, method: "POST", url: `${predictionUrl(provider, upstreamId)}/cancel` }),
-  list: (provider, upstreamModel) => videoDraft({ provider, upstreamModel, url: `${plainRoot(provider)}/predictions` }),
-  // Newest first, a hundred (K).
-  readList: (answer) => {
-    const { results } = answerObject(answer);
-    if (!Array.isArray(results)) throw noAnswer();
-    return results.flatMap(listed);
+  readCreated: createdIn("id"),
+  poll: (provider, _, upstreamId) => videoDraft(provider, predictionUrl(provider, upstreamId)),
+  readState: (answer) => {
+    const prediction = answerObject(answer);
+    const { error, metrics } = prediction;
+    const completedAt = timeOf(prediction["completed_at"]);
+    return taskState(words, {
+      word: prediction["status"],
+      video: videoIn(prediction["output"]),
+      error: [null, isObject(error) ? error["message"] : error],
+      made: {
+        expiresAt: completedAt === null ? null : Math.floor(completedAt / 1_000) + keepsSeconds,
+        rawUsage: rawUsageOf(metrics),
+      },
+      always: { startedAt: timeOf(prediction["started_at"]) },
+    });
   },
-  readCallback: (body) => callbackId(body, "id"),
+  saysGone: goneBy404(({ status }) => status === 404),
+  cancel: (provider, _, upstreamId) =>
+    videoDraft(provider, `${predictionUrl(provider, upstreamId)}/cancel`, { method: "POST" }),
+  list: (provider) => videoDraft(provider, `${plainRoot(provider)}/predictions`),
+  // Newest first, a hundred (K).
+  readList: (answer) => listedTasks(answer, "results", ({ input }) => ({ prompt: objectOf(input)["prompt"] ?? null })),
+  readCallback: calledBackIn("id"),
   keepsSeconds,
 };
 
@@ -62,7 +75,7 @@ function createDraft({ provider, upstreamModel, turn, callbackUrl }: CreateInput
     webhook: callbackUrl,
     webhook_events_filter: callbackUrl === null ? null : ["completed"],
   });
-  return videoDraft({ provider, upstreamModel, method: "POST", url: `${plainRoot(provider)}${path}`, json });
+  return videoDraft(provider, `${plainRoot(provider)}${path}`, { json });
 }
 
 /** What stands beside the input. */
@@ -99,24 +112,6 @@ function predictionUrl(provider: Provider, id: string): string {
   return `${plainRoot(provider)}/predictions/${encodeURIComponent(id)}`;
 }
 
-function stateOf(prediction: JsonObject): VideoState {
-  if (textOf(prediction["status"]) === null) throw noAnswer();
-  const state = stateIn(words, prediction["status"]);
-  const videoUrl = videoIn(prediction["output"]);
-  if (state === "succeeded" && videoUrl === null) throw noAnswer();
-  const { error, metrics } = prediction;
-  const completedAt = timeOf(prediction["completed_at"]);
-  const done = state === "succeeded";
-  return videoState({
-    state,
-    videoUrl: done ? videoUrl : null,
-    expiresAt: done && completedAt !== null ? Math.floor(completedAt / 1_000) + keepsSeconds : null,
-    error: state === "failed" ? taskError(null, isObject(error) ? error["message"] : error) : null,
-    rawUsage: done ? rawUsageOf(metrics) : null,
-    startedAt: timeOf(prediction["started_at"]),
-  });
-}
-
 /** An address, a list of them, or an object that has one: what a model gives is its own affair. */
 function videoIn(output: unknown): string | null {
   if (typeof output === "string") return webUrl(output);
@@ -133,27 +128,12 @@ function firstOf(values: readonly unknown[]): string | null {
   return null;
 }
 
-function listed(item: unknown): ListedTask[] {
-  const prediction = objectOf(item);
-  const upstreamId = textOf(prediction["id"]);
-  if (upstreamId === null) return [];
-  return [
-    {
-      upstreamId,
-      taskId: null,
-      upstreamModel: textOf(prediction["model"]),
-      prompt: textOf(objectOf(prediction["input"])["prompt"]),
-      createdAt: timeOf(prediction["created_at"]),
-    },
-  ];
-}
-
 /** aborted: its deadline passed before it began. */
-const words: StateWords = new Map([
-  ["starting", "queued"],
-  ["processing", "running"],
-  ["succeeded", "succeeded"],
-  ["failed", "failed"],
-  ["canceled", "cancelled"],
-  ["aborted", "expired"],
-]);
+const words = {
+  starting: "queued",
+  processing: "running",
+  succeeded: "succeeded",
+  failed: "failed",
+  canceled: "cancelled",
+  aborted: "expired",
+} as const;

@@ -1,16 +1,10 @@
 import { type Provider, unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
-import { arrayOf, isObject, type JsonObject, textOf } from "#protocols/index.ts";
-import { refusalObject } from "../classify-by-status.ts";
-import { classifyOpenAiShaped } from "../openai-shaped.ts";
+import { arrayOf, isObject, type JsonObject } from "#protocols/index.ts";
 import type { OutboundDraft } from "../outbound-draft.ts";
-import type { CreateInput, VideoAdapter, VideoState } from "../video-adapter.ts";
-import { answerObject, createdId, createdObject, noAnswer } from "./answer.ts";
+import type { CreateInput, VideoAdapter } from "../video-adapter.ts";
+import { answerObject, createdIn, goneBy404, rawUsageOf, taskState } from "./answers.ts";
 import { type Material, materialOf, refuseReferences } from "./material.ts";
-import { pollRefusals } from "./poll-refusal.ts";
-import { present } from "./present.ts";
-import { refuseSound, refuseWatermark, seedOf, unsupported } from "./unsupported.ts";
-import { plainRoot, videoDraft } from "./video-draft.ts";
-import { percentOf, rawUsageOf, type StateWords, stateIn, taskError, videoState, webUrl } from "./video-state.ts";
+import { plainRoot, present, refuseSound, refuseWatermark, seedOf, unsupported, videoDraft } from "./requests.ts";
 
 /**
  * Runway (@runwayml/sdk@4.20.1; K = general knowledge). The shape is said in pixels. What is paid for are credits. Links
@@ -23,20 +17,30 @@ export const runwayVideo: VideoAdapter = {
     seed: true,
   }),
   create: createDraft,
-  readCreated: (answer) => createdId(createdObject(answer)["id"]),
-  poll: (provider, upstreamModel, upstreamId) =>
-    videoDraft({ provider, upstreamModel, url: `${plainRoot(provider)}/v1/tasks/${encodeURIComponent(upstreamId)}` }),
-  readState: (answer) => stateOf(answerObject(answer)),
-  classifyPoll: pollRefusals(classifyOpenAiShaped, (answer) => "error" in refusalObject(answer.body)),
+  readCreated: createdIn("id"),
+  poll: (provider, _, upstreamId) => videoDraft(provider, taskUrl(provider, upstreamId)),
+  readState: (answer) => {
+    const { status, progress, output, failure, failureCode, cost } = answerObject(answer);
+    return taskState(words, {
+      word: status,
+      video: arrayOf(output)[0],
+      error: [failureCode, failure],
+      always: { progress: percentOf(progress), rawUsage: isObject(cost) ? rawUsageOf({ cost }) : null },
+    });
+  },
+  saysGone: goneBy404((refusal) => "error" in refusal),
   // One call takes back a task that is open, and deletes one that is done.
   cancel: deletion,
   remove: deletion,
   keepsSeconds: 86_400,
 };
 
-function deletion(provider: Provider, upstreamModel: string, upstreamId: string): OutboundDraft {
-  const url = `${plainRoot(provider)}/v1/tasks/${encodeURIComponent(upstreamId)}`;
-  return videoDraft({ provider, upstreamModel, method: "DELETE", url });
+function deletion(provider: Provider, _: string, upstreamId: string): OutboundDraft {
+  return videoDraft(provider, taskUrl(provider, upstreamId), { method: "DELETE" });
+}
+
+function taskUrl(provider: Provider, upstreamId: string): string {
+  return `${plainRoot(provider)}/v1/tasks/${encodeURIComponent(upstreamId)}`;
 }
 
 function createDraft({ provider, upstreamModel, turn }: CreateInput): OutboundDraft {
@@ -57,7 +61,7 @@ function createDraft({ provider, upstreamModel, turn }: CreateInput): OutboundDr
       ...members,
     }),
   };
-  return videoDraft({ provider, upstreamModel, method: "POST", url: `${plainRoot(provider)}/v1/${path}`, json });
+  return videoDraft(provider, `${plainRoot(provider)}/v1/${path}`, { json });
 }
 
 /** Of the models offered there, Google's make sound (K). */
@@ -107,27 +111,18 @@ const shapes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "1080p": { "16:9": "1920:1080", "9:16": "1080:1920" },
 };
 
-function stateOf(task: JsonObject): VideoState {
-  if (textOf(task["status"]) === null) throw noAnswer();
-  const state = stateIn(words, task["status"]);
-  const videoUrl = webUrl(arrayOf(task["output"])[0]);
-  if (state === "succeeded" && videoUrl === null) throw noAnswer();
-  const cost = isObject(task["cost"]) ? task["cost"] : null;
-  return videoState({
-    state,
-    progress: percentOf(task["progress"]),
-    videoUrl: state === "succeeded" ? videoUrl : null,
-    error: state === "failed" ? taskError(task["failureCode"], task["failure"]) : null,
-    rawUsage: cost === null ? null : rawUsageOf({ cost }),
-  });
+/** A share between 0 and 1 as a percentage. */
+function percentOf(share: unknown): number | null {
+  if (typeof share !== "number" || !(share >= 0 && share <= 1)) return null;
+  return Math.round(share * 100);
 }
 
 /** THROTTLED: taken, and waiting for the account's own concurrency. */
-const words: StateWords = new Map([
-  ["PENDING", "queued"],
-  ["THROTTLED", "queued"],
-  ["RUNNING", "running"],
-  ["SUCCEEDED", "succeeded"],
-  ["FAILED", "failed"],
-  ["CANCELLED", "cancelled"],
-]);
+const words = {
+  PENDING: "queued",
+  THROTTLED: "queued",
+  RUNNING: "running",
+  SUCCEEDED: "succeeded",
+  FAILED: "failed",
+  CANCELLED: "cancelled",
+} as const;

@@ -1,39 +1,42 @@
-import { Failure, type Provider, unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
+import { type Provider, unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
 import { frameSize, type JsonObject, numberOf, objectOf, textOf } from "#protocols/index.ts";
-import { classifyOpenAiShaped } from "../openai-shaped.ts";
 import type { OutboundDraft } from "../outbound-draft.ts";
-import type { CreateInput, ListedTask, VideoAdapter, VideoState } from "../video-adapter.ts";
-import { answerObject, createdId, createdObject, noAnswer } from "./answer.ts";
+import type { CreateInput, VideoAdapter, VideoState } from "../video-adapter.ts";
+import {
+  answerObject,
+  createdIn,
+  elsewhere,
+  goneBy404,
+  hasErrorObject,
+  listedTasks,
+  noAnswer,
+  rawUsageOf,
+  taskState,
+} from "./answers.ts";
 import { materialOf, readDataUri, refuseLastFrame, refuseReferences } from "./material.ts";
-import { hasErrorObject, pollRefusals } from "./poll-refusal.ts";
-import { refuseSeed, refuseSilence, refuseWatermark, unsupported } from "./unsupported.ts";
-import { type RootOf, videoDraft } from "./video-draft.ts";
-import { rawUsageOf, type StateWords, secondsUsage, stateIn, taskError, videoState } from "./video-state.ts";
+import { type RootOf, refuseSeed, refuseSilence, refuseWatermark, unsupported, videoDraft } from "./requests.ts";
 
 /**
  * OpenAI's videos (openai@6.49.0; U = unverified), which Azure has taken over at its v1 surface (K: general knowledge).
  * There is no cancelling. The bytes stand behind the credential and go with `expires_at`.
  */
 export function soraVideo(rootOf: RootOf): VideoAdapter {
+  const videoUrl = (provider: Provider, id: string) => `${rootOf(provider)}/videos/${encodeURIComponent(id)}`;
   return {
     capabilities,
     create: (input) => createDraft(input, `${rootOf(input.provider)}/videos`),
-    readCreated: (answer) => createdId(createdObject(answer)["id"]),
-    poll: (provider, upstreamModel, upstreamId) =>
-      videoDraft({ provider, upstreamModel, url: `${rootOf(provider)}/videos/${encodeURIComponent(upstreamId)}` }),
-    readState: (answer, provider) => stateOf(answerObject(answer), rootOf(provider)),
-    classifyPoll: pollRefusals(classifyOpenAiShaped, hasErrorObject),
-    remove: (provider, upstreamModel, upstreamId) => {
-      const url = `${rootOf(provider)}/videos/${encodeURIComponent(upstreamId)}`;
-      return videoDraft({ provider, upstreamModel, method: "DELETE", url });
+    readCreated: createdIn("id"),
+    poll: (provider, _, upstreamId) => videoDraft(provider, videoUrl(provider, upstreamId)),
+    readState: (answer, provider) => {
+      const video = answerObject(answer);
+      const id = textOf(video["id"]);
+      if (id === null) throw noAnswer();
+      return stateOf(video, `${videoUrl(provider, id)}/content`);
     },
-    list: (provider, upstreamModel) =>
-      videoDraft({ provider, upstreamModel, url: `${rootOf(provider)}/videos?limit=100&order=desc` }),
-    readList: (answer) => {
-      const { data } = answerObject(answer);
-      if (!Array.isArray(data)) throw noAnswer();
-      return data.flatMap(listed);
-    },
+    saysGone: goneBy404(hasErrorObject),
+    remove: (provider, _, upstreamId) => videoDraft(provider, videoUrl(provider, upstreamId), { method: "DELETE" }),
+    list: (provider) => videoDraft(provider, `${rootOf(provider)}/videos?limit=100&order=desc`),
+    readList: (answer) => listedTasks(answer, "data"),
     remixes: true,
     content: (provider, url) => fileDraft(provider, url, rootOf(provider)),
     still: (provider, url, still) => fileDraft(provider, `${url}?variant=${still}`, rootOf(provider)),
@@ -41,10 +44,8 @@ export function soraVideo(rootOf: RootOf): VideoAdapter {
 }
 
 function fileDraft(provider: Provider, url: string, root: string): OutboundDraft {
-  if (!url.startsWith(`${root}/videos/`)) {
-    throw new Failure("upstream_error", "The video does not stand where its provider is.");
-  }
-  return videoDraft({ provider, url, headers: { accept: "*/*" } });
+  if (!url.startsWith(`${root}/videos/`)) throw elsewhere();
+  return videoDraft(provider, url, { headers: { accept: "*/*" } });
 }
 
 const sora: VideoCapabilities = {
@@ -71,8 +72,7 @@ function createDraft({ provider, upstreamModel, turn, taskId }: CreateInput, url
   if (turn.remixOf !== undefined) {
     // Only the words are new: the vendor keeps model, length and size.
     const json = { ...turn.more, prompt: turn.prompt };
-    const remix = `${url}/${encodeURIComponent(turn.remixOf)}/remix`;
-    return videoDraft({ provider, upstreamModel, method: "POST", url: remix, json });
+    return videoDraft(provider, `${url}/${encodeURIComponent(turn.remixOf)}/remix`, { json });
   }
   const material = materialOf(turn);
   refuseLastFrame(material);
@@ -91,7 +91,7 @@ function createDraft({ provider, upstreamModel, turn, taskId }: CreateInput, url
   if (material.first !== null && inline === null) {
     // A picture by its address goes in JSON, which the vendor takes in practice (U).
     const json = { ...members, input_reference: { image_url: material.first } };
-    return videoDraft({ provider, upstreamModel, method: "POST", url, json });
+    return videoDraft(provider, url, { json });
   }
   const fields: FormField[] = Object.entries(members).map(([name, value]) => ({ name, value: fieldText(value) }));
   if (inline !== null) {
@@ -101,13 +101,7 @@ function createDraft({ provider, upstreamModel, turn, taskId }: CreateInput, url
     fields.push({ name: "input_reference", value: { fileName, contentType, bytes } });
   }
   const form = writeForm(fields, `video-${taskId}`);
-  const draft = videoDraft({
-    provider,
-    upstreamModel,
-    method: "POST",
-    url,
-    headers: { "content-type": form.contentType },
-  });
+  const draft = videoDraft(provider, url, { method: "POST", headers: { "content-type": form.contentType } });
   return { ...draft, body: form.body };
 }
 
@@ -122,52 +116,32 @@ function fieldText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value ?? null);
 }
 
-function stateOf(video: JsonObject, root: string): VideoState {
-  const id = textOf(video["id"]);
-  if (id === null || textOf(video["status"]) === null) throw noAnswer();
-  const state = stateIn(words, video["status"]);
+function stateOf(video: JsonObject, videoUrl: string): VideoState {
+  const { seconds, size } = video;
   const error = objectOf(video["error"]);
   const progress = numberOf(video["progress"]);
-  const done = state === "succeeded";
-  return videoState({
-    state,
-    progress: progress === null ? null : Math.min(100, Math.max(0, Math.round(progress))),
-    videoUrl: done ? `${root}/videos/${encodeURIComponent(id)}/content` : null,
-    expiresAt: done ? numberOf(video["expires_at"]) : null,
-    error: state === "failed" ? taskError(error["code"], error["message"]) : null,
-    usage: done ? secondsUsage(video["seconds"]) : null,
-    rawUsage: done ? rawUsageOf({ seconds: video["seconds"], size: video["size"] }) : null,
+  return taskState(words, {
+    word: video["status"],
+    video: videoUrl,
+    seconds,
+    error: [error["code"], error["message"]],
+    made: { expiresAt: numberOf(video["expires_at"]), rawUsage: rawUsageOf({ seconds, size }) },
+    always: { progress: progress === null ? null : Math.min(100, Math.max(0, Math.round(progress))) },
   });
 }
 
-function listed(item: unknown): ListedTask[] {
-  const video = objectOf(item);
-  const upstreamId = textOf(video["id"]);
-  const createdAt = numberOf(video["created_at"]);
-  if (upstreamId === null) return [];
-  return [
-    {
-      upstreamId,
-      taskId: null,
-      upstreamModel: textOf(video["model"]),
-      prompt: textOf(video["prompt"]),
-      createdAt: createdAt === null ? null : createdAt * 1_000,
-    },
-  ];
-}
-
-const words: StateWords = new Map([
-  ["queued", "queued"],
-  ["in_progress", "running"],
-  ["completed", "succeeded"],
-  ["failed", "failed"],
+const words = {
+  queued: "queued",
+  in_progress: "running",
+  completed: "succeeded",
+  failed: "failed",
   // Azure's earlier words (K).
-  ["preprocessing", "running"],
-  ["running", "running"],
-  ["processing", "running"],
-  ["succeeded", "succeeded"],
-  ["cancelled", "cancelled"],
-]);
+  preprocessing: "running",
+  running: "running",
+  processing: "running",
+  succeeded: "succeeded",
+  cancelled: "cancelled",
+} as const;
 
 /** A field of a form: a text, or a file of some content type. */
 interface FormField {

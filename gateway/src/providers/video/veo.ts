@@ -1,16 +1,40 @@
-import { Failure, unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
+import { unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
 import { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf } from "#protocols/index.ts";
-import { refusalObject } from "../classify-by-status.ts";
-import { classifyGoogleShaped } from "../google-shaped.ts";
-import type { BadAnswer } from "../outbound-draft.ts";
-import type { VideoAdapter, VideoState } from "../video-adapter.ts";
-import { answerObject, createdId, createdObject, noAnswer } from "./answer.ts";
+import { settingText } from "../settings.ts";
+import type { GoodAnswer, VideoAdapter, VideoState } from "../video-adapter.ts";
+import {
+  answerObject,
+  createdId,
+  createdObject,
+  elsewhere,
+  goneBy404,
+  noAnswer,
+  taskError,
+  videoState,
+  webUrl,
+} from "./answers.ts";
 import { type Material, materialOf, readDataUri, refuseReferences } from "./material.ts";
-import { pollRefusals } from "./poll-refusal.ts";
-import { membersFor, present } from "./present.ts";
-import { refuseSeed, refuseSilence, refuseSound, refuseWatermark, unsupported } from "./unsupported.ts";
-import { type RootOf, videoDraft } from "./video-draft.ts";
-import { taskError, videoState, webUrl } from "./video-state.ts";
+import {
+  membersFor,
+  present,
+  type RootOf,
+  refuseSeed,
+  refuseSilence,
+  refuseSound,
+  refuseWatermark,
+  seedOf,
+  unsupported,
+  videoDraft,
+} from "./requests.ts";
+
+/** What both APIs have in common. The longest that its models make (K) is eight seconds. */
+const both = {
+  readCreated: readVeoName,
+  readState: (answer: GoodAnswer) => stateOf(answerObject(answer)),
+  saysGone: goneBy404((refusal) => objectOf(refusal["error"])["status"] === "NOT_FOUND"),
+  usualSeconds: 8,
+  materialAs: "data",
+} as const;
 
 /**
  * Veo by the Gemini API (Google's SDK; K = general knowledge). Seed and sound are Vertex' alone. There is no state before
@@ -18,41 +42,70 @@ import { taskError, videoState, webUrl } from "./video-state.ts";
  */
 export function veoVideo(rootOf: RootOf): VideoAdapter {
   return {
+    ...both,
     capabilities: (upstreamModel) => ({ ...veoCapabilities(upstreamModel), seed: false }),
     create: ({ provider, upstreamModel, turn }) => {
       refuseSeed(turn);
       if (isSilent(upstreamModel)) refuseSound(turn);
       else refuseSilence(turn);
       const url = `${rootOf(provider)}/models/${encodeURIComponent(upstreamModel)}:predictLongRunning`;
-      return videoDraft({ provider, upstreamModel, method: "POST", url, json: veoBody(turn, {}) });
+      return videoDraft(provider, url, { json: veoBody(turn, {}) });
     },
-    readCreated: readVeoName,
     noTask: "models/veo/operations/0",
-    poll: (provider, upstreamModel, upstreamId) =>
-      videoDraft({ provider, upstreamModel, url: `${rootOf(provider)}/${upstreamId}` }),
-    readState: (answer) => veoState(answerObject(answer)),
-    classifyPoll: pollRefusals(classifyGoogleShaped, isMissing),
+    poll: (provider, _, upstreamId) => videoDraft(provider, `${rootOf(provider)}/${upstreamId}`),
     // The key goes where the account's key belongs, whatever host an answer names: only the file's name is taken.
     content: (provider, url) => {
       const [, file] = /^https?:\/\/[^/]+\/.*?(files\/[\w-][\w.-]*:download)\?alt=media$/.exec(url) ?? [];
       if (file === undefined) throw elsewhere();
-      return videoDraft({ provider, url: `${rootOf(provider)}/${file}?alt=media`, headers: { accept: "*/*" } });
+      return videoDraft(provider, `${rootOf(provider)}/${file}?alt=media`, { headers: { accept: "*/*" } });
     },
     keepsSeconds: 172_800,
-    usualSeconds: veoUsualSeconds,
-    materialAs: "data",
   };
 }
 
-/** The longest that its models make (K). */
-export const veoUsualSeconds = 8;
+/**
+ * Veo on Google Cloud. Without a bucket (`settings.storage_uri`, `gs://…`) the whole video would come inside each answer
+ * to a poll, as base64; so one is asked for. The bytes are read from it with the account's token.
+ */
+export function veoOnVertex(rootOf: RootOf): VideoAdapter {
+  return {
+    ...both,
+    capabilities: (upstreamModel) => ({ ...veoCapabilities(upstreamModel), seed: true }),
+    create: ({ provider, upstreamModel, turn }) => {
+      const storageUri = settingText(provider, "storage_uri");
+      if (storageUri === null) {
+        throw unsupported("model", "The provider needs settings.storage_uri, a bucket for its videos.");
+      }
+      if (isSilent(upstreamModel)) refuseSound(turn);
+      const also = {
+        seed: seedOf(turn),
+        // Veo 2 does not know the member (K).
+        generateAudio: isSilent(upstreamModel) ? undefined : (turn.audio ?? undefined),
+        storageUri,
+      };
+      const url = `${modelUrl(rootOf(provider), upstreamModel)}:predictLongRunning`;
+      return videoDraft(provider, url, { json: veoBody(turn, also) });
+    },
+    poll: (provider, upstreamModel, upstreamId) => {
+      const url = `${modelUrl(rootOf(provider), upstreamModel)}:fetchPredictOperation`;
+      return videoDraft(provider, url, { json: { operationName: upstreamId } });
+    },
+    content: (provider, url) => {
+      const [, bucket = "", object = ""] = /^gs:\/\/([^/]+)\/(.+)$/.exec(url) ?? [];
+      if (bucket === "") throw elsewhere();
+      const path = `b/${encodeURIComponent(bucket)}/o/${encodeURIComponent(object)}`;
+      const stored = `https://storage.googleapis.com/storage/v1/${path}?alt=media`;
+      return videoDraft(provider, stored, { headers: { accept: "*/*" } });
+    },
+  };
+}
 
-export function elsewhere(): Failure {
-  return new Failure("upstream_error", "The video does not stand where its provider is.");
+function modelUrl(root: string, upstreamModel: string): string {
+  return `${root}/publishers/google/models/${encodeURIComponent(upstreamModel)}`;
 }
 
 /** 1080p wants eight seconds on Veo 3 (K), which is left to the vendor to say. */
-export function veoCapabilities(upstreamModel: string): VideoCapabilities {
+function veoCapabilities(upstreamModel: string): VideoCapabilities {
   if (!upstreamModel.includes("veo-")) return unknownCapabilities;
   const silent = isSilent(upstreamModel);
   return {
@@ -66,12 +119,12 @@ export function veoCapabilities(upstreamModel: string): VideoCapabilities {
 }
 
 /** Sound came with Veo 3 (K). */
-export function isSilent(upstreamModel: string): boolean {
+function isSilent(upstreamModel: string): boolean {
   return /veo-2/.test(upstreamModel);
 }
 
 /** What goes beside it in `parameters` is the caller's own first, then ours. */
-export function veoBody(turn: VideoTurn, also: JsonObject): object {
+function veoBody(turn: VideoTurn, also: JsonObject): object {
   refuseWatermark(turn);
   const material = materialOf(turn);
   refuseReferences([...material.videos, ...material.audios], "videos or sounds as references");
@@ -105,17 +158,13 @@ function picture(url: string, param: string): object {
 }
 
 /** An operation's name is a path of its own; it is held to the form that keeps it below the API. */
-export function readVeoName(answer: Parameters<VideoAdapter["readCreated"]>[0]): { readonly upstreamId: string } {
+function readVeoName(answer: GoodAnswer): { readonly upstreamId: string } {
   const { name } = createdObject(answer);
   return createdId(typeof name === "string" && /^[\w][\w.:@/-]*\/operations\/[\w.-]+$/.test(name) ? name : null);
 }
 
-export function isMissing(answer: BadAnswer): boolean {
-  return objectOf(refusalObject(answer.body)["error"])["status"] === "NOT_FOUND";
-}
-
 /** `done` comes with a video, with an error, or with everything filtered out; the last is no success (both APIs). */
-export function veoState(operation: JsonObject): VideoState {
+function stateOf(operation: JsonObject): VideoState {
   if (textOf(operation["name"]) === null) throw noAnswer();
   if (operation["done"] !== true) return videoState({ state: "running" });
   if (isObject(operation["error"])) {

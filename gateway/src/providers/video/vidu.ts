@@ -1,14 +1,10 @@
-import { unknownCapabilities, type VideoTurn } from "#core/index.ts";
-import { arrayOf, type JsonObject, objectOf, textOf } from "#protocols/index.ts";
-import { classifyByStatus } from "../classify-by-status.ts";
+import { type Provider, unknownCapabilities, type VideoTurn } from "#core/index.ts";
+import { arrayOf, type JsonObject, objectOf } from "#protocols/index.ts";
 import type { OutboundDraft } from "../outbound-draft.ts";
-import type { CreateInput, ListedTask, VideoAdapter, VideoState } from "../video-adapter.ts";
-import { answerObject, callbackId, createdId, createdObject, noAnswer } from "./answer.ts";
+import type { CreateInput, VideoAdapter } from "../video-adapter.ts";
+import { answerObject, calledBackIn, createdIn, listedTasks, rawUsageOf, taskState } from "./answers.ts";
 import { type Material, materialOf, refuseReferences } from "./material.ts";
-import { present } from "./present.ts";
-import { refuseRatio, seedOf, unsupported } from "./unsupported.ts";
-import { plainRoot, videoDraft } from "./video-draft.ts";
-import { rawUsageOf, type StateWords, stateIn, taskError, timeOf, videoState, webUrl } from "./video-state.ts";
+import { plainRoot, present, refuseRatio, seedOf, unsupported, videoDraft } from "./requests.ts";
 
 /**
  * Vidu (its pages for looks and lists; K = general knowledge, U = unverified). `payload` comes back as it was given, so
@@ -17,34 +13,29 @@ import { rawUsageOf, type StateWords, stateIn, taskError, timeOf, videoState, we
 export const viduVideo: VideoAdapter = {
   capabilities: () => unknownCapabilities,
   create: createDraft,
-  readCreated: (answer) => createdId(createdObject(answer)["task_id"]),
-  poll: (provider, upstreamModel, upstreamId) =>
-    videoDraft({
-      provider,
-      upstreamModel,
-      url: `${plainRoot(provider)}/ent/v2/tasks/${encodeURIComponent(upstreamId)}/creations`,
-    }),
-  readState: (answer) => stateOf(answerObject(answer)),
-  classifyPoll: (answer) => ({ gone: false, failure: classifyByStatus(answer) }),
-  cancel: (provider, upstreamModel, upstreamId) =>
-    videoDraft({
-      provider,
-      upstreamModel,
-      method: "POST",
-      url: `${plainRoot(provider)}/ent/v2/tasks/${encodeURIComponent(upstreamId)}/cancel`,
-      json: { id: upstreamId },
-    }),
-  list: (provider, upstreamModel) =>
-    videoDraft({ provider, upstreamModel, url: `${plainRoot(provider)}/ent/v2/tasks` }),
-  // That a list shows the payload is U; a task without it is found by its model, prompt and time.
-  readList: (answer) => {
-    const { tasks } = answerObject(answer);
-    if (!Array.isArray(tasks)) throw noAnswer();
-    return tasks.flatMap(listed);
+  readCreated: createdIn("task_id"),
+  poll: (provider, _, upstreamId) => videoDraft(provider, `${taskUrl(provider, upstreamId)}/creations`),
+  readState: (answer) => {
+    const { state, creations, credits, err_code, err_msg } = answerObject(answer);
+    return taskState(words, {
+      word: state,
+      video: objectOf(arrayOf(creations)[0])["url"],
+      error: [err_code, err_msg],
+      always: { rawUsage: credits === undefined ? null : rawUsageOf({ credits }) },
+    });
   },
-  readCallback: (body) => callbackId(body, "id"),
+  cancel: (provider, _, upstreamId) =>
+    videoDraft(provider, `${taskUrl(provider, upstreamId)}/cancel`, { json: { id: upstreamId } }),
+  list: (provider) => videoDraft(provider, `${plainRoot(provider)}/ent/v2/tasks`),
+  // That a list shows the payload is U; a task without it is found by its model, prompt and time.
+  readList: (answer) => listedTasks(answer, "tasks", ({ payload }) => ({ mark: payload })),
+  readCallback: calledBackIn("id"),
   keepsSeconds: 86_400,
 };
+
+function taskUrl(provider: Provider, upstreamId: string): string {
+  return `${plainRoot(provider)}/ent/v2/tasks/${encodeURIComponent(upstreamId)}`;
+}
 
 function createDraft({ provider, upstreamModel, turn, taskId, callbackUrl }: CreateInput): OutboundDraft {
   const material = materialOf(turn);
@@ -65,7 +56,7 @@ function createDraft({ provider, upstreamModel, turn, taskId, callbackUrl }: Cre
       callback_url: callbackUrl,
     }),
   };
-  return videoDraft({ provider, upstreamModel, method: "POST", url: `${plainRoot(provider)}/ent/v2/${path}`, json });
+  return videoDraft(provider, `${plainRoot(provider)}/ent/v2/${path}`, { json });
 }
 
 function wayOf(turn: VideoTurn, { first, last, images }: Material): { path: string; members: JsonObject } {
@@ -85,40 +76,10 @@ function wayOf(turn: VideoTurn, { first, last, images }: Material): { path: stri
   return { path: "start-end2video", members: { images: [first, last] } };
 }
 
-function stateOf(task: JsonObject): VideoState {
-  if (textOf(task["state"]) === null) throw noAnswer();
-  const state = stateIn(words, task["state"]);
-  const videoUrl = webUrl(objectOf(arrayOf(task["creations"])[0])["url"]);
-  if (state === "succeeded" && videoUrl === null) throw noAnswer();
-  const { credits } = task;
-  return videoState({
-    state,
-    videoUrl: state === "succeeded" ? videoUrl : null,
-    error: state === "failed" ? taskError(task["err_code"], task["err_msg"]) : null,
-    rawUsage: credits === undefined ? null : rawUsageOf({ credits }),
-  });
-}
-
-function listed(item: unknown): ListedTask[] {
-  const task = objectOf(item);
-  const upstreamId = textOf(task["id"]) ?? textOf(task["task_id"]);
-  if (upstreamId === null) return [];
-  const payload = textOf(task["payload"]);
-  return [
-    {
-      upstreamId,
-      taskId: payload?.startsWith("vt_") === true ? payload : null,
-      upstreamModel: textOf(task["model"]),
-      prompt: textOf(task["prompt"]),
-      createdAt: timeOf(task["created_at"]),
-    },
-  ];
-}
-
-const words: StateWords = new Map([
-  ["created", "queued"],
-  ["queueing", "queued"],
-  ["processing", "running"],
-  ["success", "succeeded"],
-  ["failed", "failed"],
-]);
+const words = {
+  created: "queued",
+  queueing: "queued",
+  processing: "running",
+  success: "succeeded",
+  failed: "failed",
+} as const;

@@ -1,16 +1,28 @@
-import { type Failure, unknownCapabilities, type VideoCapabilities, type VideoTurn } from "#core/index.ts";
+import {
+  type Failure,
+  type Provider,
+  unknownCapabilities,
+  type VideoCapabilities,
+  type VideoTurn,
+} from "#core/index.ts";
 import { type JsonObject, objectOf, textOf } from "#protocols/index.ts";
 import { classifyByStatus, refusalObject } from "../classify-by-status.ts";
 import type { BadAnswer } from "../kind.ts";
 import { classifyOpenAiShaped } from "../openai-shaped.ts";
 import type { OutboundDraft } from "../outbound-draft.ts";
-import type { CreateInput, VideoAdapter, VideoState } from "../video-adapter.ts";
-import { answerObject, createdId, createdObject, noAnswer } from "./answer.ts";
+import type { CreateInput, VideoAdapter } from "../video-adapter.ts";
+import { answerObject, createdId, createdObject, rawUsageOf, taskState } from "./answers.ts";
 import { type Material, materialOf, refuseReferences } from "./material.ts";
-import { membersFor, present } from "./present.ts";
-import { refuseRatio, refuseSound, seedOf, unsupported } from "./unsupported.ts";
-import { hostRoot, videoDraft } from "./video-draft.ts";
-import { rawUsageOf, type StateWords, secondsUsage, stateIn, taskError, videoState, webUrl } from "./video-state.ts";
+import {
+  hostRoot,
+  membersFor,
+  present,
+  refuseRatio,
+  refuseSound,
+  seedOf,
+  unsupported,
+  videoDraft,
+} from "./requests.ts";
 
 /**
  * Wan on DashScope, beside its chat (vendor's Python SDK and reference; K = general knowledge). Tasks and links live a
@@ -34,26 +46,30 @@ export const wanVideo: VideoAdapter = {
     }
     return createdId(objectOf(created["output"])["task_id"]);
   },
-  poll: (provider, upstreamModel, upstreamId) =>
-    videoDraft({
-      provider,
-      upstreamModel,
-      url: `${hostRoot(provider)}/api/v1/tasks/${encodeURIComponent(upstreamId)}`,
-    }),
-  readState: (answer) => stateOf(answerObject(answer)),
+  poll: (provider, _, upstreamId) => videoDraft(provider, taskUrl(provider, upstreamId)),
+  readState: (answer) => {
+    const { output: told, usage } = answerObject(answer);
+    const output = objectOf(told);
+    const { duration, video_duration } = objectOf(usage);
+    return taskState(words, {
+      word: output["task_status"],
+      video: output["video_url"],
+      seconds: duration ?? video_duration,
+      error: [output["code"], output["message"]],
+      always: { rawUsage: rawUsageOf(usage) },
+    });
+  },
   // Said of a task that is older than a day too, which may well have been made, and of one that is not everywhere yet.
-  saysGone: (answer) => objectOf(answerObject(answer)["output"])["task_status"] === "UNKNOWN",
-  classifyPoll: (answer) => ({ gone: false, failure: classifyDashscope(answer) }),
+  saysGone: ({ status, body }) => status <= 299 && objectOf(refusalObject(body)["output"])["task_status"] === "UNKNOWN",
   // While it waits only (K).
-  cancel: (provider, upstreamModel, upstreamId) =>
-    videoDraft({
-      provider,
-      upstreamModel,
-      method: "POST",
-      url: `${hostRoot(provider)}/api/v1/tasks/${encodeURIComponent(upstreamId)}/cancel`,
-    }),
+  cancel: (provider, _, upstreamId) =>
+    videoDraft(provider, `${taskUrl(provider, upstreamId)}/cancel`, { method: "POST" }),
   keepsSeconds: 86_400,
 };
+
+function taskUrl(provider: Provider, upstreamId: string): string {
+  return `${hostRoot(provider)}/api/v1/tasks/${encodeURIComponent(upstreamId)}`;
+}
 
 function createDraft({ provider, upstreamModel, turn }: CreateInput): OutboundDraft {
   if (isSilent(upstreamModel)) refuseSound(turn);
@@ -62,11 +78,7 @@ function createDraft({ provider, upstreamModel, turn }: CreateInput): OutboundDr
     throw unsupported(material.first === null ? "last_frame" : "image", "This model makes videos from text only.");
   }
   const service = upstreamModel.includes("kf2v") ? "image2video" : "video-generation";
-  return videoDraft({
-    provider,
-    upstreamModel,
-    method: "POST",
-    url: `${hostRoot(provider)}/api/v1/services/aigc/${service}/video-synthesis`,
+  return videoDraft(provider, `${hostRoot(provider)}/api/v1/services/aigc/${service}/video-synthesis`, {
     // Without it the vendor refuses to work at all (K).
     headers: { "x-dashscope-async": "enable" },
     json: {
@@ -167,30 +179,14 @@ const sizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "1080p": { "16:9": "1920*1080", "9:16": "1080*1920", "1:1": "1440*1440", "4:3": "1632*1248", "3:4": "1248*1632" },
 };
 
-function stateOf(answer: JsonObject): VideoState {
-  const output = objectOf(answer["output"]);
-  if (textOf(output["task_status"]) === null) throw noAnswer();
-  const state = stateIn(words, output["task_status"]);
-  const videoUrl = webUrl(output["video_url"]);
-  if (state === "succeeded" && videoUrl === null) throw noAnswer();
-  const usage = objectOf(answer["usage"]);
-  return videoState({
-    state,
-    videoUrl: state === "succeeded" ? videoUrl : null,
-    error: state === "failed" ? taskError(output["code"], output["message"]) : null,
-    usage: state === "succeeded" ? secondsUsage(usage["duration"] ?? usage["video_duration"]) : null,
-    rawUsage: rawUsageOf(answer["usage"]),
-  });
-}
-
-const words: StateWords = new Map([
-  ["PENDING", "queued"],
-  ["RUNNING", "running"],
-  ["SUCCEEDED", "succeeded"],
-  ["FAILED", "failed"],
-  ["CANCELED", "cancelled"],
-  ["CANCELLED", "cancelled"],
-]);
+const words = {
+  PENDING: "queued",
+  RUNNING: "running",
+  SUCCEEDED: "succeeded",
+  FAILED: "failed",
+  CANCELED: "cancelled",
+  CANCELLED: "cancelled",
+} as const;
 
 /** A bad answer of DashScope: `{"code","message","request_id"}` from its own API, OpenAI's shape from the compatible one. */
 export function classifyDashscope(answer: BadAnswer): Failure {

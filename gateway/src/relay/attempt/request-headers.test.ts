@@ -128,7 +128,7 @@ test.each([
   ["x-forwarded-for", "x-forwarded-for"],
   ["*", "names of headers"],
   ["x y", "names of headers"],
-  [1, "names of headers"],
+  [1, "list of texts"],
 ])("a list with %p in it is refused", (name, named) => {
   const provider = providerOf("openai", { settings: { forward_headers: ["x-fine", name] } });
   expect(settingsProblem(kindOf("openai"), provider)).toContain(named);

@@ -35,11 +35,9 @@ async function ask(dependencies: TaskDependencies, task: Task, signal: AbortSign
     const provider = dependencies.accounts.providerOf(account);
     const draft = adapter.poll(provider, upstreamModel, upstreamId);
     const answer = await providerClient.ask(kind, draft, pollClocks, signal);
-    if (!answer.good) {
-      const { gone, failure } = adapter.classifyPoll?.(answer) ?? { gone: false, failure: kind.classify(answer) };
-      return { kind: gone ? "gone" : "failed", failure };
-    }
-    if (adapter.saysGone?.(answer) === true) return { kind: "gone", failure: noSuchTask() };
+    const gone = adapter.saysGone?.(answer) === true;
+    if (!answer.good) return { kind: gone ? "gone" : "failed", failure: kind.classify(answer) };
+    if (gone) return { kind: "gone", failure: noSuchTask() };
     const state = adapter.readState(answer, provider);
     if (state.next === null || adapter.readNext === undefined) return { kind: "state", state };
     // A vendor that has the file's address in another place: one more question, never a chain of them.

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { providerOf } from "../../test/provider-ground.ts";
-import { mayFetch } from "./fetched-urls.ts";
+import { mayFetch } from "./settings.ts";
 
 const may = (allowPrivateNetwork: boolean, said?: boolean): boolean =>
   mayFetch({
