@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { CacheHint } from "#core/index.ts";
-import type { Block, CacheControl } from "./write-block.ts";
+import type { Block, CacheControl } from "./write-messages.ts";
 import { settleCacheMarks } from "./write-turn.ts";
 
 const block = (text: string, ttl?: "5m" | "1h" | null): Block => ({

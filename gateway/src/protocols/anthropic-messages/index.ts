@@ -2,8 +2,7 @@ import type { LimitHeader } from "#core/index.ts";
 import type { CallerCodec, UpstreamCodec } from "../codec.ts";
 import type { Dialect, Wire } from "../dialect.ts";
 import { readMessagesRefusal, renderMessagesError, renderMessagesRefusal, renderMessagesStreamError } from "./error.ts";
-import { readMessagesAnswer } from "./read-answer.ts";
-import { MessagesEventReader } from "./read-events.ts";
+import { MessagesEventReader, readMessagesAnswer } from "./read-events.ts";
 import { readMessagesTurn } from "./read-turn.ts";
 import { readCountReply, readMessagesReply } from "./reply.ts";
 import { messagesEdits, readCountRequest, readMessagesRequest } from "./request.ts";
@@ -13,7 +12,7 @@ import { MessagesEventWriter } from "./write-events.ts";
 import { writeMessagesTurn } from "./write-turn.ts";
 
 export { threadLeftOut } from "./read-turn.ts";
-export { isVendorVersion, isVersionDate, requireVendorVersion } from "./vendor-version.ts";
+export { isVendorVersion, isVersionDate, requireVendorVersion } from "./request.ts";
 
 export const anthropicMessages: Dialect = {
   id: "anthropic-messages",

@@ -1,33 +1,238 @@
-import { type AnswerEvent, bounds } from "#core/index.ts";
-import type { AnswerSource, EventReader } from "../codec.ts";
-import { brokenEvent, notCarried } from "../errors/upstream-errors.ts";
-import { countOf, isObject, type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
-import { warnOfStranger, warnOfUnread } from "../turn/warnings.ts";
+import {
+  type Answer,
+  type AnswerEvent,
+  type BlockHead,
+  bounds,
+  type Citation,
+  type Finish,
+  type FinishReason,
+} from "#core/index.ts";
+import type { AnswerSource, Warn } from "../codec.ts";
+import { brokenEvent, brokenReply, notCarried } from "../errors/upstream-errors.ts";
+import {
+  arrayOf,
+  countOf,
+  isObject,
+  type JsonObject,
+  objectOf,
+  parseObject,
+  parseReply,
+  textOf,
+} from "../json/value.ts";
+import { AnswerReader, gatherAnswer } from "../turn/answer-events.ts";
+import { fileCitation, HeldCitations, urlCitation } from "../turn/citations.ts";
+import { plainName } from "../turn/tool-calls.ts";
+import { warnOfCaller, warnOfStranger, warnOfUnread } from "../turn/warnings.ts";
 import { messagesFailure } from "./error.ts";
-import { OpenBlock } from "./open-block.ts";
-import { ofMessage } from "./read-answer.ts";
-import { readFinish } from "./stop-reason.ts";
-import { mergeUsage, readMessagesUsage } from "./usage.ts";
+import { mergeUsage, readMessagesUsage } from "./reply.ts";
+
+/** A whole message in neutral form. Blocks of server tools have none. */
+export function readMessagesAnswer(body: Uint8Array, source: AnswerSource): Answer {
+  const message = parseReply(body);
+  if (!Array.isArray(message["content"])) {
+    if (isObject(message["error"])) throw messagesFailure(message["error"]);
+    throw brokenReply("is not a message");
+  }
+  warnOfUnread(message, ofMessage, "a message", source.warn);
+  const { blocks } = gatherAnswer((emit) => {
+    for (const content of message["content"] as readonly unknown[]) {
+      if (!isObject(content)) continue;
+      const block = new OpenBlock(0, content, source);
+      block.open(emit);
+      block.close(emit);
+    }
+  });
+  return {
+    id: textOf(message["id"]),
+    model: textOf(message["model"]),
+    blocks,
+    finish: readFinish(message),
+    usage: readMessagesUsage(message["usage"])?.usage ?? null,
+  };
+}
+
+/**
+ * How a message ended, from an answer or a message_delta's delta. A reason that is not known ended it well. `compaction` is a beta's: the
+ * conversation was made shorter and goes on when it is sent again.
+ */
+function readFinish(stopped: JsonObject): Finish {
+  const reason = finishReasons.get(textOf(stopped["stop_reason"]) ?? "") ?? "stop";
+  return { reason, stopSequence: textOf(stopped["stop_sequence"]) };
+}
+
+const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
+  ["max_tokens", "length"],
+  ["stop_sequence", "stop-sequence"],
+  ["tool_use", "tool-calls"],
+  ["pause_turn", "pause"],
+  ["compaction", "pause"],
+  ["refusal", "refusal"],
+  ["model_context_window_exceeded", "context-length"],
+]);
+
+/** What is read of a message, and what labels it: a container, and what of the caller's context was edited, are the vendor's own. */
+const ofMessage: ReadonlySet<string> = new Set([
+  ...["id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "usage", "diagnostics"],
+]);
+
+const ofBlocks: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
+  ["text", new Set(["type", "text", "citations"])],
+  ["thinking", new Set(["type", "thinking", "signature"])],
+  ["redacted_thinking", new Set(["type", "data"])],
+  ["tool_use", new Set(["type", "id", "name", "input", "caller"])],
+]);
+
+function warnOfBlock(block: JsonObject, warn: Warn): void {
+  const read = ofBlocks.get(block["type"]);
+  if (read === undefined) return;
+  warnOfUnread(block, read, "a block", warn);
+  warnOfCaller(block, warn);
+}
+
+/** All words of a block rest on each source that it cites. */
+function readCitation(citation: JsonObject, warn: Warn): Citation | null {
+  const quote = textOf(citation["cited_text"]);
+  switch (citation["type"]) {
+    case "web_search_result_location":
+      return urlCitation(textOf(citation["url"]), textOf(citation["title"]), { quote });
+    case "search_result_location":
+      return urlCitation(textOf(citation["source"]), textOf(citation["title"]), { quote });
+    case "char_location":
+    case "page_location":
+    case "content_block_location": {
+      const name = textOf(citation["document_title"]);
+      return fileCitation(
+        { fileId: textOf(citation["file_id"]), name, index: countOf(citation["document_index"]) },
+        { quote },
+      );
+    }
+    default:
+      warnOfStranger("citations", citation["type"], warn);
+      return null;
+  }
+}
+
+type Emit = (event: AnswerEvent) => void;
+
+/** One content block of a stream between its start and its stop. What comes before it is opened waits in it. */
+class OpenBlock {
+  readonly index: number;
+  stopped = false;
+
+  readonly #source: AnswerSource;
+  /** null for the blocks of server tools, which are passed over. */
+  readonly #head: BlockHead | null;
+  readonly #input: string;
+  #opened = false;
+  #waiting: string[] = [];
+  #spoken = false;
+  #signature: string;
+  readonly #citations: HeldCitations;
+
+  constructor(index: number, content: JsonObject, source: AnswerSource) {
+    this.index = index;
+    this.#source = source;
+    this.#citations = new HeldCitations(source.warn);
+    this.#head = headOf(content, source);
+    warnOfBlock(content, source.warn);
+    if (this.#head?.kind === "text") {
+      for (const citation of arrayOf(content["citations"])) this.#cite(objectOf(citation));
+    }
+    this.#signature = textOf(content["signature"] ?? content["data"]) ?? "";
+    const early = textOf(content["text"] ?? content["thinking"]) ?? "";
+    if (early !== "") this.#waiting.push(early);
+    this.#input = JSON.stringify(content["input"] || {});
+  }
+
+  open(emit: Emit): void {
+    if (this.#head === null || this.#opened) return;
+    this.#opened = true;
+    emit({ kind: "block-start", block: this.#head });
+    if (this.#waiting.length > 0) this.#speak(this.#waiting.join(""), emit);
+    this.#waiting = [];
+  }
+
+  /** Takes a delta; returns the size of what has to wait. */
+  add(delta: JsonObject, emit: Emit): number {
+    if (this.#head === null) return 0;
+    if (delta["type"] === "citations_delta") {
+      this.#cite(objectOf(delta["citation"]));
+      return 0;
+    }
+    if (delta["type"] === "signature_delta") {
+      this.#signature += textOf(delta["signature"]) ?? "";
+      return 0;
+    }
+    const text = textOf(delta["text"] ?? delta["partial_json"] ?? delta["thinking"]) ?? "";
+    if (!texts.has(delta["type"])) warnOfStranger("pieces", delta["type"], this.#source.warn);
+    if (text === "") return 0;
+    if (this.#opened) {
+      this.#speak(text, emit);
+      return 0;
+    }
+    this.#waiting.push(text);
+    return text.length;
+  }
+
+  close(emit: Emit): void {
+    const head = this.#head;
+    if (head === null) return;
+    // Some imitations give a call's whole input at its start; a call without arguments has one empty delta, or none.
+    if (!this.#spoken && head.kind === "tool-call") this.#speak(this.#input, emit);
+    if (head.kind === "reasoning" && this.#signature !== "") {
+      const { account } = this.#source;
+      emit({
+        kind: "block-seal",
+        seal: { dialect: "anthropic-messages", account, data: this.#signature, itemId: null },
+      });
+    }
+    if (head.kind === "text") {
+      for (const citation of this.#citations.take()) emit({ kind: "block-citation", citation });
+    }
+    emit({ kind: "block-end" });
+  }
+
+  #cite(told: JsonObject): void {
+    const citation = readCitation(told, this.#source.warn);
+    if (citation !== null) this.#citations.add(citation);
+  }
+
+  #speak(text: string, emit: Emit): void {
+    this.#spoken ||= text.trim() !== "";
+    emit({ kind: "block-delta", text });
+  }
+}
+
+const texts: ReadonlySet<unknown> = new Set(["text_delta", "input_json_delta", "thinking_delta"]);
+
+function headOf(content: JsonObject, source: AnswerSource): BlockHead | null {
+  switch (content["type"]) {
+    case "text":
+      return { kind: "text" };
+    case "thinking":
+      return { kind: "reasoning", redacted: false };
+    case "redacted_thinking":
+      return { kind: "reasoning", redacted: true };
+    case "tool_use": {
+      const name = plainName(textOf(content["name"]) ?? "");
+      return { kind: "tool-call", id: textOf(content["id"]) ?? source.newId("toolu_"), name };
+    }
+    default:
+      warnOfStranger("blocks", content["type"], source.warn);
+      return null;
+  }
+}
 
 /** Reads a message's events. Blocks that run side by side, which only imitations do, are put one behind the other. */
-export class MessagesEventReader implements EventReader {
-  readonly #emit: (event: AnswerEvent) => void;
-  readonly #source: AnswerSource;
+export class MessagesEventReader extends AnswerReader {
   /** In the order in which they began; the first one is the open one. */
   #blocks: OpenBlock[] = [];
   #waitingSize = 0;
   #reported: JsonObject = {};
-  #started = false;
   #finished = false;
-  #over = false;
-
-  constructor(emit: (event: AnswerEvent) => void, source: AnswerSource) {
-    this.#emit = emit;
-    this.#source = source;
-  }
 
   read(data: string): void {
-    if (this.#over || data === "[DONE]") return;
+    if (this.over || data === "[DONE]") return;
     const event = parseObject(data);
     if (event === null) throw brokenEvent("is not a JSON object");
     switch (event["type"]) {
@@ -44,46 +249,35 @@ export class MessagesEventReader implements EventReader {
         this.#stopBlock(indexOf(event));
         break;
       case "message_delta":
-        warnOfUnread(event, ofEnd, "a message", this.#source.warn);
+        warnOfUnread(event, ofEnd, "a message", this.source.warn);
         this.#readEnd(objectOf(event["delta"]), event["usage"]);
         break;
       case "error":
-        this.#fail(event["error"]);
+        this.fail(messagesFailure(event["error"]));
         break;
       default:
         // An error without a type is still one.
-        if (event["type"] === undefined && isObject(event["error"])) this.#fail(event["error"]);
-        else if (!silent.has(event["type"])) warnOfStranger("events", event["type"], this.#source.warn);
+        if (event["type"] === undefined && isObject(event["error"])) this.fail(messagesFailure(event["error"]));
+        else if (!silent.has(event["type"])) warnOfStranger("events", event["type"], this.source.warn);
     }
   }
 
   end(): void {
-    if (this.#over) return;
-    this.#begin();
+    if (this.over) return;
+    this.begin();
     this.#closeAll();
-    if (!this.#finished) this.#emit({ kind: "finish", finish: { reason: "stop", stopSequence: null } });
-    this.#over = true;
-    this.#emit({ kind: "end" });
-  }
-
-  #begin(): void {
-    if (this.#started) return;
-    this.#started = true;
-    this.#emit({ kind: "start", id: null, model: null });
+    this.finish(this.#finished ? null : { reason: "stop", stopSequence: null });
   }
 
   #start(message: JsonObject): void {
-    if (this.#started) return;
-    this.#started = true;
-    this.#emit({ kind: "start", id: textOf(message["id"]), model: textOf(message["model"]) });
-    this.#report(message["usage"]);
+    if (this.begin(textOf(message["id"]), textOf(message["model"]))) this.#report(message["usage"]);
   }
 
   #startBlock(index: number, content: JsonObject): void {
-    this.#begin();
-    const block = new OpenBlock(index, content, this.#source);
+    this.begin();
+    const block = new OpenBlock(index, content, this.source);
     this.#blocks.push(block);
-    if (this.#blocks.length === 1) block.open(this.#emit);
+    if (this.#blocks.length === 1) block.open(this.emit);
   }
 
   #delta(index: number, delta: JsonObject): void {
@@ -97,7 +291,7 @@ export class MessagesEventReader implements EventReader {
       this.#startBlock(index, { type });
       block = this.#blocks.at(-1);
     }
-    const size = block?.add(delta, this.#emit) ?? 0;
+    const size = block?.add(delta, this.emit) ?? 0;
     this.#waitingSize += size;
     if (this.#waitingSize > bounds.replyBytesMax)
       throw notCarried("An event of the upstream belongs to more blocks side by side than are held.");
@@ -108,9 +302,9 @@ export class MessagesEventReader implements EventReader {
     if (block === undefined) return;
     block.stopped = true;
     while (this.#blocks[0]?.stopped === true) {
-      this.#blocks[0].close(this.#emit);
+      this.#blocks[0].close(this.emit);
       this.#blocks.shift();
-      this.#blocks[0]?.open(this.#emit);
+      this.#blocks[0]?.open(this.emit);
     }
   }
 
@@ -119,25 +313,20 @@ export class MessagesEventReader implements EventReader {
   }
 
   #readEnd(delta: JsonObject, usage: unknown): void {
-    this.#begin();
-    warnOfUnread(delta, ofMessage, "a message", this.#source.warn);
+    this.begin();
+    warnOfUnread(delta, ofMessage, "a message", this.source.warn);
     this.#report(usage);
     if (this.#finished || textOf(delta["stop_reason"]) === null) return;
     this.#closeAll();
     this.#finished = true;
-    this.#emit({ kind: "finish", finish: readFinish(delta) });
+    this.emit({ kind: "finish", finish: readFinish(delta) });
   }
 
   #report(usage: unknown): void {
     if (!isObject(usage)) return;
     this.#reported = mergeUsage(this.#reported, usage);
     const reading = readMessagesUsage(this.#reported);
-    if (reading !== null) this.#emit({ kind: "usage", usage: reading.usage });
-  }
-
-  #fail(error: unknown): void {
-    this.#over = true;
-    this.#emit({ kind: "error", failure: messagesFailure(error) });
+    if (reading !== null) this.emit({ kind: "usage", usage: reading.usage });
   }
 }
 

@@ -1,11 +1,20 @@
-import type { MediaPart, ReasoningPart, Seal, TextPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
+import type {
+  CacheHint,
+  MediaPart,
+  MediaSource,
+  ReasoningPart,
+  Seal,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+  TurnMessage,
+  TurnPart,
+} from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json/value.ts";
-import { sealFrom } from "../turn/seal-text.ts";
+import { arrayOf, checkedText, isObject, type JsonObject, objectOf, textOf, wrong } from "../json/value.ts";
+import { readSealText, sealFrom, sealText } from "../turn/seal-text.ts";
 import { plainName } from "../turn/tool-calls.ts";
 import { warnOfCaller, warnOfUnasked } from "../turn/warnings.ts";
-import { readCallSeal, withCallSeals } from "./call-seal.ts";
-import { readCache, readDocument, readImage, readSearchResult } from "./read-media.ts";
 
 /** The conversation of a messages request. */
 export function readMessages(messages: readonly unknown[], warn: Warn): readonly TurnMessage[] {
@@ -48,7 +57,7 @@ function readBlock(block: JsonObject, param: string, reading: Reading): TurnPart
     case "thinking":
       return readThinking(block, param, reading);
     case "redacted_thinking": {
-      const seal = sealFrom(requireText(block, "data", param), "anthropic-messages");
+      const seal = sealFrom(checkedText(block["data"], `${param}.data`), "anthropic-messages");
       return [{ kind: "reasoning", text: "", seal, redacted: true }];
     }
     default:
@@ -60,7 +69,7 @@ function readBlock(block: JsonObject, param: string, reading: Reading): TurnPart
 function readContent(block: JsonObject, param: string, warn: Warn): (TextPart | MediaPart)[] {
   switch (block["type"]) {
     case "text":
-      return textParts(requireText(block, "text", param), block);
+      return textParts(checkedText(block["text"], `${param}.text`), block);
     case "image":
       return [readImage(block, param, warn)];
     case "document":
@@ -92,8 +101,8 @@ function warnOfToolset(block: JsonObject, warn: Warn): void {
 }
 
 function readToolUse(block: JsonObject, param: string, reading: Reading): TurnPart {
-  const id = plainName(requireText(block, "id", param));
-  const name = requireText(block, "name", param);
+  const id = plainName(checkedText(block["id"], `${param}.id`));
+  const name = checkedText(block["name"], `${param}.name`);
   reading.names.set(id, name);
   warnOfCaller(block, reading.warn);
   warnOfToolset(block, reading.warn);
@@ -102,7 +111,7 @@ function readToolUse(block: JsonObject, param: string, reading: Reading): TurnPa
 }
 
 function readToolResult(block: JsonObject, param: string, reading: Reading): ToolResultPart {
-  const callId = plainName(requireText(block, "tool_use_id", param));
+  const callId = plainName(checkedText(block["tool_use_id"], `${param}.tool_use_id`));
   warnOfToolset(block, reading.warn);
   const content = block["content"] ?? [];
   if (typeof content !== "string" && !Array.isArray(content)) {
@@ -117,7 +126,7 @@ function readToolResult(block: JsonObject, param: string, reading: Reading): Too
 }
 
 function readThinking(block: JsonObject, param: string, reading: Reading): ReasoningPart[] {
-  const text = requireText(block, "thinking", param);
+  const text = checkedText(block["thinking"], `${param}.thinking`);
   const signature = textOf(block["signature"]) ?? "";
   const ofCall = readCallSeal(signature);
   if (ofCall !== null) {
@@ -132,8 +141,101 @@ function textParts(text: string, block: JsonObject = {}): TextPart[] {
   return text === "" ? [] : [{ kind: "text", text, cache: readCache(block) }];
 }
 
-function requireText(block: JsonObject, name: string, param: string): string {
-  const value = textOf(block[name]);
-  if (value === null) throw wrong(`${param}.${name}`, "must be a string");
-  return value;
+/** An `image` block. */
+function readImage(block: JsonObject, param: string, warn: Warn): MediaPart {
+  warnOfUnasked(block, ofImage, "an image", warn);
+  const source = readSource(objectOf(block["source"]), `${param}.source`);
+  return { kind: "image", source, name: null, detail: null, cache: readCache(block) };
 }
+
+const ofImage: ReadonlySet<string> = new Set(["type", "source", "cache_control"]);
+
+/** A `document` block; one made of content blocks becomes its text, and its pictures behind it. */
+function readDocument(block: JsonObject, param: string, warn: Warn): (TextPart | MediaPart)[] {
+  if (objectOf(block["citations"])["enabled"] === true) warn("citations are not understood by the upstream");
+  const name = textOf(block["title"]);
+  const cache = readCache(block);
+  const before = contextPart(textOf(block["context"]));
+  const source = objectOf(block["source"]);
+  if (source["type"] !== "content") {
+    const read = readSource(source, `${param}.source`);
+    return [...before, { kind: "document", source: read, name, detail: null, cache }];
+  }
+  const content = source["content"];
+  const items = typeof content === "string" ? [{ type: "text", text: content }] : arrayOf(content).filter(isObject);
+  const text = items.flatMap((item) => textOf(item["text"]) ?? []).join("\n");
+  const pictures = items
+    .filter((item) => item["type"] === "image")
+    .map((item) => readImage(item, `${param}.source`, warn));
+  return [...before, { kind: "document", source: { kind: "text", text }, name, detail: null, cache }, ...pictures];
+}
+
+/** A `search_result` block as the document that it stands for, its source as the first line. */
+function readSearchResult(block: JsonObject): MediaPart {
+  const texts = arrayOf(block["content"]).flatMap((item) => textOf(objectOf(item)["text"]) ?? []);
+  const text = [textOf(block["source"]) ?? "", ...texts].filter((line) => line !== "").join("\n");
+  return {
+    kind: "document",
+    source: { kind: "text", text },
+    name: textOf(block["title"]),
+    detail: null,
+    cache: readCache(block),
+  };
+}
+
+function contextPart(context: string | null): TextPart[] {
+  return context === null || context === "" ? [] : [{ kind: "text", text: context, cache: null }];
+}
+
+function readSource(source: JsonObject, param: string): MediaSource {
+  const type = textOf(source["type"]);
+  if (type === "base64") {
+    return {
+      kind: "base64",
+      mediaType: checkedText(source["media_type"], `${param}.media_type`),
+      data: checkedText(source["data"], `${param}.data`),
+    };
+  }
+  if (type === "url") return { kind: "url", url: checkedText(source["url"], `${param}.url`), mediaType: null };
+  if (type === "text") return { kind: "text", text: checkedText(source["data"], `${param}.data`) };
+  if (type === "file") {
+    return { kind: "file", id: checkedText(source["file_id"], `${param}.file_id`), dialect: "anthropic-messages" };
+  }
+  throw wrong(param, "is not a source that is known");
+}
+
+/** The `cache_control` of a block or a tool. */
+export function readCache(block: JsonObject): CacheHint | null {
+  const control = block["cache_control"];
+  if (!isObject(control)) return null;
+  const ttl = control["ttl"];
+  return { ttl: ttl === "5m" || ttl === "1h" ? ttl : null };
+}
+
+/**
+ * Anthropic's tool_use has no place for a seal, and Gemini refuses a call that comes back without its own. It travels
+ * as the signature of an empty thinking block, which clients keep and send back, and names its call.
+ */
+export function callSealText(seal: Seal, callId: string): string {
+  return sealText({ ...seal, itemId: itemMark + callId });
+}
+
+/** The seal of a call in the signature of a thinking block; null when it is a thought's own. */
+function readCallSeal(signature: string): { readonly callId: string; readonly seal: Seal } | null {
+  const seal = readSealText(signature);
+  const itemId = seal?.itemId ?? null;
+  if (seal === null || itemId === null || !itemId.startsWith(itemMark)) return null;
+  return { callId: itemId.slice(itemMark.length), seal: { ...seal, itemId: null } };
+}
+
+/** The conversation with each call that a seal was found for sealed again. */
+function withCallSeals(messages: TurnMessage[], seals: ReadonlyMap<string, Seal>): readonly TurnMessage[] {
+  if (seals.size === 0) return messages;
+  const sealed = (part: ToolCallPart): ToolCallPart => ({ ...part, seal: seals.get(part.id) ?? null });
+  return messages.map(({ role, parts }) => ({
+    role,
+    parts: parts.map((part) => (part.kind === "tool-call" ? sealed(part) : part)),
+  }));
+}
+
+const itemMark = "tool-call ";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "#core/index.ts";
 import { anthropicMessagesWire, countTokensWire } from "./index.ts";
-import { readMessagesUsage } from "./usage.ts";
+import { readMessagesUsage } from "./reply.ts";
 
 const bytes = (value: unknown): Uint8Array =>
   new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value));

@@ -1,12 +1,137 @@
-import type { ReplyFacts } from "../dialect.ts";
+import { bounds, noUsage, type Usage } from "#core/index.ts";
+import type { OtherUsage, ReplyFacts, UsageReading } from "../dialect.ts";
 import { brokenReply } from "../errors/upstream-errors.ts";
 import type { Span } from "../json/cursor.ts";
 import { readSpan, scanObject } from "../json/scan.ts";
-import { countOf, isObject, textOf } from "../json/value.ts";
+import { arrayOf, countOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
 import { readLabel, readSmall } from "../request/members.ts";
-import { readServed } from "../usage/read-served.ts";
+import { readServed, untoldOf } from "../usage/read-served.ts";
+import { toolUseIn } from "../usage/server-tools.ts";
 import { errorMessage } from "./error.ts";
-import { readMessagesUsage } from "./usage.ts";
+
+/**
+ * Anthropic's usage object into classes that do not overlap: `input_tokens` leaves out what was written to and read
+ * from the cache, thinking is inside `output_tokens`. A reported zero is a value. Returns null when there is no usable
+ * object, so that nobody takes silence for zero.
+ */
+export function readMessagesUsage(reported: unknown): UsageReading | null {
+  if (!isObject(reported)) return null;
+  const input = countOf(reported["input_tokens"]);
+  const output = countOf(reported["output_tokens"]);
+  if (input === null && output === null) return null;
+  const { usage, others } = iterationsOf(reported);
+  const raw = JSON.stringify(reported);
+  return {
+    usage,
+    raw: raw.length <= bounds.rawUsageBytesMax ? raw : "{}",
+    untold: untoldOf(input, output),
+    ...(others.length === 0 ? {} : { others }),
+  };
+}
+
+/**
+ * What a stream's later usage says over what was known: every field it tells replaces the earlier one and none is
+ * added, for the numbers are cumulative; null tells nothing.
+ */
+export function mergeUsage(known: JsonObject, later: JsonObject): JsonObject {
+  const merged: Record<string, unknown> = { ...known };
+  for (const [name, value] of Object.entries(later)) if (value !== null) merged[name] = value;
+  return merged;
+}
+
+/** The usage object of an answer. Anthropic has no classes for sounds and pictures: they count as ordinary tokens. */
+export function writeMessagesUsage(usage: Usage | null): MessagesUsage {
+  const { cacheWrite5m, cacheWrite1h, cacheRead, reasoning, ...told } = usage ?? noUsage;
+  return {
+    cache_creation: { ephemeral_1h_input_tokens: cacheWrite1h, ephemeral_5m_input_tokens: cacheWrite5m },
+    cache_creation_input_tokens: cacheWrite5m + cacheWrite1h,
+    cache_read_input_tokens: cacheRead + told.cacheReadAudio,
+    inference_geo: null,
+    input_tokens: told.inputUncached + told.audioInput + told.imageInput,
+    output_tokens: told.output + told.audioOutput + told.imageOutput + told.separateReasoning,
+    output_tokens_details: { thinking_tokens: reasoning + told.separateReasoning },
+    server_tool_use: null,
+    service_tier: null,
+    speed: null,
+  };
+}
+
+export interface MessagesUsage {
+  readonly cache_creation: {
+    readonly ephemeral_1h_input_tokens: number;
+    readonly ephemeral_5m_input_tokens: number;
+  };
+  readonly cache_creation_input_tokens: number;
+  readonly cache_read_input_tokens: number;
+  readonly inference_geo: null;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly output_tokens_details: { readonly thinking_tokens: number };
+  readonly server_tool_use: null;
+  readonly service_tier: null;
+  readonly speed: null;
+}
+
+function classesOf(reported: JsonObject): Usage {
+  const output = countOf(reported["output_tokens"]) ?? 0;
+  const split = objectOf(reported["cache_creation"]);
+  const told5m = countOf(split["ephemeral_5m_input_tokens"]) ?? 0;
+  const told1h = countOf(split["ephemeral_1h_input_tokens"]) ?? 0;
+  // The split stands only at a stream's start and may lag behind the total: the total counts, and what the split
+  // does not explain was written for five minutes, which is the default.
+  const written = countOf(reported["cache_creation_input_tokens"]) ?? told5m + told1h;
+  const cacheWrite1h = Math.min(told1h, written);
+  return {
+    ...noUsage,
+    inputUncached: countOf(reported["input_tokens"]) ?? 0,
+    cacheRead: countOf(reported["cache_read_input_tokens"]) ?? 0,
+    cacheWrite5m: written - cacheWrite1h,
+    cacheWrite1h,
+    output,
+    reasoning: Math.min(countOf(objectOf(reported["output_tokens_details"])["thinking_tokens"]) ?? 0, output),
+    ...toolUseIn(reported),
+  };
+}
+
+/**
+ * The sampling requests behind one answer, each to be priced by its own length: `usage` is the last of them, `others` are those
+ * before it and those that the top level does not include. Beyond the bound they stay together, which is never cheaper.
+ * Sources: Anthropic's context compaction and advisor tool (beta).
+ */
+function iterationsOf(reported: JsonObject): { readonly usage: Usage; readonly others: readonly OtherUsage[] } {
+  let usage = classesOf(reported);
+  const iterations = arrayOf(reported["iterations"]).filter(isObject);
+  if (iterations.length === 0) return { usage, others: [] };
+  const last = iterations.findLast(isIncluded);
+  const others: OtherUsage[] = [];
+  for (const iteration of iterations) {
+    if (iteration === last) continue;
+    const classes = classesOf(iteration);
+    const included = isIncluded(iteration);
+    if (others.length >= iterationsMax) {
+      if (!included) usage = combine(usage, classes, (one, other) => one + other);
+      continue;
+    }
+    if (included) usage = combine(usage, classes, (one, other) => Math.max(0, one - other));
+    others.push({ model: textOf(iteration["model"]) ?? "", usage: classes });
+  }
+  return { usage, others };
+}
+
+/** Entries of the ledger for one answer. */
+const iterationsMax = 32;
+
+/** The tokens of other entries are not included in the top-level fields. */
+function isIncluded({ type }: JsonObject): boolean {
+  return type === "message" || type === "fallback_message";
+}
+
+function combine(one: Usage, other: Usage, by: (one: number, other: number) => number): Usage {
+  return { ...one, ...Object.fromEntries(perIteration.map((name) => [name, by(one[name], other[name])])) };
+}
+
+/** What an iteration reports of its own. */
+const perIteration = ["inputUncached", "cacheRead", "cacheWrite5m", "cacheWrite1h", "output", "reasoning"] as const;
 
 const wanted: ReadonlySet<string> = new Set(["id", "model", "content", "usage", "error", "input_tokens", "container"]);
 

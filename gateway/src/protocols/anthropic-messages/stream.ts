@@ -9,8 +9,7 @@ import { eventWithoutMedia } from "../stream/event-media.ts";
 import { eventData, firstField, SseEvents } from "../stream/sse-events.ts";
 import { readServed } from "../usage/read-served.ts";
 import { messagesFailure } from "./error.ts";
-import { containerIn } from "./reply.ts";
-import { mergeUsage, readMessagesUsage } from "./usage.ts";
+import { containerIn, mergeUsage, readMessagesUsage } from "./reply.ts";
 
 const ascii = (text: string): Buffer => Buffer.from(text, "latin1");
 const known: ReadonlySet<string> = new Set([

@@ -1,8 +1,211 @@
-import { type Answer, Failure } from "#core/index.ts";
+import {
+  type Answer,
+  type AnswerBlock,
+  type Citation,
+  Failure,
+  type Finish,
+  type FinishReason,
+  type Seal,
+  type Turn,
+} from "#core/index.ts";
 import type { AnswerContext } from "../codec.ts";
-import { type ContentBlock, contentBlocks } from "./answer-blocks.ts";
-import { type Held, type Stop, writeStop } from "./stop-reason.ts";
-import { type MessagesUsage, writeMessagesUsage } from "./usage.ts";
+import { documentCitationLost } from "../turn/citations.ts";
+import { bareSeal, sealText } from "../turn/seal-text.ts";
+import { argumentsObject, safeName } from "../turn/tool-calls.ts";
+import { callSealText } from "./read-messages.ts";
+import { type MessagesUsage, writeMessagesUsage } from "./reply.ts";
+
+type StopReason =
+  | "end_turn"
+  | "max_tokens"
+  | "stop_sequence"
+  | "tool_use"
+  | "pause_turn"
+  | "refusal"
+  | "model_context_window_exceeded";
+
+const stopReasons: Readonly<Partial<Record<FinishReason, StopReason>>> = {
+  length: "max_tokens",
+  "context-length": "model_context_window_exceeded",
+  "content-filter": "refusal",
+  refusal: "refusal",
+  pause: "pause_turn",
+  "tool-calls": "tool_use",
+  "stop-sequence": "stop_sequence",
+};
+
+/** What a message holds that decides its stop reason where the upstream's own word is vaguer. */
+export interface Held {
+  readonly toolCall: boolean;
+  readonly refusal: boolean;
+}
+
+function stopReason({ reason, stopSequence }: Finish, held: Held): StopReason {
+  const told = stopReasons[reason];
+  if (told !== undefined) return told;
+  // Some vendors end a turn of tool calls with a plain stop.
+  if (held.toolCall) return "tool_use";
+  if (held.refusal) return "refusal";
+  return stopSequence === null ? "end_turn" : "stop_sequence";
+}
+
+/** The members of a message that say how it ended. */
+export function writeStop(finish: Finish, held: Held): Stop {
+  const reason = stopReason(finish, held);
+  return {
+    stop_details: reason === "refusal" ? { category: null, explanation: null, type: "refusal" } : null,
+    stop_reason: reason,
+    stop_sequence: reason === "stop_sequence" ? finish.stopSequence : null,
+  };
+}
+
+export interface Stop {
+  readonly stop_details: { readonly category: null; readonly explanation: null; readonly type: "refusal" } | null;
+  readonly stop_reason: StopReason;
+  readonly stop_sequence: string | null;
+}
+
+/**
+ * The content blocks of a message, as Anthropic's types have them, but for `citations`: the types want null there, and the API
+ * leaves them out, which is what clients are made for.
+ */
+export type ContentBlock =
+  | { readonly text: string; readonly type: "text"; readonly citations?: readonly WebCitation[] }
+  | { readonly signature: string; readonly thinking: string; readonly type: "thinking" }
+  | { readonly data: string; readonly type: "redacted_thinking" }
+  | {
+      readonly caller: { readonly type: "direct" };
+      readonly id: string;
+      readonly input: Readonly<Record<string, unknown>>;
+      readonly name: string;
+      readonly type: "tool_use";
+    };
+
+/**
+ * An answer's blocks as a caller of messages gets them. A seal without thoughts behind the last words is left out:
+ * programs take the last block for the answer.
+ */
+function contentBlocks(answer: Answer, context: AnswerContext): ContentBlock[] {
+  const blocks = markedCalls(
+    answer.blocks.flatMap((block) => contentBlock(block, context)),
+    context,
+  );
+  const last = blocks.at(-1);
+  return last?.type === "thinking" && last.thinking === "" && blocks.length > 1 ? blocks.slice(0, -1) : blocks;
+}
+
+/**
+ * Whether thinking blocks may be in the answer: Anthropic sends none unasked, and programs that did not ask take the
+ * first block for the text.
+ */
+export function wantsThinking(turn: Pick<Turn, "reasoning">): boolean {
+  return turn.reasoning !== null && turn.reasoning.effort !== "none";
+}
+
+/**
+ * Whether a call without a thought before it is to be marked as another vendor's: with a budget for thoughts, Anthropic would refuse
+ * a running loop of tool calls that it does not begin with a thought, and the next call of this conversation may go there.
+ */
+export function marksCalls(turn: Pick<Turn, "reasoning">): boolean {
+  return wantsThinking(turn) && (turn.reasoning?.budgetTokens ?? 0) > 0;
+}
+
+/** The mark: a thought without words, sealed by nobody. */
+export function callMark(account: string): string {
+  return sealText(bareSeal(account));
+}
+
+/** A seal as a signature: another vendor's is wrapped, so that it finds its way back. */
+export function signatureOf(seal: Seal): string {
+  return seal.dialect === "anthropic-messages" ? seal.data : sealText(seal);
+}
+
+export interface WebCitation {
+  readonly cited_text: string;
+  readonly encrypted_index: string;
+  readonly title: string | null;
+  readonly type: "web_search_result_location";
+  readonly url: string;
+}
+
+/**
+ * What the words of a text rest on, as Anthropic cites the web: the index is a seal, by which it is known again and cut out
+ * when the conversation goes on at Anthropic, which would refuse an index that it did not make. null where it cannot be said.
+ */
+export function webCitation({ source, quote }: Citation, context: AnswerContext): WebCitation | null {
+  if (source.kind !== "url") {
+    context.warn(documentCitationLost);
+    return null;
+  }
+  const { url, title } = source;
+  const encrypted_index = sealText(bareSeal(context.account));
+  return { cited_text: quote ?? "", encrypted_index, title, type: "web_search_result_location", url };
+}
+
+/** What stands in the place of a picture that the model made: a message cannot hold one. */
+export const pictureNote = "[A picture was left out: this API cannot carry it.]";
+
+export function textBlock(text: string): ContentBlock {
+  return { text, type: "text" };
+}
+
+export function thinkingBlock(thinking: string, signature: string): ContentBlock {
+  return { signature, thinking, type: "thinking" };
+}
+
+export function toolUseBlock(id: string, name: string, input: Readonly<Record<string, unknown>>): ContentBlock {
+  return { caller: { type: "direct" }, id: safeName(id), input, name, type: "tool_use" };
+}
+
+/** The id of a call, made where the upstream gave none. */
+export function callId(id: string, context: AnswerContext): string {
+  return id === "" ? context.newId("toolu_") : id;
+}
+
+export function warnOfPicture(context: AnswerContext): void {
+  context.warn("a picture in the answer cannot be carried and was left out");
+}
+
+function markedCalls(blocks: ContentBlock[], { turn, account }: AnswerContext): ContentBlock[] {
+  const at = blocks.findIndex(({ type }) => type === "tool_use");
+  const begun = blocks.slice(0, Math.max(at, 0));
+  const thinks = begun.some(({ type }) => type === "thinking" || type === "redacted_thinking");
+  if (at === -1 || thinks || !marksCalls(turn)) return blocks;
+  return [...begun, thinkingBlock("", callMark(account)), ...blocks.slice(at)];
+}
+
+function contentBlock(block: AnswerBlock, context: AnswerContext): ContentBlock[] {
+  switch (block.kind) {
+    case "text": {
+      if (block.text === "") return [];
+      const citations = (block.citations ?? []).flatMap((citation) => webCitation(citation, context) ?? []);
+      return [{ ...textBlock(block.text), ...(citations.length === 0 ? {} : { citations }) }];
+    }
+    case "refusal":
+      return block.text === "" ? [] : [textBlock(block.text)];
+    case "reasoning":
+      return thinking(block, context);
+    case "image":
+      warnOfPicture(context);
+      return [textBlock(pictureNote)];
+    case "tool-call": {
+      const id = callId(block.id, context);
+      const call = toolUseBlock(id, block.name, argumentsObject(block.argumentsText, context.warn));
+      return block.seal === null ? [call] : [thinkingBlock("", callSealText(block.seal, id)), call];
+    }
+  }
+}
+
+function thinking(
+  { text, seal, redacted }: AnswerBlock & { readonly kind: "reasoning" },
+  { turn, account }: AnswerContext,
+): ContentBlock[] {
+  if (!wantsThinking(turn)) return [];
+  const signature = signatureOf(seal ?? bareSeal(account));
+  if (redacted) return seal === null ? [] : [{ data: signature, type: "redacted_thinking" }];
+  const shown = turn.reasoning?.visible === true ? text : "";
+  return shown === "" && seal === null ? [] : [thinkingBlock(shown, signature)];
+}
 
 /** A whole message. Throws Failure upstream_error for an answer that ended in an error: a message cannot say so. */
 export function writeMessagesAnswer(answer: Answer, context: AnswerContext): Uint8Array {

@@ -1,11 +1,16 @@
 import type { AnswerEvent, BlockHead, Citation, Finish, Seal, Usage } from "#core/index.ts";
 import type { AnswerContext, EventWriter } from "../codec.ts";
 import { bareSeal } from "../turn/seal-text.ts";
+import { renderMessagesStreamError } from "./error.ts";
+import { callSealText } from "./read-messages.ts";
+import { writeMessagesUsage } from "./reply.ts";
 import {
   type ContentBlock,
   callId,
   callMark,
+  endedInError,
   marksCalls,
+  messageHead,
   pictureNote,
   signatureOf,
   textBlock,
@@ -14,12 +19,8 @@ import {
   wantsThinking,
   warnOfPicture,
   webCitation,
-} from "./answer-blocks.ts";
-import { callSealText } from "./call-seal.ts";
-import { renderMessagesStreamError } from "./error.ts";
-import { writeStop } from "./stop-reason.ts";
-import { writeMessagesUsage } from "./usage.ts";
-import { endedInError, messageHead } from "./write-answer.ts";
+  writeStop,
+} from "./write-answer.ts";
 
 /**
  * A message as a stream of events. A block is shown only once it has something to show, so that an empty text is never

@@ -1,14 +1,29 @@
-import type { CacheHint, TextPart, Turn } from "#core/index.ts";
-import type { TurnTarget, Warn } from "../codec.ts";
+import type { CacheHint, SearchRequest, TextPart, Turn, TurnTool } from "#core/index.ts";
+import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../gemini/google-extras.ts";
-import { type JsonObject, unsupported, wrong } from "../json/value.ts";
-import { picturesLost } from "../turn/warnings.ts";
+import { arrayOf, countOf, isObject, type JsonObject, textOf, unsupported, wrong } from "../json/value.ts";
+import { flatSchema } from "../turn/flat-schema.ts";
+import {
+  approximate,
+  plainSearch,
+  readLocation,
+  textsOf,
+  warnOfNoSearch,
+  warnOfSearchRest,
+} from "../turn/search-request.ts";
+import { safeName } from "../turn/tool-calls.ts";
+import { picturesLost, warnOfUnasked } from "../turn/warnings.ts";
 import { closedSchema } from "./closed-schema.ts";
-import { writeWebSearch } from "./web-search.ts";
-import { type Block, type CacheControl, cacheControl, textBlocks } from "./write-block.ts";
-import { isThinking, type Message, writeMessages } from "./write-messages.ts";
-import { planThinking } from "./write-thinking.ts";
-import { writeTools } from "./write-tools.ts";
+import {
+  type Block,
+  type CacheControl,
+  cacheControl,
+  isThinking,
+  type Message,
+  textBlocks,
+  writeMessages,
+} from "./write-messages.ts";
+import { choiceOf, planThinking } from "./write-thinking.ts";
 
 /** A turn as a messages request. Throws Failure unsupported_by_model where it cannot be carried honestly. */
 export function writeMessagesTurn(turn: Turn, target: TurnTarget, warn: Warn): Uint8Array {
@@ -239,3 +254,121 @@ function oneOfTwo(turn: Turn, target: TurnTarget, warn: Warn): Pick<Turn, "tempe
   warn("top_p cannot be set together with temperature and was left out");
   return { temperature, topP: null };
 }
+
+interface Tool {
+  readonly name: string;
+  readonly description?: string;
+  readonly input_schema: JsonObject;
+  readonly strict?: boolean;
+  cache_control?: CacheControl;
+}
+
+interface ToolsWritten {
+  readonly tools: Tool[];
+  readonly choice: JsonObject | null;
+}
+
+/** The tools of a request and the choice among them. */
+function writeTools(turn: Turn, target: TurnTarget, warn: Warn): ToolsWritten {
+  if (turn.tools.length === 0) return onlyInHistory(turn, warn);
+  const tools = turn.tools.map((tool) => writeTool(tool, target, warn));
+  return { tools, choice: writeChoice(turn, target, warn) };
+}
+
+const nameLengthMax = 128;
+
+function writeTool(tool: TurnTool, target: TurnTarget, warn: Warn): Tool {
+  const name = safeName(tool.name);
+  if (name.length > nameLengthMax) throw unsupported("tools", "A tool's name is too long for the upstream.");
+  const strict = tool.strict === true && target.traits.noSchemaOutput !== true;
+  const schema = flatSchema(tool.parameters, warn);
+  return {
+    name,
+    ...(tool.description === null ? {} : { description: tool.description }),
+    input_schema: strict ? closedSchema(schema) : schema,
+    ...(strict ? { strict: true } : {}),
+    ...cacheControl(tool.cache),
+  };
+}
+
+function writeChoice(turn: Turn, target: TurnTarget, warn: Warn): JsonObject | null {
+  const choice = choiceOf(turn, target.traits.reasoning ?? {}, warn);
+  const single = turn.parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
+  switch (choice?.kind) {
+    case "none":
+      return { type: "none" };
+    case "any":
+      return { type: "any", ...single };
+    case "tool":
+      return { type: "tool", name: safeName(choice.name), ...single };
+    case "auto":
+      return { type: "auto", ...single };
+    default:
+      return turn.parallelToolCalls === false ? { type: "auto", ...single } : null;
+  }
+}
+
+/** A conversation that holds calls needs their tools declared, even when none may be called any more. */
+function onlyInHistory(turn: Turn, warn: Warn): ToolsWritten {
+  const parts = turn.messages.flatMap((message) => (message.role === "assistant" ? message.parts : []));
+  const names = new Set(parts.flatMap((part) => (part.kind === "tool-call" ? [safeName(part.name)] : [])));
+  if (names.size === 0) return { tools: [], choice: null };
+  warn("the tools of earlier calls were declared again, not to be called");
+  const tools = [...names].map((name) => ({ name, input_schema: { type: "object", properties: {} } }));
+  return { tools, choice: { type: "none" } };
+}
+
+export function isWebSearch(type: unknown): boolean {
+  return (textOf(type) ?? "").startsWith("web_search_");
+}
+
+/** The search among a request's tools; null when there is none. */
+export function readWebSearch(tools: unknown, warn: Warn): SearchRequest | null {
+  const tool = arrayOf(tools).find((one) => isObject(one) && isWebSearch(one["type"]));
+  if (!isObject(tool)) return null;
+  warnOfUnasked(tool, ofTool, "the tool web_search", warn);
+  return {
+    ...plainSearch,
+    usesMax: countOf(tool["max_uses"]),
+    allowedDomains: textsOf(tool["allowed_domains"]),
+    blockedDomains: textsOf(tool["blocked_domains"]),
+    location: readLocation(tool["user_location"], "the tool web_search", warn),
+  };
+}
+
+const ofTool: ReadonlySet<string> = new Set([
+  ...["type", "name", "max_uses", "allowed_domains", "blocked_domains", "user_location", "cache_control"],
+]);
+
+/** The oldest version, which every model that searches takes. Source: Anthropic's docs, "Web search tool". */
+const searchType = "web_search_20250305";
+const searchName = "web_search";
+
+function writeWebSearch(turn: Turn, traits: DialectTraits, warn: Warn): JsonObject[] {
+  const { search } = turn;
+  if (search === undefined) return [];
+  if (traits.noWebSearch === true) {
+    warnOfNoSearch(turn, warn);
+    return [];
+  }
+  if (turn.tools.some((tool) => tool.name === searchName)) {
+    warn("web_search was left out: a tool of the caller has its name");
+    return [];
+  }
+  const allowed = search.allowedDomains.length > 0;
+  // The two lists exclude each other.
+  warnOfSearchRest(search, allowed ? carriedAllowing : carriedBlocking, warn);
+  return [
+    {
+      type: searchType,
+      name: searchName,
+      ...(search.usesMax === null ? {} : { max_uses: search.usesMax }),
+      ...(allowed ? { allowed_domains: search.allowedDomains } : {}),
+      ...(!allowed && search.blockedDomains.length > 0 ? { blocked_domains: search.blockedDomains } : {}),
+      ...(search.location === null ? {} : { user_location: approximate(search.location) }),
+    },
+  ];
+}
+
+const carriedAllowing: ReadonlySet<keyof SearchRequest> = new Set(["usesMax", "allowedDomains", "location"]);
+const carriedBlocking: ReadonlySet<keyof SearchRequest> = new Set(["usesMax", "blockedDomains", "location"]);

@@ -1,80 +1,190 @@
 import {
   type Answer,
-  type AnswerBlock,
+  type BlockHead,
   bounds,
   type Citation,
-  Failure,
   type Finish,
   type FinishReason,
   type Seal,
 } from "#core/index.ts";
 import type { AnswerSource } from "../codec.ts";
-import { arrayOf, countOf, isObject, type JsonObject, objectOf, parseReply, textOf } from "../json/value.ts";
+import { brokenEvent, brokenReply } from "../errors/upstream-errors.ts";
+import {
+  arrayOf,
+  countOf,
+  isObject,
+  type JsonObject,
+  objectOf,
+  parseObject,
+  parseReply,
+  textOf,
+} from "../json/value.ts";
+import { AnswerReader, gatherAnswer } from "../turn/answer-events.ts";
 import { fileCitation, urlCitation } from "../turn/citations.ts";
 import { plainName } from "../turn/tool-calls.ts";
 import { warnOfStranger } from "../turn/warnings.ts";
-import { readConverseUsage } from "./usage.ts";
+import { converseStreamFailure, readConverseUsage } from "./wire.ts";
 
+/** A whole answer is read as the stream that it could have been. */
 export function readConverseAnswer(body: Uint8Array, source: AnswerSource): Answer {
   const reply = parseReply(body);
   const message = objectOf(reply["output"])["message"];
-  if (!isObject(message)) {
-    throw new Failure("upstream_error", "The upstream's answer holds no message.", { retry: "other", unhealthy: true });
-  }
-  return {
-    id: null,
-    model: null,
-    blocks: arrayOf(message["content"]).flatMap((block) => readBlock(objectOf(block), source)),
-    finish: readFinish(reply["stopReason"]),
-    usage: readConverseUsage(reply["usage"])?.usage ?? null,
-  };
+  if (!isObject(message)) throw brokenReply("holds no message");
+  return gatherAnswer((emit) => {
+    const reader = new ConverseEventReader(emit, source);
+    for (const [index, block] of arrayOf(message["content"]).entries()) reader.takeBlock(index, objectOf(block));
+    reader.take({ messageStop: { stopReason: reply["stopReason"] }, metadata: { usage: reply["usage"] } });
+    reader.end();
+  });
 }
 
-/** Blocks are unions of one member; those that nobody else could show (search results, guards) are left out with a warning. */
-function readBlock(block: JsonObject, source: AnswerSource): AnswerBlock[] {
-  const { text, toolUse, reasoningContent, image, citationsContent } = block;
-  if (typeof text === "string") return text === "" ? [] : [{ kind: "text", text }];
-  if (isObject(toolUse)) return [readCall(toolUse, source)];
-  if (isObject(reasoningContent)) return readReasoning(reasoningContent, source);
-  if (isObject(citationsContent)) {
-    const said = arrayOf(citationsContent["content"]).map((part) => textOf(objectOf(part)["text"]) ?? "");
-    if (said.join("") === "") return [];
-    const citations = arrayOf(citationsContent["citations"])
-      .slice(0, bounds.blockCitationsMax)
-      .flatMap((citation) => readCitation(objectOf(citation)) ?? []);
-    return [{ kind: "text", text: said.join(""), ...(citations.length === 0 ? {} : { citations }) }];
+/**
+ * Reads Converse events, `{"contentBlockDelta":{…}}` and its kin, as neutral ones. Blocks of text and of thoughts are
+ * not announced: their first piece opens them.
+ */
+export class ConverseEventReader extends AnswerReader {
+  #open: { readonly index: number; readonly kind: BlockHead["kind"] } | null = null;
+  /** Something of the open block was said that is not blank. */
+  #spoken = false;
+  /** The signature of the open thoughts, which may come in pieces. */
+  #signature = "";
+  #stopReason: unknown = null;
+
+  read(data: string): void {
+    if (this.over) return;
+    const event = parseObject(data);
+    if (event === null) throw brokenEvent("is not a JSON object");
+    this.take(event);
   }
-  const data = textOf(objectOf(objectOf(image)["source"])["bytes"]);
-  if (data === null) {
-    warnOfStranger("blocks", Object.keys(block)[0], source.warn);
-    return [];
+
+  take({ contentBlockStart, contentBlockDelta, contentBlockStop, messageStop, metadata, error }: JsonObject): void {
+    if (isObject(error)) {
+      this.fail(converseStreamFailure(error));
+      return;
+    }
+    this.begin();
+    if (isObject(contentBlockStart)) this.#announce(indexOf(contentBlockStart), objectOf(contentBlockStart["start"]));
+    if (isObject(contentBlockDelta)) this.#piece(indexOf(contentBlockDelta), objectOf(contentBlockDelta["delta"]));
+    if (isObject(contentBlockStop) && this.#open?.index === indexOf(contentBlockStop)) this.#close();
+    if (isObject(messageStop)) this.#stopReason = messageStop["stopReason"];
+    if (isObject(metadata)) {
+      const reading = readConverseUsage(metadata["usage"]);
+      if (reading !== null) this.emit({ kind: "usage", usage: reading.usage });
+    }
   }
-  const format = textOf(objectOf(image)["format"]) ?? "png";
-  return [{ kind: "image", source: { kind: "base64", mediaType: `image/${format}`, data } }];
+
+  /**
+   * A block of a whole answer. Blocks are unions of one member; those that nobody else could show (search results, guards) are left
+   * out with a warning.
+   */
+  takeBlock(index: number, block: JsonObject): void {
+    const { text, toolUse, reasoningContent, citationsContent, image } = block;
+    this.begin();
+    if (typeof text === "string") this.#text(index, text);
+    else if (isObject(toolUse)) {
+      this.#announce(index, { toolUse });
+      this.#say(JSON.stringify(toolUse["input"] ?? {}));
+    } else if (isObject(reasoningContent)) {
+      const { redactedContent, reasoningText } = reasoningContent;
+      const thought = typeof redactedContent === "string" ? { redactedContent } : objectOf(reasoningText);
+      if (textOf(thought["text"]) || textOf(thought["signature"]) || redactedContent) this.#thought(index, thought);
+    } else if (isObject(citationsContent)) {
+      this.#text(index, arrayOf(citationsContent["content"]).map(textIn).join(""));
+      const citations = arrayOf(citationsContent["citations"]).slice(0, bounds.blockCitationsMax);
+      if (this.#open?.index === index) for (const citation of citations) this.#cite(index, objectOf(citation));
+    } else this.#image(index, block, objectOf(image));
+  }
+
+  #image(index: number, block: JsonObject, image: JsonObject): void {
+    const data = textOf(objectOf(image["source"])["bytes"]);
+    const mediaType = `image/${textOf(image["format"]) ?? "png"}`;
+    if (data !== null) this.#begin(index, { kind: "image", source: { kind: "base64", mediaType, data } });
+    else warnOfStranger("blocks", Object.keys(block)[0], this.source.warn);
+  }
+
+  end(): void {
+    if (this.over) return;
+    this.begin();
+    this.#close();
+    this.finish(readFinish(this.#stopReason));
+  }
+
+  #announce(index: number, start: JsonObject): void {
+    const { toolUse } = start;
+    if (isObject(toolUse)) {
+      const id = textOf(toolUse["toolUseId"]) ?? this.source.newId("call_");
+      this.#begin(index, { kind: "tool-call", id, name: plainName(textOf(toolUse["name"]) ?? "") });
+      return;
+    }
+    const [type] = Object.keys(start);
+    if (type !== undefined) warnOfStranger("blocks", type, this.source.warn);
+  }
+
+  #piece(index: number, delta: JsonObject): void {
+    const { text, toolUse, reasoningContent, citation } = delta;
+    if (typeof text === "string") this.#text(index, text);
+    else if (isObject(reasoningContent)) this.#thought(index, reasoningContent);
+    else if (isObject(toolUse)) {
+      if (!this.#isOpen(index, "tool-call")) throw brokenEvent("brings arguments of a call that is not open");
+      this.#say(textOf(toolUse["input"]) ?? "");
+    } else if (isObject(citation)) this.#cite(index, citation);
+    else warnOfStranger("pieces", Object.keys(delta)[0], this.source.warn);
+  }
+
+  #isOpen(index: number, kind: BlockHead["kind"]): boolean {
+    return this.#open?.index === index && this.#open.kind === kind;
+  }
+
+  #cite(index: number, told: JsonObject): void {
+    const citation = readCitation(told);
+    if (citation === null) return;
+    if (this.#isOpen(index, "text")) this.emit({ kind: "block-citation", citation });
+    else this.source.warn("a citation without its text was left out");
+  }
+
+  #text(index: number, text: string): void {
+    if (text === "") return;
+    if (!this.#isOpen(index, "text")) this.#begin(index, { kind: "text" });
+    this.#say(text);
+  }
+
+  #thought(index: number, { text, signature, redactedContent }: JsonObject): void {
+    const redacted = textOf(redactedContent);
+    if (!this.#isOpen(index, "reasoning")) this.#begin(index, { kind: "reasoning", redacted: redacted !== null });
+    this.#say(textOf(text) ?? "");
+    this.#signature += redacted ?? textOf(signature) ?? "";
+  }
+
+  #begin(index: number, block: BlockHead): void {
+    this.#close();
+    this.#open = { index, kind: block.kind };
+    this.#spoken = false;
+    this.emit({ kind: "block-start", block });
+  }
+
+  #say(text: string): void {
+    if (text === "") return;
+    this.#spoken ||= text.trim() !== "";
+    this.emit({ kind: "block-delta", text });
+  }
+
+  #close(): void {
+    if (this.#open === null) return;
+    if (this.#open.kind === "tool-call" && !this.#spoken) this.#say("{}");
+    if (this.#signature !== "") {
+      // Only this account's models read it again.
+      const { account } = this.source;
+      const seal: Seal = { dialect: "bedrock-converse", account, data: this.#signature, itemId: null };
+      this.emit({ kind: "block-seal", seal });
+    }
+    this.#signature = "";
+    this.#open = null;
+    this.emit({ kind: "block-end" });
+  }
 }
 
-function readCall(toolUse: JsonObject, source: AnswerSource): AnswerBlock {
-  const { toolUseId, name, input } = toolUse;
-  return {
-    kind: "tool-call",
-    id: textOf(toolUseId) ?? source.newId("call_"),
-    name: plainName(textOf(name) ?? ""),
-    argumentsText: JSON.stringify(input ?? {}),
-    seal: null,
-  };
-}
-
-function readReasoning(content: JsonObject, source: AnswerSource): AnswerBlock[] {
-  const redacted = textOf(content["redactedContent"]);
-  if (redacted !== null) {
-    return [{ kind: "reasoning", text: "", seal: converseSeal(redacted, source.account), redacted: true }];
-  }
-  const said = objectOf(content["reasoningText"]);
-  const text = textOf(said["text"]) ?? "";
-  const signature = textOf(said["signature"]);
-  if (text === "" && signature === null) return [];
-  const seal = signature === null ? null : converseSeal(signature, source.account);
-  return [{ kind: "reasoning", text, seal, redacted: false }];
+function indexOf(event: JsonObject): number {
+  return countOf(event["contentBlockIndex"]) ?? 0;
 }
 
 const reasons: ReadonlyMap<string, FinishReason> = new Map([
@@ -90,26 +200,23 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map([
 ]);
 
 /** A reason that is not known ended it well. Which stop sequence was met is not told. */
-export function readFinish(stopReason: unknown): Finish {
+function readFinish(stopReason: unknown): Finish {
   return { reason: reasons.get(textOf(stopReason) ?? "") ?? "stop", stopSequence: null };
 }
 
 /** One citation of a text: of a page of the web, of a search result, or of a document of the request. */
-export function readCitation(citation: JsonObject): Citation | null {
-  const quote = arrayOf(citation["sourceContent"])
-    .map((part) => textOf(objectOf(part)["text"]) ?? "")
-    .join("");
+function readCitation(citation: JsonObject): Citation | null {
+  const quote = arrayOf(citation["sourceContent"]).map(textIn).join("");
   const more = { quote: quote === "" ? null : quote };
   const title = textOf(citation["title"]);
+  const from = textOf(citation["source"]);
   const location = objectOf(citation["location"]);
   if (isObject(location["web"])) return urlCitation(textOf(location["web"]["url"]), title, more);
-  const from = textOf(citation["source"]);
   if (isObject(location["searchResultLocation"])) return urlCitation(from, title, more);
   const [place] = Object.values(location);
   return fileCitation({ fileId: null, name: title ?? from, index: countOf(objectOf(place)["documentIndex"]) }, more);
 }
 
-/** A signature, or the bytes of redacted reasoning, as a seal that only this account's models read again. */
-export function converseSeal(data: string, account: string): Seal {
-  return { dialect: "bedrock-converse", account, data, itemId: null };
+function textIn(part: unknown): string {
+  return textOf(objectOf(part)["text"]) ?? "";
 }

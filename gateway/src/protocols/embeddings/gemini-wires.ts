@@ -1,8 +1,7 @@
 import { requestFields } from "@sluice/contract/words";
 import { bounds } from "#core/index.ts";
 import type { PathFacts, RequestFacts, Wire } from "../dialect.ts";
-import { geminiObjects, objectsOfGemini } from "../gemini/objects.ts";
-import { estimateTokens } from "../gemini/size-estimate.ts";
+import { estimateTokens, geminiObjects, objectsOfGemini } from "../gemini/request.ts";
 import type { Edit } from "../json/bytes.ts";
 import { OPEN_OBJECT, type Span } from "../json/cursor.ts";
 import { skimArray } from "../json/skim.ts";

@@ -1,4 +1,6 @@
 import { type Answer, Failure } from "#core/index.ts";
+import type { Span } from "../json/cursor.ts";
+import { scanObject } from "../json/scan.ts";
 import { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf } from "../json/value.ts";
 
 /** An upstream that does not keep to its dialect, or says that it failed. Another may serve. */
@@ -106,6 +108,15 @@ export function brokenEvent(why: string): Failure {
 /** An answer that breaks its dialect. `why` goes on after "The upstream's answer". */
 export function brokenReply(why: string, cause?: unknown): Failure {
   return upstreamBroke(`The upstream's answer ${why}.`, cause);
+}
+
+/** The wanted members of a whole answer. Throws Failure upstream_error when it is no JSON object; `why`: see brokenReply. */
+export function scanReply(body: Uint8Array, wanted: ReadonlySet<string>, why = "is not valid JSON"): Map<string, Span> {
+  try {
+    return scanObject(body, wanted);
+  } catch (thrown) {
+    throw brokenReply(why, thrown);
+  }
 }
 
 /** What an error inside an answer or a stream says. */

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Answer, type AnswerEvent, Failure } from "#core/index.ts";
 import type { AnswerSource } from "../codec.ts";
-import { readGeminiAnswer } from "./read-answer.ts";
-import { GeminiEventReader } from "./read-events.ts";
+import { GeminiEventReader, readGeminiAnswer } from "./read-events.ts";
 
 const encoder = new TextEncoder();
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Seal } from "#core/index.ts";
-import { readSignature, writeSignature } from "./thought-signature.ts";
-import { readToolName, writeToolName } from "./tool-name.ts";
+import { readSignature, readToolName, writeSignature, writeToolName } from "./encodings.ts";
 
 describe("the name of a tool", () => {
   test("is left as it is where Gemini takes it", () => {

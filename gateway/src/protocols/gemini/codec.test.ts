@@ -12,8 +12,8 @@ import {
 import type { AnswerContext } from "../codec.ts";
 import { eventData, SseEvents } from "../stream/sse-events.ts";
 import { bareSeal } from "../turn/seal-text.ts";
+import { writeSignature } from "./encodings.ts";
 import { geminiCodec, geminiWire } from "./index.ts";
-import { writeSignature } from "./thought-signature.ts";
 
 const decoder = new TextDecoder();
 const words = fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 });

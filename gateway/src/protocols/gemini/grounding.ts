@@ -4,18 +4,13 @@ import { arrayOf, countOf, type JsonObject, objectOf, textOf } from "../json/val
 import { documentCitationLost, placeIn, spanOf, urlCitation } from "../turn/citations.ts";
 import { warnOfStranger, warnOfUnread } from "../turn/warnings.ts";
 
-/** What a candidate says of the sources of its text. */
-export interface Grounded {
-  readonly grounding: JsonObject;
-  readonly citation: JsonObject;
-}
-
 /**
  * The sources of a text as citations. Google counts a segment in bytes of its part; `partStarts` says where in the text each
  * part begins, in characters. Source: @google/genai, GroundingMetadata, CitationMetadata.
  */
 export function readGrounding(
-  { grounding, citation }: Grounded,
+  grounding: JsonObject,
+  citation: JsonObject,
   text: string,
   partStarts: readonly number[],
   warn: Warn,

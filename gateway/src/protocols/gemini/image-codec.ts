@@ -3,8 +3,7 @@ import type { Warn } from "../codec.ts";
 import { arrayOf, type JsonObject, objectOf, textOf, unsupported } from "../json/value.ts";
 import { warnOnce } from "../turn/warnings.ts";
 import { upstreamErrorOf } from "./error.ts";
-import { blockReasonOf, isFinishReason, readFinish } from "./finish.ts";
-import { parseResponse } from "./read-events.ts";
+import { blockReasonOf, isFinishReason, parseResponse, readFinish } from "./read-events.ts";
 import { readGeminiUsage } from "./usage.ts";
 
 /** A call for a picture as the body of a generateContent request. Pictures to be changed stand before the words. */

@@ -1,7 +1,6 @@
 import type { CallerCodec, UpstreamCodec } from "../codec.ts";
 import type { Dialect, Wire } from "../dialect.ts";
 import { addOpenaiLimitHeaders } from "../openai-chat/dialect.ts";
-import { geminiCountEdits, readGeminiCount, readGeminiCountReply } from "./count-tokens.ts";
 import {
   readGeminiRefusal,
   renderBareGeminiError,
@@ -9,20 +8,17 @@ import {
   renderGeminiRefusal,
   renderGeminiStreamError,
 } from "./error.ts";
-import { readGeminiAnswer } from "./read-answer.ts";
-import { GeminiEventReader } from "./read-events.ts";
+import { GeminiEventReader, readGeminiAnswer } from "./read-events.ts";
 import { readGeminiTurn } from "./read-turn.ts";
 import { readGeminiReply } from "./reply.ts";
-import { geminiEdits, readGeminiRequest } from "./request.ts";
+import { geminiCountEdits, geminiEdits, readGeminiCount, readGeminiCountReply, readGeminiRequest } from "./request.ts";
 import { GeminiStreamTap } from "./stream.ts";
-import { writeGeminiAnswer } from "./write-answer.ts";
-import { GeminiEventWriter } from "./write-events.ts";
+import { GeminiEventWriter, writeGeminiAnswer } from "./write-answer.ts";
 import { writeGeminiTurn } from "./write-turn.ts";
 
-export { innerRequest } from "./count-tokens.ts";
-
 export { geminiImageCodec } from "./image-codec.ts";
-export { isGeminiUrl } from "./write-media.ts";
+export { innerRequest } from "./request.ts";
+export { isGeminiUrl } from "./write-contents.ts";
 
 /** Google has no headers for limits of its own: OpenAI's names are the ones that tools know. */
 export const gemini: Dialect = {

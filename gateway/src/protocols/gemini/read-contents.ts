@@ -2,10 +2,8 @@ import type { MediaPart, Seal, ToolCallPart, TurnMessage, TurnPart, TurnRole } f
 import type { Warn } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json/value.ts";
 import { plainName } from "../turn/warnings.ts";
-import { camelKeys } from "./camel-keys.ts";
-import { codeText } from "./code-text.ts";
-import { readResponse } from "./function-response.ts";
-import { readSignature } from "./thought-signature.ts";
+import { codeText, readResponse, readSignature } from "./encodings.ts";
+import { camelKeys } from "./protobuf-json.ts";
 
 /**
  * Contents as messages. Neighbours of one role are joined, and the model's texts and thoughts within them: a client that

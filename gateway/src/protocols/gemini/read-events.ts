@@ -1,21 +1,66 @@
-import type { AnswerEvent } from "#core/index.ts";
-import type { AnswerSource, EventReader } from "../codec.ts";
+import type { Answer, Finish, FinishReason, MediaSource } from "#core/index.ts";
+import type { AnswerSource } from "../codec.ts";
 import { brokenReply, notCarried } from "../errors/upstream-errors.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
+import { AnswerReader, gatherAnswer } from "../turn/answer-events.ts";
 import { warnOfStranger, warnOfUnread } from "../turn/warnings.ts";
-import { codeText } from "./code-text.ts";
+import { codeText, readToolName } from "./encodings.ts";
 import { upstreamErrorOf } from "./error.ts";
-import { blockedFinish, blockReasonOf, isFinishReason, readFinish } from "./finish.ts";
-import { type Grounded, readGrounding } from "./grounding.ts";
-import { readToolName } from "./tool-name.ts";
+import { readGrounding } from "./grounding.ts";
 import { readGeminiUsage } from "./usage.ts";
 
+/** Gemini's finish reasons. Source: @google/genai, FinishReason. */
+const meanings: Readonly<Record<string, FinishReason>> = {
+  STOP: "stop",
+  MAX_TOKENS: "length",
+  // The limit of one request was met; the rest would have to be asked for with a token that only this vendor knows.
+  CONTINUATION: "length",
+  SAFETY: "content-filter",
+  RECITATION: "content-filter",
+  BLOCKLIST: "content-filter",
+  PROHIBITED_CONTENT: "content-filter",
+  SPII: "content-filter",
+  IMAGE_SAFETY: "content-filter",
+  IMAGE_PROHIBITED_CONTENT: "content-filter",
+  IMAGE_RECITATION: "content-filter",
+  IMAGE_OTHER: "content-filter",
+};
+
+/** The vendor says STOP also of an answer that ends in calls. A reason that nobody knows is told as an error. */
+export function readFinish(reason: string, hasCalls: boolean): Finish {
+  const meaning = meanings[reason] ?? "error";
+  return { reason: meaning === "stop" && hasCalls ? "tool-calls" : meaning, stopSequence: null };
+}
+
+const blockedFinish: Finish = Object.freeze({ reason: "content-filter", stopSequence: null });
+
+export function isFinishReason(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && value !== "FINISH_REASON_UNSPECIFIED";
+}
+
+/** Why a prompt was not answered at all; null when it was. */
+export function blockReasonOf(promptFeedback: unknown): string | null {
+  const reason = objectOf(promptFeedback)["blockReason"];
+  return typeof reason === "string" && reason !== "" && reason !== "BLOCK_REASON_UNSPECIFIED" ? reason : null;
+}
+
+export function writeFinish(finish: Finish): string {
+  switch (finish.reason) {
+    case "length":
+    case "context-length":
+      return "MAX_TOKENS";
+    case "content-filter":
+    case "refusal":
+      return "SAFETY";
+    case "error":
+      return "OTHER";
+    default:
+      return "STOP";
+  }
+}
+
 /** Reads GenerateContentResponse objects, one of a whole answer or many of a stream, as neutral events. */
-export class GeminiEventReader implements EventReader {
-  readonly #emit: (event: AnswerEvent) => void;
-  readonly #source: AnswerSource;
-  #started = false;
-  #over = false;
+export class GeminiEventReader extends AnswerReader {
   #open: "text" | "reasoning" | "tool-call" | null = null;
   /** Signatures of the open text: texts carry none in other dialects, so they follow as thoughts without words. */
   #signatures: string[] = [];
@@ -30,32 +75,27 @@ export class GeminiEventReader implements EventReader {
   #texts: string[] = [];
   #textLength = 0;
   #partStarts: number[] = [];
-  #grounded: Grounded | null = null;
-
-  constructor(emit: (event: AnswerEvent) => void, source: AnswerSource) {
-    this.#emit = emit;
-    this.#source = source;
-  }
+  #grounding: JsonObject = {};
+  #citation: JsonObject = {};
 
   read(data: string): void {
-    if (!this.#over) this.take(parseResponse(data));
+    if (!this.over) this.take(parseResponse(data));
   }
 
   take(response: JsonObject): void {
     const error = response["error"];
     if (error !== undefined && error !== null) {
-      this.#over = true;
-      this.#emit({ kind: "error", failure: upstreamErrorOf(error) });
+      this.fail(upstreamErrorOf(error));
       return;
     }
-    this.#start(response);
-    warnOfUnread(response, ofResponse, "the answer", this.#source.warn);
+    this.begin(textOf(response["responseId"]), textOf(response["modelVersion"]));
+    warnOfUnread(response, ofResponse, "the answer", this.source.warn);
     if (isObject(response["usageMetadata"])) this.#usage = response["usageMetadata"];
     if (!this.#usageTold) this.#tellUsage();
     if (blockReasonOf(response["promptFeedback"]) !== null) this.#blocked = true;
     const candidate = objectOf(arrayOf(response["candidates"])[0]);
     this.#responses++;
-    warnOfUnread(candidate, ofCandidate, "a candidate", this.#source.warn);
+    warnOfUnread(candidate, ofCandidate, "a candidate", this.source.warn);
     this.#partStarts = [];
     for (const part of arrayOf(objectOf(candidate["content"])["parts"])) this.#part(objectOf(part));
     this.#keepSources(candidate);
@@ -63,25 +103,13 @@ export class GeminiEventReader implements EventReader {
   }
 
   end(): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#start({});
+    if (this.over) return;
+    this.begin();
     this.#cite();
     this.#close();
     this.#tellUsage();
-    this.#emit({ kind: "finish", finish: this.#finish() });
-    this.#emit({ kind: "end" });
-  }
-
-  #start(response: JsonObject): void {
-    if (this.#started) return;
-    this.#started = true;
-    this.#emit({ kind: "start", id: textOf(response["responseId"]), model: textOf(response["modelVersion"]) });
-  }
-
-  #finish(): ReturnType<typeof readFinish> {
-    if (this.#finishReason === null && this.#blocked) return blockedFinish;
-    return readFinish(this.#finishReason ?? "STOP", this.#hasCalls);
+    const isBlocked = this.#finishReason === null && this.#blocked;
+    this.finish(isBlocked ? blockedFinish : readFinish(this.#finishReason ?? "STOP", this.#hasCalls));
   }
 
   #tellUsage(): void {
@@ -89,32 +117,22 @@ export class GeminiEventReader implements EventReader {
     this.#usage = null;
     if (reading === null) return;
     this.#usageTold = true;
-    this.#emit({ kind: "usage", usage: reading.usage });
+    this.emit({ kind: "usage", usage: reading.usage });
   }
 
   /** Sources are told when all was said, mostly; each telling is whole. */
-  #keepSources(candidate: JsonObject): void {
-    const { groundingMetadata, citationMetadata } = candidate;
-    if (!isObject(groundingMetadata) && !isObject(citationMetadata)) return;
-    const told = this.#grounded;
-    this.#grounded = {
-      grounding: isObject(groundingMetadata) ? groundingMetadata : (told?.grounding ?? {}),
-      citation: isObject(citationMetadata) ? citationMetadata : (told?.citation ?? {}),
-    };
+  #keepSources({ groundingMetadata, citationMetadata }: JsonObject): void {
+    if (isObject(groundingMetadata)) this.#grounding = groundingMetadata;
+    if (isObject(citationMetadata)) this.#citation = citationMetadata;
   }
 
   #cite(): void {
-    if (this.#grounded === null) return;
-    const { warn } = this.#source;
-    const citations = readGrounding(
-      this.#grounded,
-      this.#texts.join(""),
-      this.#responses > 1 ? [] : this.#partStarts,
-      warn,
-    );
+    const { warn } = this.source;
+    const partStarts = this.#responses > 1 ? [] : this.#partStarts;
+    const citations = readGrounding(this.#grounding, this.#citation, this.#texts.join(""), partStarts, warn);
     if (citations.length === 0) return;
     if (this.#open !== "text") warn("citations of a text that was not the last were left out");
-    else for (const citation of citations) this.#emit({ kind: "block-citation", citation });
+    else for (const citation of citations) this.emit({ kind: "block-citation", citation });
   }
 
   #part(part: JsonObject): void {
@@ -132,7 +150,7 @@ export class GeminiEventReader implements EventReader {
     const kind = thought ? "reasoning" : "text";
     if (this.#open !== kind) {
       this.#close();
-      this.#emit({ kind: "block-start", block: thought ? { kind: "reasoning", redacted: false } : { kind: "text" } });
+      this.emit({ kind: "block-start", block: thought ? { kind: "reasoning", redacted: false } : { kind: "text" } });
       this.#open = kind;
       this.#texts = [];
       this.#textLength = 0;
@@ -141,7 +159,7 @@ export class GeminiEventReader implements EventReader {
       this.#texts.push(text);
       this.#textLength += text.length;
     }
-    this.#emit({ kind: "block-delta", text });
+    this.emit({ kind: "block-delta", text });
   }
 
   /** Calls arrive whole. One without a signature stays open, for an empty part behind it may bring it. */
@@ -149,16 +167,16 @@ export class GeminiEventReader implements EventReader {
     const name = textOf(call["name"]);
     if (name === null || name === "") throw brokenReply("has a function call without a name");
     this.#close();
-    const id = textOf(call["id"]) || this.#source.newId("call_");
-    this.#emit({ kind: "block-start", block: { kind: "tool-call", id, name: readToolName(name) } });
-    this.#emit({ kind: "block-delta", text: JSON.stringify(objectOf(call["args"])) });
+    const id = textOf(call["id"]) || this.source.newId("call_");
+    this.emit({ kind: "block-start", block: { kind: "tool-call", id, name: readToolName(name) } });
+    this.emit({ kind: "block-delta", text: JSON.stringify(objectOf(call["args"])) });
     this.#open = "tool-call";
     this.#hasCalls = true;
   }
 
   #stranger(part: JsonObject): void {
     const type = Object.keys(part).find((name) => !ofEveryPart.has(name));
-    if (type !== undefined) warnOfStranger("parts", type, this.#source.warn);
+    if (type !== undefined) warnOfStranger("parts", type, this.source.warn);
   }
 
   #media(part: JsonObject): boolean {
@@ -171,10 +189,9 @@ export class GeminiEventReader implements EventReader {
     this.#close();
     const data = textOf(inline["data"]);
     const url = textOf(objectOf(fileData)["fileUri"]) ?? "";
-    const source =
-      data === null ? ({ kind: "url", url, mediaType } as const) : ({ kind: "base64", mediaType, data } as const);
-    this.#emit({ kind: "block-start", block: { kind: "image", source } });
-    this.#emit({ kind: "block-end" });
+    const source: MediaSource = data === null ? { kind: "url", url, mediaType } : { kind: "base64", mediaType, data };
+    this.emit({ kind: "block-start", block: { kind: "image", source } });
+    this.emit({ kind: "block-end" });
     return true;
   }
 
@@ -185,18 +202,18 @@ export class GeminiEventReader implements EventReader {
       return;
     }
     if (this.#open === null) {
-      this.#emit({ kind: "block-start", block: { kind: "reasoning", redacted: false } });
+      this.emit({ kind: "block-start", block: { kind: "reasoning", redacted: false } });
       this.#open = "reasoning";
     }
-    const { account } = this.#source;
-    this.#emit({ kind: "block-seal", seal: { dialect: "gemini", account, data: signature, itemId: null } });
+    const { account } = this.source;
+    this.emit({ kind: "block-seal", seal: { dialect: "gemini", account, data: signature, itemId: null } });
     this.#close();
   }
 
   #close(): void {
     if (this.#open === null) return;
     this.#open = null;
-    this.#emit({ kind: "block-end" });
+    this.emit({ kind: "block-end" });
     const signatures = this.#signatures;
     if (signatures.length === 0) return;
     this.#signatures = [];
@@ -235,3 +252,19 @@ export function parseResponse(data: string): JsonObject {
   }
   throw brokenReply("is not an object");
 }
+
+/** A whole answer is a stream of one event. Without candidates it has to say why there are none. */
+export function readGeminiAnswer(body: Uint8Array, source: AnswerSource): Answer {
+  const response = parseResponse(decoder.decode(body));
+  const { candidates, promptFeedback, error } = response;
+  if (arrayOf(candidates).length === 0 && promptFeedback === undefined && error === undefined) {
+    throw brokenReply("has no candidates");
+  }
+  return gatherAnswer((emit) => {
+    const reader = new GeminiEventReader(emit, source);
+    reader.take(response);
+    reader.end();
+  });
+}
+
+const decoder = new TextDecoder();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Failure, type Turn } from "#core/index.ts";
+import { writeSignature } from "./encodings.ts";
 import { readGeminiTurn } from "./read-turn.ts";
-import { writeSignature } from "./thought-signature.ts";
 
 const encoder = new TextEncoder();
 const contents = [{ role: "user", parts: [{ text: "hi" }] }];

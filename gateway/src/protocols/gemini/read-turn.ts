@@ -1,11 +1,18 @@
-import type { TextPart, Turn } from "#core/index.ts";
+import type {
+  AnswerFormat,
+  ReasoningRequest,
+  SearchRequest,
+  TextPart,
+  ToolChoice,
+  Turn,
+  TurnTool,
+} from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, missing, parseBody, textOf, unsupported, wrong } from "../json/value.ts";
 import { plainName, warnOnce } from "../turn/warnings.ts";
-import { camelKeys } from "./camel-keys.ts";
+import { camelKeys, toJsonSchema } from "./protobuf-json.ts";
 import { readContents } from "./read-contents.ts";
-import { readGeneration } from "./read-generation.ts";
-import { readTools } from "./read-tools.ts";
+import { readSearch, searchNames } from "./write-turn.ts";
 
 /** The body of a generateContent request as a turn. Throws Failure invalid_request when it cannot be understood. */
 export function readGeminiTurn(body: Uint8Array, facts: { readonly stream: boolean }, warn: Warn): Turn {
@@ -19,7 +26,7 @@ export function readGeminiTurn(body: Uint8Array, facts: { readonly stream: boole
     throw unsupported("cachedContent", "Content cached at Gemini cannot be used with this upstream.");
   }
   for (const name of Object.keys(request)) {
-    if (!known.has(name)) warned(`${plainName(name)} is not understood by the upstream and was left out`);
+    if (!ofRequest.has(name)) warned(`${plainName(name)} is not understood by the upstream and was left out`);
   }
   return {
     stream: facts.stream,
@@ -36,7 +43,7 @@ export function readGeminiTurn(body: Uint8Array, facts: { readonly stream: boole
 }
 
 /** `model` may stand in the body as well as in the path; `store` is about the vendor's own logs. */
-const known: ReadonlySet<string> = new Set([
+const ofRequest: ReadonlySet<string> = new Set([
   "model",
   "contents",
   "systemInstruction",
@@ -65,4 +72,198 @@ function readLabels(labels: unknown): Turn["metadata"] {
     (entry): entry is [string, string] => typeof entry[1] === "string",
   );
   return texts.length === 0 ? null : Object.fromEntries(texts);
+}
+
+type Generation = Pick<
+  Turn,
+  | "outputTokensMax"
+  | "temperature"
+  | "topP"
+  | "topK"
+  | "presencePenalty"
+  | "frequencyPenalty"
+  | "seed"
+  | "stop"
+  | "choices"
+  | "format"
+  | "reasoning"
+  | "verbosity"
+  | "pictures"
+>;
+
+/** What a generationConfig says. An explicit zero is a value; null and absence say nothing. */
+function readGeneration(generationConfig: unknown, warn: Warn): Generation {
+  const config = camelKeys(generationConfig);
+  for (const name of Object.keys(config)) {
+    if (!ofConfig.has(name))
+      warn(`generationConfig.${plainName(name)} is not understood by the upstream and was left out`);
+  }
+  const pictures = readModalities(config["responseModalities"]);
+  return {
+    outputTokensMax: number(config, "maxOutputTokens"),
+    temperature: number(config, "temperature"),
+    topP: number(config, "topP"),
+    topK: number(config, "topK"),
+    presencePenalty: number(config, "presencePenalty"),
+    frequencyPenalty: number(config, "frequencyPenalty"),
+    seed: number(config, "seed"),
+    stop: stopSequences(config["stopSequences"]),
+    choices: number(config, "candidateCount") ?? 1,
+    format: readFormat(config),
+    reasoning: readThinking(config["thinkingConfig"]),
+    verbosity: null,
+    ...(pictures ? { pictures } : {}),
+  };
+}
+
+const ofConfig: ReadonlySet<string> = new Set([
+  "maxOutputTokens",
+  "temperature",
+  "topP",
+  "topK",
+  "presencePenalty",
+  "frequencyPenalty",
+  "seed",
+  "stopSequences",
+  "candidateCount",
+  "responseMimeType",
+  "responseSchema",
+  "responseJsonSchema",
+  "responseModalities",
+  "thinkingConfig",
+]);
+
+function number(config: JsonObject, name: string): number | null {
+  const value = config[name];
+  if (value === undefined || value === null) return null;
+  if (typeof value !== "number") throw wrong(`generationConfig.${name}`, "must be a number");
+  return value;
+}
+
+function stopSequences(value: unknown): readonly string[] {
+  if (value === undefined || value === null) return [];
+  const texts = arrayOf(value).filter((sequence) => typeof sequence === "string");
+  if (!Array.isArray(value) || texts.length < value.length) {
+    throw wrong("generationConfig.stopSequences", "must be an array of strings");
+  }
+  return texts;
+}
+
+/** Whether pictures are wanted. A spoken answer has no neutral form. */
+function readModalities(modalities: unknown): boolean {
+  const said = arrayOf(modalities).map((modality) => textOf(modality)?.toUpperCase());
+  if (said.every((modality) => modality === "TEXT" || modality === "IMAGE")) return said.includes("IMAGE");
+  throw unsupported("generationConfig.responseModalities", "The upstream answers in text and pictures only.");
+}
+
+function readFormat(config: JsonObject): AnswerFormat | null {
+  const type = textOf(config["responseMimeType"]);
+  if (type === null || type === "") return null;
+  if (type === "text/plain") return { kind: "text" };
+  // An enum's bare text is what no other dialect can ask for: with a schema it would come in quotes.
+  if (type !== "application/json") {
+    throw unsupported("generationConfig.responseMimeType", "The upstream answers in plain text or JSON only.");
+  }
+  const schema = config["responseJsonSchema"] ?? config["responseSchema"];
+  if (!isObject(schema)) return { kind: "json" };
+  return {
+    kind: "schema",
+    name: null,
+    description: null,
+    schema: schema === config["responseJsonSchema"] ? schema : toJsonSchema(schema),
+    strict: null,
+  };
+}
+
+const efforts = ["minimal", "low", "medium", "high"] as const;
+
+/** A budget of 0 switches thinking off, -1 leaves it to the model. */
+function readThinking(thinkingConfig: unknown): ReasoningRequest | null {
+  if (!isObject(thinkingConfig)) return null;
+  const config = camelKeys(thinkingConfig);
+  const budget = number(config, "thinkingBudget");
+  const level = textOf(config["thinkingLevel"])?.toLowerCase();
+  const effort = budget === 0 ? "none" : (efforts.find((known) => known === level) ?? null);
+  // What says nothing is no wish: elsewhere one would switch thinking on.
+  if (effort === null && budget === null && config["includeThoughts"] !== true) return null;
+  return {
+    effort,
+    budgetTokens: budget === null || budget <= 0 ? null : budget,
+    visible: config["includeThoughts"] === true,
+  };
+}
+
+/** Function declarations and how they may be used. The vendor's own tools exist only there. */
+function readTools(tools: unknown, toolConfig: unknown, warn: Warn): Pick<Turn, "tools" | "toolChoice" | "search"> {
+  const declared: TurnTool[] = [];
+  let search: SearchRequest | null = null;
+  if (tools !== undefined && tools !== null && !Array.isArray(tools)) throw wrong("tools", "must be an array");
+  for (const entry of arrayOf(tools)) {
+    const tool = camelKeys(entry);
+    for (const declaration of arrayOf(tool["functionDeclarations"])) declared.push(readTool(declaration, warn));
+    for (const name of Object.keys(tool)) {
+      if (searchNames.has(name)) search = readSearch(tool[name], warn);
+      else if (name !== "functionDeclarations")
+        warn(`the tool ${plainName(name)} exists at Gemini only and was left out`);
+    }
+  }
+  const config = camelKeys(toolConfig);
+  for (const name of Object.keys(config)) {
+    if (name !== "functionCallingConfig") warn(`toolConfig.${plainName(name)} was left out`);
+  }
+  const chosen = withChoice(declared, camelKeys(config["functionCallingConfig"]), warn);
+  return search === null ? chosen : { ...chosen, search };
+}
+
+function readTool(declaration: unknown, warn: Warn): TurnTool {
+  const tool = camelKeys(declaration);
+  const name = textOf(tool["name"]);
+  if (name === null || name === "") throw wrong("tools", "must have names");
+  if (tool["response"] !== undefined || tool["responseJsonSchema"] !== undefined) {
+    warn("the schema of a tool's response is not understood by the upstream and was left out");
+  }
+  return {
+    name,
+    description: textOf(tool["description"]),
+    parameters: parametersOf(tool),
+    strict: null,
+    cache: null,
+  };
+}
+
+function parametersOf(tool: JsonObject): JsonObject | null {
+  if (isObject(tool["parametersJsonSchema"])) return tool["parametersJsonSchema"];
+  return isObject(tool["parameters"]) ? toJsonSchema(tool["parameters"]) : null;
+}
+
+function withChoice(tools: readonly TurnTool[], config: JsonObject, warn: Warn): Pick<Turn, "tools" | "toolChoice"> {
+  const mode = textOf(config["mode"])?.toUpperCase() ?? "MODE_UNSPECIFIED";
+  const allowed = arrayOf(config["allowedFunctionNames"]).filter((name) => typeof name === "string");
+  if (config["streamFunctionCallArguments"] === true) {
+    warn("streamFunctionCallArguments was left out: calls are sent whole");
+  }
+  if (mode === "VALIDATED") warn("the mode VALIDATED is treated as AUTO");
+  const [only, ...others] = allowed;
+  if (only !== undefined && others.length === 0 && mode === "ANY") {
+    return { tools, toolChoice: { kind: "tool", name: only } };
+  }
+  const offered = allowed.length === 0 ? tools : tools.filter((tool) => allowed.includes(tool.name));
+  if (offered.length < tools.length) warn("only the functions in allowedFunctionNames were offered to the upstream");
+  return { tools: offered, toolChoice: choiceOf(mode) };
+}
+
+function choiceOf(mode: string): ToolChoice | null {
+  switch (mode) {
+    case "AUTO":
+    case "VALIDATED":
+      return { kind: "auto" };
+    case "ANY":
+      return { kind: "any" };
+    case "NONE":
+      return { kind: "none" };
+    case "MODE_UNSPECIFIED":
+      return null;
+    default:
+      throw wrong("toolConfig", "must have the mode AUTO, ANY, NONE or VALIDATED");
+  }
 }

@@ -6,7 +6,7 @@ import { readSpan } from "../json/scan.ts";
 import { skimObject } from "../json/skim.ts";
 import { arrayOf, parseObject, textOf } from "../json/value.ts";
 import { readServed } from "../usage/read-served.ts";
-import { estimateTokens } from "./size-estimate.ts";
+import { estimateTokens } from "./request.ts";
 import { type Grounding, groundingIn, mayBeGrounded, noGrounding, readGeminiUsage } from "./usage.ts";
 
 const wanted: ReadonlySet<string> = new Set([

@@ -7,7 +7,7 @@ import { eventWithoutMedia } from "../stream/event-media.ts";
 import { dataEvent, eventData, SseEvents } from "../stream/sse-events.ts";
 import { readServed, withServed } from "../usage/read-served.ts";
 import { upstreamErrorOf } from "./error.ts";
-import { blockReasonOf, isFinishReason } from "./finish.ts";
+import { blockReasonOf, isFinishReason } from "./read-events.ts";
 import { groundingIn, mayBeGrounded, moreGrounding, noGrounding, readGeminiUsage } from "./usage.ts";
 
 const ascii = (text: string): Buffer => Buffer.from(text, "latin1");

@@ -1,7 +1,7 @@
 import type { Edit } from "../json/bytes.ts";
 import type { Span } from "../json/cursor.ts";
 import { cutsFrom, itemsAt, type MemberPlace, membersAt, stringAt } from "../json/places.ts";
-import { foreignSignature, isCarried, needsSignatures } from "./thought-signature.ts";
+import { foreignSignature, isCarried, needsSignatures } from "./encodings.ts";
 
 /**
  * What gives way in a request to Gemini, so that it is shown no seal of another vendor: thoughts that carry one, and the

@@ -3,7 +3,7 @@ import type { UsageReading } from "../dialect.ts";
 import { arrayOf, countOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
 import { untoldOf } from "../usage/read-served.ts";
 import { compareTotal, rawUsage } from "../usage/usage-convention.ts";
-import { generationOf } from "./thought-signature.ts";
+import { generationOf } from "./encodings.ts";
 
 /**
  * Gemini's usageMetadata into classes that do not overlap. `promptTokenCount` includes what came from the cache;

@@ -1,12 +1,23 @@
-import type { Answer, AnswerBlock, MediaSource } from "#core/index.ts";
-import type { AnswerContext, Warn } from "../codec.ts";
+import {
+  type Answer,
+  type AnswerBlock,
+  type AnswerEvent,
+  type BlockHead,
+  bounds,
+  Failure,
+  type MediaSource,
+  type Seal,
+  type Usage,
+} from "#core/index.ts";
+import type { AnswerContext, EventWriter, Warn } from "../codec.ts";
 import type { JsonObject } from "../json/value.ts";
+import { HeldCitations } from "../turn/citations.ts";
 import { bareSeal } from "../turn/seal-text.ts";
 import { argumentsObject } from "../turn/tool-calls.ts";
 import { warnOnce } from "../turn/warnings.ts";
-import { writeFinish } from "./finish.ts";
+import { writeSignature } from "./encodings.ts";
 import { type SaidText, writeGrounding } from "./grounding.ts";
-import { writeSignature } from "./thought-signature.ts";
+import { writeFinish } from "./read-events.ts";
 import { writeGeminiUsage } from "./usage.ts";
 
 /** A whole answer as a GenerateContentResponse. */
@@ -44,7 +55,7 @@ export function writeGeminiAnswer(answer: Answer, context: AnswerContext): Uint8
 const encoder = new TextEncoder();
 
 /** A block of an answer as the Part that a Gemini caller reads; null for one that says nothing. */
-export function writePart(block: AnswerBlock, warn: Warn): JsonObject | null {
+function writePart(block: AnswerBlock, warn: Warn): JsonObject | null {
   switch (block.kind) {
     case "text":
     case "refusal":
@@ -76,4 +87,135 @@ function writePicture(source: MediaSource, warn: Warn): JsonObject | null {
   }
   warn("a picture that only the upstream can read was left out");
   return null;
+}
+
+/**
+ * An answer's events as a stream of GenerateContentResponse chunks. Texts go out as they come; a call goes out whole, as
+ * the dialect has no pieces of one. The finish waits for the end, so that the totals of usage are in the last chunk.
+ */
+export class GeminiEventWriter implements EventWriter {
+  readonly #context: AnswerContext;
+  readonly #warn: Warn;
+  #head: BlockHead | null = null;
+  #arguments: string[] = [];
+  #argumentsLength = 0;
+  #seal: Seal | null = null;
+  readonly #citations: HeldCitations;
+  /** The open text, the bytes of those before it, and the texts that cite something. */
+  #texts: string[] = [];
+  #textBytes = 0;
+  readonly #cited: SaidText[] = [];
+  #usage: Usage | null = null;
+  #finishReason = "OTHER";
+  #id: string | null = null;
+  #model: string | null = null;
+  /** What follows the candidates in every chunk; null when it must be written anew. */
+  #tail: string | null = null;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+    this.#warn = warnOnce(context.warn);
+    this.#citations = new HeldCitations(this.#warn);
+  }
+
+  write(event: AnswerEvent): string {
+    switch (event.kind) {
+      case "start":
+        this.#id = event.id;
+        this.#model = event.model;
+        this.#tail = null;
+        return "";
+      case "block-start":
+        return this.#startBlock(event.block);
+      case "block-delta":
+        return this.#delta(event.text);
+      case "block-citation":
+        this.#citations.add(event.citation);
+        return "";
+      case "block-seal":
+        this.#seal = event.seal;
+        return "";
+      case "block-end":
+        return this.#endBlock();
+      case "usage":
+        this.#usage = event.usage;
+        this.#tail = null;
+        return "";
+      case "finish":
+        this.#finishReason = writeFinish(event.finish);
+        return "";
+      case "error":
+        // Whoever sends this renders the error: only there is the request's id known.
+        return "";
+      case "end":
+        return this.#chunk({ text: "" }, `,"finishReason":"${this.#finishReason}"${this.#grounding()}`);
+    }
+  }
+
+  #startBlock(head: BlockHead): string {
+    this.#head = head;
+    this.#seal = null;
+    return head.kind === "image" ? this.#block(head) : "";
+  }
+
+  #delta(text: string): string {
+    const { kind } = this.#head ?? {};
+    if (kind === "reasoning") return this.#chunk({ text, thought: true });
+    if (kind === "text") this.#texts.push(text);
+    if (kind !== "tool-call") return this.#chunk({ text });
+    this.#argumentsLength += text.length;
+    if (this.#argumentsLength > bounds.eventBytesMax) {
+      throw new Failure("upstream_error", `A tool call has more than ${bounds.eventBytesMax} bytes of arguments.`);
+    }
+    this.#arguments.push(text);
+    return "";
+  }
+
+  #endBlock(): string {
+    const head = this.#head;
+    const seal = this.#seal;
+    this.#head = null;
+    if (head?.kind === "tool-call") {
+      const argumentsText = this.#arguments.join("");
+      this.#arguments = [];
+      this.#argumentsLength = 0;
+      return this.#block({ ...head, argumentsText, seal });
+    }
+    if (head?.kind === "text") this.#endText();
+    // The words of a thought have gone out already: its signature follows on a part without any.
+    if (head?.kind === "reasoning" && seal !== null) return this.#block({ ...head, text: "", seal });
+    return "";
+  }
+
+  /** Clients join the texts of a stream: its sources are counted in all of them together. */
+  #endText(): void {
+    const text = this.#texts.join("");
+    const citations = this.#citations.take();
+    this.#texts = [];
+    if (citations.length > 0) this.#cited.push({ text, partIndex: 0, fromByte: this.#textBytes, citations });
+    this.#textBytes += Buffer.byteLength(text);
+  }
+
+  #grounding(): string {
+    const grounding = writeGrounding(this.#cited, this.#warn);
+    return grounding === null ? "" : `,"groundingMetadata":${JSON.stringify(grounding)}`;
+  }
+
+  #block(block: AnswerBlock): string {
+    const part = writePart(block, this.#warn);
+    return part === null ? "" : this.#chunk(part);
+  }
+
+  #chunk(part: JsonObject, finish = ""): string {
+    this.#tail ??= this.#writeTail();
+    const content = `{"role":"model","parts":[${JSON.stringify(part)}]}`;
+    return `data: {"candidates":[{"content":${content}${finish},"index":0}],${this.#tail}}\n\n`;
+  }
+
+  #writeTail(): string {
+    this.#id ??= this.#context.newId("resp_");
+    const usage = this.#usage === null ? "" : `"usageMetadata":${JSON.stringify(writeGeminiUsage(this.#usage))},`;
+    const model = JSON.stringify(this.#model ?? this.#context.model);
+    return `${usage}"modelVersion":${model},"responseId":${JSON.stringify(this.#id)}`;
+  }
 }

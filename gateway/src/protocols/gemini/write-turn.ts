@@ -1,11 +1,11 @@
-import type { ToolChoice, Turn } from "#core/index.ts";
+import type { ReasoningRequest, SearchRequest, ToolChoice, Turn } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
-import { type JsonObject, missing } from "../json/value.ts";
-import { warnOnce } from "../turn/warnings.ts";
-import { writeSearch } from "./google-search.ts";
-import { writeToolName } from "./tool-name.ts";
+import { type JsonObject, missing, unsupported } from "../json/value.ts";
+import { plainSearch, textsOf, warnOfSearchRest } from "../turn/search-request.ts";
+import { warnOfUnasked, warnOnce } from "../turn/warnings.ts";
+import { generationOf, writeToolName } from "./encodings.ts";
+import { camelKeys } from "./protobuf-json.ts";
 import { type GeminiContent, writeContents } from "./write-contents.ts";
-import { formatInWords, writeGeneration } from "./write-generation.ts";
 
 /**
  * A turn as the body of a generateContent request. The model and whether it streams are in the path. Cache hints, the
@@ -94,3 +94,171 @@ function writeChoice(choice: ToolChoice): JsonObject {
       return { mode: "ANY", allowedFunctionNames: [writeToolName(choice.name)] };
   }
 }
+
+/** What of a turn governs generation; null when it says nothing. */
+function writeGeneration(turn: Turn, target: TurnTarget, warn: Warn): JsonObject | null {
+  if (turn.choices > 1) throw unsupported("n", "The upstream can be asked for one answer at a time only.");
+  if (turn.verbosity !== null) warn("verbosity is not understood by the upstream and was left out");
+  const config: Record<string, unknown> = {};
+  put(config, "temperature", turn.temperature);
+  put(config, "topP", turn.topP);
+  put(config, "topK", turn.topK);
+  put(config, "maxOutputTokens", turn.outputTokensMax);
+  put(config, "presencePenalty", turn.presencePenalty);
+  put(config, "frequencyPenalty", turn.frequencyPenalty);
+  put(config, "seed", seedOf(turn.seed, warn));
+  const stop = stopSequences(turn.stop, warn);
+  if (stop.length > 0) config["stopSequences"] = stop;
+  if (turn.pictures === true) config["responseModalities"] = ["TEXT", "IMAGE"];
+  putFormat(config, turn, target, warn);
+  put(config, "thinkingConfig", writeThinking(turn.reasoning, target.upstreamModel, warn));
+  return Object.keys(config).length === 0 ? null : config;
+}
+
+const stopSequencesMax = 5;
+const seedMax = 2 ** 31 - 1;
+
+function put(config: Record<string, unknown>, name: string, value: unknown): void {
+  if (value !== null) config[name] = value;
+}
+
+/** The vendor's seed has 32 bits. */
+function seedOf(seed: number | null, warn: Warn): number | null {
+  if (seed === null || (Number.isInteger(seed) && Math.abs(seed) <= seedMax)) return seed;
+  warn("seed is too large for the upstream and was left out");
+  return null;
+}
+
+function stopSequences(stop: readonly string[], warn: Warn): readonly string[] {
+  const said = stop.filter((sequence) => sequence !== "");
+  if (said.length > stopSequencesMax) {
+    warn(`the upstream takes ${stopSequencesMax} stop sequences; the others were left out`);
+  }
+  return said.slice(0, stopSequencesMax);
+}
+
+function putFormat(config: Record<string, unknown>, turn: Turn, target: TurnTarget, warn: Warn): void {
+  const { format } = turn;
+  if (format === null || format.kind === "text" || formatInWords(turn, target) !== null) return;
+  config["responseMimeType"] = "application/json";
+  if (format.kind === "json") return;
+  if (target.traits.noSchemaOutput === true) {
+    warn("the schema of the answer is not understood by the upstream; JSON was asked for in its place");
+  } else {
+    config["responseJsonSchema"] = format.schema;
+  }
+}
+
+/**
+ * What the instructions must say of the answer's format, because the request cannot: models before Gemini 3 refuse JSON beside
+ * functions ("Function calling with a response mime type: 'application/json' is unsupported"). null: nothing.
+ */
+function formatInWords({ format, tools }: Turn, { upstreamModel }: TurnTarget): string | null {
+  if (format === null || format.kind === "text" || tools.length === 0) return null;
+  if ((generationOf(upstreamModel) ?? jsonBesideFunctionsSince) >= jsonBesideFunctionsSince) return null;
+  const asked = "Once you call no more functions, answer with one JSON object and nothing else.";
+  if (format.kind === "json") return asked;
+  return `${asked} It must fit this JSON Schema:\n${JSON.stringify(format.schema)}`;
+}
+
+const jsonBesideFunctionsSince = 3;
+
+/**
+ * The wish to think as a thinkingConfig; null when nothing is to be said. A level and a budget together are refused by
+ * the vendor: models from Gemini 3 on get a level for an effort, all others a budget.
+ */
+function writeThinking(requested: ReasoningRequest | null, model: string, warn: Warn): JsonObject | null {
+  if (requested === null) return null;
+  const generation = generationOf(model);
+  if (generation !== null && generation < thinkingSince) {
+    if (requested.effort !== "none") warn("thinking is not understood by this model and was left out");
+    return null;
+  }
+  const amount = amountOf(requested, model, generation, warn);
+  const visible = requested.visible && amount["thinkingBudget"] !== 0;
+  const config = { ...amount, ...(visible ? { includeThoughts: true } : {}) };
+  return Object.keys(config).length === 0 ? null : config;
+}
+
+const thinkingSince = 2.5;
+const levelsSince = 3;
+
+type Effort = NonNullable<ReasoningRequest["effort"]>;
+
+/** Tokens to think for each effort. */
+const budgets: Readonly<Record<Effort, number>> = {
+  none: 0,
+  minimal: 1_024,
+  low: 4_096,
+  medium: 8_192,
+  high: 24_576,
+  xhigh: 32_768,
+  max: 32_768,
+};
+
+const levels: Readonly<Record<Effort, string>> = {
+  none: "MINIMAL",
+  minimal: "MINIMAL",
+  low: "LOW",
+  medium: "MEDIUM",
+  high: "HIGH",
+  xhigh: "HIGH",
+  max: "HIGH",
+};
+
+function amountOf(requested: ReasoningRequest, model: string, generation: number | null, warn: Warn): JsonObject {
+  if (generation !== null && generation >= levelsSince && requested.effort !== null) {
+    return { thinkingLevel: levelOf(requested.effort, model, warn) };
+  }
+  const budget = requested.budgetTokens ?? (requested.effort === null ? null : budgets[requested.effort]);
+  if (budget === null) return {};
+  return { thinkingBudget: generation === thinkingSince ? within(budget, requested, model, warn) : budget };
+}
+
+function levelOf(effort: Effort, model: string, warn: Warn): string {
+  if (effort === "none") warn("thinking cannot be switched off on this model; the lowest level was asked for");
+  const level = levels[effort];
+  // The Pro models begin at LOW.
+  return level === "MINIMAL" && model.includes("-pro") ? "LOW" : level;
+}
+
+/** Gemini 2.5 refuses budgets outside its ranges. Source: Gemini API docs, "Thinking", table of budgets. */
+function within(budget: number, requested: ReasoningRequest, model: string, warn: Warn): number {
+  const pro = model.includes("-pro");
+  const most = pro ? 32_768 : 24_576;
+  const least = pro ? 128 : model.includes("-lite") ? 512 : 1;
+  if (budget === 0 && !pro) return 0;
+  if (budget < least && (requested.effort === "none" || budget === 0)) {
+    warn("thinking cannot be switched off on this model; the lowest budget was asked for");
+  }
+  if (budget > most && requested.budgetTokens !== null)
+    warn(`the thinking budget was lowered to ${most}, the model's most`);
+  return Math.min(most, Math.max(least, budget));
+}
+
+/** The names of Google's search among the members of a tool, the one before 2.0 too. */
+export const searchNames: ReadonlySet<string> = new Set(["googleSearch", "googleSearchRetrieval"]);
+
+export function readSearch(value: unknown, warn: Warn): SearchRequest {
+  const search = camelKeys(value);
+  warnOfUnasked(search, ofSearch, "the tool googleSearch", warn);
+  return { ...plainSearch, blockedDomains: textsOf(search["excludeDomains"]) };
+}
+
+const ofSearch: ReadonlySet<string> = new Set(["excludeDomains"]);
+
+/**
+ * Google's search as a tool. Beside functions it is refused, or wants parts back that no other dialect has a place for: it is
+ * left out then. Source: Gemini API docs, "Grounding with Google Search", "Combine built-in tools and function calling".
+ */
+function writeSearch({ search, tools }: Turn, warn: Warn): JsonObject[] {
+  if (search === undefined) return [];
+  if (tools.length > 0) {
+    warn("web_search was left out: the upstream does not search beside functions");
+    return [];
+  }
+  warnOfSearchRest(search, none, warn);
+  return [{ googleSearch: {} }];
+}
+
+const none: ReadonlySet<keyof SearchRequest> = new Set();

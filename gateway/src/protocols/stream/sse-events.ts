@@ -1,4 +1,4 @@
-import { bounds } from "#core/index.ts";
+import { bounds, type Failure } from "#core/index.ts";
 import { notCarried } from "../errors/upstream-errors.ts";
 import { COLON } from "../json/cursor.ts";
 import { eventLines, lineEnd, pastMark } from "./event-lines.ts";
@@ -69,6 +69,36 @@ export class SseEvents {
     }
     this.#room.set(chunk, start + held.length);
     return this.#room.subarray(start, start + size);
+  }
+}
+
+/** What taps of events share: a stream is cut into events, which are looked at as they pass. */
+export abstract class EventTap {
+  events = 0;
+  contentSeen = false;
+  failure: Failure | null = null;
+  outputEstimate = 0;
+
+  protected readonly sse: SseEvents;
+  readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.inspect(bytes, start, end);
+
+  /** Pictures, sounds and documents come whole, as base64. */
+  constructor(eventBytesMax: number = bounds.imageEventBytesMax) {
+    this.sse = new SseEvents(eventBytesMax);
+  }
+
+  protected abstract inspect(bytes: Uint8Array, start: number, end: number): void;
+
+  push(chunk: Uint8Array): Uint8Array {
+    return this.sse.push(chunk, this.#visit);
+  }
+
+  get held(): number {
+    return this.sse.held.length;
+  }
+
+  rest(): Uint8Array {
+    return emptyBytes;
   }
 }
 

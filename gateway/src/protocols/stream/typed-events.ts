@@ -1,11 +1,11 @@
-import { bounds, type Failure } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { errorReported } from "../errors/error-event.ts";
 import { errorText, firstEventBroken } from "../errors/upstream-errors.ts";
 import type { Span } from "../json/cursor.ts";
 import { skimObject, skimValue } from "../json/skim.ts";
+import { rawUsage } from "../usage/usage-convention.ts";
 import { eventLines, isDone } from "./event-lines.ts";
-import { SseEvents } from "./sse-events.ts";
+import { EventTap } from "./sse-events.ts";
 
 /** One event: what it says in `type`, or is called where it says nothing, and its members as far as they were asked for. */
 export interface TypedEvent {
@@ -18,20 +18,15 @@ export interface TypedEvent {
  * The half that taps share which listen to events that say in `type` what they are: what such a stream is cut into, its end, and
  * an error in it. Nothing of an event is decoded but the members that are wanted; nothing of these answers is kept under an id.
  */
-export abstract class TypedEventStream {
-  events = 0;
+export abstract class TypedEventStream extends EventTap {
   ended = false;
-  contentSeen = false;
   usage: UsageReading | null = null;
-  failure: Failure | null = null;
-  outputEstimate = 0;
   readonly id = null;
 
-  protected readonly sse = new SseEvents(bounds.imageEventBytesMax);
   readonly #wanted: ReadonlySet<string>;
-  readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#inspect(bytes, start, end);
 
   constructor(wanted: readonly string[]) {
+    super();
     this.#wanted = new Set(["type", "error", ...wanted]);
   }
 
@@ -43,19 +38,7 @@ export abstract class TypedEventStream {
     return false;
   }
 
-  push(chunk: Uint8Array): Uint8Array {
-    return this.sse.push(chunk, this.#visit);
-  }
-
-  get held(): number {
-    return this.sse.held.length;
-  }
-
-  rest(): Uint8Array {
-    return noBytes;
-  }
-
-  #inspect(bytes: Uint8Array, start: number, end: number): void {
+  protected override inspect(bytes: Uint8Array, start: number, end: number): void {
     if (this.ended) return;
     const { name, data } = eventLines(bytes, start, end);
     if (data.length === 0) return;
@@ -76,7 +59,6 @@ export abstract class TypedEventStream {
   }
 }
 
-const noBytes = new Uint8Array(0);
 const noMembers: ReadonlyMap<string, Span> = new Map();
 
 interface TypedEvents {
@@ -119,7 +101,6 @@ export class TypedEventsTap extends TypedEventStream implements StreamTap {
     this.contentSeen = true;
     const reading = this.#typed.usageOf(reported);
     if (reading === null) return;
-    const raw = JSON.stringify(reported);
-    this.usage = { ...reading, raw: raw.length <= bounds.rawUsageBytesMax ? raw : "{}" };
+    this.usage = { ...reading, raw: rawUsage(reported) };
   }
 }

@@ -1,12 +1,5 @@
-import {
-  type Answer,
-  type AnswerBlock,
-  type AnswerEvent,
-  type BlockHead,
-  bounds,
-  type Citation,
-  type Seal,
-} from "#core/index.ts";
+import type { Answer, AnswerBlock, AnswerEvent, BlockHead, Citation, Failure, Finish, Seal } from "#core/index.ts";
+import type { AnswerSource, EventReader } from "../codec.ts";
 
 /** The stream that would have ended in this answer: where a stream is wanted and there was none. */
 export function* answerEvents(answer: Answer): Generator<AnswerEvent> {
@@ -38,68 +31,72 @@ function headOf(block: AnswerBlock): BlockHead {
   }
 }
 
-/** The answer that a stream's events make: a whole answer is read as a stream of one event. Throws what an error event says. */
+/** The answer that the events of a reader add up to, without texts that are empty. Throws the failure that they tell. */
 export function gatherAnswer(read: (emit: (event: AnswerEvent) => void) => void): Answer {
-  let answer: Answer = {
-    id: null,
-    model: null,
-    blocks: [],
-    finish: { reason: "error", stopSequence: null },
-    usage: null,
-  };
   const blocks: AnswerBlock[] = [];
-  let head: BlockHead | null = null;
-  let text = "";
-  let citations: Citation[] = [];
-  let seal: Seal | null = null;
+  let answer: Answer = { id: null, model: null, blocks, finish: { reason: "stop", stopSequence: null }, usage: null };
+  let open: OpenBlock | null = null;
   read((event) => {
-    switch (event.kind) {
-      case "start":
-        answer = { ...answer, id: event.id, model: event.model };
-        return;
-      case "block-start":
-        head = event.block;
-        text = "";
-        citations = [];
-        seal = null;
-        return;
-      case "block-delta":
-        text += event.text;
-        return;
-      case "block-citation":
-        if (citations.length < bounds.blockCitationsMax) citations.push(event.citation);
-        return;
-      case "block-seal":
-        seal = event.seal;
-        return;
-      case "block-end":
-        if (head !== null) blocks.push(blockOf(head, text, citations, seal));
-        return;
-      case "usage":
-        answer = { ...answer, usage: event.usage };
-        return;
-      case "finish":
-        answer = { ...answer, finish: event.finish };
-        return;
-      case "error":
-        throw event.failure;
-      case "end":
-    }
+    if (event.kind === "block-start") open = { head: event.block, text: "", citations: [], seal: null };
+    else if (event.kind === "block-delta" && open !== null) open.text += event.text;
+    else if (event.kind === "block-citation" && open !== null) open.citations.push(event.citation);
+    else if (event.kind === "block-seal" && open !== null) open.seal = event.seal;
+    else if (event.kind === "block-end" && open !== null) blocks.push(...blockOf(open));
+    else if (event.kind === "start") answer = { ...answer, id: event.id, model: event.model };
+    else if (event.kind === "usage") answer = { ...answer, usage: event.usage };
+    else if (event.kind === "finish") answer = { ...answer, finish: event.finish };
+    else if (event.kind === "error") throw event.failure;
   });
-  return { ...answer, blocks };
+  return answer;
 }
 
-function blockOf(head: BlockHead, text: string, citations: readonly Citation[], seal: Seal | null): AnswerBlock {
-  switch (head.kind) {
-    case "tool-call":
-      return { ...head, argumentsText: text, seal };
-    case "reasoning":
-      return { ...head, text, seal };
-    case "image":
-      return head;
-    case "refusal":
-      return { kind: "refusal", text };
-    case "text":
-      return { kind: "text", text, ...(citations.length === 0 ? {} : { citations }) };
+interface OpenBlock {
+  readonly head: BlockHead;
+  text: string;
+  readonly citations: Citation[];
+  seal: Seal | null;
+}
+
+function blockOf({ head, text, citations, seal }: OpenBlock): AnswerBlock[] {
+  if (head.kind === "tool-call") return [{ ...head, argumentsText: text, seal }];
+  if (head.kind === "reasoning") return [{ ...head, text, seal }];
+  if (head.kind === "image") return [head];
+  if (text === "") return [];
+  return head.kind === "text" && citations.length > 0 ? [{ ...head, text, citations }] : [{ ...head, text }];
+}
+
+/** What all readers of events do: `start` goes out once and first, and nothing follows an error or the end. */
+export abstract class AnswerReader implements EventReader {
+  protected readonly emit: (event: AnswerEvent) => void;
+  protected readonly source: AnswerSource;
+  protected over = false;
+  #started = false;
+
+  constructor(emit: (event: AnswerEvent) => void, source: AnswerSource) {
+    this.emit = emit;
+    this.source = source;
+  }
+
+  abstract read(data: string): void;
+  abstract end(): void;
+
+  /** False: it has begun before. */
+  protected begin(id: string | null = null, model: string | null = null): boolean {
+    if (this.#started) return false;
+    this.#started = true;
+    this.emit({ kind: "start", id, model });
+    return true;
+  }
+
+  protected fail(failure: Failure): void {
+    this.over = true;
+    this.emit({ kind: "error", failure });
+  }
+
+  /** `finish`: null where it was told before. */
+  protected finish(finish: Finish | null): void {
+    this.over = true;
+    if (finish !== null) this.emit({ kind: "finish", finish });
+    this.emit({ kind: "end" });
   }
 }

@@ -1,0 +1,149 @@
+import type { Seal } from "#core/index.ts";
+import { type JsonObject, objectOf, parseObject, textOf, unsupported } from "../json/value.ts";
+import { readSealText, sealMark, sealText } from "../turn/seal-text.ts";
+
+/**
+ * A tool's name as Gemini takes it: a letter or an underscore, then letters, digits, underscores, colons and dashes, at
+ * most 128 (@google/genai, FunctionDeclaration.name). A name that is not so is written as `_.` and its text, what is not
+ * allowed as `.<code point in hex>.`, so that the name in the answer can be read back without knowing the request.
+ */
+export function writeToolName(name: string): string {
+  const written = plain.test(name) ? name : escapeMark + name.replace(/[^A-Za-z0-9_:-]/gu, escaped);
+  if (written.length > nameLengthMax) {
+    throw unsupported("tools", `The upstream takes names of tools up to ${nameLengthMax} characters.`);
+  }
+  return written;
+}
+
+/** The name that `writeToolName` was given. */
+export function readToolName(written: string): string {
+  if (!written.startsWith(escapeMark)) return written;
+  return written.slice(escapeMark.length).replace(/\.([0-9a-f]{1,6})\./g, unescaped);
+}
+
+const nameLengthMax = 128;
+const escapeMark = "_.";
+/** Names with dots are valid too, but for those that begin like an escaped one. */
+const plain = /^(?!_\.)[A-Za-z_][A-Za-z0-9_.:-]*$/;
+
+function escaped(character: string): string {
+  return `.${(character.codePointAt(0) ?? 0).toString(16)}.`;
+}
+
+function unescaped(whole: string, hex: string): string {
+  const code = Number.parseInt(hex, 16);
+  return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+}
+
+/** A seal as it is found in a `thoughtSignature`, and whether it is that of thoughts whose text the vendor hides. */
+export interface ReadSignature {
+  readonly seal: Seal;
+  readonly redacted: boolean;
+}
+
+/**
+ * A seal in the one field that Gemini has for such things. A `thoughtSignature` is base64: the vendor's own goes as it
+ * is, another's as base64 of its carried form, so that clients that decode and encode it keep it whole.
+ */
+export function writeSignature(seal: Seal, redacted = false): string {
+  if (seal.dialect === "gemini" && !redacted) return seal.data;
+  const text = (redacted ? redactedMark : "") + sealText(seal);
+  return Buffer.from(text, "utf8").toString("base64");
+}
+
+/** One that is not ours is the vendor's own, from an account we do not know. */
+export function readSignature(signature: string): ReadSignature {
+  const carried = readCarried(signature);
+  if (carried !== null) return carried;
+  return { seal: { dialect: "gemini", account: null, itemId: null, data: signature }, redacted: false };
+}
+
+/** Whether a signature is another vendor's seal in its carried form, whole or not. */
+export function isCarried(signature: string): boolean {
+  if (!openings.some((opening) => signature.startsWith(opening))) return false;
+  const text = Buffer.from(signature, "base64").toString("utf8");
+  return text.startsWith(sealMark) || text.startsWith(redactedMark + sealMark);
+}
+
+const redactedMark = "redacted:";
+/** How base64 of either mark begins, so that the vendor's own signatures are not decoded for nothing. */
+const openings = [sealMark, redactedMark].map((mark) => {
+  const whole = mark.length - (mark.length % 3);
+  return Buffer.from(mark.slice(0, whole), "utf8").toString("base64");
+});
+
+function readCarried(signature: string): ReadSignature | null {
+  if (!openings.some((opening) => signature.startsWith(opening))) return null;
+  const text = Buffer.from(signature, "base64").toString("utf8");
+  const redacted = text.startsWith(redactedMark);
+  const seal = readSealText(redacted ? text.slice(redactedMark.length) : text);
+  return seal === null ? null : { seal, redacted };
+}
+
+/**
+ * Gemini 3 refuses a turn whose first call has no signature; this one is the vendor's own for calls that another model
+ * made. Source: Gemini API docs, "Thought signatures", FAQ.
+ */
+export const foreignSignature = "skip_thought_signature_validator";
+
+export function needsSignatures(upstreamModel: string): boolean {
+  return (generationOf(upstreamModel) ?? 0) >= 3;
+}
+
+/** The generation in a Gemini model's name (2.5 of `gemini-2.5-pro`); null for other names. */
+export function generationOf(model: string): number | null {
+  const found = /gemini-(\d+(?:\.\d+)?)/.exec(model);
+  return found === null ? null : Number(found[1]);
+}
+
+/**
+ * A tool's result as the object that Gemini wants. Text that is a JSON object is that object; any other text stands
+ * under `result`, an error's under `error`.
+ */
+export function writeResponse(text: string, isError: boolean): JsonObject {
+  if (isError) return { error: text };
+  return objectIn(text) ?? { result: text };
+}
+
+/** What `writeResponse` was given. The vendor's own word for a plain result is `output`. */
+export function readResponse(response: JsonObject): { readonly text: string; readonly isError: boolean } {
+  const wrapped = wrapperOf(response);
+  const value = wrapped === null ? null : response[wrapped];
+  // Details of an error may be more than a text (@google/genai, FunctionResponse.response).
+  if (wrapped === "error" && value) return { text: textOf(value) ?? JSON.stringify(value), isError: true };
+  return { text: textOf(value) ?? JSON.stringify(response), isError: false };
+}
+
+/** Numbers longer than a double holds, such as the ids of some services, would be changed by parsing them. */
+const longNumber = /\d{16}/;
+
+function objectIn(text: string): JsonObject | null {
+  if (!/^\s*\{/.test(text) || longNumber.test(text)) return null;
+  const object = parseObject(text);
+  return object === null || wrapperOf(object) !== null ? null : object;
+}
+
+/** The member that an object consists of, when it is one of those that wrap a text. */
+function wrapperOf(object: JsonObject): string | null {
+  const [name, ...others] = Object.keys(object);
+  if (name === undefined || others.length > 0) return null;
+  return name === "result" || name === "output" || name === "error" ? name : null;
+}
+
+/** Code that the vendor ran on its side, and what came out, as text that any dialect can show; null for other parts. */
+export function codeText(part: {
+  readonly executableCode?: unknown;
+  readonly codeExecutionResult?: unknown;
+}): string | null {
+  if (part.executableCode !== undefined) {
+    const code = objectOf(part.executableCode);
+    const language = textOf(code["language"])?.toLowerCase() ?? "";
+    return fence(language === "language_unspecified" ? "" : language, textOf(code["code"]) ?? "");
+  }
+  if (part.codeExecutionResult === undefined) return null;
+  return fence("", textOf(objectOf(part.codeExecutionResult)["output"]) ?? "");
+}
+
+function fence(language: string, text: string): string {
+  return `\n\`\`\`${language}\n${text}${text === "" || text.endsWith("\n") ? "" : "\n"}\`\`\`\n`;
+}
