@@ -15,4 +15,5 @@ export { createMemoryCounter } from "./memory-counter.ts";
 export { createMemoryHealthBoard } from "./memory-health-board.ts";
 export { createMemoryTries } from "./memory-tries.ts";
 export { createRedisCounter, examineRedis } from "./redis/loaded-late.ts";
-export { type RedisCounter, type RedisCounterOptions, redisVersionMin, type Seeding } from "./redis/options.ts";
+export { type RedisCounterOptions, redisVersionMin, type Seeding } from "./redis/options.ts";
+export type { RedisCounter } from "./redis/redis-counter.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { RedisCounter } from "#coordination/index.ts";
+import type { RedisCounter, Seeding } from "#coordination/index.ts";
 import { systemClock } from "#system/index.ts";
 import { noRedis, RedisServer } from "../../../test/redis-server.ts";
 import { until } from "../../../test/until.ts";
@@ -74,7 +74,7 @@ describe.skipIf(noRedis !== null)(`a Redis whose place another takes${noRedis ==
 /** Three processes hold places of eight; then what befalls the server, and a window that the ledger knows some of. */
 async function survives(ground: RedisGround, url: string, befalls: () => Promise<void>): Promise<void> {
   let seeded = 0;
-  const seed = async (counter: Pick<RedisCounter, "seed">): Promise<void> => {
+  const seed = async (counter: Seeding): Promise<void> => {
     seeded++;
     await counter.seed("w", 7, systemClock.now(), 60_000);
   };

@@ -1,4 +1,4 @@
-import type { Claim, ClaimState, Clock, Counter, Ids, Observer, Refused, Reserved } from "#ports/index.ts";
+import type { Claim, Clock, Counter, Ids, Observer } from "#ports/index.ts";
 import type { RedisLink } from "./redis-link.ts";
 
 export interface RedisCounterOptions {
@@ -30,30 +30,6 @@ export interface RedisCounterOptions {
   readonly shares?: ShareOptions | false;
   /** In the place of `openRedisLink`. */
   readonly openLink?: (onReady: () => void) => Promise<RedisLink>;
-}
-
-/** A counter that several processes share. */
-export interface RedisCounter extends Counter {
-  /** What shares of this process carry is answered at once. */
-  reserve(claims: readonly Claim[], id?: string, isCall?: boolean): Reserved | Promise<Reserved | Refused>;
-  glance(claim: Claim): ClaimState | null;
-  /** False while it cannot be reached, or is not seeded yet. */
-  readonly isUp: boolean;
-  /** Why it is not up, in one line without secrets. */
-  readonly problem: string | null;
-  /** How often its data were found lost, or to be another server's. */
-  readonly epochs: number;
-  /** Endings and costs that are not told yet. */
-  readonly untold: number;
-  /** Places that running calls keep after this process's lease has ended, so that others may be granted them; 0 while it holds. */
-  readonly placesBeyondLease: number;
-  /**
-   * At the orderly end of the process, within the signal: gives back what it was leased, tells that it ends, and closes. What
-   * could not be told lapses.
-   */
-  leave(signal?: AbortSignal): Promise<void>;
-  /** Leaves what is still reserved to lapse; its money, until its journal is taken over. */
-  close(): void;
 }
 
 /** An empty counter. */

@@ -1,7 +1,7 @@
 import { bounds } from "#core/index.ts";
 import type { Operation, ScriptName } from "./scripts.ts";
 
-interface Letter {
+interface Message {
   readonly script: Operation | ScriptName;
   readonly args: readonly string[];
   readonly atMs: number;
@@ -14,7 +14,7 @@ interface Letter {
  * be told twice without harm. A cost is told with its age in milliseconds, behind its words.
  */
 export class Outbox {
-  readonly #letters = new Set<Letter>();
+  readonly #messages = new Set<Message>();
   readonly #send: (script: Operation | ScriptName, args: readonly string[]) => Promise<readonly unknown[]>;
 
   readonly #nowMs: () => number;
@@ -29,12 +29,12 @@ export class Outbox {
 
   /** When the first of what waits was to be told; null: nothing waits. */
   get sinceMs(): number | null {
-    for (const { atMs } of this.#letters) return atMs;
+    for (const { atMs } of this.#messages) return atMs;
     return null;
   }
 
   get size(): number {
-    return this.#letters.size;
+    return this.#messages.size;
   }
 
   /** Resolves to the answer, however late that comes. Rejects when too much waits already. */
@@ -44,30 +44,30 @@ export class Outbox {
     isUp: boolean,
     atMs = this.#nowMs(),
   ): Promise<readonly unknown[]> {
-    if (this.#letters.size >= bounds.redisOutboxMax) {
+    if (this.#messages.size >= bounds.redisOutboxMax) {
       return Promise.reject(new Error("Too much waits to be told to the shared counter."));
     }
     const { promise, resolve } = Promise.withResolvers<readonly unknown[]>();
-    const letter = { script, args, atMs, resolve };
-    this.#letters.add(letter);
-    if (isUp) void this.#post(letter);
+    const message = { script, args, atMs, resolve };
+    this.#messages.add(message);
+    if (isUp) void this.#post(message);
     return promise;
   }
 
   /** Sends all that waits. */
   flush(): void {
-    for (const letter of this.#letters) void this.#post(letter);
+    for (const message of this.#messages) void this.#post(message);
   }
 
-  async #post(letter: Letter): Promise<void> {
+  async #post(message: Message): Promise<void> {
     try {
-      const { script, args, atMs } = letter;
+      const { script, args, atMs } = message;
       const aged = script === "spend" ? [...args, String(Math.max(0, Math.round(this.#nowMs() - atMs)))] : args;
       const answer = await this.#send(script, aged);
       // It was of another epoch, or its connection broke: it is sent again when the counter is there again.
       if (answer[0] === -1 || answer[0] === -2) return;
-      this.#letters.delete(letter);
-      letter.resolve(answer);
+      this.#messages.delete(message);
+      message.resolve(answer);
     } catch {
       // Whoever sends has told of it.
     }

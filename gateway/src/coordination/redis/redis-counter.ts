@@ -5,6 +5,7 @@ import type {
   Claim,
   ClaimState,
   Clock,
+  Counter,
   Ids,
   Meeting,
   Observer,
@@ -13,14 +14,14 @@ import type {
   SharedParts,
   Spending,
 } from "#ports/index.ts";
-import { LatestHolds } from "./latest-holds.ts";
 import { Membership } from "./membership.ts";
-import type { RedisCounter, RedisCounterOptions } from "./options.ts";
+import type { RedisCounterOptions } from "./options.ts";
 import { earlier, Outbox } from "./outbox.ts";
 import { RecentUses, ToldCosts } from "./recent-uses.ts";
 import {
   type Asked,
   claimArgs,
+  LatestHolds,
   LiveReservations,
   numberText,
   SharedReservation,
@@ -28,13 +29,12 @@ import {
   stateFrom,
   type TakenAsk,
 } from "./reservation.ts";
-import { ReadingLag, sharedParts } from "./shared-parts.ts";
-import { annexed, LeasedReservation } from "./shares/leased-reservation.ts";
-import { openShares, type ShareBook } from "./shares/share-book.ts";
+import { LeasedReservation } from "./shares/share.ts";
+import { ShareBook } from "./shares/share-book.ts";
 
 /** Rejects with one clear line where no later try would do. A server that is away is tried until it is there. */
 export async function createRedisCounter(options: RedisCounterOptions): Promise<RedisCounter> {
-  const counter = new CounterInRedis(options);
+  const counter = new RedisCounter(options);
   await counter.open();
   return counter;
 }
@@ -47,7 +47,8 @@ interface SharedRefusal extends Refused {
 /** A call may be refused by one limit after the other. */
 const recallsMax = 3;
 
-class CounterInRedis implements RedisCounter {
+/** A counter that several processes share. */
+export class RedisCounter implements Counter {
   readonly #clock: Clock;
   readonly #ids: Ids;
   readonly #observer: Pick<Observer, "log">;
@@ -85,38 +86,64 @@ class CounterInRedis implements RedisCounter {
     });
     this.#latest = new LatestHolds(nowMs);
     this.#outbox = new Outbox(nowMs, (script, args) => this.#membership.tell(script, args));
-    this.#shares = options.shares === false ? null : openShares(this.#membership, options);
+    this.#shares = options.shares === false ? null : new ShareBook(this.#membership, options.clock, options.shares);
     this.#lag = new ReadingLag(options.clock);
-    this.shared = sharedParts({
-      membership: this.#membership,
-      outbox: this.#outbox,
-      latest: this.#latest,
-      lag: this.#lag,
-      reserve: (asked) => this.#reserve(asked),
-      tellCosts: async () => this.#shares?.flush(),
-    });
+    this.shared = this.#sharedParts();
+  }
+
+  #sharedParts(): SharedParts {
+    const lag = this.#lag;
+    return {
+      hold: (id, claims) => this.#reserve({ id, claims, lasts: true }),
+      endHold: async (id) => {
+        this.#latest.ended(id);
+        // What it has cost counts before it is freed.
+        await this.#shares?.flush();
+        const [done] = await this.#outbox.tell("settle", [id], this.isUp);
+        return done === 1;
+      },
+      someHolds: async (count) => {
+        const words = await this.#membership.ask("lasting", [String(count)]).catch(() => []);
+        return Array.from({ length: words.length / 2 }, (_, at) => ({
+          id: String(words[2 * at]),
+          ageMs: Number(words[2 * at + 1]),
+        }));
+      },
+      adopted: async (owner, storedAgoMs) => {
+        const args = [owner, storedAgoMs === null ? "" : String(Math.round(storedAgoMs))];
+        while ((await this.#outbox.tell("adopted", args, this.#membership.mayTell))[0] !== 1);
+      },
+      get ledgerLagMs() {
+        return lag.ms;
+      },
+    };
   }
 
   get outstanding(): number {
     return this.#live.size + (this.#shares?.outstanding ?? 0);
   }
 
+  /** False while it cannot be reached, or is not seeded yet. */
   get isUp(): boolean {
     return this.#membership.isUp;
   }
 
+  /** Why it is not up, in one line without secrets. */
   get problem(): string | null {
     return this.#membership.problem;
   }
 
+  /** How often its data were found lost, or to be another server's. */
   get epochs(): number {
     return this.#membership.epochs;
   }
 
+  /** Endings and costs that the counter has not been told yet. */
   get untold(): number {
     return this.#outbox.size + (this.#shares?.untold ?? 0);
   }
 
+  /** Places that running calls keep after this process's lease has ended, so that others may be granted them; 0 while it holds. */
   get placesBeyondLease(): number {
     return this.#membership.placesBeyondLease;
   }
@@ -125,7 +152,10 @@ class CounterInRedis implements RedisCounter {
     return this.#membership.open();
   }
 
-  /** Others need not wait for its lease once all that it settled is told and in the ledger. */
+  /**
+   * At the orderly end of the process, within the signal: gives back what it was leased and closes. Others need not wait for its
+   * lease once all that it settled is told and in the ledger; what could not be told lapses.
+   */
   async leave(signal: AbortSignal = AbortSignal.timeout(bounds.flushMs)): Promise<void> {
     await this.#shares?.leave();
     if (this.outstanding === 0 && (await this.#membership.allDrained(signal, () => this.untold === 0))) {
@@ -134,11 +164,13 @@ class CounterInRedis implements RedisCounter {
     this.close();
   }
 
+  /** Leaves what is still reserved to lapse; its money, until its journal is taken over. */
   close(): void {
     this.#shares?.close();
     this.#membership.close();
   }
 
+  /** What shares of this process carry is answered at once. */
   reserve(
     claims: readonly Claim[],
     id: string = this.#ids.next("rsv_"),
@@ -369,5 +401,40 @@ class CounterInRedis implements RedisCounter {
       waiting: this.#outbox.size,
       error,
     });
+  }
+}
+
+/**
+ * Reserves what a leased reservation gets beside its shares. A budget that lets calls through when it cannot be counted gives more
+ * then too, as it would to a new call.
+ */
+async function annexed(
+  claims: readonly Claim[],
+  reserve: (claims: readonly Claim[]) => Promise<SharedReservation | Refused>,
+): Promise<SharedReservation | Refused> {
+  for (let asked = claims; ; ) {
+    const answer = await reserve(asked);
+    if (answer.granted || answer.reason !== "unknown") return answer;
+    const refusing = asked[answer.index];
+    if (refusing?.fail !== "open" || refusing.limit === Number.POSITIVE_INFINITY) return answer;
+    asked = asked.map((claim) => (claim === refusing ? { ...claim, limit: Number.POSITIVE_INFINITY } : claim));
+  }
+}
+
+/** The longest lag that readings were told of in the last moments: those that are made together begin one after the other. */
+class ReadingLag {
+  readonly #clock: Clock;
+  #atMs = Number.NEGATIVE_INFINITY;
+  ms = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  note(ms: number): void {
+    const atMs = this.#clock.monotonic();
+    if (ms < this.ms && atMs - this.#atMs <= bounds.budgetReadWaitMs) return;
+    this.ms = ms;
+    this.#atMs = atMs;
   }
 }

@@ -1,11 +1,10 @@
 import { bounds } from "#core/index.ts";
-import type { AttemptCost, Claim, ClaimState } from "#ports/index.ts";
+import type { AttemptCost, Claim, ClaimState, Clock } from "#ports/index.ts";
 import type { Membership } from "../membership.ts";
-import type { RedisCounterOptions, ShareOptions } from "../options.ts";
-import { LeasedReservation } from "./leased-reservation.ts";
-import { openRecallInbox } from "./recall-inbox.ts";
-import { Share, type Taking } from "./share.ts";
-import { ShareTalk, type ShareTalkParts } from "./share-talk.ts";
+import type { ShareOptions } from "../options.ts";
+import { kindLetters } from "../reservation.ts";
+import { LeasedReservation, Share, type Taking } from "./share.ts";
+import { ShareTalk } from "./share-talk.ts";
 
 /** A limit is leased in shares if it is at least this many times what one call takes. A share is to last for shareAheadMs. */
 const shareCallsPerLimitMin = 20;
@@ -25,22 +24,25 @@ const shareIdleMs = 60_000;
  * refused, and by its owner's lease.
  */
 export class ShareBook {
-  readonly #parts: ShareTalkParts;
+  readonly #membership: Membership;
+  readonly #clock: Clock;
   readonly #options: Required<ShareOptions>;
   readonly #talk: ShareTalk;
   readonly #shares = new Map<string, Share>();
   #sweep: Iterator<Share> = this.#shares.values();
   #outstanding = 0;
 
-  constructor(parts: ShareTalkParts, { callsPerLimitMin, aheadMs, callsMin, tellMsMin }: ShareOptions) {
-    this.#parts = parts;
+  constructor(membership: Membership, clock: Clock, options: ShareOptions = {}) {
+    const { callsPerLimitMin, aheadMs, callsMin, tellMsMin } = options;
+    this.#membership = membership;
+    this.#clock = clock;
     this.#options = {
       callsPerLimitMin: callsPerLimitMin ?? shareCallsPerLimitMin,
       aheadMs: aheadMs ?? shareAheadMs,
       callsMin: callsMin ?? 0,
       tellMsMin: tellMsMin ?? shareTellMsMin,
     };
-    this.#talk = new ShareTalk(parts, this.#options, (name) => this.#shares.get(name));
+    this.#talk = new ShareTalk(membership, clock, this.#options, (name) => this.#shares.get(name));
   }
 
   get outstanding(): number {
@@ -65,7 +67,7 @@ export class ShareBook {
 
   /** The shares that these claims are for; null when one of them is of a limit that is too small to be leased. */
   sharesOf(claims: readonly Claim[]): readonly Share[] | null {
-    const atMs = this.#parts.clock.monotonic();
+    const atMs = this.#clock.monotonic();
     const shares: Share[] = [];
     for (const claim of claims) {
       const { kind, limit } = claim;
@@ -85,9 +87,10 @@ export class ShareBook {
 
   /** All claims from their shares, or none. */
   take(claims: readonly Claim[], shares: readonly Share[]): LeasedReservation | null {
-    const { clock } = this.#parts;
+    const clock = this.#clock;
     const atMs = clock.monotonic();
-    if (!this.#parts.mayUse(atMs) || !shares.every((share, index) => share.fits(claims[index] as Claim))) return null;
+    if (!this.#membership.holdsLease(atMs) || !shares.every((share, index) => share.fits(claims[index] as Claim)))
+      return null;
     const takings: Taking[] = [];
     let held = Number.POSITIVE_INFINITY;
     for (const [index, share] of shares.entries()) {
@@ -109,7 +112,7 @@ export class ShareBook {
     if (reservation.ended) return;
     reservation.ended = true;
     this.#outstanding--;
-    const atMs = this.#parts.clock.monotonic();
+    const atMs = this.#clock.monotonic();
     for (const [index, taking] of reservation.takings.entries()) {
       // What is not told, or is not a number, stays as it was reserved: a caller's mistake gives no free quota.
       const amount = actual[index] ?? Number.NaN;
@@ -122,7 +125,7 @@ export class ShareBook {
   /** False: a budget's share has too little. */
   topUp(reservation: LeasedReservation, amount: number): boolean {
     const budgets = reservation.takings.filter(({ claim }) => claim.kind === "budget");
-    if (!this.#parts.mayUse(this.#parts.clock.monotonic())) return false;
+    if (!this.#membership.holdsLease(this.#clock.monotonic())) return false;
     if (!budgets.every(({ share }) => share.idle >= amount)) return false;
     for (const taking of budgets) taking.share.topUp(taking, amount);
     reservation.held += amount;
@@ -132,7 +135,7 @@ export class ShareBook {
   /** True: this process has a share of the budget, and tells its cost with that. */
   spend(key: string, periodStart: number, cost: AttemptCost): boolean {
     const share = this.#shares.get(budgetName(key, periodStart));
-    if (share === undefined || share.isEmpty || !share.spend({ ...cost, atMs: this.#parts.clock.monotonic() })) {
+    if (share === undefined || share.isEmpty || !share.spend({ ...cost, atMs: this.#clock.monotonic() })) {
       return false;
     }
     this.#talk.attend(share);
@@ -142,7 +145,7 @@ export class ShareBook {
   /** What this process heard of a tally lately; null: nothing. */
   glance(claim: Claim): ClaimState | null {
     const share = this.#shares.get(nameOf(claim));
-    const atMs = this.#parts.clock.monotonic();
+    const atMs = this.#clock.monotonic();
     return share?.state(claim, atMs, share.idle > 0 ? bounds.redisLeaseMs : shareGlanceMs) ?? null;
   }
 
@@ -155,7 +158,7 @@ export class ShareBook {
   seen(claim: Claim, { used, freeInMs, held }: ClaimState): ClaimState {
     const share = this.#shares.get(nameOf(claim));
     if (share === undefined) return { used, limit: claim.limit, freeInMs, ...(held === undefined ? {} : { held }) };
-    const atMs = this.#parts.clock.monotonic();
+    const atMs = this.#clock.monotonic();
     share.see(used, freeInMs, held ?? 0, atMs);
     return stateOf(share, claim, atMs);
   }
@@ -245,36 +248,11 @@ function amountOf({ kind, amount }: Claim): number {
   return kind === "budget" ? Math.max(1, amount) : amount;
 }
 
-const letters = { window: "w", gauge: "g", budget: "b" } as const;
-
 /** As the scripts have it. */
 function nameOf({ kind, key, periodStart }: Claim): string {
-  return kind === "budget" ? budgetName(key, periodStart) : letters[kind] + key;
+  return kind === "budget" ? budgetName(key, periodStart) : kindLetters[kind] + key;
 }
 
 function budgetName(key: string, periodStart: number): string {
   return `b${key} ${periodStart}`;
-}
-
-/** The shares of one process, over its part in the shared counter. */
-export function openShares(membership: Membership, { clock, shares }: RedisCounterOptions): ShareBook {
-  return new ShareBook(
-    {
-      clock,
-      owner: membership.owner,
-      epoch: () => membership.epoch,
-      mayUse: (atMs) => membership.holdsLease(atMs),
-      isUp: () => membership.isUp,
-      mayTell: () => membership.mayTell,
-      tell: (script, args) => membership.tell(script, args),
-      openInbox: (onRecall) =>
-        openRecallInbox({
-          clock,
-          key: membership.inboxKey,
-          open: () => membership.openLink(() => undefined),
-          onRecall,
-        }),
-    },
-    shares === false ? {} : (shares ?? {}),
-  );
 }

@@ -1,32 +1,17 @@
-import { bounds, sleep } from "#core/index.ts";
+import { bounds, Sleeper, sleep } from "#core/index.ts";
 import type { Claim, Clock } from "#ports/index.ts";
+import type { Membership } from "../membership.ts";
 import type { ShareOptions } from "../options.ts";
-import type { Operation } from "../scripts.ts";
-import type { RecallInbox } from "./recall-inbox.ts";
-import type { Share, ShareLetter } from "./share.ts";
+import type { RedisLink } from "../redis-link.ts";
+import { kindLetters } from "../reservation.ts";
+import type { Share, ShareMessage } from "./share.ts";
 
 /** How often the shared counter is told what shares were used for. */
 export const shareTellMs = 250;
 /** A process that did not answer a recall is not waited for again for this long. */
 export const shareDeafMs = 5_000;
 
-export interface ShareTalkParts {
-  readonly clock: Clock;
-  readonly owner: string;
-  /** The epoch that this process counts in. */
-  epoch(): string;
-  /** Whether this process's lease holds, by its own clock and with a margin. */
-  mayUse(atMs: number): boolean;
-  isUp(): boolean;
-  /** Before it is up, others are told what this process holds, and nothing is asked for. */
-  mayTell(): boolean;
-  tell(operation: Operation, args: readonly string[]): Promise<readonly unknown[]>;
-  /** Opens the way on which others recall what is idle. `onRecall` is told names of tallies. */
-  openInbox(onRecall: (name: string) => void): RecallInbox;
-}
-
-const sharesPerLetter = 64;
-const letters = { window: "w", gauge: "g", budget: "b" } as const;
+const sharesPerMessage = 64;
 /** The waits between looks whether everybody has answered a recall; their sum is its bound. */
 const recallLooksMs = [1, 2, 4, 8, 16, 32, 64, 128] as const;
 
@@ -35,7 +20,8 @@ const recallLooksMs = [1, 2, 4, 8, 16, 32, 64, 128] as const;
  * used up. One message at a time. One whose answer is lost is sent again and done once, because it is numbered.
  */
 export class ShareTalk {
-  readonly #parts: ShareTalkParts;
+  readonly #membership: Membership;
+  readonly #clock: Clock;
   readonly #options: Required<ShareOptions>;
   readonly #find: (name: string) => Share | undefined;
   /** Shares that hold something or were asked for lately. */
@@ -43,24 +29,30 @@ export class ShareTalk {
   readonly #recalls = new Map<string, Promise<void>>();
   /** Of these not everybody answered a recall: until when nobody waits for them again. */
   readonly #deaf = new Map<string, number>();
-  #letter: readonly ShareLetter[] | null = null;
+  #message: readonly ShareMessage[] | null = null;
   #sending: Promise<void> | null = null;
   #stopTimer: (() => void) | null = null;
   #timerMs = Number.POSITIVE_INFINITY;
-  #inbox: RecallInbox | null = null;
+  #inbox: { close(): void } | null = null;
   #epoch = "";
   #sentMs = Number.NEGATIVE_INFINITY;
   #isLeaving = false;
   #closed = false;
 
-  constructor(parts: ShareTalkParts, options: Required<ShareOptions>, find: (name: string) => Share | undefined) {
-    this.#parts = parts;
+  constructor(
+    membership: Membership,
+    clock: Clock,
+    options: Required<ShareOptions>,
+    find: (name: string) => Share | undefined,
+  ) {
+    this.#membership = membership;
+    this.#clock = clock;
     this.#options = options;
     this.#find = find;
   }
 
   get untold(): number {
-    let count = this.#letter?.length ?? 0;
+    let count = this.#message?.length ?? 0;
     for (const share of this.#awake) if (share.isDirty) count++;
     return count;
   }
@@ -68,7 +60,7 @@ export class ShareTalk {
   /** When the first of the costs was settled that are not told yet; null: there are none. */
   get untoldSinceMs(): number | null {
     let sinceMs = Number.POSITIVE_INFINITY;
-    for (const { costs } of this.#letter ?? []) sinceMs = Math.min(sinceMs, costs[0]?.atMs ?? sinceMs);
+    for (const { costs } of this.#message ?? []) sinceMs = Math.min(sinceMs, costs[0]?.atMs ?? sinceMs);
     for (const share of this.#awake) sinceMs = Math.min(sinceMs, share.costsSinceMs ?? sinceMs);
     return sinceMs === Number.POSITIVE_INFINITY ? null : sinceMs;
   }
@@ -85,7 +77,7 @@ export class ShareTalk {
 
   /** A share is used up, or nearly. */
   soon(): void {
-    const leftMs = this.#sentMs + this.#options.tellMsMin - this.#parts.clock.monotonic();
+    const leftMs = this.#sentMs + this.#options.tellMsMin - this.#clock.monotonic();
     if (leftMs > 0) this.#book(leftMs);
     else if (this.#sending === null) void this.flush(true);
   }
@@ -107,16 +99,16 @@ export class ShareTalk {
   mayRecall(name: string): boolean {
     const untilMs = this.#deaf.get(name);
     if (untilMs === undefined) return true;
-    if (this.#parts.clock.monotonic() < untilMs) return false;
+    if (this.#clock.monotonic() < untilMs) return false;
     this.#deaf.delete(name);
     return true;
   }
 
   joined(shares: Iterable<Share>): Promise<void> {
-    const epoch = this.#parts.epoch();
+    const epoch = this.#membership.epoch;
     if (epoch !== this.#epoch) {
-      const unanswered = new Map(this.#letter?.map((letter) => [letter.share, letter]));
-      this.#letter = null;
+      const unanswered = new Map(this.#message?.map((message) => [message.share, message]));
+      this.#message = null;
       for (const share of shares) {
         share.lost(unanswered.get(share) ?? null);
         this.#awake.add(share);
@@ -145,11 +137,11 @@ export class ShareTalk {
   }
 
   #book(ms: number): void {
-    const dueMs = this.#parts.clock.monotonic() + ms;
+    const dueMs = this.#clock.monotonic() + ms;
     if (this.#closed || dueMs >= this.#timerMs) return;
     this.#stopTimer?.();
     this.#timerMs = dueMs;
-    this.#stopTimer = this.#parts.clock.after(ms, () => {
+    this.#stopTimer = this.#clock.after(ms, () => {
       this.#stopTimer = null;
       this.#timerMs = Number.POSITIVE_INFINITY;
       void this.flush(true);
@@ -167,77 +159,77 @@ export class ShareTalk {
   }
 
   async #sendAll(asks: boolean): Promise<void> {
-    while (!this.#closed && this.#parts.mayTell()) {
-      this.#letter ??= this.#write(asks && !this.#isLeaving && this.#parts.isUp());
-      const letter = this.#letter;
-      if (letter.length === 0) {
-        this.#letter = null;
+    while (!this.#closed && this.#membership.mayTell) {
+      this.#message ??= this.#write(asks && !this.#isLeaving && this.#membership.isUp);
+      const message = this.#message;
+      if (message.length === 0) {
+        this.#message = null;
         return;
       }
-      this.#sentMs = this.#parts.clock.monotonic();
+      this.#sentMs = this.#clock.monotonic();
       try {
-        const args = letter.flatMap((each) => argsOf(each, this.#parts.clock.monotonic()));
-        const answer = await this.#parts.tell("lease", [this.#parts.owner, ...args]);
+        const args = message.flatMap((each) => argsOf(each, this.#clock.monotonic()));
+        const answer = await this.#membership.tell("lease", [this.#membership.owner, ...args]);
         // Of another epoch, or lapsed: it is sent again, or written anew, when this process has joined again.
-        if (answer[0] !== 1 || this.#letter !== letter) return;
-        this.#letter = null;
-        this.#read(letter, answer);
+        if (answer[0] !== 1 || this.#message !== message) return;
+        this.#message = null;
+        this.#read(message, answer);
       } catch {
         // Whoever sends has told of it; it is sent again.
         return;
       }
-      if (letter.length < sharesPerLetter) return;
+      if (message.length < sharesPerMessage) return;
     }
   }
 
-  #write(asks: boolean): readonly ShareLetter[] {
-    const atMs = this.#parts.clock.monotonic();
+  #write(asks: boolean): readonly ShareMessage[] {
+    const atMs = this.#clock.monotonic();
     const { aheadMs, callsMin } = this.#options;
-    const written: ShareLetter[] = [];
+    const written: ShareMessage[] = [];
     for (const share of this.#awake) {
-      if (written.length === sharesPerLetter) break;
+      if (written.length === sharesPerMessage) break;
       if (this.#isLeaving) share.giveBack();
       const want = asks ? share.wanted(atMs, aheadMs, callsMin) : 0;
-      if (want > 0 || share.isDirty) written.push(share.letter(want, atMs));
+      if (want > 0 || share.isDirty) written.push(share.message(want, atMs));
       else if (share.isEmpty && atMs - share.usedMs > shareTellMs * 4) this.#awake.delete(share);
     }
     return written;
   }
 
-  #read(letter: readonly ShareLetter[], answer: readonly unknown[]): void {
-    const atMs = this.#parts.clock.monotonic();
-    this.#epoch = this.#parts.epoch();
-    for (const [index, each] of letter.entries()) {
+  #read(message: readonly ShareMessage[], answer: readonly unknown[]): void {
+    const atMs = this.#clock.monotonic();
+    this.#epoch = this.#membership.epoch;
+    for (const [index, each] of message.entries()) {
       each.share.answered(each, answer, 1 + 6 * index, atMs);
       if (each.share.isDirty) this.#book(this.#options.tellMsMin);
     }
-    this.#inbox ??= this.#parts.openInbox((name) => this.#recalled(name));
+    this.#inbox ??= openRecallInbox(this.#membership, this.#clock, (name) => this.#recalled(name));
   }
 
   #recalled(name: string): void {
     const share = this.#find(name);
     if (share === undefined) return;
-    share.recalled(this.#parts.clock.monotonic());
+    share.recalled(this.#clock.monotonic());
     this.#awake.add(share);
     void this.flush();
   }
 
   async #recall({ kind, key, periodStart }: Claim, name: string): Promise<void> {
     this.#recalled(name);
-    const args = [letters[kind], key, String(periodStart), String(bounds.shareRecallPauseMs)];
+    const args = [kindLetters[kind], key, String(periodStart), String(bounds.shareRecallPauseMs)];
     for (const waitMs of recallLooksMs) {
-      const [unasked] = await this.#parts.tell("recall", args);
+      const [unasked] = await this.#membership.tell("recall", args);
       if (unasked === 0) return;
-      await sleep(this.#parts.clock, waitMs, null);
+      await sleep(this.#clock, waitMs, null);
     }
     if (this.#deaf.size > bounds.sharesMax) this.#deaf.clear();
-    this.#deaf.set(name, this.#parts.clock.monotonic() + shareDeafMs);
+    this.#deaf.set(name, this.#clock.monotonic() + shareDeafMs);
   }
 }
 
-function argsOf({ share, seq, parts, corrections, costs, give, want }: ShareLetter, atMs: number): readonly string[] {
+function argsOf({ share, seq, parts, corrections, costs, give, want }: ShareMessage, atMs: number): readonly string[] {
   const { kind, key, windowMs, periodStart } = share.claim;
-  const head = [letters[kind], key, periodStart, share.limit, windowMs, seq, share.active, give, want];
+  const head = [kindLetters[kind], key, periodStart, share.limit, windowMs, seq, share.active, give, want];
   return [
     ...head.map(String),
     String(parts.length + corrections.length),
@@ -250,4 +242,43 @@ function argsOf({ share, seq, parts, corrections, costs, give, want }: ShareLett
       String(Math.max(0, Math.round(atMs - settledMs))),
     ]),
   ];
+}
+
+/** Seconds that one question for recalls waits. */
+const shareInboxS = 30;
+
+/**
+ * Waits for recalls on a list of this process's own: a blocking read, which needs no right but that to its keys, and which a cluster and
+ * sentinels know. What is missed here is seen in the next answer to a message.
+ */
+function openRecallInbox(membership: Membership, clock: Clock, onRecall: (name: string) => void): { close(): void } {
+  const key = membership.inboxKey;
+  let link: RedisLink | null = null;
+  let isClosed = false;
+  const sleeper = new Sleeper(clock);
+  const listen = async (): Promise<void> => {
+    while (!isClosed) {
+      try {
+        // A connection of its own, since waiting blocks it.
+        link ??= await membership.openLink(() => undefined);
+        if (isClosed) break;
+        const answer = await link.send(key, ["BLPOP", key, String(shareInboxS)]);
+        if (Array.isArray(answer)) onRecall(String(answer[1]));
+      } catch {
+        // Another one is made with the certificates of then.
+        link?.close();
+        link = null;
+        await sleeper.sleep(bounds.redisRetryMs);
+      }
+    }
+    link?.close();
+  };
+  void listen();
+  return {
+    close() {
+      isClosed = true;
+      sleeper.end();
+      link?.close();
+    },
+  };
 }

@@ -1,5 +1,6 @@
 import { bounds } from "#core/index.ts";
-import type { AttemptCost, Claim, ClaimState } from "#ports/index.ts";
+import type { AttemptCost, Claim, ClaimState, Reserved } from "#ports/index.ts";
+import type { SharedReservation } from "../reservation.ts";
 import { type UsedPart, Uses } from "./uses.ts";
 
 /** Costs that wait to be told with one share. */
@@ -30,7 +31,7 @@ export interface Taking {
 }
 
 /** One share in a message, as it was when that was written. */
-export interface ShareLetter {
+export interface ShareMessage {
   readonly share: Share;
   readonly seq: number;
   readonly parts: readonly UsedPart[];
@@ -196,10 +197,10 @@ export class Share {
   }
 
   /** Writes all that is to be told. What happens from here on is told by the next message. */
-  letter(want: number, atMs: number): ShareLetter {
+  message(want: number, atMs: number): ShareMessage {
     // What was granted before the recall and heard of after it.
     if (atMs < this.#pausedUntilMs) this.giveBack();
-    const { parts, corrections } = this.#uses?.letter(atMs) ?? { parts: [], corrections: [] };
+    const { parts, corrections } = this.#uses?.message(atMs) ?? { parts: [], corrections: [] };
     const used = parts.reduce((sum, { untold }) => sum + untold, 0);
     const [costs, give] = [this.#costs, this.#give];
     this.#costs = [];
@@ -218,14 +219,14 @@ export class Share {
     };
   }
 
-  answered(letter: ShareLetter, answer: readonly unknown[], from: number, atMs: number): void {
+  answered(message: ShareMessage, answer: readonly unknown[], from: number, atMs: number): void {
     const amount = Number(answer[from]);
     this.#there = amount;
     this.#giving = 0;
     this.#isSure = true;
-    this.idle += amount - letter.rest;
+    this.idle += amount - message.rest;
     const marks = String(answer[from + 5]);
-    this.#uses?.told(letter.parts, marks === "" ? [] : marks.split(","), atMs);
+    this.#uses?.told(message.parts, marks === "" ? [] : marks.split(","), atMs);
     this.see(Number(answer[from + 1]), Number(answer[from + 2]), Number(answer[from + 3]), atMs);
     if (answer[from + 4] === "1" && atMs >= this.#pausedUntilMs) this.recalled(atMs);
     else if (atMs < this.#pausedUntilMs) this.giveBack();
@@ -238,13 +239,13 @@ export class Share {
   }
 
   /** The message was for a counter that is lost: what it told is to be told again, and nothing is leased. */
-  lost(letter: ShareLetter | null): void {
-    if (letter !== null) this.#costs.unshift(...letter.costs);
+  lost(message: ShareMessage | null): void {
+    if (message !== null) this.#costs.unshift(...message.costs);
     this.#there = 0;
     this.#give = 0;
     this.#giving = 0;
     // What calls have taken is owed, until it is told.
-    this.idle = -(this.#uses?.lost(letter?.parts ?? []) ?? this.active);
+    this.idle = -(this.#uses?.lost(message?.parts ?? []) ?? this.active);
     this.#mustAnswer = true;
     this.#seen = null;
   }
@@ -278,5 +279,40 @@ export class Share {
   #fadedFlow(atMs: number): number {
     const agoMs = atMs - this.#flowMs;
     return agoMs <= 0 ? this.#flow : this.#flow * Math.exp(-agoMs / flowFadeMs);
+  }
+}
+
+/** A reservation that this process's shares carry: nobody else knows of it by its id. */
+export class LeasedReservation implements Reserved {
+  readonly granted = true;
+  readonly takings: readonly Taking[];
+  /** What was reserved beside them, because a share had too little for a top-up. */
+  readonly annexes: SharedReservation[] = [];
+  held: number;
+  /** By the monotonic clock of this process. */
+  readonly takenMs: number;
+  ended = false;
+  readonly #stateOf: (taking: Taking) => ClaimState;
+  #states: readonly ClaimState[] | null = null;
+
+  constructor(takings: readonly Taking[], held: number, takenMs: number, stateOf: (taking: Taking) => ClaimState) {
+    this.takings = takings;
+    this.held = held;
+    this.takenMs = takenMs;
+    this.#stateOf = stateOf;
+  }
+
+  get claims(): readonly Claim[] {
+    return this.takings.map(({ claim }) => claim);
+  }
+
+  get ticket(): object {
+    return this;
+  }
+
+  /** As they stand when they are first asked for; most calls do not ask. */
+  get states(): readonly ClaimState[] {
+    this.#states ??= this.takings.map(this.#stateOf);
+    return this.#states;
   }
 }

@@ -86,7 +86,7 @@ export class Uses {
     return { more, isNew: false };
   }
 
-  letter(atMs: number): {
+  message(atMs: number): {
     readonly parts: readonly UsedPart[];
     readonly corrections: readonly (readonly [UsedPart, number])[];
   } {
