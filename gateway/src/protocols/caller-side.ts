@@ -21,10 +21,8 @@ import {
   responsesCompactWire,
 } from "./openai-responses/index.ts";
 import { completionsWire } from "./passed/completions.ts";
-import { embeddingsWire } from "./passed/embeddings.ts";
-import { moderationsWire } from "./passed/moderations.ts";
-import { rerankWire } from "./passed/rerank.ts";
 import { speechWire } from "./passed/speech.ts";
+import { embeddingsWire, moderationsWire, rerankWire } from "./passed/text-wires.ts";
 import { transcriptionsWire } from "./passed/transcriptions.ts";
 
 /** How the dialects that are only ever passed, never translated, are listened to. */

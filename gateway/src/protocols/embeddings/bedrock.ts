@@ -1,16 +1,14 @@
 import type { EmbeddingTurn } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { arrayOf, countOf, objectOf, unsupported } from "../json/value.ts";
-import { cohereTask, type EmbeddingUpstream, listenerBy, noVectors, vectorOf } from "./codec.ts";
-
-const readTitan: EmbeddingUpstream["readAnswer"] = (reply) => ({
-  vectors: [vectorOf(reply["embedding"])],
-  inputTokens: countOf(reply["inputTextTokenCount"]),
-});
+import { answersBy, cohereTask, type EmbeddingUpstream, noVectors, vectorOf } from "./codec.ts";
 
 /** Amazon's own embedders by InvokeModel: one text. Source: Bedrock user guide, "Amazon Titan Embeddings". */
 export const titanUpstream: EmbeddingUpstream = {
-  ...listenerBy(readTitan),
+  ...answersBy((reply) => ({
+    vectors: [vectorOf(reply["embedding"])],
+    inputTokens: countOf(reply["inputTextTokenCount"]),
+  })),
   inputsMax: () => 1,
   writeTurn(turn, model, warn) {
     warnOfOptions(turn, warn);
@@ -24,19 +22,16 @@ export const titanUpstream: EmbeddingUpstream = {
     if (model.includes("titan-embed-text-v1") || model.includes("titan-embed-g1")) throw fixedDimensions();
     return { inputText, dimensions };
   },
-  readAnswer: readTitan,
-};
-
-/** Version 3 answers with a list, or by type where one was named; the tokens stand in a header. */
-const readCohere: EmbeddingUpstream["readAnswer"] = ({ embeddings }) => {
-  const list = Array.isArray(embeddings) ? embeddings : arrayOf(objectOf(embeddings)["float"]);
-  if (list.length === 0) throw noVectors();
-  return { vectors: list.map(vectorOf), inputTokens: null };
 };
 
 /** Cohere's embedders by InvokeModel. Source: Bedrock user guide, "Cohere Embed". */
 export const cohereOnBedrockUpstream: EmbeddingUpstream = {
-  ...listenerBy(readCohere),
+  // Version 3 answers with a list, or by type where one was named; the tokens stand in a header.
+  ...answersBy(({ embeddings }) => {
+    const list = Array.isArray(embeddings) ? embeddings : arrayOf(objectOf(embeddings)["float"]);
+    if (list.length === 0) throw noVectors();
+    return { vectors: list.map(vectorOf), inputTokens: null };
+  }),
   inputsMax: () => 96,
   writeTurn(turn, model, warn) {
     warnOfOptions(turn, warn);
@@ -52,7 +47,6 @@ export const cohereOnBedrockUpstream: EmbeddingUpstream = {
       ...(truncate === null ? {} : { truncate: truncate ? cutAtEnd(model) : "NONE" }),
     };
   },
-  readAnswer: readCohere,
 };
 
 function cutAtEnd(model: string): string {

@@ -10,6 +10,7 @@ import type { Warn } from "../codec.ts";
 import type { Listener, ReplyFacts, UsageReading } from "../dialect.ts";
 import { type JsonObject, numberOf, parseReply, textOf, unsupported } from "../json/value.ts";
 import { refuseStream } from "../passed/passed-json.ts";
+import { plainName } from "../turn/warnings.ts";
 
 /** How callers of one endpoint ask for vectors. */
 export interface EmbeddingCaller {
@@ -32,9 +33,12 @@ export interface EmbeddingUpstream extends Listener {
   readAnswer(reply: JsonObject): EmbeddingAnswer;
 }
 
-/** The listener of a dialect, by how its answers are read. */
-export function listenerBy(readAnswer: (reply: JsonObject) => EmbeddingAnswer): Listener {
+/** How a dialect's answers are listened to, by how they are read. */
+export function answersBy(
+  readAnswer: EmbeddingUpstream["readAnswer"],
+): Pick<EmbeddingUpstream, "readAnswer" | "readReply" | "tapStream"> {
   return {
+    readAnswer,
     readReply(body): ReplyFacts {
       const reply = parseReply(body);
       const errorMessage = errorIn(reply);
@@ -67,6 +71,12 @@ export function vectorOf(value: unknown): readonly number[] {
 
 export function noVectors(): Failure {
   return new Failure("upstream_error", "The upstream's answer holds no vectors.", { retry: "other", unhealthy: true });
+}
+
+/** Names what a body holds beside what is read of it. */
+export function warnOfOthers(body: JsonObject, read: ReadonlySet<string>, warn: Warn): void {
+  for (const name of Object.keys(body))
+    if (!read.has(name)) warn(`${plainName(name)} cannot be carried and was left out`);
 }
 
 function errorIn(reply: JsonObject): string | null {

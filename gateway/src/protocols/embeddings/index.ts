@@ -4,12 +4,17 @@ import { parseReply } from "../json/value.ts";
 import { warnOnce } from "../turn/warnings.ts";
 import { cohereOnBedrockUpstream, titanUpstream } from "./bedrock.ts";
 import { checkCount, type EmbeddingCaller, type EmbeddingUpstream, noVectors } from "./codec.ts";
-import { batchEmbedCaller, batchEmbedUpstream, embedContentCaller, embedContentUpstream } from "./gemini.ts";
+import {
+  batchEmbedCaller,
+  batchEmbedUpstream,
+  embedContentCaller,
+  embedContentUpstream,
+  vertexPredictUpstream,
+} from "./google.ts";
 import { openaiEmbeddingCaller, openaiEmbeddingUpstream } from "./openai.ts";
-import { vertexPredictUpstream } from "./vertex.ts";
 
 export { inputUsage } from "./codec.ts";
-export { batchEmbedWire, embedContentWire } from "./gemini-wires.ts";
+export { batchEmbedWire, embedContentWire } from "./google-wires.ts";
 
 const callers = {
   embeddings: openaiEmbeddingCaller,

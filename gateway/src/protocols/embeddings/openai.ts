@@ -1,13 +1,13 @@
 import { bounds, type EmbeddingInput, Failure } from "#core/index.ts";
 import { arrayOf, countMember, countOf, objectOf, parseBody, textMember, unsupported, wrong } from "../json/value.ts";
-import { plainName } from "../turn/warnings.ts";
 import {
+  answersBy,
   type EmbeddingCaller,
   type EmbeddingUpstream,
-  listenerBy,
   noVectors,
   taskOfCohere,
   vectorOf,
+  warnOfOthers,
 } from "./codec.ts";
 
 const known: ReadonlySet<string> = new Set([
@@ -24,8 +24,7 @@ const known: ReadonlySet<string> = new Set([
 export const openaiEmbeddingCaller: EmbeddingCaller = {
   readTurn(bytes, warn) {
     const body = parseBody(bytes);
-    for (const name of Object.keys(body))
-      if (!known.has(name)) warn(`${plainName(name)} cannot be carried and was left out`);
+    warnOfOthers(body, known, warn);
     const encoding = textMember(body, "encoding_format") ?? "float";
     if (encoding !== "float" && encoding !== "base64") throw wrong("encoding_format", "must be float or base64");
     const turn = {
@@ -50,19 +49,17 @@ export const openaiEmbeddingCaller: EmbeddingCaller = {
   },
 };
 
-const readAnswer: EmbeddingUpstream["readAnswer"] = (reply) => {
-  const data = arrayOf(reply["data"]).map(objectOf);
-  if (data.length === 0) throw noVectors();
-  const usage = objectOf(reply["usage"]);
-  const sorted = data.toSorted((one, other) => (countOf(one["index"]) ?? 0) - (countOf(other["index"]) ?? 0));
-  return {
-    vectors: sorted.map(({ embedding }) => vectorOf(embedding)),
-    inputTokens: countOf(usage["prompt_tokens"]) ?? countOf(usage["total_tokens"]),
-  };
-};
-
 export const openaiEmbeddingUpstream: EmbeddingUpstream = {
-  ...listenerBy(readAnswer),
+  ...answersBy((reply) => {
+    const data = arrayOf(reply["data"]).map(objectOf);
+    if (data.length === 0) throw noVectors();
+    const usage = objectOf(reply["usage"]);
+    const sorted = data.toSorted((one, other) => (countOf(one["index"]) ?? 0) - (countOf(other["index"]) ?? 0));
+    return {
+      vectors: sorted.map(({ embedding }) => vectorOf(embedding)),
+      inputTokens: countOf(usage["prompt_tokens"]) ?? countOf(usage["total_tokens"]),
+    };
+  }),
   inputsMax: () => bounds.embeddingInputsMax,
   writeTurn({ inputs, dimensions, task, truncate }, model, warn) {
     if (task !== null) warn("what the vectors are for cannot be said to this upstream");
@@ -75,7 +72,6 @@ export const openaiEmbeddingUpstream: EmbeddingUpstream = {
       ...(dimensions === null ? {} : { dimensions }),
     };
   },
-  readAnswer,
 };
 
 /** Tokens are those of one vendor's models. */

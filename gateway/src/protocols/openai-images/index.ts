@@ -2,14 +2,15 @@ import { imageEditForm } from "@sluice/contract/words";
 import type { FormFacts, Wire } from "../dialect.ts";
 import { FormReader, modelFormKept } from "../form/form-reader.ts";
 import type { FormEvent } from "../form/multipart-scanner.ts";
+import { modelEdit } from "../request/request-body.ts";
 import { readImagesReply } from "./reply.ts";
-import { imagesEdits, promptEstimate, readImagesRequest } from "./request.ts";
+import { promptEstimate, readImagesRequest } from "./request.ts";
 import { ImagesStreamTap } from "./stream.ts";
 
 /** Pictures made or edited, asked for with a JSON body. Their forms are read by form-facts.ts. */
 export const imagesWire: Wire = {
   readRequest: readImagesRequest,
-  requestEdits: imagesEdits,
+  requestEdits: modelEdit,
   readReply: readImagesReply,
   tapStream: () => new ImagesStreamTap(),
 };

@@ -1,13 +1,13 @@
 import { requestFields } from "@sluice/contract/words";
 import { Failure, noUsage } from "#core/index.ts";
-import { QUOTE, type Span } from "../json/cursor.ts";
+import { LOWER_N, QUOTE, type Span } from "../json/cursor.ts";
 import { editBody } from "../json/edit.ts";
 import { missing, textOf, wrong } from "../json/value.ts";
 import { GovernedNames } from "../request/governed-names.ts";
 import { MemberChecks } from "../request/member-checks.ts";
 import { readBoolean, readModel, readSmall, scanRequest } from "../request/members.ts";
 import { bareResponse } from "./bare-response.ts";
-import { continuedResponse, said } from "./request.ts";
+import { continuedResponse } from "./request.ts";
 import { writeResponsesUsage } from "./usage.ts";
 
 const socketStreamIdCharactersMax = 128;
@@ -129,4 +129,9 @@ function readStreamId(bytes: Buffer, span: Span | null): string | null {
     throw new Failure("invalid_request", 'The parameter "stream_id" must be a short text.', { param: "stream_id" });
   }
   return id;
+}
+
+/** A member that stands there and is not null. */
+function said(bytes: Buffer, span: Span | undefined): Span | null {
+  return span === undefined || bytes[span.start] === LOWER_N ? null : span;
 }

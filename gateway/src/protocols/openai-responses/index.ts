@@ -2,14 +2,14 @@ import { readCountReply } from "../anthropic-messages/reply.ts";
 import type { CallerCodec, UpstreamCodec } from "../codec.ts";
 import type { Dialect, Wire } from "../dialect.ts";
 import { openaiChat } from "../openai-chat/dialect.ts";
-import { readCompactRequest, readInputTokensRequest } from "./compact.ts";
+import { modelEdit } from "../request/request-body.ts";
 import { writeCompactedAnswer } from "./compaction.ts";
 import { renderResponsesStreamError } from "./error.ts";
 import { readResponsesAnswer } from "./read-answer.ts";
 import { ResponsesEventReader } from "./read-events.ts";
 import { readCompactTurn, readResponsesTurn } from "./read-turn.ts";
 import { readResponsesReply } from "./reply.ts";
-import { readResponsesRequest, responsesEdits } from "./request.ts";
+import { readCompactRequest, readInputTokensRequest, readResponsesRequest } from "./request.ts";
 import { ResponsesStreamTap } from "./stream.ts";
 import { ResponsesEventWriter, writeResponsesAnswer } from "./write-events.ts";
 import { writeResponsesTurn } from "./write-turn.ts";
@@ -23,7 +23,7 @@ export const openaiResponses: Dialect = {
 
 export const openaiResponsesWire: Wire = {
   readRequest: readResponsesRequest,
-  requestEdits: responsesEdits,
+  requestEdits: modelEdit,
   readReply: readResponsesReply,
   tapStream: () => new ResponsesStreamTap(),
 };

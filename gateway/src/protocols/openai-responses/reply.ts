@@ -1,13 +1,12 @@
+import { bounds } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
 import { errorText, upstreamBroke } from "../errors/upstream-errors.ts";
 import type { Span } from "../json/cursor.ts";
 import { readSpan } from "../json/scan.ts";
-import { skimObject } from "../json/skim.ts";
+import { skimArray, skimObject, skimValue } from "../json/skim.ts";
 import { textOf } from "../json/value.ts";
 import { readServed } from "../usage/read-served.ts";
 import { OutputTools } from "../usage/server-tools.ts";
-import { drawingModel } from "./drawing.ts";
-import { ItemIds } from "./item-ids.ts";
 import { readResponsesUsage } from "./usage.ts";
 
 const wanted: ReadonlySet<string> = new Set([
@@ -68,3 +67,42 @@ function readValue(body: Uint8Array, span: Span): unknown {
     throw upstreamBroke("The upstream's answer is not valid JSON.");
   }
 }
+
+/** The model that a response's `tools` name for making pictures. */
+export function drawingModel(bytes: Uint8Array, tools: Span | undefined): string {
+  if (tools === undefined) return "";
+  for (const { start, end } of skimArray(bytes, tools, bounds.jsonValuesMax) ?? []) {
+    const members = skimObject(bytes, start, end, ofTool);
+    if (textOf(skimValue(bytes, members?.get("type"))) !== "image_generation") continue;
+    return textOf(skimValue(bytes, members?.get("model"))) ?? "";
+  }
+  return "";
+}
+
+const ofTool: ReadonlySet<string> = new Set(["type", "model"]);
+
+/** Items of one stored answer that later calls may refer to. */
+const keptItemsMax = 256;
+
+/** The ids of the items of one answer, by which later calls may name them. */
+export class ItemIds {
+  readonly #ids: string[] = [];
+
+  get all(): readonly string[] {
+    return this.#ids;
+  }
+
+  /** The whole array of items. */
+  takeAll(bytes: Uint8Array, output: Span): this {
+    for (const item of skimArray(bytes, output, keptItemsMax) ?? []) this.take(bytes, item);
+    return this;
+  }
+
+  take(bytes: Uint8Array, { start, end }: Span): void {
+    if (this.#ids.length === keptItemsMax) return;
+    const id = textOf(skimValue(bytes, skimObject(bytes, start, end, idOnly)?.get("id")));
+    if (id !== null) this.#ids.push(id);
+  }
+}
+
+const idOnly: ReadonlySet<string> = new Set(["id"]);

@@ -1,40 +1,18 @@
 import { inputOrContinued, requestFields } from "@sluice/contract/words";
 import { bounds, Failure } from "#core/index.ts";
 import type { RequestFacts } from "../dialect.ts";
-import { asBuffer, type Edit } from "../json/bytes.ts";
+import { asBuffer } from "../json/bytes.ts";
 import { LOWER_N, OPEN_ARRAY, type Span, valueEnd } from "../json/cursor.ts";
-import type { NamesHeard } from "../json/scan.ts";
+import { skimArray, skimObject, skimValue } from "../json/skim.ts";
 import { missing, textOf, wrong } from "../json/value.ts";
 import { mayEscape, walkMembers } from "../json/walk.ts";
-import { addressedMedia } from "../request/addressed-media.ts";
-import { MemberChecks } from "../request/member-checks.ts";
-import {
-  bodyNames,
-  choosingIn,
-  readBoolean,
-  readCount,
-  readLabel,
-  readModel,
-  readSmall,
-  scanRequest,
-} from "../request/members.ts";
-import {
-  idsHeard,
-  listenFor,
-  mediaHeard,
-  type NamedObject,
-  namedObject,
-  nestedObjects,
-  objectAt,
-  objectNames,
-} from "../request/named-objects.ts";
-import { namedModel, type ToolFacts, toolFacts, withNamedModel } from "../request/tool-facts.ts";
-import { estimateInput } from "./input-estimate.ts";
-import { itemReferences } from "./item-ids.ts";
+import { nextDataUrl } from "../request/inline-media.ts";
+import { readSmall } from "../request/members.ts";
+import { idsHeard, type NamedObject, namedObject, objectAt, objectNames } from "../request/named-objects.ts";
+import { BodyReader, type OpenFacts, type RequestBody } from "../request/request-body.ts";
+import { namedModel, toolFacts, withNamedModel } from "../request/tool-facts.ts";
 
-const checks = new MemberChecks(requestFields.responses);
-
-export const objectsOfOpenai = objectNames(
+const objectsOfOpenai = objectNames(
   [
     ...["file_id", "file_ids", "vector_store_ids", "container", "container_id", "skill_id", "tunnel_id"],
     "comparison_response_id",
@@ -42,88 +20,68 @@ export const objectsOfOpenai = objectNames(
   ["file_id", "vector_store_ids", '"container', "skill_id", "tunnel_id", "comparison_response_id"],
   { ids: ["id"] },
 );
+const bodies = new BodyReader(
+  requestFields.responses,
+  [
+    ...["instructions", "tools", "store", "max_output_tokens", "prompt_cache_key", "safety_identifier", "user"],
+    "moderation",
+  ],
+  objectsOfOpenai,
+);
+const ofPrompt = ["instructions", "tools", "conversation", "prompt_cache_key"];
+const compactBodies = new BodyReader(requestFields["responses-compact"], ofPrompt, objectsOfOpenai);
+const countBodies = new BodyReader(requestFields["input-tokens"], ofPrompt, objectsOfOpenai);
+
 /** Items of the input that bring tools with them. */
 const toolMarks = ["additional_tools", "tool_search_output"].map((mark) => Buffer.from(mark));
 const toolLists: ReadonlySet<string> = new Set(["tools"]);
-const wanted = bodyNames([
-  "model",
-  "input",
-  "instructions",
-  "tools",
-  "prompt",
-  "previous_response_id",
-  "conversation",
-  "stream",
-  "store",
-  "background",
-  "max_output_tokens",
-  "prompt_cache_key",
-  "safety_identifier",
-  "user",
-  "moderation",
-]);
-
 /** Reads what governs a Responses request. Source: OpenAI API reference, "Create a model response". */
-export function readResponsesRequest(body: Uint8Array): RequestFacts {
-  const heard = listenFor(objectsOfOpenai);
-  const members = scanRequest(body, wanted, heard);
-  checks.check(body, members);
-  const modelSpan = members.get("model");
-  const model = readModel(body, modelSpan);
-  const previous = said(body, members.get("previous_response_id"));
-  if (inputOrContinued.every((name) => said(body, members.get(name)) === null)) throw missing("input");
-
-  const background = readBoolean(body, members.get("background"), "background");
-  const store = members.get("store");
-  return {
-    model,
-    modelSpan: modelSpan ?? null,
-    stream: readBoolean(body, members.get("stream"), "stream"),
-    wantsUsage: true,
-    outputTokensMax: readCount(body, members.get("max_output_tokens")),
-    inputEstimate: estimateInput(body, [members.get("input"), members.get("instructions"), members.get("tools")]),
-    streamOptionsSpan: null,
-    affinity:
-      readLabel(body, members.get("prompt_cache_key")) ??
-      readLabel(body, members.get("safety_identifier")) ??
-      readLabel(body, members.get("user")),
-    conversation: { system: members.get("instructions"), messages: members.get("input") },
-    continues: continuedResponse(body, previous),
-    objects: responsesObjects(body, members, heard),
-    keeps: background || store === undefined || readSmall(body, store) !== false ? "response" : null,
-    ...(background ? { background } : {}),
-    choosing: choosingIn(body, members),
-    ...modelsAndTools(body, members),
-    images: 0,
-    namesMedia: mediaHeard(heard),
-    addressed: addressedMedia(body, heard),
-  };
+export function readResponsesRequest(bytes: Uint8Array): RequestFacts {
+  const body = bodies.read(bytes);
+  const facts = promptFacts(body);
+  if (inputOrContinued.every((name) => body.said(name) === null)) throw missing("input");
+  facts.stream = body.isOn("stream");
+  facts.outputTokensMax = body.count("max_output_tokens");
+  facts.affinity ??= body.label("safety_identifier") ?? body.label("user");
+  facts.conversation = { system: body.get("instructions"), messages: body.get("input") };
+  const store = body.get("store");
+  const isBackground = body.isOn("background");
+  if (isBackground) facts.background = true;
+  if (isBackground || store === undefined || readSmall(bytes, store) !== false) facts.keeps = "response";
+  return facts;
 }
 
-/** Conversations, stored prompts, files, stores and containers. */
-function responsesObjects(
-  body: Uint8Array,
-  members: ReadonlyMap<string, Span>,
-  heard: NamesHeard,
-): readonly NamedObject[] {
-  return [
-    ...objectAt(body, members.get("conversation"), "conversation"),
-    ...objectAt(body, members.get("prompt"), "prompt"),
-    ...namedWithin(body, members.get("input"), heard),
+/** Reads what governs a compaction. Source: OpenAI API reference, "Compact a response". */
+export function readCompactRequest(bytes: Uint8Array): RequestFacts {
+  return promptFacts(compactBodies.read(bytes));
+}
+
+/** The same of a count. Source: OpenAI API reference, "Get input token counts". */
+export function readInputTokensRequest(bytes: Uint8Array): RequestFacts {
+  return promptFacts(countBodies.read(bytes));
+}
+
+/** Of what is worked on. Whether there is anything is the upstream's to judge. */
+function promptFacts(body: RequestBody): OpenFacts {
+  const { bytes } = body;
+  const input = body.get("input");
+  const facts = body.facts(estimateInput(bytes, [input, body.get("instructions"), body.get("tools")]));
+  facts.affinity = body.label("prompt_cache_key");
+  facts.continues = continuedResponse(bytes, body.said("previous_response_id"));
+  facts.objects = [
+    ...objectAt(bytes, body.get("conversation"), "conversation"),
+    ...objectAt(bytes, body.get("prompt"), "prompt"),
+    ...body.objects(),
+    ...(idsHeard(body) ? itemReferences(bytes, input) : none),
   ];
-}
-
-/** Files, stores, containers and what else nested members name, and items of the input that are references. */
-export function namedWithin(body: Uint8Array, input: Span | undefined, heard: NamesHeard): readonly NamedObject[] {
-  const nested = nestedObjects(body, objectsOfOpenai, heard);
-  return idsHeard(heard) ? [...nested, ...itemReferences(body, input)] : nested;
-}
-
-/** Of the tools, wherever they stand, and of the check of what goes in and comes out. */
-export function modelsAndTools(body: Uint8Array, members: ReadonlyMap<string, Span>): ToolFacts {
-  const tools = toolFacts(body, members.get("tools"), ...inputTools(body, members.get("input")));
-  const checks = namedModel(body, members.get("moderation"), "moderation");
-  return { ...tools, namedModels: withNamedModel(tools.namedModels, checks) };
+  // Of the tools, wherever they stand, and of the check of what goes in and comes out.
+  const tools = toolFacts(bytes, body.get("tools"), ...inputTools(bytes, input));
+  facts.serverTools = tools.serverTools;
+  facts.hosted = tools.hosted;
+  facts.namedModels = withNamedModel(tools.namedModels, namedModel(bytes, body.get("moderation"), "moderation"));
+  facts.namesMedia = body.namesMedia;
+  facts.addressed = body.addressed();
+  return facts;
 }
 
 /** The lists of tools among the items of the input. */
@@ -141,17 +99,6 @@ function inputTools(body: Uint8Array, input: Span | undefined): readonly Span[] 
   return found;
 }
 
-/** Only the model's name is replaced. */
-export function responsesEdits(_body: Uint8Array, facts: RequestFacts, upstreamModel: string): readonly Edit[] {
-  if (upstreamModel === facts.model || facts.modelSpan === null) return [];
-  return [{ ...facts.modelSpan, text: JSON.stringify(upstreamModel) }];
-}
-
-/** A member that stands there and is not null. */
-export function said(body: Uint8Array, span: Span | undefined): Span | null {
-  return span === undefined || body[span.start] === LOWER_N ? null : span;
-}
-
 /** It decides which account is asked: an id that is not read must not go on. */
 export function continuedResponse(body: Uint8Array, span: Span | null): NamedObject | null {
   if (span === null) return null;
@@ -160,4 +107,75 @@ export function continuedResponse(body: Uint8Array, span: Span | null): NamedObj
   }
   const id = textOf(readSmall(body, span));
   return id === null || id === "" ? null : namedObject("previous_response_id", id);
+}
+
+/**
+ * Items of earlier answers that an input names in the place of what they hold: references, whose type may be left out, and drawn
+ * pictures without their bytes. Source: OpenAI API reference, "Create a model response"; guide "Image generation".
+ */
+function itemReferences(body: Uint8Array, input: Span | undefined): readonly NamedObject[] {
+  if (input === undefined || body[input.start] !== OPEN_ARRAY) return none;
+  const bytes = asBuffer(body);
+  const found: NamedObject[] = [];
+  for (const { start, end } of skimArray(bytes, input, bounds.jsonValuesMax) ?? []) {
+    const members = skimObject(bytes, start, end, referenceMembers, standsTwice);
+    const id = textOf(skimValue(bytes, members?.get("id")));
+    if (id === null) continue;
+    const type = textOf(skimValue(bytes, members?.get("type")));
+    const isReference =
+      type === "item_reference" ||
+      (type === null && members?.has("role") === false) ||
+      (type === "image_generation_call" && isNull(bytes, members?.get("result")));
+    if (!isReference) continue;
+    found.push(namedObject("input", id));
+    if (found.length > bounds.namedObjectsMax)
+      throw wrong("input", `refers to more than ${bounds.namedObjectsMax} items`);
+  }
+  return found;
+}
+
+/** Two readers could disagree on which one counts. */
+function standsTwice(name: string): never {
+  throw wrong("input", `has an item in which "${name}" stands twice`);
+}
+
+function isNull(bytes: Uint8Array, span: Span | undefined): boolean {
+  return span === undefined || bytes[span.start] === LOWER_N;
+}
+
+const referenceMembers: ReadonlySet<string> = new Set(["id", "type", "role", "result"]);
+const none: readonly NamedObject[] = [];
+
+/**
+ * A guess at the input's tokens: one for four bytes of JSON. Pictures and files inline as base64 are counted apart:
+ * a picture costs about the same whatever its size in bytes, and a document is far larger in bytes than in text.
+ */
+function estimateInput(body: Uint8Array, spans: readonly (Span | undefined)[]): number {
+  let tokens = 0;
+  for (const span of spans) if (span !== undefined) tokens += estimate(body, span);
+  return Math.ceil(tokens);
+}
+
+const pictureTokens = 1_000;
+const fileBytesPerToken = 64;
+const bytesPerToken = 4;
+/** Shorter ones are counted like text. */
+const base64BytesMin = 2_048;
+
+const pictureMark = Buffer.from("data:image/", "latin1");
+/** A media type with its parameters is in this many bytes before the data. */
+const mediaTypeBytesMax = 72;
+
+function estimate(body: Uint8Array, span: Span): number {
+  const view = Buffer.from(body.buffer, body.byteOffset + span.start, span.end - span.start);
+  let textBytes = view.length;
+  let mediaTokens = 0;
+  for (let found = nextDataUrl(view, 0); found !== null; found = nextDataUrl(view, found.end)) {
+    const bytes = found.end - found.start;
+    if (bytes < base64BytesMin) continue;
+    textBytes -= bytes;
+    const picture = view.subarray(Math.max(0, found.start - mediaTypeBytesMax), found.start).includes(pictureMark);
+    mediaTokens += picture ? pictureTokens : bytes / fileBytesPerToken;
+  }
+  return textBytes / bytesPerToken + mediaTokens;
 }

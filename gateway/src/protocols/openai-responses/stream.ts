@@ -10,9 +10,8 @@ import { dataWithoutMedia } from "../stream/event-media.ts";
 import { SseEvents } from "../stream/sse-events.ts";
 import { readServed } from "../usage/read-served.ts";
 import { moreOf, OutputTools } from "../usage/server-tools.ts";
-import { drawingModel } from "./drawing.ts";
 import { bareFailedResponse, failureEvents, upstreamFailure } from "./error.ts";
-import { ItemIds } from "./item-ids.ts";
+import { drawingModel, ItemIds } from "./reply.ts";
 import { readResponsesUsage } from "./usage.ts";
 
 /**

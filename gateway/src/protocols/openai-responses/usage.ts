@@ -1,10 +1,10 @@
-import { inputTokensOf, noUsage, outputTokensOf, type Usage } from "#core/index.ts";
-import type { UsageReading } from "../dialect.ts";
-import { countOf, objectOf } from "../json/value.ts";
+import { inputTokensOf, noUsage, outputTokensOf, tokensOf, type Usage } from "#core/index.ts";
+import type { OtherUsage, UsageReading } from "../dialect.ts";
+import { countOf, isObject, objectOf } from "../json/value.ts";
+import { imagesUsage } from "../openai-images/usage.ts";
 import { untoldOf } from "../usage/read-served.ts";
 import { moreOf, noServerTools, type ServerToolUse, toolUseIn, usedAny } from "../usage/server-tools.ts";
 import { compareTotal, rawUsage } from "../usage/usage-convention.ts";
-import { type Drawing, drawnBy } from "./drawing.ts";
 
 /**
  * A response's usage in classes that do not overlap. `cached_tokens` and `cache_write_tokens` are included in
@@ -71,3 +71,33 @@ export function writeResponsesUsage(usage: Usage): object {
     total_tokens: input + output,
   };
 }
+
+/** What an answer says of its pictures, beside what they used. */
+interface Drawing {
+  readonly pictures: number;
+  /** The upstream's name of the model that made them; empty where it is not told. */
+  readonly model: string;
+}
+
+/**
+ * What the model behind the tool that makes pictures used: "usage reported by hosted tools, separate from base model `usage`"
+ * (OpenAI's SDK, Response.tool_usage). Empty where no token is told.
+ */
+function drawnBy(toolUsage: unknown, { pictures, model }: Drawing = nothingDrawn): readonly OtherUsage[] {
+  const told = objectOf(toolUsage)["image_gen"];
+  if (!isObject(told)) return [];
+  const used = imagesUsage(told, null, pictures).usage;
+  if (tokensOf(used) === 0) return [];
+  const cached = countOf(told["cached_tokens"]) ?? 0;
+  const image = Math.min(countOf(objectOf(told["cached_tokens_details"])["cached_image_tokens"]) ?? 0, used.imageInput);
+  const text = Math.min(Math.max(0, cached - image), used.inputUncached);
+  const usage = {
+    ...used,
+    inputUncached: used.inputUncached - text,
+    imageInput: used.imageInput - image,
+    cacheRead: text + image,
+  };
+  return [{ model, usage }];
+}
+
+const nothingDrawn: Drawing = { pictures: 0, model: "" };

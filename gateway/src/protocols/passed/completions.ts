@@ -4,43 +4,29 @@ import type { EventWriter } from "../codec.ts";
 import type { RequestFacts, Wire } from "../dialect.ts";
 import { renderChatStreamError } from "../openai-chat/dialect.ts";
 import { readChatReply } from "../openai-chat/reply.ts";
-import { chatEdits, streamFacts } from "../openai-chat/request.ts";
+import { chatEdits, readStreamFacts } from "../openai-chat/request.ts";
 import { ChatStreamTap } from "../openai-chat/stream.ts";
 import { writeChatUsage } from "../openai-chat/usage.ts";
-import { MemberChecks } from "../request/member-checks.ts";
-import { bodyNames, readCount, readLabel, scanRequest, sizeOf } from "../request/members.ts";
-import { passedFacts, textOrTokens } from "./passed-json.ts";
+import { BodyReader } from "../request/request-body.ts";
+import { textOrTokens } from "./passed-json.ts";
 
-const checks = new MemberChecks(requestFields.completions);
-
-const wanted = bodyNames([
-  "model",
-  "prompt",
-  "suffix",
-  "stream",
-  "stream_options",
-  "max_tokens",
-  "n",
-  "prompt_cache_key",
-  "user",
+const bodies = new BodyReader(requestFields.completions, [
+  ...["suffix", "stream_options", "max_tokens", "prompt_cache_key", "user"],
 ]);
 
 /** Reads what governs a request for completions. Source: OpenAI API reference, "Create completion". */
-function readCompletionsRequest(body: Uint8Array): RequestFacts {
-  const members = scanRequest(body, wanted);
-  checks.check(body, members);
-  const { tokens, texts } = textOrTokens(body, members.get("prompt"));
-  const cap = readCount(body, members.get("max_tokens"));
+function readCompletionsRequest(bytes: Uint8Array): RequestFacts {
+  const body = bodies.read(bytes);
+  const { tokens, texts } = textOrTokens(bytes, body.get("prompt"));
+  const facts = body.facts(tokens + body.estimate("suffix"));
+  readStreamFacts(body, facts);
+  const cap = body.count("max_tokens");
   // Each prompt of a list is answered by itself.
-  const choices = Math.max(1, readCount(body, members.get("n")) ?? 1) * texts;
-  return passedFacts(body, members, {
-    ...streamFacts(body, members),
-    inputEstimate: tokens + Math.ceil(sizeOf(members.get("suffix")) / 4),
-    outputTokensMax: cap === null ? null : cap * choices,
-    ...(choices > 1 ? { choices } : {}),
-    affinity: readLabel(body, members.get("prompt_cache_key")) ?? readLabel(body, members.get("user")),
-    counted: undefined,
-  });
+  const choices = (body.count("n") ?? 1) * texts;
+  if (cap !== null) facts.outputTokensMax = cap * choices;
+  if (choices > 1) facts.choices = choices;
+  facts.affinity = body.label("prompt_cache_key") ?? facts.affinity;
+  return facts;
 }
 
 /**

@@ -1,7 +1,6 @@
 import { Failure, noUsage } from "#core/index.ts";
-import type { ReplyFacts, RequestFacts, StreamTap, UsageReading } from "../dialect.ts";
+import type { ReplyFacts, StreamTap, UsageReading } from "../dialect.ts";
 import { brokenReply, errorText } from "../errors/upstream-errors.ts";
-import type { Edit } from "../json/bytes.ts";
 import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
@@ -16,51 +15,22 @@ import {
 } from "../json/cursor.ts";
 import { skimObject, skimValue } from "../json/skim.ts";
 import { countOf, isObject } from "../json/value.ts";
-import { choosingIn, readLabel, readModel } from "../request/members.ts";
+import type { OpenFacts, RequestBody } from "../request/request-body.ts";
 import { readServed } from "../usage/read-served.ts";
 import { rawUsage } from "../usage/usage-convention.ts";
 
 /** What calls that are only ever passed have in common: a JSON body with a model in it, and an answer that tells its usage. */
 
-/** The facts of a call that generates nothing, with what is particular to it. Throws Failure as readModel does. */
-export function passedFacts(
-  body: Uint8Array,
-  members: ReadonlyMap<string, Span>,
-  particular: Pick<RequestFacts, "inputEstimate"> & Partial<RequestFacts>,
-): RequestFacts {
-  const modelSpan = members.get("model");
-  return {
-    model: particular.model ?? readModel(body, modelSpan),
-    modelSpan: modelSpan ?? null,
-    stream: false,
-    wantsUsage: true,
-    // Nothing is generated: nothing is to be reserved for it.
-    outputTokensMax: 0,
-    streamOptionsSpan: null,
-    affinity: readLabel(body, members.get("user")),
-    continues: null,
-    keeps: null,
-    choosing: choosingIn(body, members),
-    counted: nothingCounted,
-    images: 0,
-    ...particular,
-  };
+/** The facts of a call that generates nothing. Throws Failure as readModel does. */
+export function passedFacts(body: RequestBody, inputEstimate: number, model?: string): OpenFacts {
+  const facts = body.facts(inputEstimate, model);
+  // Nothing is to be reserved for it.
+  facts.outputTokensMax = 0;
+  facts.counted = nothingCounted;
+  return facts;
 }
 
 const nothingCounted = Object.freeze({ likely: {}, most: {} });
-
-/** Replaces the model's name, and says it where the caller left it out. */
-export function modelEdit(
-  body: Uint8Array,
-  { model, modelSpan }: RequestFacts,
-  upstreamModel: string,
-): readonly Edit[] {
-  if (modelSpan !== null) {
-    return upstreamModel === model ? [] : [{ ...modelSpan, text: JSON.stringify(upstreamModel) }];
-  }
-  const open = body.indexOf(OPEN_OBJECT) + 1;
-  return [{ start: open, end: open, text: `"model":${JSON.stringify(upstreamModel)},` }];
-}
 
 /**
  * Reads a whole answer: its usage, of the members that `usageOf` wants. `shows`: what every answer of this kind has one of, so
@@ -75,14 +45,12 @@ export function replyReader(
   return (body) => {
     const members = skimObject(body, 0, body.length, wanted);
     if (members === null) throw brokenReply("is not a JSON object");
-    const error = skimValue(body, members.get("error"));
-    const reading = usageOf((name) => skimValue(body, members.get(name)));
+    const member = (name: string): unknown => skimValue(body, members.get(name));
+    const error = member("error");
+    const reading = usageOf(member);
     return {
-      usage:
-        reading === null
-          ? null
-          : { ...reading, raw: rawUsageIn(usageIn, (name) => skimValue(body, members.get(name))) },
-      served: readServed({ model: skimValue(body, members.get("model")) }, skimValue(body, members.get("usage"))),
+      usage: reading === null ? null : { ...reading, raw: rawUsageIn(usageIn, member) },
+      served: readServed({ model: member("model") }, member("usage")),
       errorMessage: error !== null && !shows.some((name) => members.has(name)) ? errorText(error) : null,
       outputEstimate: 0,
       id: null,
@@ -108,19 +76,15 @@ export function refuseStream(what: string): () => StreamTap {
 }
 
 /** A string, strings, tokens or arrays of tokens: how many tokens that is about, text by the four bytes, and how many texts. */
-export function textOrTokens(
-  body: Uint8Array,
-  span: Span | undefined,
-): { readonly tokens: number; readonly texts: number } {
+export function textOrTokens(body: Uint8Array, span: Span | undefined) {
   if (span === undefined) return { tokens: 0, texts: 0 };
   if (body[span.start] === QUOTE) return { tokens: Math.ceil((span.end - span.start - 2) / 4), texts: 1 };
-  const items = span;
-  if (!holdsNumbers(body, items)) {
-    return { tokens: Math.ceil((items.end - items.start) / 4), texts: itemCount(body, items) };
+  if (!holdsNumbers(body, span)) {
+    return { tokens: Math.ceil((span.end - span.start) / 4), texts: itemCount(body, span) };
   }
   let numbers = 1;
-  for (let at = items.start; at < items.end; at++) if (body[at] === COMMA) numbers++;
-  return { tokens: numbers, texts: body[skipSpace(body, items.start + 1)] === OPEN_ARRAY ? itemCount(body, items) : 1 };
+  for (let at = span.start; at < span.end; at++) if (body[at] === COMMA) numbers++;
+  return { tokens: numbers, texts: body[skipSpace(body, span.start + 1)] === OPEN_ARRAY ? itemCount(body, span) : 1 };
 }
 
 /** The items of a whole array that holds something, by its commas at the first level. */

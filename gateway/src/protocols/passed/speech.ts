@@ -4,11 +4,11 @@ import { AnyTap } from "../any-wire.ts";
 import type { RequestFacts, UsageReading, Wire } from "../dialect.ts";
 import { readSpan } from "../json/scan.ts";
 import { countOf, objectOf } from "../json/value.ts";
-import { MemberChecks } from "../request/member-checks.ts";
-import { bodyNames, readSmall, scanRequest, sizeOf } from "../request/members.ts";
+import { readSmall } from "../request/members.ts";
 import { heldId } from "../request/named-objects.ts";
+import { BodyReader, modelEdit } from "../request/request-body.ts";
 import { TypedEventsTap } from "../stream/typed-events.ts";
-import { modelEdit, passedFacts, replyReader } from "./passed-json.ts";
+import { passedFacts, replyReader } from "./passed-json.ts";
 
 /**
  * A sound on its way, byte for byte. It tells nothing of what it used: the tokens of an output are guessed from its size, about
@@ -54,29 +54,25 @@ const rates: readonly (readonly [RegExp, number])[] = [
   [/aac|mp4/i, 500],
 ];
 
-const checks = new MemberChecks(requestFields.speech);
-
-const wanted = bodyNames(["model", "input", "instructions", "stream_format", "user", "voice"]);
+const bodies = new BodyReader(requestFields.speech, ["instructions", "stream_format", "user", "voice"]);
 
 /** Text as sound: JSON in; the sound's bytes out as they are made, or events with them in it. Source: OpenAI API reference, "Create speech". */
 export const speechWire: Wire = {
-  readRequest(body) {
-    const members = scanRequest(body, wanted);
-    checks.check(body, members);
-    const input = members.get("input");
-    const characters = input === undefined ? 0 : charactersOf(String(readSpan(body, input)));
-    const format = members.get("stream_format");
-    const facts = passedFacts(body, members, {
-      stream: format !== undefined && readSmall(body, format) === "sse",
-      // What is spoken is output: of tokens the model says how many they can be at most.
-      outputTokensMax: null,
-      inputEstimate: Math.ceil(sizeOf(input, members.get("instructions")) / 4),
-      objects: heldId(body, members.get("voice"), "voice"),
-      counted: { likely: { characters }, most: { characters } },
-    });
+  readRequest(bytes) {
+    const body = bodies.read(bytes);
+    const facts = passedFacts(body, body.estimate("input", "instructions"));
+    const input = body.get("input");
+    const format = body.get("stream_format");
+    facts.stream = format !== undefined && readSmall(bytes, format) === "sse";
+    // What is spoken is output: of tokens the model says how many they can be at most.
+    facts.outputTokensMax = null;
+    facts.objects = heldId(bytes, body.get("voice"), "voice");
+    const characters = input === undefined ? 0 : charactersOf(String(readSpan(bytes, input)));
+    facts.counted = { likely: { characters }, most: { characters } };
     // How fast is spoken is no tier of service.
     const choosing = facts.choosing?.filter((name) => name !== "speed");
-    return { ...facts, choosing: choosing?.length === 0 ? undefined : choosing };
+    facts.choosing = choosing?.length === 0 ? undefined : choosing;
+    return facts;
   },
   requestEdits: modelEdit,
   smallestRequest: (model) => ({ model, input: "ok", voice: "alloy" }),

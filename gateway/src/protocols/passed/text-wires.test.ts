@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "#core/index.ts";
 import { patchedRequest } from "../request/change-body.ts";
-import { embeddingsWire } from "./embeddings.ts";
+import { embeddingsWire } from "./text-wires.ts";
 
 const encoder = new TextEncoder();
 const bytes = (value: unknown): Uint8Array => encoder.encode(typeof value === "string" ? value : JSON.stringify(value));

@@ -3,13 +3,42 @@ import { noUsage } from "#core/index.ts";
 import type { RequestFacts, UsageReading, Wire } from "../dialect.ts";
 import type { Span } from "../json/cursor.ts";
 import { countOf, objectOf } from "../json/value.ts";
-import { MemberChecks } from "../request/member-checks.ts";
-import { bodyNames, scanRequest, sizeOf } from "../request/members.ts";
-import { eachItem, modelEdit, passedFacts, refuseStream, replyReader } from "./passed-json.ts";
+import { sizeOf } from "../request/members.ts";
+import { BodyReader, modelEdit } from "../request/request-body.ts";
+import { eachItem, passedFacts, promptUsage, refuseStream, replyReader, textOrTokens } from "./passed-json.ts";
 
-const checks = new MemberChecks(requestFields.rerank);
+const embeddingBodies = new BodyReader(requestFields.embeddings, ["user"]);
 
-const wanted = bodyNames(["model", "query", "documents", "user"]);
+/** Texts, or their tokens, as vectors. Never streams. All that does not govern, encoding_format too, is the upstream's to judge. */
+export const embeddingsWire: Wire = {
+  readRequest(bytes) {
+    const body = embeddingBodies.read(bytes);
+    return passedFacts(body, textOrTokens(bytes, body.get("input")).tokens);
+  },
+  requestEdits: modelEdit,
+  smallestRequest: (model) => ({ model, input: "ok" }),
+  readReply: replyReader(["data"], ["usage"], (member) => promptUsage(member("usage"))),
+  tapStream: refuseStream("embeddings"),
+};
+
+const moderationBodies = new BodyReader(requestFields.moderations, ["user"]);
+
+/** What OpenAI takes where its callers say nothing, as most do. Source: API reference, "Create moderation". */
+const usualModerator = "omni-moderation-latest";
+
+/** Texts and pictures judged by their content. OpenAI tells no usage, Mistral does. */
+export const moderationsWire: Wire = {
+  readRequest(bytes) {
+    const body = moderationBodies.read(bytes);
+    return passedFacts(body, body.estimate("input"), body.members.has("model") ? undefined : usualModerator);
+  },
+  requestEdits: modelEdit,
+  smallestRequest: (model) => ({ model, input: "ok" }),
+  readReply: replyReader(["results"], ["usage"], (member) => promptUsage(member("usage"))),
+  tapStream: refuseStream("moderations"),
+};
+
+const rerankBodies = new BodyReader(requestFields.rerank, ["user"]);
 
 /** Cohere counts a document in pieces of this many tokens, the query in each of them, and a search unit for each hundred. */
 const pieceTokens = 500;
@@ -19,17 +48,15 @@ const pieceTokensLeast = pieceTokens / 2;
 const bytesPerToken = 4;
 
 /** Reads what governs a request to rank documents. Sources: Cohere's and Jina's API references, "Rerank". */
-function readRerankRequest(body: Uint8Array): RequestFacts {
-  const members = scanRequest(body, wanted);
-  checks.check(body, members);
-  const documents = members.get("documents");
-  const sizes = piecesOf(body, documents);
-  const queryBytes = sizeOf(members.get("query"));
-  return passedFacts(body, members, {
-    // Vendors that charge by tokens count the query with each document.
-    inputEstimate: Math.ceil((sizeOf(documents) + queryBytes * sizes.documents) / bytesPerToken),
-    counted: { likely: { searchUnits: unitsOf(sizes.likely) }, most: { searchUnits: unitsOf(sizes.most) } },
-  });
+function readRerankRequest(bytes: Uint8Array): RequestFacts {
+  const body = rerankBodies.read(bytes);
+  const documents = body.get("documents");
+  const sizes = piecesOf(bytes, documents);
+  // Vendors that charge by tokens count the query with each document.
+  const read = sizeOf(documents) + sizeOf(body.get("query")) * sizes.documents;
+  const facts = passedFacts(body, Math.ceil(read / bytesPerToken));
+  facts.counted = { likely: { searchUnits: unitsOf(sizes.likely) }, most: { searchUnits: unitsOf(sizes.most) } };
+  return facts;
 }
 
 function unitsOf(pieces: number): number {

@@ -12,8 +12,7 @@ import {
   unsupported,
   wrong,
 } from "../json/value.ts";
-import { plainName } from "../turn/warnings.ts";
-import { type EmbeddingCaller, type EmbeddingUpstream, listenerBy, noVectors, vectorOf } from "./codec.ts";
+import { answersBy, type EmbeddingCaller, type EmbeddingUpstream, noVectors, vectorOf, warnOfOthers } from "./codec.ts";
 
 const known: ReadonlySet<string> = new Set([
   "model",
@@ -29,8 +28,7 @@ const known: ReadonlySet<string> = new Set([
 
 /** One text with its own parameters. Source: Gemini API reference, models.embedContent. */
 function readOne(body: JsonObject, warn: Warn): EmbeddingTurn {
-  for (const name of Object.keys(body))
-    if (!known.has(name)) warn(`${plainName(name)} cannot be carried and was left out`);
+  warnOfOthers(body, known, warn);
   const said = (camel: string, snake: string) => (body[camel] === undefined ? snake : camel);
   return {
     inputs: [{ text: textOfContent(body["content"]), title: textMember(body, "title") }],
@@ -68,30 +66,28 @@ export const batchEmbedCaller: EmbeddingCaller = {
 
 const names = { dimensions: "outputDimensionality", task: "taskType", truncate: "autoTruncate" } as const;
 
-const readAnswer: EmbeddingUpstream["readAnswer"] = (reply) => {
+const answers = answersBy((reply) => {
   const list = Array.isArray(reply["embeddings"]) ? reply["embeddings"] : [reply["embedding"]];
   if (list.length === 0) throw noVectors();
   return {
     vectors: list.map((one) => vectorOf(objectOf(one)["values"])),
     inputTokens: countOf(objectOf(reply["usageMetadata"])["promptTokenCount"]),
   };
-};
+});
 
 /** As Google Cloud serves its multimodal embedders: one text, no model in the body. */
 export const embedContentUpstream: EmbeddingUpstream = {
-  ...listenerBy(readAnswer),
+  ...answers,
   inputsMax: () => 1,
   writeTurn: ({ inputs: [input = nothing], ...parameters }) => requestOf(input, parameters),
-  readAnswer,
 };
 
 export const batchEmbedUpstream: EmbeddingUpstream = {
-  ...listenerBy(readAnswer),
+  ...answers,
   inputsMax: () => 100,
   writeTurn: ({ inputs, ...parameters }, upstreamModel) => ({
     requests: inputs.map((input) => ({ model: `models/${upstreamModel}`, ...requestOf(input, parameters) })),
   }),
-  readAnswer,
 };
 
 const nothing: EmbeddingInput = { text: "", title: null };
@@ -117,3 +113,31 @@ function textOfContent(content: unknown): string {
   if (texts.every((text) => typeof text === "string")) return texts.join("\n");
   throw unsupported("content", "An upstream of this model makes vectors of texts only.");
 }
+
+/** `:predict` of Google Cloud's text embedders. Source: Vertex AI, "Text embeddings API". */
+export const vertexPredictUpstream: EmbeddingUpstream = {
+  ...answersBy((reply) => {
+    const found = arrayOf(reply["predictions"]).map((one) => objectOf(objectOf(one)["embeddings"]));
+    if (found.length === 0) throw noVectors();
+    const counts = found.map(({ statistics }) => countOf(objectOf(statistics)["token_count"]));
+    return {
+      vectors: found.map(({ values }) => vectorOf(values)),
+      inputTokens: counts.reduce((sum, count) => (sum === null || count === null ? null : sum + count), 0),
+    };
+  }),
+  inputsMax: (model) => (model.startsWith("gemini-embedding") ? 1 : 250),
+  writeTurn({ inputs, dimensions, task, truncate }) {
+    const parameters = {
+      ...(dimensions === null ? {} : { outputDimensionality: dimensions }),
+      ...(truncate === null ? {} : { autoTruncate: truncate }),
+    };
+    return {
+      instances: inputs.map(({ text, title }) => ({
+        content: text,
+        ...(task === null ? {} : { task_type: task }),
+        ...(title === null ? {} : { title }),
+      })),
+      ...(Object.keys(parameters).length === 0 ? {} : { parameters }),
+    };
+  },
+};

@@ -1,0 +1,126 @@
+import type { RequestFields } from "@sluice/contract/words";
+import type { RequestFacts } from "../dialect.ts";
+import type { Edit } from "../json/bytes.ts";
+import { LOWER_N, OPEN_OBJECT, type Span } from "../json/cursor.ts";
+import type { NamesHeard } from "../json/scan.ts";
+import { type AddressedMedia, addressedMedia } from "./addressed-media.ts";
+import type { GovernedNames } from "./governed-names.ts";
+import { MemberChecks } from "./member-checks.ts";
+import { bodyNames, choosingIn, readBoolean, readCount, readLabel, readModel, scanRequest, sizeOf } from "./members.ts";
+import { mediaHeard, type NamedObject, nestedObjects, type ObjectNames, objectNames } from "./named-objects.ts";
+
+/** Reads the bodies of one endpoint as far as they govern their calls. */
+export class BodyReader {
+  readonly #names: GovernedNames;
+  readonly #checks: MemberChecks;
+  readonly #objects: ObjectNames | null;
+
+  /** `more`: members that are read beside those that the contract's table checks. `objects`: how they name objects. */
+  constructor(fields: RequestFields, more: readonly string[], objects: ObjectNames | null = null) {
+    const checked = Object.keys(fields).filter((name) => fields[name]?.type !== undefined || fields[name]?.required);
+    this.#names = bodyNames([...checked, ...more]);
+    this.#checks = new MemberChecks(fields);
+    this.#objects = objects;
+  }
+
+  /** Throws Failure invalid_json, missing_required_parameter or invalid_request for what is not as the table says. */
+  read(bytes: Uint8Array): RequestBody {
+    const body = new RequestBody(bytes, this.#names, this.#objects);
+    this.#checks.check(bytes, body.members);
+    return body;
+  }
+}
+
+/** Facts that their reader still adds to. */
+export type OpenFacts = { -readonly [Name in keyof RequestFacts]: RequestFacts[Name] };
+
+/** A body of good grammar, and where its members stand that govern the call. */
+export class RequestBody implements NamesHeard {
+  readonly bytes: Uint8Array;
+  readonly members: ReadonlyMap<string, Span>;
+  readonly sieve: NamesHeard["sieve"];
+  classes = 0;
+  readonly #objects: ObjectNames;
+
+  constructor(bytes: Uint8Array, names: GovernedNames, objects: ObjectNames | null) {
+    this.bytes = bytes;
+    this.#objects = objects ?? noObjects;
+    this.sieve = this.#objects.sieve;
+    this.members = scanRequest(bytes, names, objects === null ? null : this);
+  }
+
+  get(name: string): Span | undefined {
+    return this.members.get(name);
+  }
+
+  /** A member that stands there and is not null. */
+  said(name: string): Span | null {
+    const span = this.members.get(name);
+    return span === undefined || this.bytes[span.start] === LOWER_N ? null : span;
+  }
+
+  isOn(name: string): boolean {
+    return readBoolean(this.bytes, this.members.get(name), name);
+  }
+
+  count(name: string): number | null {
+    return readCount(this.bytes, this.members.get(name));
+  }
+
+  label(name: string): string | null {
+    return readLabel(this.bytes, this.members.get(name));
+  }
+
+  /** Tokens of these members: one for each four bytes. */
+  estimate(...names: readonly string[]): number {
+    let bytes = 0;
+    for (const name of names) bytes += sizeOf(this.members.get(name));
+    return Math.ceil(bytes / 4);
+  }
+
+  /** Objects that nested members name. */
+  objects(): readonly NamedObject[] {
+    return nestedObjects(this.bytes, this.#objects, this);
+  }
+
+  get namesMedia(): boolean {
+    return mediaHeard(this);
+  }
+
+  addressed(): AddressedMedia | undefined {
+    return addressedMedia(this.bytes, this);
+  }
+
+  /** What the members say that all endpoints have, of a call that neither streams nor continues anything. */
+  facts(inputEstimate: number, model = readModel(this.bytes, this.get("model"))): OpenFacts {
+    return {
+      model,
+      modelSpan: this.get("model") ?? null,
+      stream: false,
+      wantsUsage: true,
+      outputTokensMax: null,
+      inputEstimate,
+      streamOptionsSpan: null,
+      affinity: this.label("user"),
+      continues: null,
+      keeps: null,
+      choosing: choosingIn(this.bytes, this.members),
+      images: 0,
+    };
+  }
+}
+
+const noObjects = objectNames([], []);
+
+/** Replaces the model's name, and says it where the caller left it out. */
+export function modelEdit(
+  body: Uint8Array,
+  { model, modelSpan }: RequestFacts,
+  upstreamModel: string,
+): readonly Edit[] {
+  if (modelSpan !== null) {
+    return upstreamModel === model ? [] : [{ ...modelSpan, text: JSON.stringify(upstreamModel) }];
+  }
+  const open = body.indexOf(OPEN_OBJECT) + 1;
+  return [{ start: open, end: open, text: `"model":${JSON.stringify(upstreamModel)},` }];
+}
