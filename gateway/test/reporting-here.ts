@@ -4,17 +4,10 @@ import { closeDatabase, type Database } from "../src/storage/database/database.t
 import { openReadOnly } from "../src/storage/database/open-database.ts";
 import { priceReader } from "../src/storage/database/price-rows.ts";
 import { keptAnswers } from "../src/storage/reports/kept-answers.ts";
-import { KeptDays } from "../src/storage/reports/kept-days.ts";
-import { reportAnswers } from "../src/storage/reports/report-answers.ts";
-import { Deadline } from "../src/storage/reports/report-desk.ts";
-import {
-  type ReportAnswer,
-  type ReportAsk,
-  type ReportKind,
-  reportQuestions,
-} from "../src/storage/reports/report-messages.ts";
-import { createReportStore } from "../src/storage/reports/report-store.ts";
-import { draining } from "../src/storage/reports/report-thread.ts";
+import { KeptSums } from "../src/storage/reports/kept-sums.ts";
+import { answerTo, type ReportAnswer, type ReportAsk, type ReportKind } from "../src/storage/reports/report-answers.ts";
+import { Deadline, draining } from "../src/storage/reports/report-context.ts";
+import { createReportStore, reportQuestions } from "../src/storage/reports/report-store.ts";
 
 /**
  * Answers reports in this thread, on a reading connection of their own: a gateway with a budget asks what was spent as soon as
@@ -25,7 +18,7 @@ import { draining } from "../src/storage/reports/report-thread.ts";
 export const reportingHere: typeof openReports = async ({ place, clock, observer }) => {
   if (place.kind !== "sqlite") return await openReports({ place, clock, observer });
   const threads = createReportStore({ databasePath: place.path, clock, observer });
-  const kept = new KeptDays();
+  const kept = new KeptSums();
   let database: Database | null = null;
   let closed = false;
   const ask =
@@ -38,7 +31,7 @@ export const reportingHere: typeof openReports = async ({ place, clock, observer
       const { kysely: connection, flavour } = database;
       const deadline = new Deadline(bounds.reportMs);
       const context = { connection, flavour, price: priceReader(connection), deadline, kept };
-      return JSON.parse(JSON.stringify(await reportAnswers[kind](context, ...asked)));
+      return JSON.parse(JSON.stringify(await answerTo(kind, context, asked)));
     };
   return keptAnswers(
     {

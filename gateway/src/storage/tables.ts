@@ -7,6 +7,7 @@ export { type AuditedObject, insertRows, removeRows, suspendRows, updateRow } fr
 export { type AuditedWrite, auditedWrite } from "./changes/audited-write.ts";
 export { lastChange } from "./changes/change-feed.ts";
 export { columnsOf, membersOf } from "./database/columns.ts";
+export { contains, endsWith, startsWith } from "./database/conditions.ts";
 export { type Connection, type Database, heldRows, inSnapshot, relaxedWrite } from "./database/database.ts";
 export { leaseIsFree, newLeaseToken, underDueLease, updateDue } from "./database/leases.ts";
 export { cursorOf, cutPage, isBehind, type Place, pageSize, placeOf } from "./database/pages.ts";
@@ -25,7 +26,6 @@ export {
   type ScopeColumns,
   scopeColumns,
 } from "./database/scope-columns.ts";
-export { contains, endsWith, startsWith } from "./database/text-search.ts";
 export { writtenOnce } from "./database/written-once.ts";
 export { consoleKeyOf, consoleKeys } from "./keys/console-keys.ts";
 export { changedColumns, fieldsOf, type KeyFieldChange, newColumns, saidFields } from "./keys/key-fields.ts";

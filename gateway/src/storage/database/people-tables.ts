@@ -1,27 +1,139 @@
 import type { WorkspaceRole } from "@sluice/contract/words";
 
-/** Members, invitations, admin tokens. A user is a row of `auth_users`; of a secret only its digest is here. */
+/** People, what they hold, what a directory provisions, and coding agents. A user is a row of `auth_users`; of a secret only its digest is here. */
 export interface PeopleTables {
-  members: MemberTable;
+  members: {
+    workspace_id: string;
+    user_id: string;
+    role: WorkspaceRole;
+    since: number;
+  };
   invitations: InvitationTable;
   admin_tokens: AdminTokenTable;
-  password_resets: PasswordResetTable;
-  person_limits: PersonLimitTable;
-}
-
-/** Only where something limits them. It outlives a membership: who comes back finds it. Migration 042. */
-interface PersonLimitTable {
-  workspace_id: string;
-  user_id: string;
-  limits: string;
-  budget: string | null;
-}
-
-interface MemberTable {
-  workspace_id: string;
-  user_id: string;
-  role: WorkspaceRole;
-  since: number;
+  /** One for a user: a new link takes the place of the one before. */
+  password_resets: {
+    user_id: string;
+    digest: string;
+    expires_at: number;
+  };
+  /** Only where something limits them. It outlives a membership: who comes back finds it. */
+  person_limits: {
+    workspace_id: string;
+    user_id: string;
+    limits: string;
+    budget: string | null;
+  };
+  person_claims: {
+    user_id: string;
+    /** `oidc:<account>` or `scim`. */
+    source: string;
+    /** JSON: by path, what the rules of the source read when it was said; null where there was nothing. */
+    claims: string;
+    /** Of the rules by which it was last put into rights. */
+    rules_digest: string;
+    /** The issuer's, sealed; null: it gave none, or it does no more. */
+    refresh_token: string | null;
+    /** When the source last said this. */
+    said_at: number;
+    /** When the issuer was last asked by its refresh token; 0: not yet. */
+    asked_at: number;
+  };
+  /**
+   * What a source gives somebody in one place. As soon as one gives a role there, what they hold by hand is a row of the source `manual`, and
+   * they hold the highest of all rows; without any row, what they hold is by hand.
+   */
+  given_rights: {
+    user_id: string;
+    source: string;
+    /** Empty: the installation. */
+    workspace_id: string;
+    role: WorkspaceRole | "administrator" | null;
+    group_id: string | null;
+    /** The names of the rules, for people. */
+    rules: string;
+  };
+  /** Which group rules last put somebody's key for sign-ins into. A key that stands elsewhere was moved by hand. */
+  person_groups: {
+    user_id: string;
+    workspace_id: string;
+    group_id: string;
+  };
+  /** A person as a directory sends them; name, address and whether they are disabled stand in `auth_users`. */
+  scim_users: {
+    user_id: string;
+    user_name: string;
+    /** In lower case, free for another once the directory removed the user. */
+    name_key: string | null;
+    external_id: string | null;
+    /** JSON. */
+    attributes: string;
+    /** Whether nobody was here before: the directory made them. */
+    made: number;
+    /** Whether it was the directory that disabled them. */
+    deactivated: number;
+    /** When it removed them; the row stays to know them by should they come back. */
+    removed_at: number | null;
+    version: number;
+    created_at: number;
+    updated_at: number;
+  };
+  scim_groups: {
+    id: string;
+    display_name: string;
+    /** In lower case. */
+    name_key: string;
+    external_id: string | null;
+    version: number;
+    created_at: number;
+    updated_at: number;
+  };
+  scim_members: {
+    group_id: string;
+    user_id: string;
+  };
+  /** Of a code only its digest is here; tokens of coding agents are not stored at all. */
+  agent_devices: {
+    device_digest: string;
+    user_digest: string;
+    state: "pending" | "approved" | "denied";
+    client: string;
+    ip: string;
+    created_at: number;
+    expires_at: number;
+    /** When it was last asked about; 0: not yet. */
+    polled_at: number;
+    /** Who let it in, and the key that they call with. */
+    user_id: string | null;
+    key_id: string | null;
+  };
+  /** `generation` counts the refresh tokens that were given out; `refreshed_at` is when the last one was. */
+  agent_sessions: {
+    id: string;
+    user_id: string;
+    key_id: string;
+    generation: number;
+    client: string;
+    ip: string;
+    created_at: number;
+    refreshed_at: number;
+    expires_at: number;
+  };
+  /** `settings` is JSON with sorted keys, which `checksum` is of. */
+  agent_settings: {
+    group_id: string;
+    settings: string;
+    checksum: string;
+    updated_at: number;
+  };
+  /** Every version of them, counted from 1 in each group; the last is what is there now. `settings` null: it took them away. */
+  agent_settings_versions: {
+    group_id: string;
+    version: number;
+    settings: string | null;
+    checksum: string | null;
+    at: number;
+    actor: string;
+  };
 }
 
 /** Either of an administrator, or of a role in a workspace; then `administrator` is 0 and the two others are there. */
@@ -57,157 +169,8 @@ interface AdminTokenTable extends GrantColumns {
   last_used_at: number | null;
 }
 
-/** One for a user: a new link takes the place of the one before. */
-interface PasswordResetTable {
-  user_id: string;
-  digest: string;
-  expires_at: number;
-}
-
 /** The row of `settings` that every write about people takes hold of first, so that they happen one after the other. */
 export const peopleLock = "people.lock";
-
-/** What sources say of people, and what rules give for it. */
-export interface RightsTables {
-  person_claims: PersonClaimsTable;
-  given_rights: GivenRightsTable;
-  person_groups: PersonGroupTable;
-}
-
-interface PersonClaimsTable {
-  user_id: string;
-  /** `oidc:<account>` or `scim`. */
-  source: string;
-  /** JSON: by path, what the rules of the source read when it was said; null where there was nothing. */
-  claims: string;
-  /** Of the rules by which it was last put into rights. */
-  rules_digest: string;
-  /** The issuer's, sealed; null: it gave none, or it does no more. */
-  refresh_token: string | null;
-  /** When the source last said this. */
-  said_at: number;
-  /** When the issuer was last asked by its refresh token; 0: not yet. */
-  asked_at: number;
-}
-
-/**
- * What a source gives somebody in one place. As soon as one gives a role there, what they hold by hand is a row of the source `manual`, and
- * they hold the highest of all rows; without any row, what they hold is by hand.
- */
-interface GivenRightsTable {
-  user_id: string;
-  source: string;
-  /** Empty: the installation. */
-  workspace_id: string;
-  role: WorkspaceRole | "administrator" | null;
-  group_id: string | null;
-  /** The names of the rules, for people. */
-  rules: string;
-}
-
-/** Which group rules last put somebody's key for sign-ins into. A key that stands elsewhere was moved by hand. */
-interface PersonGroupTable {
-  user_id: string;
-  workspace_id: string;
-  group_id: string;
-}
-
-/** Tables of what a directory has provisioned over SCIM. */
-export interface ScimTables {
-  scim_users: ScimUserTable;
-  scim_groups: ScimGroupTable;
-  scim_members: ScimMemberTable;
-}
-
-/** A person as a directory sends them; name, address and whether they are disabled stand in `auth_users`. */
-interface ScimUserTable {
-  user_id: string;
-  user_name: string;
-  /** In lower case, free for another once the directory removed the user. */
-  name_key: string | null;
-  external_id: string | null;
-  /** JSON. */
-  attributes: string;
-  /** Whether nobody was here before: the directory made them. */
-  made: number;
-  /** Whether it was the directory that disabled them. */
-  deactivated: number;
-  /** When it removed them; the row stays to know them by should they come back. */
-  removed_at: number | null;
-  version: number;
-  created_at: number;
-  updated_at: number;
-}
-
-interface ScimGroupTable {
-  id: string;
-  display_name: string;
-  /** In lower case. */
-  name_key: string;
-  external_id: string | null;
-  version: number;
-  created_at: number;
-  updated_at: number;
-}
-
-interface ScimMemberTable {
-  group_id: string;
-  user_id: string;
-}
-
-/** The tables of sign-ins of coding agents. Of a code only its digest is here; tokens are not stored at all. */
-export interface AgentTables {
-  agent_devices: AgentDeviceTable;
-  agent_sessions: AgentSessionTable;
-  agent_settings: AgentSettingsTable;
-  agent_settings_versions: AgentSettingsVersionTable;
-}
-
-interface AgentDeviceTable {
-  device_digest: string;
-  user_digest: string;
-  state: "pending" | "approved" | "denied";
-  client: string;
-  ip: string;
-  created_at: number;
-  expires_at: number;
-  /** When it was last asked about; 0: not yet. */
-  polled_at: number;
-  /** Who let it in, and the key that they call with. */
-  user_id: string | null;
-  key_id: string | null;
-}
-
-/** `settings` is JSON with sorted keys, which `checksum` is of. Migration 037. */
-interface AgentSettingsTable {
-  group_id: string;
-  settings: string;
-  checksum: string;
-  updated_at: number;
-}
-
-/** Every version of them, counted from 1 in each group; the last is what is there now. `settings` null: it took them away. Migration 041. */
-interface AgentSettingsVersionTable {
-  group_id: string;
-  version: number;
-  settings: string | null;
-  checksum: string | null;
-  at: number;
-  actor: string;
-}
-
-/** `generation` counts the refresh tokens that were given out; `refreshed_at` is when the last one was. */
-interface AgentSessionTable {
-  id: string;
-  user_id: string;
-  key_id: string;
-  generation: number;
-  client: string;
-  ip: string;
-  created_at: number;
-  refreshed_at: number;
-  expires_at: number;
-}
 
 /**
  * The tables of the console's sign-in. The library behind the port `SignIn` writes them, so
@@ -215,95 +178,83 @@ interface AgentSessionTable {
  * Of `auth_users`, the columns from `administrator` on are ours alone and in the gateway's own forms.
  */
 export interface SignInTables {
-  auth_users: AuthUserTable;
-  auth_sessions: AuthSessionTable;
-  auth_accounts: AuthAccountTable;
-  auth_verifications: AuthVerificationTable;
-  auth_two_factors: AuthTwoFactorTable;
-  auth_passkeys: AuthPasskeyTable;
-}
-
-interface AuthUserTable {
-  id: string;
-  name: string;
-  /** Lower case. */
-  email: string;
-  email_verified: number;
-  image: string | null;
-  created_at: string;
-  updated_at: string;
-  two_factor_enabled: number;
-  /** Of the console; null: as the browser says. */
-  language: string | null;
-  administrator: number;
-  disabled: number;
-  /** Unix milliseconds, right to about a minute; null: never. */
-  last_seen_at: number | null;
-}
-
-/** `updated_at` is when it was last used. */
-interface AuthSessionTable {
-  id: string;
-  user_id: string;
-  /** The digest of what the cookie carries. */
-  token: string;
-  expires_at: string;
-  created_at: string;
-  updated_at: string;
-  ip_address: string | null;
-  user_agent: string | null;
-}
-
-/** What somebody signs in with: a password (issuer `local:credential`), or an account at an issuer of single sign-on. */
-interface AuthAccountTable {
-  id: string;
-  user_id: string;
-  issuer: string;
-  account_id: string;
-  provider_id: string;
-  access_token: string | null;
-  refresh_token: string | null;
-  id_token: string | null;
-  access_token_expires_at: string | null;
-  refresh_token_expires_at: string | null;
-  scope: string | null;
-  /** argon2id, as a PHC string. */
-  password: string | null;
-  created_at: string;
-  updated_at: string;
-}
-
-/** What is begun and not ended: a challenge, a sign-in that waits for its second factor, a trip to an issuer. */
-interface AuthVerificationTable {
-  id: string;
-  identifier: string;
-  value: string;
-  expires_at: string;
-  created_at: string;
-  updated_at: string;
-}
-
-interface AuthTwoFactorTable {
-  id: string;
-  user_id: string;
-  /** Sealed by the library with its own secret, like the backup codes. */
-  secret: string;
-  backup_codes: string;
-  verified: number;
-  failed_verification_count: number;
-  locked_until: string | null;
-}
-
-interface AuthPasskeyTable {
-  id: string;
-  user_id: string;
-  name: string | null;
-  public_key: string;
-  credential_id: string;
-  counter: number;
-  device_type: string;
-  backed_up: number;
-  transports: string | null;
-  created_at: string | null;
-  aaguid: string | null;
+  auth_users: {
+    id: string;
+    name: string;
+    /** Lower case. */
+    email: string;
+    email_verified: number;
+    image: string | null;
+    created_at: string;
+    updated_at: string;
+    two_factor_enabled: number;
+    /** Of the console; null: as the browser says. */
+    language: string | null;
+    administrator: number;
+    disabled: number;
+    /** Unix milliseconds, right to about a minute; null: never. */
+    last_seen_at: number | null;
+  };
+  /** `updated_at` is when it was last used. */
+  auth_sessions: {
+    id: string;
+    user_id: string;
+    /** The digest of what the cookie carries. */
+    token: string;
+    expires_at: string;
+    created_at: string;
+    updated_at: string;
+    ip_address: string | null;
+    user_agent: string | null;
+  };
+  /** What somebody signs in with: a password (issuer `local:credential`), or an account at an issuer of single sign-on. */
+  auth_accounts: {
+    id: string;
+    user_id: string;
+    issuer: string;
+    account_id: string;
+    provider_id: string;
+    access_token: string | null;
+    refresh_token: string | null;
+    id_token: string | null;
+    access_token_expires_at: string | null;
+    refresh_token_expires_at: string | null;
+    scope: string | null;
+    /** argon2id, as a PHC string. */
+    password: string | null;
+    created_at: string;
+    updated_at: string;
+  };
+  /** What is begun and not ended: a challenge, a sign-in that waits for its second factor, a trip to an issuer. */
+  auth_verifications: {
+    id: string;
+    identifier: string;
+    value: string;
+    expires_at: string;
+    created_at: string;
+    updated_at: string;
+  };
+  auth_two_factors: {
+    id: string;
+    user_id: string;
+    /** Sealed by the library with its own secret, like the backup codes. */
+    secret: string;
+    backup_codes: string;
+    verified: number;
+    failed_verification_count: number;
+    locked_until: string | null;
+  };
+  auth_passkeys: {
+    id: string;
+    user_id: string;
+    name: string | null;
+    public_key: string;
+    credential_id: string;
+    counter: number;
+    device_type: string;
+    backed_up: number;
+    transports: string | null;
+    created_at: string | null;
+    aaguid: string | null;
+  };
 }

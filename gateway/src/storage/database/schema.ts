@@ -1,194 +1,269 @@
 import type { StoredLedgerColumns, UsageColumnName } from "@sluice/contract/words";
 import type { Generated, Insertable, Selectable } from "kysely";
 import type { UpstreamObjectKind } from "#core/index.ts";
-import type { AgentTables, PeopleTables, RightsTables, ScimTables, SignInTables } from "./people-tables.ts";
+import type { PeopleTables, SignInTables } from "./people-tables.ts";
 import type { TaskTables } from "./task-tables.ts";
 
 /**
  * The tables as this version of the program knows them. Times are Unix milliseconds, booleans 0 or 1, money whole
  * nano-USD; what is only ever read and written whole (patterns, limits, a price table) is JSON in a text column.
  */
-export interface Tables
-  extends TaskTables,
-    SignInTables,
-    ExplainTables,
-    PeopleTables,
-    NoticeTables,
-    LeaseTables,
-    AgentTables,
-    RightsTables,
-    ScimTables {
-  workspaces: WorkspaceTable;
-  groups: GroupTable;
-  api_keys: KeyTable;
-  providers: ProviderTable;
-  models: ModelTable;
-  deployments: DeploymentTable;
-  prices: PriceTable;
+export interface Tables extends TaskTables, SignInTables, PeopleTables {
+  workspaces: {
+    id: string;
+    slug: string;
+    name: string;
+    models: string;
+    /** Ids of providers that may be passed through to. */
+    pass_through: string;
+    limits: string;
+    budget: string | null;
+    enabled: number;
+    managed_by: ManagedBy;
+    created_at: number;
+  };
+  groups: {
+    id: string;
+    workspace_id: string;
+    name: string;
+    models: string;
+    pass_through: string;
+    limits: string;
+    budget: string | null;
+    managed_by: ManagedBy;
+    created_at: number;
+  };
+  api_keys: {
+    id: string;
+    workspace_id: string;
+    group_id: string;
+    name: string;
+    /** null: declared in the file, its secret not made yet. */
+    digest: string | null;
+    prefix: string;
+    last_four: string;
+    models: string | null;
+    pass_through: string;
+    allowed_ips: string | null;
+    limits: string;
+    budget: string | null;
+    tags: string;
+    enabled: number;
+    /** For good: a key that was revoked is never opened again. */
+    revoked_at: number | null;
+    expires_at: number | null;
+    managed_by: ManagedBy;
+    created_at: number;
+    /** User id; null: the file or the command line. */
+    created_by: string | null;
+    /** What of its requests is kept: `none`, `headers` or `bodies`. */
+    capture: string;
+    /** After a rotation the digest before still opens until `old_until`. */
+    old_digest: string | null;
+    old_until: number | null;
+    /** The bounds that only admins widen, with commas between. */
+    set_by_admins: string;
+    /** User id, of the key that this person's sign-ins call with: it has no secret. It outlives its person, as entries of the ledger name it. */
+    person_id: Generated<string | null>;
+    /** User id, of a personal key: whose calls it makes. It outlives its person too. */
+    owner_id: Generated<string | null>;
+    /** A service token: it expires, and belongs to nobody. */
+    service: number;
+  };
+  providers: {
+    id: string;
+    kind: string;
+    base_url: string;
+    sealed_secret: string | null;
+    allow_private_network: number;
+    timeouts: string;
+    disconnect: string | null;
+    /** Sealed whole: some kinds keep further secrets in their settings. */
+    sealed_settings: string | null;
+    enabled: number;
+    managed_by: ManagedBy;
+    created_at: number;
+  };
+  models: {
+    name: string;
+    type: string;
+    owned_by: string;
+    fallbacks: string;
+    max_output_tokens: number | null;
+    context_window: number | null;
+    price_version: string | null;
+    /** Begins at its `effective_from`; from then on it counts instead. */
+    next_price_version: string | null;
+    /** While it has no price: `allow`, `block`, null: as the settings say. */
+    unpriced: string | null;
+    managed_by: ManagedBy;
+    created_at: number;
+  };
+  deployments: {
+    id: string;
+    model: string;
+    provider: string;
+    upstream_model: string;
+    priority: number;
+    weight: number;
+    enabled: number;
+    /** JSON, as the file says it; null where it says nothing. */
+    capabilities: string | null;
+  };
+  /** Immutable: a new price is a new row. Rows outlive their model, since ledger entries name them. */
+  prices: {
+    id: string;
+    model: string;
+    price_table: string;
+    effective_from: number;
+    /** `catalogue`: taken from there. null: somebody set it. */
+    origin: Generated<string | null>;
+  };
   ledger_entries: LedgerTable;
   usage_rollups: RollupTable;
   usage_days: DayTable;
-  summed_days: SummedDayTable;
-  audit_log: AuditTable;
-  changes: ChangeTable;
-  settings: SettingTable;
-  open_attempts: OpenAttemptTable;
-  exported_hours: ExportedHourTable;
-  upstream_objects: UpstreamObjectTable;
-}
-
-/** What vendors keep for later calls. `input_tokens` null: not known. `expires_at` null: kept until it is deleted. */
-interface UpstreamObjectTable {
-  workspace_id: string;
-  id: string;
-  kind: UpstreamObjectKind;
-  provider: string;
-  key_id: string;
-  person_id: string | null;
-  deployment: string;
-  model: string;
-  upstream_model: string;
-  input_tokens: number | null;
-  created_at: number;
-  expires_at: number | null;
-}
-
-/** Hours of the ledger that were copied to a bucket. `checked_at`: when their entries were last compared with the copy's. */
-interface ExportedHourTable {
-  destination: string;
-  hour: number;
-  entries: number;
-  checked_at: number;
-}
-
-/** Attempts that processes have under way, as their journals hold them. `heard_at`: of its beginning or last checkpoint, by the database's clock. */
-interface OpenAttemptTable {
-  attempt_id: string;
-  owner: string;
-  heard_at: number;
-  intent: string;
-  checkpoint: string | null;
+  /** `touched`: how often rollups of the day were changed since it was first summed; `summed`: what that was before it was summed last. */
+  summed_days: {
+    day: number;
+    touched: number;
+    summed: number;
+    summed_at: number;
+  };
+  /** `before` and `after` are JSON without any secret. */
+  audit_log: {
+    seq: Generated<number>;
+    at: number;
+    actor: string;
+    action: string;
+    object: string;
+    before: string | null;
+    after: string | null;
+    ip: string | null;
+    /** null: of no workspace. */
+    workspace_id: string | null;
+  };
+  changes: {
+    seq: Generated<number>;
+    at: number;
+    kind: string;
+    digest: string | null;
+  };
+  settings: {
+    name: string;
+    value: string;
+    managed_by: ManagedBy | "system";
+  };
+  /** Attempts that processes have under way, as their journals hold them. `heard_at`: of its beginning or last checkpoint, by the database's clock. */
+  open_attempts: {
+    attempt_id: string;
+    owner: string;
+    heard_at: number;
+    intent: string;
+    checkpoint: string | null;
+  };
+  /** Hours of the ledger that were copied to a bucket. `checked_at`: when their entries were last compared with the copy's. */
+  exported_hours: {
+    destination: string;
+    hour: number;
+    entries: number;
+    checked_at: number;
+  };
+  /** What vendors keep for later calls. `input_tokens` null: not known. `expires_at` null: kept until it is deleted. */
+  upstream_objects: {
+    workspace_id: string;
+    id: string;
+    kind: UpstreamObjectKind;
+    provider: string;
+    key_id: string;
+    person_id: string | null;
+    deployment: string;
+    model: string;
+    upstream_model: string;
+    input_tokens: number | null;
+    created_at: number;
+    expires_at: number | null;
+  };
+  /** Why a request went as it did. `explanation` is JSON. */
+  request_explanations: {
+    request_id: string;
+    workspace_id: string;
+    at: number;
+    explanation: string;
+  };
+  /** What was kept of a request because its key said so. Headers are JSON; a body that was not to be kept is null. */
+  request_captures: {
+    request_id: string;
+    workspace_id: string;
+    key_id: string;
+    at: number;
+    expires_at: number;
+    request_headers: string;
+    response_headers: string;
+    request_body: string | null;
+    request_bytes: number | null;
+    response_body: string | null;
+    response_bytes: number | null;
+    truncated: number;
+  };
+  /** What processes share; times are the database clock's, see `databaseNow`. A row stays after its release, so that its fence goes on growing. `owner` null: released. */
+  leases: {
+    name: string;
+    owner: string | null;
+    fence: number;
+    taken_at: number;
+    until: number;
+  };
+  instances: {
+    id: string;
+    version: string;
+    host: string;
+    started_at: number;
+    seen_at: number;
+    /** Entries of its journal that were not in the ledger then; null: it did not say. */
+    journal_lag: number | null;
+  };
+  /** A window of tries, by the digest of what is tried and with which key. */
+  tries: {
+    name: string;
+    count: number;
+    /** 1: nothing more may be tried in it. */
+    used_up: number;
+    length_ms: number;
+    ends_at: number;
+  };
+  notices: {
+    id: string;
+    workspace_id: string;
+    name: string;
+    /** JSON: a list of whole numbers. */
+    percent: string;
+    scope: string | null;
+    scope_id: string | null;
+    /** Sealed: the address of a chat's webhook opens by itself. */
+    sealed_channel: string;
+    enabled: number;
+    created_at: number;
+  };
+  /** `due_at` null: sent, or given up. */
+  notices_told: {
+    notice_id: string;
+    /** `key key_… day`: which budget. */
+    budget: string;
+    period_start: number;
+    percent: number;
+    label: string;
+    used_usd: number;
+    limit_usd: number;
+    at: number;
+    tries: number;
+    due_at: number | null;
+    sent_at: number | null;
+    problem: string | null;
+  };
 }
 
 /** `suspended`: the config file no longer declares it. It keeps its id and everything that belongs to it, and cannot be used. */
 export type ManagedBy = "file" | "console" | "suspended";
-
-interface WorkspaceTable {
-  id: string;
-  slug: string;
-  name: string;
-  models: string;
-  /** Ids of providers that may be passed through to. */
-  pass_through: string;
-  limits: string;
-  budget: string | null;
-  enabled: number;
-  managed_by: ManagedBy;
-  created_at: number;
-}
-
-interface GroupTable {
-  id: string;
-  workspace_id: string;
-  name: string;
-  models: string;
-  pass_through: string;
-  limits: string;
-  budget: string | null;
-  managed_by: ManagedBy;
-  created_at: number;
-}
-
-interface KeyTable {
-  id: string;
-  workspace_id: string;
-  group_id: string;
-  name: string;
-  /** null: declared in the file, its secret not made yet. */
-  digest: string | null;
-  prefix: string;
-  last_four: string;
-  models: string | null;
-  pass_through: string;
-  allowed_ips: string | null;
-  limits: string;
-  budget: string | null;
-  tags: string;
-  enabled: number;
-  /** For good: a key that was revoked is never opened again. */
-  revoked_at: number | null;
-  expires_at: number | null;
-  managed_by: ManagedBy;
-  created_at: number;
-  /** User id; null: the file or the command line. */
-  created_by: string | null;
-  /** What of its requests is kept: `none`, `headers` or `bodies`. */
-  capture: string;
-  /** After a rotation the digest before still opens until `old_until`. */
-  old_digest: string | null;
-  old_until: number | null;
-  /** The bounds that only admins widen, with commas between. */
-  set_by_admins: string;
-  /** User id, of the key that this person's sign-ins call with: it has no secret. It outlives its person, as entries of the ledger name it. */
-  person_id: Generated<string | null>;
-  /** User id, of a personal key: whose calls it makes. It outlives its person too. */
-  owner_id: Generated<string | null>;
-  /** A service token: it expires, and belongs to nobody. */
-  service: number;
-}
-
-interface ProviderTable {
-  id: string;
-  kind: string;
-  base_url: string;
-  sealed_secret: string | null;
-  allow_private_network: number;
-  timeouts: string;
-  disconnect: string | null;
-  /** Sealed whole: some kinds keep further secrets in their settings. */
-  sealed_settings: string | null;
-  enabled: number;
-  managed_by: ManagedBy;
-  created_at: number;
-}
-
-interface ModelTable {
-  name: string;
-  type: string;
-  owned_by: string;
-  fallbacks: string;
-  max_output_tokens: number | null;
-  context_window: number | null;
-  price_version: string | null;
-  /** Begins at its `effective_from`; from then on it counts instead. */
-  next_price_version: string | null;
-  /** While it has no price: `allow`, `block`, null: as the settings say. */
-  unpriced: string | null;
-  managed_by: ManagedBy;
-  created_at: number;
-}
-
-interface DeploymentTable {
-  id: string;
-  model: string;
-  provider: string;
-  upstream_model: string;
-  priority: number;
-  weight: number;
-  enabled: number;
-  /** JSON, as the file says it; null where it says nothing. */
-  capabilities: string | null;
-}
-
-/** Immutable: a new price is a new row. Rows outlive their model, since ledger entries name them. */
-interface PriceTable {
-  id: string;
-  model: string;
-  price_table: string;
-  effective_from: number;
-  /** `catalogue`: taken from there. null: somebody set it. */
-  origin: Generated<string | null>;
-}
 
 type UsageColumns = { [Column in UsageColumnName]: number } & { cost_nano_usd: number };
 
@@ -196,7 +271,7 @@ type UsageColumns = { [Column in UsageColumnName]: number } & { cost_nano_usd: n
 interface LedgerTable extends UsageColumns, Omit<StoredLedgerColumns, "cost_nano_usd"> {}
 
 /** `hour` is the Unix millisecond its hour (UTC) begins. `requests` counts first attempts, `attempts` all. */
-interface RollupTable extends UsageColumns, RollupLatencies {
+interface RollupTable extends UsageColumns, Record<LatencyColumn, string> {
   hour: number;
   workspace_id: string;
   group_id: string;
@@ -223,149 +298,8 @@ interface DayTable extends RollupTable {
   grain: string;
 }
 
-/** `touched`: how often rollups of the day were changed since it was first summed; `summed`: what that was before it was summed last. */
-interface SummedDayTable {
-  day: number;
-  touched: number;
-  summed: number;
-  summed_at: number;
-}
-
-/** `before` and `after` are JSON without any secret. */
-interface AuditTable {
-  seq: Generated<number>;
-  at: number;
-  actor: string;
-  action: string;
-  object: string;
-  before: string | null;
-  after: string | null;
-  ip: string | null;
-  /** null: of no workspace. */
-  workspace_id: string | null;
-}
-
-interface ChangeTable {
-  seq: Generated<number>;
-  at: number;
-  kind: string;
-  digest: string | null;
-}
-
-interface SettingTable {
-  name: string;
-  value: string;
-  managed_by: ManagedBy | "system";
-}
-
 export type Row<Name extends keyof Tables> = Selectable<Tables[Name]>;
 export type NewRow<Name extends keyof Tables> = Insertable<Tables[Name]>;
 
 /** Sketches of durations in milliseconds, see `latency-sketch.ts`: of whole calls as their callers saw them, and of attempts. */
 export type LatencyColumn = `${"call" | "attempt"}_${"ms" | "first_token_ms"}_sketch`;
-
-/** How long what succeeded took. */
-type RollupLatencies = { [Column in LatencyColumn]: string };
-
-/** Why requests went as they did, and what was captured of them. */
-interface ExplainTables {
-  request_explanations: ExplanationTable;
-  request_captures: CaptureTable;
-}
-
-/** Why a request went as it did. `explanation` is JSON. */
-interface ExplanationTable {
-  request_id: string;
-  workspace_id: string;
-  at: number;
-  explanation: string;
-}
-
-/** What was kept of a request because its key said so. Headers are JSON; a body that was not to be kept is null. */
-interface CaptureTable {
-  request_id: string;
-  workspace_id: string;
-  key_id: string;
-  at: number;
-  expires_at: number;
-  request_headers: string;
-  response_headers: string;
-  request_body: string | null;
-  request_bytes: number | null;
-  response_body: string | null;
-  response_bytes: number | null;
-  truncated: number;
-}
-
-/** What processes share beside their data. Times are those of the database's clock, see `databaseNow`. */
-interface LeaseTables {
-  leases: LeaseTable;
-  instances: InstanceTable;
-  tries: TryTable;
-}
-
-/** A row stays after its release, so that its fence goes on growing. `owner` null: released. */
-interface LeaseTable {
-  name: string;
-  owner: string | null;
-  fence: number;
-  taken_at: number;
-  until: number;
-}
-
-interface InstanceTable {
-  id: string;
-  version: string;
-  host: string;
-  started_at: number;
-  seen_at: number;
-  /** Entries of its journal that were not in the ledger then; null: it did not say. */
-  journal_lag: number | null;
-}
-
-/** A window of tries, by the digest of what is tried and with which key. */
-interface TryTable {
-  name: string;
-  count: number;
-  /** 1: nothing more may be tried in it. */
-  used_up: number;
-  length_ms: number;
-  ends_at: number;
-}
-
-/** Notices about budgets, and which were sent. */
-interface NoticeTables {
-  notices: NoticeTable;
-  notices_told: NoticeToldTable;
-}
-
-interface NoticeTable {
-  id: string;
-  workspace_id: string;
-  name: string;
-  /** JSON: a list of whole numbers. */
-  percent: string;
-  scope: string | null;
-  scope_id: string | null;
-  /** Sealed: the address of a chat's webhook opens by itself. */
-  sealed_channel: string;
-  enabled: number;
-  created_at: number;
-}
-
-/** `due_at` null: sent, or given up. */
-interface NoticeToldTable {
-  notice_id: string;
-  /** `key key_… day`: which budget. */
-  budget: string;
-  period_start: number;
-  percent: number;
-  label: string;
-  used_usd: number;
-  limit_usd: number;
-  at: number;
-  tries: number;
-  due_at: number | null;
-  sent_at: number | null;
-  problem: string | null;
-}

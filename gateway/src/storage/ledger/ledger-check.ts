@@ -5,10 +5,17 @@ import { type Connection, type Database, type Flavour, inSnapshot } from "../dat
 import { foldedSketch } from "../database/latency-sketch.ts";
 import type { LatencyColumn, Tables } from "../database/schema.ts";
 import { usageColumnOf, usageOf } from "./ledger-columns.ts";
-import { countedEntries } from "./ledger-counted.ts";
 import { type DayGrain, dayGrains, dayMs } from "./ledger-days.ts";
 import { prunedBefore } from "./ledger-prune.ts";
-import { addTimes, hourMs, noSketches, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
+import {
+  addTimes,
+  countedEntries,
+  hourMs,
+  noSketches,
+  rollupScope,
+  rollupSketches,
+  rollupSums,
+} from "./ledger-rollup.ts";
 
 /** Faults named for each rule; more of the same tell nothing new. */
 const faultsMax = 100;

@@ -1,6 +1,6 @@
 import type { AttemptDetail } from "@sluice/contract/console";
 import { type LedgerColumn, ledgerTable, type UsageColumnName, usageTable } from "@sluice/contract/words";
-import { type LedgerEntry, noUsage, type Usage, usageClassColumns } from "#core/index.ts";
+import { inputClasses, type LedgerEntry, noUsage, outputClasses, type Usage, usageClassColumns } from "#core/index.ts";
 import type { Row } from "../database/schema.ts";
 
 type LedgerRow = Row<"ledger_entries">;
@@ -137,6 +137,8 @@ export const usageColumnOf = usageClassColumns;
 export type UsageColumn = UsageColumnName;
 
 export const usageColumns: readonly UsageColumn[] = usageTable.map(({ column }) => column);
+export const inputColumns = inputClasses.map((name) => usageColumnOf[name]);
+export const outputColumns = outputClasses.map((name) => usageColumnOf[name]);
 
 export function usageOf(row: Pick<LedgerRow, UsageColumn>): Usage {
   const usage: { -readonly [Class in keyof Usage]: number } = { ...noUsage };
@@ -149,4 +151,23 @@ const noTags = "{}";
 export function tagsText(tags: LedgerEntry["tags"]): string {
   for (const _ in tags) return JSON.stringify(tags);
   return noTags;
+}
+
+type Value = LedgerValues[number];
+const oftenUsed: readonly UsageColumn[] = ["input_uncached", "cache_read", "output", "reasoning"];
+const seldomUsed = usageColumns.filter((column) => !oftenUsed.includes(column));
+const seldomFilled = ["error_code", "warnings", "vendor_cost_nano_usd", "own_cost_nano_usd", "served", "served_model"];
+
+/** What most entries have in the columns that few fill. A statement that says it itself binds nothing there. */
+const usual: Readonly<Record<string, Value>> = {
+  ...{ cost_source: "price", calls: 1, tags: noTags },
+  ...Object.fromEntries([...seldomFilled, "unpriced", "operation"].map((column) => [column, null])),
+  ...Object.fromEntries(seldomUsed.map((column) => [column, 0])),
+};
+
+/** By the places of `ledgerColumns`; undefined where a column has no such value. */
+export const usualValues: readonly (Value | undefined)[] = ledgerColumns.map((column) => usual[column]);
+
+export function literal(value: Value): string {
+  return typeof value === "string" ? `'${value}'` : String(value);
 }

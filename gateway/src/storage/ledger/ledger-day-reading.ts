@@ -1,8 +1,15 @@
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { Connection, Flavour } from "../database/database.ts";
-import type { Tables } from "../database/schema.ts";
+import type { Row, Tables } from "../database/schema.ts";
 import { type DayGrain, dayGrains, dayMs, type ScopeColumn } from "./ledger-days.ts";
-import type { rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
+import {
+  countedEntries,
+  hourMs,
+  rollupScope,
+  type rollupSketches,
+  type rollupSums,
+  severalPeople,
+} from "./ledger-rollup.ts";
 
 export interface TimeSpan {
   readonly from: number;
@@ -67,21 +74,15 @@ export function runsOf(days: ReadonlyMap<number, KnownDay>, { from, to }: TimeSp
   return longest.sort((a, b) => a.from - b.from);
 }
 
-/** Whether sums of days have these columns. */
-export function daysKnow(columns: Iterable<ScopeColumn>): boolean {
-  return grainFor(columns) !== null;
-}
-
 /** The grain with the fewest rows that knows these columns; null: only hours do. */
-function grainFor(columns: Iterable<ScopeColumn>): DayGrain | null {
-  const needed = [...columns];
-  return dayGrains.find(({ scope }) => needed.every((column) => scope.includes(column))) ?? null;
+export function grainFor(columns: readonly ScopeColumn[]): DayGrain | null {
+  return dayGrains.find(({ scope }) => columns.every((column) => scope.includes(column))) ?? null;
 }
 
 /** Of what is read: all of it, what is in known days alone, or all but that. */
 export type RowPart = "all" | "known" | "rest";
 
-export interface RollupAsk {
+interface RollupAsk {
   readonly span: TimeSpan;
   readonly part?: RowPart;
   /** Hours of known days that are in none of the days below; only where parts are read. */
@@ -89,11 +90,21 @@ export interface RollupAsk {
   /** What `readyDays` found, in the same snapshot. */
   readonly days: readonly TimeSpan[];
   /** Columns of scope that are chosen or grouped by. */
-  readonly needed: Iterable<ScopeColumn>;
+  readonly needed: readonly ScopeColumn[];
   /** Everything that is read; `hour` too, where it is. */
   readonly columns: readonly RollupColumn[];
+  /**
+   * Where people are asked about, as `peopleTimes` found it: each row has its person, empty for nobody's. In an hour in which a key
+   * changed hands its entries are read in the place of its rollups; these have no sketches, so percentiles leave those calls out.
+   */
+  readonly people?: Pick<PeopleTimes, "shared">;
   /** What is asked for besides the time. */
   readonly choose?: (rows: Rollups) => Rollups;
+}
+
+/** Of all sums of days only those by key know whose they are. */
+export function neededForPeople(columns: readonly ScopeColumn[]): readonly ScopeColumn[] {
+  return [...columns, "key_id"];
 }
 
 /**
@@ -103,17 +114,18 @@ export interface RollupAsk {
 export function rollupsWithin(
   connection: Connection,
   { name }: Pick<Flavour, "name">,
-  { span, part = "all", hours = [], days, needed, columns, choose = (rows) => rows }: RollupAsk,
+  { span, part = "all", hours = [], days, needed, columns, people, choose = (rows) => rows }: RollupAsk,
 ): Rollups {
-  const grain = grainFor(needed);
+  const grain = grainFor(people === undefined ? needed : neededForPeople(needed));
   const runs = grain === null ? [] : days.flatMap((run) => cutToDays(run, span));
   const within = (rows: unknown, { from, to }: TimeSpan) =>
     choose((rows as Rollups).where("hour", ">=", from).where("hour", "<", to));
-  const every = connection.selectFrom("usage_rollups");
   // What is not folded yet is in no day.
   const [folded, tail] = [sql<object>`only usage_rollups`, sql<object>`usage_rollups_tail`];
-  const alone = name === "postgres" ? connection.selectFrom(folded.as("usage_rollups")) : every;
+  const alone = connection.selectFrom(name === "postgres" ? folded.as("usage_rollups") : "usage_rollups");
   const apart = part === "all" ? runs : [...runs, ...hours].sort((a, b) => a.from - b.from);
+  const all = connection.selectFrom("usage_rollups");
+  const every = people === undefined ? all : onePersonsRollups(all, name, people.shared);
   const parts = part === "known" ? [] : gapsBetween(apart, span).map((gap) => within(every, gap));
   if (part !== "rest") {
     for (const run of runs) {
@@ -125,12 +137,17 @@ export function rollupsWithin(
   else if (name === "postgres") {
     parts.push(...apart.map((known) => within(connection.selectFrom(tail.as("usage_rollups")), known)));
   }
-  if (parts.length === 0) return within(every, { from: span.from, to: span.from });
-  if (runs.length === 0 && parts.length === 1) return parts[0] as Rollups;
-  const [first, ...more] = parts.map((rows) => rows.select([...new Set(columns)]));
-  let all = first as unknown as SelectQueryBuilder<Tables, "usage_rollups", Tables["usage_rollups"]>;
-  for (const rows of more) all = all.unionAll(rows as never);
-  return connection.selectFrom(all.as("usage_rollups")) as unknown as Rollups;
+  if (people?.shared === true && part !== "known") {
+    parts.push(within(connection.selectFrom(sharedEntries(connection, span).as("usage_rollups")), span));
+  }
+  if (parts.length === 0) parts.push(within(every, { from: span.from, to: span.from }));
+  if (people === undefined && runs.length === 0 && parts.length === 1) return parts[0] as Rollups;
+  const read = [...new Set(columns)].filter((column) => people === undefined || column !== "person_id");
+  const person = people === undefined ? [] : [sql<string>`coalesce(person_id, '')`.as("person_id")];
+  const [first, ...more] = parts.map((rows) => rows.select([...read, ...person]));
+  let union = first as unknown as SelectQueryBuilder<Tables, "usage_rollups", Row<"usage_rollups">>;
+  for (const rows of more) union = union.unionAll(rows as never);
+  return connection.selectFrom(union.as("usage_rollups")) as unknown as Rollups;
 }
 
 /** The whole days of a run that lie in a time. */
@@ -148,4 +165,80 @@ export function gapsBetween(runs: readonly TimeSpan[], span: TimeSpan): readonly
     if (from < to) gaps.push({ from, to });
   }
   return gaps;
+}
+
+interface PeopleTimes {
+  /** Of the days given, those in which no key changed hands. */
+  readonly days: readonly TimeSpan[];
+  /** Whether there is an hour in which one did. */
+  readonly shared: boolean;
+}
+
+/** Where sums by person may be read from, in the same snapshot. An index has the few rows that are several people's. */
+export async function peopleTimes(
+  connection: Connection,
+  days: readonly TimeSpan[],
+  { from, to }: TimeSpan,
+): Promise<PeopleTimes> {
+  const shared = (table: "usage_days" | "usage_rollups") =>
+    connection
+      .selectFrom(table)
+      .select("hour")
+      .where("person_id", "=", sql.lit(severalPeople))
+      .where("hour", ">=", from)
+      .where("hour", "<", to);
+  const sharedDays = await shared("usage_days").distinct().orderBy("hour").execute();
+  const sharedHour = await shared("usage_rollups").limit(1).executeTakeFirst();
+  const cuts = sharedDays.map(({ hour }) => ({ from: hour, to: hour + dayMs }));
+  return {
+    days: days.flatMap((run) =>
+      gapsBetween(
+        cuts.filter((cut) => cut.from >= run.from && cut.from < run.to),
+        run,
+      ),
+    ),
+    shared: sharedHour !== undefined,
+  };
+}
+
+function onePersonsRollups(
+  rollups: SelectQueryBuilder<Tables, "usage_rollups", object>,
+  name: Flavour["name"],
+  shared: boolean,
+) {
+  const rows = rollups.where(sql<boolean>`person_id is distinct from ${sql.lit(severalPeople)}`);
+  return shared && name === "postgres" ? rows.where(unlessShared) : rows;
+}
+
+const sameScope = rollupScope.map((column) => `shared.${column} = usage_rollups.${column}`).join(" and ");
+
+/** PostgreSQL: what is not folded yet of a rollup that is several people's already is one person's, and among that rollup's entries. */
+export const unlessShared = sql<boolean>`not exists (
+  select 1 from only usage_rollups as shared where shared.person_id = ${sql.lit(severalPeople)} and ${sql.raw(sameScope)})`;
+
+/** The entries of the rollups that are several people's, without sketches; `hour` is the moment of each. */
+function sharedEntries(connection: Connection, { from, to }: TimeSpan) {
+  const shared = connection
+    .selectFrom("usage_rollups")
+    .select([
+      "hour as shared_hour",
+      "key_id as shared_key",
+      "group_id as shared_group",
+      "workspace_id as shared_workspace",
+      "model as shared_model",
+      "provider as shared_provider",
+    ])
+    .where("person_id", "=", sql.lit(severalPeople))
+    .where("hour", ">=", from)
+    .where("hour", "<", to);
+  return countedEntries(connection, { times: false }).innerJoin(shared.as("shared"), (join) =>
+    join
+      .onRef("key_id", "=", "shared_key")
+      .onRef("at", ">=", "shared_hour")
+      .on((eb) => eb("at", "<", eb("shared_hour", "+", sql.lit(hourMs))))
+      .onRef("group_id", "=", "shared_group")
+      .onRef("workspace_id", "=", "shared_workspace")
+      .onRef("model", "=", "shared_model")
+      .onRef("provider", "=", "shared_provider"),
+  );
 }

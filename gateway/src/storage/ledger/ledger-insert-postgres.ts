@@ -1,13 +1,19 @@
-import { usageTable } from "@sluice/contract/words";
 import { CompiledQuery } from "kysely";
 import type { Connection, Database } from "../database/database.ts";
 import { sketchOf } from "../database/latency-sketch.ts";
 import type { NamedQuery } from "../database/postgres/postgres-driver.ts";
 import { postgresArray } from "../database/postgres/postgres-values.ts";
-import { type LedgerValues, ledgerColumns, ledgerPlaces, numberColumns, timeColumns } from "./ledger-columns.ts";
+import {
+  type LedgerValues,
+  ledgerColumns,
+  ledgerPlaces,
+  literal,
+  numberColumns,
+  timeColumns,
+  usualValues,
+} from "./ledger-columns.ts";
 import { monthKeeper } from "./ledger-months.ts";
-import { hourMs, rollupScope, rollupSketches, rollupSums, vendorSums } from "./ledger-rollup.ts";
-import { literal, usualValues } from "./ledger-usual.ts";
+import { entrySums, hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 import { type ObjectRow, objectWriter } from "./upstream-object-rows.ts";
 
 /**
@@ -87,20 +93,6 @@ const scope = ["at - at % :hour", ...rollupScope.slice(1), "person_id"].map((ter
   term.replace(":hour", String(hourMs)),
 );
 
-/** What an entry adds to each sum of its rollup. As `rollupsOf` does it. */
-const added: Readonly<Record<(typeof rollupSums)[number], string>> = {
-  attempts: "calls",
-  requests: "case when retry_index = 0 then calls else 0 end",
-  succeeded: "case when outcome = 'succeeded' then calls else 0 end",
-  cancelled: "case when outcome = 'cancelled' then calls else 0 end",
-  cost_nano_usd: "cost_nano_usd",
-  ...vendorSums,
-  ...(Object.fromEntries(usageTable.map(({ column }) => [column, column])) as Record<
-    (typeof usageTable)[number]["column"],
-    string
-  >),
-};
-
 function typeOf(column: string): string {
   return timeColumns.has(column) ? "float8" : numberColumns.has(column) ? "bigint" : "text";
 }
@@ -123,7 +115,7 @@ const statement = `
     on conflict do nothing returning attempt_id
   ), tail as (
     insert into usage_rollups_tail (${[...rollupScope, "person_id", ...rollupSums, ...rollupSketches].join(", ")})
-    select ${scope.join(", ")}, ${rollupSums.map((name) => `sum(${added[name]})`).join(", ")},
+    select ${scope.join(", ")}, ${rollupSums.map((name) => `sum(${entrySums[name]})`).join(", ")},
       ${rollupSketches.map((name) => `coalesce(string_agg(${name}, ''), '')`).join(", ")}
     from given where attempt_id in (select attempt_id from fresh)
     group by ${scope.map((_, n) => n + 1).join(", ")}

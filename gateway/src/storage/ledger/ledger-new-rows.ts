@@ -1,8 +1,7 @@
 import { CompiledQuery, sql } from "kysely";
 import type { Connection } from "../database/database.ts";
 import { runEach } from "../database/each-row.ts";
-import { type LedgerValues, ledgerColumns, ledgerPlaces } from "./ledger-columns.ts";
-import { literal, usualValues } from "./ledger-usual.ts";
+import { type LedgerValues, ledgerColumns, ledgerPlaces, literal, usualValues } from "./ledger-columns.ts";
 
 /**
  * SQLite: inserts entries and resolves to those that were new. Several go with one run of a statement, which opens the table and its

@@ -1,7 +1,9 @@
+import { type SelectQueryBuilder, sql } from "kysely";
 import type { LedgerEntry } from "#core/index.ts";
+import type { Connection } from "../database/database.ts";
 import { foldedSketch, sketchOf } from "../database/latency-sketch.ts";
-import type { LatencyColumn, Row } from "../database/schema.ts";
-import { type LedgerValues, ledgerPlaces, usageColumns } from "./ledger-columns.ts";
+import type { LatencyColumn, Row, Tables } from "../database/schema.ts";
+import { type LedgerValues, ledgerPlaces, type UsageColumn, usageColumns } from "./ledger-columns.ts";
 
 export const hourMs = 3_600_000;
 
@@ -23,12 +25,18 @@ export const rollupSums = [
   "compared_cost_nano_usd",
 ] as const satisfies readonly (keyof Row<"usage_rollups">)[];
 
-/** The sums that are not a column of an entry by itself, as SQL on one. As `add` does it. */
-export const vendorSums = {
+/** What an entry adds to each sum of its rollup, as SQL on one. As `add` does it. */
+export const entrySums = {
+  ...(Object.fromEntries(usageColumns.map((column) => [column, column])) as Record<UsageColumn, string>),
+  attempts: "calls",
+  requests: "case when retry_index = 0 then calls else 0 end",
+  succeeded: "case when outcome = 'succeeded' then calls else 0 end",
+  cancelled: "case when outcome = 'cancelled' then calls else 0 end",
+  cost_nano_usd: "cost_nano_usd",
   vendor_cost_nano_usd: "coalesce(vendor_cost_nano_usd, 0)",
   compared_cost_nano_usd:
     "case when vendor_cost_nano_usd is null then 0 when cost_source = 'vendor' then coalesce(own_cost_nano_usd, 0) else cost_nano_usd end",
-} as const;
+} as const satisfies Record<(typeof rollupSums)[number], string>;
 
 /** Sketches of how long what succeeded took: to its caller, from the arrival of the call, and the attempt alone. */
 export const rollupSketches = [
@@ -151,4 +159,38 @@ export const commonPerson = `case when min(coalesce(person_id, '')) = max(coales
 /** The person of a row that another one is added to. */
 export function personBeside(kept: string, added: string): string {
   return `case when ${kept}.person_id is not distinct from ${added}.person_id then ${kept}.person_id else '${severalPeople}' end`;
+}
+
+/** `hour` is the moment the entry began. */
+type Counted = SelectQueryBuilder<Tables, "ledger_entries", Row<"usage_rollups">>;
+
+/**
+ * Each entry as a rollup of it alone: what `rollupsOf` makes of entries, for sums that the database itself makes. In the place of a
+ * sketch stands the one time that it would count, in milliseconds, or null; or, without times, a sketch of nothing. The person of
+ * nobody's entry is empty.
+ */
+export function countedEntries(connection: Connection, { times = true }: { readonly times?: boolean } = {}): Counted {
+  const counted = connection
+    .selectFrom("ledger_entries")
+    .select((eb) => [
+      "at as hour",
+      ...rollupScope.slice(1).map((column) => eb.ref(column as Exclude<typeof column, "hour">).as(column)),
+      sql<string>`coalesce(person_id, '')`.as("person_id"),
+      ...rollupSums.map((sum) => sql.raw<number>(entrySums[sum]).as(sum)),
+      ...rollupSketches.map((sketch) => sql.raw<string>(times ? timed(entryTimes[sketch]) : "''").as(sketch)),
+    ]);
+  // The types of mapped columns know no names.
+  return counted as unknown as Counted;
+}
+
+/** The time that an entry counts in each sketch, as SQL on one. As `addTimes` does it. */
+const entryTimes: Readonly<Record<LatencyColumn, string>> = {
+  call_ms_sketch: "started_after_ms + total_ms",
+  call_first_token_ms_sketch: "started_after_ms + first_token_ms",
+  attempt_ms_sketch: "total_ms",
+  attempt_first_token_ms_sketch: "first_token_ms",
+};
+
+function timed(ms: string): string {
+  return `case when outcome = 'succeeded' and calls > 0 then ${ms} end`;
 }

@@ -6,9 +6,8 @@ import { sumDay } from "./ledger-days.ts";
 import { foldRollups } from "./ledger-fold.ts";
 import { ledgerInsert } from "./ledger-insert.ts";
 import { makeMonths } from "./ledger-months.ts";
-import { ledgerPage } from "./ledger-page.ts";
 import { pruneLedger } from "./ledger-prune.ts";
-import { recentEntries, usageByModel } from "./ledger-sums.ts";
+import { ledgerPage, recentEntries, usageByModel } from "./ledger-reading.ts";
 
 /** The ledger on a database. Any number of them, in any process, may insert into the same one. */
 export function createLedgerStore(database: Database): LedgerStore {

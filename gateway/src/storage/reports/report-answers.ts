@@ -1,26 +1,20 @@
-import { attemptsOf } from "./report-attempts.ts";
+import { sql } from "kysely";
+import type { UsageFilter } from "#ports/index.ts";
 import { auditPage } from "./report-audit.ts";
-import { costs } from "./report-costs.ts";
-import type { ReportContext } from "./report-desk.ts";
+import type { ReportContext } from "./report-context.ts";
 import { keyPage, keyUsage } from "./report-keys.ts";
-import type { ReportAnswer, ReportAsk, ReportKind } from "./report-messages.ts";
-import { peopleUsage, personDailySpend } from "./report-people-usage.ts";
-import { requestPage } from "./report-requests.ts";
+import { peopleUsage } from "./report-people-usage.ts";
+import { attemptsOf, requestPage } from "./report-requests.ts";
 import { sessionUsage } from "./report-sessions.ts";
 import { spending } from "./report-spending.ts";
-import { dailySpend, deploymentUse, entryCount, modelUsage } from "./report-sums.ts";
+import { costs, dailySpend, deploymentUse, entryCount, modelUsage, personDailySpend } from "./report-sums.ts";
 import { usageReading } from "./report-usage.ts";
 
-/** How each question is answered, but for a copy of the database. */
-export const reportAnswers: {
-  readonly [Kind in Exclude<ReportKind, "copy">]: (
-    context: ReportContext,
-    ...ask: ReportAsk<Kind>
-  ) => Promise<ReportAnswer<Kind>>;
-} = {
+/** How each question is answered. */
+const reportAnswers = {
   requests: requestPage,
   attempts: attemptsOf,
-  usage: usageReading,
+  usage: (context: ReportContext, filter: UsageFilter) => usageReading(context, filter),
   peopleUsage,
   sessions: sessionUsage,
   costs,
@@ -33,4 +27,28 @@ export const reportAnswers: {
   spending,
   keyUsage,
   entryCount,
+  /** SQLite: a whole copy of the database as it is at this moment, in a file that is there and empty. */
+  async copy({ connection }: ReportContext, path: string): Promise<null> {
+    await sql`vacuum into ${path}`.execute(connection);
+    return null;
+  },
 };
+
+type Answers = typeof reportAnswers;
+/** What is asked: the questions of the port by their names, a count of entries, and a copy of the database into a file. */
+export type ReportKind = keyof Answers;
+export type ReportAsk<Kind extends ReportKind> =
+  Parameters<Answers[Kind]> extends [ReportContext, ...infer Ask] ? Ask : never;
+export type ReportAnswer<Kind extends ReportKind> = Awaited<ReturnType<Answers[Kind]>>;
+
+export async function answerTo<Kind extends ReportKind>(
+  kind: Kind,
+  context: ReportContext,
+  ask: ReportAsk<Kind>,
+): Promise<ReportAnswer<Kind>> {
+  const answer = reportAnswers[kind] as unknown as (
+    context: ReportContext,
+    ...ask: readonly unknown[]
+  ) => Promise<ReportAnswer<Kind>>;
+  return await answer(context, ...ask);
+}

@@ -2,10 +2,10 @@ import type { AuditRow } from "@sluice/contract/console";
 import { type AuditAction, auditTargetOf } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
 import type { AuditFilter, Paged } from "#ports/index.ts";
+import { contains } from "../database/conditions.ts";
 import type { Row } from "../database/schema.ts";
-import { contains } from "../database/text-search.ts";
-import type { ReportContext } from "./report-desk.ts";
-import { slicedPage } from "./report-slices.ts";
+import type { ReportContext } from "./report-context.ts";
+import { slicedPage } from "./report-search.ts";
 
 /** The audit log, newest first. */
 export async function auditPage(

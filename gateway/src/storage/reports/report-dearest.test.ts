@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { openReportGround } from "../../../test/conformance/report-ground.ts";
 import { ledgerEntry, newYear } from "../../../test/conformance/store-ground.ts";
-import { KeptDays } from "./kept-days.ts";
-import { Deadline } from "./report-desk.ts";
+import { KeptSums } from "./kept-sums.ts";
+import { Deadline } from "./report-context.ts";
 import { usageReading } from "./report-usage.ts";
 
 const hour = 3_600_000;
@@ -17,8 +17,10 @@ test("the dearest keys are found beside what is known of days, however cost is s
   const { kysely: connection, flavour } = database;
   const month = { workspaceId: null, by: "key", stepMs: day, from: newYear, to: newYear + days * day } as const;
   let attempts = 0;
-  const read = async (kept: KeptDays) =>
-    await usageReading({ connection, flavour, price: async () => null, deadline: new Deadline(60_000), kept }, month);
+  const read = async (kept: KeptSums, contendersMax: number) => {
+    const context = { connection, flavour, price: async () => null, deadline: new Deadline(60_000), kept };
+    return await usageReading(context, month, { dearestMax: 9, contendersMax });
+  };
   const costs = (reading: Awaited<ReturnType<typeof read>>) =>
     reading.lines.filter(({ id }) => id !== "").map(({ totals }) => [totals.cost_usd, totals.attempts]);
   const made = fc.record({
@@ -45,11 +47,11 @@ test("the dearest keys are found beside what is known of days, however cost is s
             });
           }),
         );
-        const hours = await read(new KeptDays());
+        const hours = await read(new KeptSums(), contendersMax);
         // The last day is not over yet.
         while ((await ledgerStore.sumDay(newYear + days * day)) > 0);
-        const kept = new KeptDays({ dearestMax: 9, contendersMax });
-        const [cold, warm] = [await read(kept), await read(kept)];
+        const kept = new KeptSums();
+        const [cold, warm] = [await read(kept, contendersMax), await read(kept, contendersMax)];
         expect(costs(cold)).toEqual(costs(hours));
         expect(warm).toEqual(cold);
         expect({ ...warm.totals }).toEqual({ ...hours.totals });

@@ -2,9 +2,8 @@ import type { UsageFigures } from "@sluice/contract/console";
 import { comparedCosts, nanoToUsd } from "#core/index.ts";
 import { addSketch, foldedSketch, noCounts, percentilesOf, sketchWithout } from "../database/latency-sketch.ts";
 import type { LatencyColumn } from "../database/schema.ts";
-import { usageColumnOf } from "../ledger/ledger-columns.ts";
+import { inputColumns, outputColumns, usageColumnOf } from "../ledger/ledger-columns.ts";
 import { rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
-import { inputColumns, outputColumns } from "../ledger/ledger-sums.ts";
 
 /** What adds up in rollups, and what sums of them are made of. */
 export interface FigureSums {

@@ -2,13 +2,12 @@ import type { ConsoleKey } from "@sluice/contract/console";
 import type { Expression, ExpressionBuilder, Kysely, SqlBool } from "kysely";
 import { Failure } from "#core/index.ts";
 import type { KeyFilter, Paged, UsageSum } from "#ports/index.ts";
+import { beginsWith, contains, endsWith, equalsWithoutIndex } from "../database/conditions.ts";
 import { cutPage } from "../database/pages.ts";
 import type { Tables } from "../database/schema.ts";
-import { beginsWith, contains, endsWith } from "../database/text-search.ts";
 import { consoleKeyOf, consoleKeys } from "../keys/console-keys.ts";
-import { usageByModel } from "../ledger/ledger-sums.ts";
-import type { ReportContext } from "./report-desk.ts";
-import { equalsWithoutIndex } from "./report-search.ts";
+import { usageByModel } from "../ledger/ledger-reading.ts";
+import type { ReportContext } from "./report-context.ts";
 
 type Terms = ExpressionBuilder<Tables, "api_keys">;
 type Condition = Expression<SqlBool>;

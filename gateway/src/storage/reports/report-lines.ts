@@ -1,12 +1,10 @@
 import { type AliasableExpression, type ExpressionBuilder, sql } from "kysely";
+import { sketchOf } from "../database/latency-sketch.ts";
 import type { LatencyColumn, Tables } from "../database/schema.ts";
 import type { RowPart, TimeSpan } from "../ledger/ledger-day-reading.ts";
-import { dayMs } from "../ledger/ledger-days.ts";
 import { rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
-import type { KnownRow, KnownTime } from "./kept-days.ts";
-import type { ReportContext } from "./report-desk.ts";
-import { addFigures, type FigureSums, noFigures } from "./report-figures.ts";
-import { timeSlices } from "./report-slices.ts";
+import { type ReportContext, timeSlices } from "./report-context.ts";
+import { addFigures, type FigureSums, noFigures, shortSketch } from "./report-figures.ts";
 import { joinedTimes, type UsageColumn, type UsageRows } from "./report-usage-rows.ts";
 
 export interface LineSums {
@@ -32,87 +30,90 @@ export async function sumsByLine(
   span: TimeSpan,
   lines: Apart,
 ): Promise<readonly LineSums[]> {
-  const found = new Map<number, LineSums>();
-  const add = (index: number, at: number, sums: FigureSums): void => {
-    let line = found.get(index);
-    if (line === undefined) {
-      line = { index, totals: noFigures(), steps: new Map() };
-      found.set(index, line);
+  const read = async (parts: readonly (readonly [part: RowPart, span: TimeSpan])[]) => {
+    const found: Lines = new Map();
+    for (const [part, time] of parts) {
+      await timeSlices(time, source.firstSliceMs, context.deadline, async (slice) => {
+        for (const row of await rowsIn(context, source, slice, lines, part)) add(found, row);
+      });
     }
-    const step = line.steps.get(at) ?? noFigures();
-    line.steps.set(at, step);
-    addFigures(step, sums);
-    addFigures(line.totals, sums);
+    return found;
   };
-  const { stepMs } = lines;
-  const stepAt = (moment: number) => (stepMs === null ? span.from : moment - (moment % stepMs));
   const covered = await source.covered(span);
   const known = source.known(covered, lines);
-  for (const rows of await knownRows(context, source, known, lines)) {
-    for (const { step, line, sums } of rows) add(line, stepAt(step), sums);
-  }
-  for (const [part, rest] of source.rest(covered, known)) {
-    await timeSlices(rest, source.firstSliceMs, context.deadline, async (slice) => {
-      for (const { step, line, sums } of await rowsIn(source, slice, lines, part)) add(line, stepAt(step), sums);
-    });
+  const found = await read(source.rest(covered, known));
+  if (known.length > 0) {
+    const readPast = () => read(joinedTimes(known).map((time) => ["known", time]));
+    const past = await context.kept.find(JSON.stringify([source.question, lines]), known, readPast, bytesOf);
+    for (const { index, steps } of past.values()) for (const [at, sums] of steps) add(found, { index, at, sums });
   }
   return [...found.values()].sort((a, b) => a.index - b.index);
 }
 
-/** What each of these times has, from what is kept of it, or read. */
-async function knownRows(
-  { kept, deadline }: ReportContext,
-  source: UsageRows,
-  times: readonly KnownTime[],
-  lines: Apart,
-): Promise<readonly (readonly KnownRow[])[]> {
-  const stepMs = Math.min(lines.stepMs ?? dayMs, dayMs);
-  const question = JSON.stringify([source.question, lines.column, lines.apart, lines.alone ?? false, stepMs]);
-  const found: (readonly KnownRow[])[] = [];
-  const missing: KnownTime[] = [];
-  for (const time of times) {
-    const rows = kept.rowsOf(question, time);
-    if (rows === null) missing.push(time);
-    else found.push(rows);
+type Lines = Map<number, LineSums>;
+
+interface LineRow {
+  readonly index: number;
+  readonly at: number;
+  readonly sums: FigureSums;
+}
+
+function add(lines: Lines, { index, at, sums }: LineRow): void {
+  let line = lines.get(index);
+  if (line === undefined) {
+    line = { index, totals: noFigures(), steps: new Map() };
+    lines.set(index, line);
   }
-  const read = new Map(missing.map((time) => [time, [] as KnownRow[]]));
-  for (const run of joinedTimes(missing)) {
-    await timeSlices(run, source.firstSliceMs, deadline, async (slice) => {
-      for (const row of await rowsIn(source, slice, { ...lines, stepMs }, "known")) {
-        const time = missing.find(({ from, to }) => from - (from % stepMs) <= row.step && row.step < to);
-        read.get(time as KnownTime)?.push({ ...row, sums: lean(row.sums) });
-      }
-    });
-  }
-  for (const [time, rows] of read) {
-    kept.keepRows(question, time, rows);
-    found.push(rows);
-  }
-  return found;
+  const step = line.steps.get(at) ?? noFigures();
+  line.steps.set(at, step);
+  addFigures(step, sums);
+  addFigures(line.totals, sums);
+}
+
+/** About what the counts of a step take. */
+const figureBytes = 500;
+
+function bytesOf(lines: Lines): number {
+  const steps = [...lines.values()].flatMap((line) => [line.totals, ...line.steps.values()]);
+  const sketches = steps.flatMap((sums) => Object.values(sums.sketches));
+  return sketches.reduce((all, sketch) => all + sketch.length, steps.length * figureBytes);
 }
 
 async function rowsIn(
+  { flavour }: ReportContext,
   source: UsageRows,
   slice: TimeSpan,
   { column, stepMs, apart, alone = false }: Apart,
   part: RowPart,
-): Promise<readonly KnownRow[]> {
+): Promise<readonly LineRow[]> {
   const all = source.within(slice, { column, stepMs, part });
+  const joined = (name: LatencyColumn) =>
+    flavour.name === "sqlite"
+      ? sql<string | null>`group_concat(${sql.ref(name)}, ${sql.lit(source.byHour ? "" : " ")})`
+      : sql<string | null>`string_agg(${sql.ref(name)}::text, ${sql.lit(source.byHour ? "" : " ")})`;
   const rows = await (alone && column !== null ? all.where(column, "in", apart) : all)
     .select((eb) => [
       // Without lines, hours are summed as they come and need not be sorted.
       stepOf(eb, column === null && source.byHour ? 1 : stepMs).as("step"),
       ...rollupSums.map((name) => eb.fn.sum<number>(name).as(name)),
-      ...rollupSketches.map((name) => source.times(name).as(name)),
+      ...rollupSketches.map((name) => joined(name).as(name)),
       lineNumber(eb, column, apart).as("line"),
     ])
     .groupBy(["step", "line"])
     .execute();
-  return (rows as unknown as readonly SummedRow[]).map((row) => ({
-    step: row.step,
-    line: row.line,
-    sums: sumsOf(row, source),
-  }));
+  return (rows as unknown as readonly SummedRow[]).map((row) => {
+    const sketches = {} as FigureSums["sketches"];
+    for (const name of rollupSketches) {
+      const text = row[name] ?? "";
+      sketches[name] = shortSketch(source.byHour ? text : text.split(" ").map(sketchOfText).join(""));
+    }
+    // `counts` is the row itself, which has more columns than those that are read of it.
+    return {
+      index: row.line,
+      at: stepMs === null ? 0 : row.step - (row.step % stepMs),
+      sums: { counts: row, sketches },
+    };
+  });
 }
 
 type SummedRow = FigureSums["counts"] & { readonly [Sketch in LatencyColumn]: string | null } & {
@@ -120,17 +121,8 @@ type SummedRow = FigureSums["counts"] & { readonly [Sketch in LatencyColumn]: st
   readonly line: number;
 };
 
-/** `counts` is the row itself, which has more columns than those that are read of it. */
-function sumsOf(counts: SummedRow, source: UsageRows): FigureSums {
-  const sketches = {} as FigureSums["sketches"];
-  for (const column of rollupSketches) sketches[column] = source.sketch(counts[column] ?? "");
-  return { counts, sketches };
-}
-
-/** Without the row that it was read from. */
-function lean({ counts, sketches }: FigureSums): FigureSums {
-  const own = Object.fromEntries(rollupSums.map((column) => [column, counts[column]])) as FigureSums["counts"];
-  return { counts: own, sketches };
+function sketchOfText(ms: string): string {
+  return ms === "" ? "" : sketchOf(Number(ms));
 }
 
 /** null: no steps, and 1: every moment is one. */

@@ -1,14 +1,12 @@
-import { type Expression, type ExpressionBuilder, type SqlBool, sql } from "kysely";
+import { type ExpressionBuilder, sql } from "kysely";
 import { type LedgerEntry, noUsage } from "#core/index.ts";
 import type { RequestFilter } from "#ports/index.ts";
+import { beginsWith, equalsGiven, equalsWithoutIndex } from "../database/conditions.ts";
 import type { Connection } from "../database/database.ts";
 import { isBehind, type Place } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
-import { beginsWith } from "../database/text-search.ts";
 import { rowOfValues, valuesOf } from "../ledger/ledger-columns.ts";
-import { equalsWithoutIndex } from "./report-search.ts";
 
-type Terms = ExpressionBuilder<Tables, "tasks">;
 type EntryRow = Row<"ledger_entries">;
 
 /** Background responses of one request that are still made. */
@@ -69,21 +67,16 @@ function mayBePending({ outcome, status, errorCode, minMs }: RequestFilter): boo
   return status === undefined && errorCode === undefined && minMs === undefined;
 }
 
-function conditions(eb: Terms, filter: RequestFilter): Expression<SqlBool>[] {
-  const { workspaceId, seenPerson, search = "" } = filter;
-  const terms: Expression<SqlBool>[] = [];
-  if (workspaceId !== null) terms.push(equalsWithoutIndex(eb.ref("tasks.workspace_id"), workspaceId));
-  if (filter.model !== undefined) terms.push(equalsWithoutIndex(eb.ref("tasks.model"), filter.model));
-  if (filter.keyId !== undefined) terms.push(equalsWithoutIndex(eb.ref("tasks.key_id"), filter.keyId));
-  if (filter.provider !== undefined) terms.push(eb("tasks.provider_id", "=", filter.provider));
-  if (filter.groupId !== undefined) terms.push(eb("tasks.group_id", "=", filter.groupId));
-  if (filter.personId !== undefined) terms.push(eb("tasks.person_id", "=", filter.personId));
-  if (seenPerson !== undefined) {
-    terms.push(eb.or([eb("tasks.person_id", "is", null), eb("tasks.person_id", "=", seenPerson)]));
-  }
-  if (search !== "") {
-    const columns = ["tasks.attempt_id", "tasks.request_id", "tasks.upstream_id"] as const;
-    terms.push(eb.or(columns.map((column) => beginsWith(eb.ref(column), search))));
-  }
-  return terms;
+function conditions(eb: ExpressionBuilder<Tables, "tasks">, filter: RequestFilter) {
+  const { workspaceId, keyId, model, seenPerson, search = "" } = filter;
+  const plain = { provider_id: filter.provider, group_id: filter.groupId, person_id: filter.personId };
+  const ids = ["tasks.attempt_id", "tasks.request_id", "tasks.upstream_id"] as const;
+  return [
+    ...(workspaceId === null ? [] : [equalsWithoutIndex(eb.ref("tasks.workspace_id"), workspaceId)]),
+    ...(model === undefined ? [] : [equalsWithoutIndex(eb.ref("tasks.model"), model)]),
+    ...(keyId === undefined ? [] : [equalsWithoutIndex(eb.ref("tasks.key_id"), keyId)]),
+    ...equalsGiven<Row<"tasks">>(plain),
+    ...(seenPerson === undefined ? [] : [eb.or([eb("person_id", "is", null), eb("person_id", "=", seenPerson)])]),
+    ...(search === "" ? [] : [eb.or(ids.map((column) => beginsWith(eb.ref(column), search)))]),
+  ];
 }

@@ -1,17 +1,23 @@
-import type { RequestRow } from "@sluice/contract/console";
+import type { AttemptDetail, RequestRow } from "@sluice/contract/console";
 import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
-import { nanoToUsd } from "#core/index.ts";
+import { bounds, chargedPrices, nanoToUsd, type PriceTable, pricedClasses, usageClasses } from "#core/index.ts";
 import type { Paged, RequestFilter } from "#ports/index.ts";
+import { beginsWith, equalsGiven, equalsWithoutIndex } from "../database/conditions.ts";
 import { cursorOf, isBehind, type Place, placeOf } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
-import { beginsWith } from "../database/text-search.ts";
-import { shownColumns, shownFields } from "../ledger/ledger-columns.ts";
-import { inputColumns, outputColumns } from "../ledger/ledger-sums.ts";
-import type { ReportContext } from "./report-desk.ts";
+import {
+  inputColumns,
+  ledgerColumns,
+  outputColumns,
+  shownColumns,
+  shownFields,
+  usageColumnOf,
+  usageOf,
+} from "../ledger/ledger-columns.ts";
+import type { ReportContext } from "./report-context.ts";
 import { type Names, namesOf } from "./report-names.ts";
-import { pendingPage } from "./report-pending.ts";
-import { equalsWithoutIndex, idsBeginningWith } from "./report-search.ts";
-import { slicedPage } from "./report-slices.ts";
+import { pendingOf, pendingPage } from "./report-pending.ts";
+import { idsBeginningWith, slicedPage } from "./report-search.ts";
 
 type Terms = ExpressionBuilder<Tables, "ledger_entries">;
 type Condition = Expression<SqlBool>;
@@ -28,7 +34,7 @@ const rowColumns = [
   ...outputColumns,
 ] as const;
 
-export type RequestColumns = Pick<Row<"ledger_entries">, (typeof rowColumns)[number]>;
+type RequestColumns = Pick<Row<"ledger_entries">, (typeof rowColumns)[number]>;
 
 /**
  * Attempts, newest first. The index of the key, else of the workspace, else of all gives the order; the two latter hold
@@ -132,7 +138,7 @@ function isNewer(one: Place, other: Place): boolean {
   return one.at === other.at ? one.id > other.id : one.at > other.at;
 }
 
-export function requestRowOf(row: RequestColumns, names: Names): RequestRow {
+function requestRowOf(row: RequestColumns, names: Names): RequestRow {
   return {
     ...shownFields("list", row),
     workspace: names.workspace(row.workspace_id),
@@ -166,24 +172,80 @@ function unindexed(eb: Terms, { keyId, workspaceId }: RequestFilter, ids: readon
 
 /** What the entries are searched by. */
 function conditions(eb: Terms, filter: RequestFilter, ids: readonly string[] | null): Condition[] {
-  const { search = "", outcome } = filter;
-  const terms: Condition[] = [];
-  if (filter.model !== undefined) terms.push(eb("model", "=", filter.model));
-  if (filter.provider !== undefined) terms.push(eb("provider", "=", filter.provider));
-  if (filter.groupId !== undefined) terms.push(eb("group_id", "=", filter.groupId));
-  if (filter.personId !== undefined) terms.push(eb("person_id", "=", filter.personId));
-  if (filter.seenPerson !== undefined) {
-    terms.push(eb.or([eb("person_id", "is", null), eb("person_id", "=", filter.seenPerson)]));
-  }
-  if (filter.endpoint !== undefined) terms.push(eb("endpoint", "=", filter.endpoint));
+  const { search = "", outcome, seenPerson, minMs } = filter;
+  const terms: Condition[] = [
+    ...equalsGiven<Row<"ledger_entries">>({
+      model: filter.model,
+      provider: filter.provider,
+      group_id: filter.groupId,
+      person_id: filter.personId,
+      endpoint: filter.endpoint,
+      http_status: filter.status,
+      error_code: filter.errorCode,
+    }),
+  ];
+  if (seenPerson !== undefined) terms.push(eb.or([eb("person_id", "is", null), eb("person_id", "=", seenPerson)]));
   if (outcome === "unsuccessful") terms.push(eb("outcome", "!=", "succeeded"));
   else if (outcome !== undefined) terms.push(eb("outcome", "=", outcome));
-  if (filter.status !== undefined) terms.push(eb("http_status", "=", filter.status));
-  if (filter.errorCode !== undefined) terms.push(eb("error_code", "=", filter.errorCode));
-  if (filter.minMs !== undefined) terms.push(eb("total_ms", ">=", filter.minMs));
+  if (minMs !== undefined) terms.push(eb("total_ms", ">=", minMs));
   if (search !== "" && ids === null) {
     const columns = ["attempt_id", "request_id", "upstream_id"] as const;
     terms.push(eb.or(columns.map((column) => beginsWith(eb.ref(column), search))));
   }
   return terms;
 }
+
+/** Everything the ledger knows of one request. */
+export async function attemptsOf(
+  context: ReportContext,
+  workspaceId: string | null,
+  requestId: string,
+): Promise<readonly AttemptDetail[]> {
+  let query = context.connection
+    .selectFrom("ledger_entries")
+    .select(ledgerColumns)
+    .where("request_id", "=", requestId)
+    .orderBy("at")
+    .orderBy("attempt_id")
+    .limit(bounds.listPageMax);
+  if (workspaceId !== null) query = query.where((eb) => equalsWithoutIndex(eb.ref("workspace_id"), workspaceId));
+  const rows = [...(await query.execute()), ...(await pendingOf(context.connection, workspaceId, requestId))];
+  const names = await namesOf(context.connection, rows);
+  const details: AttemptDetail[] = [];
+  for (const row of rows) {
+    const version = row.price_version === null ? null : await context.price(row.price_version);
+    details.push({ ...requestRowOf(row, names), ...detailOf(row), cost_lines: costLines(row, version?.table ?? {}) });
+  }
+  return details;
+}
+
+type Detail = Omit<AttemptDetail, keyof ReturnType<typeof requestRowOf> | "cost_lines">;
+
+function detailOf(row: Row<"ledger_entries">): Detail {
+  const usage = usageOf(row);
+  return {
+    ...shownFields("detail", row),
+    usage: Object.fromEntries(
+      usageClasses.filter((name) => usage[name] > 0).map((name) => [usageColumnOf[name], usage[name]]),
+    ),
+    vendor_cost_usd: row.vendor_cost_nano_usd === null ? null : nanoToUsd(row.vendor_cost_nano_usd),
+    own_cost_usd: row.own_cost_nano_usd === null ? null : nanoToUsd(row.own_cost_nano_usd),
+    reserved_usd: nanoToUsd(row.reserved_nano_usd),
+  };
+}
+
+/** A class without a price costs nothing, and says so. `reasoning` is paid as output. */
+function costLines(row: Row<"ledger_entries">, table: PriceTable): AttemptDetail["cost_lines"] {
+  const prices = chargedPrices(table, usageOf(row));
+  return pricedClasses
+    .map((name) => ({ column: usageColumnOf[name], pico: prices[name] ?? 0 }))
+    .filter(({ column }) => row[column] > 0)
+    .map(({ column, pico }) => ({
+      class: column,
+      units: row[column],
+      unit_usd: pico / picoPerUsd,
+      usd: (row[column] * pico) / picoPerUsd,
+    }));
+}
+
+const picoPerUsd = 1e12;

@@ -1,7 +1,7 @@
 import { nanoToUsd, sessionTag } from "#core/index.ts";
 import type { SessionFilter, SessionReading, SessionUsage } from "#ports/index.ts";
-import { inputColumns, outputColumns } from "../ledger/ledger-sums.ts";
-import type { ReportContext } from "./report-desk.ts";
+import { inputColumns, outputColumns } from "../ledger/ledger-columns.ts";
+import type { ReportContext } from "./report-context.ts";
 
 /** Entries that sessions are made of, and sessions that are shown. */
 const sessionEntriesMax = 50_000;

@@ -1,11 +1,10 @@
 import { bounds, type NanoUsd, personOfScope } from "#core/index.ts";
 import type { RecentCost, ReportStore, SpendingAsk } from "#ports/index.ts";
 import { type Connection, inSnapshot } from "../database/database.ts";
-import { readyDays, rollupsWithin, type TimeSpan } from "../ledger/ledger-day-reading.ts";
+import { readyDays, rollupsWithin, type TimeSpan, unlessShared } from "../ledger/ledger-day-reading.ts";
 import { dayMs } from "../ledger/ledger-days.ts";
-import { unlessShared } from "../ledger/ledger-people-reading.ts";
 import { hourMs, severalPeople } from "../ledger/ledger-rollup.ts";
-import type { ReportContext } from "./report-desk.ts";
+import type { ReportContext } from "./report-context.ts";
 
 type SpendingReading = Awaited<ReturnType<ReportStore["spending"]>>;
 

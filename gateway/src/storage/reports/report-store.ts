@@ -3,9 +3,9 @@ import { rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { bounds, Failure } from "#core/index.ts";
 import type { Clock, Observer, ReportStore } from "#ports/index.ts";
-import { late } from "./report-desk.ts";
-import { type ReportAnswer, type ReportAsk, type ReportKind, reportQuestions } from "./report-messages.ts";
-import { draining, ReportThread } from "./report-thread.ts";
+import type { ReportAnswer, ReportAsk, ReportKind } from "./report-answers.ts";
+import { crowded, draining, late } from "./report-context.ts";
+import { ReportThread } from "./report-thread.ts";
 
 const reportThreads = 2;
 /** A copy of the whole database. */
@@ -34,6 +34,30 @@ export function createReportStore(options: ReportStoreOptions): ReportStore {
     }),
     backup: () => pool.backup(),
     close: () => pool.close(),
+  };
+}
+
+/** The questions of the port, each asked by its name. */
+export function reportQuestions(
+  ask: <Kind extends Exclude<ReportKind, "copy">>(
+    kind: Kind,
+  ) => (...asked: ReportAsk<Kind>) => Promise<ReportAnswer<Kind>>,
+): Omit<ReportStore, "facts" | "backup" | "close"> {
+  return {
+    requests: ask("requests"),
+    attempts: ask("attempts"),
+    usage: ask("usage"),
+    peopleUsage: ask("peopleUsage"),
+    sessions: ask("sessions"),
+    costs: ask("costs"),
+    keys: ask("keys"),
+    audit: ask("audit"),
+    modelUsage: ask("modelUsage"),
+    deploymentUse: ask("deploymentUse"),
+    dailySpend: ask("dailySpend"),
+    personDailySpend: ask("personDailySpend"),
+    spending: ask("spending"),
+    keyUsage: ask("keyUsage"),
   };
 }
 
@@ -77,11 +101,7 @@ class ReportPool {
 
   async ask<Kind extends ReportKind>(kind: Kind, asked: ReportAsk<Kind>): Promise<ReportAnswer<Kind>> {
     this.#refuseWhenClosed();
-    if (this.#waiting.length >= bounds.reportsWaitingMax) {
-      throw new Failure("rate_limit_exceeded", "Too much is asked of the console at once. Try again in a moment.", {
-        retryAfterMs: bounds.reportMs,
-      });
-    }
+    if (this.#waiting.length >= bounds.reportsWaitingMax) throw crowded();
     const { clock } = this.#options;
     const endsAt = clock.monotonic() + bounds.reportMs;
     const { promise, resolve, reject } = Promise.withResolvers<ReportAnswer<Kind>>();

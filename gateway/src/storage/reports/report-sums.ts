@@ -1,183 +1,185 @@
 import { sql } from "kysely";
-import { bounds, nanoToUsd, type Usage } from "#core/index.ts";
-import type { ModelUsage, ReportStore } from "#ports/index.ts";
-import { inSnapshot } from "../database/database.ts";
+import { bounds, comparedCosts, nanoToUsd, personOfScope, type Usage } from "#core/index.ts";
+import type { CostFilter, CostSum, ModelUsage, PersonDaySpend, ReportStore } from "#ports/index.ts";
 import { usageColumnOf } from "../ledger/ledger-columns.ts";
-import { readyDays, rollupsWithin, type TimeSpan } from "../ledger/ledger-day-reading.ts";
-import { dayMs } from "../ledger/ledger-days.ts";
+import { peopleTimes, type Rollups, readyDays, rollupsWithin } from "../ledger/ledger-day-reading.ts";
+import { dayMs, type ScopeColumn } from "../ledger/ledger-days.ts";
 import { prunedBefore } from "../ledger/ledger-prune.ts";
-import { hourMs } from "../ledger/ledger-rollup.ts";
-import type { ReportContext } from "./report-desk.ts";
-import { firstSliceMs, timeSlices } from "./report-slices.ts";
+import { hourMs, type rollupSums } from "../ledger/ledger-rollup.ts";
+import { coveredHours, firstSliceMs, ofOneMoment, type ReportContext, sumsOverTime } from "./report-context.ts";
 
-/** Whole hours that cover a time, cut down to the days that rollups can be of: a day is read by its own sums where all of it is asked for. */
-export async function coveredHours({ connection }: ReportContext, { from, to }: TimeSpan): Promise<TimeSpan> {
-  const { first, last } = await connection
-    .selectFrom("usage_rollups")
-    .select((eb) => [
-      eb
-        .selectFrom("usage_rollups")
-        .select((e) => e.fn.min<number | null>("hour").as("hour"))
-        .as("first"),
-      eb.fn.max<number | null>("hour").as("last"),
-    ])
-    .executeTakeFirstOrThrow();
-  if (first === null || last === null) return { from: 0, to: 0 };
-  return {
-    from: Math.max(Math.floor(from / hourMs) * hourMs, Math.floor(first / dayMs) * dayMs),
-    to: Math.min(Math.ceil(to / hourMs) * hourMs, Math.floor(last / dayMs) * dayMs + dayMs),
-  };
+interface ScopeSums<Name extends ScopeColumn, Sum extends (typeof rollupSums)[number]> {
+  readonly from: number;
+  readonly to: number;
+  readonly names: readonly Name[];
+  readonly sums: readonly Sum[];
+  /** Columns that are chosen by beside those. */
+  readonly chosenBy?: readonly ScopeColumn[];
+  readonly choose: (rows: Rollups) => Rollups;
 }
 
-const summedColumns = ["requests", "cost_nano_usd", ...Object.values(usageColumnOf)] as const;
-type Sums = Record<(typeof summedColumns)[number], number>;
+type SumRow<Name extends string, Sum extends string> = Readonly<Record<Name, string> & Record<Sum, number>>;
 
-/** Answers from one moment: which days are summed, their sums and those of hours belong together. */
-export async function ofOneMoment<Answer>(
-  { connection, ...context }: ReportContext,
-  read: (context: ReportContext) => Promise<Answer>,
-): Promise<Answer> {
-  return await inSnapshot({ reading: connection }, (snapshot) => read({ ...context, connection: snapshot }));
+/** Sums of all rollups of a time by some columns of their scope. */
+async function sumsByScope<Name extends ScopeColumn, Sum extends (typeof rollupSums)[number]>(
+  asked: ReportContext,
+  { from, to, names, sums, chosenBy = [], choose }: ScopeSums<Name, Sum>,
+): Promise<readonly SumRow<Name, Sum>[]> {
+  return await ofOneMoment(asked, async (context) => {
+    const { connection, flavour } = context;
+    const hours = await coveredHours(context, { from, to });
+    const days = await readyDays(connection, hours);
+    const needed = [...names, ...chosenBy];
+    const time = { ...hours, firstMs: firstSliceMs(context, dayMs) };
+    return await sumsOverTime(context, time, { names, sums }, async (span) => {
+      const rows = rollupsWithin(connection, flavour, {
+        span,
+        days,
+        needed,
+        columns: ["hour", ...needed, ...sums],
+        choose,
+      });
+      const query = rows
+        .select([...names])
+        .select((eb) => sums.map((column) => eb.fn.sum<number>(column).as(column)))
+        .groupBy([...names]);
+      return (await query.execute()) as unknown as readonly SumRow<Name, Sum>[];
+    });
+  });
+}
+
+function ofWorkspace(rows: Rollups, workspaceId: string | null): Rollups {
+  return workspaceId === null ? rows : rows.where("workspace_id", "=", workspaceId);
+}
+
+/** What was charged and what vendors reported, by provider and model. Calls that were refused before a provider was chosen are left out. */
+export async function costs(
+  context: ReportContext,
+  { workspaceId, from, to }: CostFilter,
+): Promise<readonly CostSum[]> {
+  const pairs = await sumsByScope(context, {
+    ...{ from, to },
+    names: ["provider", "model"],
+    sums: ["attempts", "cost_nano_usd", "vendor_cost_nano_usd", "compared_cost_nano_usd"],
+    chosenBy: ["workspace_id"],
+    choose: (rows) => ofWorkspace(rows.where("provider", "!=", ""), workspaceId),
+  });
+  return pairs
+    .toSorted((a, b) => b.cost_nano_usd - a.cost_nano_usd || b.attempts - a.attempts || (a.model < b.model ? -1 : 1))
+    .slice(0, bounds.reportRowsMax)
+    .map((sums) => ({
+      provider: sums.provider,
+      model: sums.model,
+      attempts: sums.attempts,
+      cost_usd: nanoToUsd(sums.cost_nano_usd),
+      ...comparedCosts(sums.vendor_cost_nano_usd, sums.compared_cost_nano_usd),
+    }));
 }
 
 export async function modelUsage(
-  desk: ReportContext,
+  context: ReportContext,
   model: string | null,
   from: number,
   to: number,
 ): Promise<readonly ModelUsage[]> {
-  const models = new Map<string, Sums>();
-  await ofOneMoment(desk, async (context) => {
-    const { connection, flavour } = context;
-    const hours = await coveredHours(context, { from, to });
-    const days = await readyDays(connection, hours);
-    await timeSlices(hours, firstSliceMs(context, dayMs), context.deadline, async (span) => {
-      let query = rollupsWithin(connection, flavour, {
-        span,
-        days,
-        needed: ["model"],
-        columns: ["hour", "model", ...summedColumns],
-      })
-        .select("model")
-        .select((eb) => summedColumns.map((column) => eb.fn.sum<number>(column).as(column)))
-        .groupBy("model");
-      if (model !== null) query = query.where("model", "=", model);
-      for (const row of await query.execute()) {
-        const sums = models.get(row.model);
-        if (sums === undefined) models.set(row.model, row);
-        else for (const column of summedColumns) sums[column] += row[column];
-      }
-    });
+  const models = await sumsByScope(context, {
+    ...{ from, to },
+    names: ["model"],
+    sums: ["requests", "cost_nano_usd", ...Object.values(usageColumnOf)],
+    choose: (rows) => (model === null ? rows : rows.where("model", "=", model)),
   });
   // The model of a refused call is whatever its caller wrote, so there may be any number.
-  const dearest = [...models].sort(([, a], [, b]) => b.cost_nano_usd - a.cost_nano_usd || b.requests - a.requests);
-  return dearest.slice(0, bounds.reportRowsMax).map(([name, sums]) => ({
-    model: name,
-    requests: sums.requests,
-    costUsd: nanoToUsd(sums.cost_nano_usd),
-    usage: Object.fromEntries(
-      Object.entries(usageColumnOf).map(([usage, column]) => [usage as keyof Usage, sums[column]]),
-    ),
-  }));
+  return models
+    .toSorted((a, b) => b.cost_nano_usd - a.cost_nano_usd || b.requests - a.requests)
+    .slice(0, bounds.reportRowsMax)
+    .map((sums) => ({
+      model: sums.model,
+      requests: sums.requests,
+      costUsd: nanoToUsd(sums.cost_nano_usd),
+      usage: Object.fromEntries(
+        Object.entries(usageColumnOf).map(([usage, column]) => [usage as keyof Usage, sums[column]]),
+      ),
+    }));
 }
 
-type DeploymentUse = Awaited<ReturnType<ReportStore["deploymentUse"]>>[number];
+type DeploymentUse = Awaited<ReturnType<ReportStore["deploymentUse"]>>;
 
-export async function deploymentUse(context: ReportContext, since: number): Promise<readonly DeploymentUse[]> {
+export async function deploymentUse(context: ReportContext, since: number): Promise<DeploymentUse> {
   const { last } = await context.connection
     .selectFrom("ledger_entries")
     .select((eb) => eb.fn.max<number | null>("at").as("last"))
     .executeTakeFirstOrThrow();
-  const uses = new Map<string, { deployment: string; provider: string; attempts: number; failed: number }>();
-  await timeSlices(
-    { from: since, to: (last ?? -1) + 1 },
-    firstSliceMs(context, hourMs),
-    context.deadline,
-    async (span) => {
-      const rows = await context.connection
-        .selectFrom("ledger_entries")
-        .select(["deployment", "provider"])
-        .select((eb) => [
-          eb.fn.countAll<number>().as("attempts"),
-          eb.fn
-            .sum<number>(eb.case().when("outcome", "=", "failed").then(sql.lit(1)).else(sql.lit(0)).end())
-            .as("failed"),
-        ])
-        .where("at", ">=", span.from)
-        .where("at", "<", span.to)
-        // What was refused before one was chosen says nothing of any.
-        .where("deployment", "!=", "")
-        .groupBy(["deployment", "provider"])
-        .execute();
-      for (const row of rows) {
-        const name = `${row.provider} ${row.deployment}`;
-        const use = uses.get(name);
-        if (use === undefined) uses.set(name, { ...row });
-        else {
-          use.attempts += row.attempts;
-          use.failed += row.failed;
-        }
-      }
-    },
+  const time = { from: since, to: (last ?? -1) + 1, firstMs: firstSliceMs(context, hourMs) };
+  const sums = { names: ["deployment", "provider"], sums: ["attempts", "failed"] } as const;
+  return await sumsOverTime(context, time, sums, (span) =>
+    context.connection
+      .selectFrom("ledger_entries")
+      .select(["deployment", "provider"])
+      .select((eb) => [
+        eb.fn.countAll<number>().as("attempts"),
+        eb.fn
+          .sum<number>(eb.case().when("outcome", "=", "failed").then(sql.lit(1)).else(sql.lit(0)).end())
+          .as("failed"),
+      ])
+      .where("at", ">=", span.from)
+      .where("at", "<", span.to)
+      // What was refused before one was chosen says nothing of any.
+      .where("deployment", "!=", "")
+      .groupBy(["deployment", "provider"])
+      .execute(),
   );
-  return [...uses.values()];
 }
 
 type DaySpend = Awaited<ReturnType<ReportStore["dailySpend"]>>[number];
+type Spend = Omit<DaySpend, "usd"> & { readonly nano: number };
 
 /** Of keys, those with a budget stand alone, the dearest of them; the others of a group are put together. */
 export async function dailySpend(
-  desk: ReportContext,
+  asked: ReportContext,
   workspaceId: string | null,
   since: number,
   keyId?: string,
 ): Promise<readonly DaySpend[]> {
-  return await ofOneMoment(desk, (context) => readDailySpend(context, workspaceId, since, keyId));
-}
-
-async function readDailySpend(
-  context: ReportContext,
-  workspaceId: string | null,
-  since: number,
-  keyId: string | undefined,
-): Promise<readonly DaySpend[]> {
-  const alone = keyId === undefined ? await keysWithBudget(context, workspaceId) : new Set([keyId]);
-  const spends = new Map<string, Spend>();
-  const add = (spend: Spend) => {
-    const name = `${spend.day} ${spend.groupId} ${spend.keyId} ${spend.workspaceId}`;
-    const known = spends.get(name);
-    if (known === undefined) spends.set(name, spend);
-    else known.nano += spend.nano;
-  };
-  const hours = await coveredHours(context, { from: since, to: Number.MAX_SAFE_INTEGER });
-  const { connection, flavour } = context;
-  const days = await readyDays(connection, hours);
-  const { day, key } = spendGroups(context, keyId);
-  const byKey = alone.size === 0 ? [] : (["key_id"] as const);
-  await timeSlices(hours, firstSliceMs(context, dayMs), context.deadline, async (span) => {
-    let query = rollupsWithin(connection, flavour, {
-      span,
-      days,
-      needed: ["workspace_id", "group_id", ...byKey],
-      columns: ["hour", "workspace_id", "group_id", "key_id", "cost_nano_usd"],
-    })
-      .select(["workspace_id", "group_id", day.as("hour"), key.as("key_id")])
-      .select((eb) => eb.fn.sum<number>("cost_nano_usd").as("nano"))
-      .where("cost_nano_usd", ">", 0)
-      .groupBy([day, "workspace_id", "group_id", key]);
-    if (workspaceId !== null) query = query.where("workspace_id", "=", workspaceId);
-    if (keyId !== undefined) query = query.where("key_id", "=", keyId);
-    for (const row of await query.execute()) {
-      const [key, day] = [alone.has(row.key_id) ? row.key_id : "", row.hour - (row.hour % dayMs)];
-      add({ workspaceId: row.workspace_id, groupId: row.group_id, keyId: key, day, nano: row.nano });
-    }
+  const spends = await ofOneMoment(asked, async (context): Promise<readonly Spend[]> => {
+    const { connection, flavour } = context;
+    const alone = keyId === undefined ? await keysWithBudget(context, workspaceId) : new Set([keyId]);
+    const hours = await coveredHours(context, { from: since, to: Number.MAX_SAFE_INTEGER });
+    const days = await readyDays(connection, hours);
+    const { day, key } = spendGroups(context, keyId);
+    const needed = ["workspace_id", "group_id", ...(alone.size === 0 ? [] : (["key_id"] as const))] as const;
+    const time = { ...hours, firstMs: firstSliceMs(context, dayMs) };
+    const columns = { names: ["day", "workspaceId", "groupId", "keyId"], sums: ["nano"] } as const;
+    return await sumsOverTime(context, time, columns, async (span) => {
+      const rows = await rollupsWithin(connection, flavour, {
+        span,
+        days,
+        needed,
+        columns: ["hour", "workspace_id", "group_id", "key_id", "cost_nano_usd"],
+        choose: (given) => {
+          const chosen = ofWorkspace(given.where("cost_nano_usd", ">", 0), workspaceId);
+          return keyId === undefined ? chosen : chosen.where("key_id", "=", keyId);
+        },
+      })
+        .select(["workspace_id as workspaceId", "group_id as groupId", day.as("hour"), key.as("keyId")])
+        .select((eb) => eb.fn.sum<number>("cost_nano_usd").as("nano"))
+        .groupBy([day, "workspace_id", "group_id", key])
+        .execute();
+      return rows.map(({ hour, keyId: id, ...row }) => ({
+        ...row,
+        day: hour - (hour % dayMs),
+        keyId: alone.has(id) ? id : "",
+      }));
+    });
   });
-  const cheap = [...spends].filter(([, { keyId }]) => keyId !== "").sort(([, a], [, b]) => b.nano - a.nano);
-  for (const [name, spend] of cheap.slice(bounds.reportRowsMax)) {
-    spends.delete(name);
-    add({ ...spend, keyId: "" });
+  const dearest = spends.filter((spend) => spend.keyId !== "").sort((a, b) => b.nano - a.nano);
+  const apart = new Set(dearest.slice(0, bounds.reportRowsMax));
+  const together = new Map<string, Spend>();
+  for (const spend of spends) {
+    if (apart.has(spend)) continue;
+    const name = `${spend.day} ${spend.groupId} ${spend.workspaceId}`;
+    together.set(name, { ...spend, keyId: "", nano: spend.nano + (together.get(name)?.nano ?? 0) });
   }
-  return [...spends.values()].map(({ nano, ...spend }) => ({ ...spend, usd: nanoToUsd(nano) }));
+  return [...apart, ...together.values()].map(({ nano, ...spend }) => ({ ...spend, usd: nanoToUsd(nano) }));
 }
 
 /**
@@ -186,14 +188,10 @@ async function readDailySpend(
  */
 function spendGroups({ connection, flavour }: ReportContext, keyId: string | undefined) {
   if (flavour.name === "sqlite") return { day: sql<number>`hour`, key: sql<string>`key_id` };
-  const day = sql<number>`hour - hour % ${sql.lit(dayMs)}`;
+  const day = dayOfHour;
   if (keyId !== undefined) return { day, key: sql<string>`key_id` };
   const alone = connection.selectFrom("api_keys").select("id").where("budget", "is not", null);
   return { day, key: sql<string>`case when key_id in (${alone}) then key_id else '' end` };
-}
-
-interface Spend extends Omit<DaySpend, "usd"> {
-  nano: number;
 }
 
 async function keysWithBudget({ connection }: ReportContext, workspaceId: string | null): Promise<ReadonlySet<string>> {
@@ -202,9 +200,44 @@ async function keysWithBudget({ connection }: ReportContext, workspaceId: string
   return new Set((await query.execute()).map(({ id }) => id));
 }
 
+/** What some people have spent by workspace and day; `scopeIds` as `personScopeId` makes them. */
+export async function personDailySpend(
+  asked: ReportContext,
+  scopeIds: readonly string[],
+  since: number,
+): Promise<readonly PersonDaySpend[]> {
+  const ids = [...new Set(scopeIds.map((id) => personOfScope(id)[1]))];
+  if (ids.length === 0) return [];
+  const spends = await ofOneMoment(asked, async (context) => {
+    const { connection, flavour } = context;
+    const hours = await coveredHours(context, { from: since, to: Number.MAX_SAFE_INTEGER });
+    const { days, shared } = await peopleTimes(connection, await readyDays(connection, hours), hours);
+    const time = { ...hours, firstMs: firstSliceMs(context, dayMs) };
+    const columns = { names: ["day", "workspaceId", "personId"], sums: ["nano"] } as const;
+    return await sumsOverTime<Omit<PersonDaySpend, "usd"> & { readonly nano: number }>(context, time, columns, (span) =>
+      rollupsWithin(connection, flavour, {
+        span,
+        days,
+        people: { shared },
+        needed: ["workspace_id"],
+        columns: ["hour", "workspace_id", "person_id", "cost_nano_usd"],
+        choose: (given) => given.where("person_id", "in", ids),
+      })
+        .select(["workspace_id as workspaceId", sql<string>`person_id`.as("personId"), dayOfHour.as("day")])
+        .select((eb) => eb.fn.sum<number>("cost_nano_usd").as("nano"))
+        .where("cost_nano_usd", ">", 0)
+        .groupBy(["workspace_id", "person_id", dayOfHour])
+        .execute(),
+    );
+  });
+  return spends.map(({ nano, ...spend }) => ({ ...spend, usd: nanoToUsd(nano) }));
+}
+
+const dayOfHour = sql<number>`hour - hour % ${sql.lit(dayMs)}`;
+
 /** How many entries there are, right to those of the hour that retention has come to: read from the sums. */
-export async function entryCount(desk: ReportContext): Promise<number> {
-  return await ofOneMoment(desk, async ({ connection, flavour }) => {
+export async function entryCount(asked: ReportContext): Promise<number> {
+  return await ofOneMoment(asked, async ({ connection, flavour }) => {
     const pruned = await prunedBefore(connection);
     const span = { from: pruned - (pruned % hourMs), to: Number.MAX_SAFE_INTEGER };
     const days = await readyDays(connection, span);

@@ -1,8 +1,22 @@
-import { Failure, within } from "#core/index.ts";
+import { Failure, type FailureCode, within } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 import { OrderThread } from "#system/index.ts";
-import { late } from "./report-desk.ts";
-import type { ReportAnswer, ReportAsk, ReportKind, ReportOrder, ReportReply } from "./report-messages.ts";
+import type { ReportAnswer, ReportAsk, ReportKind } from "./report-answers.ts";
+import { draining, late, unreadable } from "./report-context.ts";
+
+/** To a thread, one question at a time. */
+export interface ReportOrder {
+  readonly kind: ReportKind;
+  readonly ask: readonly unknown[];
+  readonly ms: number;
+}
+
+/** From a thread. What is not a Failure is told by its kind only: what a database says may hold a statement. */
+export type ReportReply =
+  /** JSON: read from text it holds the event loop for a quarter of the time that a copied object does. */
+  | { readonly type: "answer"; readonly json: string }
+  | { readonly type: "refusal"; readonly code: FailureCode; readonly message: string; readonly param: string | null }
+  | { readonly type: "broken"; readonly detail: string };
 
 /** What a thread that has to start first is given for that; on a busy machine it takes seconds. */
 export const reportStartMs = 20_000;
@@ -10,7 +24,7 @@ export const reportStartMs = 20_000;
 export const reportGraceMs = 1_000;
 export const reportIdleMs = 60_000;
 
-export interface ReportThreadOptions {
+interface ReportThreadOptions {
   readonly databasePath: string;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
@@ -71,8 +85,7 @@ export class ReportThread {
       return answer;
     }
     if (reply.type === "refusal") throw new Failure(reply.code, reply.message, { param: reply.param });
-    observer.log("error", "A report could not be read.", { report: kind, error: reply.detail });
-    throw new Failure("internal_error", "This could not be read from the database.");
+    throw unreadable(observer, kind, reply.detail);
   }
 
   /** What it was asked is refused. Resolves when the thread is gone, or when a long statement does not let go of it. */
@@ -85,8 +98,4 @@ export class ReportThread {
 
 function refusal({ code, message, param }: Failure): ReportReply {
   return { type: "refusal", code, message, param };
-}
-
-export function draining(): Failure {
-  return new Failure("draining", "The gateway is shutting down.");
 }

@@ -1,14 +1,14 @@
-import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
+import { type SelectQueryBuilder, sql } from "kysely";
 import type { UsageFilter } from "#ports/index.ts";
-import { sketchOf } from "../database/latency-sketch.ts";
-import type { LatencyColumn, Tables } from "../database/schema.ts";
-import { countedEntries } from "../ledger/ledger-counted.ts";
+import { equalsGiven, equalsWithoutIndex } from "../database/conditions.ts";
+import type { Row, Tables } from "../database/schema.ts";
 import {
   cutToDays,
-  daysKnow,
   gapsBetween,
-  type KnownDay,
+  grainFor,
   knownDays,
+  neededForPeople,
+  peopleTimes,
   type Rollups,
   type RowPart,
   rollupsWithin,
@@ -16,15 +16,10 @@ import {
   type TimeSpan,
 } from "../ledger/ledger-day-reading.ts";
 import { dayMs, type ScopeColumn } from "../ledger/ledger-days.ts";
-import { peopleKnow, peopleTimes, peopleWithin } from "../ledger/ledger-people-reading.ts";
 import { prunedBefore } from "../ledger/ledger-prune.ts";
-import { hourMs, rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
-import type { KnownTime } from "./kept-days.ts";
-import type { ReportContext } from "./report-desk.ts";
-import { shortSketch } from "./report-figures.ts";
-import { equalsWithoutIndex } from "./report-search.ts";
-import { firstSliceMs } from "./report-slices.ts";
-import { coveredHours } from "./report-sums.ts";
+import { countedEntries, hourMs, rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
+import type { KnownTime } from "./kept-sums.ts";
+import { coveredHours, firstSliceMs, type ReportContext } from "./report-context.ts";
 
 /** What figures are summed from: rollups, or the entries themselves where steps are shorter than an hour. */
 export interface UsageRows {
@@ -34,7 +29,10 @@ export interface UsageRows {
   readonly before: TimeSpan;
   /** How much of it the first statement reads. */
   readonly firstSliceMs: number;
-  /** Whether there is one moment in an hour, the hour itself, in whose order the rows lie. */
+  /**
+   * Whether these are rollups: there is one moment in an hour, the hour itself, in whose order the rows lie. Entries have the time that
+   * they would count, in milliseconds, in the place of each sketch.
+   */
   readonly byHour: boolean;
   /** `column`: what rows are grouped by or picked by, besides the filter; `stepMs` null: not by time. */
   within(span: TimeSpan, by: RowGroups): SelectQueryBuilder<Tables, "usage_rollups", object>;
@@ -44,9 +42,6 @@ export interface UsageRows {
   rest(span: TimeSpan, known: readonly KnownTime[]): readonly (readonly [part: RowPart, span: TimeSpan])[];
   /** What is asked, but for the time. */
   readonly question: string;
-  /** What a group of rows says of how long it took, as one text, and that text as a sketch. */
-  times(column: LatencyColumn): RawBuilder<string | null>;
-  sketch(times: string): string;
   /** Cut down to where there are any. */
   covered(span: TimeSpan): Promise<TimeSpan>;
 }
@@ -65,47 +60,33 @@ interface RowGroups {
 export async function usageRows(context: ReportContext, filter: UsageFilter, entriesMax: number): Promise<UsageRows> {
   const entries = entryRows(context, filter);
   const answerable = filter.stepMs < hourMs && (await isReadable(context, filter, entries, entriesMax));
-  if (answerable) return entries;
+  return answerable ? entries : await rollupRows(context, filter);
+}
+
+async function rollupRows(context: ReportContext, filter: UsageFilter): Promise<UsageRows> {
+  const { connection, flavour } = context;
   const times = timesOf(filter, hourMs);
   const whole = { from: times.before.from, to: times.span.to };
-  const known = await knownDays(context.connection, whole);
-  const days = runsOf(known, whole);
-  const people = asksPeople(filter) ? await peopleTimes(context.connection, days, whole) : { days, shared: false };
-  return rollupRows(context, filter, { times, ...people, known });
-}
-
-function asksPeople({ by, personId }: UsageFilter): boolean {
-  return by === "person" || personId !== undefined;
-}
-
-interface RollupTimes {
-  readonly times: Pick<UsageRows, "span" | "before">;
-  readonly days: readonly TimeSpan[];
-  readonly known: ReadonlyMap<number, KnownDay>;
-  /** Whether there is an hour in which a key changed hands, and people are asked about. */
-  readonly shared: boolean;
-}
-
-function rollupRows(
-  context: ReportContext,
-  filter: UsageFilter,
-  { times, days, known, shared }: RollupTimes,
-): UsageRows {
+  const knownByDay = await knownDays(connection, whole);
+  const asksPeople = filter.by === "person" || filter.personId !== undefined;
+  const summed = runsOf(knownByDay, whole);
+  const people = asksPeople ? await peopleTimes(connection, summed, whole) : undefined;
   const needed = (column: UsageColumn | null) => [
     ...filterColumns(filter),
     ...(column === null || column === "person_id" ? [] : [column]),
   ];
   // Days have no steps within them.
-  const daysOf = (stepMs: number | null) => (stepMs !== null && stepMs % dayMs !== 0 ? [] : days);
+  const daysOf = (stepMs: number | null) => (stepMs !== null && stepMs % dayMs !== 0 ? [] : (people?.days ?? summed));
   const runsIn = (span: TimeSpan, { column, stepMs }: Pick<RowGroups, "column" | "stepMs">) => {
-    const isKnown = asksPeople(filter) ? peopleKnow(needed(column)) : daysKnow(needed(column));
+    const columns = needed(column);
+    const isKnown = grainFor(asksPeople ? neededForPeople(columns) : columns) !== null;
     return isKnown ? daysOf(stepMs).flatMap((run) => cutToDays(run, span)) : [];
   };
   // Of people the entries tell too, which retention takes.
   const hoursIn = (span: TimeSpan, runs: readonly TimeSpan[]): readonly TimeSpan[] =>
-    asksPeople(filter)
+    asksPeople
       ? []
-      : [...known.keys()]
+      : [...knownByDay.keys()]
           .map((day) => ({ from: Math.max(day, span.from), to: Math.min(day + dayMs, span.to) }))
           .filter(({ from, to }) => from < to && !runs.some((run) => run.from <= from && from < run.to));
   return {
@@ -120,36 +101,29 @@ function rollupRows(
       );
       return [...days, ...hoursIn(span, runs)]
         .sort((a, b) => a.from - b.from)
-        .map((time) => ({ ...time, version: known.get(time.from - (time.from % dayMs))?.version ?? "" }));
+        .map((time) => ({ ...time, version: knownByDay.get(time.from - (time.from % dayMs))?.version ?? "" }));
     },
     rest(span, read) {
       if (read.length === 0) return [["all", span]];
       // One statement more costs PostgreSQL a plan, and it alone has sums that are in no day yet.
-      if (context.flavour.name === "postgres") return [["rest", span]];
+      if (flavour.name === "postgres") return [["rest", span]];
       return gapsBetween(read, span).map((gap) => ["rest", gap] as const);
     },
     stepMs: Math.max(filter.stepMs, hourMs),
-    firstSliceMs: firstSliceMs(context, 24 * hourMs),
+    firstSliceMs: firstSliceMs(context, dayMs),
     byHour: true,
     within(span, { column, stepMs, summed, part = "all" }) {
-      const ask = {
+      return rollupsWithin(connection, flavour, {
         span,
         part,
         days: daysOf(stepMs),
         hours: part === "all" ? [] : joinedTimes(hoursIn(span, runsIn(span, { column, stepMs }))),
         needed: needed(column),
-        columns: [
-          "hour" as const,
-          ...(column === null ? [] : [column]),
-          ...(summed ?? [...rollupSums, ...rollupSketches]),
-        ],
-        choose: (rows: Rollups) => chosen(rows, filter),
-      };
-      if (!asksPeople(filter)) return rollupsWithin(context.connection, context.flavour, ask);
-      return peopleWithin(context.connection, context.flavour, { ...ask, shared });
+        columns: ["hour", ...(column === null ? [] : [column]), ...(summed ?? [...rollupSums, ...rollupSketches])],
+        ...(people === undefined ? {} : { people }),
+        choose: (rows) => chosen(rows, filter),
+      });
     },
-    times: (column) => joined(context, column, ""),
-    sketch: shortSketch,
     covered: (span) => coveredHours(context, span),
   };
 }
@@ -168,22 +142,11 @@ function entryRows(context: ReportContext, filter: UsageFilter): UsageRows {
       const inTime = (counted as unknown as Rollups).where("hour", ">=", span.from).where("hour", "<", span.to);
       return chosen(inTime, filter);
     },
-    times: (column) => joined(context, column, " "),
-    sketch: (times) => shortSketch(times.split(" ").map(sketchOfText).join("")),
     async covered(span) {
       const hours = await coveredHours(context, span);
       return { from: Math.max(span.from, hours.from), to: Math.min(span.to, hours.to) };
     },
   };
-}
-
-function joined({ flavour }: ReportContext, column: LatencyColumn, between: "" | " "): RawBuilder<string | null> {
-  const [values, mark] = [sql.ref(column), sql.lit(between)];
-  return flavour.name === "sqlite" ? sql`group_concat(${values}, ${mark})` : sql`string_agg(${values}::text, ${mark})`;
-}
-
-function sketchOfText(ms: string): string {
-  return ms === "" ? "" : sketchOf(Number(ms));
 }
 
 /** A time is widened to whole grains. */
@@ -209,34 +172,23 @@ function questionOf({ workspaceId, groupId, keyId, personId, seenPerson, model, 
 }
 
 function filterColumns({ workspaceId, groupId, keyId, model, provider }: UsageFilter): readonly ScopeColumn[] {
-  const columns: ScopeColumn[] = [];
-  if (workspaceId !== null) columns.push("workspace_id");
-  if (groupId !== undefined) columns.push("group_id");
-  if (keyId !== undefined) columns.push("key_id");
-  if (model !== undefined) columns.push("model");
-  if (provider !== undefined) columns.push("provider");
-  return columns;
+  const given = { workspace_id: workspaceId ?? undefined, group_id: groupId, key_id: keyId, model, provider };
+  return Object.entries(given).flatMap(([column, value]) => (value === undefined ? [] : [column as ScopeColumn]));
 }
 
 function chosen(rows: Rollups, filter: UsageFilter): Rollups {
-  let query = rows;
-  const { workspaceId, keyId } = filter;
-  if (workspaceId !== null) {
+  const { workspaceId, keyId, groupId, personId, model, provider } = filter;
+  const given = { group_id: groupId, key_id: keyId, person_id: personId, model, provider };
+  const query = rows.where((eb) => {
+    const equal = equalsGiven<Row<"usage_rollups">>(given);
+    if (workspaceId === null) return eb.and([...equal]);
     // The index of a key leads to fewer entries than that of its workspace.
-    query = query.where((eb) =>
-      keyId === undefined
-        ? eb("workspace_id", "=", workspaceId)
-        : equalsWithoutIndex(eb.ref("workspace_id"), workspaceId),
-    );
-  }
-  if (filter.groupId !== undefined) query = query.where("group_id", "=", filter.groupId);
-  if (keyId !== undefined) query = query.where("key_id", "=", keyId);
-  if (filter.personId !== undefined) query = query.where("person_id", "=", filter.personId);
+    const apart = keyId !== undefined;
+    const column = eb.ref("workspace_id");
+    return eb.and([apart ? equalsWithoutIndex(column, workspaceId) : eb(column, "=", workspaceId), ...equal]);
+  });
   // Of a key that is somebody else's there is nothing to see.
-  if (keyId !== undefined) query = withoutOthers(query, "key_id", filter);
-  if (filter.model !== undefined) query = query.where("model", "=", filter.model);
-  if (filter.provider !== undefined) query = query.where("provider", "=", filter.provider);
-  return query;
+  return keyId === undefined ? query : withoutOthers(query, "key_id", filter);
 }
 
 /** Whether the entries of both times are still there, and few enough: an index alone counts them. */

@@ -4,8 +4,8 @@ import fc from "fast-check";
 import type { UsageFilter, UsageReading } from "#ports/index.ts";
 import { openReportGround, type ReportGround } from "../../../test/conformance/report-ground.ts";
 import { newYear } from "../../../test/conformance/store-ground.ts";
-import { KeptDays } from "./kept-days.ts";
-import { Deadline } from "./report-desk.ts";
+import { KeptSums } from "./kept-sums.ts";
+import { Deadline } from "./report-context.ts";
 import { usageReading } from "./report-usage.ts";
 
 const minute = 60_000;
@@ -32,9 +32,9 @@ function read(filter: UsageFilter, entriesMax?: number): Promise<UsageReading> {
     flavour,
     price: async () => null,
     deadline: new Deadline(60_000),
-    kept: new KeptDays(),
+    kept: new KeptSums(),
   };
-  return usageReading(context, filter, entriesMax);
+  return usageReading(context, filter, entriesMax === undefined ? {} : { entriesMax });
 }
 
 const wholeHour = { workspaceId: null, by: "model", from: begin + hour, to: begin + 2 * hour } as const;

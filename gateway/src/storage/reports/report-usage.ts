@@ -1,12 +1,9 @@
 import type { UsageDimension } from "@sluice/contract/words";
-import { sql } from "kysely";
-import { bounds } from "#core/index.ts";
 import type { UsageFilter, UsageLine, UsageReading } from "#ports/index.ts";
-import { inSnapshot } from "../database/database.ts";
 import type { TimeSpan } from "../ledger/ledger-day-reading.ts";
 import { rollupSums } from "../ledger/ledger-rollup.ts";
-import { dearest } from "./report-dearest.ts";
-import type { ReportContext } from "./report-desk.ts";
+import { ofOneMoment, type ReportContext } from "./report-context.ts";
+import { dearest, dearestLimits } from "./report-dearest.ts";
 import { addFigures, type FigureSums, figuresOf, figuresWithout, noFigures } from "./report-figures.ts";
 import { type Apart, type LineSums, sumsByLine } from "./report-lines.ts";
 import { peopleNamed } from "./report-names.ts";
@@ -14,6 +11,7 @@ import { type UsageColumn, type UsageRows, usageRows } from "./report-usage-rows
 
 /** Entries that a chart by minutes is read from, with those of the time before. */
 const usageEntriesMax = 200_000;
+const usageLimits = { entriesMax: usageEntriesMax, ...dearestLimits };
 
 const columnOf = {
   model: "model",
@@ -26,47 +24,38 @@ const columnOf = {
 
 /** Sums over a time, by its steps and by one dimension. A time is widened to whole hours, or to whole steps below. */
 export async function usageReading(
-  { connection, ...context }: ReportContext,
+  context: ReportContext,
   filter: UsageFilter,
-  entriesMax: number = usageEntriesMax,
+  limits: Partial<typeof usageLimits> = {},
 ): Promise<UsageReading> {
-  // Which days are summed, their sums and those of hours are of one moment.
-  return await inSnapshot({ reading: connection }, async (snapshot) => {
-    // Tens of thousands of keys are summed side by side; with what a server allows by default they would go through its disk.
-    if (context.flavour.name === "postgres" && (filter.by === "key" || filter.by === "person")) {
-      await sql`set local work_mem = ${sql.lit(`${bounds.reportWorkMemoryMb}MB`)}`.execute(snapshot);
-    }
-    return await readUsage({ ...context, connection: snapshot }, filter, entriesMax);
-  });
+  const manyGroups = filter.by === "key" || filter.by === "person";
+  const all = { ...usageLimits, ...limits };
+  return await ofOneMoment(context, (snapshot) => readUsage(snapshot, filter, all), { manyGroups });
 }
 
-async function readUsage(context: ReportContext, filter: UsageFilter, entriesMax: number): Promise<UsageReading> {
-  const rows = await usageRows(context, filter, entriesMax);
+async function readUsage(
+  context: ReportContext,
+  filter: UsageFilter,
+  limits: typeof usageLimits,
+): Promise<UsageReading> {
+  const source = await usageRows(context, filter, limits.entriesMax);
   const column = filter.by === "none" ? null : columnOf[filter.by];
-  const apart = column === null ? [] : await dearest(context, rows, column, filter);
-  const lines = { stepMs: rows.stepMs, column, apart };
-  const sums = await (apart.length > 0 && mayTakeAway(rows, column) ? linesAndRest : sumsByLine)(
-    context,
-    rows,
-    rows.span,
-    lines,
-  );
+  const apart = column === null ? [] : await dearest({ context, source, column, filter }, limits);
+  const lines = { stepMs: source.stepMs, column, apart };
+  // Of keys there are too many to read each of them only to say what all but nine have used: that is what is left of the whole.
+  const takesAway = apart.length > 0 && column === "key_id" && source.byHour;
+  const sums = await (takesAway ? linesAndRest : sumsByLine)(context, source, source.span, lines);
   const once = { stepMs: null, column: null, apart: [] };
-  const [previous = noFigures()] = (await sumsByLine(context, rows, rows.before, once)).map(({ totals }) => totals);
+  const [previous] = await sumsByLine(context, source, source.before, once);
   const labels = await labelsOf(context, filter, apart);
   const totals = noFigures();
   for (const line of sums) addFigures(totals, line.totals);
   return {
-    stepMs: rows.stepMs,
+    stepMs: source.stepMs,
     totals: figuresOf(totals),
-    previous: figuresOf(previous),
+    previous: figuresOf(previous?.totals ?? noFigures()),
     lines: sums.map((line) => ({ ...labels(line.index), ...lineOf(line) })),
   };
-}
-
-/** Of keys there are too many to read each of them only to say what all but nine have used: that is what is left of the whole. */
-function mayTakeAway(rows: UsageRows, column: UsageColumn | null): boolean {
-  return column === "key_id" && rows.byHour;
 }
 
 async function linesAndRest(
@@ -105,44 +94,27 @@ function lineOf({ totals, steps }: LineSums): Pick<UsageLine, "totals" | "points
   return { totals: figuresOf(totals), points };
 }
 
-interface Label {
-  readonly id: string;
-  readonly label: string;
-}
-
 /** Names by line. Across workspaces a key or group is told with its workspace. */
 async function labelsOf(
   context: ReportContext,
   { by, workspaceId }: UsageFilter,
   apart: readonly string[],
-): Promise<(index: number) => Label> {
-  const rest = { id: "", label: by === "none" ? "All" : "Others" };
-  const named = await namesOfLines(context, by, apart);
+): Promise<(index: number) => Pick<UsageLine, "id" | "label">> {
+  const names = await namesOfLines(context, by, apart);
   return (index) => {
     const id = apart[index];
-    if (id === undefined) return rest;
+    if (id === undefined) return { id: "", label: by === "none" ? "All" : "Others" };
     // An empty id stands for the rest; the provider of a refused call is empty too.
-    if (id === "") return { id: noneId, label: by === "person" ? nobody : "Refused before a provider was chosen" };
-    const { name, workspace } = named(id);
+    if (id === "") return { id: "-", label: by === "person" ? "No person" : "Refused before a provider was chosen" };
+    const { name, workspace = null } = names.get(id) ?? { name: id };
     return { id, label: workspaceId === null && workspace !== null ? `${workspace}/${name}` : name };
   };
 }
 
-const noneId = "-";
-const nobody = "No person";
-
-interface LineName {
-  readonly name: string;
-  readonly workspace: string | null;
-}
-
-async function namesOfLines(
-  { connection }: ReportContext,
-  by: UsageDimension,
-  ids: readonly string[],
-): Promise<(id: string) => LineName> {
-  const known = new Map<string, LineName>();
-  if (ids.length > 0 && (by === "key" || by === "group")) {
+async function namesOfLines({ connection }: ReportContext, by: UsageDimension, ids: readonly string[]) {
+  const names = new Map<string, { readonly name: string; readonly workspace?: string }>();
+  if (ids.length === 0) return names;
+  if (by === "key" || by === "group") {
     const table = by === "key" ? ("api_keys" as const) : ("groups" as const);
     const rows = await connection
       .selectFrom(table)
@@ -150,14 +122,12 @@ async function namesOfLines(
       .select([`${table}.id`, `${table}.name`, "workspaces.slug as workspace"])
       .where(`${table}.id`, "in", ids)
       .execute();
-    for (const { id, name, workspace } of rows) known.set(id, { name, workspace });
+    for (const { id, ...named } of rows) names.set(id, named);
   }
-  if (ids.length > 0 && by === "workspace") {
+  if (by === "workspace") {
     const rows = await connection.selectFrom("workspaces").select(["id", "slug"]).where("id", "in", ids).execute();
-    for (const { id, slug } of rows) known.set(id, { name: slug, workspace: null });
+    for (const { id, slug } of rows) names.set(id, { name: slug });
   }
-  if (by === "person") {
-    for (const { id, email } of await peopleNamed(connection, ids)) known.set(id, { name: email, workspace: null });
-  }
-  return (id) => known.get(id) ?? { name: id, workspace: null };
+  if (by === "person") for (const { id, email } of await peopleNamed(connection, ids)) names.set(id, { name: email });
+  return names;
 }

@@ -1,4 +1,4 @@
-import { type Expression, type SqlBool, sql } from "kysely";
+import { type Expression, type RawBuilder, type SqlBool, sql } from "kysely";
 
 /** Upper and lower case alike, as far as the databases know them. What means something in a pattern stands for itself. */
 export function contains(column: Expression<string | null>, part: string): Expression<SqlBool> {
@@ -32,4 +32,21 @@ function like(column: Expression<string | null>, part: string, pattern: (text: s
 
 function escaped(text: string): string {
   return text.replaceAll(/[\\%_]/g, "\\$&");
+}
+
+/** That columns have the values that are given; what is undefined may be anything. */
+export function equalsGiven<Of extends object>(
+  values: { readonly [Column in keyof Of]?: string | number | undefined },
+): readonly RawBuilder<SqlBool>[] {
+  return Object.entries<string | number | undefined>(values).flatMap(([column, value]) =>
+    value === undefined ? [] : [sql<SqlBool>`${sql.ref(column)} = ${value}`],
+  );
+}
+
+/**
+ * A condition that no index is chosen for. Without statistics SQLite takes the index with the most equal columns, which
+ * is not always the one whose order the list goes by.
+ */
+export function equalsWithoutIndex(column: Expression<string | null>, value: string): Expression<SqlBool> {
+  return sql<SqlBool>`${column} || '' = ${value}`;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { Deadline } from "./report-desk.ts";
-import { type SlicedList, slicedPage, timeSlices } from "./report-slices.ts";
+import { Deadline } from "./report-context.ts";
+import { type SlicedList, slicedPage } from "./report-search.ts";
 
 const noHurry = () => new Deadline(60_000);
 
@@ -62,22 +62,4 @@ test("a search that has taken its time gives a short page that says where to go 
 test("a question whose time is over stops between two statements", async () => {
   const list = downwards(10, () => true);
   await expect(slicedPage(list, 11, 3, new Deadline(0))).rejects.toMatchObject({ code: "request_timeout" });
-  const read = async () => undefined;
-  await expect(timeSlices({ from: 0, to: 10 }, 1, new Deadline(0), read)).rejects.toMatchObject({
-    code: "request_timeout",
-  });
-});
-
-test("slices of a time cover it once, without a gap", async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.nat(5_000), fc.nat(5_000), fc.integer({ min: 1, max: 700 }), async (from, length, first) => {
-      let reached = from;
-      await timeSlices({ from, to: from + length }, first, noHurry(), async (slice) => {
-        expect(slice.from).toBe(reached);
-        expect(slice.to).toBeGreaterThan(slice.from);
-        reached = slice.to;
-      });
-      expect(reached).toBe(from + length);
-    }),
-  );
 });

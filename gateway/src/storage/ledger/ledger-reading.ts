@@ -1,0 +1,159 @@
+import { type ExpressionBuilder, sql } from "kysely";
+import type { LedgerFilter, LedgerPage, RecentRow, UsageSum } from "#ports/index.ts";
+import { equalsGiven } from "../database/conditions.ts";
+import { type Connection, type Database, inSnapshot } from "../database/database.ts";
+import { cursorOf, cutPage, isBehind, pageSize, placeOf } from "../database/pages.ts";
+import type { Row, Tables } from "../database/schema.ts";
+import { entryOf, inputColumns, ledgerColumns, outputColumns } from "./ledger-columns.ts";
+import type { Rollups } from "./ledger-day-reading.ts";
+import { countedEntries, hourMs } from "./ledger-rollup.ts";
+
+/** One page of entries, newest first. The cursor is the last entry's place, so that new entries move nothing. */
+export async function ledgerPage(
+  database: Database,
+  filter: LedgerFilter,
+  cursor: string | null,
+  limit: number,
+): Promise<LedgerPage> {
+  const size = pageSize(limit);
+  const after = cursor === null ? null : placeOf(cursor);
+  let query = database.kysely
+    .selectFrom("ledger_entries")
+    .select(ledgerColumns)
+    .where((eb) => matches(eb, filter))
+    .orderBy("at", "desc")
+    .orderBy("attempt_id", "desc")
+    // One more than asked for tells whether there is a following page.
+    .limit(size + 1);
+  if (after !== null) {
+    query = query.where(isBehind(["at", "attempt_id"], after));
+  }
+  const rows = await query.execute();
+  const { page, next } = cutPage(rows, size, (last) => cursorOf({ at: last.at, id: last.attempt_id }));
+  return { entries: page.map(entryOf), next };
+}
+
+function matches(eb: ExpressionBuilder<Tables, "ledger_entries">, filter: LedgerFilter) {
+  return eb.and([
+    ...scopeOf(filter),
+    ...equalsGiven<Row<"ledger_entries">>({
+      person_id: filter.personId,
+      outcome: filter.outcome,
+      request_id: filter.requestId,
+    }),
+    ...(filter.from === undefined ? [] : [eb("at", ">=", filter.from)]),
+    ...(filter.to === undefined ? [] : [eb("at", "<", filter.to)]),
+  ]);
+}
+
+/** What rollups know too. */
+function scopeOf({ workspaceId, groupId, keyId, model, provider }: LedgerFilter) {
+  const given = { workspace_id: workspaceId, group_id: groupId, key_id: keyId, model, provider };
+  return equalsGiven<Row<"usage_rollups">>(given);
+}
+
+/** By key and second, as few rows as the last minute's rates need. */
+export async function recentEntries(
+  database: Database,
+  sinceMs: number,
+  untilMs: number,
+): Promise<readonly RecentRow[]> {
+  const second = sql<number>`at - at % 1000`;
+  const rows = await database.kysely
+    .selectFrom("ledger_entries")
+    .select(["workspace_id", "group_id", "key_id", "person_id", second.as("second")])
+    .select((eb) => [
+      sql<number>`sum(case when retry_index = 0 then calls else 0 end)`.as("requests"),
+      ...tokenColumns.map((column) => eb.fn.sum<number>(column).as(column)),
+    ])
+    .where("ended_at", ">=", sinceMs)
+    .where("ended_at", "<=", untilMs)
+    .where("outcome", "!=", "rejected")
+    .groupBy(["workspace_id", "group_id", "key_id", "person_id", second])
+    .orderBy(second)
+    .orderBy("key_id")
+    .execute();
+  return rows.map((row) => ({
+    workspaceId: row.workspace_id,
+    groupId: row.group_id,
+    keyId: row.key_id,
+    ...(row.person_id === null ? {} : { personId: row.person_id }),
+    at: Number(row.second),
+    requests: Number(row.requests),
+    tokens: tokenColumns.reduce((sum, column) => sum + Number(row[column]), 0),
+  }));
+}
+
+const tokenColumns = [...inputColumns, ...outputColumns];
+
+/**
+ * Sums by model. Whole hours come from the rollups, which outlive the entries; what the filter cuts off an hour, and
+ * filters the rollups do not know, come from the entries.
+ */
+export async function usageByModel(
+  database: Pick<Database, "reading">,
+  filter: LedgerFilter,
+): Promise<readonly UsageSum[]> {
+  const { from = 0, to = Number.MAX_SAFE_INTEGER, personId, outcome, requestId } = filter;
+  const firstHour = Math.ceil(from / hourMs) * hourMs;
+  const lastHour = filter.to === undefined ? to : Math.floor(to / hourMs) * hourMs;
+  const ofEntries = [personId, outcome, requestId].some((given) => given !== undefined) || firstHour >= lastHour;
+  // One snapshot, or an entry that arrives between the reads could be seen in none or in both.
+  const parts = await inSnapshot(database, async (snapshot) => {
+    if (ofEntries) return await sumsOf(entriesOf(snapshot, filter));
+    const hours = (snapshot.selectFrom("usage_rollups") as Rollups)
+      .where("hour", ">=", firstHour)
+      .where("hour", "<", lastHour)
+      .where((eb) => eb.and(scopeOf(filter)));
+    return [
+      ...(await sumsOf(hours)),
+      ...(from < firstHour ? await sumsOf(entriesOf(snapshot, { ...filter, from, to: firstHour })) : []),
+      ...(lastHour < to ? await sumsOf(entriesOf(snapshot, { ...filter, from: lastHour, to })) : []),
+    ];
+  });
+  const total = new Map<string, UsageSum>();
+  for (const sum of parts) {
+    const known = total.get(sum.model);
+    total.set(sum.model, known === undefined ? sum : added(known, sum));
+  }
+  return [...total.values()].sort((a, b) => (a.model < b.model ? -1 : 1));
+}
+
+function added({ model, ...a }: UsageSum, b: UsageSum): UsageSum {
+  const sums = Object.entries<number>(a).map(([name, sum]) => [name, sum + b[name as keyof typeof a]]);
+  return { model, ...(Object.fromEntries(sums) as typeof a) };
+}
+
+function entriesOf(connection: Connection, filter: LedgerFilter): Rollups {
+  const counted = countedEntries(connection, { times: false }).where((eb) => matches(eb, filter));
+  return connection.selectFrom(counted.as("usage_rollups")) as unknown as Rollups;
+}
+
+const summed = [
+  ...tokenColumns,
+  "requests",
+  "cost_nano_usd",
+  "vendor_cost_nano_usd",
+  "compared_cost_nano_usd",
+] as const;
+
+async function sumsOf(rollups: Rollups): Promise<readonly UsageSum[]> {
+  const rows = await rollups
+    .select("model")
+    .select((eb) => summed.map((column) => eb.fn.sum<number>(column).as(column)))
+    .groupBy("model")
+    .execute();
+  return rows.map((row) => {
+    const sum = (columns: readonly (typeof tokenColumns)[number][]) =>
+      columns.reduce((all, column) => all + Number(row[column]), 0);
+    return {
+      model: row.model,
+      requests: Number(row.requests),
+      inputTokens: sum(inputColumns),
+      outputTokens: sum(outputColumns),
+      costNanoUsd: Number(row.cost_nano_usd),
+      vendorCostNanoUsd: Number(row.vendor_cost_nano_usd),
+      comparedCostNanoUsd: Number(row.compared_cost_nano_usd),
+    };
+  });
+}
