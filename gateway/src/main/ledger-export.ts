@@ -199,7 +199,7 @@ interface Parts {
   readonly configSnapshot: Pick<ConfigSnapshotHolder, "current">;
   readonly transport: Transport;
   readonly leadership: Pick<Leadership, "once">;
-  readonly metrics: Pick<Metrics, "counts" | "gauges">;
+  readonly metrics: Pick<Metrics, "numbers">;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
 }
@@ -231,8 +231,8 @@ export function startLedgerExport(parts: Parts): () => Promise<void> {
     hours: createExportedHours(control.database),
     reader: createLedgerReader(control.place, clock),
   });
-  metrics.gauges({ sluice_ledger_export_lag_seconds: () => exported.lagSeconds });
-  metrics.counts({
+  metrics.numbers({ sluice_ledger_export_lag_seconds: () => exported.lagSeconds });
+  metrics.numbers({
     sluice_ledger_export_copies_total: () => exported.counts.hours,
     sluice_ledger_export_entries_total: () => exported.counts.entries,
     sluice_ledger_export_failures_total: () => exported.counts.failures,

@@ -34,7 +34,7 @@ interface Counted {
 export function registerNumbers(metrics: Metrics, counted: Counted): () => void {
   const { journal, databaseWatch, relay, admission, memory, connections, configSnapshot, videos, listeners } = counted;
   const space = watchSpace(counted.dataDir);
-  metrics.gauges({
+  metrics.numbers({
     sluice_ledger_lag_entries: () => journal.lag,
     sluice_ledger_healthy: () => (journal.healthy ? 1 : 0),
     sluice_database_healthy: () => ((databaseWatch.problem ?? databaseWatch.remark) === null ? 1 : 0),
@@ -52,7 +52,7 @@ export function registerNumbers(metrics: Metrics, counted: Counted): () => void 
     sluice_background_responses_oldest_seconds: () => videos.openResponses.oldestMs / 1_000,
   });
   if (listeners.certificateEndsAt !== null) {
-    metrics.gauges({
+    metrics.numbers({
       sluice_tls_certificate_expires_timestamp_seconds: () => (listeners.certificateEndsAt ?? 0) / 1_000,
     });
   }
@@ -63,13 +63,13 @@ export function registerNumbers(metrics: Metrics, counted: Counted): () => void 
   metrics.connections(connections);
   const { configFile } = counted;
   if (configFile.path !== null) {
-    metrics.gauges({
+    metrics.numbers({
       sluice_config_file_valid: () => (configFile.isValid ? 1 : 0),
       sluice_config_file_last_good_timestamp_seconds: () => configFile.lastGoodAt / 1_000,
     });
   }
   metrics.breakers(() => breakersOf(configSnapshot.current, counted.router));
-  metrics.counts({
+  metrics.numbers({
     sluice_task_webhooks_delivered_total: () => videos.deliveryTries.delivered,
     sluice_task_webhook_failures_total: () => videos.deliveryTries.failed,
   });

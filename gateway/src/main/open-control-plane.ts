@@ -110,7 +110,7 @@ function consoleBase(base: Base) {
 
 function openAgentSignIn({ control, metrics, observer, clock }: Base, { signIn }: Data): AgentSignIn {
   const recheck = new IssuerRecheck({ rights: control.rights, signIn, clock, observer });
-  metrics.counts({
+  metrics.numbers({
     sluice_issuer_rechecks_total: () => recheck.counted.asked,
     sluice_issuer_rechecks_silent_total: () => recheck.counted.silent,
   });

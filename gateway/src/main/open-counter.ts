@@ -41,8 +41,8 @@ async function openMemory(options: CounterOptions): Promise<OpenedCounter> {
   const { metrics, observer } = options;
   const counter = createMemoryCounter({ clock: options.control.clock, observer });
   await seedFrom(options, counter);
-  metrics.gauges({ sluice_limits_counted: () => counter.size });
-  metrics.counts({ sluice_limits_turned_away_total: () => counter.turnedAway });
+  metrics.numbers({ sluice_limits_counted: () => counter.size });
+  metrics.numbers({ sluice_limits_turned_away_total: () => counter.turnedAway });
   return { counter, remark: () => null, close: async () => undefined };
 }
 
@@ -63,12 +63,12 @@ async function openRedis(options: CounterOptions, url: string): Promise<OpenedCo
     settled: (signal) => options.journal.drained(signal),
     onRoundTrip: metrics.duration("sluice_redis_round_trip_seconds"),
   });
-  metrics.gauges({
+  metrics.numbers({
     sluice_redis_up: () => (counter.isUp ? 1 : 0),
     sluice_redis_untold: () => counter.untold,
     sluice_redis_places_beyond_lease: () => counter.placesBeyondLease,
   });
-  metrics.counts({ sluice_redis_epochs_total: () => counter.epochs });
+  metrics.numbers({ sluice_redis_epochs_total: () => counter.epochs });
   const remark = (): string | null => {
     const { problem } = counter;
     return problem === null ? null : `the shared counter of limits is away: ${problem}`;

@@ -9,7 +9,7 @@ export interface ExplainerDependencies {
   readonly control: Control;
   readonly configSnapshot: ConfigSnapshotHolder;
   readonly observer: Observer;
-  readonly metrics: Pick<Metrics, "counts">;
+  readonly metrics: Pick<Metrics, "numbers">;
   readonly writer: ExplainWriter | undefined;
   /** null: messages are not exported. */
   readonly content: ContentSink | null;
@@ -29,7 +29,7 @@ export function openExplainer(dependencies: ExplainerDependencies): KeptExplaine
     ...(writer === undefined ? {} : { writer }),
     captureRetentionMs: () => configSnapshot.current.settings.captureRetentionDays * dayMs,
   });
-  metrics.counts({
+  metrics.numbers({
     sluice_explanations_dropped_total: () => explainer.dropped.explanations,
     sluice_captures_dropped_total: () => explainer.dropped.captures,
   });

@@ -29,7 +29,7 @@ export async function openTelemetry(options: TelemetryOptions): Promise<OtlpExpo
     throw new CannotStart(`Telemetry cannot be sent: ${error instanceof Error ? error.message : String(error)}`);
   });
   const { counts } = otlp;
-  metrics.counts({
+  metrics.numbers({
     sluice_otlp_spans_sent_total: () => counts.spansSent,
     sluice_otlp_spans_lost_total: () => counts.spansLost,
     sluice_otlp_logs_sent_total: () => counts.logsSent,
@@ -51,7 +51,7 @@ export async function openAgentTelemetry(options: RelayOptions): Promise<Telemet
   const { clock, people } = control;
   const emailOf = async (userId: string) => (await people.user(userId))?.email ?? null;
   const relay = await openRelay({ settings: environment.otlp, clock, transport, observer, emailOf });
-  metrics.counts({
+  metrics.numbers({
     sluice_agent_telemetry_relayed_total: () => relay.counts.relayed,
     sluice_agent_telemetry_lost_total: () => relay.counts.lost,
   });

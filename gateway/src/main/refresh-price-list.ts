@@ -13,7 +13,7 @@ export interface RefreshPriceListOptions {
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
   readonly leadership: Pick<Leadership, "lead">;
-  readonly metrics: Pick<Metrics, "gauges" | "counts">;
+  readonly metrics: Pick<Metrics, "numbers">;
 }
 
 const auditSource = { actor: "catalogue of prices", ip: null };
@@ -29,8 +29,8 @@ export function refreshPriceList(
   const { clock, observer, metrics } = options;
   let failures = 0;
   let waiting = 0;
-  metrics.counts({ sluice_catalogue_refresh_failures_total: () => failures });
-  metrics.gauges({
+  metrics.numbers({ sluice_catalogue_refresh_failures_total: () => failures });
+  metrics.numbers({
     sluice_catalogue_prices_waiting: () => waiting,
     sluice_catalogue_age_seconds: () => (clock.now() - (lastPriceListSince() ?? clock.now())) / 1_000,
   });

@@ -1,5 +1,13 @@
 import type { ProcessNumbers } from "#admin/index.ts";
-import { type MetricReport, type Metrics, mergeCounts, mergeReports, reportText, valueIn } from "#telemetry/index.ts";
+import {
+  type MetricReport,
+  type Metrics,
+  mergeCounts,
+  mergeReports,
+  metricHelp,
+  reportText,
+  valueIn,
+} from "#telemetry/index.ts";
 import type { Totals, WorkerLink } from "#workers/index.ts";
 
 export interface Numbers {
@@ -41,16 +49,15 @@ export function foldReports(reports: readonly unknown[]): unknown {
 }
 
 function workerMetrics({ workers }: Totals): MetricReport {
-  const metric = (name: string, type: string, help: string, value: number) => ({
-    name,
-    type,
-    help,
-    aggregator: "sum",
-    values: [{ labels: {}, value }],
+  const metric = (name: WorkerMetric, type: "gauge" | "counter", value: number) => ({
+    ...{ name, type, help: metricHelp[name] },
+    points: [{ labels: {}, value }],
   });
   return [
-    metric("sluice_workers", "gauge", "Workers that take calls.", workers.ready),
-    metric("sluice_workers_wanted", "gauge", "Workers that there should be.", workers.wanted),
-    metric("sluice_workers_lost_total", "counter", "Workers that ended without being told to.", workers.lost),
+    metric("sluice_workers", "gauge", workers.ready),
+    metric("sluice_workers_wanted", "gauge", workers.wanted),
+    metric("sluice_workers_lost_total", "counter", workers.lost),
   ];
 }
+
+type WorkerMetric = "sluice_workers" | "sluice_workers_wanted" | "sluice_workers_lost_total";

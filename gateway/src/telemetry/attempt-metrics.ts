@@ -1,10 +1,7 @@
 import { type FailureCause, failureCause } from "@sluice/contract/words";
 import { bounds, type LedgerEntry, nanoToUsd, servedAxes, type Usage, usageClasses } from "#core/index.ts";
-import type { AttemptFault } from "#ports/index.ts";
-import { type HistogramTally, registerHistogram } from "./histogram-tally.ts";
-import type { Registry } from "./prometheus.ts";
-import { Series } from "./series.ts";
-import { registerTallies, type Tally } from "./tally.ts";
+import type { AttemptFault, RequestEnd, RequestOutcome } from "#ports/index.ts";
+import { type Distribution, type Registry, Series, type Tally } from "./tally.ts";
 
 const firstByteBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const overheadBuckets = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.05, 0.1];
@@ -17,21 +14,15 @@ interface Pair {
   readonly unpriced: Tally;
   readonly unpricedUse: Series<string, Tally>;
   readonly costDiffers: Tally;
-  readonly firstByte: HistogramTally;
+  readonly firstByte: Distribution;
 }
 
-export type RecordAttempt = (entry: LedgerEntry, fault?: AttemptFault | null) => void;
-
 /** Attempts, tokens, cost, first byte and own overhead, from the same entries that the ledger keeps. */
-export function registerAttemptMetrics(registry: Registry): RecordAttempt {
-  const overhead = registerHistogram(registry, {
-    name: "sluice_overhead_seconds",
-    help: "The gateway's own time up to the first byte.",
-    buckets: overheadBuckets,
-  })();
+export function registerAttemptMetrics(registry: Registry) {
+  const overhead = registry.histogram("sluice_overhead_seconds", overheadBuckets)({});
   const pairs = new Series(bounds.metricPairsMax, pairMaker(registry));
 
-  return (entry, fault) => {
+  return (entry: LedgerEntry, fault?: AttemptFault | null): void => {
     const { provider, model, outcome, errorCode, usage } = entry;
     // Without a provider nothing was chosen, and the model may be anything a caller wrote.
     const pair = pairs.of(provider === "" ? "none" : `${provider}\n${model}`);
@@ -49,7 +40,7 @@ export function registerAttemptMetrics(registry: Registry): RecordAttempt {
 }
 
 /** `in` reads the members of one object faster than a list of their names does. */
-export function addUsage(tokens: Series<keyof Usage, Tally>, usage: Usage): void {
+function addUsage(tokens: Series<keyof Usage, Tally>, usage: Usage): void {
   for (const each in usage) {
     const name = each as keyof Usage;
     if (usage[name] > 0) tokens.of(name).count += usage[name];
@@ -72,43 +63,13 @@ function costDiffers({ priceVersion, vendorCostNanoUsd: vendor, ownCostNanoUsd, 
 }
 
 function pairMaker(registry: Registry): (key: string) => Pair {
-  const attempts = registerTallies(registry, {
-    name: "sluice_attempts_total",
-    help: "Attempts by provider, model, outcome, error code and cause; refused calls have provider none.",
-    labelNames: ["provider", "model", "outcome", "error", "cause"],
-  });
-  const tokens = registerTallies(registry, {
-    name: "sluice_tokens_total",
-    help: "Tokens by model and class; classes do not overlap, but reasoning is also inside output.",
-    labelNames: ["model", "class"],
-  });
-  const cost = registerTallies(registry, {
-    name: "sluice_cost_usd_total",
-    help: "Cost by model, in US dollars.",
-    labelNames: ["model"],
-    shown: nanoToUsd,
-  });
-  const unpriced = registerTallies(registry, {
-    name: "sluice_unpriced_attempts_total",
-    help: "Attempts of models without a price that used something: they cost 0, and no budget counts them.",
-    labelNames: ["model"],
-  });
-  const unpricedUse = registerTallies(registry, {
-    name: "sluice_unpriced_usage_total",
-    help: "Attempts that used a class without a price, or were served at an assumed one, by model and class (or tier, geo, speed).",
-    labelNames: ["model", "class"],
-  });
-  const costDiffers = registerTallies(registry, {
-    name: "sluice_vendor_cost_differs_total",
-    help: "Attempts whose cost by the vendor differs from price times usage by more than 1 %, by provider and model.",
-    labelNames: ["provider", "model"],
-  });
-  const firstByte = registerHistogram(registry, {
-    name: "sluice_first_byte_seconds",
-    help: "Time from the request's arrival to the first byte of its answer.",
-    labelNames: ["provider", "model"],
-    buckets: firstByteBuckets,
-  });
+  const attempts = registry.tallies("sluice_attempts_total");
+  const tokens = registry.tallies("sluice_tokens_total");
+  const cost = registry.tallies("sluice_cost_usd_total", nanoToUsd);
+  const unpriced = registry.tallies("sluice_unpriced_attempts_total");
+  const unpricedUse = registry.tallies("sluice_unpriced_usage_total");
+  const costDiffers = registry.tallies("sluice_vendor_cost_differs_total");
+  const firstByte = registry.histogram("sluice_first_byte_seconds", firstByteBuckets);
   return (key) => {
     const [provider = "", model = provider] = key.split("\n");
     return {
@@ -121,12 +82,64 @@ function pairMaker(registry: Registry): (key: string) => Pair {
       unpriced: unpriced({ model }),
       unpricedUse: new Series(usageClasses.length + servedAxes.length, (name) => unpricedUse({ model, class: name })),
       costDiffers: costDiffers({ provider, model }),
-      firstByte: firstByte(provider, model),
+      firstByte: firstByte({ provider, model }),
     };
   };
 }
 
 /** As callers and configuration write it: `input_uncached`, `cache_write_5m`. */
-export function className(name: string): string {
+function className(name: string): string {
   return name.replaceAll(/[A-Z]|(?<=[a-z])\d/g, (c) => `_${c.toLowerCase()}`);
+}
+
+/** What is counted by workspace, where the operator asks for it. */
+export interface WorkspaceLabels {
+  /** Workspaces with a label of their own; the rest are counted together as `other`. */
+  readonly max: number;
+  /** The slug of a workspace's id; null: it is gone. */
+  readonly slugOf: (workspaceId: string) => string | null;
+}
+
+/** The used share of a workspace's budget: 1 is all of it. */
+export interface BudgetShare {
+  readonly workspace: string;
+  readonly share: number;
+}
+
+/** Everything that is counted for one workspace; a call looks up this and nothing else. */
+interface OfWorkspace {
+  readonly requests: Readonly<Record<RequestOutcome, Tally>>;
+  readonly tokens: Series<keyof Usage, Tally>;
+  readonly cost: Tally;
+}
+
+export function registerWorkspaceMetrics(registry: Registry, { max, slugOf }: WorkspaceLabels) {
+  const requests = registry.tallies("sluice_workspace_requests_total");
+  const tokens = registry.tallies("sluice_workspace_tokens_total");
+  const cost = registry.tallies("sluice_workspace_cost_usd_total", nanoToUsd);
+  const all = new Series(max, (id: string): OfWorkspace => {
+    const workspace = id === "other" ? id : (slugOf(id) ?? id);
+    const ended = (outcome: RequestOutcome) => requests({ workspace, outcome });
+    return {
+      requests: {
+        succeeded: ended("succeeded"),
+        refused: ended("refused"),
+        failed: ended("failed"),
+        cancelled: ended("cancelled"),
+      },
+      tokens: new Series(usageClasses.length, (name) => tokens({ workspace, class: className(name) })),
+      cost: cost({ workspace }),
+    };
+  });
+  return {
+    attemptEnd({ workspaceId, usage, costNanoUsd }: LedgerEntry): void {
+      if (workspaceId === "") return;
+      const of = all.of(workspaceId);
+      of.cost.count += costNanoUsd;
+      addUsage(of.tokens, usage);
+    },
+    requestEnd({ principal, outcome }: Pick<RequestEnd, "outcome" | "principal">): void {
+      if (principal != null) all.of(principal.workspace.id).requests[outcome].count++;
+    },
+  };
 }

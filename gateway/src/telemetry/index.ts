@@ -14,12 +14,10 @@
  * When the world is down: calls never throw and never wait. A reader of the log that stalls loses lines, told of later.
  */
 export type { AccessLogMode } from "./access-log.ts";
-export { guardedObserver } from "./guarded-observer.ts";
-export { createLogWriter } from "./log-writer.ts";
+export type { BudgetShare, WorkspaceLabels } from "./attempt-metrics.ts";
 export { type MetricReport, mergeCounts, mergeReports, reportText, valueIn } from "./metric-reports.ts";
+export { metricHelp } from "./metric-table.ts";
 export { type BreakerNumber, createMetrics, type Metrics } from "./metrics.ts";
-export { createObserver, type ObserverOptions } from "./observer.ts";
+export { createLogWriter, createObserver, guardedObserver, type ObserverOptions } from "./observer.ts";
 export { type OtlpExport, openOtlp, openRelay, probeCollector, type TelemetryRelay } from "./open-otlp.ts";
-export { isSecretHeader, redacted } from "./redacted.ts";
-export { isShownHeader } from "./shown-headers.ts";
-export type { BudgetShare, WorkspaceLabels } from "./workspace-metrics.ts";
+export { isSecretHeader, isShownHeader, redacted } from "./redacted.ts";

@@ -14,7 +14,7 @@ function counted(calls: number, streams: number, healthy: number) {
     metrics.attemptEnd(ledgerEntry("1", { usage: { ...noUsage, inputUncached: 7 } }));
     metrics.requestEnd({ route: "chat", status: 200, outcome: "succeeded", totalMs: 30 });
   }
-  metrics.gauges({ sluice_streams_open: () => streams, sluice_ledger_healthy: () => healthy });
+  metrics.numbers({ sluice_streams_open: () => streams, sluice_ledger_healthy: () => healthy });
   return metrics;
 }
 
@@ -23,7 +23,7 @@ const ownLines = (text: string): string[] => text.split("\n").filter((line) => !
 
 test("the numbers of one process are told as it tells them itself, to the letter", async () => {
   const metrics = counted(3, 2, 1);
-  metrics.gauges({ sluice_broken: () => Number.NaN });
+  metrics.numbers({ sluice_redis_untold: () => Number.NaN });
   metrics.requestEnd({ route: 'odd"route\\\n', status: 200, outcome: "succeeded", totalMs: 1 });
   expect(ownLines(reportText(await reportOf(metrics)))).toEqual(ownLines(await metrics.text()));
 });
@@ -33,8 +33,8 @@ test("counters and histograms are summed; a gauge is summed, or tells the worst,
   one.breakers(() => [{ deployment: "dep_1", provider: "openai", model: "gpt", breaker: "open" }]);
   const other = counted(4, 5, 0);
   other.breakers(() => [{ deployment: "dep_1", provider: "openai", model: "gpt", breaker: "closed" }]);
-  one.gauges({ sluice_redis_up: () => 1 });
-  other.gauges({ sluice_redis_up: () => 0 });
+  one.numbers({ sluice_redis_up: () => 1 });
+  other.numbers({ sluice_redis_up: () => 0 });
   other.requestEnd({ route: "models", status: 200, outcome: "succeeded", totalMs: 1 });
   const merged = mergeReports([await reportOf(one), await reportOf(other)]);
   const lines = reportText(merged).split("\n");

@@ -1,21 +1,29 @@
-/** How the gauges of several processes become one: their sum, the largest, the smallest. Counters and histograms are summed. */
-export type GaugeRule = "sum" | "max" | "min";
+/** How the gauges of several processes become one; left out: their sum. Counters and histograms are summed. */
+export type GaugeRule = "max" | "min";
 
-interface ReportedValue {
-  /** Of a histogram's bucket, sum or count: its own name. */
-  readonly metricName?: string;
-  readonly labels: Readonly<Record<string, string | number>>;
-  /** null: not a number, which JSON cannot say. */
-  readonly value: number | null;
+/** A histogram as it stands: `counts` has one more place than `boundaries`, for what is above them all. */
+export interface HistogramValue {
+  readonly boundaries: readonly number[];
+  readonly counts: readonly number[];
+  readonly sum: number;
+  readonly count: number;
 }
 
-/** One metric of one process. */
-interface ReportedMetric {
+export interface ReportedPoint {
+  readonly labels: Readonly<Record<string, string | number>>;
+  /** null: not a number, which JSON cannot say. */
+  readonly value: number | HistogramValue | null;
+}
+
+/** One metric of one process, counted since it began. */
+export interface ReportedMetric {
   readonly name: string;
   readonly help: string;
-  readonly type: string;
-  readonly aggregator: string;
-  readonly values: readonly ReportedValue[];
+  readonly type: "counter" | "gauge" | "histogram";
+  /** For collectors; left out: as its name says. */
+  readonly unit?: string;
+  readonly merge?: GaugeRule;
+  readonly points: readonly ReportedPoint[];
 }
 
 /** The numbers of one process, as they go from one to another. */
@@ -23,23 +31,17 @@ export type MetricReport = readonly ReportedMetric[];
 
 /** One report of several. Metrics and series come in the order in which they are first met. */
 export function mergeReports(reports: readonly MetricReport[]): MetricReport {
-  const merged = new Map<string, { readonly metric: ReportedMetric; readonly values: Map<string, ReportedValue> }>();
+  const merged = new Map<string, { readonly metric: ReportedMetric; readonly points: Map<string, ReportedPoint> }>();
   for (const metric of reports.flat()) {
-    let found = merged.get(metric.name);
-    if (found === undefined) {
-      found = { metric, values: new Map() };
-      merged.set(metric.name, found);
-    }
-    for (const value of metric.values) {
-      const series = seriesOf(metric.name, value);
-      const before = found.values.get(series);
-      found.values.set(
-        series,
-        before === undefined ? value : { ...value, value: ruleOf(metric)(numberOf(before), numberOf(value)) },
-      );
+    const found = merged.get(metric.name) ?? { metric, points: new Map<string, ReportedPoint>() };
+    merged.set(metric.name, found);
+    for (const point of metric.points) {
+      const series = seriesOf(metric.name, point.labels);
+      const before = found.points.get(series);
+      found.points.set(series, before === undefined ? point : { ...point, value: mergedValue(metric, before, point) });
     }
   }
-  return [...merged.values()].map(({ metric, values }) => ({ ...metric, values: [...values.values()] }));
+  return [...merged.values()].map(({ metric, points }) => ({ ...metric, points: [...points.values()] }));
 }
 
 /** What only grows of several reports: it outlives the processes that counted it. */
@@ -47,36 +49,58 @@ export function mergeCounts(reports: readonly MetricReport[]): MetricReport {
   return mergeReports(reports.map((report) => report.filter(({ type }) => type !== "gauge")));
 }
 
+function mergedValue({ merge }: ReportedMetric, { value: one }: ReportedPoint, { value: other }: ReportedPoint) {
+  if (typeof one === "object" && one !== null && typeof other === "object" && other !== null) {
+    const counts = one.counts.map((count, place) => count + (other.counts[place] ?? 0));
+    return { ...one, counts, sum: one.sum + other.sum, count: one.count + other.count };
+  }
+  const [a, b] = [numberOf(one), numberOf(other)];
+  return merge === undefined ? a + b : Math[merge](a, b);
+}
+
+export const reportType = "text/plain; version=0.0.4; charset=utf-8";
+
 /** Prometheus' text format, version 0.0.4. */
 export function reportText(report: MetricReport): string {
-  const blocks = report.map(({ name, help, type, values }) => {
-    const lines = values.map((value) => `${seriesOf(name, value)} ${numberText(numberOf(value))}`);
+  const blocks = report.map(({ name, help, type, points }) => {
+    const lines = points.flatMap(({ labels, value }) =>
+      typeof value === "object" && value !== null
+        ? histogramLines(name, labels, value)
+        : [`${seriesOf(name, labels)} ${numberText(numberOf(value))}`],
+    );
     return [`# HELP ${name} ${escapedHelp(help)}`, `# TYPE ${name} ${type}`, ...lines].join("\n");
   });
   return `${blocks.join("\n\n")}\n`;
 }
 
+/** Prometheus counts what is at most each boundary. */
+function histogramLines(name: string, labels: ReportedPoint["labels"], value: HistogramValue): string[] {
+  let below = 0;
+  const buckets = value.boundaries.map((le, place) => {
+    below += value.counts[place] ?? 0;
+    return `${seriesOf(`${name}_bucket`, { le, ...labels })} ${below}`;
+  });
+  return [
+    ...buckets,
+    `${seriesOf(`${name}_bucket`, { le: "+Inf", ...labels })} ${value.count}`,
+    `${seriesOf(`${name}_sum`, labels)} ${numberText(value.sum)}`,
+    `${seriesOf(`${name}_count`, labels)} ${value.count}`,
+  ];
+}
+
 /** The value of a metric without labels; null: it is not there. */
 export function valueIn(report: MetricReport, name: string): number | null {
-  return report.find((metric) => metric.name === name)?.values[0]?.value ?? null;
+  const value = report.find((metric) => metric.name === name)?.points[0]?.value;
+  return typeof value === "number" ? value : null;
 }
 
-function ruleOf({ type, aggregator }: ReportedMetric): (one: number, other: number) => number {
-  if (type !== "gauge") return sum;
-  return aggregator === "max" ? Math.max : aggregator === "min" ? Math.min : sum;
+function numberOf(value: ReportedPoint["value"]): number {
+  return typeof value === "number" ? value : Number.NaN;
 }
 
-function numberOf({ value }: ReportedValue): number {
-  return value ?? Number.NaN;
-}
-
-function sum(one: number, other: number): number {
-  return one + other;
-}
-
-function seriesOf(name: string, { metricName, labels }: ReportedValue): string {
+function seriesOf(name: string, labels: ReportedPoint["labels"]): string {
   const parts = Object.entries(labels).map(([label, value]) => `${label}="${escapedLabel(String(value))}"`);
-  return parts.length === 0 ? (metricName ?? name) : `${metricName ?? name}{${parts.join(",")}}`;
+  return parts.length === 0 ? name : `${name}{${parts.join(",")}}`;
 }
 
 function numberText(value: number): string {
@@ -90,5 +114,5 @@ function escapedHelp(text: string): string {
 }
 
 function escapedLabel(text: string): string {
-  return text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"');
+  return escapedHelp(text).replaceAll('"', '\\"');
 }

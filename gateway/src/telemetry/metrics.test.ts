@@ -108,9 +108,9 @@ test("beyond the bound, pairs of provider and model are counted as other, and no
 test("gauges are asked for at the scrape, and one that fails does not take the others with it", async () => {
   const metrics = createMetrics();
   let lag = 1;
-  metrics.gauges({
+  metrics.numbers({
     sluice_ledger_lag_entries: () => lag,
-    sluice_broken: () => {
+    sluice_streams_open: () => {
       throw new Error("broken");
     },
   });
@@ -124,7 +124,7 @@ test("gauges are asked for at the scrape, and one that fails does not take the o
 test("counts that others keep are read at the scrape, each time anew", async () => {
   const metrics = createMetrics();
   let dropped = 3;
-  metrics.counts({ sluice_explanations_dropped_total: () => dropped });
+  metrics.numbers({ sluice_explanations_dropped_total: () => dropped });
   expect(await metrics.text()).toContain("\nsluice_explanations_dropped_total 3\n");
   dropped = 5;
   const text = await metrics.text();

@@ -4,7 +4,7 @@ import type { LogLevel, RequestEnd } from "#ports/index.ts";
 import { ledgerEntry } from "../../test/conformance/store-ground.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { type AccessLogMode, createMetrics, createObserver, type ObserverOptions } from "./index.ts";
-import { createLogWriter } from "./log-writer.ts";
+import { createLogWriter } from "./observer.ts";
 
 function setUp(level: LogLevel, format: ObserverOptions["format"] = "json") {
   const lines: string[] = [];

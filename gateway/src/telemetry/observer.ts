@@ -3,9 +3,53 @@ import { bounds, type LedgerEntry } from "#core/index.ts";
 import type { AttemptFault, Clock, LogLevel, Observer, RequestEnd, Tracing } from "#ports/index.ts";
 import { type AccessLine, AccessLog, type AccessLogMode, shownSentence, tenths } from "./access-log.ts";
 import { causeOf } from "./attempt-metrics.ts";
-import { createLogWriter } from "./log-writer.ts";
 import type { Metrics } from "./metrics.ts";
 import { maskText, redacted } from "./redacted.ts";
+
+/**
+ * An observer that never throws, whatever is wrong inside: whoever settles, answers or routes tells it in the middle of that, and
+ * must not be kept from the rest. What was thrown is logged, if even that is possible.
+ */
+export function guardedObserver(observer: Observer): Observer {
+  const guarded =
+    <Told extends readonly unknown[]>(tell: (...told: Told) => void) =>
+    (...told: Told): void => {
+      try {
+        tell(...told);
+      } catch (error) {
+        complain(observer, error);
+      }
+    };
+  return {
+    log: guarded((level, message, fields) => observer.log(level, message, fields)),
+    // Told of every call: an array of what is told would be made for each.
+    attemptEnd(entry, fault) {
+      try {
+        observer.attemptEnd(entry, fault);
+      } catch (error) {
+        complain(observer, error);
+      }
+    },
+    attemptPending: guarded((entry) => observer.attemptPending?.(entry)),
+    requestEnd(end) {
+      try {
+        observer.requestEnd(end);
+      } catch (error) {
+        complain(observer, error);
+      }
+    },
+    breakerChange: guarded((deploymentId, state, reason) => observer.breakerChange(deploymentId, state, reason)),
+    configReload: guarded((result, detail) => observer.configReload(result, detail)),
+  };
+}
+
+function complain(observer: Observer, error: unknown): void {
+  try {
+    observer.log("error", "Something that was told of the gateway's work failed.", { error });
+  } catch {
+    // Then nobody can be told.
+  }
+}
 
 export interface ObserverOptions {
   readonly level: LogLevel;
@@ -255,4 +299,30 @@ function shownValue(value: unknown): string {
 function escaped(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, " ");
+}
+
+/** What a log goes to: process.stderr, or anything like it. */
+export interface LogStream {
+  readonly writableLength: number;
+  write(text: string): unknown;
+  on(event: "error", listener: () => void): unknown;
+  listenerCount?(event: "error"): number;
+}
+
+/** Writes lines without ever waiting: when the reader of the log stalls, lines are dropped and counted. */
+export function createLogWriter(stream: LogStream): (line: string) => void {
+  let dropped = 0;
+  // A closed pipe is no reason to die: the gateway serves on, unheard.
+  if (!stream.listenerCount?.("error")) stream.on("error", () => {});
+  return (line) => {
+    if (stream.writableLength > bounds.logBacklogBytesMax) {
+      dropped++;
+      return;
+    }
+    if (dropped > 0) {
+      stream.write(`${JSON.stringify({ level: "warn", msg: "Log lines were dropped.", dropped })}\n`);
+      dropped = 0;
+    }
+    stream.write(line);
+  };
 }

@@ -18,7 +18,7 @@ export async function probeCollector(
   kind: "traces" | "metrics" | "logs",
   network: CollectorNetwork,
 ): Promise<string | null> {
-  const late = await import("./otlp/exporters.ts");
+  const late = await import("./otlp/collector-client.ts");
   return await late.probeCollector(signal, kind, network);
 }
 

@@ -35,7 +35,7 @@ async function openRefresh(more: Partial<PriceListSource> = {}) {
       transport: { send: () => Promise.reject(new Failure("upstream_unreachable", "it is not asked")) },
       observer: { log: (_level, message) => void lines.push(message) },
       leadership: leader(),
-      metrics: { gauges: add, counts: add },
+      metrics: { numbers: add },
     },
   );
   const told = async (count: number) => {

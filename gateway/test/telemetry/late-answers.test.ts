@@ -30,10 +30,10 @@ test.each([
       throw new Failure("upstream_timeout", "It does not answer.").with({ arrival });
     };
     let count = 3;
-    const values = () => [{ labels: {}, value: count }];
+    const points = () => [{ labels: {}, value: count }];
     const exported = await openOtlp({
       ...{ settings, clock, transport: { send }, version: "1", instanceId: "proc_1", upstreamOf: () => null },
-      report: async () => [{ name: "sluice_x_total", help: "x", type: "counter", aggregator: "sum", values: values() }],
+      report: async () => [{ name: "sluice_x_total", help: "x", type: "counter", points: points() }],
     });
     clock.advance(settings.metrics?.intervalMs ?? 0);
     await until(() => told.length === 1 && clock.pending > 0);

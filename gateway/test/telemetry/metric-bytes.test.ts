@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { metricsRequest } from "../../src/telemetry/otlp/metric-bytes.ts";
 import type { ToldMetric } from "../../src/telemetry/otlp/metric-data.ts";
 import { requestAsJson } from "../../src/telemetry/otlp/otlp-json.ts";
+import { metricsRequest } from "../../src/telemetry/otlp/request-bytes.ts";
 import { origin, read, readJson, theirMetrics } from "./opentelemetry.ts";
 import { metrics as shape } from "./otlp-shapes.ts";
 
@@ -19,11 +19,11 @@ const attributes = fc.dictionary(
   fc.oneof(text, fc.maxSafeNat()),
   { maxKeys: 4, noNullPrototype: true },
 );
-const metrics: fc.Arbitrary<ToldMetric> = fc.constantFrom("sum", "gauge", "histogram").chain((kind) =>
+const metrics: fc.Arbitrary<ToldMetric> = fc.constantFrom("counter", "gauge", "histogram").chain((type) =>
   fc.record({
-    ...{ name: text, unit: text, help: text, kind: fc.constant(kind as ToldMetric["kind"]) },
-    isDelta: kind === "gauge" ? fc.constant(false) : fc.boolean(),
-    points: fc.array(fc.record({ attributes, value: kind === "histogram" ? histogram : number }), {
+    ...{ name: text, unit: text, help: text, type: fc.constant(type as ToldMetric["type"]) },
+    isDelta: type === "gauge" ? fc.constant(false) : fc.boolean(),
+    points: fc.array(fc.record({ labels: attributes, value: type === "histogram" ? histogram : number }), {
       minLength: 1,
       maxLength: 3,
     }),

@@ -3,12 +3,11 @@ import {
   ProtobufMetricsSerializer,
   ProtobufTraceSerializer,
 } from "@opentelemetry/otlp-transformer";
-import type { LogFields } from "../../src/telemetry/otlp/log-fields.ts";
 import type { ToldMetric } from "../../src/telemetry/otlp/metric-data.ts";
+import type { LogFields, SpanFields } from "../../src/telemetry/otlp/record-fields.ts";
 import type { Origin } from "../../src/telemetry/otlp/request-bytes.ts";
-import type { SpanFields } from "../../src/telemetry/otlp/span.ts";
-import type { TraceContext } from "../../src/telemetry/otlp/trace-context.ts";
-import { spanIdFrom } from "../../src/telemetry/otlp/trace-ids.ts";
+import type { TraceContext } from "../../src/telemetry/otlp/traces.ts";
+import { spanIdFrom } from "../../src/telemetry/otlp/traces.ts";
 import { logs, metrics, traces } from "./otlp-shapes.ts";
 import { readMessage } from "./protobuf.ts";
 
@@ -108,14 +107,14 @@ function sdkLogRecord(fields: LogFields): object {
   };
 }
 
-function sdkMetric({ name, unit, help, kind, points, isDelta, startMs, endMs }: ToldMetric): object {
+function sdkMetric({ name, unit, help, type, points, isDelta, startMs, endMs }: ToldMetric): object {
   return {
     descriptor: { name, unit, description: help, valueType: 1 },
     aggregationTemporality: isDelta ? 0 : 1,
-    dataPointType: { histogram: 0, gauge: 2, sum: 3 }[kind],
-    isMonotonic: kind === "sum",
-    dataPoints: points.map(({ attributes, value }) => ({
-      attributes,
+    dataPointType: { histogram: 0, gauge: 2, counter: 3 }[type],
+    isMonotonic: type === "counter",
+    dataPoints: points.map(({ labels, value }) => ({
+      attributes: labels,
       startTime: hrTime(startMs),
       endTime: hrTime(endMs),
       value: typeof value === "number" ? value : { ...value, buckets: value, hasMinMax: false },

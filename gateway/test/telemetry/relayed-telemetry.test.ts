@@ -1,7 +1,5 @@
 import { expect, test } from "bun:test";
-import { attributedJson } from "../../src/telemetry/otlp/relayed-json.ts";
-import { saysWho, Unreadable } from "../../src/telemetry/otlp/relayed-names.ts";
-import { attributedProtobuf } from "../../src/telemetry/otlp/relayed-protobuf.ts";
+import { attributedJson, attributedProtobuf, saysWho, Unreadable } from "../../src/telemetry/otlp/relayed-export.ts";
 import { logs, metrics, traces } from "./otlp-shapes.ts";
 import { readMessage } from "./protobuf.ts";
 

@@ -3,7 +3,7 @@ import { adminAreas } from "@sluice/contract/words";
 import { adminRoute } from "#api/answer-arrival.ts";
 import { createMetrics } from "#telemetry/index.ts";
 import { routes } from "../../src/api/routes.ts";
-import { routeTemplates } from "../../src/telemetry/otlp/route-templates.ts";
+import { routeTemplates } from "../../src/telemetry/otlp/span-attributes.ts";
 
 const probes = ["healthz", "readyz", "metrics", "root"];
 /** What coding agents sign in by is no call of a model. */

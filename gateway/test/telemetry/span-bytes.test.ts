@@ -1,10 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { AttributeList, attributeName } from "../../src/telemetry/otlp/attribute-list.ts";
 import { requestAsJson } from "../../src/telemetry/otlp/otlp-json.ts";
-import { SharedFields, type SpanFields } from "../../src/telemetry/otlp/span.ts";
-import { SpanBytes } from "../../src/telemetry/otlp/span-bytes.ts";
-import { spanIdFrom } from "../../src/telemetry/otlp/trace-ids.ts";
+import { AttributeList, attributeName, SharedFields, type SpanFields } from "../../src/telemetry/otlp/record-fields.ts";
+import { SpanBytes } from "../../src/telemetry/otlp/request-bytes.ts";
+import { spanIdFrom } from "../../src/telemetry/otlp/traces.ts";
 import { origin, read, readJson, theirSpans } from "./opentelemetry.ts";
 import { traces } from "./otlp-shapes.ts";
 import { readMessage } from "./protobuf.ts";

@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test";
 import { type LedgerEntry, noUsage } from "#core/index.ts";
 import type { RequestEnd } from "#ports/index.ts";
-import { SpanBytes } from "../../src/telemetry/otlp/span-bytes.ts";
-import { SpanMaker } from "../../src/telemetry/otlp/span-maker.ts";
-import { SpanStore } from "../../src/telemetry/otlp/span-store.ts";
+import { SpanBytes } from "../../src/telemetry/otlp/request-bytes.ts";
+import { SpanMaker, SpanStore } from "../../src/telemetry/otlp/span-maker.ts";
 import { Traces } from "../../src/telemetry/otlp/traces.ts";
 import { origin } from "./opentelemetry.ts";
 import { traces as shape } from "./otlp-shapes.ts";

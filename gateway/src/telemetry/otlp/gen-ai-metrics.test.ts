@@ -17,7 +17,7 @@ test("no two series of a metric have the same attributes, by whichever endpoints
   attempts(metrics, 1);
   metrics.attemptEnd(ledgerEntry("e", { endpoint: "embeddings" }));
   for (const { name, points } of metrics.measured()) {
-    const attributes = points.map((point) => JSON.stringify(point.attributes));
+    const attributes = points.map(({ labels }) => JSON.stringify(labels));
     expect([name, new Set(attributes).size]).toEqual([name, attributes.length]);
   }
 });

@@ -1,10 +1,11 @@
 import { bounds, type LedgerEntry } from "#core/index.ts";
-import { Series } from "../series.ts";
-import type { UpstreamFacts } from "./attempt-span.ts";
+import type { ReportedMetric, ReportedPoint } from "../metric-reports.ts";
+import { Distribution, Series } from "../tally.ts";
 import { errorTypeOf, operationOf, providerNameOf, tokenCounts } from "./gen-ai-names.ts";
-import { Distribution, type MeasuredMetric, type MeasuredPoint } from "./measured-metric.ts";
 
-type Attributes = MeasuredPoint["attributes"];
+import type { UpstreamFacts } from "./span-attributes.ts";
+
+type Attributes = ReportedPoint["labels"];
 
 /** Everything that is counted for one provider, model and operation. */
 interface Pair {
@@ -77,19 +78,17 @@ export class GenAiMetrics {
   }
 
   /** What was counted so far. */
-  measured(): readonly MeasuredMetric[] {
+  measured(): readonly ReportedMetric[] {
     const all = this.#pairs.made();
-    const histogram = (name: string, unit: string, help: string, of: (pair: Pair) => Distribution): MeasuredMetric => ({
-      ...{ name, unit, help, kind: "histogram" },
-      points: all
-        .filter((pair) => of(pair).count > 0)
-        .map((pair) => ({ attributes: pair.attributes, value: of(pair) })),
+    const histogram = (name: string, unit: string, help: string, of: (pair: Pair) => Distribution): ReportedMetric => ({
+      ...{ name, unit, help, type: "histogram" },
+      points: all.filter((pair) => of(pair).count > 0).map((pair) => ({ labels: pair.attributes, value: of(pair) })),
     });
     const durations = all.flatMap((pair) =>
-      pair.durations.made().map(({ attributes, seconds }) => ({ attributes, value: seconds })),
+      pair.durations.made().map(({ attributes, seconds }) => ({ labels: attributes, value: seconds })),
     );
-    const duration = (name: string): MeasuredMetric => ({
-      ...{ name, unit: "s", help: "Duration of an attempt.", kind: "histogram" },
+    const duration = (name: string): ReportedMetric => ({
+      ...{ name, unit: "s", help: "Duration of an attempt.", type: "histogram" },
       points: durations,
     });
     return [
@@ -178,14 +177,19 @@ function countTokens(pair: Pair, { usage }: LedgerEntry): void {
   tokens["reasoning.output_tokens"].text += usage.reasoning + usage.separateReasoning;
 }
 
-function tokenSum(all: readonly Pair[], name: TokenName): MeasuredMetric {
+function tokenSum(all: readonly Pair[], name: TokenName): ReportedMetric {
   return {
-    ...{ name: `gen_ai.client.inference.usage.${name}`, unit: "{token}", help: "Tokens that were used.", kind: "sum" },
+    ...{
+      name: `gen_ai.client.inference.usage.${name}`,
+      unit: "{token}",
+      help: "Tokens that were used.",
+      type: "counter",
+    },
     points: all.flatMap(({ attributes, tokens }) =>
       (["text", "audio", "image"] as const)
         .filter((modality) => tokens[name][modality] > 0)
         .map((modality) => ({
-          attributes: { ...attributes, "gen_ai.token.modality": modality },
+          labels: { ...attributes, "gen_ai.token.modality": modality },
           value: tokens[name][modality],
         })),
     ),
@@ -193,13 +197,13 @@ function tokenSum(all: readonly Pair[], name: TokenName): MeasuredMetric {
 }
 
 /** As it was before 1.42, with the input and the output as one histogram. */
-function oldTokenUsage(all: readonly Pair[]): MeasuredMetric {
+function oldTokenUsage(all: readonly Pair[]): ReportedMetric {
   const points = all.flatMap(({ attributes, input, output }) => [
-    { attributes: { ...attributes, "gen_ai.token.type": "input" }, value: input },
-    { attributes: { ...attributes, "gen_ai.token.type": "output" }, value: output },
+    { labels: { ...attributes, "gen_ai.token.type": "input" }, value: input },
+    { labels: { ...attributes, "gen_ai.token.type": "output" }, value: output },
   ]);
   return {
-    ...{ name: "gen_ai.client.token.usage", unit: "{token}", help: "Tokens of an attempt.", kind: "histogram" },
+    ...{ name: "gen_ai.client.token.usage", unit: "{token}", help: "Tokens of an attempt.", type: "histogram" },
     points: points.filter(({ value }) => value.count > 0),
   };
 }

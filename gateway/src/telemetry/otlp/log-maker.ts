@@ -3,16 +3,12 @@ import type { AttemptSums, Clock } from "#ports/index.ts";
 import { type AccessLine, callerFields, shownPath, shownSentence, tenths } from "../access-log.ts";
 import { causeOf } from "../attempt-metrics.ts";
 import { maskText } from "../redacted.ts";
-import { AttributeList, attributeName } from "./attribute-list.ts";
-import { contentEvent } from "./content-event.ts";
-import type { ExportStore, Taken } from "./export-queue.ts";
-import type { LogBytes } from "./log-bytes.ts";
-import type { LogFields } from "./log-fields.ts";
-import { SharedFieldsCache } from "./shared-fields-cache.ts";
-import { SharedFields } from "./span.ts";
+import { errorTypeOf, operationOf, tokenCounts } from "./gen-ai-names.ts";
+import { AttributeList, attributeName, type LogFields, SharedFields, SharedFieldsCache } from "./record-fields.ts";
+import { BytesStore, type LogBytes } from "./request-bytes.ts";
+import { askedModel } from "./span-attributes.ts";
 import type { ToldAttempt } from "./span-maker.ts";
-import type { TraceContext } from "./trace-context.ts";
-import type { Traces } from "./traces.ts";
+import type { TraceContext, Traces } from "./traces.ts";
 
 /** What records are made of: a line of the log as it is written, what the line of a request says, or what was said in a call. */
 export type LogEvent = string | AccessLine | Omit<ToldAttempt, "message">;
@@ -184,41 +180,85 @@ function membersOf(line: string): Record<string, unknown> | null {
 }
 
 /** Records that wait to be sent. Each is written as soon as its line is. */
-export class LogStore implements ExportStore<LogEvent, Uint8Array> {
+export class LogStore extends BytesStore<LogBytes> {
   readonly #maker: LogMaker;
-  readonly #row: LogBytes;
 
-  readonly #onContentLost: () => void;
-
-  constructor(maker: LogMaker, row: LogBytes, onContentLost: () => void = () => {}) {
+  constructor(maker: LogMaker, row: LogBytes, onContentLost: () => void) {
+    super(row, onContentLost);
     this.#maker = maker;
-    this.#row = row;
-    this.#onContentLost = onContentLost;
-  }
-
-  get isFull(): boolean {
-    return this.#row.bytes >= bounds.contentRequestBytesMax;
-  }
-
-  get size(): number {
-    return this.#row.size;
   }
 
   put(event: LogEvent): void {
-    if (typeof event !== "string" && "content" in event && this.#row.bytes > bounds.contentQueueBytesMax) {
-      this.#onContentLost();
-      return;
-    }
+    if (typeof event !== "string" && "content" in event && this.losesContent()) return;
     const record = this.#maker.recordOf(event);
-    if (record !== null) this.#row.put(record);
-  }
-
-  take(max: number): Taken<Uint8Array> | null {
-    const size = Math.min(max, this.#row.fitting(bounds.contentRequestBytesMax));
-    return size === 0 ? null : { batch: this.#row.take(size), size };
-  }
-
-  reuse(): void {
-    this.#row.reuse();
+    if (record !== null) this.row.put(record);
   }
 }
+
+const severity = { level: "info", severity: 9 } as const;
+
+/** What was said in a call, as the event that the GenAI conventions have for it; it belongs to the span of the attempt that answered. */
+function contentEvent(
+  { entry, content }: Omit<ToldAttempt, "message">,
+  traces: Traces | null,
+  nowMs: number,
+): LogFields {
+  const { system, input, output, truncated } = content;
+  const trace = traces?.of(entry.requestId) ?? null;
+  return {
+    ...{ atMs: nowMs, observedMs: nowMs, ...severity, body: "" },
+    eventName: "gen_ai.client.inference.operation.details",
+    trace,
+    sampled: trace !== null && traces?.isSampled(trace) === true,
+    of: entry.attemptId,
+    ...{ shared: null, own: null, dropped: 0 },
+    attributes: {
+      ...facts(entry),
+      ...(system === null ? {} : { "gen_ai.system_instructions": structured(system) }),
+      ...(input === null ? {} : { "gen_ai.input.messages": structured(input) }),
+      ...(output === null ? {} : { "gen_ai.output.messages": structured(output) }),
+      ...(truncated ? { "sluice.content.truncated": true } : {}),
+    },
+  };
+}
+
+function facts(entry: LedgerEntry): Record<string, unknown> {
+  const { input, output } = tokenCounts(entry.usage);
+  const errorType = errorTypeOf(entry);
+  return {
+    "gen_ai.operation.name": operationOf(entry.endpoint),
+    "gen_ai.request.model": askedModel(entry),
+    ...(entry.upstreamId === null ? {} : { "gen_ai.response.id": entry.upstreamId }),
+    ...(entry.usageSource === "none"
+      ? {}
+      : { "gen_ai.usage.input_tokens": input, "gen_ai.usage.output_tokens": output }),
+    ...(errorType === null ? {} : { "error.type": errorType }),
+    "sluice.request.id": entry.requestId,
+    "sluice.attempt.id": entry.attemptId,
+    "sluice.provider": entry.provider,
+    "sluice.model": entry.model,
+  };
+}
+
+/** Lists and objects, as the conventions ask of events; what callers nest deeper than anybody reads stays a text. */
+function structured(json: string): unknown {
+  return isShallow(json) ? JSON.parse(json) : json;
+}
+
+function isShallow(json: string): boolean {
+  let depth = 0;
+  let inText = false;
+  for (let at = 0; at < json.length; at++) {
+    const letter = json.charCodeAt(at);
+    if (inText) {
+      if (letter === backslash) at++;
+      else if (letter === quote) inText = false;
+    } else if (letter === quote) inText = true;
+    else if (letter === openList || letter === openObject) {
+      if (++depth > bounds.contentDepthMax) return false;
+    } else if (letter === closeList || letter === closeObject) depth--;
+  }
+  return true;
+}
+
+const [quote, backslash, openList, closeList, openObject, closeObject] = [34, 92, 91, 93, 123, 125] as const;

@@ -1,8 +1,12 @@
 import { bounds } from "#core/index.ts";
-import type { HistogramValue, MeasuredMetric, MeasuredPoint } from "./measured-metric.ts";
+import type { HistogramValue, ReportedMetric, ReportedPoint } from "../metric-reports.ts";
+
+/** A number that can be told. */
+type Value = number | HistogramValue;
 
 /** What is told of a metric: its points, and since when. Unix milliseconds. */
-export interface ToldMetric extends MeasuredMetric {
+export interface ToldMetric extends Omit<ReportedMetric, "points"> {
+  readonly points: readonly (ReportedPoint & { readonly value: Value })[];
   readonly isDelta: boolean;
   readonly startMs: number;
   readonly endMs: number;
@@ -12,9 +16,9 @@ export interface ToldMetric extends MeasuredMetric {
 export class MetricData {
   readonly #temporality: "cumulative" | "delta";
   readonly #startMs: number;
-  #told = new Map<string, MeasuredPoint["value"]>();
+  #told = new Map<string, Value>();
   #toldMs: number;
-  #telling: { readonly values: Map<string, MeasuredPoint["value"]>; readonly atMs: number } | null = null;
+  #telling: { readonly values: Map<string, Value>; readonly atMs: number } | null = null;
 
   constructor(temporality: "cumulative" | "delta", startMs: number) {
     this.#temporality = temporality;
@@ -22,23 +26,23 @@ export class MetricData {
     this.#toldMs = startMs;
   }
 
-  of(metrics: readonly MeasuredMetric[], nowMs: number): ToldMetric[] {
+  of(metrics: readonly ReportedMetric[], nowMs: number): ToldMetric[] {
     const isDelta = this.#temporality === "delta";
-    const values = new Map<string, MeasuredPoint["value"]>();
+    const values = new Map<string, Value>();
     this.#telling = { values, atMs: nowMs };
     const startMs = isDelta ? this.#toldMs : this.#startMs;
     return metrics.flatMap((metric) => {
-      const points = metric.points.flatMap((point) => {
-        if (!isDelta || metric.kind === "gauge") return [point];
-        const { attributes, value } = point;
-        const key = `${metric.name} ${JSON.stringify(attributes)}`;
+      const points = metric.points.flatMap(({ labels, value }) => {
+        if (value === null || (typeof value === "number" && !Number.isFinite(value))) return [];
+        if (!isDelta || metric.type === "gauge") return [{ labels, value }];
+        const key = `${metric.name} ${JSON.stringify(labels)}`;
         if (values.size >= bounds.metricSeriesToldMax) return [];
         values.set(key, copyOf(value));
         const added = addedTo(value, this.#told.get(key));
-        return added === null ? [] : [{ attributes, value: added }];
+        return added === null ? [] : [{ labels, value: added }];
       });
       if (points.length === 0) return [];
-      return [{ ...metric, points, isDelta: isDelta && metric.kind !== "gauge", startMs, endMs: nowMs }];
+      return [{ ...metric, points, isDelta: isDelta && metric.type !== "gauge", startMs, endMs: nowMs }];
     });
   }
 
@@ -51,17 +55,14 @@ export class MetricData {
   }
 }
 
-function copyOf(value: MeasuredPoint["value"]): MeasuredPoint["value"] {
+function copyOf(value: Value): Value {
   return typeof value === "number"
     ? value
     : { ...value, counts: [...value.counts], sum: value.sum, count: value.count };
 }
 
 /** null: nothing came since. */
-function addedTo(
-  now: MeasuredPoint["value"],
-  before: MeasuredPoint["value"] | undefined,
-): MeasuredPoint["value"] | null {
+function addedTo(now: Value, before: Value | undefined): Value | null {
   if (typeof now === "number") {
     const added = now - (typeof before === "number" ? before : 0);
     return added === 0 ? null : added;

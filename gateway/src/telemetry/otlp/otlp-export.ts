@@ -1,22 +1,27 @@
 import { bounds, LastingFault, type LedgerEntry, within } from "#core/index.ts";
-import type { AttemptFault, Clock, ContentSink, Observer, OtlpSettings, RequestEnd, Transport } from "#ports/index.ts";
+import type {
+  AttemptFault,
+  Clock,
+  ContentSink,
+  Observer,
+  OtlpBatch,
+  OtlpSettings,
+  RequestEnd,
+  Transport,
+} from "#ports/index.ts";
 import { type AccessLine, shownSentence } from "../access-log.ts";
 import { ContentHold } from "../content/content-hold.ts";
 import type { MetricReport } from "../metric-reports.ts";
-import type { UpstreamFacts } from "./attempt-span.ts";
-import { ExportQueue } from "./export-queue.ts";
-import { type Export, openExport } from "./exporters.ts";
+import { type Export, openExport } from "./collector-client.ts";
+import { ExportQueue, type ExportStore } from "./export-queue.ts";
 import { GenAiMetrics } from "./gen-ai-metrics.ts";
-import { LogBytes } from "./log-bytes.ts";
 import { type LogEvent, LogMaker, LogStore } from "./log-maker.ts";
-import { reportedMetrics } from "./measured-metric.ts";
-import { metricsRequest } from "./metric-bytes.ts";
 import { MetricData } from "./metric-data.ts";
 import type { OtlpKind } from "./otlp-json.ts";
 import type { Origin } from "./request-bytes.ts";
-import { SpanBytes } from "./span-bytes.ts";
-import { SpanMaker, type TracedEvent } from "./span-maker.ts";
-import { SpanStore } from "./span-store.ts";
+import { LogBytes, metricsRequest, SpanBytes } from "./request-bytes.ts";
+import type { UpstreamFacts } from "./span-attributes.ts";
+import { SpanMaker, SpanStore, type TracedEvent } from "./span-maker.ts";
 import { Traces } from "./traces.ts";
 
 export interface OtlpExportOptions {
@@ -58,10 +63,11 @@ export class OtlpExport {
   };
   /** null: no traces are sent, and none are continued. */
   readonly traces: Traces | null;
+  readonly #contentLost = (): void => void this.counts.contentsLost++;
   readonly #options: OtlpExportOptions;
   readonly #origin: Origin;
-  readonly #spans: Pick<ExportQueue<TracedEvent, Uint8Array>, "add" | "flush"> | null;
-  readonly #logs: Pick<ExportQueue<LogEvent, Uint8Array>, "add" | "flush"> | null;
+  readonly #spans: ExportQueue<TracedEvent, Uint8Array> | null;
+  readonly #logs: ExportQueue<LogEvent, Uint8Array> | null;
   readonly #genAi: GenAiMetrics | null;
   readonly #hold: ContentHold | null;
   #observer: Pick<Observer, "log"> = { log: () => {} };
@@ -149,24 +155,42 @@ export class OtlpExport {
   }
 
   #openSpans(send: Export | null) {
-    const { settings, clock, upstreamOf } = this.#options;
+    const { settings, upstreamOf } = this.#options;
     if (send === null || settings.traces === null || this.traces === null) return null;
     const maker = new SpanMaker({ ...settings, traces: this.traces, upstreamOf });
-    const lost = this.#faults("spans");
+    const store = new SpanStore(maker, new SpanBytes(this.#origin), this.#contentLost);
+    return this.#queue("spans", store, { ...settings.traces, send, sent: "spansSent", lost: "spansLost" });
+  }
+
+  #openLogs(send: Export | null) {
+    const { settings, clock } = this.#options;
+    if (send === null || settings.logs === null) return null;
+    const maker = new LogMaker(this.traces, clock);
+    const store = new LogStore(maker, new LogBytes(this.#origin), this.#contentLost);
+    return this.#queue("log records", store, { ...settings.logs, send, sent: "logsSent", lost: "logsLost" });
+  }
+
+  #queue<Event>(
+    what: string,
+    store: ExportStore<Event, Uint8Array>,
+    { batch, send, sent, lost }: { batch: OtlpBatch; send: Export; sent: keyof OtlpCounts; lost: keyof OtlpCounts },
+  ): ExportQueue<Event, Uint8Array> {
+    const { counts } = this;
+    const faults = this.#faults(what);
     return new ExportQueue({
-      clock,
-      batch: settings.traces.batch,
-      store: new SpanStore(maker, new SpanBytes(this.#origin), () => this.counts.contentsLost++),
-      send: async (batch, size) => {
-        const { problem, rejected } = await send(batch);
-        lost.export(problem, rejected);
-        if (problem === null) this.counts.spansSent += size - rejected;
-        this.counts.spansLost += rejected;
+      clock: this.#options.clock,
+      batch,
+      store,
+      send: async (request, size) => {
+        const { problem, rejected } = await send(request);
+        faults.export(problem, rejected);
+        if (problem === null) counts[sent] += size - rejected;
+        counts[lost] += rejected;
         return problem === null;
       },
       onLost: (events, why) => {
-        this.counts.spansLost += events;
-        if (why === "full") lost.full(events);
+        counts[lost] += events;
+        if (why === "full") faults.full(events);
       },
     });
   }
@@ -183,33 +207,7 @@ export class OtlpExport {
       tell: inEvent ? (told) => this.#logs?.add(told) : null,
       inSpan,
       pass: (event) => this.#spans?.add(event),
-      onLost: () => this.counts.contentsLost++,
-    });
-  }
-
-  #openLogs(send: Export | null) {
-    const { settings, clock } = this.#options;
-    if (send === null || settings.logs === null) return null;
-    const lost = this.#faults("log records");
-    return new ExportQueue({
-      clock,
-      batch: settings.logs.batch,
-      store: new LogStore(
-        new LogMaker(this.traces, clock),
-        new LogBytes(this.#origin),
-        () => this.counts.contentsLost++,
-      ),
-      send: async (batch, size) => {
-        const { problem, rejected } = await send(batch);
-        lost.export(problem, rejected);
-        if (problem === null) this.counts.logsSent += size - rejected;
-        this.counts.logsLost += rejected;
-        return problem === null;
-      },
-      onLost: (lines, why) => {
-        this.counts.logsLost += lines;
-        if (why === "full") lost.full(lines);
-      },
+      onLost: this.#contentLost,
     });
   }
 
@@ -221,7 +219,7 @@ export class OtlpExport {
     const data = new MetricData(metrics.temporality, startMs);
     const lost = this.#faults("metrics");
     const exportOnce = async (): Promise<void> => {
-      const measured = [...genAi.measured(), ...reportedMetrics(await report())];
+      const measured = [...genAi.measured(), ...(await report())];
       const request = metricsRequest(this.#origin, data.of(measured, clock.now()));
       const { problem, mayBeTaken, rejected } = await send(request);
       lost.export(problem, rejected);
@@ -250,37 +248,28 @@ export class OtlpExport {
   }
 
   /** One line when it begins, one when it is over, and one every few minutes between. */
-  #faults(what: string): Faults {
-    const told = { log: (...line: Parameters<Observer["log"]>) => this.#observer.log(...line) };
+  #faults(what: string) {
+    const observer = { log: (...line: Parameters<Observer["log"]>) => this.#observer.log(...line) };
     const { clock } = this.#options;
     const fault = new LastingFault({
-      clock,
-      observer: told,
-      level: "warn",
+      ...{ clock, observer, level: "warn" },
       fault: `The telemetry collector does not take ${what}; what it misses is not kept. Calls are not affected.`,
       over: `The telemetry collector takes ${what} again.`,
     });
     const full = new LastingFault({
-      clock,
-      observer: told,
-      level: "warn",
+      ...{ clock, observer, level: "warn" },
       fault: `More ${what} came than the telemetry collector takes; the rest was dropped.`,
       over: null,
     });
     return {
-      export: (problem, rejected) => {
+      export(problem: string | null, rejected: number): void {
         if (problem !== null) fault.failed({ problem });
         else if (rejected > 0) fault.failed({ problem: "it rejected some", rejected });
         else fault.passed();
       },
-      full: (dropped) => full.failed({ dropped }),
+      full: (dropped: number): void => full.failed({ dropped }),
     };
   }
-}
-
-interface Faults {
-  readonly export: (problem: string | null, rejected: number) => void;
-  readonly full: (dropped: number) => void;
 }
 
 type Exporters = Readonly<Record<OtlpKind, Export | null>>;

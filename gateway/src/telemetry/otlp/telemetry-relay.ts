@@ -2,9 +2,7 @@ import { BoundedMap, bounds, LastingFault, type Principal, sleep, within } from 
 import type { AgentTelemetry, Clock, Observer, OtlpSettings, RelayedTelemetry } from "#ports/index.ts";
 import { CollectorClient, type CollectorNetwork } from "./collector-client.ts";
 import { ExportQueue, ListStore } from "./export-queue.ts";
-import { attributedJson } from "./relayed-json.ts";
-import { type Attribution, Unreadable } from "./relayed-names.ts";
-import { attributedProtobuf } from "./relayed-protobuf.ts";
+import { type Attribution, attributedJson, attributedProtobuf, Unreadable } from "./relayed-export.ts";
 
 type RelayedSignal = RelayedTelemetry["signal"];
 

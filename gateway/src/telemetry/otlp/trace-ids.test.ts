@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createIds, systemClock } from "#system/index.ts";
-import { spanIdFrom, traceIdFrom } from "./trace-ids.ts";
+import { spanIdFrom, traceIdFrom } from "./traces.ts";
 
 const ids = createIds(systemClock);
 
