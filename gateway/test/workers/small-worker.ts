@@ -94,7 +94,7 @@ function pieces(file: string): ReadableStream<Uint8Array> {
 }
 
 function report() {
-  return [{ name: "calls", help: "", type: "counter", aggregator: "sum", values: [{ labels: {}, value: calls }] }];
+  return [{ name: "calls", help: "", type: "counter", points: [{ labels: {}, value: calls }] }];
 }
 
 function patienceMs(): number {

@@ -18,13 +18,13 @@ async function stream({ url, folder }: Supervised) {
 
 async function totals({ url }: Supervised) {
   return (await (await fetch(`${url}/totals`, { headers: { connection: "close" } })).json()) as {
-    readonly parts: readonly (readonly { readonly values: readonly { readonly value: number }[] }[])[];
+    readonly parts: readonly (readonly { readonly points: readonly { readonly value: number }[] }[])[];
     readonly workers: { readonly wanted: number; readonly ready: number; readonly lost: number };
   };
 }
 
 const counted = (parts: Awaited<ReturnType<typeof totals>>["parts"]): number =>
-  parts.flat().reduce((sum, { values }) => sum + (values[0]?.value ?? 0), 0);
+  parts.flat().reduce((sum, { points }) => sum + (points[0]?.value ?? 0), 0);
 const times = (text: string, part: string): number => text.split(part).length - 1;
 
 afterAll(endSupervised);

@@ -1,9 +1,6 @@
 import { bounds, type EndpointId, Redactor } from "#core/index.ts";
 import type { CapturedBody, ContentBodies } from "#ports/index.ts";
-import { chatAnswered, chatAsked, chatStreamed } from "./chat-content.ts";
-import { type Asked, type Members, type Message, membersOf } from "./content-message.ts";
-import { messagesAnswered, messagesAsked, messagesStreamed } from "./messages-content.ts";
-import { responsesAnswered, responsesAsked, responsesStreamed } from "./responses-content.ts";
+import { dialects, type Members, membersOf } from "./content-message.ts";
 
 /** What was said in a call, as JSON by the conventions' schemas; null: nothing was, or nobody can read it. */
 export interface ReadContent {
@@ -13,18 +10,6 @@ export interface ReadContent {
   /** Something of it was left out: it was long, or a file. */
   readonly truncated: boolean;
 }
-
-interface Dialect {
-  readonly asked: (body: Members) => Asked;
-  readonly answered: (body: Members) => readonly Message[];
-  readonly streamed: (events: readonly unknown[], isCut: boolean) => readonly Message[];
-}
-
-const dialects: { readonly [Endpoint in EndpointId]?: Dialect } = {
-  chat: { asked: chatAsked, answered: chatAnswered, streamed: chatStreamed },
-  messages: { asked: messagesAsked, answered: messagesAnswered, streamed: messagesStreamed },
-  responses: { asked: responsesAsked, answered: responsesAnswered, streamed: responsesStreamed },
-};
 
 /** Whether messages of calls of this endpoint are read at all. */
 export function hasContent(endpoint: EndpointId): boolean {
@@ -39,7 +24,10 @@ export function readContent({ endpoint, request, response, secrets }: ContentBod
   const dialect = dialects[endpoint];
   if (dialect === undefined) return null;
   const { system, input } = dialect.asked(jsonIn(request));
-  const output = answeredIn(dialect, response);
+  const isStreamed = response !== null && isStream(response.text);
+  const output = isStreamed
+    ? dialect.streamed(eventData(response.text), response.truncated)
+    : dialect.answered(jsonIn(response));
   const redactor = new Redactor(secrets);
   const clean = (text: string): string => redactor.text(text);
   const written = [system, input, output].map((list) => jsonOf(list, clean));
@@ -50,11 +38,6 @@ export function readContent({ endpoint, request, response, secrets }: ContentBod
     output: ofOutput ?? null,
     truncated: isCut(request) || isCut(response) || written.some(({ truncated }) => truncated),
   };
-}
-
-function answeredIn({ answered, streamed }: Dialect, body: CapturedBody | null): readonly Message[] {
-  if (body === null) return [];
-  return isStream(body.text) ? streamed(eventData(body.text), body.truncated) : answered(jsonIn(body));
 }
 
 function jsonIn(body: CapturedBody | null): Members {
@@ -85,26 +68,17 @@ function jsonOf(list: readonly object[], clean: (text: string) => string): { jso
 }
 
 /** The data of server-sent events that are whole and JSON, in their order. */
-function eventData(text: string): readonly unknown[] {
-  const out: unknown[] = [];
-  let data = "";
-  for (const line of text.split(/\r\n|\n|\r/)) {
-    if (line.startsWith("data:")) data += (data === "" ? "" : "\n") + line.slice(5).trimStart();
-    else if (line === "" && data !== "") {
-      push(out, data);
-      data = "";
+function eventData(text: string): readonly Members[] {
+  const events = text.replaceAll(/\r\n?/g, "\n").split("\n\n");
+  return events.flatMap((event) => {
+    const lines = event.split("\n").filter((line) => line.startsWith("data:"));
+    try {
+      return [membersOf(JSON.parse(lines.map((line) => line.slice(5).trimStart()).join("\n")))];
+    } catch {
+      // `[DONE]`, or an event that was cut.
+      return [];
     }
-  }
-  if (data !== "") push(out, data);
-  return out;
-}
-
-function push(out: unknown[], data: string): void {
-  try {
-    out.push(JSON.parse(data));
-  } catch {
-    // `[DONE]`, or an event that was cut.
-  }
+  });
 }
 
 /** What was answered, whole or as a stream. */
