@@ -11,7 +11,7 @@ import { prepare } from "../../site/prepare.mjs";
 import { documentPages, type Snippet, snippetsOf, textOfPage } from "../../test/acceptance/document-commands.ts";
 import { parseConfig } from "../src/config/parse-config.ts";
 import { kindCheck } from "../src/main/kind-check.ts";
-import { webhookHeaders } from "../src/tasks/deliver/webhook.ts";
+import { webhookHeaders } from "../src/tasks/deliver/deliveries.ts";
 
 /**
  * What the pages show, as far as it can be judged without a gateway; test/acceptance/documents.test.ts does the rest, in a

@@ -1,12 +1,35 @@
-import type { RequestField, RequestFields } from "@sluice/contract/words";
+import type { FieldType, RequestField, RequestFields } from "@sluice/contract/words";
 import { Failure } from "./failure.ts";
 
+interface Values {
+  readonly string: string;
+  readonly boolean: boolean;
+  readonly integer: number;
+  readonly array: readonly unknown[];
+  readonly object: Readonly<Record<string, unknown>>;
+}
+
+type Value<Field> = Field extends { readonly type: infer Type }
+  ? Values[Extract<Type extends readonly (infer One)[] ? One : Type, FieldType>]
+  : unknown;
+
+/** A body whose members are as a table says. */
+export type Checked<Fields> = {
+  readonly [Name in keyof Fields]: Fields[Name] extends { readonly required: true }
+    ? Value<Fields[Name]>
+    : Value<Fields[Name]> | null | undefined;
+};
+
 /**
- * Whether the members of a parsed body are as the contract's table says; `null` is not said. Throws Failure
+ * Checks that the members of a parsed body are as the contract's table says; `null` is not said. Throws Failure
  * missing_required_parameter or invalid_request for the first that is not.
  */
-export function checkFields(body: Readonly<Record<string, unknown>>, fields: RequestFields): void {
+export function checkFields<Fields extends RequestFields>(
+  body: Readonly<Record<string, unknown>>,
+  fields: Fields,
+): Checked<Fields> {
   for (const [name, field] of Object.entries(fields)) checkField(body[name] ?? null, name, field);
+  return body as Checked<Fields>;
 }
 
 export function checkField(value: unknown, name: string, field: RequestField): void {

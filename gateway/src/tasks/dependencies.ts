@@ -1,8 +1,8 @@
-import type { Materials } from "./accept/materials.ts";
+import type { Materials } from "./accept/task-body.ts";
 import type { Deliveries } from "./deliver/deliveries.ts";
 import type { ResultCopies } from "./deliver/result-copies.ts";
 import type { VideoTasksOptions } from "./options.ts";
-import type { AccountRates } from "./poll/account-rates.ts";
+import type { AccountRates } from "./poll/pace.ts";
 import type { Holds } from "./settle/holds.ts";
 import type { Accounts } from "./upstream-call.ts";
 

@@ -15,12 +15,12 @@
 export type { CreateCall } from "./accept/create.ts";
 export type { SentBody, TaskBody } from "./accept/task-body.ts";
 
-export type { ContentOptions } from "./deliver/open-result.ts";
-export { webhookHeaders, webhookProblem } from "./deliver/webhook.ts";
+export type { ContentOptions } from "./deliver/content.ts";
+export { webhookHeaders, webhookProblem } from "./deliver/deliveries.ts";
 export type { VideoTasksOptions } from "./options.ts";
 export { pollAfterMs, requestShown, taskAnswer, taskCost } from "./show.ts";
 export type { Delivery, LeasedTask, PollAsk } from "./store/task-leases.ts";
 export type { TaskFilter, TaskPage } from "./store/task-rows.ts";
 export { createTaskStore, type TaskStore } from "./store/task-store.ts";
-export { makesVideos } from "./video-lane-match.ts";
+export { makesVideos } from "./video-lanes.ts";
 export { noSuchTask, VideoTasks } from "./video-tasks.ts";

@@ -1,8 +1,8 @@
 import { markIn } from "#bodies/index.ts";
 import { nanoToUsd, shownState, type Task, tokensOf, type Usage } from "#core/index.ts";
 import { isObject, type JsonObject, objectOf } from "#protocols/index.ts";
-import { steadyDelayMs } from "./poll/poll-delay.ts";
-import { videoKindOf } from "./video-lane-match.ts";
+import { steadyDelayMs } from "./poll/pace.ts";
+import { videoKindOf } from "./video-lanes.ts";
 
 /** A video task as callers see it. Times are Unix seconds. */
 export function taskAnswer(task: Task, publicUrl: string | null): Readonly<Record<string, unknown>> {

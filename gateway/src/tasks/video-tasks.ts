@@ -1,23 +1,20 @@
+import type { BlobAnswer } from "#assets/index.ts";
 import { bounds, Failure, finalTaskStates, type Principal, type Task, type TaskEvent, within } from "#core/index.ts";
 import type { BackgroundResponses } from "#relay/index.ts";
 import { type CreateCall, createTask } from "./accept/create.ts";
-import { Materials } from "./accept/materials.ts";
-import { type ReadBody, readTaskBody, type SentBody } from "./accept/task-body.ts";
-import { holdForResponse, refreshResponse } from "./background/background-responses.ts";
-import { type TaskContent, taskContent } from "./deliver/content.ts";
+import { Materials, type ReadBody, readTaskBody, type SentBody } from "./accept/task-body.ts";
+import { holdForResponse, refreshResponse } from "./background/poll-response.ts";
+import { type ContentOptions, taskContent } from "./deliver/content.ts";
 import { Deliveries } from "./deliver/deliveries.ts";
-import type { ContentOptions } from "./deliver/open-result.ts";
 import { ResultCopies } from "./deliver/result-copies.ts";
 import type { TaskDependencies } from "./dependencies.ts";
 import type { VideoTasksOptions } from "./options.ts";
-import { AccountRates } from "./poll/account-rates.ts";
 import { takeHint } from "./poll/callback.ts";
+import { AccountRates, steadyDelayMs } from "./poll/pace.ts";
 import { poll } from "./poll/poll.ts";
-import { steadyDelayMs } from "./poll/poll-delay.ts";
 import { Poller } from "./poll/poller.ts";
-import { cancelTask } from "./settle/cancel.ts";
+import { cancelTask, removeTask } from "./settle/cancel.ts";
 import { Holds } from "./settle/holds.ts";
-import { removeTask } from "./settle/remove.ts";
 import type { Delivery } from "./store/task-leases.ts";
 import type { TaskFilter, TaskPage, TaskPlace } from "./store/task-rows.ts";
 import { TaskPass } from "./task-pass.ts";
@@ -123,7 +120,7 @@ export class VideoTasks {
   }
 
   /** Throws task_not_found, and not_found when there is no result or its link is dead. */
-  async content(workspaceId: string, id: string, options: ContentOptions, signal: AbortSignal): Promise<TaskContent> {
+  async content(workspaceId: string, id: string, options: ContentOptions, signal: AbortSignal): Promise<BlobAnswer> {
     return taskContent(this.#dependencies, await this.find(workspaceId, id), options, signal);
   }
 

@@ -21,11 +21,9 @@ import type { HeldRoom } from "../options.ts";
 import { earlierTasks, holdersOf } from "../submit/plan-stages.ts";
 import { submit } from "../submit/submit.ts";
 import { TaskPass } from "../task-pass.ts";
-import { capabilitiesOf, videoKindOf } from "../video-lane-match.ts";
-import { checkTakeable } from "./check-capabilities.ts";
+import { capabilitiesOf, checkTakeable, videoKindOf } from "../video-lanes.ts";
 import { heldCost } from "./estimate.ts";
-import type { MaterialInHand } from "./materials.ts";
-import type { TaskBody } from "./task-body.ts";
+import type { MaterialInHand, TaskBody } from "./task-body.ts";
 import { readVideoRequest, type VideoRequest, wrong } from "./validate-video.ts";
 
 /** Vendors give up after at most 72 hours themselves. */

@@ -2,6 +2,7 @@ import { videoTaskFields } from "@sluice/contract/words";
 import ipaddr from "ipaddr.js";
 import {
   bounds,
+  type Checked,
   checkFields,
   type ExemptRule,
   Failure,
@@ -11,7 +12,6 @@ import {
   type VideoMaterial,
 } from "#core/index.ts";
 import { arrayOf, GovernedNames, isObject, type JsonObject, objectOf, textOf } from "#protocols/index.ts";
-import { type References, referencesIn, unknownTask } from "./references.ts";
 
 /** Vendors take prompts of 2,000 to 32,000 characters. */
 const taskPromptCharactersMax = videoTaskFields.prompt.maxLength;
@@ -41,71 +41,60 @@ export function readVideoRequest(body: JsonObject, webhookPlaces: readonly Exemp
     const meant = ours.variantOf(name);
     if (meant !== null) throw wrong(name, `is another spelling of "${meant}": write "${meant}"`);
   }
-  checkFields(body, fields);
-  const prompt = textMember(body, "prompt");
-  const content = body["content"] === undefined ? null : (body["content"] as readonly unknown[] | null);
+  const said = checkFields(body, fields);
+  const { prompt = null, content = null } = said;
   const words = prompt ?? contentPrompt(content);
   if ((words?.length ?? 0) > taskPromptCharactersMax) {
     throw wrong(prompt === null ? "content" : "prompt", `has more than ${taskPromptCharactersMax} characters of text`);
   }
-  const remixOf = readRemixOf(body);
-  const material = readMaterial(body);
-  if ((prompt ?? "").trim() === "" && material.length === 0 && content === null) throw missing("prompt");
+  const remixOf = readRemixOf(said);
+  const material = readMaterial(said);
+  if ((prompt ?? "").trim() === "" && material.length === 0 && content === null) {
+    throw new Failure("missing_required_parameter", 'The parameter "prompt" is missing.', { param: "prompt" });
+  }
   const more = Object.fromEntries(Object.entries(body).filter(([name]) => !ours.has(name)));
   return {
     asked: {
       prompt: words,
-      ratio: textMember(body, "ratio"),
-      durationSeconds: readDuration(body),
-      resolution: textMember(body, "resolution")?.toLowerCase() ?? null,
-      audio: booleanOf(body, "audio"),
-      watermark: booleanOf(body, "watermark"),
-      seed: wholeNumber(body, "seed"),
+      ratio: said.ratio ?? null,
+      durationSeconds: readDuration(said),
+      resolution: said.resolution?.toLowerCase() ?? null,
+      audio: said.audio ?? null,
+      watermark: said.watermark ?? null,
+      seed: said.seed ?? null,
       ...(remixOf === null ? {} : { remixOf }),
     },
     prompt,
     material,
     content,
     more,
-    wantsLastFrame: booleanOf(body, "return_last_frame") ?? false,
-    callbackUrl: readCallbackUrl(body["callback_url"] ?? null, webhookPlaces),
-    metadata: readMetadata(body["metadata"] ?? null),
+    wantsLastFrame: said.return_last_frame ?? false,
+    callbackUrl: readCallbackUrl(said.callback_url ?? null, webhookPlaces),
+    metadata: readMetadata(said.metadata ?? {}),
     references: referencesIn([material.map(({ url }) => url), content, more], content),
   };
 }
 
 /** A remix has the length, the shape and the sound of its video: whoever asks for others must not get these unsaid. */
-function readRemixOf(body: JsonObject): string | null {
-  const named = textMember(body, "remix_of");
-  if (named === null) return null;
-  const kept = ofTheVideo.find((name) => (body[name] ?? null) !== null);
+function readRemixOf(said: Said): string | null {
+  const { remix_of: named } = said;
+  if (named == null) return null;
+  const kept = Object.keys(fields).find((name) => !ofTheRemix.has(name) && said[name as keyof Said] != null);
   if (kept !== undefined) throw wrong(kept, 'is not taken with "remix_of": a remix keeps what its video has');
   const id = taskIdOf(named);
   if (!/^vt_[0-9A-Za-z]{1,64}$/.test(id)) throw unknownTask(id, "remix_of");
   return id;
 }
 
-const ofTheVideo = [
-  "ratio",
-  "duration",
-  "resolution",
-  "audio",
-  "watermark",
-  "seed",
-  "image",
-  "last_frame",
-  "references",
-  "content",
-  "return_last_frame",
-] as const;
+const ofTheRemix: ReadonlySet<string> = new Set(["prompt", "remix_of", "callback_url", "metadata"]);
 
 /** The model was looked up before. */
 const { model: _, ...fields } = videoTaskFields;
+type Said = Checked<typeof fields>;
 const ours = new GovernedNames(Object.keys(videoTaskFields));
 
 /** -1: the vendor decides. Whether one of them does is a matter of capabilities. */
-function readDuration(body: JsonObject): number | null {
-  const seconds = wholeNumber(body, "duration");
+function readDuration({ duration: seconds = null }: Said): number | null {
   if (seconds === null || seconds > 0 || seconds === -1) return seconds;
   throw wrong("duration", "must be a whole number of seconds greater than 0");
 }
@@ -119,24 +108,19 @@ function contentPrompt(content: readonly unknown[] | null): string | null {
   return texts.length === 0 ? null : texts.join("\n");
 }
 
-function readMetadata(value: unknown): JsonObject {
-  if (value === null) return {};
+function readMetadata(value: JsonObject): JsonObject {
   const size = new TextEncoder().encode(JSON.stringify(value)).length;
-  if (size > taskMetadataBytesMax) {
-    throw new Failure("invalid_request", `The parameter "metadata" is larger than ${taskMetadataBytesMax} bytes.`, {
-      param: "metadata",
-    });
-  }
-  return value as JsonObject;
+  if (size > taskMetadataBytesMax) throw wrong("metadata", `is larger than ${taskMetadataBytesMax} bytes`);
+  return value;
 }
 
 /**
  * Where the caller wants to be told: a public place, or one of those that an administrator has opened (`places`). What a name
  * resolves to is checked each time something is sent there; what can be seen in the URL itself is refused at once.
  */
-function readCallbackUrl(value: unknown, places: readonly ExemptRule[]): string | null {
+function readCallbackUrl(value: string | null, places: readonly ExemptRule[]): string | null {
   if (value === null) return null;
-  if (typeof value !== "string" || value.length > bounds.urlBytesMax || !URL.canParse(value)) throw notPublic();
+  if (value.length > bounds.urlBytesMax || !URL.canParse(value)) throw notPublic();
   const url = new URL(value);
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
   const known = url.protocol === "https:" || url.protocol === "http:";
@@ -159,17 +143,12 @@ type Role = VideoMaterial["role"];
 type MediaType = VideoMaterial["type"];
 
 /** `image` (the first frame), `last_frame` and `references`: each a URL, a `data:` URI or `asset://<id>`. */
-function readMaterial(body: JsonObject): readonly VideoMaterial[] {
-  const material: VideoMaterial[] = [];
-  const take = (value: unknown, param: string, role: Role): void => {
-    if (value !== null) material.push(readOne(value, param, role));
-  };
-  take(body["image"] ?? null, "image", "first_frame");
-  take(body["last_frame"] ?? null, "last_frame", "last_frame");
-  const references = body["references"] ?? null;
-  const list = arrayOf(references);
-  for (const [index, value] of list.entries()) take(value ?? "", `references[${index}]`, "reference");
-  return material;
+function readMaterial({ image, last_frame, references }: Said): readonly VideoMaterial[] {
+  return [
+    ...(image == null ? [] : [readOne(image, "image", "first_frame")]),
+    ...(last_frame == null ? [] : [readOne(last_frame, "last_frame", "last_frame")]),
+    ...(references ?? []).map((value, index) => readOne(value, `references[${index}]`, "reference")),
+  ];
 }
 
 function readOne(value: unknown, param: string, role: Role): VideoMaterial {
@@ -219,31 +198,74 @@ function typeOf(url: string): MediaType {
   return /\.(?:mp3|wav|m4a|aac|ogg|flac)$/i.test(pathname) ? "audio" : "image";
 }
 
-/** Members of a caller's body where they are said; null is not said. Throw Failure invalid_request on another type. */
-function textMember(body: JsonObject, name: string): string | null {
-  const value = body[name] ?? null;
-  if (value === null || typeof value === "string") return value;
-  throw wrong(name, "must be a string");
-}
-
-function booleanOf(body: JsonObject, name: string): boolean | null {
-  const value = body[name] ?? null;
-  if (value === null || typeof value === "boolean") return value;
-  throw wrong(name, "must be true or false");
-}
-
-/** Also a negative one. */
-function wholeNumber(body: JsonObject, name: string): number | null {
-  const value = body[name] ?? null;
-  if (value === null) return null;
-  if (typeof value === "number" && Number.isSafeInteger(value)) return value;
-  throw wrong(name, "must be a whole number");
-}
-
-function missing(param: string): Failure {
-  return new Failure("missing_required_parameter", `The parameter "${param}" is missing.`, { param });
-}
-
 export function wrong(param: string, why: string): Failure {
   return new Failure("invalid_request", `The parameter "${param}" ${why}.`, { param });
+}
+
+const taskMaterialMax = videoTaskFields.references.maxItems;
+
+/** What a body refers to that belongs to somebody: each must be the caller's own workspace's. */
+interface References {
+  /** Our ids, `as_…`, each once. */
+  readonly assetIds: readonly string[];
+  /** Tasks that are gone on from (Ark's drafts), our ids, `vt_…`. */
+  readonly taskIds: readonly string[];
+}
+
+const assetScheme = /^asset:\/\/(.*)$/is;
+
+/**
+ * Every `asset://` anywhere in a body, also in members that are the vendor's: an upstream account is shared by workspaces,
+ * so what it knows under an id of its own may be another's. Such ids are therefore taken for missing, not passed on.
+ */
+function referencesIn(values: readonly unknown[], content: readonly unknown[] | null): References {
+  const assetIds = new Set<string>();
+  const note = (text: string): void => {
+    const id = assetScheme.exec(text)?.[1];
+    if (id === undefined) return;
+    if (!/^as_[A-Za-z0-9_-]{1,128}$/.test(id)) throw unknownAsset(id);
+    assetIds.add(id);
+  };
+  for (const value of values) forEachText(value, note);
+  if (assetIds.size > taskMaterialMax) {
+    throw new Failure("invalid_request", `More than ${taskMaterialMax} assets in one task.`);
+  }
+  const taskIds = (content ?? []).flatMap((item) => draftId(item) ?? []);
+  for (const id of taskIds) {
+    if (!/^vt_[A-Za-z0-9_-]{1,128}$/.test(id)) throw unknownTask(id);
+  }
+  return { assetIds: [...assetIds], taskIds };
+}
+
+/** The value with each reference replaced by what the upstream is to be given. */
+export function withReferences(value: unknown, known: ReadonlyMap<string, string>): unknown {
+  if (typeof value === "string") return known.get(assetScheme.exec(value)?.[1] ?? "") ?? value;
+  if (Array.isArray(value)) return value.map((item) => withReferences(item, known));
+  if (!isObject(value)) return value;
+  const changed = Object.entries(value).map(([name, inner]) => [name, withReferences(inner, known)] as const);
+  const draft = draftId(value);
+  const upstreamId = draft === null ? undefined : known.get(draft);
+  if (upstreamId === undefined) return Object.fromEntries(changed);
+  return Object.fromEntries([...changed, ["draft_task", { ...objectOf(value["draft_task"]), id: upstreamId }]]);
+}
+
+export function unknownTask(id: string, param = "content"): Failure {
+  return new Failure("task_not_found", `There is no video task with the id "${id.slice(0, 128)}".`, { param });
+}
+
+function unknownAsset(id: string): Failure {
+  return new Failure("asset_not_found", `There is no asset with the id "${id.slice(0, 128)}".`);
+}
+
+/** Ark: `{"type":"draft_task","draft_task":{"id":"cgt-…"}}`; callers of ours write our own id. */
+function draftId(item: unknown): string | null {
+  if (!isObject(item) || !isObject(item["draft_task"])) return null;
+  const id = item["draft_task"]["id"];
+  return typeof id === "string" ? taskIdOf(id) : "";
+}
+
+function forEachText(value: unknown, act: (text: string) => void): void {
+  if (typeof value === "string") act(value);
+  else if (Array.isArray(value)) for (const item of value) forEachText(item, act);
+  else if (isObject(value)) for (const inner of Object.values(value)) forEachText(inner, act);
 }

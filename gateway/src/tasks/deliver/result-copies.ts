@@ -1,9 +1,8 @@
 import { asFailure, bounds, Failure, sleep, type Task } from "#core/index.ts";
 import type { VideoTasksOptions } from "../options.ts";
-import { letGo } from "../settle/let-go.ts";
 import type { TaskPage } from "../store/task-rows.ts";
 import { ownSignal } from "../upstream-call.ts";
-import { type FileDependencies, openResult, streamOf } from "./open-result.ts";
+import { type FileDependencies, openResult, streamOf } from "./content.ts";
 
 const resultCopyBytesMax = 2 * 1024 * 1024 * 1024;
 const resultCopiesActiveMax = 2;
@@ -123,3 +122,14 @@ function isLeft({ output, finishedAt }: Task, now: number): boolean {
 }
 
 const pauseMs = 10_000;
+
+/** The copy is nobody's; its bytes go unless somebody else has the same. What fails here is told and left. */
+export async function letGo(
+  { unusedBlobs, observer }: Pick<VideoTasksOptions, "unusedBlobs" | "observer">,
+  taskId: string,
+  hash: string,
+): Promise<void> {
+  await unusedBlobs?.drop(hash).catch((thrown: unknown) => {
+    observer.log("warn", "The copy of a deleted video could not be removed.", { task: taskId, hash, error: thrown });
+  });
+}

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { webhookHeaders } from "./webhook.ts";
+import { webhookHeaders } from "./deliveries.ts";
 
 test("signs as Standard Webhooks does: the example of its documentation", () => {
   const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { finalTaskStates } from "#core/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
-import { videoKindOf } from "../video-lane-match.ts";
+import { videoKindOf } from "../video-lanes.ts";
 
 /** Where an upstream may say that something happened with a task; null when it could not reach us. */
 export function upstreamCallbackUrl(

@@ -1,11 +1,10 @@
 import { bounds, type TaskOutput } from "#core/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
-import { cancelAtUpstream } from "../settle/cancel-upstream.ts";
 import { settle, type Verdict } from "../settle/settle.ts";
 import type { TaskPass } from "../task-pass.ts";
-import { videoKindOf } from "../video-lane-match.ts";
-import { askAgain, pollDelayMs } from "./poll-delay.ts";
-import { readPoll, type Seen, type VideoState } from "./read-poll.ts";
+import { videoKindOf } from "../video-lanes.ts";
+import { cancelAtUpstream, readPoll, type Seen, type VideoState } from "./ask-vendor.ts";
+import { askAgain, pollDelayMs } from "./pace.ts";
 
 /** One poll of a task that an upstream has, and what follows from it. */
 export async function poll(dependencies: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<void> {

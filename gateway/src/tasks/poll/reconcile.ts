@@ -5,8 +5,8 @@ import { settle } from "../settle/settle.ts";
 import { claimUpstreamId } from "../submit/submit.ts";
 import type { TaskPass } from "../task-pass.ts";
 import { pollClocks } from "../upstream-call.ts";
-import { type VideoAdapter, videoKindOf } from "../video-lane-match.ts";
-import { askAgain, pollDelayMs } from "./poll-delay.ts";
+import { type VideoAdapter, videoKindOf } from "../video-lanes.ts";
+import { askAgain, pollDelayMs } from "./pace.ts";
 
 type ListedTask = ReturnType<NonNullable<VideoAdapter["readList"]>>[number];
 

@@ -1,10 +1,10 @@
-import { bounds, Failure, finalTaskStates, shownState, sleep, type Task, throwIfGone } from "#core/index.ts";
+import { asFailure, bounds, Failure, finalTaskStates, shownState, sleep, type Task, throwIfGone } from "#core/index.ts";
+import { letGo } from "../deliver/result-copies.ts";
 import type { TaskDependencies } from "../dependencies.ts";
+import { canBeCancelled, cancelAtUpstream, readPoll, removeAtUpstream, type Seen } from "../poll/ask-vendor.ts";
 import { apply } from "../poll/poll.ts";
-import { readPoll, type Seen } from "../poll/read-poll.ts";
 import { TaskPass } from "../task-pass.ts";
 import { ownSignal } from "../upstream-call.ts";
-import { canBeCancelled, cancelAtUpstream } from "./cancel-upstream.ts";
 import { settle } from "./settle.ts";
 
 /** How long a cancellation waits for the pass that is at work. */
@@ -82,3 +82,34 @@ const pauseMs = 100;
 function conflict(message: string): Failure {
   return new Failure("conflict", message, { param: "task_id" });
 }
+
+/**
+ * Deletes a video for good: at its vendor where that can be asked for, its copy here, and what was asked for. One that is still
+ * being made is cancelled first. Its ledger entry stays. Throws task_not_found; invalid_request where the vendor cannot cancel;
+ * conflict while it is not known how it ends; and what stands in the vendor's way, so that it is asked again.
+ */
+export async function removeTask(
+  dependencies: TaskDependencies,
+  find: () => Promise<Task>,
+  workspaceId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  let task = await find();
+  if (!finalTaskStates.has(task.state)) {
+    const thrown = await cancelTask(dependencies, task, signal).then(() => null, asFailure);
+    task = await find();
+    // It may have ended by itself meanwhile.
+    if (!finalTaskStates.has(task.state)) throw thrown ?? conflict(notCancelledYet);
+  }
+  await removeAtUpstream(dependencies, task, signal);
+  // Before the task goes: nobody would ask again for a copy that could not be removed behind it.
+  const hash = task.output?.blobHash ?? null;
+  if (hash !== null) await dependencies.unusedBlobs?.drop(hash, { id: task.id });
+  const removed = await dependencies.store.remove(workspaceId, task.id, dependencies.clock.now());
+  // It was copied in the meantime.
+  if (removed !== null && removed.blobHash !== null && removed.blobHash !== hash) {
+    await letGo(dependencies, task.id, removed.blobHash);
+  }
+}
+
+const notCancelledYet = "The upstream has not carried out the cancellation yet; delete the video again later.";

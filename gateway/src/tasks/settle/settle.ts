@@ -21,7 +21,7 @@ import type { TaskDependencies } from "../dependencies.ts";
 import { taskAnswer } from "../show.ts";
 import type { Delivery } from "../store/task-leases.ts";
 import type { TaskPass } from "../task-pass.ts";
-import { videoKindOf } from "../video-lane-match.ts";
+import { videoKindOf } from "../video-lanes.ts";
 
 /** How a task has ended. */
 export interface Verdict {

@@ -1,10 +1,8 @@
-import type { Deployment, Task } from "#core/index.ts";
-import { Failure } from "#core/index.ts";
+import { type Deployment, Failure, type Task } from "#core/index.ts";
 import type { RoutingConstraints } from "#routing/index.ts";
-import { takes } from "../accept/check-capabilities.ts";
-import { unknownTask } from "../accept/references.ts";
-import type { VideoRequest } from "../accept/validate-video.ts";
+import { unknownTask, type VideoRequest } from "../accept/validate-video.ts";
 import type { TaskDependencies } from "../dependencies.ts";
+import { takes } from "../video-lanes.ts";
 
 /** One part of the walk: which deployments may be asked in it. */
 export type SubmitStage = Pick<RoutingConstraints, "canServe" | "provider">;

@@ -3,24 +3,25 @@ import {
   asFailure,
   bounds,
   type Deployment,
-  type Failure,
+  Failure,
   ownerOf,
   type Provider,
   type Task,
   type VideoMaterial,
+  type VideoTurn,
 } from "#core/index.ts";
 import type { Transport } from "#ports/index.ts";
-import { parseObject } from "#protocols/index.ts";
+import { objectOf, parseObject } from "#protocols/index.ts";
 import { isGood, type RequestClocks, type WholeAnswer } from "#provider-client/index.ts";
 import { accountRedactor, type OutboundDraft } from "#providers/index.ts";
 import { fetchBytes } from "#relay/index.ts";
-import type { MaterialInHand } from "../accept/materials.ts";
-import type { VideoRequest } from "../accept/validate-video.ts";
+import type { MaterialInHand } from "../accept/task-body.ts";
+import { type VideoRequest, withReferences } from "../accept/validate-video.ts";
 import type { TaskDependencies } from "../dependencies.ts";
+import type { VideoTasksOptions } from "../options.ts";
 import { upstreamCallbackUrl } from "../poll/callback.ts";
 import { adapterGone, ownSignal } from "../upstream-call.ts";
-import { matchVideoLane, videoKindOf } from "../video-lane-match.ts";
-import { type PlacedMedia, sizeOf, type TurnFor, videoTurnFor } from "./video-turn-for.ts";
+import { matchVideoLane, ratioFor, type VideoLaneMatch, videoKindOf } from "../video-lanes.ts";
 
 /** What is certain after a task was sent. `refused` is only said when the upstream certainly does not have it. */
 export type CreateResult =
@@ -173,4 +174,75 @@ async function fetchMaterial(
     material.push({ ...one, url });
   }
   return { turn: { ...turn, material }, media: found };
+}
+
+interface VideoTurnDependencies {
+  readonly workspaceId: string;
+  readonly assets: VideoTasksOptions["assets"];
+  /** Ids at the upstream of the tasks that are gone on from, by ours. */
+  readonly upstreamIds: ReadonlyMap<string, string>;
+}
+
+/** Bytes that are to stand in the place of an address or a reference. */
+interface PlacedMedia {
+  readonly url: string;
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+}
+
+interface TurnFor {
+  readonly turn: VideoTurn;
+  readonly media: readonly PlacedMedia[];
+}
+
+/** The request as this account's upstream is to be asked: assets and earlier tasks by the names that it knows. */
+async function videoTurnFor(
+  request: VideoRequest,
+  match: VideoLaneMatch,
+  provider: Provider,
+  { workspaceId, assets, upstreamIds }: VideoTurnDependencies,
+): Promise<TurnFor> {
+  const media: PlacedMedia[] = [];
+  const known = new Map(upstreamIds);
+  const types = new Map<string, VideoMaterial["type"]>();
+  if (assets !== null) {
+    for (const id of request.references.assetIds) {
+      const { url, type, inline } = await assets.resolve(workspaceId, id, provider);
+      if (inline !== null) media.push({ url, ...inline });
+      if (sizeOf(media) > bounds.inlinedBytesMax) throw tooMuch();
+      known.set(id, url);
+      types.set(`asset://${id}`, type);
+    }
+  }
+  const { asked: said, prompt, material, content, more, wantsLastFrame } = request;
+  const { remixOf, ...asked } = said;
+  const remixed = remixOf === undefined ? undefined : upstreamIds.get(remixOf);
+  const replaced = content?.map((item) => withReferences(item, known)) ?? null;
+  const turn: VideoTurn = {
+    ...asked,
+    ...(remixed === undefined ? {} : { remixOf: remixed }),
+    prompt,
+    ratio: ratioFor(asked.ratio, match.capabilities),
+    // An asset knows best what it is.
+    material: material.map((one) => ({
+      ...one,
+      type: types.get(one.url.toLowerCase().startsWith("asset:") ? one.url : "") ?? one.type,
+      url: String(withReferences(one.url, known)),
+    })),
+    content: replaced,
+    more: objectOf(withReferences(more, known)),
+    wantsLastFrame,
+  };
+  return { turn, media };
+}
+
+function sizeOf(media: readonly PlacedMedia[]): number {
+  return media.reduce((sum, { bytes }) => sum + bytes.length, 0);
+}
+
+function tooMuch(): Failure {
+  return new Failure(
+    "invalid_request",
+    `The assets of this task are more than the ${bounds.inlinedBytesMax} bytes that are sent inside a request, and this gateway has no public address under which an upstream could fetch them: set SLUICE_PUBLIC_URL.`,
+  );
 }

@@ -2,17 +2,16 @@ import { remarkSentence } from "@sluice/contract/words";
 import { asFailure, bounds, type Failure, type Model, sleep, type Task, videoPrice } from "#core/index.ts";
 import { accountRedactor } from "#providers/index.ts";
 import type { Plan } from "#routing/index.ts";
-import type { MaterialInHand } from "../accept/materials.ts";
+import type { MaterialInHand } from "../accept/task-body.ts";
 import type { VideoRequest } from "../accept/validate-video.ts";
 import type { TaskDependencies } from "../dependencies.ts";
-import { explainSubmission, SubmissionStory } from "../explain-task.ts";
-import { pollDelayMs } from "../poll/poll-delay.ts";
+import { pollDelayMs } from "../poll/pace.ts";
 import { settle } from "../settle/settle.ts";
 import type { TaskStore } from "../store/task-store.ts";
 import type { TaskPass } from "../task-pass.ts";
 import { accountOf } from "../upstream-call.ts";
 import { planStages, type StagePlan, type SubmitStage } from "./plan-stages.ts";
-import { refusalAsError, refusalForCaller } from "./refusal-for-caller.ts";
+import { explainSubmission, refusalAsError, refusalForCaller, SubmissionStory } from "./refusals.ts";
 import { type CreateResult, prepareCreate, sendCreate } from "./send-create.ts";
 
 /** One task on its way to an upstream. */

@@ -1,13 +1,24 @@
 import { outcomeOf } from "#bodies/index.ts";
-import { asFailure, bounds, type Failure, ownerOf, type Task } from "#core/index.ts";
+import {
+  asFailure,
+  bounds,
+  type Failure,
+  type NanoUsd,
+  ownerOf,
+  type Principal,
+  responseTaskId,
+  type Task,
+  throwIfGone,
+  within,
+} from "#core/index.ts";
 import type { ReplyFacts } from "#protocols/index.ts";
 import { lanesOf, providerKind } from "#providers/index.ts";
 import { storedResponseDraft } from "#relay/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
-import { askAgain, pollDelayMs } from "../poll/poll-delay.ts";
+import { askAgain, pollDelayMs } from "../poll/pace.ts";
 import type { TaskStep } from "../store/task-rows.ts";
-import type { TaskPass } from "../task-pass.ts";
-import { accountOf, pollClocks } from "../upstream-call.ts";
+import { TaskPass } from "../task-pass.ts";
+import { accountOf, ownSignal, pollClocks } from "../upstream-call.ts";
 import { openEntryOf, settleResponse } from "./settle-response.ts";
 
 /**
@@ -40,7 +51,7 @@ export async function advanceResponse(
  * The same now, because somebody is about to end it or delete it. It is polled again within `nextMs`. Past its deadline it is cancelled
  * at its vendor, whose answer says what it costs. Only what the vendor has forgotten, or does not answer for, is charged as an estimate.
  */
-export async function pollResponse(
+async function pollResponse(
   dependencies: TaskDependencies,
   pass: TaskPass,
   signal: AbortSignal,
@@ -97,7 +108,7 @@ function begun({ state }: Task, now: number): TaskStep {
  * Before the first poll: its account is the one that the config snapshot has, and its money is set aside, because whoever made it may have died
  * before. Without an account it waits until its deadline. False: the lease was lost.
  */
-export async function prepareResponse({ configSnapshot, holds }: TaskDependencies, pass: TaskPass): Promise<boolean> {
+async function prepareResponse({ configSnapshot, holds }: TaskDependencies, pass: TaskPass): Promise<boolean> {
   if (pass.task.account !== null) return true;
   await holds.ensure(pass.task);
   const provider = configSnapshot().providers.get(openEntryOf(pass.task).provider);
@@ -137,3 +148,53 @@ async function askVendor(
 
 /** A word that is not known here says nothing of an end. */
 const ended: ReadonlySet<string> = new Set(["completed", "incomplete", "failed", "cancelled"]);
+
+/** Sets the money of a background response aside, before its task is stored. Never rejects: it is charged in any case. */
+export async function holdForResponse(
+  { admission, holds, observer }: TaskDependencies,
+  principal: Principal,
+  attemptId: string,
+  nanoUsd: NanoUsd,
+): Promise<void> {
+  const id = responseTaskId(attemptId);
+  try {
+    holds.keep(id, await admission.hold(principal, nanoUsd, true, id));
+  } catch (error) {
+    observer.log("warn", "The money of a background response could not be set aside.", { task: id, error });
+  }
+}
+
+/**
+ * Polls a response before it is cancelled or deleted, which may be the last time that its upstream says what it used. Never rejects:
+ * where nothing can be learned, the task is charged as an estimate.
+ */
+export async function refreshResponse(
+  dependencies: TaskDependencies,
+  workspaceId: string,
+  upstreamId: string,
+): Promise<void> {
+  const { clock, store, observer, journal } = dependencies;
+  const over = new AbortController();
+  const refreshing = (async (): Promise<void> => {
+    // The task of a call that has just been answered comes out of the journal.
+    await within(
+      clock,
+      bounds.taskRefreshMs,
+      journal.drained(over.signal),
+      () => throwIfGone(over.signal),
+      over.signal,
+    );
+    for (const { taskId } of await store.withUpstreamIds([upstreamId])) {
+      const leased = await store.leaseOne(taskId, clock.now(), bounds.taskLeaseMs);
+      if (leased === null) continue;
+      const pass = new TaskPass(dependencies, leased);
+      if (leased.task.kind !== "response" || leased.task.workspaceId !== workspaceId) await pass.leave({});
+      else if (await prepareResponse(dependencies, pass))
+        await pollResponse(dependencies, pass, ownSignal(), bounds.taskTickMs);
+    }
+  })().catch((error: unknown) => {
+    observer.log("warn", "A background response could not be polled before it was ended.", { upstreamId, error });
+  });
+  await within(clock, bounds.taskPollTotalMs, refreshing, () => undefined);
+  over.abort();
+}

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { task } from "../../../test/conformance/task-ground.ts";
-import { pollDelayMs, steadyDelayMs } from "./poll-delay.ts";
+import { pollDelayMs, steadyDelayMs } from "./pace.ts";
 
 const second = 1_000;
 const hour = 3_600 * second;

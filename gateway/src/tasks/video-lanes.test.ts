@@ -8,9 +8,9 @@ import {
   openTaskTown,
   resolved,
   seedance,
-} from "../../../test/simulation/task-setup.ts";
-import { checkTakeable, takes } from "./check-capabilities.ts";
-import { readVideoRequest } from "./validate-video.ts";
+} from "../../test/simulation/task-setup.ts";
+import { readVideoRequest } from "./accept/validate-video.ts";
+import { checkTakeable, takes } from "./video-lanes.ts";
 
 const onEndpoint = (id: string, capabilities: Partial<VideoCapabilities>): Deployment =>
   arkDeployment(id, 1, { upstreamModel: "ep-20260101-x", capabilities });
