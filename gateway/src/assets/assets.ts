@@ -9,28 +9,22 @@ import {
   throwIfGone,
 } from "#core/index.ts";
 import {
-  type AssetCall,
-  type GroupCall,
+  type CallBody,
   readAssetCall,
   readGroupCall,
   readPlatform,
-  readPlatformOfPoll,
-  readUploadCall,
-  type UploadCall,
+  readUpload,
+  type UploadFields,
 } from "./asset-calls.ts";
 import type { BlobOwner } from "./asset-store.ts";
-import { Bindings } from "./bindings.ts";
-import { type BlobAnswer, blobAnswer } from "./blob-answer.ts";
-import { blobLink, readBlob } from "./blob-links.ts";
+import { type BlobAnswer, blobAnswer, blobLink, readBlob } from "./blob-links.ts";
 import { Deletions } from "./deletions.ts";
 import type { AssetsDependencies } from "./dependencies.ts";
 import { DueWorker } from "./due-worker.ts";
 import { chooseAccount } from "./library-account.ts";
-import { workLocally } from "./local-work.ts";
+import { LocalAssets, type UploadedFile } from "./local-assets.ts";
 import { Mirror } from "./mirror.ts";
 import { type ResolvedAsset, Resolver } from "./resolver.ts";
-import { UnusedBlobs } from "./unused-blobs.ts";
-import { keepUpload, type UploadedFile } from "./upload.ts";
 
 /** Which assets a list shows, as the caller wrote it; null: all. */
 export interface AssetListOptions {
@@ -47,7 +41,7 @@ export class Assets {
   readonly #dependencies: AssetsDependencies;
   readonly #end = new AbortController();
   readonly #mirror: Mirror;
-  readonly #unused: UnusedBlobs;
+  readonly #local: LocalAssets;
   readonly #deletions: Deletions;
   readonly #resolver: Resolver;
   readonly #worker: DueWorker;
@@ -55,19 +49,11 @@ export class Assets {
   constructor(dependencies: AssetsDependencies) {
     this.#dependencies = dependencies;
     const { signal } = this.#end;
-    this.#mirror = new Mirror(dependencies);
-    this.#unused = new UnusedBlobs(dependencies);
-    this.#deletions = new Deletions({ dependencies, mirror: this.#mirror, unused: this.#unused, signal });
-    this.#resolver = new Resolver({
-      dependencies,
-      mirror: this.#mirror,
-      bindings: new Bindings(dependencies, signal),
-      signal,
-    });
-    this.#worker = new DueWorker({
-      ...dependencies,
-      work: (asset, leaseUntil, ended) => this.#work(asset, leaseUntil, ended),
-    });
+    this.#mirror = new Mirror(dependencies, signal);
+    this.#local = new LocalAssets(dependencies);
+    this.#deletions = new Deletions(dependencies, this.#mirror, this.#local, signal);
+    this.#resolver = new Resolver(dependencies, this.#mirror, signal);
+    this.#worker = new DueWorker(dependencies, (asset, leaseUntil, ended) => this.#work(asset, leaseUntil, ended));
   }
 
   /** Takes up what is due, also what an earlier process left. */
@@ -82,12 +68,12 @@ export class Assets {
 
   /** Removes bytes unless an asset or a result of a task uses them, other than those of `but`. */
   drop(hash: string, but?: BlobOwner): Promise<void> {
-    return this.#unused.drop(hash, but);
+    return this.#local.drop(hash, but);
   }
 
-  async createGroup(call: GroupCall): Promise<AssetGroup> {
-    const asked = readGroupCall(call);
-    checkPresent(call.signal);
+  async createGroup(workspaceId: string, body: CallBody, signal: AbortSignal): Promise<AssetGroup> {
+    const asked = readGroupCall(body);
+    throwIfGone(signal);
     const account =
       asked.platform === "local"
         ? null
@@ -98,7 +84,7 @@ export class Assets {
     const group: AssetGroup = {
       ...texts,
       id: this.#dependencies.ids.next("ag_"),
-      workspaceId: call.workspaceId,
+      workspaceId,
       providerId: account?.provider.id ?? null,
       upstreamId,
       createdAt: now,
@@ -108,10 +94,11 @@ export class Assets {
     return group;
   }
 
-  /** `platform` as the caller wrote it; it is required. */
-  async group(workspaceId: string, id: string, platform: string | null): Promise<AssetGroup> {
-    const wanted = readPlatformOfPoll(platform);
-    return this.#groupOn(workspaceId, id, wanted);
+  /** `platform` as the caller wrote it. */
+  async group(workspaceId: string, id: string, platform: string): Promise<AssetGroup> {
+    const group = await this.#dependencies.store.findGroup(workspaceId, id);
+    if (group === null || group.platform !== platform) throw groupMissing(id);
+    return group;
   }
 
   /** Newest first, behind `cursor`. */
@@ -121,21 +108,21 @@ export class Assets {
 
   /** With everything in it. */
   async deleteGroup(workspaceId: string, id: string, signal: AbortSignal): Promise<void> {
-    checkPresent(signal);
+    throwIfGone(signal);
     const found = await this.#dependencies.store.findGroup(workspaceId, id);
     if (found === null || !(await this.#deletions.group(found))) throw groupMissing(id);
   }
 
   /** The work on it is done in the background, beginning at once. */
-  async createAsset(call: AssetCall): Promise<Asset> {
-    const { platform, groupId, url, type, name } = readAssetCall(call);
-    checkPresent(call.signal);
-    const group = await this.#groupOn(call.workspaceId, groupId, platform);
+  async createAsset(workspaceId: string, body: CallBody, signal: AbortSignal): Promise<Asset> {
+    const { platform, groupId, url, type, name } = readAssetCall(body);
+    throwIfGone(signal);
+    const group = await this.group(workspaceId, groupId, platform);
     const upstream = await this.#createUpstream(group, { url, type, name });
     const now = this.#dependencies.clock.now();
     const asset: Asset = {
       id: this.#dependencies.ids.next("as_"),
-      workspaceId: call.workspaceId,
+      workspaceId,
       groupId: group.id,
       platform,
       name,
@@ -158,19 +145,17 @@ export class Assets {
   }
 
   /** Of our own platform, and Active at once. Throws invalid_request for a file that no asset may be. */
-  async upload(call: UploadCall, file: UploadedFile): Promise<Asset> {
-    const asked = readUploadCall(call, file.media);
-    checkPresent(call.signal);
-    const group = await this.#groupOn(call.workspaceId, asked.groupId, "local");
-    return keepUpload(asked, file, group, { dependencies: this.#dependencies, unused: this.#unused }, call.signal);
+  async upload(workspaceId: string, fields: UploadFields, file: UploadedFile, signal: AbortSignal): Promise<Asset> {
+    const { groupId, name } = readUpload(fields, file.media);
+    throwIfGone(signal);
+    return this.#local.upload(await this.group(workspaceId, groupId, "local"), name, file, signal);
   }
 
   /** One that an upstream's library is processing is looked at there, unless that was a moment ago. */
-  async asset(workspaceId: string, id: string, platform: string | null): Promise<Asset> {
-    const wanted = readPlatformOfPoll(platform);
+  async asset(workspaceId: string, id: string, platform: string): Promise<Asset> {
     const found = await this.#dependencies.store.findAsset(workspaceId, id);
-    if (found === null || found.platform !== wanted) throw assetMissing(id);
-    return this.#mirror.refresh(found, this.#end.signal);
+    if (found === null || found.platform !== platform) throw assetMissing(id);
+    return this.#mirror.refresh(found);
   }
 
   async assets(workspaceId: string, asked: AssetListOptions, cursor: string | null, limit: number) {
@@ -184,7 +169,7 @@ export class Assets {
   }
 
   async deleteAsset(workspaceId: string, id: string, signal: AbortSignal): Promise<void> {
-    checkPresent(signal);
+    throwIfGone(signal);
     const found = await this.#dependencies.store.findAsset(workspaceId, id);
     if (found === null || !(await this.#deletions.asset(found))) throw assetMissing(id);
   }
@@ -243,14 +228,8 @@ export class Assets {
   async #work(asset: Asset, leaseUntil: number, signal: AbortSignal): Promise<void> {
     if (asset.status !== "Processing") {
       await this.#dependencies.store.updateAsset(asset.id, { dueAt: null }, { dueAt: leaseUntil });
-    } else if (asset.platform !== "local") await this.#mirror.poll(asset, signal);
-    else await workLocally(asset, leaseUntil, { dependencies: this.#dependencies, unused: this.#unused }, signal);
-  }
-
-  async #groupOn(workspaceId: string, id: string, platform: PlatformId | null): Promise<AssetGroup> {
-    const group = await this.#dependencies.store.findGroup(workspaceId, id);
-    if (group === null || group.platform !== platform) throw groupMissing(id);
-    return group;
+    } else if (asset.platform !== "local") await this.#mirror.poll(asset);
+    else await this.#local.work(asset, leaseUntil, signal);
   }
 
   /** null on our own platform. */
@@ -275,10 +254,6 @@ function platformFilter(platform: string | null): { readonly platform?: Platform
 function readStatus(text: string): AssetStatus {
   if (text === "Processing" || text === "Active" || text === "Failed") return text;
   throw new Failure("invalid_request", "status must be Processing, Active or Failed.", { param: "status" });
-}
-
-function checkPresent(signal: AbortSignal): void {
-  throwIfGone(signal);
 }
 
 function notOurs({ platform, status }: Asset): Failure {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { readRange } from "./blob-answer.ts";
+import { readRange } from "./blob-links.ts";
 
 test("a range is read as RFC 9110 says", () => {
   expect(readRange("bytes=0-0", 10)).toEqual({ start: 0, end: 1 });

@@ -1,15 +1,8 @@
 import { type Asset, type AssetBinding, type AssetGroup, bounds } from "#core/index.ts";
 import type { AssetsDependencies } from "./dependencies.ts";
 import type { LibraryAccount } from "./library-account.ts";
+import type { LocalAssets } from "./local-assets.ts";
 import type { Mirror } from "./mirror.ts";
-import type { UnusedBlobs } from "./unused-blobs.ts";
-
-interface DeletionDependencies {
-  readonly dependencies: AssetsDependencies;
-  readonly mirror: Mirror;
-  readonly unused: UnusedBlobs;
-  readonly signal: AbortSignal;
-}
 
 /**
  * Deleting, everywhere. The account that holds the original is asked first, and when it refuses nothing is deleted; copies
@@ -17,15 +10,21 @@ interface DeletionDependencies {
  * it stays, to be deleted again. False: it was gone.
  */
 export class Deletions {
-  readonly #dependencies: DeletionDependencies;
+  readonly #dependencies: AssetsDependencies;
+  readonly #mirror: Mirror;
+  readonly #local: LocalAssets;
+  readonly #signal: AbortSignal;
 
-  constructor(dependencies: DeletionDependencies) {
+  constructor(dependencies: AssetsDependencies, mirror: Mirror, local: LocalAssets, signal: AbortSignal) {
     this.#dependencies = dependencies;
+    this.#mirror = mirror;
+    this.#local = local;
+    this.#signal = signal;
   }
 
   async asset(asset: Asset): Promise<boolean> {
-    const { store } = this.#dependencies.dependencies;
-    const { signal } = this.#dependencies;
+    const { store } = this.#dependencies;
+    const signal = this.#signal;
     const group = await store.findGroup(asset.workspaceId, asset.groupId);
     const projectName = group?.projectName ?? "default";
     const upstreamId = asset.upstreamId;
@@ -33,13 +32,13 @@ export class Deletions {
     for (const binding of await store.bindings(asset.id)) {
       await this.#copy(binding, (account) => account.deleteAsset(binding.upstreamId, account.ownProject, signal));
     }
-    if (asset.blobHash !== null) await this.#dependencies.unused.drop(asset.blobHash, { id: asset.id });
+    if (asset.blobHash !== null) await this.#local.drop(asset.blobHash, { id: asset.id });
     return await store.deleteAsset(asset.workspaceId, asset.id);
   }
 
   async group(group: AssetGroup): Promise<boolean> {
-    const { store } = this.#dependencies.dependencies;
-    const { signal } = this.#dependencies;
+    const { store } = this.#dependencies;
+    const signal = this.#signal;
     const upstreamId = group.upstreamId;
     if (upstreamId !== null) await this.#holder(group)?.deleteGroup(upstreamId, group.projectName, signal);
     const hashes = new Set<string>();
@@ -59,18 +58,18 @@ export class Deletions {
     for (const binding of copies.values()) {
       await this.#copy(binding, (account) => account.deleteGroup(binding.upstreamGroupId, account.ownProject, signal));
     }
-    for (const hash of hashes) await this.#dependencies.unused.drop(hash, { groupId: group.id });
+    for (const hash of hashes) await this.#local.drop(hash, { groupId: group.id });
     return await store.deleteGroup(group.workspaceId, group.id);
   }
 
   #holder(held: Pick<Asset, "id" | "providerId" | "platform">): LibraryAccount | null {
-    const holder = this.#dependencies.mirror.holderOf(held);
+    const holder = this.#mirror.holderOf(held);
     if (holder === null) this.#left(held.id, held.providerId, "its account is no longer set up");
     return holder;
   }
 
   async #copy(binding: AssetBinding, act: (account: LibraryAccount) => Promise<void>): Promise<void> {
-    const account = this.#dependencies.mirror.accountOf(binding.providerId);
+    const account = this.#mirror.accountOf(binding.providerId);
     try {
       if (account !== null) await act(account);
       else this.#left(binding.assetId, binding.providerId, "its account is no longer set up");
@@ -80,14 +79,10 @@ export class Deletions {
   }
 
   #left(id: string, provider: string | null, error: unknown): void {
-    this.#dependencies.dependencies.observer.log(
-      "warn",
-      "What was deleted here stays in an upstream's asset library.",
-      {
-        asset: id,
-        provider,
-        error,
-      },
-    );
+    this.#dependencies.observer.log("warn", "What was deleted here stays in an upstream's asset library.", {
+      asset: id,
+      provider,
+      error,
+    });
   }
 }

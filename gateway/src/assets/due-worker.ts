@@ -1,6 +1,5 @@
 import { type Asset, LastingFault } from "#core/index.ts";
-import type { Clock, Observer } from "#ports/index.ts";
-import type { AssetStore } from "./asset-store.ts";
+import type { AssetsDependencies } from "./dependencies.ts";
 
 /** How long one pass owns an asset: longer than the fetch and what follows it. */
 export const assetLeaseMs = 180_000;
@@ -9,20 +8,18 @@ export const assetsAtOnceMax = 8;
 export const assetTickMs = 2_000;
 const assetRestMs = 15_000;
 
-export interface DueWorkerOptions {
-  readonly store: AssetStore;
-  readonly clock: Clock;
-  readonly observer: Observer;
-  /** Never throws for what may happen; `leaseUntil` is the due time that the row has while the pass owns it. */
-  readonly work: (asset: Asset, leaseUntil: number, signal: AbortSignal) => Promise<void>;
-}
+type Dependencies = Pick<AssetsDependencies, "store" | "clock" | "observer">;
+
+/** Never throws for what may happen; `leaseUntil` is the due time that the row has while the pass owns it. */
+type Work = (asset: Asset, leaseUntil: number, signal: AbortSignal) => Promise<void>;
 
 /**
  * Takes due assets under leases, a bounded number at once. Several processes may do so over one store. With nothing under way it rests
  * until an asset is due; those of other processes are met by asking now and then.
  */
 export class DueWorker {
-  readonly #options: DueWorkerOptions;
+  readonly #dependencies: Dependencies;
+  readonly #work: Work;
   readonly #active = new Set<Promise<void>>();
   readonly #end = new AbortController();
   #untick = (): void => {};
@@ -32,9 +29,10 @@ export class DueWorker {
   #again = false;
   readonly #unread: LastingFault;
 
-  constructor(options: DueWorkerOptions) {
-    this.#options = options;
-    const { clock, observer } = options;
+  constructor(dependencies: Dependencies, work: Work) {
+    this.#dependencies = dependencies;
+    this.#work = work;
+    const { clock, observer } = dependencies;
     const fault = "Due assets could not be read; it is tried again.";
     this.#unread = new LastingFault({ clock, observer, level: "warn", fault, over: "Due assets are read again." });
   }
@@ -63,7 +61,7 @@ export class DueWorker {
         this.#again = false;
         this.nudge();
       } else if (!this.#end.signal.aborted) {
-        this.#untick = this.#options.clock.after(restMs, () => this.nudge());
+        this.#untick = this.#dependencies.clock.after(restMs, () => this.nudge());
       }
     });
   }
@@ -78,7 +76,7 @@ export class DueWorker {
 
   /** Resolves to how long to rest. */
   async #poll(): Promise<number> {
-    const { store, clock } = this.#options;
+    const { store, clock } = this.#dependencies;
     const free = assetsAtOnceMax - this.#active.size;
     if (free <= 0) return assetTickMs;
     const now = clock.now();
@@ -100,8 +98,8 @@ export class DueWorker {
   }
 
   #take(asset: Asset, leaseUntil: number): void {
-    const { work, observer } = this.#options;
-    const pass = work(asset, leaseUntil, this.#end.signal)
+    const { observer } = this.#dependencies;
+    const pass = this.#work(asset, leaseUntil, this.#end.signal)
       .catch((thrown: unknown) => {
         observer.log("warn", "Work on an asset broke off; it is taken up again when its lease ends.", {
           asset: asset.id,

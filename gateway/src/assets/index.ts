@@ -14,6 +14,6 @@
 export { assetAnswer, groupAnswer } from "./asset-calls.ts";
 export { type AssetStore, createAssetStore } from "./asset-store.ts";
 export { Assets } from "./assets.ts";
-export { type BlobAnswer, blobAnswer, readRange } from "./blob-answer.ts";
+export { type BlobAnswer, blobAnswer } from "./blob-links.ts";
 export type { AssetsDependencies } from "./dependencies.ts";
 export { FileJudge } from "./media-type.ts";

@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import * as media from "../../test/assets/media.ts";
-import type { ByteView } from "./blob-view.ts";
-import { durationOf, imageSizeOf } from "./measure.ts";
+import { type ByteView, durationOf, imageSizeOf } from "./measure.ts";
 import { mediaTypeOf } from "./media-type.ts";
 
 const view = (bytes: Uint8Array): ByteView => ({

@@ -9,32 +9,29 @@ export const assetProcessingMs = 86_400_000;
 /** The age up to which a caller is shown what the library answered last. */
 export const assetFreshMs = 2_000;
 
-interface Poll {
-  readonly at: number;
-  readonly done: Promise<Asset>;
-}
-
 /** Keeps the rows of assets that an upstream's library is processing like what the library says. */
 export class Mirror {
   readonly #dependencies: AssetsDependencies;
+  readonly #signal: AbortSignal;
   /** The last look at each asset that is still processing, by this process; who asks meanwhile shares it. */
-  readonly #polls = new Map<string, Poll>();
+  readonly #polls = new Map<string, { readonly at: number; readonly done: Promise<Asset> }>();
 
-  constructor(dependencies: AssetsDependencies) {
+  constructor(dependencies: AssetsDependencies, signal: AbortSignal) {
     this.#dependencies = dependencies;
+    this.#signal = signal;
   }
 
   /** The asset as the library shows it now, or as it was a moment ago. A library that cannot be asked changes nothing. */
-  refresh(asset: Asset, signal: AbortSignal): Promise<Asset> {
+  refresh(asset: Asset): Promise<Asset> {
     if (asset.status !== "Processing" || asset.platform === "local") return Promise.resolve(asset);
     const now = this.#dependencies.clock.now();
     const last = this.#polls.get(asset.id);
     if (last !== undefined && now - last.at < assetFreshMs) return last.done;
-    return this.poll(asset, signal);
+    return this.poll(asset);
   }
 
-  poll(asset: Asset, signal: AbortSignal): Promise<Asset> {
-    const done = this.#poll(asset, signal).then((seen) => {
+  poll(asset: Asset): Promise<Asset> {
+    const done = this.#poll(asset).then((seen) => {
       if (seen.status !== "Processing") this.#polls.delete(asset.id);
       return seen;
     });
@@ -44,12 +41,12 @@ export class Mirror {
     return done;
   }
 
-  async #poll(asset: Asset, signal: AbortSignal): Promise<Asset> {
+  async #poll(asset: Asset): Promise<Asset> {
     const { clock, store, observer } = this.#dependencies;
     let seen: Pick<LibraryAsset, "status" | "error"> | null = null;
     let failed = false;
     try {
-      seen = await this.#ask(asset, signal);
+      seen = await this.#ask(asset);
     } catch (thrown) {
       failed = true;
       observer.log("debug", "An asset library could not be asked.", { asset: asset.id, error: thrown });
@@ -71,12 +68,14 @@ export class Mirror {
     return { ...asset, ...change };
   }
 
-  async #ask(asset: Asset, signal: AbortSignal): Promise<Pick<LibraryAsset, "status" | "error"> | null> {
+  async #ask(asset: Asset): Promise<Pick<LibraryAsset, "status" | "error"> | null> {
     const account = this.holderOf(asset);
     if (account === null || asset.upstreamId === null) return null;
     const group = await this.#dependencies.store.findGroup(asset.workspaceId, asset.groupId);
     if (group === null) return null;
-    return (await account.poll(asset.upstreamId, group.projectName, signal)) ?? { status: "Failed", error: goneError };
+    return (
+      (await account.poll(asset.upstreamId, group.projectName, this.#signal)) ?? { status: "Failed", error: goneError }
+    );
   }
 
   /** The account that holds a group or an asset as it is set up now, enabled or not: what it holds is still there. */

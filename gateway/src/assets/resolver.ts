@@ -1,5 +1,14 @@
-import { type Asset, asFailure, Failure, type Provider } from "#core/index.ts";
-import type { Bindings } from "./bindings.ts";
+import {
+  type Asset,
+  type AssetBinding,
+  type AssetGroup,
+  asFailure,
+  bounds,
+  Failure,
+  type Provider,
+  sleep,
+  throwIfGone,
+} from "#core/index.ts";
 import { blobLink } from "./blob-links.ts";
 import type { AssetsDependencies } from "./dependencies.ts";
 import { type LibraryAccount, libraryAccount } from "./library-account.ts";
@@ -10,12 +19,10 @@ export const assetInlinedBytesMax = 10 * 1024 * 1024;
 /** The life of a signed address that an upstream gets: it may queue the task for hours. */
 export const blobUrlUpstreamMs = 86_400_000;
 
-interface ResolverDependencies {
-  readonly dependencies: AssetsDependencies;
-  readonly mirror: Mirror;
-  readonly bindings: Bindings;
-  readonly signal: AbortSignal;
-}
+/** How long a task waits for its asset to become Active on another account. */
+const assetBindMs = 30_000;
+/** Assets of a group that are searched for the container it already has on an account. */
+const assetSiblingsMax = 50;
 
 /** What replaces a reference in a request. */
 export interface ResolvedAsset {
@@ -27,17 +34,21 @@ export interface ResolvedAsset {
 
 const mediaTypes = { Image: "image", Video: "video", Audio: "audio" } as const;
 
-/** What upstreams are given in the place of an asset. */
+/**
+ * What upstreams are given in the place of an asset. One that the account does not hold is made known to it: its group and itself
+ * are created there, in the account's own project, from an address that the account can fetch, and remembered. Who asks for
+ * the same thing at the same time waits for the same.
+ */
 export class Resolver {
   readonly #dependencies: AssetsDependencies;
   readonly #mirror: Mirror;
-  readonly #bindings: Bindings;
   readonly #signal: AbortSignal;
+  readonly #bindings = new Map<string, Promise<AssetBinding>>();
+  readonly #groups = new Map<string, Promise<string>>();
 
-  constructor({ dependencies, mirror, bindings, signal }: ResolverDependencies) {
+  constructor(dependencies: AssetsDependencies, mirror: Mirror, signal: AbortSignal) {
     this.#dependencies = dependencies;
     this.#mirror = mirror;
-    this.#bindings = bindings;
     this.#signal = signal;
   }
 
@@ -58,7 +69,7 @@ export class Resolver {
     const library = libraryAccount(account, this.#dependencies);
     if (asset.platform === "local") return this.#localAsset(asset, library);
     if (library === null || library.platform !== asset.platform) return at(await this.#publicAddress(asset));
-    const { upstreamId } = await this.#bindings.bound(asset, library, () => this.#publicAddress(asset));
+    const { upstreamId } = await this.#bound(asset, library, () => this.#publicAddress(asset));
     return libraryReference(upstreamId);
   }
 
@@ -79,7 +90,7 @@ export class Resolver {
   async #active(workspaceId: string, assetId: string): Promise<Asset> {
     const found = await this.#dependencies.store.findAsset(workspaceId, assetId);
     if (found === null) throw new Failure("asset_not_found", `There is no asset ${assetId}.`);
-    const asset = await this.#mirror.refresh(found, this.#signal);
+    const asset = await this.#mirror.refresh(found);
     if (asset.status === "Active") return asset;
     const why = asset.error === null ? "" : ` (${asset.error.code}: ${asset.error.message})`;
     throw new Failure(
@@ -97,7 +108,7 @@ export class Resolver {
     if (link === null) return await this.#inlined(asset);
     if (library === null) return at(link);
     try {
-      return libraryReference((await this.#bindings.bound(asset, library, async () => link)).upstreamId);
+      return libraryReference((await this.#bound(asset, library, async () => link)).upstreamId);
     } catch (thrown) {
       const failure = asFailure(thrown);
       if (failure.code === "invalid_request" || failure.code === "client_closed") throw failure;
@@ -151,6 +162,101 @@ export class Resolver {
     const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
     return { url: `asset://${asset.id}`, inline: { mediaType: contentType, bytes } };
   }
+
+  /**
+   * Active there when it resolves. Throws Failure invalid_request when the library refuses the asset, upstream_timeout
+   * when it is still at it after assetBindMs: the binding stays, and the next one goes on from there.
+   */
+  async #bound(asset: Asset, account: LibraryAccount, addressOf: () => Promise<string>): Promise<AssetBinding> {
+    const known = await this.#dependencies.store.binding(asset.id, account.provider.id);
+    if (known?.status === "Active") return known;
+    return shared(this.#bindings, `${asset.id} ${account.provider.id}`, () =>
+      this.#bind(asset, account, known, addressOf),
+    );
+  }
+
+  async #bind(
+    asset: Asset,
+    account: LibraryAccount,
+    known: AssetBinding | null,
+    addressOf: () => Promise<string>,
+  ): Promise<AssetBinding> {
+    const group = await this.#dependencies.store.findGroup(asset.workspaceId, asset.groupId);
+    if (group === null) throw new Failure("asset_not_found", `There is no asset ${asset.id}.`);
+    const begun = known?.status === "Processing" ? known : await this.#create(asset, group, account, addressOf);
+    return this.#untilActive(begun, account);
+  }
+
+  async #create(
+    asset: Asset,
+    group: AssetGroup,
+    account: LibraryAccount,
+    addressOf: () => Promise<string>,
+  ): Promise<AssetBinding> {
+    const { store, clock } = this.#dependencies;
+    const providerId = account.provider.id;
+    const upstreamGroupId = await shared(this.#groups, `${group.id} ${providerId}`, () =>
+      this.#groupOn(account, group),
+    );
+    const { type, name } = asset;
+    const projectName = account.ownProject;
+    const url = await addressOf();
+    const upstreamId = await account.createAsset({ upstreamGroupId, url, type, name, projectName }, this.#signal);
+    const binding: AssetBinding = {
+      assetId: asset.id,
+      providerId,
+      upstreamGroupId,
+      upstreamId,
+      status: "Processing",
+      updatedAt: clock.now(),
+    };
+    await store.bind(binding);
+    return binding;
+  }
+
+  /** The container that other assets of the group already have there, or a new one. */
+  async #groupOn(account: LibraryAccount, group: AssetGroup): Promise<string> {
+    const { store } = this.#dependencies;
+    const filter = { workspaceId: group.workspaceId, groupId: group.id };
+    const { assets } = await store.assets(filter, null, assetSiblingsMax);
+    for (const sibling of assets) {
+      const binding = await store.binding(sibling.id, account.provider.id);
+      if (binding !== null && binding.status !== "Failed") return binding.upstreamGroupId;
+    }
+    return account.createGroup({ ...group, projectName: account.ownProject }, this.#signal);
+  }
+
+  async #untilActive(begun: AssetBinding, account: LibraryAccount): Promise<AssetBinding> {
+    const { clock, store } = this.#dependencies;
+    const endMs = clock.monotonic() + assetBindMs;
+    let waitMs = bounds.assetPollMs / 2;
+    for (;;) {
+      await sleep(clock, waitMs, this.#signal);
+      throwIfGone(this.#signal);
+      const seen = await account.poll(begun.upstreamId, account.ownProject, this.#signal);
+      const status = seen?.status ?? "Failed";
+      if (status !== "Processing") {
+        const binding: AssetBinding = { ...begun, status, updatedAt: clock.now() };
+        await store.bind(binding);
+        if (status === "Active") return binding;
+        const why = seen?.error ?? null;
+        throw new Failure(
+          "invalid_request",
+          `The asset library of ${account.platform} does not take the asset ${begun.assetId}${why === null ? "" : ` (${why.code}: ${why.message})`}.`,
+        );
+      }
+      if (clock.monotonic() >= endMs) {
+        throw new Failure(
+          "upstream_timeout",
+          `The asset library of ${account.platform} is still taking the asset over.`,
+          {
+            retry: "other",
+          },
+        );
+      }
+      waitMs = Math.min(waitMs * 2, bounds.assetPollMs * 2);
+    }
+  }
 }
 
 type Place = Omit<ResolvedAsset, "type">;
@@ -165,4 +271,12 @@ function libraryReference(upstreamId: string): Place {
 
 function lost(asset: Asset): Failure {
   return new Failure("internal_error", `The bytes of the asset ${asset.id} are not in the blob store.`);
+}
+
+function shared<T>(running: Map<string, Promise<T>>, key: string, begin: () => Promise<T>): Promise<T> {
+  const known = running.get(key);
+  if (known !== undefined) return known;
+  const made = begin().finally(() => running.delete(key));
+  running.set(key, made);
+  return made;
 }

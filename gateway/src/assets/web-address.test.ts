@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
-import { addressProblem, fetchProblem, nextAddress } from "./web-address.ts";
+import { addressProblem, fetchProblem, nextAddress } from "./take-in.ts";
 
 test("only plain addresses of the web are asked for", () => {
   for (const url of [

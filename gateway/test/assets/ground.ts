@@ -91,10 +91,10 @@ export async function openGround(changes: Partial<AssetsDependencies> = {}): Pro
     publicUrl: null,
     another,
     row,
-    localGroup: async () => (await assets.createGroup(groupCall({}))).id,
+    localGroup: async () => (await assets.createGroup(...groupCall({}))).id,
     async settled(groupId, url, type = "Image") {
       assets.start();
-      const { id } = await assets.createAsset(assetCall({ groupId, url, type }));
+      const { id } = await assets.createAsset(...assetCall({ groupId, url, type }));
       await until(async () => (await row(id)).status !== "Processing");
       return row(id);
     },
@@ -107,17 +107,25 @@ export async function openGround(changes: Partial<AssetsDependencies> = {}): Pro
   return ground;
 }
 
-type GroupCall = Parameters<Assets["createGroup"]>[0];
-type AssetCall = Parameters<Assets["createAsset"]>[0];
-
-export function groupCall(changes: Partial<GroupCall>): GroupCall {
-  const usual = { platform: "local", name: "Faces", description: "", projectName: undefined };
-  return { workspaceId: acme, ...usual, signal: never, ...changes };
+/** By the names of this module; a body has them in snake case. */
+interface Asked extends Readonly<Record<string, unknown>> {
+  readonly workspaceId?: string;
+  readonly signal?: AbortSignal;
 }
 
-export function assetCall(changes: Partial<AssetCall>): AssetCall {
+export function groupCall({
+  workspaceId = acme,
+  signal = never,
+  projectName: project_name,
+  ...changes
+}: Asked): Parameters<Assets["createGroup"]> {
+  return [workspaceId, { platform: "local", name: "Faces", description: "", project_name, ...changes }, signal];
+}
+
+export function assetCall({ workspaceId = acme, signal = never, ...asked }: Asked): Parameters<Assets["createAsset"]> {
   const usual = { platform: "local", groupId: "", url: "https://a.example/x.png", type: "Image", name: "Anna" };
-  return { workspaceId: acme, ...usual, signal: never, ...changes };
+  const { groupId: group_id, type: asset_type, ...changes } = { ...usual, ...asked };
+  return [workspaceId, { ...changes, group_id, asset_type }, signal];
 }
 
 export function arkAccount(id: string, changes: Partial<Provider> = {}): Provider {

@@ -103,7 +103,7 @@ test("an address that is none of the web's is refused when the asset is made", a
   await using _ground = ground;
   const groupId = await ground.localGroup();
   for (const url of unspeakable) {
-    const thrown = await thrownBy(ground.assets.createAsset(assetCall({ groupId, url })));
+    const thrown = await thrownBy(ground.assets.createAsset(...assetCall({ groupId, url })));
     expect(thrown).toMatchObject({ code: "invalid_request", param: "url" });
   }
   expect(dialled).toEqual([]);
@@ -123,8 +123,8 @@ test("nothing inside is ever connected to for an asset, neither directly nor whe
     // A header cannot carry a line break: such a location does not reach us.
     if (!/[\r\n]/.test(url)) headers.set("location", url.normalize("NFKC"));
     ground.web.page(hop, () => new Response(null, { status: 302, headers }));
-    ids.push((await ground.assets.createAsset(assetCall({ groupId, url: hop }))).id);
-    if (index < inside.length) ids.push((await ground.assets.createAsset(assetCall({ groupId, url }))).id);
+    ids.push((await ground.assets.createAsset(...assetCall({ groupId, url: hop }))).id);
+    if (index < inside.length) ids.push((await ground.assets.createAsset(...assetCall({ groupId, url }))).id);
   }
   ground.assets.start();
   for (const id of ids) {

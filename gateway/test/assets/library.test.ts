@@ -10,8 +10,8 @@ const volcengine = "volcengine";
 /** A group and an asset of Acme's in the library of the account `ark`. */
 async function begun(ground: AssetsGround) {
   ground.providers.set("ark", arkAccount("ark"));
-  const group = await ground.assets.createGroup(groupCall({ platform: volcengine }));
-  const asset = await ground.assets.createAsset(assetCall({ platform: volcengine, groupId: group.id }));
+  const group = await ground.assets.createGroup(...groupCall({ platform: volcengine }));
+  const asset = await ground.assets.createAsset(...assetCall({ platform: volcengine, groupId: group.id }));
   return { group, asset };
 }
 
@@ -19,8 +19,8 @@ describe("an asset of an upstream's library", () => {
   test("is made there, in the same project and under the same name, and mirrored here", async () => {
     await using ground = await openGround();
     ground.providers.set("ark", arkAccount("ark"));
-    const group = await ground.assets.createGroup(groupCall({ platform: volcengine, projectName: "film" }));
-    const asset = await ground.assets.createAsset(assetCall({ platform: volcengine, groupId: group.id }));
+    const group = await ground.assets.createGroup(...groupCall({ platform: volcengine, projectName: "film" }));
+    const asset = await ground.assets.createAsset(...assetCall({ platform: volcengine, groupId: group.id }));
     expect(group).toMatchObject({ providerId: "ark", projectName: "film" });
     expect(asset).toMatchObject({ status: "Processing", providerId: "ark" });
     expect(ground.library.groups.get(group.upstreamId ?? "")).toEqual({ project: "film", name: "Faces" });
@@ -43,7 +43,7 @@ describe("an asset of an upstream's library", () => {
     ground.providers.set("d", arkAccount("d", { settings: { ...keys, project_name: "film" } }));
     ground.providers.set("e", arkAccount("e", { kind: "byteplus" }));
     const made = async (projectName: string | undefined) =>
-      ground.assets.createGroup(groupCall({ platform: volcengine, projectName }));
+      ground.assets.createGroup(...groupCall({ platform: volcengine, projectName }));
     expect(await made(undefined)).toMatchObject({ providerId: "c", projectName: "default" });
     expect(await made("film")).toMatchObject({ providerId: "d", projectName: "film" });
     expect(await made("other")).toMatchObject({ providerId: "c", projectName: "other" });
@@ -129,9 +129,11 @@ describe("an asset of an upstream's library", () => {
     async (status, code, told) => {
       await using ground = await openGround();
       ground.providers.set("ark", arkAccount("ark"));
-      const group = await ground.assets.createGroup(groupCall({ platform: volcengine }));
+      const group = await ground.assets.createGroup(...groupCall({ platform: volcengine }));
       ground.library.refusals.set("CreateAsset", { status, code });
-      const thrown = await thrownBy(ground.assets.createAsset(assetCall({ platform: volcengine, groupId: group.id })));
+      const thrown = await thrownBy(
+        ground.assets.createAsset(...assetCall({ platform: volcengine, groupId: group.id })),
+      );
       expect(thrown).toMatchObject({ code: told, upstream: undefined });
       expect(String(thrown)).toContain("The asset library of volcengine");
       expect(String(thrown)).toContain(code);
@@ -144,14 +146,14 @@ describe("an asset of an upstream's library", () => {
   test("is made even when its caller leaves meanwhile: the library has it, so it is known here", async () => {
     await using ground = await openGround();
     ground.providers.set("ark", arkAccount("ark"));
-    const group = await ground.assets.createGroup(groupCall({ platform: volcengine }));
+    const group = await ground.assets.createGroup(...groupCall({ platform: volcengine }));
     const caller = new AbortController();
     ground.web.page("https://open.volcengineapi.com", (request, signal) => {
       caller.abort();
       return ground.library.page(request, signal);
     });
     const call = assetCall({ platform: volcengine, groupId: group.id, signal: caller.signal });
-    const { id } = await ground.assets.createAsset(call);
+    const { id } = await ground.assets.createAsset(...call);
     expect((await ground.row(id)).upstreamId).not.toBeNull();
   });
 
@@ -176,9 +178,9 @@ describe("an asset of an upstream's library", () => {
     const { group } = await begun(ground);
     const call = assetCall({ platform: volcengine, groupId: group.id });
     ground.providers.set("ark", arkAccount("ark", { enabled: false }));
-    expect(await thrownBy(ground.assets.createAsset(call))).toMatchObject({ code: "no_deployment_available" });
+    expect(await thrownBy(ground.assets.createAsset(...call))).toMatchObject({ code: "no_deployment_available" });
     ground.providers.clear();
-    expect(await thrownBy(ground.assets.createAsset(call))).toMatchObject({ code: "no_deployment_available" });
+    expect(await thrownBy(ground.assets.createAsset(...call))).toMatchObject({ code: "no_deployment_available" });
     await ground.assets.deleteGroup(acme, group.id, never);
     expect(await ground.gateway.store.findGroup(acme, group.id)).toBeNull();
     expect(ground.complaints).toHaveLength(1);

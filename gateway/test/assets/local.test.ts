@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { assetLeaseMs, assetsAtOnceMax, assetTickMs } from "#assets/due-worker.ts";
-import { assetRetryMsMax } from "#assets/local-work.ts";
+import { assetRetryMsMax } from "#assets/local-assets.ts";
 import { assetImageBytesMax } from "#assets/media-type.ts";
 import { Failure } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
@@ -33,7 +33,7 @@ describe("an asset of our own platform", () => {
     ground.web.page(url, picture, { "content-type": "text/html" });
     const groupId = await ground.localGroup();
     ground.assets.start();
-    const made = await ground.assets.createAsset(assetCall({ groupId, url }));
+    const made = await ground.assets.createAsset(...assetCall({ groupId, url }));
     expect(made).toMatchObject({ status: "Processing", error: null, sizeBytes: null, sourceUrl: url });
     await until(async () => (await ground.row(made.id)).status !== "Processing");
     const blobHash = createHash("sha256").update(picture).digest("hex");
@@ -126,7 +126,7 @@ describe("an asset of our own platform", () => {
     });
     const groupId = await ground.localGroup();
     ground.assets.start();
-    const { id } = await ground.assets.createAsset(assetCall({ groupId, url }));
+    const { id } = await ground.assets.createAsset(...assetCall({ groupId, url }));
     for (let seen = 1; seen < 3; seen++) {
       await ticking(ground, () => turn === seen);
       await until(() => waitsForRetry(ground, id));
@@ -143,7 +143,7 @@ describe("an asset of our own platform", () => {
     ground.web.page(url, () => new Response("busy", { status: 503 }));
     const groupId = await ground.localGroup();
     ground.assets.start();
-    const { id } = await ground.assets.createAsset(assetCall({ groupId, url }));
+    const { id } = await ground.assets.createAsset(...assetCall({ groupId, url }));
     await until(async () => {
       ground.clock.advance(assetTickMs);
       return (await ground.row(id)).status === "Failed";
@@ -172,7 +172,7 @@ describe("an asset of our own platform", () => {
     });
     const groupId = await ground.localGroup();
     ground.assets.start();
-    const { id } = await ground.assets.createAsset(assetCall({ groupId, url }));
+    const { id } = await ground.assets.createAsset(...assetCall({ groupId, url }));
     await until(() => turn === 1);
     await until(() => waitsForRetry(ground, id));
     ground.clock.advance(assetRetryMsMax);
@@ -200,7 +200,7 @@ describe("an asset of our own platform", () => {
       },
     });
     dead.start();
-    const { id } = await dead.createAsset(assetCall({ groupId, url }));
+    const { id } = await dead.createAsset(...assetCall({ groupId, url }));
     await until(() => turn === 1);
     ground.assets.start();
     ground.clock.advance(assetLeaseMs - assetTickMs);
@@ -221,7 +221,7 @@ describe("an asset of our own platform", () => {
     });
     const groupId = await ground.localGroup();
     ground.assets.start();
-    const { id } = await ground.assets.createAsset(assetCall({ groupId, url }));
+    const { id } = await ground.assets.createAsset(...assetCall({ groupId, url }));
     await until(() => turn === 1);
     await ground.assets.stop();
     expect((await ground.row(id)).status).toBe("Processing");
@@ -243,7 +243,7 @@ describe("an asset of our own platform", () => {
       const remove = async (hash: string) => void removed.push(hash, String(await blobs.remove(hash)));
       const asleep = ground.another({ blobs: { ...blobs, remove } });
       asleep.start();
-      const { id } = await asleep.createAsset(assetCall({ groupId, url }));
+      const { id } = await asleep.createAsset(...assetCall({ groupId, url }));
       await until(() => turn === 1);
       ground.clock.advance(assetLeaseMs);
       await until(async () => (await ground.row(id)).dueAt === ground.clock.now());
@@ -277,7 +277,7 @@ describe("an asset of our own platform", () => {
     ground.assets.start();
     const ids: string[] = [];
     for (let i = 0; i < assetsAtOnceMax + 4; i++) {
-      ids.push((await ground.assets.createAsset(assetCall({ groupId, url }))).id);
+      ids.push((await ground.assets.createAsset(...assetCall({ groupId, url }))).id);
     }
     await until(() => ground.web.count(url) === assetsAtOnceMax);
     ground.clock.advance(3 * assetTickMs);
@@ -307,7 +307,7 @@ describe("an asset of our own platform", () => {
       },
     });
     robbed.start();
-    const { id } = await robbed.createAsset(assetCall({ groupId, url }));
+    const { id } = await robbed.createAsset(...assetCall({ groupId, url }));
     await until(() => puts === 1);
     await until(() => waitsForRetry(ground, id));
     expect((await ground.row(id)).status).toBe("Processing");
@@ -320,7 +320,7 @@ describe("an asset of our own platform", () => {
     ground.web.page(url, media.png(good));
     const groupId = await ground.localGroup();
     const ids: string[] = [];
-    for (let i = 0; i < 30; i++) ids.push((await ground.assets.createAsset(assetCall({ groupId, url }))).id);
+    for (let i = 0; i < 30; i++) ids.push((await ground.assets.createAsset(...assetCall({ groupId, url }))).id);
     for (let i = 0; i < 3; i++) ground.another().start();
     const rows = () => Promise.all(ids.map((id) => ground.row(id)));
     await until(async () => (await rows()).every(({ status }) => status === "Active"));
@@ -383,7 +383,7 @@ describe("an asset of our own platform", () => {
     });
     const groupId = await ground.localGroup();
     assets.start();
-    const { id, workspaceId } = await assets.createAsset(assetCall({ groupId, url }));
+    const { id, workspaceId } = await assets.createAsset(...assetCall({ groupId, url }));
     await until(() => ground.web.count(url) === 1);
     await assets.deleteAsset(workspaceId, id, never);
     gate.resolve();

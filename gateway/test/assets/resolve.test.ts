@@ -16,8 +16,8 @@ async function localAsset(ground: AssetsGround): Promise<string> {
 /** An Active asset that the account `ark` holds. */
 async function libraryAsset(ground: AssetsGround): Promise<{ readonly id: string; readonly upstreamId: string }> {
   ground.providers.set("ark", arkAccount("ark"));
-  const group = await ground.assets.createGroup(groupCall({ platform: "volcengine", projectName: "film" }));
-  const made = await ground.assets.createAsset(assetCall({ platform: "volcengine", groupId: group.id }));
+  const group = await ground.assets.createGroup(...groupCall({ platform: "volcengine", projectName: "film" }));
+  const made = await ground.assets.createAsset(...assetCall({ platform: "volcengine", groupId: group.id }));
   await ground.assets.asset(acme, made.id, "volcengine");
   return { id: made.id, upstreamId: made.upstreamId ?? "" };
 }
@@ -42,7 +42,7 @@ describe("a reference to an asset", () => {
   test("that is not Active is refused, naming what it is", async () => {
     await using ground = await openGround();
     const groupId = await ground.localGroup();
-    const { id } = await ground.assets.createAsset(assetCall({ groupId }));
+    const { id } = await ground.assets.createAsset(...assetCall({ groupId }));
     for (const ask of [() => ground.assets.resolve(acme, id, plain), () => ground.assets.holders(acme, [id])]) {
       const thrown = await thrownBy(ask());
       expect(thrown).toMatchObject({ code: "invalid_request" });
@@ -131,7 +131,7 @@ describe("a reference to an asset", () => {
     await using ground = await openGround();
     const { id } = await libraryAsset(ground);
     const { groupId } = await ground.row(id);
-    const sibling = await ground.assets.createAsset(assetCall({ platform: "volcengine", groupId }));
+    const sibling = await ground.assets.createAsset(...assetCall({ platform: "volcengine", groupId }));
     await ground.assets.asset(acme, sibling.id, "volcengine");
     const second = arkAccount("second");
     ground.providers.set("second", second);
@@ -189,8 +189,8 @@ describe("a reference to an asset", () => {
     expect(await ground.assets.holders(acme, [])).toBeNull();
     const third = arkAccount("third", { settings: { ...arkAccount("x").settings, project_name: "else" } });
     ground.providers.set("third", third);
-    const group = await ground.assets.createGroup(groupCall({ platform: "volcengine", projectName: "else" }));
-    const second = await ground.assets.createAsset(assetCall({ platform: "volcengine", groupId: group.id }));
+    const group = await ground.assets.createGroup(...groupCall({ platform: "volcengine", projectName: "else" }));
+    const second = await ground.assets.createAsset(...assetCall({ platform: "volcengine", groupId: group.id }));
     await ground.assets.asset(acme, second.id, "volcengine");
     expect(second.providerId).toBe("third");
     expect(await ground.assets.holders(acme, [first.id, second.id])).toBeNull();

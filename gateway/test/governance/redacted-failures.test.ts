@@ -190,7 +190,7 @@ const places: Readonly<Record<string, () => Promise<string>>> = {
     answer(json({ error: { code: key, message: ofAccount } }), { status: 400 });
     return shown(await ask("/v1/video/tasks", { model: "clip", prompt: "a boat" }));
   },
-  "tasks/submit/refusal-for-caller.ts": async () => {
+  "tasks/submit/refusals.ts": async () => {
     vendor.answer = ({ method }, response) => {
       response.setHeader("content-type", "application/json");
       const failed = { id: "t1", status: "failed", error: { code: key, message: ofAccount } };

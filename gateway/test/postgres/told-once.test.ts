@@ -52,10 +52,8 @@ await onPostgres("while the database is away", () => {
       },
       ...{ clock, observer, deliveries: idle, holds: idle, materials: idle },
     } as never);
-    const worker = new DueWorker({
-      store: { ...assets, nextDueAsset: () => counted("assets", () => assets.nextDueAsset()) },
-      ...{ clock, observer, work: async () => undefined },
-    });
+    const store = { ...assets, nextDueAsset: () => counted("assets", () => assets.nextDueAsset()) };
+    const worker = new DueWorker({ store, clock, observer }, async () => undefined);
     const leader = new AbortController();
     const stopKeeping = keepLedger({
       database,

@@ -51,14 +51,8 @@ export const createAssetGroup: Endpoint = async (dependencies, exchange) => {
   const principal = await authenticated(dependencies, exchange);
   return admitted(dependencies, principal, async () => {
     const value = await readControlObject(dependencies, exchange, principal);
-    const group = await dependencies.assets.createGroup({
-      workspaceId: principal.workspace.id,
-      platform: value["platform"],
-      name: value["name"],
-      description: value["description"],
-      projectName: value["project_name"],
-      signal: abortSignalOf(exchange.request.signal),
-    });
+    const signal = abortSignalOf(exchange.request.signal);
+    const group = await dependencies.assets.createGroup(principal.workspace.id, value, signal);
     return json(groupAnswer(group), exchange.requestId);
   });
 };

@@ -25,15 +25,8 @@ const fetchAsset: Endpoint = async (dependencies, exchange) => {
   const principal = await authenticated(dependencies, exchange);
   return admitted(dependencies, principal, async () => {
     const value = await readControlObject(dependencies, exchange, principal);
-    const asset = await dependencies.assets.createAsset({
-      workspaceId: principal.workspace.id,
-      platform: value["platform"],
-      groupId: value["group_id"],
-      url: value["url"],
-      type: value["asset_type"],
-      name: value["name"],
-      signal: abortSignalOf(exchange.request.signal),
-    });
+    const signal = abortSignalOf(exchange.request.signal);
+    const asset = await dependencies.assets.createAsset(principal.workspace.id, value, signal);
     return json(assetAnswer(asset, dependencies.assets.urlOf(asset)), exchange.requestId);
   });
 };

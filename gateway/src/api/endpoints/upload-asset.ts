@@ -23,8 +23,13 @@ export const uploadAsset: Endpoint = async (dependencies, exchange) => {
     const form = new UploadForm();
     const spooled = await spooledForm(dependencies.spool, exchange, principal, boundary, form);
     try {
-      const call = { ...form.call(), workspaceId: principal.workspace.id, signal: abortSignalOf(request.signal) };
-      const asset = await dependencies.assets.upload(call, form.file(spooled));
+      const { id } = principal.workspace;
+      const asset = await dependencies.assets.upload(
+        id,
+        form.fields(),
+        form.file(spooled),
+        abortSignalOf(request.signal),
+      );
       return json(assetAnswer(asset, dependencies.assets.urlOf(asset)), exchange.requestId);
     } finally {
       spooled.discard();
@@ -78,7 +83,7 @@ class UploadForm {
     this.#judge.media();
   }
 
-  call(): { platform: string | null; groupId: string | null; type: string | null; name: string | null } {
+  fields() {
     const text = (name: string) => this.#fields.text(name);
     return {
       platform: text("platform"),

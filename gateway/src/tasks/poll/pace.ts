@@ -1,6 +1,6 @@
 import { BoundedMap, bounds, sleep, type Task, type TaskAccount, throwIfGone } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
-import type { TaskDependencies } from "../dependencies.ts";
+import type { VideoTasksOptions } from "../options.ts";
 import type { TaskStore } from "../store/task-store.ts";
 import type { TaskPass } from "../task-pass.ts";
 import { videoKindOf } from "../video-lanes.ts";
@@ -121,7 +121,7 @@ const taskUnansweredPollMs = 30_000;
  * from the first such look, and anew when nobody has looked for so long.
  */
 export async function askAgain(
-  { clock, chance }: TaskDependencies,
+  { clock, chance }: Pick<VideoTasksOptions, "clock" | "chance">,
   pass: TaskPass,
   retryAfterMs = 0,
 ): Promise<boolean> {

@@ -41,6 +41,13 @@ test.each([
   expect(gateway.simulator.simulator.truth.list().total).toBe(before);
 });
 
+test("a look that names no platform is told so", async () => {
+  for (const place of [`${path}/as_none`, `${path}/as_none?platform=`, `/v1/asset-groups/${group}`]) {
+    const told = await errorOf(await gateway.get(place));
+    expect(told).toMatchObject({ status: 400, code: "missing_required_parameter", param: "platform" });
+  }
+});
+
 test("a page that no list gave out is told by the name of its parameter", async () => {
   expect(await errorOf(await gateway.get(`${path}?after=x`))).toMatchObject({ status: 400, param: "after" });
   expect(await errorOf(await gateway.get(`${path}?limit=1e9`))).toMatchObject({ status: 400, param: "limit" });
