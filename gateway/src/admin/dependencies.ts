@@ -1,7 +1,7 @@
 import type { ConfigView } from "@sluice/contract";
 import type { Assets } from "#assets/index.ts";
 import type { ConfigSnapshot, Model, Principal } from "#core/index.ts";
-import type { AgentStore, ControlStore, PeopleStore, RightsStore, ScimStore } from "#directory/index.ts";
+import type { AgentStore, ControlStore, NoticeStore, PeopleStore, RightsStore, ScimStore } from "#directory/index.ts";
 import type { AgentSettingsOf, AgentSignIn, Authenticator, Setup } from "#identity/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type {
@@ -9,7 +9,6 @@ import type {
   ExplainStore,
   LedgerStore,
   Mailer,
-  NoticeStore,
   Observer,
   OpenTries,
   ReportStore,

@@ -1,4 +1,4 @@
-import { type Asset, type AssetType, asFailure, bounds } from "#core/index.ts";
+import { type Asset, type AssetType, asFailure, bounds, pulledStream } from "#core/index.ts";
 import type { AnswerBody, BlobInfo, Clock, OutboundAnswer, Transport } from "#ports/index.ts";
 import type { AssetsDependencies } from "./dependencies.ts";
 import { BlobView, isRefusal, measureProblem, type Refusal, refused, refusedForNow } from "./measure.ts";
@@ -84,22 +84,18 @@ async function store(
   { type, dependencies, signal }: Dependencies,
 ): Promise<BlobInfo | Refusal> {
   let hostFailed: unknown = null;
-  const bytes = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const piece = opening.unsent ?? (await body.read("idle", assetIdleMs));
-          opening.unsent = null;
-          if (piece === null) controller.close();
-          else controller.enqueue(piece);
-        } catch (thrown) {
-          hostFailed = thrown;
-          controller.error(thrown);
-        }
-      },
-      cancel: () => body.cancel(),
-    },
-    { highWaterMark: 0 },
+  const next = async (): Promise<Uint8Array | null> => {
+    const { unsent } = opening;
+    opening.unsent = null;
+    return unsent ?? (await body.read("idle", assetIdleMs));
+  };
+  const bytes = pulledStream(
+    () =>
+      next().catch((thrown: unknown) => {
+        hostFailed = thrown;
+        throw thrown;
+      }),
+    () => body.cancel(),
   );
   try {
     return await dependencies.blobs.put(bytes, assetBytesMax[type], signal);

@@ -43,6 +43,34 @@ export function readableOf(body: LiveBody): ReadableStream<Uint8Array> {
   );
 }
 
+/** A stream that is read as its reader pulls: one piece for each pull, and nothing ahead. `next` gives null at the end. */
+export function pulledStream(
+  next: () => Uint8Array | null | Promise<Uint8Array | null>,
+  cancel: () => void | Promise<void> = () => undefined,
+): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const piece = await next();
+        if (piece === null) controller.close();
+        else controller.enqueue(piece);
+      },
+      cancel,
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** Bytes as a stream, in pieces of a size. */
+export function streamOfBytes(bytes: Uint8Array, pieceBytes: number): ReadableStream<Uint8Array> {
+  let at = 0;
+  return pulledStream(() => {
+    const piece = bytes.subarray(at, at + pieceBytes);
+    at += piece.length;
+    return piece.length === 0 ? null : piece;
+  });
+}
+
 /** Tells that whoever asked has gone. The runtime's `AbortSignal` is one; `LeaveSignal` is one that costs nothing to make. */
 export interface CallSignal {
   readonly aborted: boolean;

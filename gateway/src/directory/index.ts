@@ -1,5 +1,5 @@
 /**
- * directory: workspaces, groups, keys, providers, models, settings, people, their rights and coding agents. Each object's
+ * directory: workspaces, groups, keys, providers, models, settings, notices, people, their rights and coding agents. Each object's
  * rules and SQL stand together; the admin API, the command line, the config file and identity providers (SCIM) write here.
  *
  * Promises: a write, its audit rows and its change notices are one transaction. Objects with the owner `file` belong to the
@@ -13,6 +13,14 @@ export { type AgentStore, createAgentStore } from "./agents/agent-store.ts";
 export { type ControlStore, createControlStore } from "./control-store.ts";
 export type { KeyChange } from "./keys/key-rules.ts";
 export type { NewKey } from "./keys/keys.ts";
+export {
+  type Crossing,
+  createNoticeStore,
+  type DueNotice,
+  type NoticeFields,
+  type NoticeStore,
+  type StoredNotice,
+} from "./notices.ts";
 export type { MemberChange } from "./people/members.ts";
 export { createPeopleStore, type PeopleStore } from "./people/people-store.ts";
 export { kindConflicts } from "./providers/providers.ts";

@@ -1,6 +1,6 @@
 import { LastingFault, sleep } from "#core/index.ts";
-import type { Clock, Leadership, Observer, SharedFacts } from "#ports/index.ts";
-import type { TailedAuditEntry } from "#storage/index.ts";
+import type { Clock, Leadership, Observer } from "#ports/index.ts";
+import type { SharedFacts, TailedAuditEntry } from "#storage/index.ts";
 import { firstStartActor } from "./first-start.ts";
 
 /** How often new audit entries are looked for, how many are read at once, and how much of a change goes into a line, as JSON. */

@@ -12,16 +12,7 @@ import {
   type RightsStore,
   type ScimStore,
 } from "#directory/index.ts";
-import type {
-  Clock,
-  Ids,
-  Instances,
-  Leases,
-  LedgerStore,
-  OpenTries,
-  SharedFacts,
-  UpstreamObjectStore,
-} from "#ports/index.ts";
+import type { Clock, Ids, Leases, LedgerStore, OpenTries, UpstreamObjectStore } from "#ports/index.ts";
 import {
   closeDatabase,
   createDatabaseTries,
@@ -34,8 +25,10 @@ import {
   type DatabasePlace,
   type DatabaseVault,
   dataPaths,
+  type Instances,
   openDatabaseClock,
   openInstallation,
+  type SharedFacts,
   type Upgrade,
 } from "#storage/index.ts";
 import { createIds, systemClock, trustAuthorities } from "#system/index.ts";

@@ -2,17 +2,16 @@ import { createHash } from "node:crypto";
 import type { LedgerExportFacts } from "#admin/index.ts";
 import type { Environment } from "#config/index.ts";
 import { bounds, LastingFault, type LedgerExportPlace } from "#core/index.ts";
-import type {
-  Clock,
-  ExportedHour,
-  ExportedHours,
-  Leadership,
-  LedgerReader,
-  ObjectStore,
-  Observer,
-  Transport,
-} from "#ports/index.ts";
-import { createBucketObjects, createExportedHours, createLedgerReader } from "#storage/index.ts";
+import type { Clock, Leadership, Observer, Transport } from "#ports/index.ts";
+import {
+  createBucketObjects,
+  createExportedHours,
+  createLedgerReader,
+  type ExportedHour,
+  type ExportedHours,
+  type LedgerReader,
+  type ObjectStore,
+} from "#storage/index.ts";
 import type { Metrics } from "#telemetry/index.ts";
 import type { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
 import type { Control } from "./control.ts";

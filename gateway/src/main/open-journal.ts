@@ -3,11 +3,11 @@ import { type AdoptionHooks, recover, startAdoption } from "#ledger/index.ts";
 import type { AbandonedJournal, Journal, Observer } from "#ports/index.ts";
 import {
   abandonedJournals,
-  createJournal,
   createOpenAttemptStore,
-  createRemoteJournal,
+  FileJournal,
   type JournalDirectory,
   openJournalSlot,
+  RemoteJournal,
   settingAside,
   startDrain,
 } from "#storage/index.ts";
@@ -59,10 +59,10 @@ export async function openJournal(options: OpenJournalOptions): Promise<OpenedJo
     observer,
     onRest: options.onRest,
   });
-  const journal = createJournal({ directory, durability, drain, clock, observer, onFatal });
+  const journal = new FileJournal({ directory, durability, drain, clock, observer, onFatal });
   const store = createOpenAttemptStore(control.database);
   return {
-    journal: isRemote ? createRemoteJournal({ journal, store, owner: instanceId, clock, observer }) : journal,
+    journal: isRemote ? new RemoteJournal({ journal, store, owner: instanceId, clock, observer }) : journal,
     ...adopting,
     recovered: recovered.stored + adopting.recovered,
   };

@@ -5,14 +5,13 @@ import type {
   Broadcast,
   Clock,
   Instance,
-  Instances,
   KeptLease,
   Leadership,
   Leases,
   Observer,
   SeenInstance,
 } from "#ports/index.ts";
-import { openBroadcast } from "#storage/index.ts";
+import { type Instances, openBroadcast } from "#storage/index.ts";
 import { CannotStart } from "./cannot-start.ts";
 import type { Control } from "./control.ts";
 

@@ -16,16 +16,6 @@ export interface EndingToken {
 
 export type Change = { readonly kind: "config" } | { readonly kind: "key"; readonly digest: string };
 
-/** Reports the changes that any process makes, this one included, within bounds.changePollMs. */
-export interface ChangeFeed {
-  /** Calls `listener` for each change, in order, until the returned function is called; all that is written once `catchUp` has resolved is told. */
-  subscribe(listener: (change: Change) => void): () => void;
-  /** Resolves when all changes written until now were reported. For a process that must see its own writes at once. */
-  catchUp(): Promise<void>;
-  /** Monotonic milliseconds: every change written before then was reported. */
-  readonly currentAtMs: number;
-}
-
 /** Holds the master key. Makes digests of API keys; encrypts (seals) and decrypts (opens) the secrets of providers. */
 export interface Vault {
   /** HMAC-SHA-256 with the server's pepper, hex. Synchronous, because every call needs it. */

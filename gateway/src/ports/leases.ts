@@ -84,24 +84,6 @@ export interface SeenInstance extends Instance {
   readonly journalLag: number | null;
 }
 
-/** The processes of the installation, as the database has seen them. */
-export interface Instances {
-  /** Tells that this process is here: at its start, and each bounds.instanceTellMs. Those not seen for a day are forgotten. */
-  tell(instance: Instance, journalLag?: number): Promise<void>;
-  /** At its orderly end. */
-  leave(id: string): Promise<void>;
-  /** In the order of their starts. */
-  list(): Promise<readonly SeenInstance[]>;
-  /** Whether that process was seen within instanceAliveMs. */
-  isAlive(id: string): Promise<boolean>;
-}
-
-/** Small facts that the processes of an installation leave for each other, by name. */
-export interface SharedFacts {
-  read(name: string): Promise<string | null>;
-  write(name: string, value: string): Promise<void>;
-}
-
 /**
  * Short words between the processes of an installation. They come soon or not at all: what must not be missed stands in the
  * database, and a word only says when to look. In one process nobody else hears.

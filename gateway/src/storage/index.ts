@@ -13,39 +13,39 @@
 
 export { refuseOtherBlobFolder } from "./blobs/blob-folder.ts";
 export { type BucketBlobStoreOptions, createBucketBlobStore } from "./blobs/bucket-blob-store.ts";
-export { createBucketObjects } from "./blobs/bucket-objects.ts";
+export { createBucketObjects, type ObjectStore } from "./blobs/bucket-requests.ts";
 export { createDiskBlobStore } from "./blobs/disk-blob-store.ts";
 export { openBroadcast } from "./broadcast/broadcast.ts";
 export { auditEntriesAfter, pruneAudit, type TailedAuditEntry } from "./changes/audit-log.ts";
-export { createChangeFeed } from "./changes/change-feed.ts";
+export { type ChangeFeed, createChangeFeed } from "./changes/change-feed.ts";
 export { closeDatabase, type Database } from "./database/database.ts";
 export { openDatabaseClock } from "./database/database-clock.ts";
 export { type DatabasePlace, openPlace, shownPlace } from "./database/database-place.ts";
 export { migrate, schemaState } from "./database/migrate.ts";
 export { openDatabase } from "./database/open-database.ts";
-export {
-  dataPaths,
-  prepareDataDirectory,
-  refuseLostDatabase,
-} from "./disk/data-directory.ts";
+export { dataPaths, prepareDataDirectory, refuseLostDatabase } from "./disk/data-directory.ts";
 export { settingAside } from "./disk/drain-set-aside.ts";
 export { startDrain } from "./drain/drain-thread.ts";
 export { createExplainer, type KeptExplainer } from "./explain/explain-queue.ts";
 export { createExplainStore } from "./explain/explain-store.ts";
 export type { ExplainWriter } from "./explain/explain-thread.ts";
-export { createJournal } from "./journal/journal.ts";
-export { type JournalDirectory, openJournalDirectory } from "./journal/journal-directory.ts";
-export { abandonedJournals, openJournalSlot, readJournal } from "./journal/journal-slots.ts";
-export { createOpenAttemptStore } from "./journal/open-attempt-store.ts";
-export { createRemoteJournal } from "./journal/remote-journal.ts";
-export { createInstances } from "./leases/instances.ts";
-export { assertLease, createLeases, createSharedFacts, LeaseLost } from "./leases/leases.ts";
+export { FileJournal } from "./journal/journal.ts";
+export {
+  abandonedJournals,
+  type JournalDirectory,
+  openJournalDirectory,
+  openJournalSlot,
+  readJournal,
+} from "./journal/journal-slots.ts";
+export { createOpenAttemptStore, type OpenAttemptStore } from "./journal/open-attempt-store.ts";
+export { RemoteJournal } from "./journal/remote-journal.ts";
+export { createInstances, type Instances } from "./leases/instances.ts";
+export { createLeases, createSharedFacts, type SharedFacts } from "./leases/leases.ts";
 export { countNotInLedger, createLedgerStore } from "./ledger/ledger-store.ts";
 export { createUpstreamObjectStore } from "./ledger/upstream-object-store.ts";
-export { createExportedHours } from "./ledger-export/exported-hours.ts";
-export { createLedgerReader } from "./ledger-export/ledger-reader.ts";
+export { createExportedHours, type ExportedHour, type ExportedHours } from "./ledger-export/exported-hours.ts";
+export { createLedgerReader, type LedgerReader } from "./ledger-export/ledger-reader.ts";
 export { moveOver, openPostgres, postgresFacts } from "./loaded-late.ts";
-export { createNoticeStore } from "./notices/notice-store.ts";
 export { openReports } from "./reports/kept-answers.ts";
 export { createReportStore } from "./reports/report-store.ts";
 export { createSpool } from "./spool/spool.ts";

@@ -44,4 +44,11 @@ export {
 } from "./keys/key-rows.ts";
 export { ledgerWriter } from "./ledger/ledger-insert.ts";
 export { hashPassword } from "./vault/password.ts";
-export { accountSealId, openedSettings, sealedAgain, sealId, tokenSealId } from "./vault/sealed-columns.ts";
+export {
+  accountSealId,
+  channelSealId,
+  openedSettings,
+  sealedAgain,
+  sealId,
+  tokenSealId,
+} from "./vault/sealed-columns.ts";

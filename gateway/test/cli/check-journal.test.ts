@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { closeDatabase, createJournal, createLedgerStore, openDatabase, openJournalDirectory } from "#storage/index.ts";
+import { closeDatabase, createLedgerStore, FileJournal, openDatabase, openJournalDirectory } from "#storage/index.ts";
 import { sluice } from "../command-line.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { noDrain } from "../ledger/drain-in-place.ts";
@@ -21,7 +21,7 @@ const journalLine = async (): Promise<string | undefined> => {
 
 test("doctor counts what waits for the database, not records that it has already", async () => {
   await sluice(["migrate"], dataDir);
-  const journal = createJournal({
+  const journal = new FileJournal({
     directory: openJournalDirectory(join(dataDir, "journal")),
     durability: "process",
     drain: noDrain(),

@@ -13,7 +13,7 @@ import {
   type StoreGroundFactory,
 } from "./store-ground.ts";
 
-/** What every implementation of the port `ChangeFeed` guarantees. */
+/** What every implementation of the change feed guarantees. */
 export function changeFeedSuite(name: string, make: StoreGroundFactory): void {
   describe(`change feed: ${name}`, () => {
     test("an apply is told within one poll, the config snapshot before the keys", async () => {

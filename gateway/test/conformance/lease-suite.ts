@@ -3,14 +3,14 @@ import { sql } from "kysely";
 import { createLeadership } from "#coordination/index.ts";
 import { leaseLookMs } from "#coordination/leases/leadership.ts";
 import type { KeptLease, Lease, Leases } from "#ports/index.ts";
-import { assertLease, createInstances, createLeases, LeaseLost } from "#storage/index.ts";
+import { createInstances, createLeases } from "#storage/index.ts";
 import { instanceAliveMs, instanceKeptMs } from "#storage/leases/instances.ts";
 import { until } from "../../../test/until.ts";
 import { type StoreGround, type StoreGroundFactory, silentObserver } from "./store-ground.ts";
 
 const minute = 60_000;
 
-/** What the ports `Leases`, `Instances` and `Leadership` guarantee on every database. */
+/** What leases, `Leadership` and the list of processes guarantee on every database. */
 export function leaseSuite(name: string, make: StoreGroundFactory): void {
   describe(`leases: ${name}`, () => {
     test("of ten who take at once one gets the lease, and the others are told who has it", async () => {
@@ -79,31 +79,6 @@ export function leaseSuite(name: string, make: StoreGroundFactory): void {
       expect(holder?.leftMs).toBeGreaterThan(0);
       expect(holder?.leftMs).toBeLessThanOrEqual(minute);
       expect((holder?.until ?? 0) - (holder?.takenAt ?? 0)).toBeWithin(minute - 1_000, minute + 1_000);
-    });
-
-    test("what is written under a lease that was lost is not written", async () => {
-      await using ground = await make();
-      const { database } = ground;
-      const leases = createLeases(database);
-      const lost = await taken(leases.take("rollups", "proc_a", minute));
-      const write = (lease: Lease, value: string) =>
-        database.kysely.transaction().execute(async (transaction) => {
-          await assertLease(database, transaction, lease);
-          await transaction.insertInto("settings").values({ name: value, value, managed_by: "system" }).execute();
-        });
-      await write(lost, "before");
-      await lapse(ground, "rollups");
-      await expect(write(lost, "lapsed")).rejects.toThrow(LeaseLost);
-      const next = await taken(leases.take("rollups", "proc_b", minute));
-      await expect(write(lost, "taken")).rejects.toThrow("The lease rollups was lost");
-      await write(next, "after");
-      const rows = await database.kysely
-        .selectFrom("settings")
-        .select("name")
-        .whereRef("value", "=", "name")
-        .orderBy("name")
-        .execute();
-      expect(rows.map((row) => row.name)).toEqual(["after", "before"]);
     });
 
     test("processes are told apart by their ids, and those that are silent are taken for dead", async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Crossing } from "#ports/index.ts";
-import { createNoticeStore } from "#storage/index.ts";
+import { type Crossing, createNoticeStore } from "#directory/index.ts";
 import { createIds } from "#system/index.ts";
 import { acmeConfig, by, type StoreGround, type StoreGroundFactory } from "./store-ground.ts";
 

@@ -1,8 +1,8 @@
 import type { ConfigFile } from "@sluice/contract";
 import { type LedgerEntry, noUsage, Secret } from "#core/index.ts";
 import type { ControlStore, NewKey } from "#directory/index.ts";
-import type { ApplyReport, AuditSource, ChangeFeed, LedgerStore, Observer, Vault } from "#ports/index.ts";
-import type { Database } from "#storage/index.ts";
+import type { ApplyReport, AuditSource, LedgerStore, Observer, Vault } from "#ports/index.ts";
+import type { ChangeFeed, Database } from "#storage/index.ts";
 import type { FakeClock } from "../fake-clock.ts";
 
 /** A fresh, migrated database with every store on it. `database` is for looking at, and for doing damage. */

@@ -4,9 +4,9 @@ import type { KeyWithUsage, LimitUsageRow, MemberWithUsage, Notice } from "@slui
 import type { NoticeSender } from "#admin/index.ts";
 import { createMemoryCounter } from "#coordination/index.ts";
 import { bounds, personScopeId, usdToNano } from "#core/index.ts";
+import { createNoticeStore, type NoticeStore } from "#directory/index.ts";
 import { Admission } from "#limits/index.ts";
-import type { NoticeStore } from "#ports/index.ts";
-import { createNoticeStore, createReportStore } from "#storage/index.ts";
+import { createReportStore } from "#storage/index.ts";
 import { ledgerEntry, newYear, silentObserver } from "../conformance/store-ground.ts";
 import { type ConsoleGround, openConsoleGround } from "../console-ground.ts";
 

@@ -4,13 +4,7 @@ import { join } from "node:path";
 import type { LedgerEntry } from "#core/index.ts";
 import { type AdoptionHooks, startAdoption, verifyLedger } from "#ledger/index.ts";
 import type { LedgerStore } from "#ports/index.ts";
-import {
-  abandonedJournals,
-  createJournal,
-  openJournalDirectory,
-  openJournalSlot,
-  readJournal,
-} from "#storage/index.ts";
+import { abandonedJournals, FileJournal, openJournalDirectory, openJournalSlot, readJournal } from "#storage/index.ts";
 import { until } from "../../../test/until.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { noDrain } from "./drain-in-place.ts";
@@ -35,9 +29,9 @@ afterEach(() => books.remove());
 const installation = "acme";
 
 /** A slot with the open journal of a process, which can be left as a killed process leaves it. */
-function runningProcess(process: string, write: (journal: ReturnType<typeof createJournal>) => void) {
+function runningProcess(process: string, write: (journal: FileJournal) => void) {
   const slot = openJournalSlot(books.directory, { process, installation });
-  const journal = createJournal({
+  const journal = new FileJournal({
     directory: slot,
     durability: "process",
     drain: noDrain(),
@@ -72,7 +66,7 @@ function adoptionBy(
   return { adoption, adopted, told, observer, clock };
 }
 
-const twoOfThree = (journal: ReturnType<typeof createJournal>): void => {
+const twoOfThree = (journal: FileJournal): void => {
   for (let n = 1; n <= 3; n++) journal.intent(intentOf(n));
   journal.settle(settlementOf(1));
   journal.checkpoint(checkpointOf(2, 64));
@@ -213,7 +207,7 @@ test("a slot that cannot be read does not keep others from being taken over", as
 
 test("what another installation left, or one with SQLite, is never brought into this database", async () => {
   const embedded = openJournalDirectory(books.directory);
-  const journal = createJournal({
+  const journal = new FileJournal({
     directory: embedded,
     durability: "process",
     drain: noDrain(),

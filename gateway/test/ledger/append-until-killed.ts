@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import { createJournal, openJournalDirectory, openJournalSlot, startDrain } from "#storage/index.ts";
+import { FileJournal, openJournalDirectory, openJournalSlot, startDrain } from "#storage/index.ts";
 import { systemClock } from "#system/index.ts";
 import { checkpointOf, intentOf, refusalOf, settlementOf } from "./history.ts";
 
@@ -12,7 +12,7 @@ const [, , path = "", databasePath = "", first = "1", owner, installation = ""] 
 const observer = { log: () => undefined };
 const directory =
   owner === undefined ? openJournalDirectory(path) : openJournalSlot(path, { process: owner, installation });
-const journal = createJournal({
+const journal = new FileJournal({
   directory,
   durability: "disk",
   drain: startDrain({

@@ -1,6 +1,6 @@
 import type { LedgerStore } from "#ports/index.ts";
 import { Drain, type DrainTarget, placeOfFirst } from "../../src/storage/drain/drain.ts";
-import type { JournalDrain } from "../../src/storage/journal/journal-drain.ts";
+import type { JournalDrain } from "../../src/storage/journal/journal.ts";
 import { entryOfValues } from "../../src/storage/ledger/ledger-columns.ts";
 
 export interface InPlace extends JournalDrain {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Failure } from "#core/index.ts";
-import { createJournal, openJournalDirectory, readJournal } from "#storage/index.ts";
+import { FileJournal, openJournalDirectory, readJournal } from "#storage/index.ts";
 import { systemClock } from "#system/index.ts";
 import { until } from "../../../test/until.ts";
 import { noDrain } from "./drain-in-place.ts";
@@ -34,7 +34,7 @@ test.skipIf(!mounted)(
   async () => {
     const path = join(mountPoint, "journal");
     const observer = listeningObserver();
-    const journal = createJournal({
+    const journal = new FileJournal({
       directory: openJournalDirectory(path),
       durability: "disk",
       drain: noDrain(),

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { noUsage } from "#core/index.ts";
 import { recover, verifyLedger } from "#ledger/index.ts";
-import { createJournal, openJournalDirectory, readJournal, settingAside } from "#storage/index.ts";
+import { FileJournal, openJournalDirectory, readJournal, settingAside } from "#storage/index.ts";
 import { setAsidePath } from "../../src/storage/disk/drain-set-aside.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { noDrain } from "./drain-in-place.ts";
@@ -30,8 +30,8 @@ beforeEach(async () => {
 afterEach(() => books.remove());
 
 /** A journal as a process leaves it that is killed: nothing is drained, nothing is closed properly but the files. */
-async function leaveBehind(write: (journal: ReturnType<typeof createJournal>) => void, segmentBytes = 1_000_000) {
-  const journal = createJournal({
+async function leaveBehind(write: (journal: FileJournal) => void, segmentBytes = 1_000_000) {
+  const journal = new FileJournal({
     directory: openJournalDirectory(books.directory),
     durability: "process",
     drain: noDrain(),

@@ -5,15 +5,16 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { Failure, noUsage } from "#core/index.ts";
 import { recover, startAdoption } from "#ledger/index.ts";
-import type { Clock, OpenAttemptStore } from "#ports/index.ts";
+import type { Clock } from "#ports/index.ts";
 import {
   abandonedJournals,
   createInstances,
-  createJournal,
   createLedgerStore,
   createOpenAttemptStore,
-  createRemoteJournal,
+  FileJournal,
+  type OpenAttemptStore,
   openJournalSlot,
+  RemoteJournal,
 } from "#storage/index.ts";
 import { remoteLostMs } from "#storage/journal/open-attempt-store.ts";
 import { remoteIntentMs } from "#storage/journal/remote-journal.ts";
@@ -68,8 +69,8 @@ await onPostgres("intents in the database", () => {
     const onFatal = (error: Error) => {
       throw error;
     };
-    const disk = createJournal({ directory: slot, durability: "disk", drain, clock, observer, onFatal });
-    const journal = createRemoteJournal({ journal: disk, store, owner: owner.process, clock, observer });
+    const disk = new FileJournal({ directory: slot, durability: "disk", drain, clock, observer, onFatal });
+    const journal = new RemoteJournal({ journal: disk, store, owner: owner.process, clock, observer });
     return { journal, disk, store, under, ledger, clock, observer };
   }
 

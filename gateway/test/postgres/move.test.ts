@@ -6,9 +6,9 @@ import { sql } from "kysely";
 import { readEnvironment } from "#config/index.ts";
 import { Secret } from "#core/index.ts";
 import {
-  createJournal,
   createLedgerStore,
   dataPaths,
+  FileJournal,
   moveOver,
   openDatabase,
   openJournalDirectory,
@@ -130,7 +130,7 @@ await onPostgres("moving an installation over", () => {
     await expect(lost).rejects.toThrow("journal");
     // A call that no database takes: not a number becomes null in JSON.
     const { journal } = dataPaths(embedded.dataDir);
-    const left = createJournal({
+    const left = new FileJournal({
       directory: openJournalDirectory(journal),
       durability: "process",
       drain: noDrain(),

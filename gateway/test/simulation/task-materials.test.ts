@@ -5,7 +5,16 @@ import type { BlobStore } from "#ports/index.ts";
 import { taskMaterialSweepMs } from "#tasks/accept/task-body.ts";
 import type { CreateCall, TaskStore } from "#tasks/index.ts";
 import { until } from "../../../test/until.ts";
-import { budgetUsed, createCall, failureOf, openTaskSetup, openTaskTown, passTime, type TaskSetup, type TaskTown } from "./task-setup.ts";
+import {
+  budgetUsed,
+  createCall,
+  failureOf,
+  openTaskSetup,
+  openTaskTown,
+  passTime,
+  type TaskSetup,
+  type TaskTown,
+} from "./task-setup.ts";
 
 /** Of no other length than a body has that is kept apart, and other than every other. */
 const picture = `data:image/png;base64,${Array.from({ length: 9_000 }, (_, at) => String(at).padStart(12, "A")).join("")}`;

@@ -1,7 +1,8 @@
 import type { NoticeChannel } from "@sluice/contract";
 import { remarkSentence } from "@sluice/contract/words";
 import { asFailure, bounds, endingTokenId } from "#core/index.ts";
-import type { Clock, Crossing, Mailer, Transport } from "#ports/index.ts";
+import type { Crossing } from "#directory/index.ts";
+import type { Clock, Mailer, Transport } from "#ports/index.ts";
 import { webhookHeaders, webhookProblem } from "#tasks/index.ts";
 
 export interface NoticeSenderOptions {

@@ -1,6 +1,6 @@
 import { storedRemark } from "@sluice/contract";
 import { bounds, Failure, personOf, personOfScope, type Workspace } from "#core/index.ts";
-import type { NoticeFields, StoredNotice } from "#ports/index.ts";
+import type { NoticeFields, StoredNotice } from "#directory/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { LetterRate } from "../throttle.ts";
 import { type Looker, seenPerson } from "./callers.ts";

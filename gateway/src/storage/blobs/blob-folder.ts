@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Ids } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { DataUnusable } from "../disk/data-directory.ts";
-import { isMissing } from "../disk/journal-files.ts";
+import { unlessMissing, unlessThere } from "../disk/disk-errors.ts";
 
 export interface BlobFolderOptions {
   readonly directory: string;
@@ -55,10 +55,8 @@ function folderId(directory: string, ids: Pick<Ids, "next">): string {
     closeSync(file);
   }
   try {
-    linkSync(draft, path);
-  } catch (thrown) {
-    // Another process was first.
-    if (!(thrown instanceof Error && "code" in thrown && thrown.code === "EEXIST")) throw thrown;
+    // There already: another process was first.
+    unlessThere(() => linkSync(draft, path));
   } finally {
     rmSync(draft, { force: true });
   }
@@ -66,10 +64,5 @@ function folderId(directory: string, ids: Pick<Ids, "next">): string {
 }
 
 function textOf(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8").trim();
-  } catch (thrown) {
-    if (isMissing(thrown)) return null;
-    throw thrown;
-  }
+  return unlessMissing(() => readFileSync(path, "utf8").trim());
 }

@@ -1,4 +1,4 @@
-import { bounds, Failure, type MemoryOwner } from "#core/index.ts";
+import { bounds, Failure, type MemoryOwner, pulledStream } from "#core/index.ts";
 import type { BlobInfo, BlobStore, Clock, Spool, Spooled, Transport } from "#ports/index.ts";
 import { isBlobHash, takeBlob } from "./blob-intake.ts";
 import { type Bucket, type BucketAnswer, type BucketSend, bucketSend } from "./bucket-requests.ts";
@@ -29,7 +29,7 @@ export function createBucketBlobStore(options: BucketBlobStoreOptions): BlobStor
   const keyOf = (hash: string): string => `${prefix}${hash.slice(0, 2)}/${hash}`;
   const piece = async (hash: string, start: number, end: number, signal: AbortSignal): Promise<Piece | null> =>
     isBlobHash(hash) ? await readPiece(send, keyOf(hash), { start, end, signal }) : null;
-  const store: BlobStore = {
+  return {
     async put(bytes, bytesMax, signal) {
       const { info, spooled } = await spoolBlob(options.spool, bytes, bytesMax, signal);
       try {
@@ -62,7 +62,6 @@ export function createBucketBlobStore(options: BucketBlobStoreOptions): BlobStor
       (await send({ method: "DELETE", key: keyOf(hash) }, unending())).body.cancel();
     },
   };
-  return store;
 }
 
 /** Bytes of an object, and how long the whole of it is. */
@@ -137,33 +136,23 @@ function strange(answer: BucketAnswer): Failure {
   });
 }
 
-type NextPiece = (at: number, limit: number) => Promise<Piece | null>;
-
 /** The first piece is there already; each further one is asked for when the reader has taken the one before. */
 function pieces(
   first: Piece,
   range: { readonly start: number; readonly end: number },
-  next: NextPiece,
+  next: (at: number, limit: number) => Promise<Piece | null>,
   stop: () => void,
 ): ReadableStream<Uint8Array> {
   let held: Uint8Array | null = first.bytes;
   let at = range.start;
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        if (at < range.end) {
-          const bytes = held ?? (await next(at, Math.min(range.end, at + bucketPieceBytes)))?.bytes;
-          held = null;
-          if (bytes === undefined || bytes.length === 0) throw new Error("a blob is shorter than it was");
-          at += bytes.length;
-          controller.enqueue(bytes);
-        }
-        if (at >= range.end) controller.close();
-      },
-      cancel: stop,
-    },
-    { highWaterMark: 0 },
-  );
+  return pulledStream(async () => {
+    if (at >= range.end) return null;
+    const bytes = held ?? (await next(at, Math.min(range.end, at + bucketPieceBytes)))?.bytes;
+    held = null;
+    if (bytes === undefined || bytes.length === 0) throw new Error("a blob is shorter than it was");
+    at += bytes.length;
+    return bytes;
+  }, stop);
 }
 
 /** Where the caller has no signal of its own: the clocks of the request end it. */

@@ -1,6 +1,6 @@
-import { bounds, Failure, type HeaderReader, sleep } from "#core/index.ts";
+import { bounds, Failure, type HeaderReader, sleep, streamOfBytes } from "#core/index.ts";
 import type { AnswerBody, Clock, OutboundRequest, OutboundStream, Transport } from "#ports/index.ts";
-import { storageUnavailable } from "../disk/storage-unavailable.ts";
+import { storageUnavailable } from "../disk/disk-errors.ts";
 
 export const bucketTriesMax = 3;
 const bucketUploadMs = 1_800_000;
@@ -168,4 +168,33 @@ async function errorCode(body: AnswerBody): Promise<string> {
   } catch {
     return "";
   }
+}
+
+interface BucketObjectsOptions extends Bucket {
+  /** In front of every name; may be empty. */
+  readonly prefix: string;
+  readonly transport: Transport;
+  readonly clock: Clock;
+}
+
+export type ObjectStore = ReturnType<typeof createBucketObjects>;
+
+/**
+ * Objects in an S3-compatible bucket under names of their own. One is whole or not there: the bucket checks it against its digest.
+ * The same name again replaces what was there.
+ */
+export function createBucketObjects(options: BucketObjectsOptions) {
+  const send = bucketSend(options, options.transport, options.clock);
+  return {
+    async put(name: string, bytes: Uint8Array, sha256: string, signal: AbortSignal): Promise<void> {
+      const stream = { size: bytes.length, open: () => streamOfBytes(bytes, bounds.sendPieceBytes) };
+      const answer = await send({ method: "PUT", key: options.prefix + name, body: { stream, sha256 } }, signal);
+      answer.body.cancel();
+      if (answer.status >= 300) {
+        throw new Failure("internal_error", "The place where the ledger is copied to does not answer as it should.", {
+          cause: new Error(`the bucket answered ${answer.status}`),
+        });
+      }
+    },
+  };
 }

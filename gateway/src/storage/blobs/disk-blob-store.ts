@@ -2,10 +2,9 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, statSync, unlinkSync } from "node:fs";
 import { type FileHandle, mkdir, open, rename, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, Failure, pulledStream } from "#core/index.ts";
 import type { BlobInfo, BlobStore, Clock } from "#ports/index.ts";
-import { isMissing } from "../disk/journal-files.ts";
-import { isFullDisk, storageUnavailable } from "../disk/storage-unavailable.ts";
+import { hasCode, isFullDisk, missingAsNull, storageUnavailable, unlessMissing } from "../disk/disk-errors.ts";
 import { isBlobHash, takeBlob } from "./blob-intake.ts";
 
 /** A temporary file that was not written to for this long belongs to nobody. */
@@ -26,7 +25,8 @@ export function createDiskBlobStore({ directory, clock }: DiskBlobStoreOptions):
   mkdirSync(arriving, { recursive: true, mode: 0o700 });
   removeLeftovers(arriving, clock.now());
   const pathOf = (hash: string): string => join(directory, hash.slice(0, 2), hash);
-  const sizeOf = async (hash: string): Promise<number | null> => (isBlobHash(hash) ? fileSize(pathOf(hash)) : null);
+  const sizeOf = async (hash: string): Promise<number | null> =>
+    isBlobHash(hash) ? ((await stat(pathOf(hash)).catch(missingAsNull))?.size ?? null) : null;
   const store: BlobStore = {
     put: (bytes, bytesMax, signal) => {
       const temporary = join(arriving, randomBytes(16).toString("hex"));
@@ -45,7 +45,7 @@ export function createDiskBlobStore({ directory, clock }: DiskBlobStoreOptions):
       return found === null ? null : await new Response(found).bytes();
     },
     async remove(hash) {
-      if (isBlobHash(hash)) await unlinkIfThere(pathOf(hash));
+      if (isBlobHash(hash)) await unlink(pathOf(hash)).catch(missingAsNull);
     },
   };
   return store;
@@ -66,7 +66,7 @@ async function keep(
     await orDiskFailure(syncDirectory(dirname(path)));
     return info;
   } catch (thrown) {
-    await unlinkIfThere(temporary).catch(() => undefined);
+    await unlink(temporary).catch(() => undefined);
     throw thrown;
   } finally {
     await file.close().catch(() => undefined);
@@ -80,11 +80,9 @@ async function append(file: FileHandle, bytes: Uint8Array): Promise<void> {
 
 /** Not its parents: where those are gone (a volume that was unmounted, a folder that was removed) nothing is made in their place. */
 async function makeDirectory(path: string): Promise<void> {
-  try {
-    await mkdir(path, { mode: 0o700 });
-  } catch (thrown) {
-    if (!(thrown instanceof Error && "code" in thrown && thrown.code === "EEXIST")) throw thrown;
-  }
+  await mkdir(path, { mode: 0o700 }).catch((thrown: unknown) => {
+    if (!hasCode(thrown, "EEXIST")) throw thrown;
+  });
 }
 
 /** Without it a power cut could take back the new name. */
@@ -97,7 +95,7 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** One piece for each pull. The file is opened by the first, so that a stream nobody reads holds nothing. */
+/** The file is opened by the first pull, so that a stream nobody reads holds nothing. */
 function pieces(path: string, start: number, end: number): ReadableStream<Uint8Array> {
   let file: FileHandle | null = null;
   let at = start;
@@ -106,58 +104,28 @@ function pieces(path: string, start: number, end: number): ReadableStream<Uint8A
     file = null;
     await opened?.close();
   };
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        if (at < end) {
-          try {
-            file ??= await open(path, "r");
-            const piece = new Uint8Array(Math.min(bounds.spoolPieceBytes, end - at));
-            const { bytesRead } = await file.read(piece, 0, piece.length, at);
-            if (bytesRead === 0) throw new Error("a blob is shorter than it was");
-            at += bytesRead;
-            controller.enqueue(piece.subarray(0, bytesRead));
-          } catch (thrown) {
-            await close();
-            throw thrown;
-          }
-        }
-        if (at < end) return;
-        await close();
-        controller.close();
-      },
-      cancel: close,
-    },
-    { highWaterMark: 0 },
-  );
-}
-
-async function fileSize(path: string): Promise<number | null> {
-  try {
-    return (await stat(path)).size;
-  } catch (thrown) {
-    if (isMissing(thrown)) return null;
+  const next = async (): Promise<Uint8Array | null> => {
+    if (at >= end) return null;
+    file ??= await open(path, "r");
+    const piece = new Uint8Array(Math.min(bounds.spoolPieceBytes, end - at));
+    const { bytesRead } = await file.read(piece, 0, piece.length, at);
+    if (bytesRead === 0) throw new Error("a blob is shorter than it was");
+    at += bytesRead;
+    if (at >= end) await close();
+    return piece.subarray(0, bytesRead);
+  };
+  const closing = async (thrown: unknown): Promise<never> => {
+    await close();
     throw thrown;
-  }
-}
-
-async function unlinkIfThere(path: string): Promise<void> {
-  try {
-    await unlink(path);
-  } catch (thrown) {
-    if (!isMissing(thrown)) throw thrown;
-  }
+  };
+  return pulledStream(() => next().catch(closing), close);
 }
 
 /** Another process may be writing into the same directory: only files that nobody has written to for long go. */
 function removeLeftovers(directory: string, now: number): void {
   for (const name of readdirSync(directory)) {
     const path = join(directory, name);
-    try {
-      if (statSync(path).mtimeMs < now - blobLeftoverMs) unlinkSync(path);
-    } catch (thrown) {
-      if (!isMissing(thrown)) throw thrown;
-    }
+    unlessMissing(() => statSync(path).mtimeMs < now - blobLeftoverMs && unlinkSync(path));
   }
 }
 

@@ -1,5 +1,5 @@
 import { bounds } from "#core/index.ts";
-import type { Broadcast, Change, ChangeFeed, Clock, Observer } from "#ports/index.ts";
+import type { Broadcast, Change, Clock, Observer } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { writtenOnce } from "../database/written-once.ts";
 
@@ -11,17 +11,22 @@ export interface ChangeFeedOptions {
   readonly broadcast?: Broadcast;
 }
 
+export type ChangeFeed = ReturnType<typeof createChangeFeed>;
+
 /**
+ * Reports the changes that any process makes, this one included, within bounds.changePollMs.
+ *
  * Asks the database every bounds.changePollMs what has changed, while anybody listens; sooner when it is told to. Subscribe and catch
  * up before reading what the changes are about: a change that falls between is then told, never missed. A database that does not
  * answer is asked again; what happened meanwhile is told later, in order. Where it did not answer at the beginning nobody
  * knows what that was, so the configuration is told to have changed.
  */
-export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
+export function createChangeFeed(options: ChangeFeedOptions) {
   const listeners = new Set<(change: Change) => void>();
-  let poll: Poll | null = null;
+  let poll: ReturnType<typeof startPoll> | null = null;
   return {
-    subscribe(listener) {
+    /** Calls `listener` for each change, in order, until the returned function is called; all that is written once `catchUp` has resolved is told. */
+    subscribe(listener: (change: Change) => void): () => void {
       // Wrapped, so that one function given twice is two subscriptions.
       const entry = (change: Change) => listener(change);
       listeners.add(entry);
@@ -32,25 +37,30 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
         poll = null;
       };
     },
-    catchUp: async () => await poll?.catchUp(),
-    get currentAtMs() {
+    /** Resolves when all changes written until now were reported. For a process that must see its own writes at once. */
+    catchUp: async (): Promise<void> => await poll?.catchUp(),
+    /** Monotonic milliseconds: every change written before then was reported. */
+    get currentAtMs(): number {
       return poll?.currentAtMs ?? Number.NEGATIVE_INFINITY;
     },
   };
 }
 
-interface Poll {
-  stop(): void;
-  catchUp(): Promise<void>;
-  readonly currentAtMs: number;
-}
-
 /** Rows of one read; the rest follows in the next. */
 const rowsMax = 1_000;
 
-function startPoll(options: ChangeFeedOptions, listeners: ReadonlySet<(change: Change) => void>): Poll {
+function startPoll(options: ChangeFeedOptions, listeners: ReadonlySet<(change: Change) => void>) {
   const { database, clock, observer, broadcast } = options;
-  const changesAfter = writtenChanges(database);
+  const { reading } = database;
+  // Of all that a process without calls asks, it is asked most often.
+  const changesAfter = writtenOnce((place: (name: "after") => never) =>
+    reading
+      .selectFrom("changes")
+      .select(["seq", "kind", "digest"])
+      .where("seq", ">", place("after"))
+      .orderBy("seq")
+      .limit(rowsMax),
+  );
   let stopped = false;
   let takeBack = (): void => undefined;
   let seen: number | null = null;
@@ -66,12 +76,12 @@ function startPoll(options: ChangeFeedOptions, listeners: ReadonlySet<(change: C
         if (failing) tell({ kind: "config" }, listeners, observer);
         seen = begun;
       }
-      const rows = await readChanges(database, changesAfter(seen));
+      const { rows } = await reading.executeQuery(changesAfter({ after: seen }));
       failing = false;
-      for (const row of rows) {
+      for (const { seq, kind, digest } of rows) {
         if (stopped) return false;
-        seen = row.seq;
-        tell(row.change, listeners, observer);
+        seen = seq;
+        tell(kind === "key" && digest !== null ? { kind: "key", digest } : { kind: "config" }, listeners, observer);
       }
       const hasMore = rows.length === rowsMax;
       if (!hasMore) currentAtMs = askedMs;
@@ -138,30 +148,4 @@ export async function lastChange(database: Pick<Database, "kysely">): Promise<nu
     .select((eb) => eb.fn.max("seq").as("seq"))
     .executeTakeFirst();
   return Number(row?.seq ?? 0);
-}
-
-/** Of all that a process without calls asks, it is asked most often. */
-function writtenChanges({ reading }: Database) {
-  const written = writtenOnce((place: (name: "after") => never) =>
-    reading
-      .selectFrom("changes")
-      .select(["seq", "kind", "digest"])
-      .where("seq", ">", place("after"))
-      .orderBy("seq")
-      .limit(rowsMax),
-  );
-  return (after: number) => written({ after });
-}
-
-type ChangesAsked = ReturnType<ReturnType<typeof writtenChanges>>;
-
-async function readChanges(
-  { reading }: Database,
-  asked: ChangesAsked,
-): Promise<readonly { seq: number; change: Change }[]> {
-  const { rows } = await reading.executeQuery(asked);
-  return rows.map((row) => ({
-    seq: row.seq,
-    change: row.kind === "key" && row.digest !== null ? { kind: "key", digest: row.digest } : { kind: "config" },
-  }));
 }

@@ -1,5 +1,6 @@
 import { closeSync, fdatasync, ftruncateSync, openSync, readdirSync, renameSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { unlessMissing } from "./disk-errors.ts";
 
 /** The few calls the journal makes to write. Tests put a disk that refuses in this place. */
 export interface JournalFiles {
@@ -48,25 +49,13 @@ export function nextSegmentNumber(directory: string): number {
 
 /** Gone already is as good as removed. */
 export function removeSegment(directory: string, segment: number): void {
-  try {
-    unlinkSync(segmentPath(directory, segment));
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-  }
+  unlessMissing(() => unlinkSync(segmentPath(directory, segment)));
 }
 
 /** Takes a segment out of the reading order but keeps it for whoever wants to look at it. */
 export function putAside(directory: string, segment: number): void {
   const path = segmentPath(directory, segment);
-  try {
-    renameSync(path, `${path}.damaged`);
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-  }
-}
-
-export function isMissing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
+  unlessMissing(() => renameSync(path, `${path}.damaged`));
 }
 
 function syncData(file: number): Promise<void> {
@@ -77,18 +66,9 @@ function syncData(file: number): Promise<void> {
 
 function numbersOf(directory: string, pattern: RegExp): number[] {
   const numbers: number[] = [];
-  for (const name of namesIn(directory)) {
+  for (const name of unlessMissing(() => readdirSync(directory)) ?? []) {
     const digits = pattern.exec(name)?.[1];
     if (digits !== undefined) numbers.push(Number(digits));
   }
   return numbers.sort((a, b) => a - b);
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
 }

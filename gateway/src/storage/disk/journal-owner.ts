@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { DataUnusable } from "./data-directory.ts";
-import { isMissing } from "./journal-files.ts";
+import { hasCode, unlessMissing } from "./disk-errors.ts";
 
 /** Who writes a journal. */
 export interface JournalOwner {
@@ -27,13 +27,8 @@ export interface JournalOwner {
  * be read, so it is nobody's that is known here.
  */
 export function readOwner(directory: string): JournalOwner | null | "unknown" {
-  let text: string;
-  try {
-    text = readFileSync(ownerPath(directory), "utf8");
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
+  const text = unlessMissing(() => readFileSync(ownerPath(directory), "utf8"));
+  if (text === null) return null;
   try {
     const { process, installation } = JSON.parse(text) as Partial<JournalOwner>;
     if (typeof process === "string" && typeof installation === "string") return { process, installation };
@@ -98,12 +93,8 @@ export function tryLockDirectory(directory: string): (() => void) | null {
     database.run("BEGIN EXCLUSIVE");
   } catch (cause) {
     database.close();
-    if (isBusy(cause)) return null;
+    if (hasCode(cause, "SQLITE_BUSY")) return null;
     throw cause;
   }
   return () => database.close();
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "SQLITE_BUSY";
 }

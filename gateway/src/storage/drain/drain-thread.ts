@@ -2,7 +2,7 @@ import { bounds, LastingFault, within } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 import { WorkerThread } from "#system/index.ts";
 import { type DatabasePlace, type SentPlace, sentPlace } from "../database/database-place.ts";
-import type { JournalDrain } from "../journal/journal-drain.ts";
+import type { JournalDrain } from "../journal/journal.ts";
 import { Drain, type DrainPlace, type DrainTarget, placeOfFirst } from "./drain.ts";
 
 /** How often the drain is told of new journal records, and how often while this many settled entries come between two notices. */

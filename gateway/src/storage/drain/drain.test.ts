@@ -19,9 +19,8 @@ import {
   settlementOf,
 } from "../../../test/ledger/history.ts";
 import { setAsidePath } from "../disk/drain-set-aside.ts";
-import { createJournal } from "../journal/journal.ts";
-import { openJournalDirectory } from "../journal/journal-directory.ts";
-import type { JournalDrain } from "../journal/journal-drain.ts";
+import { FileJournal, type JournalDrain } from "../journal/journal.ts";
+import { openJournalDirectory } from "../journal/journal-slots.ts";
 import {
   DrainThread,
   drainBusyEntries,
@@ -41,7 +40,7 @@ function openWith<D extends JournalDrain>(makeDrain: (firstSegment: number) => D
   const directory = openJournalDirectory(books.directory);
   const observer = listeningObserver();
   const drain = makeDrain(directory.firstSegment);
-  const journal = createJournal({
+  const journal = new FileJournal({
     directory,
     durability: "process",
     drain,

@@ -1,9 +1,10 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { type LedgerColumn, type LedgerRow, ledgerTable, usageTable } from "@sluice/contract/words";
 import { bounds, type KeptObject } from "#core/index.ts";
+import { isMissing } from "../disk/disk-errors.ts";
 import { isRowFault, setAside } from "../disk/drain-set-aside.ts";
-import { isMissing, putAside, removeSegment, segmentPath } from "../disk/journal-files.ts";
-import { type JournalLine, journalLines, lineWindow } from "../journal/journal-lines.ts";
+import { putAside, removeSegment, segmentPath } from "../disk/journal-files.ts";
+import { type JournalLine, journalLines, lineWindow } from "../journal/journal-reader.ts";
 import { isRecord, objectsPlace, parseRow, recordLetters } from "../journal/journal-record.ts";
 import { entryOfValues, type LedgerValues, ledgerColumns, ledgerPlaces, tagsText } from "../ledger/ledger-columns.ts";
 import { type ObjectRow, objectRows } from "../ledger/upstream-object-rows.ts";

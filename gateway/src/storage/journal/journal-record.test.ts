@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { JournalRecord } from "#ports/index.ts";
 import { checkpointOf, entryOf, intentOf, refusalOf, settlementOf } from "../../../test/ledger/history.ts";
-import { JournalBuffer } from "./journal-buffer.ts";
-import { salvage } from "./journal-leftovers.ts";
+import { JournalBuffer } from "./journal-file.ts";
+import { salvage } from "./journal-reader.ts";
 import {
   encodeCheckpoint,
   encodeIntent,

@@ -3,10 +3,50 @@ import { dirname, join } from "node:path";
 import { bounds } from "#core/index.ts";
 import type { AbandonedJournal, JournalLeftovers, JournalRecord } from "#ports/index.ts";
 import { DataUnusable } from "../disk/data-directory.ts";
-import { isMissing, nextSegmentNumber, segmentNumbers } from "../disk/journal-files.ts";
-import { type JournalOwner, readOwner, removeOwner, tryLockDirectory, writeOwner } from "../disk/journal-owner.ts";
-import type { JournalDirectory } from "./journal-directory.ts";
-import { createLeftovers } from "./journal-leftovers.ts";
+import { unlessMissing } from "../disk/disk-errors.ts";
+import { nextSegmentNumber, segmentNumbers } from "../disk/journal-files.ts";
+import {
+  type JournalOwner,
+  lockDirectory,
+  readOwner,
+  removeOwner,
+  tryLockDirectory,
+  writeOwner,
+} from "../disk/journal-owner.ts";
+import { createLeftovers } from "./journal-reader.ts";
+
+/** The journal's directory, held by this process alone. Segments below `firstSegment` are of dead processes. */
+export interface JournalDirectory {
+  readonly path: string;
+  readonly firstSegment: number;
+  /** What earlier processes left: recover and discard it before the port opens. */
+  readonly leftovers: JournalLeftovers;
+  /** Journals beside it that are of another installation and are left as they are, in words. */
+  readonly strange: readonly string[];
+  /** Lets another process have it. A journal that is closed does this itself. */
+  release(): void;
+}
+
+/** The one journal of an installation with SQLite, made when it is missing. Throws when another process holds it. */
+export function openJournalDirectory(path: string): JournalDirectory {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const release = lockDirectory(path);
+  // What processes on a PostgreSQL server left belongs into that database.
+  if (readOwner(path) !== null && segmentNumbers(path).length > 0) {
+    release();
+    throw new DataUnusable(
+      `The journal ${path} holds calls of an installation on PostgreSQL. Start once with its SLUICE_DATABASE_URL, ` +
+        `which takes them over, or set SLUICE_DATA_DIR to another directory than ${dirname(path)}.`,
+    );
+  }
+  return {
+    path,
+    firstSegment: nextSegmentNumber(path),
+    leftovers: createLeftovers(path, segmentNumbers(path), "owned"),
+    strange: [],
+    release,
+  };
+}
 
 /**
  * Journals of processes that share a data directory and a PostgreSQL database. Each process has a slot: `journal/` is the
@@ -14,7 +54,7 @@ import { createLeftovers } from "./journal-leftovers.ts";
  * dead process left can tell whose it was, and nobody brings it into another database. A process begins in an empty slot and
  * takes over all others alike, also that of its own predecessor.
  */
-export interface SlotOptions extends JournalOwner {
+interface SlotOptions extends JournalOwner {
   /** No other process may have a slot: without a shared counter each would count limits by itself. */
   readonly alone?: boolean;
 }
@@ -29,7 +69,7 @@ export function openJournalSlot(path: string, { alone, ...owner }: SlotOptions):
     const unlock = tryLockDirectory(directory);
     if (unlock === null) continue;
     try {
-      if (isEmpty(directory)) return slotOf(directory, { owner, unlock, strange });
+      if (isEmpty(directory)) return slotOf(directory, owner, unlock, strange);
       const why = strangeness(directory, owner.installation);
       if (why !== null) strange.push(why);
     } catch (thrown) {
@@ -101,13 +141,12 @@ function refuseSiblings(path: string): void {
   }
 }
 
-interface HeldSlot {
-  readonly owner: JournalOwner;
-  readonly unlock: () => void;
-  readonly strange: readonly string[];
-}
-
-function slotOf(directory: string, { owner, unlock, strange }: HeldSlot): JournalDirectory {
+function slotOf(
+  directory: string,
+  owner: JournalOwner,
+  unlock: () => void,
+  strange: readonly string[],
+): JournalDirectory {
   writeOwner(directory, owner);
   let held = true;
   return {
@@ -131,13 +170,8 @@ function slotPath(path: string, number: number): string {
 
 /** Those that are there, in their order. */
 function slotsIn(path: string): readonly string[] {
-  let names: string[];
-  try {
-    names = readdirSync(path);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
+  const names = unlessMissing(() => readdirSync(path));
+  if (names === null) return [];
   const numbers = names.filter((name) => /^[1-9]\d{0,3}$/.test(name)).map(Number);
   const further = numbers.filter((number) => number > 1 && number <= bounds.journalSlotsMax);
   return [path, ...further.sort((a, b) => a - b).map((number) => slotPath(path, number))];

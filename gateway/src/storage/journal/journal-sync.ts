@@ -2,6 +2,15 @@ import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import type { JournalFiles } from "../disk/journal-files.ts";
 
+interface SyncOptions {
+  readonly files: JournalFiles;
+  readonly clock: Clock;
+  readonly everyWrite: boolean;
+  readonly directory: string;
+  readonly currentFile: () => number;
+  readonly onFatal: (error: Error) => void;
+}
+
 interface Waiter {
   readonly written: number;
   readonly resolve: () => void;
@@ -14,12 +23,7 @@ interface Waiter {
  * kernel may have thrown the unwritten pages away and would report the next one as good.
  */
 export class JournalSync {
-  readonly #files: JournalFiles;
-  readonly #clock: Clock;
-  readonly #everyWrite: boolean;
-  readonly #directory: string;
-  readonly #currentFile: () => number;
-  readonly #onFatal: (error: Error) => void;
+  readonly #options: SyncOptions;
   #written = 0;
   #synced = 0;
   #running: Promise<void> | null = null;
@@ -30,20 +34,8 @@ export class JournalSync {
   #newName = true;
   #fatal: Error | null = null;
 
-  constructor(options: {
-    readonly files: JournalFiles;
-    readonly clock: Clock;
-    readonly everyWrite: boolean;
-    readonly directory: string;
-    readonly currentFile: () => number;
-    readonly onFatal: (error: Error) => void;
-  }) {
-    this.#files = options.files;
-    this.#clock = options.clock;
-    this.#everyWrite = options.everyWrite;
-    this.#directory = options.directory;
-    this.#currentFile = options.currentFile;
-    this.#onFatal = options.onFatal;
+  constructor(options: SyncOptions) {
+    this.#options = options;
   }
 
   get fatal(): Error | null {
@@ -77,15 +69,15 @@ export class JournalSync {
     this.#unbook?.();
     this.#unbook = null;
     while (this.#running !== null) await this.#running;
-    for (const file of this.#retired.splice(0)) this.#files.close(file);
+    for (const file of this.#retired.splice(0)) this.#options.files.close(file);
   }
 
   #isDue(): boolean {
-    return this.#everyWrite || this.#retired.length > 0;
+    return this.#options.everyWrite || this.#retired.length > 0;
   }
 
   #book(): void {
-    this.#unbook = this.#clock.after(bounds.journalSyncMs, () => {
+    this.#unbook = this.#options.clock.after(bounds.journalSyncMs, () => {
       this.#unbook = null;
       if (this.#running === null && this.#synced < this.#written) this.#start();
     });
@@ -101,17 +93,18 @@ export class JournalSync {
   }
 
   async #run(): Promise<void> {
+    const { files, directory } = this.#options;
     const written = this.#written;
     // The file that has what was written until now: the current one may be another before the first sync is done.
-    const current = this.#currentFile();
+    const current = this.#options.currentFile();
     const retired = this.#retired.splice(0);
     const newName = this.#newName;
     this.#newName = false;
     // Older segments first, so that no settlement is durable before its intent.
-    for (const file of retired) await this.#files.sync(file);
-    await this.#files.sync(current);
-    if (newName) await this.#files.syncDirectory(this.#directory);
-    for (const file of retired) this.#files.close(file);
+    for (const file of retired) await files.sync(file);
+    await files.sync(current);
+    if (newName) await files.syncDirectory(directory);
+    for (const file of retired) files.close(file);
     this.#synced = written;
   }
 
@@ -128,6 +121,6 @@ export class JournalSync {
     this.#running = null;
     this.#fatal = new Error("The journal could not be synced to disk; what was written may be lost.", { cause });
     for (const waiter of this.#waiters.splice(0)) waiter.reject(this.#fatal);
-    this.#onFatal(this.#fatal);
+    this.#options.onFatal(this.#fatal);
   }
 }

@@ -16,9 +16,8 @@ import {
   settlementOf,
 } from "../../../test/ledger/history.ts";
 import { diskFiles } from "../disk/journal-files.ts";
-import { createJournal, type JournalOptions, journalRetryMs } from "./journal.ts";
-import { openJournalDirectory } from "./journal-directory.ts";
-import { readJournal } from "./journal-slots.ts";
+import { FileJournal, type JournalOptions, journalRetryMs } from "./journal.ts";
+import { openJournalDirectory, readJournal } from "./journal-slots.ts";
 
 let home = "";
 let path = "";
@@ -32,7 +31,7 @@ function open(change: Partial<JournalOptions> = {}) {
   const observer = listeningObserver();
   const clock = new FakeClock();
   const fatal: Error[] = [];
-  const journal = createJournal({
+  const journal = new FileJournal({
     directory: openJournalDirectory(path),
     durability: "process",
     drain: noDrain(),

@@ -9,12 +9,27 @@ import {
 } from "#core/index.ts";
 import type { Clock, Journal, Observer } from "#ports/index.ts";
 import { diskFiles, type JournalFiles } from "../disk/journal-files.ts";
-import { JournalBuffer } from "./journal-buffer.ts";
-import type { JournalDirectory } from "./journal-directory.ts";
-import type { JournalDrain } from "./journal-drain.ts";
+import { JournalBuffer, JournalSegment } from "./journal-file.ts";
 import { encodeCheckpoint, encodeIntent, encodeRefusal, encodeSettlement, recordLetters } from "./journal-record.ts";
-import { JournalSegment } from "./journal-segment.ts";
+import type { JournalDirectory } from "./journal-slots.ts";
 import { JournalSync } from "./journal-sync.ts";
+
+/**
+ * What the journal needs from whatever moves its records into the database. Positions are the segment, the byte up to
+ * which it may be read, and how many settled entries the journal has written up to there.
+ */
+export interface JournalDrain {
+  /** More may be read. Called for every write, so it must cost next to nothing. */
+  written(segment: number, end: number, settled: number): void;
+  /** Passes the last position on at once instead of at the next notice. */
+  hurry(): void;
+  /** How many settled entries, of all the journal has counted, are in the database. */
+  readonly stored: number;
+  /** Called whenever `stored` grows. */
+  onStored(listener: () => void): void;
+  /** Moves what is left, within `timeoutMs`; the journal writes no more. True when nothing is left to move. */
+  finish(timeoutMs: number): Promise<boolean>;
+}
 
 /** A segment is closed at this size. */
 const journalSegmentBytes = 64 * 1024 * 1024;
@@ -36,12 +51,8 @@ export interface JournalOptions {
   readonly segmentBytes?: number;
 }
 
-/** Opens the journal for writing. Throws when the first segment cannot be made. */
-export function createJournal(options: JournalOptions): Journal {
-  return new FileJournal(options);
-}
-
-class FileJournal implements Journal {
+/** The journal, open for writing. Making one throws when the first segment cannot be made. */
+export class FileJournal implements Journal {
   readonly #options: JournalOptions;
   readonly #buffer = new JournalBuffer();
   readonly #segment: JournalSegment;
@@ -248,6 +259,7 @@ class FileJournal implements Journal {
   }
 }
 
-function unavailable(cause?: unknown): Failure {
+/** No intent, no dispatch. */
+export function unavailable(cause?: unknown): Failure {
   return new Failure("ledger_unavailable", "The ledger cannot be written, so the call was not sent.", { cause });
 }

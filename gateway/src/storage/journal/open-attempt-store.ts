@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from "kysely";
-import { bounds } from "#core/index.ts";
-import type { AbandonedJournal, JournalLeftovers, JournalRecord, OpenAttemptStore } from "#ports/index.ts";
+import { bounds, type Checkpoint, type Intent } from "#core/index.ts";
+import type { AbandonedJournal, JournalLeftovers, JournalRecord } from "#ports/index.ts";
 import { type Database, databaseNow } from "../database/database.ts";
 import { decodeCheckpoint, decodeIntent, encodeCheckpoint, encodeIntent } from "./journal-record.ts";
 
@@ -8,23 +8,25 @@ import { decodeCheckpoint, decodeIntent, encodeCheckpoint, encodeIntent } from "
 export const remoteLostMs = 600_000;
 const remoteSureMs = 30_000;
 
+export type OpenAttemptStore = ReturnType<typeof createOpenAttemptStore>;
+
 /**
- * On PostgreSQL alone: beside a file of SQLite there is no other disk. Rows hold what the journal's records hold. `sureMs`: for so
+ * Attempts under way in the database, beside the journals of the processes that make them (`ledger.durability: remote`): what is
+ * known of them when a process and its disk are lost. An attempt is there before it is sent, and goes when its entry is stored. On
+ * PostgreSQL alone: beside a file of SQLite there is no other disk. Rows hold what the journal's records hold. `sureMs`: for so
  * long a process has to be found silent before it is taken for lost.
  */
 export function createOpenAttemptStore(
   database: Database,
   { sureMs = remoteSureMs }: { readonly sureMs?: number } = {},
-): OpenAttemptStore {
+) {
   const { kysely } = database;
   /** Silent processes, and since when they were found to be so. */
   let silent: ReadonlyMap<string, number> = new Map();
   const now = databaseNow(database);
-  const discardOf = async (owner: string): Promise<void> => {
-    await kysely.deleteFrom("open_attempts").where("owner", "=", owner).execute();
-  };
-  return {
-    async open(owner, intents) {
+  const store = {
+    /** Committed when it resolves. The same again changes nothing. */
+    async open(owner: string, intents: readonly Intent[]): Promise<void> {
       const ids = intents.map(({ attemptId }) => attemptId);
       const records = intents.map(encodeIntent);
       // One statement of one shape, however many there are: it is planned once for each connection.
@@ -33,7 +35,8 @@ export function createOpenAttemptStore(
         select id, ${owner}, ${now}, record from unnest(${ids}::text[], ${records}::text[]) as given (id, record)
         on conflict do nothing`.execute(kysely);
     },
-    async checkpoint(checkpoints) {
+    /** The latest of each attempt that is there. */
+    async checkpoint(checkpoints: readonly Checkpoint[]): Promise<void> {
       const ids = checkpoints.map(({ attemptId }) => attemptId);
       const records = checkpoints.map(encodeCheckpoint);
       // It also says that its process lives.
@@ -41,10 +44,37 @@ export function createOpenAttemptStore(
         update open_attempts set checkpoint = record, heard_at = ${now}
         from unnest(${ids}::text[], ${records}::text[]) as given (id, record) where attempt_id = id`.execute(kysely);
     },
-    remove: (attemptIds) => removeOpenAttempts(database, attemptIds),
-    removeOf: discardOf,
-    joinedTo: (leftovers, owner) => (owner === null ? leftovers : joined(database, leftovers, owner, discardOf)),
-    async *abandoned() {
+    remove: (attemptIds: readonly string[]): Promise<void> => removeOpenAttempts(database, attemptIds),
+    /** At the orderly end of a process: everything of it is stored. */
+    async removeOf(owner: string): Promise<void> {
+      await kysely.deleteFrom("open_attempts").where("owner", "=", owner).execute();
+    },
+    /**
+     * What a process that is known to be dead left here and in the journal that lies on this disk: the first of both, so that
+     * what the journal knows better counts. Discarding removes both.
+     */
+    joinedTo(leftovers: JournalLeftovers, owner: string | null): JournalLeftovers {
+      if (owner === null) return leftovers;
+      return {
+        get damage() {
+          return leftovers.damage;
+        },
+        async *records() {
+          yield* recordsOf(database, owner);
+          yield* leftovers.records();
+        },
+        async discard() {
+          // The journal's owner stands in its directory until all of this is done: whoever comes next goes on from there.
+          await leftovers.discard();
+          await store.removeOf(owner);
+        },
+      };
+    },
+    /**
+     * What processes left that were not seen for remoteLostMs, and neither began anything nor told how far it is: their disks
+     * are taken for lost.
+     */
+    async *abandoned(): AsyncGenerator<AbandonedJournal, void, undefined> {
       const before = silent;
       // A look that fails says that nobody could be heard.
       silent = new Map();
@@ -61,50 +91,20 @@ export function createOpenAttemptStore(
         .limit(bounds.journalSlotsMax)
         .execute();
       silent = new Map(owners.map((found) => [found.owner, before.get(found.owner) ?? found.now]));
-      for (const found of owners) {
-        if (found.now - (silent.get(found.owner) ?? found.now) < sureMs) continue;
-        yield abandonedBy(database, found.owner, discardOf);
+      for (const { owner, now: askedAt } of owners) {
+        if (askedAt - (silent.get(owner) ?? askedAt) < sureMs) continue;
+        const records = () => recordsOf(database, owner);
+        const leftovers: JournalLeftovers = { damage: [], records, discard: async () => undefined };
+        yield { place: `database: ${owner}`, owner, leftovers, clear: () => store.removeOf(owner) };
       }
     },
   };
+  return store;
 }
 
 /** For whoever has stored their entries. */
 export async function removeOpenAttempts({ kysely }: Database, attemptIds: readonly string[]): Promise<void> {
   await sql`delete from open_attempts where attempt_id = any(${attemptIds}::text[])`.execute(kysely);
-}
-
-type DiscardOf = (owner: string) => Promise<void>;
-
-function abandonedBy(database: Database, owner: string, discardOf: DiscardOf): AbandonedJournal {
-  const leftovers: JournalLeftovers = {
-    damage: [],
-    records: () => recordsOf(database, owner),
-    discard: async () => undefined,
-  };
-  return { place: `database: ${owner}`, owner, leftovers, clear: () => discardOf(owner) };
-}
-
-function joined(
-  database: Database,
-  leftovers: JournalLeftovers,
-  owner: string,
-  discardOf: DiscardOf,
-): JournalLeftovers {
-  return {
-    get damage() {
-      return leftovers.damage;
-    },
-    async *records() {
-      yield* recordsOf(database, owner);
-      yield* leftovers.records();
-    },
-    async discard() {
-      // The journal's owner stands in its directory until all of this is done: whoever comes next goes on from there.
-      await leftovers.discard();
-      await discardOf(owner);
-    },
-  };
 }
 
 /** In pages: a process may have had thousands of attempts under way. */

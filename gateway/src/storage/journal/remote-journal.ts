@@ -2,13 +2,14 @@ import {
   afterRunningFor,
   bounds,
   type Checkpoint,
-  Failure,
   type Intent,
   type LedgerEntry,
   type Settlement,
   within,
 } from "#core/index.ts";
-import type { Clock, Journal, Observer, OpenAttemptStore } from "#ports/index.ts";
+import type { Clock, Journal, Observer } from "#ports/index.ts";
+import { unavailable } from "./journal.ts";
+import type { OpenAttemptStore } from "./open-attempt-store.ts";
 
 /** How long a call waits until its intent is in the database; how often checkpoints follow, and how many wait. */
 export const remoteIntentMs = 5_000;
@@ -24,15 +25,6 @@ export interface RemoteJournalOptions {
   readonly observer: Pick<Observer, "log">;
 }
 
-/**
- * A journal whose intents are in the database too before `synced` resolves. Those of one turn, and those that come while a
- * statement is under way, go in one statement together. A database that does not take them within remoteIntentMs
- * makes the journal refuse attempts at once, until it answers again.
- */
-export function createRemoteJournal(options: RemoteJournalOptions): Journal {
-  return new RemoteJournal(options);
-}
-
 interface Batch {
   readonly intents: Intent[];
   /** Its callers are refused from then on: the database was silent for remoteIntentMs while this process ran. */
@@ -42,7 +34,12 @@ interface Batch {
   readonly stored: PromiseWithResolvers<void>;
 }
 
-class RemoteJournal implements Journal {
+/**
+ * A journal whose intents are in the database too before `synced` resolves. Those of one turn, and those that come while a
+ * statement is under way, go in one statement together. A database that does not take them within remoteIntentMs
+ * makes the journal refuse attempts at once, until it answers again.
+ */
+export class RemoteJournal implements Journal {
   readonly #options: RemoteJournalOptions;
   readonly #journal: Journal;
   #answers = true;
@@ -183,7 +180,7 @@ class RemoteJournal implements Journal {
     if (!this.#answers) return;
     this.#answers = false;
     this.#options.observer.log("error", "The database takes no intents; calls are refused until it does.", {
-      error: messageOf(cause),
+      error: cause instanceof Error ? cause.message : String(cause),
     });
     this.#bookProbe();
   }
@@ -228,12 +225,4 @@ class RemoteJournal implements Journal {
       unbook();
     }
   }
-}
-
-function unavailable(cause?: unknown): Failure {
-  return new Failure("ledger_unavailable", "The ledger cannot be written, so the call was not sent.", { cause });
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { bounds } from "#core/index.ts";
-import type { Instances, SeenInstance } from "#ports/index.ts";
+import type { Instance, SeenInstance } from "#ports/index.ts";
+import { membersOf } from "../database/columns.ts";
 import { type Database, databaseNow, relaxedWrite } from "../database/database.ts";
 import { writtenOnce } from "../database/written-once.ts";
 
@@ -10,7 +11,10 @@ export const instanceKeptMs = 24 * 3_600_000;
 /** One in this many reports deletes old rows. */
 const instanceTidyTells = 60;
 
-export function createInstances(database: Database): Instances {
+export type Instances = ReturnType<typeof createInstances>;
+
+/** The processes of the installation, as the database has seen them. */
+export function createInstances(database: Database) {
   const now = databaseNow(database);
   let told = 0;
   const telling = writtenOnce((place: (name: "id" | "version" | "host" | "lag") => never) =>
@@ -23,7 +27,8 @@ export function createInstances(database: Database): Instances {
       .onConflict((conflict) => conflict.column("id").doUpdateSet({ seen_at: now, journal_lag: place("lag") })),
   );
   return {
-    async tell({ id, version, host }, journalLag) {
+    /** Tells that this process is here: at its start, and each bounds.instanceTellMs. Those not seen for a day are forgotten. */
+    async tell({ id, version, host }: Instance, journalLag?: number): Promise<void> {
       // What is kept for a day need not be looked through every few seconds.
       const tidies = told++ % instanceTidyTells === 0;
       await relaxedWrite(database, async (connection) => {
@@ -41,11 +46,15 @@ export function createInstances(database: Database): Instances {
           .execute();
       });
     },
-    async leave(id) {
+    /** At its orderly end. */
+    async leave(id: string): Promise<void> {
       await relaxedWrite(database, (connection) => connection.deleteFrom("instances").where("id", "=", id).execute());
     },
-    list: async () => await readInstances(database, now),
-    isAlive: async (id) => (await readInstances(database, now, id)).some((instance) => instance.isAlive),
+    /** In the order of their starts. */
+    list: () => readInstances(database, now),
+    /** Whether that process was seen within instanceAliveMs. */
+    isAlive: async (id: string): Promise<boolean> =>
+      (await readInstances(database, now, id)).some((instance) => instance.isAlive),
   };
 }
 
@@ -62,13 +71,8 @@ async function readInstances(
     .limit(bounds.instancesMax);
   if (id !== undefined) query = query.where("id", "=", id);
   const rows = await query.execute();
-  return rows.toReversed().map((row) => ({
-    id: row.id,
-    version: row.version,
-    host: row.host,
-    startedAt: row.started_at,
-    seenAt: row.seen_at,
-    isAlive: row.now - row.seen_at < instanceAliveMs,
-    journalLag: row.journal_lag,
+  return rows.toReversed().map(({ now: askedAt, ...row }) => ({
+    ...membersOf(row),
+    isAlive: askedAt - row.seen_at < instanceAliveMs,
   }));
 }

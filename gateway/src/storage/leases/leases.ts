@@ -1,16 +1,8 @@
 import { type CompiledQuery, type RawBuilder, type SqlBool, sql } from "kysely";
-import type { Lease, LeaseHolder, Leases, SharedFacts } from "#ports/index.ts";
-import { type Connection, type Database, databaseNow, relaxedWrite } from "../database/database.ts";
+import type { Lease, LeaseHolder, Leases } from "#ports/index.ts";
+import { membersOf } from "../database/columns.ts";
+import { type Database, databaseNow, relaxedWrite } from "../database/database.ts";
 import { writtenOnce } from "../database/written-once.ts";
-
-/** What was to be written under a lease was not: it is not held any more. */
-export class LeaseLost extends Error {
-  override readonly name = "LeaseLost";
-
-  constructor(name: string) {
-    super(`The lease ${name} was lost; what was to be done under it is left to whoever has it now.`);
-  }
-}
 
 /** Leases as rows. A power cut may take a taking or a renewal back; nothing is lost with it but the lease. */
 export function createLeases(database: Database): Leases {
@@ -39,7 +31,20 @@ export function createLeases(database: Database): Leases {
       // Most who ask do not get it: they read, and neither write nor lock.
       const current = await readHolders(database, now, name);
       if (current.some((holder) => holder.owner !== owner)) return null;
-      const row = await relaxedWrite(database, (connection) => taking(connection, { name, owner, leaseMs, now }));
+      const given = { owner, taken_at: now, until: until(leaseMs) };
+      const row = await relaxedWrite(database, (connection) =>
+        connection
+          .insertInto("leases")
+          .values({ name, fence: 1, ...given })
+          .onConflict((conflict) =>
+            conflict
+              .column("name")
+              .doUpdateSet({ fence: sql<number>`leases.fence + 1`, ...given })
+              .where(sql<SqlBool>`leases.owner is null or leases.owner = ${owner} or leases.until <= ${now}`),
+          )
+          .returning("fence")
+          .executeTakeFirst(),
+      );
       return row === undefined ? null : { name, owner, fence: row.fence };
     },
     renew: ({ name, owner, fence }, leaseMs) => isWritten(renewal({ name, owner, fence, leaseMs })),
@@ -58,44 +63,6 @@ export function createLeases(database: Database): Leases {
   };
 }
 
-/**
- * Within a transaction, before what it writes: that the lease is held, and stays so until the transaction ends. Throws LeaseLost.
- * On PostgreSQL renewing waits for that end too, so such transactions are short.
- */
-export async function assertLease(database: Database, transaction: Connection, lease: Lease): Promise<void> {
-  const query = transaction
-    .selectFrom("leases")
-    .select("fence")
-    .where(isHeld(lease, databaseNow(database)));
-  const row = await (database.flavour.name === "postgres" ? query.forShare() : query).executeTakeFirst();
-  if (row === undefined) throw new LeaseLost(lease.name);
-}
-
-interface Taking {
-  readonly name: string;
-  readonly owner: string;
-  readonly leaseMs: number;
-  readonly now: RawBuilder<number>;
-}
-
-async function taking(
-  connection: Connection,
-  { name, owner, leaseMs, now }: Taking,
-): Promise<{ readonly fence: number } | undefined> {
-  const until = sql<number>`${now} + ${leaseMs}`;
-  return await connection
-    .insertInto("leases")
-    .values({ name, owner, fence: 1, taken_at: now, until })
-    .onConflict((conflict) =>
-      conflict
-        .column("name")
-        .doUpdateSet({ owner, fence: sql<number>`leases.fence + 1`, taken_at: now, until })
-        .where(sql<SqlBool>`leases.owner is null or leases.owner = ${owner} or leases.until <= ${now}`),
-    )
-    .returning("fence")
-    .executeTakeFirst();
-}
-
 function isHeld({ name, owner, fence }: Lease, now: RawBuilder<number>): RawBuilder<SqlBool> {
   return sql<SqlBool>`name = ${name} and owner = ${owner} and fence = ${fence} and until > ${now}`;
 }
@@ -111,20 +78,22 @@ async function readHolders(
     .where(sql<SqlBool>`owner is not null and until > ${now}`)
     .orderBy("name");
   if (name !== undefined) query = query.where("name", "=", name);
-  return (await query.execute()).map((row) => ({
-    name: row.name,
+  return (await query.execute()).map(({ now: askedAt, ...row }) => ({
+    ...membersOf(row),
     owner: row.owner ?? "",
-    fence: row.fence,
-    takenAt: row.taken_at,
-    until: row.until,
-    leftMs: row.until - row.now,
+    leftMs: row.until - askedAt,
   }));
 }
 
-/** As settings of the system: neither the config file nor the console shows or changes them. */
-export function createSharedFacts({ kysely }: Database): SharedFacts {
+export type SharedFacts = ReturnType<typeof createSharedFacts>;
+
+/**
+ * Small facts that the processes of an installation leave for each other, by name. As settings of the system: neither the config
+ * file nor the console shows or changes them.
+ */
+export function createSharedFacts({ kysely }: Database) {
   return {
-    async read(name) {
+    async read(name: string): Promise<string | null> {
       const row = await kysely
         .selectFrom("settings")
         .select("value")
@@ -133,7 +102,7 @@ export function createSharedFacts({ kysely }: Database): SharedFacts {
         .executeTakeFirst();
       return row?.value ?? null;
     },
-    async write(name, value) {
+    async write(name: string, value: string): Promise<void> {
       await kysely
         .insertInto("settings")
         .values({ name, value, managed_by: "system" })

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createGzip } from "node:zlib";
 import { exportedRow } from "#core/index.ts";
-import type { ExportedPart } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { cursorOf, isBehind, type Place, placeOf } from "../database/pages.ts";
 import { entryOf, ledgerColumns } from "../ledger/ledger-columns.ts";
@@ -26,6 +25,18 @@ export async function countHours({ kysely }: Database, hours: readonly number[])
     counts.push(Number(entries));
   }
   return counts;
+}
+
+/** A piece of an hour's copy: JSON Lines in gzip, oldest entry first. */
+export interface ExportedPart {
+  readonly bytes: Uint8Array;
+  /** Lower-case hex. */
+  readonly sha256: string;
+  readonly entries: number;
+  /** As text: sums of money may be more than a number holds. */
+  readonly costNanoUsd: string;
+  /** Where the next one begins; null: this is the last. */
+  readonly next: string | null;
 }
 
 /** Of one object: at most so many entries, and when it is over so many bytes it is full. */

@@ -1,4 +1,3 @@
-import type { ExportedHours } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
 
@@ -8,9 +7,17 @@ export const exportCheckMs = 3_600_000;
 export const exportCheckOldMs = 86_400_000;
 const exportChecksMax = 200;
 
-/** Which hours have been copied, by the database. */
-export function createExportedHours(database: Database): ExportedHours {
+export type ExportedHours = ReturnType<typeof createExportedHours>;
+
+export interface ExportedHour {
+  readonly hour: number;
+  readonly entries: number;
+}
+
+/** Which hours of the ledger were copied to a bucket. Hours are named by their beginning in Unix milliseconds. */
+export function createExportedHours(database: Database) {
   const { kysely } = database;
+  /** The end of the last hour that was copied; null: none was. What was copied while the clock was ahead of `now` does not count. */
   const copiedUntil = async (destination: string, now: number): Promise<number | null> => {
     const { last } = await kysely
       .selectFrom("exported_hours")
@@ -30,16 +37,21 @@ export function createExportedHours(database: Database): ExportedHours {
   };
   return {
     copiedUntil,
-    async next(destination, sinceMs, now) {
+    /**
+     * The hour after the last that was copied; where none was, that of the first entry since `sinceMs`; null: there is none. Of hours
+     * before `sinceMs`, in which entries are being removed, only those from the first on that still has any.
+     */
+    async next(destination: string, sinceMs: number, now: number): Promise<number | null> {
       const until = await copiedUntil(destination, now);
       if (until === null) return await firstSince(sinceMs);
       if (until >= sinceMs) return until;
       // Nobody can say any more that there were no calls in the hours before.
       return Math.min(hourOf(sinceMs), (await firstSince(until)) ?? Number.POSITIVE_INFINITY);
     },
-    async toCheck(destination, now, sinceMs) {
+    /** Hours since `sinceMs` that it is time to compare again, with the entries that their copy has. */
+    async toCheck(destination: string, now: number, sinceMs: number): Promise<readonly ExportedHour[]> {
       const youngSince = now - exportYoungMs;
-      const rows = await kysely
+      return await kysely
         .selectFrom("exported_hours")
         .select(["hour", "entries"])
         .where("destination", "=", destination)
@@ -56,16 +68,17 @@ export function createExportedHours(database: Database): ExportedHours {
         .orderBy("hour", "desc")
         .limit(exportChecksMax)
         .execute();
-      return rows;
     },
-    async mark(destination, hour, entries, now) {
+    /** The hour was copied, with so many entries. */
+    async mark(destination: string, hour: number, entries: number, now: number): Promise<void> {
       await kysely
         .insertInto("exported_hours")
         .values({ destination, hour, entries, checked_at: now })
         .onConflict((conflict) => conflict.columns(["destination", "hour"]).doUpdateSet({ entries, checked_at: now }))
         .execute();
     },
-    async checked(destination, hours, now) {
+    /** The copies of these hours have all that the ledger has. */
+    async checked(destination: string, hours: readonly number[], now: number): Promise<void> {
       if (hours.length === 0) return;
       await kysely
         .updateTable("exported_hours")

@@ -1,12 +1,15 @@
-import type { Clock, ExportedPart, LedgerReader } from "#ports/index.ts";
+import type { Clock } from "#ports/index.ts";
 import { OrderThread } from "#system/index.ts";
 import { type DatabasePlace, sentPlace } from "../database/database-place.ts";
+import type { ExportedPart } from "./export-reading.ts";
 
 /** How long one object may take to be made. */
 const exportPartMs = 300_000;
 
+export type LedgerReader = ReturnType<typeof createLedgerReader>;
+
 /** Reads and packs in a thread with a connection of its own, which is started when there is something to copy. */
-export function createLedgerReader(place: DatabasePlace, clock: Pick<Clock, "after">): LedgerReader {
+export function createLedgerReader(place: DatabasePlace, clock: Pick<Clock, "after">) {
   const thread = new OrderThread<ExportOrder, ExportReply>({
     entry: new URL("./export-worker.ts", import.meta.url),
     name: "ledger export",
@@ -20,16 +23,19 @@ export function createLedgerReader(place: DatabasePlace, clock: Pick<Clock, "aft
     throw new Error(answer.failed);
   };
   return {
-    async counted(hours) {
+    /** How many entries began in each of these hours. */
+    async counted(hours: readonly number[]): Promise<readonly number[]> {
       const reply = await done({ type: "count", hours });
       return reply.type === "count" ? reply.entries : [];
     },
-    async part(hour, from) {
+    /** A piece of an hour, from its beginning (null) or where the one before ended. */
+    async part(hour: number, from: string | null): Promise<ExportedPart> {
       const reply = await done({ type: "part", hour, from });
       if (reply.type !== "part") throw new Error("the thread answered another order");
       return reply.part;
     },
-    rest: () => thread.end(),
+    /** Ends the thread until it is asked again. */
+    rest: (): Promise<void> => thread.end(),
   };
 }
 

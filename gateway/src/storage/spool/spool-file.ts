@@ -1,6 +1,6 @@
 import { close, open, read, unlink, write } from "node:fs";
 import { Failure, FairShare, type MemoryOwner, type ShareProblem } from "#core/index.ts";
-import { isFullDisk } from "../disk/storage-unavailable.ts";
+import { isFullDisk } from "../disk/disk-errors.ts";
 
 /**
  * One file without a name, read and written in the runtime's own threads. It is closed once, after what was under way

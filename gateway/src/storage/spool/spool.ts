@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
-import { bounds, type MemoryOwner } from "#core/index.ts";
+import { bounds, type MemoryOwner, pulledStream } from "#core/index.ts";
 import type { Spool, Spooled, SpoolWriter } from "#ports/index.ts";
-import { isMissing } from "../disk/journal-files.ts";
+import { unlessMissing } from "../disk/disk-errors.ts";
 import { discarded, SpoolFile, SpoolRoom } from "./spool-file.ts";
 
 /** All bodies that wait to be sent, in memory and on disk. */
@@ -38,12 +38,7 @@ const suffix = ".spool";
 /** Another process that has such a file open goes on using it without its name. */
 function removeLeftovers(directory: string): void {
   for (const name of readdirSync(directory)) {
-    if (!name.endsWith(suffix)) continue;
-    try {
-      unlinkSync(join(directory, name));
-    } catch (thrown) {
-      if (!isMissing(thrown)) throw thrown;
-    }
+    if (name.endsWith(suffix)) unlessMissing(() => unlinkSync(join(directory, name)));
   }
 }
 
@@ -86,12 +81,12 @@ class FileSpoolWriter implements SpoolWriter {
     this.#over = true;
     const blocks = this.#blocks;
     this.#blocks = [];
-    if (this.#file !== null) {
-      this.#room.giveMemory(this.#owner, blocks.length * bounds.spoolPieceBytes);
-      return new SpooledFile(this.#file, this.#size, () => this.#room.giveDisk(this.#owner, this.#size));
-    }
-    const giveBack = (): void => this.#room.giveMemory(this.#owner, blocks.length * bounds.spoolPieceBytes);
-    return new SpooledMemory(blocks, this.#size, giveBack);
+    const size = this.#size;
+    const file = this.#file;
+    const giveMemory = (): void => this.#room.giveMemory(this.#owner, blocks.length * bounds.spoolPieceBytes);
+    if (file === null) return inMemory(blocks, size, giveMemory);
+    giveMemory();
+    return inFile(file, size, () => this.#room.giveDisk(this.#owner, size));
   }
 
   discard(): void {
@@ -173,83 +168,53 @@ class FileSpoolWriter implements SpoolWriter {
 }
 
 /** A body in memory, in blocks of bounds.spoolPieceBytes. */
-class SpooledMemory implements Spooled {
-  readonly size: number;
-  #blocks: readonly Uint8Array[];
-  readonly #giveBack: () => void;
-  #gone = false;
-
-  constructor(blocks: readonly Uint8Array[], size: number, giveBack: () => void) {
-    this.#blocks = blocks;
-    this.size = size;
-    this.#giveBack = giveBack;
-  }
-
-  read(start: number, end: number): ReadableStream<Uint8Array> {
-    return pieces(start, Math.min(end, this.size), (at, limit) => {
-      const block = this.#blocks[Math.floor(at / bounds.spoolPieceBytes)];
-      if (block === undefined) throw discarded();
-      const offset = at % bounds.spoolPieceBytes;
-      // A copy: a stream's reader may take the memory of what it is given for itself.
-      return block.slice(offset, Math.min(block.length, offset + limit - at));
-    });
-  }
-
-  discard(): void {
-    if (this.#gone) return;
-    this.#gone = true;
-    this.#blocks = [];
-    this.#giveBack();
-  }
+function inMemory(blocks: Uint8Array[], size: number, giveBack: () => void): Spooled {
+  const read: ReadPiece = (at, limit) => {
+    const block = blocks[Math.floor(at / bounds.spoolPieceBytes)];
+    if (block === undefined) throw discarded();
+    const offset = at % bounds.spoolPieceBytes;
+    // A copy: a stream's reader may take the memory of what it is given for itself.
+    return block.slice(offset, Math.min(block.length, offset + limit - at));
+  };
+  return spooled(size, read, () => {
+    giveBack();
+    blocks.length = 0;
+  });
 }
 
-/** A body in a file. */
-class SpooledFile implements Spooled {
-  readonly size: number;
-  readonly #file: SpoolFile;
-  readonly #giveBack: () => void;
-  #gone = false;
-
-  constructor(file: SpoolFile, size: number, giveBack: () => void) {
-    this.#file = file;
-    this.size = size;
-    this.#giveBack = giveBack;
-  }
-
-  read(start: number, end: number): ReadableStream<Uint8Array> {
-    return pieces(start, Math.min(end, this.size), async (at, limit) => {
-      const bytes = new Uint8Array(Math.min(bounds.spoolPieceBytes, limit - at));
-      const count = await this.#file.read(bytes, at);
-      if (count === 0) throw new Error("a spooled body is shorter than it was");
-      return bytes.subarray(0, count);
-    });
-  }
-
-  discard(): void {
-    if (this.#gone) return;
-    this.#gone = true;
-    this.#file.close();
-    this.#giveBack();
-  }
+function inFile(file: SpoolFile, size: number, giveBack: () => void): Spooled {
+  const read: ReadPiece = async (at, limit) => {
+    const bytes = new Uint8Array(Math.min(bounds.spoolPieceBytes, limit - at));
+    const count = await file.read(bytes, at);
+    if (count === 0) throw new Error("a spooled body is shorter than it was");
+    return bytes.subarray(0, count);
+  };
+  return spooled(size, read, () => {
+    file.close();
+    giveBack();
+  });
 }
 
 type ReadPiece = (at: number, limit: number) => Uint8Array | Promise<Uint8Array>;
 
-/** One piece for each pull, so that nothing is read ahead of who reads. */
-function pieces(start: number, end: number, readPiece: ReadPiece): ReadableStream<Uint8Array> {
-  let at = start;
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        if (at >= end) {
-          controller.close();
-          return;
-        }
-        const piece = await readPiece(at, end);
+function spooled(size: number, readPiece: ReadPiece, release: () => void): Spooled {
+  let isGone = false;
+  return {
+    size,
+    read(start, end) {
+      const limit = Math.min(end, size);
+      let at = start;
+      return pulledStream(async () => {
+        if (at >= limit) return null;
+        const piece = await readPiece(at, limit);
         at += piece.length;
-        controller.enqueue(piece);
-      },
+        return piece;
+      });
     },
-    { highWaterMark: 0 },
-  );
+    discard() {
+      if (isGone) return;
+      isGone = true;
+      release();
+    },
+  };
 }

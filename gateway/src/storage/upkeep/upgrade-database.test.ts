@@ -8,7 +8,7 @@ import { migrate, migrations, schemaState } from "../database/migrate.ts";
 import { openDatabase } from "../database/open-database.ts";
 import type { Migrations, SchemaStep } from "../database/schema-step.ts";
 import { type DataPaths, DataUnusable, dataPaths } from "../disk/data-directory.ts";
-import { openJournalDirectory } from "../journal/journal-directory.ts";
+import { openJournalDirectory } from "../journal/journal-slots.ts";
 import { upgradeDatabase } from "./upgrade-database.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-upgrade-"));

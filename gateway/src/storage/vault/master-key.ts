@@ -15,6 +15,7 @@ import {
 import { join } from "node:path";
 import { syncPath } from "../database/database-copy.ts";
 import { DataUnusable } from "../disk/data-directory.ts";
+import { unlessMissing, unlessThere } from "../disk/disk-errors.ts";
 
 /** Characters a given master key must have, so that nobody guards an installation with a word. */
 const givenCharactersMin = 32;
@@ -107,13 +108,8 @@ function compactTime(ms: number): string {
 const keyFileIn = (dataDir: string) => join(dataDir, "master.key");
 
 function readKeyFile(path: string): Uint8Array | null {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
-    throw error;
-  }
+  const text = unlessMissing(() => readFileSync(path, "utf8"));
+  if (text === null) return null;
   const bytes = Buffer.from(text.trim(), "base64");
   if (bytes.length !== fileBytes) throw new Error(`The key file ${path} is damaged: it must hold 32 bytes in base64.`);
   return bytes;
@@ -123,7 +119,8 @@ function makeKeyFile(path: string, dataDir: string): Uint8Array {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const draft = writeDraft(path, newMasterKey());
   try {
-    linkUnlessThere(draft, path);
+    // A link appears whole or not at all, and never replaces the key another process was first to make.
+    unlessThere(() => linkSync(draft, path));
   } finally {
     rmSync(draft, { force: true });
   }
@@ -144,13 +141,4 @@ function writeDraft(path: string, key: Uint8Array): string {
     closeSync(file);
   }
   return draft;
-}
-
-/** A link appears whole or not at all, and never replaces the key another process was first to make. */
-function linkUnlessThere(draft: string, path: string): void {
-  try {
-    linkSync(draft, path);
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-  }
 }

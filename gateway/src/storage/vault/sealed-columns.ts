@@ -7,6 +7,11 @@ export function sealId(providerId: string, column: "secret" | "settings"): strin
   return `provider:${providerId}:${column}`;
 }
 
+/** Where messages of a notice go. */
+export function channelSealId(noticeId: string): string {
+  return `notice:${noticeId}:channel`;
+}
+
 /** An account cannot be moved to another task. */
 export function accountSealId(taskId: string): string {
   return `task:${taskId}:account`;

@@ -1,5 +1,5 @@
 import { type BodyBytes, type OpenAiVideoBody, outcomeOf } from "#bodies/index.ts";
-import { bounds, Failure, LastingFault, ownerOf, type Task } from "#core/index.ts";
+import { bounds, Failure, LastingFault, ownerOf, streamOfBytes, type Task } from "#core/index.ts";
 import type { BlobInfo, BlobStore } from "#ports/index.ts";
 import { isObject, type JsonObject, type RenamedMembers } from "#protocols/index.ts";
 import type { HeldRoom, VideoTasksOptions } from "../options.ts";
@@ -86,7 +86,11 @@ export class Materials {
     const patience = new AbortController();
     const unbook = clock.after(taskMaterialPutMs, () => patience.abort());
     try {
-      const put = await this.#blobs().put(pieces(bytes), size, AbortSignal.any([signal, patience.signal]));
+      const put = await this.#blobs().put(
+        streamOfBytes(bytes, bounds.spoolPieceBytes),
+        size,
+        AbortSignal.any([signal, patience.signal]),
+      );
       if (put.hash !== hash) throw new Error("material is not what it was when it was read");
     } catch (thrown) {
       if (!patience.signal.aborted) throw thrown;
@@ -204,20 +208,4 @@ export class MaterialInHand {
     this.#bytes = null;
     this.#held.release();
   }
-}
-
-/** One piece for each pull: whoever takes them is waited for. */
-function pieces(bytes: Uint8Array): ReadableStream<Uint8Array> {
-  let at = 0;
-  return new ReadableStream<Uint8Array>(
-    {
-      pull(controller) {
-        const piece = bytes.subarray(at, at + bounds.spoolPieceBytes);
-        at += piece.length;
-        if (piece.length > 0) controller.enqueue(piece);
-        if (at >= bytes.length) controller.close();
-      },
-    },
-    { highWaterMark: 0 },
-  );
 }

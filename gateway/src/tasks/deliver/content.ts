@@ -1,5 +1,5 @@
 import { type BlobAnswer, blobAnswer } from "#assets/index.ts";
-import { asFailure, bounds, Failure, type Provider, type Task, type TaskOutput } from "#core/index.ts";
+import { asFailure, bounds, Failure, type Provider, pulledStream, type Task, type TaskOutput } from "#core/index.ts";
 import type { AnswerBody, BlobStore, OutboundAnswer } from "#ports/index.ts";
 import type { RequestClocks } from "#provider-client/index.ts";
 import { mayReachPrivate, type VideoStill } from "#providers/index.ts";
@@ -206,15 +206,8 @@ const resultIdleMs = 60_000;
 
 /** Read no faster than the caller does; a caller that goes away ends it. */
 export function streamOf(body: AnswerBody): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const piece = await body.read("idle", resultIdleMs);
-        if (piece === null) controller.close();
-        else controller.enqueue(piece);
-      },
-      cancel: () => body.cancel(),
-    },
-    { highWaterMark: 0 },
+  return pulledStream(
+    () => body.read("idle", resultIdleMs),
+    () => body.cancel(),
   );
 }

@@ -1,9 +1,10 @@
-import { closeSync, existsSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import { basename } from "node:path";
+import { bounds } from "#core/index.ts";
 import type { JournalLeftovers, JournalRecord } from "#ports/index.ts";
+import { unlessMissing } from "../disk/disk-errors.ts";
 import { setAsidePath } from "../disk/drain-set-aside.ts";
-import { isMissing, putAside, removeSegment, segmentPath } from "../disk/journal-files.ts";
-import { type JournalLine, journalLines } from "./journal-lines.ts";
+import { putAside, removeSegment, segmentPath } from "../disk/journal-files.ts";
 import { isRecord, parseRecord } from "./journal-record.ts";
 
 /** Records of an earlier run that are read in one turn of the event loop. */
@@ -25,7 +26,7 @@ export function createLeftovers(
   }
 
   function* segmentRecords(segment: number): Generator<JournalRecord, void, undefined> {
-    const file = openSegment(directory, segment);
+    const file = unlessMissing(() => openSync(segmentPath(directory, segment), "r"));
     if (file === null) return;
     try {
       for (const line of journalLines(file, 0, Number.POSITIVE_INFINITY)) {
@@ -71,15 +72,6 @@ export function createLeftovers(
   };
 }
 
-function openSegment(directory: string, segment: number): number | null {
-  try {
-    return openSync(segmentPath(directory, segment), "r");
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
-}
-
 function place(directory: string, segment: number, line: JournalLine): string {
   return `${basename(segmentPath(directory, segment))}: the line at byte ${line.offset}`;
 }
@@ -91,13 +83,68 @@ function place(directory: string, segment: number, line: JournalLine): string {
 export function* salvage(bytes: Buffer, start: number, end: number): Generator<JournalRecord, void, undefined> {
   for (let at = start + 1; at < end; at++) {
     if (!isRecord(bytes, at, end)) continue;
-    if (isRecord(bytes, start, at - 1)) yield* whole(bytes, start, at - 1);
-    yield* whole(bytes, at, end);
+    const first = isRecord(bytes, start, at - 1) ? parseRecord(bytes, start, at - 1) : null;
+    if (first !== null) yield first;
+    const second = parseRecord(bytes, at, end);
+    if (second !== null) yield second;
     return;
   }
 }
 
-function* whole(bytes: Buffer, start: number, end: number): Generator<JournalRecord, void, undefined> {
-  const record = parseRecord(bytes, start, end);
-  if (record !== null) yield record;
+/** One line in a reader's memory; good until the next line is asked for. `offset` is where it begins in the file. */
+export interface JournalLine {
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly end: number;
+  readonly offset: number;
+  /** Where the next line begins in the file. */
+  readonly nextOffset: number;
 }
+
+/**
+ * The whole lines of an open file from one offset up to another (or to its end), in pieces of bounded size.
+ * Bytes without a line feed at the end are not a line: the generator returns how many there were. A line longer than
+ * any record can be comes out as an empty one, which no check takes for a record.
+ */
+export function* journalLines(
+  file: number,
+  from: number,
+  to: number,
+  bytes: Buffer = lineWindow(),
+): Generator<JournalLine, number, undefined> {
+  let held = 0;
+  let windowOffset = from;
+  let overlongAt = -1;
+  for (;;) {
+    const room = Math.min(windowBytes - held, to - windowOffset - held);
+    const count = room > 0 ? readSync(file, bytes, held, room, windowOffset + held) : 0;
+    if (count === 0) return overlongAt >= 0 ? windowOffset + held - overlongAt : held;
+    held += count;
+    let start = 0;
+    for (let end = bytes.indexOf(lineFeed, 0); end >= 0 && end < held; end = bytes.indexOf(lineFeed, start)) {
+      const nextOffset = windowOffset + end + 1;
+      if (overlongAt >= 0) {
+        yield { bytes, start: 0, end: 0, offset: overlongAt, nextOffset };
+        overlongAt = -1;
+      } else {
+        yield { bytes, start, end, offset: windowOffset + start, nextOffset };
+      }
+      start = end + 1;
+    }
+    if (start === 0 && held === windowBytes) {
+      if (overlongAt < 0) overlongAt = windowOffset;
+      start = held;
+    }
+    bytes.copyWithin(0, start, held);
+    held -= start;
+    windowOffset += start;
+  }
+}
+
+/** The memory that `journalLines` reads through; a reader that comes again can bring its own. */
+export function lineWindow(): Buffer {
+  return Buffer.allocUnsafe(windowBytes);
+}
+
+const lineFeed = 0x0a;
+const windowBytes = bounds.journalRecordBytesMax * 2;

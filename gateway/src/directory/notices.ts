@@ -1,0 +1,263 @@
+import type { Notice, NoticeChannel } from "@sluice/contract/console";
+import { limitScopes, storedRemark } from "@sluice/contract/words";
+import { endingTokenId, type LimitScope } from "#core/index.ts";
+import type { AuditSource, Clock, Ids, Vault } from "#ports/index.ts";
+import {
+  type AuditedObject,
+  auditedWrite,
+  type Connection,
+  channelSealId,
+  columnsOf,
+  type Database,
+  insertRows,
+  membersOf,
+  type Row,
+  removeRows,
+  sealedAgain,
+  underDueLease,
+  updateDue,
+  updateRow,
+} from "#storage/tables.ts";
+
+export interface StoredNotice extends Notice {
+  readonly workspaceId: string;
+  /** What `last` is about, by the id of its limits. null: nothing was told yet, or of a service token. */
+  readonly lastScope: { readonly kind: LimitScope["kind"]; readonly id: string } | null;
+}
+
+export type NoticeFields = Pick<Notice, "name" | "percent" | "scope" | "scope_id" | "channel" | "enabled">;
+
+/** A budget reached a percentage. `budget` names the budget, `periodStart` (Unix milliseconds) the period. */
+export interface Crossing {
+  readonly noticeId: string;
+  readonly budget: string;
+  readonly periodStart: number;
+  readonly percent: number;
+  readonly label: string;
+  readonly usedUsd: number;
+  readonly limitUsd: number;
+}
+
+/** A crossing that has to be sent, with the number of tries so far. Leased until `leasedUntil` (Unix milliseconds). */
+export interface DueNotice extends Crossing {
+  readonly leasedUntil: number;
+  readonly at: number;
+  readonly tries: number;
+}
+
+type NoticeRow = Row<"notices">;
+type ToldRow = Row<"notices_told">;
+
+interface NoticeStoreOptions {
+  readonly database: Database;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+export type NoticeStore = ReturnType<typeof createNoticeStore>;
+
+/** Notices about budgets. Each crossing is sent once in its period, by the process that sees it first. */
+export function createNoticeStore(options: NoticeStoreOptions) {
+  const { database, vault, clock, ids } = options;
+  const { kysely } = database;
+  const stored = (connection: Connection, id: string) =>
+    connection.selectFrom("notices").selectAll().where("id", "=", id).executeTakeFirst();
+  const list = async (workspaceId: string | null, id?: string): Promise<readonly StoredNotice[]> => {
+    let query = kysely.selectFrom("notices").selectAll().orderBy("created_at").orderBy("id");
+    if (workspaceId !== null) query = query.where("workspace_id", "=", workspaceId);
+    if (id !== undefined) query = query.where("id", "=", id);
+    const rows = await query.execute();
+    const told =
+      rows.length === 0
+        ? []
+        : await latestTold(
+            kysely,
+            rows.map((row) => row.id),
+          );
+    const latest = new Map(told.map((row) => [row.notice_id, row]));
+    return rows.map((row) => noticeOf(vault, row, latest.get(row.id)));
+  };
+  const find = async (id: string): Promise<StoredNotice | null> => (await list(null, id))[0] ?? null;
+  return {
+    /** `workspaceId` null: of every workspace. */
+    list: (workspaceId: string | null) => list(workspaceId),
+    find,
+    async create(workspaceId: string, fields: NoticeFields, auditSource: AuditSource): Promise<StoredNotice> {
+      const place = { id: ids.next("not_"), workspace_id: workspaceId, created_at: clock.now(), sealedBefore: null };
+      const row = noticeRow(vault, place, fields);
+      await auditedWrite(options, auditSource, (under) => insertRows(under, noticeObject(vault), [row]));
+      return noticeOf(vault, row, undefined);
+    },
+    async update(id: string, fields: Partial<NoticeFields>, auditSource: AuditSource): Promise<StoredNotice | null> {
+      await auditedWrite(options, auditSource, async (under) => {
+        const before = await stored(under.transaction, id);
+        if (before === undefined) return;
+        const wanted = { ...noticeOf(vault, before, undefined), ...fields };
+        const after = noticeRow(vault, { ...before, sealedBefore: before.sealed_channel }, wanted);
+        await updateRow(under, noticeObject(vault), { before, after });
+      });
+      return await find(id);
+    },
+    async remove(id: string, auditSource: AuditSource): Promise<void> {
+      await auditedWrite(options, auditSource, async (under) => {
+        const row = await stored(under.transaction, id);
+        if (row === undefined) return;
+        await under.transaction.deleteFrom("notices_told").where("notice_id", "=", id).execute();
+        await removeRows(under, noticeObject(vault), [row]);
+      });
+    },
+    /** Stores crossings, due now. Those that are stored already do not change. `silent` ones are never sent. */
+    async cross(crossings: readonly (Crossing & { readonly silent: boolean })[], now: number): Promise<void> {
+      for (const { silent, ...crossing } of crossings) {
+        await kysely
+          .insertInto("notices_told")
+          .values({ ...columnsOf(crossing), at: now, tries: 0, due_at: silent ? null : now })
+          .onConflict((conflict) => conflict.columns(["notice_id", "budget", "period_start", "percent"]).doNothing())
+          .execute();
+      }
+    },
+    /** Removes what was told of periods that are long over. Gives how many rows that were. */
+    async prune(beforeMs: number): Promise<number> {
+      const { numDeletedRows } = await kysely
+        .deleteFrom("notices_told")
+        .where("due_at", "is", null)
+        .where("at", "<", beforeMs)
+        // Those of a budget in total have no end: without them they would be told again.
+        .where("period_start", ">", 0)
+        .where("period_start", "<", beforeMs)
+        .executeTakeFirstOrThrow();
+      return Number(numDeletedRows);
+    },
+    /** Leases what is due. */
+    async due(now: number, leaseMs: number, limit: number): Promise<readonly DueNotice[]> {
+      const leasedUntil = now + leaseMs;
+      const rows = await updateDue(database, kysely, "notices_told", { now, limit })
+        .set({ due_at: leasedUntil })
+        .returning(["notice_id", "budget", "period_start", "percent", "label", "used_usd", "limit_usd", "at", "tries"])
+        .execute();
+      return rows.map((row) => ({ ...membersOf(row), leasedUntil }));
+    },
+    /**
+     * Stores how a try ended. `dueAt` null: sent, or given up. A failure is written only while the lease is valid: that it was
+     * sent is true whoever says it, and who stood still knows only of an older failure.
+     */
+    async tried(
+      leased: Pick<DueNotice, "noticeId" | "budget" | "periodStart" | "percent" | "leasedUntil">,
+      result: {
+        readonly tries: number;
+        readonly dueAt: number | null;
+        readonly sentAt: number | null;
+        readonly problem: string | null;
+      },
+    ): Promise<void> {
+      const update = kysely
+        .updateTable("notices_told")
+        .set(columnsOf(result))
+        .where("notice_id", "=", leased.noticeId)
+        .where("budget", "=", leased.budget)
+        .where("period_start", "=", leased.periodStart)
+        .where("percent", "=", leased.percent)
+        .where("sent_at", "is", null);
+      await (result.sentAt === null ? update.where(underDueLease(leased.leasedUntil)) : update).execute();
+    },
+  };
+}
+
+/** What was told last of each, and of one moment perhaps several; of all that was ever told nothing else is read. */
+async function latestTold(connection: Connection, ids: readonly string[]): Promise<readonly ToldRow[]> {
+  return await connection
+    .with("told", (cte) =>
+      cte
+        .selectFrom("notices_told")
+        .selectAll()
+        .where("notice_id", "in", ids)
+        // Silent ones were never meant to be sent.
+        .where((eb) => eb.or([eb("tries", ">", 0), eb("due_at", "is not", null)])),
+    )
+    .with("latest", (cte) =>
+      cte
+        .selectFrom("told")
+        .select(["notice_id as latest_of", (eb) => eb.fn.max("at").as("latest_at")])
+        .groupBy("notice_id"),
+    )
+    .selectFrom("told")
+    .innerJoin("latest", (join) => join.onRef("latest_of", "=", "told.notice_id").onRef("latest_at", "=", "told.at"))
+    .selectAll("told")
+    .execute();
+}
+
+/** `sealedBefore`: the channel as it is stored; the same one again stays the same text. */
+function noticeRow(
+  vault: Vault,
+  place: Pick<NoticeRow, "id" | "workspace_id" | "created_at"> & { readonly sealedBefore: string | null },
+  fields: NoticeFields,
+): NoticeRow {
+  const { sealedBefore, id } = place;
+  return {
+    id,
+    workspace_id: place.workspace_id,
+    name: fields.name,
+    percent: JSON.stringify([...new Set(fields.percent)].sort((a, b) => a - b)),
+    scope: fields.scope,
+    scope_id: fields.scope === null ? null : fields.scope_id,
+    sealed_channel: sealedAgain(vault, channelSealId(id), sealedBefore, JSON.stringify(fields.channel)),
+    enabled: fields.enabled ? 1 : 0,
+    created_at: place.created_at,
+  };
+}
+
+function noticeOf(vault: Vault, row: NoticeRow, last: ToldRow | undefined): StoredNotice {
+  return {
+    id: row.id,
+    workspaceId: row.workspace_id,
+    name: row.name,
+    percent: JSON.parse(row.percent),
+    scope: scopeOf(row.scope),
+    scope_id: row.scope_id,
+    channel: channelOf(vault, row.id, row.sealed_channel),
+    enabled: row.enabled === 1,
+    created_at: row.created_at,
+    last: last === undefined ? null : lastOf(last),
+    lastScope: last === undefined ? null : lastScopeOf(last),
+  };
+}
+
+/** Notices as every writer writes them. No process keeps them: nobody is told. */
+function noticeObject(vault: Vault): AuditedObject<"notices"> {
+  return {
+    table: "notices",
+    idColumn: "id",
+    label: (row) => `notice ${row.name}`,
+    view: ({ sealed_channel, ...rest }) => ({
+      ...rest,
+      percent: JSON.parse(rest.percent),
+      // Where messages go is said by kind only, since an address may open by itself.
+      channel: channelOf(vault, rest.id, sealed_channel).kind,
+    }),
+    workspaceOf: (row) => row.workspace_id,
+    notify: () => undefined,
+  };
+}
+
+function channelOf(vault: Vault, id: string, sealed: string): NoticeChannel {
+  return JSON.parse(vault.open(sealed, channelSealId(id)).reveal());
+}
+
+function lastOf(row: ToldRow): Notice["last"] {
+  const { percent, label, problem } = row;
+  const fault = storedRemark("alert", problem);
+  const about = endingTokenId(row) === null ? ("budget" as const) : ("service_token" as const);
+  return { at: row.sent_at ?? row.at, about, budget: label, percent, ok: row.sent_at !== null, problem, fault };
+}
+
+/** As `crossingsOf` names a budget. */
+function lastScopeOf(row: ToldRow): StoredNotice["lastScope"] {
+  const [named = "", id] = row.budget.split(" ");
+  const kind = endingTokenId(row) === null ? scopeOf(named) : null;
+  return kind === null || id === undefined ? null : { kind, id };
+}
+
+function scopeOf(text: string | null): Notice["scope"] {
+  return limitScopes.find((scope) => scope === text) ?? null;
+}

@@ -1,0 +1,47 @@
+import { bounds, Failure } from "#core/index.ts";
+
+/** Whether the system, or a database, gave one of these codes. */
+export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && "code" in error && codes.includes(String(error.code));
+}
+
+export function isMissing(error: unknown): boolean {
+  return hasCode(error, "ENOENT");
+}
+
+/** What `act` gives; null where its file or directory is missing. */
+export function unlessMissing<Result>(act: () => Result): Result | null {
+  try {
+    return act();
+  } catch (error) {
+    return missingAsNull(error);
+  }
+}
+
+/** The same for the rejection of a promise. */
+export function missingAsNull(error: unknown): null {
+  if (isMissing(error)) return null;
+  throw error;
+}
+
+/** Does nothing where there is such a file already. */
+export function unlessThere(act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    if (!hasCode(error, "EEXIST")) throw error;
+  }
+}
+
+export function isFullDisk(error: unknown): boolean {
+  return hasCode(error, "ENOSPC", "EDQUOT");
+}
+
+/** The disk or the bucket takes or gives nothing now, and may do so later. */
+export function storageUnavailable(cause: unknown): Failure {
+  return new Failure("storage_unavailable", "The place where files are kept cannot be used now; try again.", {
+    retry: "same",
+    retryAfterMs: bounds.storageRetryAfterMs,
+    cause,
+  });
+}

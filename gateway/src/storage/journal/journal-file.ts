@@ -1,0 +1,194 @@
+import { bounds } from "#core/index.ts";
+import { type JournalFiles, segmentPath } from "../disk/journal-files.ts";
+import { recordHeadBytes } from "./journal-record.ts";
+
+interface SegmentOptions {
+  readonly directory: string;
+  readonly files: JournalFiles;
+  readonly firstSegment: number;
+  readonly segmentBytes: number;
+  /** Is handed each full segment's file, still open, to sync and close. */
+  readonly retire: (file: number) => void;
+}
+
+/**
+ * Writes to the current segment and begins the next one when it is full. `end` is where the whole records end: what a
+ * failed write left behind it is cut away, at the latest before the next write, so a tear is never in the middle.
+ */
+export class JournalSegment {
+  readonly #files: JournalFiles;
+  readonly #options: SegmentOptions;
+  #file: number;
+  #number: number;
+  #end = 0;
+  #torn = false;
+  #problem: unknown = null;
+  #rotateAt: number;
+
+  constructor(options: SegmentOptions) {
+    this.#options = options;
+    this.#files = options.files;
+    this.#rotateAt = options.segmentBytes;
+    this.#number = options.firstSegment;
+    this.#file = options.files.create(segmentPath(options.directory, this.#number));
+  }
+
+  get file(): number {
+    return this.#file;
+  }
+
+  get number(): number {
+    return this.#number;
+  }
+
+  get end(): number {
+    return this.#end;
+  }
+
+  get problem(): unknown {
+    return this.#problem;
+  }
+
+  /**
+   * Writes as many whole records as the disk takes and says how many bytes that were; fewer than `length` means that
+   * it refused, and `problem` why.
+   */
+  write(bytes: Buffer, length: number): number {
+    let done = 0;
+    try {
+      if (this.#torn) this.#cut();
+      if (this.#end >= this.#rotateAt) this.#rotate();
+      while (done < length) {
+        const taken = this.#files.write(this.#file, bytes, done, length - done, this.#end + done);
+        if (taken <= 0) throw new Error("The disk took no bytes.");
+        done += taken;
+      }
+    } catch (error) {
+      this.#problem = error;
+      const whole = done === 0 ? 0 : bytes.lastIndexOf(lineFeed, done - 1) + 1;
+      this.#end += whole;
+      this.#torn = true;
+      this.#tryCut();
+      return whole;
+    }
+    this.#end += length;
+    return length;
+  }
+
+  /** Tries the disk with bytes that are taken back at once. They hold no line feed: a reader sees a torn end. */
+  hasRoom(): boolean {
+    if (this.write(probeBytes, probeBytes.length) < probeBytes.length) return false;
+    // Also where the write began another segment.
+    this.#end -= probeBytes.length;
+    this.#torn = true;
+    this.#tryCut();
+    return !this.#torn;
+  }
+
+  #cut(): void {
+    this.#files.truncate(this.#file, this.#end);
+    this.#torn = false;
+  }
+
+  #tryCut(): void {
+    try {
+      this.#cut();
+    } catch {
+      // Still torn: the next write cuts first, and a reader passes over a torn end.
+    }
+  }
+
+  #rotate(): void {
+    let file: number;
+    try {
+      file = this.#files.create(segmentPath(this.#options.directory, this.#number + 1));
+    } catch {
+      // No room for another file: go on in this one and try again a little later.
+      this.#rotateAt = this.#end + bounds.journalRecordBytesMax;
+      return;
+    }
+    const full = this.#file;
+    this.#file = file;
+    this.#number += 1;
+    this.#end = 0;
+    this.#rotateAt = this.#options.segmentBytes;
+    this.#options.retire(full);
+  }
+}
+
+const lineFeed = 0x0a;
+const probeBytes = Buffer.alloc(bounds.journalBufferBytes);
+
+/** Encoded records that wait for the next write, in one reused piece of memory. */
+export class JournalBuffer {
+  #bytes = Buffer.allocUnsafe(startBytes);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  get bytes(): Buffer {
+    return this.#bytes;
+  }
+
+  /** False, with nothing added, when the record is larger than a reader would take. */
+  append(letter: number, json: string): boolean {
+    // UTF-8 needs at most three bytes for each UTF-16 unit.
+    this.#reserve(recordHeadBytes + json.length * 3 + 1);
+    const bytes = this.#bytes;
+    const start = this.#length;
+    const jsonBytes = bytes.write(json, start + recordHeadBytes, "utf8");
+    if (jsonBytes + recordHeadBytes > bounds.journalRecordBytesMax) return false;
+    const end = start + recordHeadBytes + jsonBytes;
+    bytes[start + 8] = 0x20;
+    bytes[start + 9] = letter;
+    bytes[start + 10] = 0x20;
+    writeHex(bytes, start, Bun.hash.crc32(bytes.subarray(start + 9, end)));
+    bytes[end] = 0x0a;
+    this.#length = end + 1;
+    return true;
+  }
+
+  /** Forgets everything after `length`. */
+  cut(length: number): void {
+    this.#length = Math.min(length, this.#length);
+    // A backlog of a full disk is given back once it is written.
+    if (length === 0 && this.#bytes.length > keepBytesMax) this.#bytes = Buffer.allocUnsafe(startBytes);
+  }
+
+  /** Forgets the first `length` bytes, whole records that were written. */
+  dropFirst(length: number): void {
+    if (length < this.#length) this.#bytes.copyWithin(0, length, this.#length);
+    this.cut(this.#length - length);
+  }
+
+  /** How many of the records are of one of these letters. */
+  count(...letters: readonly number[]): number {
+    let count = 0;
+    for (let start = 0; start < this.#length; start = this.#bytes.indexOf(0x0a, start) + 1) {
+      if (letters.includes(this.#bytes[start + 9] ?? 0)) count += 1;
+    }
+    return count;
+  }
+
+  #reserve(more: number): void {
+    const needed = this.#length + more;
+    if (needed <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(needed, this.#bytes.length * 2));
+    this.#bytes.copy(larger, 0, 0, this.#length);
+    this.#bytes = larger;
+  }
+}
+
+const startBytes = bounds.journalBufferBytes * 2;
+const keepBytesMax = 4 * 1024 * 1024;
+const hexDigits = Buffer.from("0123456789abcdef", "latin1");
+
+function writeHex(bytes: Buffer, start: number, value: number): void {
+  let rest = value;
+  for (let at = start + 7; at >= start; at--) {
+    bytes[at] = hexDigits[rest & 15] ?? 0;
+    rest >>>= 4;
+  }
+}
