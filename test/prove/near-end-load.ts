@@ -72,7 +72,7 @@ export class NearEndLoad {
 }
 
 /** When each paced call was sent and when the upstream first received it: it was admitted in between. */
-export function pacedStays(truth: readonly TruthRecord[]): readonly Stay[] {
+function pacedStays(truth: readonly TruthRecord[]): readonly Stay[] {
   const stays = new Map<string, Stay>();
   for (const { model, client_request_id = "", received_at } of truth) {
     if (model !== pacedKey.upstream) continue;
