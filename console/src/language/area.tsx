@@ -2,7 +2,7 @@ import { IntlMessageFormat } from "intl-messageformat";
 import { Fragment, type ReactNode } from "react";
 import type { Names, Placeholder, Tag, TextAt } from "./catalogue.ts";
 import { locale } from "./chosen.ts";
-import { addEnglish, type Text, textNamed } from "./words.ts";
+import { addEnglish, type Text, textAt, textNamed } from "./words.ts";
 
 type Value = string | number;
 type Draw = (inside: ReactNode) => ReactNode;
@@ -35,7 +35,16 @@ export function area<const Prefix extends string, Words>(name: Prefix, words: Wo
 }
 
 function text(name: string, values?: Readonly<Record<string, Value>>): string {
-  const words = textNamed(name);
+  return formatted(name, textNamed(name), values);
+}
+
+/** A text that leaves nothing open; null where the language of the page has none of that name. */
+export function textOrNull(name: string): string | null {
+  const words = textAt(name);
+  return words === null ? null : formatted(name, words);
+}
+
+function formatted(name: string, words: Text, values?: Readonly<Record<string, Value>>): string {
   return isPlain(words) ? words : String(messageOf(name, words).format(values));
 }
 
@@ -48,12 +57,12 @@ interface AnyRichProps {
 function Rich({ text: name, tags = {}, values = {} }: AnyRichProps): ReactNode {
   const words = textNamed(name);
   if (isPlain(words)) return words;
-  const draw = Object.entries(tags).map(([tag, drawn]) => [
+  const draw = Object.entries(tags).map(([tag, drawTag]) => [
     tag,
-    (inside: readonly ReactNode[]) => drawn(keyed(inside)),
+    (inside: readonly ReactNode[]) => drawTag(keyed(inside)),
   ]);
-  const formatted = messageOf(name, words).format<ReactNode>({ ...values, ...Object.fromEntries(draw) });
-  return Array.isArray(formatted) ? keyed(formatted) : (formatted as ReactNode);
+  const drawn = messageOf(name, words).format<ReactNode>({ ...values, ...Object.fromEntries(draw) });
+  return Array.isArray(drawn) ? keyed(drawn) : (drawn as ReactNode);
 }
 
 /** A text's parts never change their places, so these do as keys. */

@@ -3,6 +3,24 @@ import type { en } from "./en/index.ts";
 /** Every word that the console shows, by area and name. English is the original. */
 export type Catalogue = Translation<typeof en>;
 
+/**
+ * What the forms of providers say, by provider type and setting. `setting` is what a setting is called at every provider, unless the
+ * provider calls it otherwise. English, and what a translation lacks, comes from the gateway with the form.
+ */
+export interface ProviderWords {
+  readonly setting: SettingWords;
+  readonly kind: Readonly<
+    Record<
+      string,
+      { readonly title?: string; readonly baseUrl?: string; readonly apiKey?: string; readonly setting?: SettingWords }
+    >
+  >;
+}
+type SettingWords = Readonly<Record<string, { readonly label: string; readonly help?: string }>>;
+
+/** A language other than English. */
+export type TranslatedCatalogue = Catalogue & { readonly kinds?: ProviderWords };
+
 /** A part of the catalogue in another language: the same names, other words. */
 export type Translation<Words> = {
   readonly [Name in keyof Words]: Words[Name] extends string ? string : Translation<Words[Name]>;

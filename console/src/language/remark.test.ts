@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { parse } from "@formatjs/icu-messageformat-parser";
 import { auditActions, auditTargetKinds, remarkCodes } from "@sluice/contract/words";
 import { t } from "./areas/models.ts";
+import type { Catalogue } from "./catalogue.ts";
 import { en } from "./en/index.ts";
 import { models } from "./en/models.ts";
 import { holesOf } from "./holes.ts";
@@ -12,7 +13,7 @@ type Words = Readonly<Record<string, string>>;
 type Codes = Readonly<Record<string, readonly string[]>>;
 
 /** Every list of codes in the contract, and where the catalogue has its words: a new list has to be named here. */
-const shown: { readonly [Kind in keyof typeof remarkCodes]: (catalogue: typeof zhCN) => Words } = {
+const shown: { readonly [Kind in keyof typeof remarkCodes]: (catalogue: Catalogue) => Words } = {
   place: ({ requests }) => requests.plan.place,
   step: ({ requests }) => requests.plan.step,
   test: ({ providers }) => providers.test.tried,
@@ -27,7 +28,7 @@ const shown: { readonly [Kind in keyof typeof remarkCodes]: (catalogue: typeof z
 };
 
 const without = (names: readonly string[]): Codes => Object.fromEntries(names.map((name) => [name, []]));
-const lists: readonly (readonly [name: string, codes: Codes, words: (catalogue: typeof zhCN) => Words])[] = [
+const lists: readonly (readonly [name: string, codes: Codes, words: (catalogue: Catalogue) => Words])[] = [
   ...Object.entries(remarkCodes).map(
     ([kind, codes]) => [kind, codes as Codes, shown[kind as keyof typeof shown]] as const,
   ),

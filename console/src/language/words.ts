@@ -1,11 +1,11 @@
 import type { MessageFormatElement } from "@formatjs/icu-messageformat-parser";
-import type { Catalogue } from "./catalogue.ts";
+import type { TranslatedCatalogue } from "./catalogue.ts";
 
 /** English comes with the pages that show it; another language comes whole before anything is drawn. */
-let translated: Catalogue | null = null;
+let translated: TranslatedCatalogue | null = null;
 const english = new Map<string, unknown>();
 
-export function useTranslation(catalogue: Catalogue): void {
+export function useTranslation(catalogue: TranslatedCatalogue): void {
   translated = catalogue;
 }
 
@@ -18,9 +18,18 @@ export type Text = string | MessageFormatElement[];
 
 /** The text of that name in the language of the page. */
 export function textNamed(name: string): Text {
+  const found = textAt(name);
+  if (found === null) throw new Error(`the catalogue has no text ${name}`);
+  return found;
+}
+
+/** The same; null where the language of the page has no such text. */
+export function textAt(name: string): Text | null {
   const [area = "", ...path] = name.split(".");
   let found: unknown = translated === null ? english.get(area) : Reflect.get(translated, area);
-  for (const part of path) found = (found as Readonly<Record<string, unknown>> | undefined)?.[part];
-  if (typeof found !== "string" && !Array.isArray(found)) throw new Error(`the catalogue has no text ${name}`);
-  return found;
+  for (const part of path) {
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, part)) return null;
+    found = Reflect.get(found, part);
+  }
+  return typeof found === "string" || Array.isArray(found) ? found : null;
 }

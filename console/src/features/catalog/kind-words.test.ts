@@ -1,6 +1,16 @@
 import { expect, test } from "bun:test";
 import type { ProviderKindForm } from "@sluice/contract";
+import { kinds } from "../../language/zh-CN/kinds.ts";
 import { kindInWords } from "./kind-words.ts";
+
+const chinese = new Map(textsOf({ kinds }));
+const inChinese = (name: string) => chinese.get(name) ?? null;
+
+function textsOf(words: object, above = ""): [name: string, text: string][] {
+  return Object.entries(words).flatMap(([name, inner]) =>
+    typeof inner === "string" ? [[above + name, inner]] : textsOf(inner, `${above}${name}.`),
+  );
+}
 
 const field = (name: string, label: string, help: string | null): ProviderKindForm["fields"][number] => ({
   name,
@@ -25,28 +35,34 @@ test("a kind that the catalogue does not know, and settings that it lacks, say w
     lists_models: true,
     fields: [field("tenant", "Tenant", "Whose it is."), field("region", "Zone", null), field("__proto__", "P", null)],
   };
-  const told = kindInWords(form);
-  expect({ ...told, fields: [] }).toEqual({ ...form, fields: [] });
-  expect(told.fields.map(({ label, help }) => [label, help])).toEqual([
+  expect(kindInWords(form)).toEqual(form);
+  const translated = kindInWords(form, inChinese);
+  expect({ ...translated, fields: [] }).toEqual({ ...form, fields: [] });
+  expect(translated.fields.map(({ label, help }) => [label, help])).toEqual([
     ["Tenant", "Whose it is."],
-    ["Region", null],
+    [kinds.setting["region"]?.label ?? "", null],
     ["P", null],
   ]);
 });
 
 test("a setting that a kind calls otherwise is called so there", () => {
   const of = (kind: string) =>
-    kindInWords({
-      kind,
-      title: kind,
-      base_url: null,
-      base_url_help: null,
-      api_key: "none",
-      api_key_help: null,
-      dialects: [],
-      types: [],
-      lists_models: false,
-      fields: [field("region", "?", null)],
-    }).fields[0]?.label;
-  expect([of("bedrock"), of("ark")]).toEqual(["Region", "Asset library region"]);
+    kindInWords(
+      {
+        kind,
+        title: kind,
+        base_url: null,
+        base_url_help: null,
+        api_key: "none",
+        api_key_help: null,
+        dialects: [],
+        types: [],
+        lists_models: false,
+        fields: [field("region", "?", null)],
+      },
+      inChinese,
+    ).fields[0]?.label;
+  const ofArk = kinds.kind["ark"]?.setting?.["region"]?.label;
+  expect([of("bedrock"), of("ark")]).toEqual([kinds.setting["region"]?.label, ofArk]);
+  expect(ofArk).toMatch(/\p{Script=Han}/u);
 });

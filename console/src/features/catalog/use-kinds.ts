@@ -12,7 +12,7 @@ export function useKinds(enabled = true): {
 } {
   const told = useCall("providers.kinds", { enabled }).data?.data ?? null;
   return useMemo(() => {
-    const kinds = told === null ? null : told.map(kindInWords);
+    const kinds = told === null ? null : told.map((form) => kindInWords(form));
     const byName = new Map((kinds ?? []).map((kind) => [kind.kind, kind]));
     return {
       kinds,

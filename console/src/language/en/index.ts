@@ -9,7 +9,6 @@ import { device } from "./device.ts";
 import { firstRun } from "./first-run.ts";
 import { formats } from "./formats.ts";
 import { keys } from "./keys.ts";
-import { kinds } from "./kinds.ts";
 import { language } from "./language.ts";
 import { ledgerExport } from "./ledger-export.ts";
 import { limits } from "./limits.ts";
@@ -46,7 +45,6 @@ export const en = {
   firstRun,
   formats,
   keys,
-  kinds,
   language,
   ledgerExport,
   limits,

@@ -1,7 +1,6 @@
-import type { Translation } from "../catalogue.ts";
-import type { kinds as english } from "../en/kinds.ts";
+import type { ProviderWords } from "../catalogue.ts";
 
-export const kinds: Translation<typeof english> = {
+export const kinds: ProviderWords = {
   setting: {
     endpoints: {
       label: "接口",
