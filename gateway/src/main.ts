@@ -6,12 +6,8 @@
  * When the gateway cannot start, it says why in one line and exits.
  */
 export { CertificateUnusable, readCertificate } from "./main/certificate.ts";
-export { configWarnings } from "./main/config-warnings.ts";
-export { type Control, openControl, placeOf } from "./main/control.ts";
-export { kindCheck } from "./main/kind-check.ts";
-export { networkOf } from "./main/network.ts";
-export { readPriceListFrom } from "./main/price-list-source.ts";
+export { configWarnings, kindCheck } from "./main/config-checks.ts";
+export { type Control, networkOf, openControl, placeOf, webhookSecretOf } from "./main/control.ts";
+export { readPriceListFrom } from "./main/price-list.ts";
 export { listProcesses } from "./main/processes.ts";
-export { type ServeOptions, serve, serveWorker } from "./main/serve.ts";
-export { serveWorkers } from "./main/serve-workers.ts";
-export { webhookSecretOf } from "./main/webhook-secret.ts";
+export { type ServeOptions, serve, serveWorker, serveWorkers } from "./main/serve.ts";

@@ -1,5 +1,5 @@
 import type { BackgroundResponses } from "#relay/index.ts";
-import type { CallParts } from "../src/main/wire-calls.ts";
+import type { CallParts } from "../src/main/open-calls.ts";
 import { callerMemory } from "./caller-memory.ts";
 import { silentExplainer } from "./silent-explainer.ts";
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigInvalid, loadConfigFile, type Problem } from "#config/index.ts";
 import { kindForm, providerKinds } from "#providers/index.ts";
-import { kindCheck } from "../src/main/kind-check.ts";
+import { kindCheck } from "../src/main/config-checks.ts";
 
 /** Everything that is wrong with a file's text, as `sluice check` tells it. */
 async function problemsOf(text: string, variables: Record<string, string> = {}): Promise<readonly Problem[]> {

@@ -12,7 +12,7 @@ import { createIds } from "#system/index.ts";
 import type { ConsoleDependencies } from "../src/admin/dependencies.ts";
 import { type AdminEnv, type Handlers, mountHandlers } from "../src/admin/handlers/calls.ts";
 import { consoleHandlers } from "../src/admin/handlers/console-handlers.ts";
-import { kindDefaults } from "../src/main/kind-check.ts";
+import { kindDefaults } from "../src/main/config-checks.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { createHeaderSignIn, type HeaderSignIn, sessionHeader } from "./header-sign-in.ts";
 import { openMigrated } from "./migrated.ts";

@@ -10,7 +10,7 @@ import { makeAdminTokenSecret } from "#identity/index.ts";
 import { prepare } from "../../site/prepare.mjs";
 import { documentPages, type Snippet, snippetsOf, textOfPage } from "../../test/acceptance/document-commands.ts";
 import { parseConfig } from "../src/config/parse-config.ts";
-import { kindCheck } from "../src/main/kind-check.ts";
+import { kindCheck } from "../src/main/config-checks.ts";
 import { webhookHeaders } from "../src/tasks/deliver/deliveries.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { Environment } from "#config/index.ts";
+import { networkOf } from "#main/control.ts";
 import { openDemoUpstream } from "#main/demo-upstream.ts";
-import { networkOf } from "#main/network.ts";
 import type { Clock } from "#ports/index.ts";
 import { ProviderClient, ProviderProbe } from "#provider-client/index.ts";
 import { createTransport } from "#upstream/index.ts";

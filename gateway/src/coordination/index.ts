@@ -9,8 +9,7 @@
  * forgotten to make room, but a budget that nobody uses is, since the ledger knows it; a claim that would need a new one is then
  * let through or refused as its own `fail` says, and the operator is told. A restart starts empty: `limits` reads the ledger.
  */
-export { createLeadership } from "./leases/leadership.ts";
-export { createSoleLeadership } from "./leases/sole-leadership.ts";
+export { createLeadership, createSoleLeadership } from "./leases/leadership.ts";
 export { createMemoryCounter } from "./memory-counter.ts";
 export { createMemoryHealthBoard } from "./memory-health-board.ts";
 export { createMemoryTries } from "./memory-tries.ts";

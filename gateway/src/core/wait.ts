@@ -69,6 +69,27 @@ export async function waitUntil(
   while (!check() && clock.monotonic() < endMs) await sleep(clock, everyMs, null);
 }
 
+/** Does `work` again and again, `ms` after its last end, whether it failed or not. Returns its end, which awaits the work under way. */
+export function repeat(clock: Timers, ms: number, work: () => Promise<unknown>): () => Promise<void> {
+  let ended = false;
+  let cancel = (): void => undefined;
+  let working: Promise<unknown> = Promise.resolve();
+  const later = (): void => {
+    if (ended) return;
+    cancel = clock.after(ms, () => {
+      working = work()
+        .catch(() => undefined)
+        .finally(later);
+    });
+  };
+  later();
+  return async () => {
+    ended = true;
+    cancel();
+    await working;
+  };
+}
+
 /** Sleeps, one at a time, that can be ended early: the current one by `wake`, all by `end`. */
 export class Sleeper {
   readonly #clock: Timers;

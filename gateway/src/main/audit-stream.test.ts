@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { systemClock } from "#system/index.ts";
-import { startAuditStream } from "./audit-stream.ts";
+import { startAuditStream } from "./upkeep.ts";
 
 test("sums up what the first start created in one line, and writes every other entry", async () => {
   const entry = { at: 0, ip: null, action: "create", workspace: null, before: null, after: null };

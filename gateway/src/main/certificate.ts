@@ -4,7 +4,7 @@ import type { ServerCertificate } from "#api/index.ts";
 import { type ConfigWatch, type TlsFiles, watchConfigFile } from "#config/index.ts";
 import { bounds } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
-import { CannotStart } from "./cannot-start.ts";
+import { CannotStart } from "./control.ts";
 
 /** A file with a certificate, or with its key; and how long before its end the gateway and its doctor warn. */
 const certificateBytesMax = 256 * 1024;

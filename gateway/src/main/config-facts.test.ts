@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "#system/index.ts";
-import { ConfigFile } from "./config-facts.ts";
+import { ConfigFile } from "./config-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-config-facts-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

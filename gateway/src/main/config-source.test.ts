@@ -7,7 +7,7 @@ import { ConfigConflict } from "#directory/index.ts";
 import type { Leadership, Observer } from "#ports/index.ts";
 import { until } from "../../../test/until.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
-import { ConfigSource } from "./config-source.ts";
+import { ConfigSource } from "./config-file.ts";
 import type { Control } from "./control.ts";
 import type { Processes } from "./processes.ts";
 

@@ -2,12 +2,12 @@ import { bounds, Failure, sleep, waitUntil } from "#core/index.ts";
 import { depart } from "./ending.ts";
 import type { Gateway, GatewayOptions, Leave } from "./gateway-options.ts";
 import { Listeners } from "./listeners.ts";
-import { registerNumbers } from "./numbers-at-scrape.ts";
+import { registerNumbers } from "./numbers.ts";
 import { type Base, openBase } from "./open-base.ts";
 import { type Calls, openCalls } from "./open-calls.ts";
 import { type Leaving, openControlPlane } from "./open-control-plane.ts";
-import { type Data, openData } from "./open-data.ts";
-import { type Governance, openGovernance } from "./open-governance.ts";
+import { openData } from "./open-data.ts";
+import { openGovernance } from "./open-governance.ts";
 import { startUpkeep } from "./upkeep.ts";
 
 /**
@@ -26,7 +26,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     data.rest.unless(() => listeners.pending() > 0);
     const leaving: Leaving = { isLeaving: false, isReplaced: false, isDraining: false };
     const { api, setup } = await openControlPlane(base, data, governance, calls, listeners, leaving);
-    watchNumbers(base, data, governance, calls, listeners);
+    ending.defer("numbers", registerNumbers(base, data, governance, calls, listeners));
     ending.defer("listeners", () => listeners.stop());
     await listeners.open(api, options.link ?? null);
     // A start that fails prints why, and nothing else.
@@ -64,18 +64,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 const atOnce: Leave = { graceMs: 0, hurried: new AbortController().signal };
-
-function watchNumbers(base: Base, data: Data, { admission }: Governance, calls: Calls, listeners: Listeners): void {
-  const { environment, metrics, configSnapshot, configFile, clock, ending } = base;
-  const { journal, databaseWatch } = data;
-  const { relay, router, memory, connections, media } = calls;
-  const stopLoopWatch = registerNumbers(metrics, {
-    ...{ journal, databaseWatch, configFile, configSnapshot, clock, relay, admission, memory, connections, router },
-    ...{ dataDir: environment.dataDir, metricsWorkspaces: environment.metricsWorkspaces },
-    ...{ videos: media.videos, listeners },
-  });
-  ending.defer("numbers", stopLoopWatch);
-}
 
 /** Ends taking calls: load balancers turn away, what is under way has its time, and the rest is ended with an error. */
 async function drain(base: Base, calls: Calls, listeners: Listeners, leaving: Leaving, leave: Leave): Promise<void> {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
-import { letGoAtRest } from "./let-go-at-rest.ts";
+import { letGoAtRest } from "./open-data.ts";
 
 const megabyte = 1024 * 1024;
 

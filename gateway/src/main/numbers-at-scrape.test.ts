@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { ConfigSnapshot } from "#core/index.ts";
 import type { Router } from "#routing/index.ts";
-import { breakersOf } from "./numbers-at-scrape.ts";
+import { breakersOf } from "./numbers.ts";
 
 type State = ReturnType<Router["states"]>[number];
 

@@ -1,16 +1,26 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { Assets, createAssetStore } from "#assets/index.ts";
+import { BodyWork } from "#bodies/index.ts";
+import { createMemoryHealthBoard } from "#coordination/index.ts";
 import { bounds, type ConfigSnapshot } from "#core/index.ts";
 import { matches } from "#identity/index.ts";
-import { createExplainStore, createSpool } from "#storage/index.ts";
+import { createRecorder } from "#ledger/index.ts";
+import type { Admission } from "#limits/index.ts";
+import type { Chance, Clock, Observer, Offload, Spool } from "#ports/index.ts";
+import { ProviderClient, ProviderProbe } from "#provider-client/index.ts";
+import { providerKind } from "#providers/index.ts";
+import { Relay } from "#relay/index.ts";
+import { Router } from "#routing/index.ts";
+import { createExplainer, createExplainStore, createSpool } from "#storage/index.ts";
 import { systemChance, WorkerPool } from "#system/index.ts";
+import { createTaskStore, VideoTasks } from "#tasks/index.ts";
+import { isSecretHeader, isShownHeader } from "#telemetry/index.ts";
+import { holderOf, openBlobs, webhookSecretsOf } from "./control.ts";
 import { openCallerMemory } from "./machine-memory.ts";
-import { openMedia } from "./media.ts";
 import type { Base } from "./open-base.ts";
 import type { Data } from "./open-data.ts";
-import { openExplainer } from "./open-explainer.ts";
 import type { Governance } from "./open-governance.ts";
-import { wireCalls } from "./wire-calls.ts";
 
 /** Work on bodies: how long one piece may take with its wait, how many wait, when an unasked thread ends. */
 const bodyWorkMs = 30_000;
@@ -26,10 +36,10 @@ export type Calls = Awaited<ReturnType<typeof openCalls>>;
 
 /** Opens what makes calls of models, and what lasts longer than a call: video tasks, background responses and assets. */
 export async function openCalls(base: Base, data: Data, governance: Governance) {
-  const { options, environment, control, configSnapshot, ending, clock, ids } = base;
+  const { environment, control, configSnapshot, ending, clock, ids } = base;
   const { journal, rest } = data;
   const { admission, steady } = governance;
-  const explainer = openExplainer({ ...base, writer: options.explainWriter, content: base.contentSink });
+  const explainer = openExplainer(base);
   ending.defer("explanations", () => explainer.close(bounds.lastBytesMs));
   const { memory, spoolBytes, connections } = openCallerMemory(environment, clock);
   const offload = openBodyThreads(base);
@@ -55,7 +65,7 @@ export async function openCalls(base: Base, data: Data, governance: Governance) 
   rest.unless(() => relay.liveStreams > 0);
   const spooling = { directory: join(environment.dataDir, "spool"), memoryBytesMax: spoolBytes };
   const spool = createSpool({ ...spooling, nextName: () => ids.next("spool_") });
-  const media = openMedia({ ...base, ...wired, admission, journal, spool, explainer, memory, observer: settled });
+  const media = openMedia(base, settled, spool, { ...wired, admission, journal, explainer, memory });
   ending.defer("videos and assets", () => media.stop(), bounds.endStepMsMax);
   await media.start();
   const explain = createExplainStore(control.database, clock);
@@ -108,3 +118,130 @@ function isShared({ models, workspaces }: ConfigSnapshot, providerId: string): b
   }
   return false;
 }
+
+export interface CallParts
+  extends Omit<ConstructorParameters<typeof Relay>[0], "router" | "recorder" | "providerClient" | "bodies"> {
+  readonly chance: Chance;
+  /** By what the times of ledger entries go. */
+  readonly steady: Clock;
+  /** Threads for large bodies; null: there are none. */
+  readonly offload: Offload | null;
+  /** Whether an account that was down is asked for its models before a call probes it. */
+  readonly probes: boolean;
+}
+
+/** Connects what takes a call from its admission to its ledger entry. */
+export function wireCalls(parts: CallParts) {
+  const { admission, journal, transport, ids, clock, chance, observer, offload } = parts;
+  const providerClient = new ProviderClient(transport, clock);
+  const probe = new ProviderProbe(providerClient, clock);
+  const router = new Router({
+    ...{ board: createMemoryHealthBoard(clock), clock, chance, observer },
+    ...(parts.probes && {
+      check({ provider }, signal) {
+        const kind = providerKind(provider.kind);
+        return kind === null ? null : probe.isReached(provider, kind, signal);
+      },
+    }),
+  });
+  const settled = settledFirst(admission, observer);
+  const recorder = createRecorder({ journal, clock: parts.steady, ids, observer: settled });
+  const bodies = new BodyWork({ offload, newId: (prefix) => ids.next(prefix) });
+  const relay = new Relay({ ...parts, router, recorder, providerClient, bodies });
+  return { providerClient, probe, router, recorder, bodies, relay, settled };
+}
+
+/** An observer that tells the budgets what each settled entry cost, before anybody else hears of it. */
+function settledFirst(admission: Pick<Admission, "settled">, observer: Observer): Observer {
+  return {
+    ...observer,
+    attemptEnd: (entry, fault) => {
+      admission.settled(entry);
+      observer.attemptEnd(entry, fault);
+    },
+  };
+}
+
+type MediaParts = Pick<ReturnType<typeof wireCalls>, "router" | "recorder" | "providerClient" | "bodies"> &
+  Pick<CallParts, "admission" | "journal" | "memory" | "explainer">;
+
+/** Opens everything that lasts longer than a call: video tasks, assets, and the bytes of both. */
+function openMedia(base: Base, observer: Observer, spool: Spool, parts: MediaParts) {
+  const { environment, control, configSnapshot, transport } = base;
+  const { clock, ids, vault } = control;
+  const { publicUrl } = environment;
+  const blobs = openBlobs(environment, { clock, transport, spool });
+  const shared = {
+    blobs,
+    transport,
+    providerClient: parts.providerClient,
+    configSnapshot: () => configSnapshot.current,
+    clock,
+    ids,
+    chance: systemChance,
+    observer,
+  };
+  const assets = new Assets({
+    ...shared,
+    store: createAssetStore({ database: control.database }),
+    signer: {
+      sign: (text) => vault.derive("blob link", text),
+      signatures: (text) => vault.deriveValid("blob link", text, clock.now()),
+    },
+    publicUrl: () => publicUrl,
+  });
+  const videos = new VideoTasks({
+    ...shared,
+    store: createTaskStore({ database: control.database, vault }),
+    ...parts,
+    ledger: control.ledgerStore,
+    principalOf: (holder) => holderOf(base, holder),
+    assets,
+    unusedBlobs: assets,
+    secrets: {
+      webhookSecrets: (workspaceId) => webhookSecretsOf(vault, workspaceId, clock.now()),
+      callbackToken: (taskId) => vault.derive("video callback", taskId),
+      callbackTokens: (taskId) => vault.deriveValid("video callback", taskId, clock.now()),
+    },
+    publicUrl,
+    webhookPlaces: environment.webhookPlaces,
+    copyResults: () => configSnapshot.current.settings.videoCopyResults,
+  });
+  return {
+    videos,
+    assets,
+    /** What was under way goes on; before the port opens, so that nothing is reserved twice. */
+    async start(): Promise<void> {
+      await videos.restoreHolds();
+      videos.start();
+      assets.start();
+    },
+    /** Waits for what is being done now; the rest is picked up by whoever starts next. */
+    async stop(): Promise<void> {
+      await Promise.all([videos.stop(), assets.stop()]);
+    },
+  };
+}
+
+/** Where calls tell why they went as they did, and what of them is to be kept. */
+function openExplainer({ control, configSnapshot, observer, metrics, options, contentSink: content }: Base) {
+  const { explainWriter: writer } = options;
+  const explainer = createExplainer({
+    database: control.database,
+    place: control.place,
+    clock: control.clock,
+    observer,
+    hidesHeader: isSecretHeader,
+    showsHeader: isShownHeader,
+    content,
+    ...(writer === undefined ? {} : { writer }),
+    captureRetentionMs: () => configSnapshot.current.settings.captureRetentionDays * dayMs,
+  });
+  metrics.numbers({
+    sluice_explanations_dropped_total: () => explainer.dropped.explanations,
+    sluice_captures_dropped_total: () => explainer.dropped.captures,
+  });
+  return explainer;
+}
+
+const dayMs = 86_400_000;

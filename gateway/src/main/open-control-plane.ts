@@ -9,6 +9,7 @@ import { AgentSignIn, agentSettingsBy, createSetup, IssuerRecheck, type SharedSe
 import { createMailer } from "#mail/index.ts";
 import { openStaticFiles, type StaticRoot } from "#storage/index.ts";
 import { isBuilt } from "#system/index.ts";
+import { webhookSecretOf, webhookSecretsOf } from "./control.ts";
 import { ledgerExportFacts } from "./ledger-export.ts";
 import { consoleUrl, type Listeners } from "./listeners.ts";
 import type { Base } from "./open-base.ts";
@@ -17,7 +18,6 @@ import type { Data } from "./open-data.ts";
 import type { Governance } from "./open-governance.ts";
 import { inTurn, listProcesses } from "./processes.ts";
 import { tellKept } from "./sign-in.ts";
-import { webhookSecretOf, webhookSecretsOf } from "./webhook-secret.ts";
 
 /** How far the gateway is on its way out. */
 export interface Leaving {

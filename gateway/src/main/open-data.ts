@@ -1,7 +1,8 @@
+import { bounds } from "#core/index.ts";
 import { makeFirstAdministrator } from "#identity/index.ts";
+import type { Clock } from "#ports/index.ts";
 import { createChangeFeed, openReports, watchDatabase } from "#storage/index.ts";
 import { letGo } from "#system/index.ts";
-import { letGoAtRest } from "./let-go-at-rest.ts";
 import type { Base } from "./open-base.ts";
 import { openJournal } from "./open-journal.ts";
 import { openSignIn, useOidc } from "./sign-in.ts";
@@ -41,5 +42,48 @@ export async function openData(base: Base) {
       await feed.catchUp();
       await configSnapshot.settled();
     },
+  };
+}
+
+/**
+ * Lets go of what a load left behind, once for each load: when the process has come to rest, and holds `bounds.restGrowthBytes`
+ * more than at its last rest. That costs some 30 ms of the loop and the next calls their warm code, so a process that is called
+ * now and then, and does not grow by it, is left alone.
+ */
+export function letGoAtRest({
+  clock,
+  residentBytes,
+  letGo,
+}: {
+  readonly clock: Clock;
+  /** What this process holds in memory. */
+  readonly residentBytes: () => number;
+  readonly letGo: () => Promise<void>;
+}) {
+  let least = residentBytes();
+  const busy: (() => boolean)[] = [];
+  let unbook = (): void => undefined;
+  const later = (act: () => void): void => {
+    unbook();
+    // Meanwhile the threads that rest as well end, and the allocator gives back what is free.
+    unbook = clock.after(bounds.restSettleMs, () => {
+      if (!busy.some((isBusy) => isBusy())) act();
+    });
+  };
+  const measure = (): void => {
+    least = residentBytes();
+  };
+  return {
+    /** No call began or ended for a while. */
+    begins: (): void =>
+      later(() => {
+        const held = residentBytes();
+        if (held < least) least = held;
+        if (held - least < bounds.restGrowthBytes) return;
+        void letGo().then(() => later(measure));
+      }),
+    /** It does not rest while this says that a call is under way. */
+    unless: (isBusy: () => boolean): void => void busy.push(isBusy),
+    close: (): void => unbook(),
   };
 }

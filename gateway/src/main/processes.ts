@@ -1,19 +1,19 @@
 import { hostname } from "node:os";
 import { createLeadership, createSoleLeadership } from "#coordination/index.ts";
-import { bounds, shortRevision, sleep } from "#core/index.ts";
+import { bounds, repeat, shortRevision, sleep } from "#core/index.ts";
 import type {
-  Broadcast,
   Clock,
   Instance,
   KeptLease,
   Leadership,
+  Lease,
+  LeaseHolder,
   Leases,
   Observer,
   SeenInstance,
 } from "#ports/index.ts";
 import { type Instances, openBroadcast } from "#storage/index.ts";
-import { CannotStart } from "./cannot-start.ts";
-import type { Control } from "./control.ts";
+import { CannotStart, type Control } from "./control.ts";
 
 interface ProcessesOptions {
   readonly control: Control;
@@ -22,89 +22,59 @@ interface ProcessesOptions {
 }
 
 /** What this process is to the others of its installation. */
-export interface Processes {
-  readonly instance: Instance;
-  readonly leadership: Leadership;
-  readonly broadcast: Broadcast;
-  /** Where is told what happens from now on. */
-  tellTo(observer: Observer): void;
-  /** What is said of this process's journal from now on. */
-  tellLag(read: () => number): void;
-  close(): Promise<void>;
-}
+export type Processes = Awaited<ReturnType<typeof openProcesses>>;
 
 /**
  * Takes a place among the processes of the installation. On SQLite there is this one. On PostgreSQL each tells that it is there.
  */
-export async function openProcesses(options: ProcessesOptions): Promise<Processes> {
+export async function openProcesses(options: ProcessesOptions) {
   const { control } = options;
   const { clock, database, instanceId, instances, leases } = control;
   const instance: Instance = { id: instanceId, version: buildName(options), host: hostname() };
-  let observer: Pick<Observer, "log"> = { log: () => undefined };
-  const told = { log: (...line: Parameters<Observer["log"]>) => observer.log(...line) };
-  const tellTo = (next: Observer): void => {
-    observer = next;
-  };
+  let told: Pick<Observer, "log"> = { log: () => undefined };
+  const observer: Pick<Observer, "log"> = { log: (...line) => told.log(...line) };
   let lag = (): number | undefined => undefined;
-  const tellLag = (read: () => number): void => {
-    lag = read;
-  };
-  const shared = { owner: instanceId, clock, observer: told };
-  const broadcast = openBroadcast({ database, instanceId, clock, observer: told });
-  if (database.flavour.name === "sqlite") {
-    const leadership = createSoleLeadership(shared);
-    return {
-      instance,
-      leadership,
-      broadcast,
-      tellTo,
-      tellLag,
-      close: () => leadership.close(),
-    };
-  }
-  const leadership = createLeadership({ ...shared, leases });
-  const stopTelling = tellNowAndThen(options, instance, { observer: told, lag: () => lag() });
+  const shared = { owner: instanceId, clock, observer };
+  const broadcast = openBroadcast({ database, instanceId, clock, observer });
+  const isSole = database.flavour.name === "sqlite";
+  const leadership = isSole ? createSoleLeadership(shared) : createLeadership({ ...shared, leases });
+  const tell = (): Promise<void> =>
+    instances
+      .tell(instance, lag())
+      .catch((error: unknown) => observer.log("debug", "The database was not told of this process.", { error }));
+  const stopTelling = isSole ? null : repeat(clock, bounds.instanceTellMs, tell);
   const close = async (): Promise<void> => {
     await leadership.close();
+    if (stopTelling === null) return;
     await stopTelling();
+    await instances.leave(instance.id).catch(() => undefined);
     await broadcast.close();
   };
   try {
-    await instances.tell(instance);
+    if (!isSole) await instances.tell(instance);
   } catch (thrown) {
     await close();
     throw thrown;
   }
-  return { instance, leadership, broadcast, tellTo, tellLag, close };
+  return {
+    instance,
+    leadership,
+    broadcast,
+    /** Where is told what happens from now on. */
+    tellTo(next: Pick<Observer, "log">): void {
+      told = next;
+    },
+    /** What is said of this process's journal from now on. */
+    tellLag(read: () => number): void {
+      lag = read;
+    },
+    close,
+  };
 }
 
 /** `0.1.0+72c595dc1234`: SemVer has what was built behind a plus. */
 function buildName({ version, revision = "unknown" }: Omit<ProcessesOptions, "control">): string {
   return revision === "unknown" ? version : `${version}+${shortRevision(revision)}`;
-}
-
-function tellNowAndThen(
-  { control: { clock, instances } }: ProcessesOptions,
-  instance: Instance,
-  { observer, lag }: { readonly observer: Pick<Observer, "log">; readonly lag: () => number | undefined },
-): () => Promise<void> {
-  let stopped = false;
-  let unbook = (): void => undefined;
-  const later = (): void => {
-    if (!stopped) unbook = clock.after(bounds.instanceTellMs, () => void tell());
-  };
-  const tell = async (): Promise<void> => {
-    await instances
-      .tell(instance, lag())
-      .catch((error: unknown) => observer.log("debug", "The database was not told of this process.", { error }));
-    later();
-  };
-  later();
-  return async () => {
-    stopped = true;
-    unbook();
-    await instances.leave(instance.id).catch(() => undefined);
-  };
 }
 
 /** A process of the installation, with what it does for all. */
@@ -140,4 +110,124 @@ export async function inTurn<Result>(
     await sleep(clock, bounds.startTurnLookMs, null);
   }
   throw new CannotStart(`Another gateway has been at "${name}" for ${bounds.startTurnMs / 1_000} s; start again.`);
+}
+
+/** How often a process that starts looks whether the only one that was there is still alive. */
+const onlyProcessLookMs = 500;
+
+export interface OnlyProcessOptions {
+  readonly leases: Leases;
+  /** The id of this process. */
+  readonly owner: string;
+  readonly clock: Clock;
+  /** Another process has taken the database while this one stood still or could not reach it. */
+  readonly onTaken: (error: Error) => void;
+}
+
+/** The lease that a process has which counts limits in its own memory: a second one would admit them once more. */
+const onlyProcessLease = "only-process";
+
+/** One lease that all processes which count in Redis keep alive together. Nobody counts by itself beside them. */
+const sharedLease = { name: "shared-processes", owner: "processes with SLUICE_REDIS_URL" } as const;
+
+/**
+ * Takes the database for this process alone, until the function that it gives is called. What a process left that was killed
+ * lapses after a while, and is waited for. Throws CannotStart when another process is alive, however that one counts.
+ */
+export async function beOnlyProcess(options: OnlyProcessOptions): Promise<() => Promise<void>> {
+  const { leases, owner, clock, onTaken } = options;
+  let lease = await taken(options);
+  try {
+    await refuseBesideShared(options);
+  } catch (thrown) {
+    await leases.release(lease).catch(() => undefined);
+    throw thrown;
+  }
+  const renew = async (): Promise<void> => {
+    // A database that is away gives the lease to nobody, and whoever watches it tells of that.
+    // Those begin only while nobody has the lease: this process stood still.
+    if ((await leases.holder(sharedLease.name)) !== null) return onTaken(besideShared());
+    if (await leases.renew(lease, bounds.leaseMs)) return;
+    const again = await leases.take(onlyProcessLease, owner, bounds.leaseMs);
+    if (again !== null) lease = again;
+    else onTaken(await otherProcess(leases));
+  };
+  const stop = repeat(clock, bounds.leaseMs / 3, renew);
+  return async () => {
+    await stop();
+    await leases.release(lease).catch(() => undefined);
+  };
+}
+
+export interface SharedProcessOptions extends Omit<OnlyProcessOptions, "onTaken"> {
+  /** Whether others count in the same Redis now. */
+  readonly hasOthers: () => Promise<boolean>;
+}
+
+/**
+ * Takes a place among the processes that count together, until the function that it gives is called. Throws CannotStart beside one
+ * that counts by itself.
+ */
+export async function beOneOfSeveral(options: SharedProcessOptions): Promise<() => Promise<void>> {
+  const { leases, clock, hasOthers } = options;
+  const { name, owner } = sharedLease;
+  const tell = () => leases.take(name, owner, bounds.leaseMs);
+  const refuseBesideOnly = async () => await leases.release(await taken(options));
+  await refuseBesideOnly();
+  await tell();
+  // Once more: one that began between the two did not see this one.
+  await refuseBesideOnly();
+  const stop = repeat(clock, bounds.leaseMs / 3, async () => {
+    if (!(await leases.extend(name, owner, bounds.leaseMs))) await tell();
+  });
+  return async () => {
+    await stop();
+    if (await hasOthers().catch(() => true)) return;
+    // Whichever of them took it last: the taking of now is the one to be released.
+    const lease = await tell().catch(() => null);
+    if (lease !== null) await leases.release(lease).catch(() => undefined);
+  };
+}
+
+async function taken(options: Omit<OnlyProcessOptions, "onTaken">): Promise<Lease> {
+  const { leases, owner } = options;
+  for (;;) {
+    const lease = await leases.take(onlyProcessLease, owner, bounds.leaseMs);
+    if (lease !== null) return lease;
+    if (await isKeptAlive(options, onlyProcessLease)) throw await otherProcess(leases);
+  }
+}
+
+async function refuseBesideShared(options: Omit<OnlyProcessOptions, "onTaken">): Promise<void> {
+  if (await isKeptAlive(options, sharedLease.name)) throw besideShared();
+}
+
+/**
+ * Waits until the lease is free, or renewed: who renews it is alive. Those that count together take the one of the only process for a
+ * moment when they begin, one after the other: that is another taking, and no renewal.
+ */
+async function isKeptAlive({ leases, clock }: Omit<OnlyProcessOptions, "onTaken">, name: string): Promise<boolean> {
+  let before: LeaseHolder | null = null;
+  for (;;) {
+    const holder = await leases.holder(name);
+    if (holder === null) return false;
+    const isSame = name === sharedLease.name || before?.fence === holder.fence;
+    if (before !== null && isSame && holder.until > before.until) return true;
+    before = holder;
+    await sleep(clock, onlyProcessLookMs, null);
+  }
+}
+
+async function otherProcess(leases: Leases): Promise<CannotStart> {
+  const holder = await leases.holder(onlyProcessLease);
+  return new CannotStart(
+    `Another gateway${holder === null ? "" : ` (${holder.owner})`} uses this database and counts limits in its own memory. ` +
+      "Several need SLUICE_REDIS_URL, each of them, so that they count together; or stop the other one.",
+  );
+}
+
+function besideShared(): CannotStart {
+  return new CannotStart(
+    "Other gateways use this database and count limits in Redis. Give this one their SLUICE_REDIS_URL too, so that they count together; or stop them.",
+  );
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type ConfigWatch, type Environment, isLoopbackHost, type Variables } from "#config/index.ts";
 import { bounds } from "#core/index.ts";
+import type { Clock } from "#ports/index.ts";
 import {
   createLeases,
   dataPaths,
@@ -10,19 +11,17 @@ import {
   refuseLostDatabase,
 } from "#storage/index.ts";
 import { letGo, systemClock } from "#system/index.ts";
-import { createWorkerLink, processChannel, type WorkerLink } from "#workers/index.ts";
-import { CannotStart } from "./cannot-start.ts";
+import { createLogWriter, createMetrics, createObserver } from "#telemetry/index.ts";
+import { createWorkerLink, processChannel, Supervisor, type WorkerLink, workerSpawner } from "#workers/index.ts";
 import { type Certificate, startCertificate, watchCertificate } from "./certificate.ts";
-import { ConfigSource } from "./config-source.ts";
-import { type Control, openControl } from "./control.ts";
+import { ConfigSource } from "./config-file.ts";
+import { CannotStart, type Control, keepToOneBlobFolder, openControl } from "./control.ts";
 import { Ending } from "./ending.ts";
 import { starterProviders } from "./first-start.ts";
 import type { Gateway, GatewayOptions } from "./gateway-options.ts";
-import { beOneOfSeveral, beOnlyProcess } from "./only-process.ts";
-import { keepToOneBlobFolder } from "./open-blobs.ts";
 import { openSlot } from "./open-journal.ts";
-import { inTurn, openProcesses, type Processes } from "./processes.ts";
-import { listenForSignals, type StopSignals } from "./stop-signals.ts";
+import { beOneOfSeveral, beOnlyProcess, inTurn, openProcesses, type Processes } from "./processes.ts";
+import { foldReports } from "./worker-numbers.ts";
 
 export interface ServeOptions {
   readonly variables: Variables;
@@ -233,4 +232,129 @@ async function runUntilTold(
     await ending.step("last numbers", async () => link?.lastReport(await gateway.lastReport()));
     await gateway.close({ graceMs, hurried });
   }
+}
+
+export interface ServeWorkersOptions extends ServeOptions {
+  /** The command line that starts one worker. */
+  readonly command: readonly string[];
+}
+
+/** Runs several workers until they are told to end. Resolves with the exit status when all have ended. */
+export async function serveWorkers(environment: Environment, options: ServeWorkersOptions): Promise<number> {
+  if (process.platform !== "linux") {
+    throw new CannotStart(
+      `SLUICE_WORKERS is ${environment.workers}, but only Linux shares the calls to one port out among processes. ` +
+        "Set it to 1, or start several gateways on ports of their own behind a load balancer.",
+    );
+  }
+  const write = createLogWriter(process.stderr);
+  const format = environment.logFormat ?? (process.stderr.isTTY === true ? "pretty" : "json");
+  const observer = createObserver({
+    level: environment.logLevel,
+    format,
+    clock: systemClock,
+    metrics: createMetrics(),
+    ...(format === "json" ? { write } : {}),
+  });
+  const supervisor = new Supervisor({
+    count: environment.workers,
+    start: workerSpawner({
+      words: [...options.command, ...(options.interactive ? ["--interactive"] : [])],
+      env: { ...options.variables, SLUICE_LOG_FORMAT: format },
+      write,
+    }),
+    fold: foldReports,
+    clock: systemClock,
+    log: (level, message, fields) => observer.log(level, message, fields),
+    print: options.print,
+  });
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => supervisor.stop(signal));
+  const { tls } = environment;
+  const certificates =
+    tls === null
+      ? null
+      : watchCertificate(tls, {
+          first: await startCertificate(tls),
+          clock: systemClock,
+          observer,
+          // What a worker shows stays what it is; the next one shows another.
+          changed: async () => supervisor.roll(),
+        });
+  process.on("SIGHUP", () => {
+    supervisor.reload();
+    void certificates?.trigger();
+  });
+  process.on("SIGUSR2", () => supervisor.roll());
+  process.on("disconnect", () => supervisor.stop("SIGTERM"));
+  try {
+    return await supervisor.run();
+  } finally {
+    await certificates?.close();
+    // The link was for this run alone, whichever worker made it.
+    new FirstSecrets(environment.dataDir).removeLink();
+  }
+}
+
+/** What asked the gateway to end. */
+type StopReason = "SIGTERM" | "SIGINT" | "launcher gone";
+
+interface StopSignals {
+  /** Resolves at the first request to end. */
+  readonly stopped: Promise<StopReason>;
+  /** Aborted by a later, deliberate one: whoever waits is tired of it. */
+  readonly hurried: AbortSignal;
+  /** From now on SIGHUP calls `act`; one that came earlier does so at once. */
+  onReload(act: () => void): void;
+  /** SIGUSR2, which replaces workers, calls `act`; before that it is passed over. */
+  onReplace(act: () => void): void;
+}
+
+/**
+ * Listens from the very beginning to the end of the process, so that no signal ends one that is half built, or half gone, and
+ * leaves something behind.
+ *
+ * One request to end often comes several times: a terminal and a supervisor signal the whole process group, and npm and our
+ * launcher each pass on what they got. What comes within bounds.sameSignalMs of the first is that first one again.
+ *
+ * The launcher (scripts/start.mjs) holds a channel to this process. When it closes the launcher was killed, and nobody could
+ * stop this process by the name it was started by any more; so that too is a request to end.
+ */
+function listenForSignals(clock: Clock): StopSignals {
+  const stopped = Promise.withResolvers<StopReason>();
+  const hurried = new AbortController();
+  let firstMs: number | null = null;
+  let reload: (() => void) | null = null;
+  let missedReload = false;
+  let replace = (): void => {};
+
+  const stop = (reason: StopReason): void => {
+    const nowMs = clock.monotonic();
+    firstMs ??= nowMs;
+    stopped.resolve(reason);
+    if (reason !== "launcher gone" && nowMs - firstMs > bounds.sameSignalMs) hurried.abort();
+  };
+  const onTerminate = (): void => stop("SIGTERM");
+  const onInterrupt = (): void => stop("SIGINT");
+  const onDisconnect = (): void => stop("launcher gone");
+  const onHangUp = (): void => {
+    if (reload === null) missedReload = true;
+    else reload();
+  };
+  process.on("SIGTERM", onTerminate);
+  process.on("SIGINT", onInterrupt);
+  process.on("SIGHUP", onHangUp);
+  // It would end the process if nobody listened.
+  process.on("SIGUSR2", () => replace());
+  process.on("disconnect", onDisconnect);
+  return {
+    stopped: stopped.promise,
+    hurried: hurried.signal,
+    onReload: (act) => {
+      reload = act;
+      if (missedReload) act();
+    },
+    onReplace: (act) => {
+      replace = act;
+    },
+  };
 }

@@ -1,14 +1,20 @@
-import { bounds, LastingFault, sleep } from "#core/index.ts";
+import { bounds, LastingFault, repeat, type Settings, sleep } from "#core/index.ts";
 import type { Clock, KeptLease, Leadership, LedgerStore, Observer, UpstreamObjectStore } from "#ports/index.ts";
-import { auditEntriesAfter, type Database, type KeptExplainer, pruneAudit } from "#storage/index.ts";
-import { type AuditStreamOptions, startAuditStream } from "./audit-stream.ts";
+import {
+  auditEntriesAfter,
+  type Database,
+  type KeptExplainer,
+  pruneAudit,
+  type SharedFacts,
+  type TailedAuditEntry,
+} from "#storage/index.ts";
 import type { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
+import { firstStartActor } from "./first-start.ts";
 import { startLedgerExport } from "./ledger-export.ts";
 import type { Base } from "./open-base.ts";
 import type { Calls } from "./open-calls.ts";
-import { explainedAges } from "./open-explainer.ts";
 import type { Governance } from "./open-governance.ts";
-import { refreshPriceList } from "./refresh-price-list.ts";
+import { refreshPriceList } from "./price-list.ts";
 
 /** A clock that has gone so much further than time has passed is not believed until the next look. */
 const pruneClockMs = 86_400_000;
@@ -35,7 +41,7 @@ export function startUpkeep(base: Base, { steady }: Governance, { explainer }: C
   ending.defer("price list", stopRefreshing);
   ending.defer("copies of the ledger", stopExport);
   ending.defer("sums of the ledger", stopSums);
-  ending.defer("removal of what is old", stopPruning);
+  ending.defer("removal of what is old", () => void stopPruning());
 }
 
 interface LedgerUpkeepOptions {
@@ -112,14 +118,9 @@ interface PruningOptions {
  * Removes ledger entries, explanations, captures and audit entries that are too old, and expired upstream objects, now and then, in one process at a time. Rollups stay.
  * Returns its own end.
  */
-export function pruneDaily(options: PruningOptions): () => void {
+export function pruneDaily(options: PruningOptions): () => Promise<void> {
   const { clock, ledgerStore, objectStore, explainer, pruneAudit, configSnapshot, observer, leadership } = options;
-  let ended = false;
-  let stop = (): void => {};
   let seen = { now: clock.now(), passedMs: clock.monotonic() };
-  const later = (): void => {
-    if (!ended) stop = clock.after(bounds.pruneMs, () => void prune());
-  };
   /** By a wrong clock everything is too old, and what is removed does not come back when the clock is mended. */
   const isAhead = (): boolean => {
     const before = seen;
@@ -129,11 +130,10 @@ export function pruneDaily(options: PruningOptions): () => void {
   const prune = async (): Promise<void> => {
     if (isAhead()) {
       observer.log("warn", "The clock has jumped ahead; what is old by it stays until the next look, in an hour.");
-      return later();
+      return;
     }
     // What another process removes now is removed; a database that cannot be asked has nothing removed either.
-    await leadership.once("prune", removeOld).catch(() => null);
-    later();
+    await leadership.once("prune", removeOld);
   };
   const removeOld = async ({ signal }: Pick<KeptLease, "signal">): Promise<void> => {
     const now = clock.now();
@@ -154,11 +154,101 @@ export function pruneDaily(options: PruningOptions): () => void {
       observer.log("warn", `Old ${what} could not be removed; it is tried again later.`, { error: thrown });
     }
   };
-  later();
-  return () => {
-    ended = true;
-    stop();
-  };
+  return repeat(clock, bounds.pruneMs, prune);
 }
 
 const dayMs = 86_400_000;
+
+/** What is too old now. An explanation never outlives its request's entries. */
+export function explainedAges(settings: Settings, now: number): Parameters<KeptExplainer["prune"]>[0] {
+  const explanationDays = Math.min(settings.explanationRetentionDays, settings.ledgerRetentionDays);
+  return {
+    explanationsBefore: now - explanationDays * dayMs,
+    capturesBefore: now - settings.captureRetentionDays * dayMs,
+    now,
+  };
+}
+
+/** How often new audit entries are looked for, how many are read at once, and how much of a change goes into a line, as JSON. */
+const auditStreamMs = 2_000;
+const auditStreamRows = 200;
+const auditStreamChangeMax = 16 * 1024;
+
+export interface AuditStreamOptions {
+  readonly entriesAfter: (
+    from: { readonly seq: number } | { readonly sinceMs: number },
+    limit: number,
+  ) => Promise<readonly TailedAuditEntry[]>;
+  readonly facts: SharedFacts;
+  readonly clock: Clock;
+  readonly observer: Pick<Observer, "log">;
+  readonly leadership: Pick<Leadership, "lead">;
+}
+
+/** Which entry was written to the log last. */
+const markName = "audit.logged";
+
+/**
+ * Writes each entry of the audit log to the log, and so to the collector, whichever process made it: one process of the
+ * installation reads them in their order. Entries may be written twice when that process ends between writing and marking,
+ * and never left out; those of the first start are one line. Without a mark it begins with those of the last day. Returns its
+ * own end.
+ */
+export function startAuditStream(options: AuditStreamOptions): () => Promise<void> {
+  const { clock, observer, leadership } = options;
+  const fault = new LastingFault({
+    ...{ clock, observer, level: "warn" },
+    fault: "The audit log could not be read for the log; it is tried again, and no entry is left out.",
+    over: "The audit log is written to the log again.",
+  });
+  const lead = leadership.lead("audit-stream", async ({ signal }) => {
+    while (!signal.aborted) {
+      try {
+        await writeNew(options, signal);
+        fault.passed();
+      } catch (thrown) {
+        if (signal.aborted) return;
+        fault.failed({ error: thrown });
+      }
+      await sleep(clock, auditStreamMs, signal);
+    }
+  });
+  return () => lead.stop();
+}
+
+async function writeNew({ entriesAfter, facts, clock, observer }: AuditStreamOptions, signal: AbortSignal) {
+  const mark = await facts.read(markName);
+  let from = mark === null ? { sinceMs: clock.now() - dayMs } : { seq: Number(mark) };
+  for (;;) {
+    const entries = await entriesAfter(from, auditStreamRows);
+    const last = entries.at(-1);
+    if (last === undefined || signal.aborted) return;
+    const own = entries.filter(({ actor }) => actor === firstStartActor);
+    const lastOwn = own.at(-1);
+    if (lastOwn !== undefined) observer.log("info", "audit", sumOf(own, lastOwn));
+    for (const entry of entries) if (entry.actor !== firstStartActor) observer.log("info", "audit", fieldsOf(entry));
+    from = { seq: last.seq };
+    await facts.write(markName, String(last.seq));
+  }
+}
+
+/** Sums up the objects that a new installation creates by itself, so that they take one line. */
+function sumOf(entries: readonly TailedAuditEntry[], { seq, at, actor }: TailedAuditEntry) {
+  const objects = [...new Set(entries.map(({ object }) => object))];
+  return { event: "audit", auditId: seq, at: new Date(at).toISOString(), actor, action: "create", objects };
+}
+
+function fieldsOf({ seq, at, before, after, ...entry }: TailedAuditEntry): Readonly<Record<string, unknown>> {
+  const isLong = (before?.length ?? 0) + (after?.length ?? 0) > auditStreamChangeMax;
+  return {
+    event: "audit",
+    auditId: seq,
+    at: new Date(at).toISOString(),
+    ...entry,
+    ...(isLong ? { truncated: true } : { before: parsed(before), after: parsed(after) }),
+  };
+}
+
+function parsed(json: string | null): unknown {
+  return json === null ? null : JSON.parse(json);
+}

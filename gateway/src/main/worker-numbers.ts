@@ -1,4 +1,5 @@
 import type { ProcessNumbers } from "#admin/index.ts";
+import type { ConfigSnapshot } from "#core/index.ts";
 import {
   type MetricReport,
   type Metrics,
@@ -7,18 +8,12 @@ import {
   metricHelp,
   reportText,
   valueIn,
+  type WorkspaceLabels,
 } from "#telemetry/index.ts";
 import type { Totals, WorkerLink } from "#workers/index.ts";
 
-export interface Numbers {
-  /** For /metrics: of all workers, whichever is asked. */
-  text(): Promise<string>;
-  /** For the console: the same. */
-  read(): Promise<ProcessNumbers>;
-}
-
 /** The numbers of this process, or of all workers when it is one of several; of it alone when the others cannot be asked. */
-export function numbersOf(metrics: Metrics, link: WorkerLink | null, startedAt: number): Numbers {
+export function numbersOf(metrics: Metrics, link: WorkerLink | null, startedAt: number) {
   link?.reports(() => metrics.report());
   const all = async (): Promise<{ readonly report: MetricReport; readonly startedAt: number }> => {
     const totals = (await link?.totals()) ?? null;
@@ -27,8 +22,10 @@ export function numbersOf(metrics: Metrics, link: WorkerLink | null, startedAt: 
     return { report: [...report, ...workerMetrics(totals)], startedAt: totals.workers.startedAt };
   };
   return {
-    text: async () => (link === null ? metrics.text() : reportText((await all()).report)),
-    async read() {
+    /** For /metrics: of all workers, whichever is asked. */
+    text: async (): Promise<string> => (link === null ? metrics.text() : reportText((await all()).report)),
+    /** For the console: the same. */
+    async read(): Promise<ProcessNumbers> {
       const { report, startedAt } = await all();
       const value = (name: string): number => valueIn(report, name) ?? 0;
       return {
@@ -61,3 +58,8 @@ function workerMetrics({ workers }: Totals): MetricReport {
 }
 
 type WorkerMetric = "sluice_workers" | "sluice_workers_wanted" | "sluice_workers_lost_total";
+
+/** Undefined where nothing is counted by workspace. */
+export function workspaceLabels(max: number, configSnapshot: () => ConfigSnapshot): WorkspaceLabels | undefined {
+  return max === 0 ? undefined : { max, slugOf: (id) => configSnapshot().workspaces.get(id)?.slug ?? null };
+}

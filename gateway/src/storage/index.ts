@@ -56,7 +56,6 @@ export { integrityFaults } from "./upkeep/integrity.ts";
 export { refuseMoved } from "./upkeep/moved-mark.ts";
 export { bringUpToDate, openInstallation } from "./upkeep/open-installation.ts";
 export { sealAllAgain } from "./upkeep/seal-all-again.ts";
-export type { Upgrade } from "./upkeep/upgrade-database.ts";
 export { watchDatabase } from "./upkeep/watch-place.ts";
 export { FirstSecrets } from "./vault/first-secrets.ts";
 export { givenMasterKey, keptKeyFiles, newMasterKey, replaceKeyFile } from "./vault/master-key.ts";

@@ -7,7 +7,7 @@ import { keySecretBytes, makeScimTokenSecret } from "#identity/index.ts";
 import type { LogLevel, Observer } from "#ports/index.ts";
 import { createLeases, createSharedFacts } from "#storage/index.ts";
 import { until } from "../../../test/until.ts";
-import { ConfigSource } from "../../src/main/config-source.ts";
+import { ConfigSource } from "../../src/main/config-file.ts";
 import { findKey, makeKey, newKey, type StoreGround, type StoreGroundFactory, silentObserver } from "./store-ground.ts";
 
 const [ciSecret, betaSecret] = ["a-secret-of-the-ci-key-that-nobody-knows", "a-secret-of-the-beta-key-of-somebody"];

@@ -7,7 +7,7 @@ import { Router } from "#routing/index.ts";
 import { systemChance, systemClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
 import { endpointsOf, untranslatedEndpointsOf } from "../../src/api/index.ts";
-import { kindDefaults } from "../../src/main/kind-check.ts";
+import { kindDefaults } from "../../src/main/config-checks.ts";
 import { silentObserver } from "../conformance/store-ground.ts";
 import { type ConsoleGround, type GroundAnswer, openConsoleGround } from "../console-ground.ts";
 

@@ -7,7 +7,7 @@ import type { PriceListSource } from "#config/index.ts";
 import { Failure } from "#core/index.ts";
 import type { KeptLease, Leadership } from "#ports/index.ts";
 import { until } from "../../../test/until.ts";
-import { refreshPriceList } from "../../src/main/refresh-price-list.ts";
+import { refreshPriceList } from "../../src/main/price-list.ts";
 import { openModelsGround } from "./models-ground.ts";
 
 const hourMs = 3_600_000;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createControlStore, createRightsStore } from "#directory/index.ts";
-import { kindDefaults } from "../../src/main/kind-check.ts";
+import { kindDefaults } from "../../src/main/config-checks.ts";
 import { openConsoleGround } from "../console-ground.ts";
 
 const rules = [

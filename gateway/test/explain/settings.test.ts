@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { type ConfigFile, configSchema, type KeyConfig } from "@sluice/contract";
-import { explainedAges } from "../../src/main/open-explainer.ts";
+import { explainedAges } from "../../src/main/upkeep.ts";
 import { aliceKey, startGateway } from "../started-gateway.ts";
 
 const dayMs = 86_400_000;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { createLeases } from "#storage/index.ts";
 import { systemClock } from "#system/index.ts";
-import { beOneOfSeveral, beOnlyProcess } from "../../src/main/only-process.ts";
+import { beOneOfSeveral, beOnlyProcess } from "../../src/main/processes.ts";
 import { type Answer, sluice } from "../command-line.ts";
 import { asOwner, emptyPostgres, openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";

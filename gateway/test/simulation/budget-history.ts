@@ -6,7 +6,7 @@ import type { Observer } from "#ports/index.ts";
 import { openaiChat, openaiChatCodec, openaiChatWire } from "#protocols/index.ts";
 import type { EndpointProtocol, Relay } from "#relay/index.ts";
 import { steadyClock } from "#system/index.ts";
-import { wireCalls } from "../../src/main/wire-calls.ts";
+import { wireCalls } from "../../src/main/open-calls.ts";
 import { quietCallParts } from "../call-parts.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";

@@ -18,7 +18,7 @@ import type { Relay } from "#relay/index.ts";
 import type { Router } from "#routing/index.ts";
 import { steadyClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
-import { wireCalls } from "../../src/main/wire-calls.ts";
+import { wireCalls } from "../../src/main/open-calls.ts";
 import { quietCallParts } from "../call-parts.ts";
 import { callerConnections } from "../caller-memory.ts";
 import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";

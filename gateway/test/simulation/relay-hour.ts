@@ -3,7 +3,7 @@ import { Failure, readableOf } from "#core/index.ts";
 import { Admission } from "#limits/index.ts";
 import type { Observer } from "#ports/index.ts";
 import type { CallResult } from "#relay/index.ts";
-import { wireCalls } from "../../src/main/wire-calls.ts";
+import { wireCalls } from "../../src/main/open-calls.ts";
 import { quietCallParts } from "../call-parts.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { readEnvironment } from "#config/index.ts";
-import { networkOf } from "#main/network.ts";
+import { networkOf } from "#main/control.ts";
 import { systemClock } from "#system/index.ts";
 import { probeCollector } from "#telemetry/index.ts";
 import { createTransport } from "#upstream/index.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { bounds, type LedgerExportPlace } from "#core/index.ts";
 import { ledgerExportPlace } from "#directory/index.ts";
+import { networkOf } from "#main/control.ts";
 import { openLedgerObjects } from "#main/ledger-export.ts";
-import { networkOf } from "#main/network.ts";
 import { createTransport } from "#upstream/index.ts";
 import { causeLine } from "../failure-line.ts";
 import { type Check, fail, ok, warn } from "./finding.ts";

@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import type { Environment } from "#config/index.ts";
 import { examineRedis, redisVersionMin } from "#coordination/index.ts";
 import { bounds, type EgressProxy } from "#core/index.ts";
-import { networkOf } from "#main/network.ts";
+import { networkOf } from "#main/control.ts";
 import type { OtlpSignal } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import { probeCollector } from "#telemetry/index.ts";

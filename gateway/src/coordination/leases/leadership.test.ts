@@ -5,8 +5,7 @@ import { createLeases, migrate, openDatabase } from "#storage/index.ts";
 import { until } from "../../../../test/until.ts";
 import { silentObserver } from "../../../test/conformance/store-ground.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
-import { createLeadership, leaseAnswerMs, leaseMarginMs } from "./leadership.ts";
-import { createSoleLeadership } from "./sole-leadership.ts";
+import { createLeadership, createSoleLeadership, leaseAnswerMs, leaseMarginMs } from "./leadership.ts";
 
 async function openGround(change: (leases: Leases) => Leases = (leases) => leases) {
   const database = openDatabase({ path: ":memory:" });

@@ -5,7 +5,7 @@ import type { Clock, KeptLease, Lead, Leadership, Lease, Leases, Observer } from
 export const leaseLookMs = 5_000;
 
 interface LeadershipOptions {
-  readonly leases: Leases;
+  readonly leases: Pick<Leases, "take" | "renew" | "release">;
   /** The id of this process. */
   readonly owner: string;
   readonly clock: Clock;
@@ -62,6 +62,22 @@ export function createLeadership(options: LeadershipOptions): Leadership {
       await Promise.all([...leads].map((lead) => lead.stop()));
     },
   };
+}
+
+/** Leadership where there is one process only: it leads everything, and asks nobody. Work of one name is still done once at a time. */
+export function createSoleLeadership(options: Omit<LeadershipOptions, "leases" | "leaseMs">): Leadership {
+  const held = new Set<string>();
+  let fence = 0;
+  const leases: LeadershipOptions["leases"] = {
+    async take(name, owner) {
+      if (held.has(name)) return null;
+      held.add(name);
+      return { name, owner, fence: ++fence };
+    },
+    renew: async () => true,
+    release: async ({ name }) => void held.delete(name),
+  };
+  return createLeadership({ ...options, leases, leaseMs: Number.POSITIVE_INFINITY });
 }
 
 interface Taking {
@@ -150,9 +166,10 @@ export const leaseAnswerMs = 4_000;
 export const leaseMarginMs = 2_000;
 
 interface RenewedLeaseOptions {
-  readonly leases: Leases;
+  readonly leases: LeadershipOptions["leases"];
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
+  /** Infinite: it is never renewed. */
   readonly leaseMs: number;
 }
 
@@ -174,6 +191,7 @@ class RenewedLease implements KeptLease {
     this.fence = fence;
     this.#options = options;
     this.#heldUntilMs = askedMs + this.#believedMs;
+    if (options.leaseMs === Number.POSITIVE_INFINITY) return;
     this.#doubtLater();
     this.#renewLater();
   }

@@ -1,39 +1,28 @@
 import { statfsSync } from "node:fs";
 import { statfs } from "node:fs/promises";
-import { type CallerMemory, type ConfigSnapshot, isDemo, type Model } from "#core/index.ts";
-import type { CallerConnections } from "#http-server/index.ts";
+import { type ConfigSnapshot, isDemo, type Model } from "#core/index.ts";
 import type { Admission } from "#limits/index.ts";
-import type { Clock, Journal } from "#ports/index.ts";
-import type { Relay } from "#relay/index.ts";
 import type { Router } from "#routing/index.ts";
-import type { VideoTasks } from "#tasks/index.ts";
-import type { BreakerNumber, BudgetShare, Metrics, WorkspaceLabels } from "#telemetry/index.ts";
-import type { ConfigFile } from "./config-facts.ts";
-import type { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
+import type { BreakerNumber, BudgetShare } from "#telemetry/index.ts";
 import type { Listeners } from "./listeners.ts";
-
-interface Counted {
-  readonly journal: Pick<Journal, "lag" | "healthy">;
-  readonly databaseWatch: { readonly problem: string | null; readonly remark: string | null };
-  readonly relay: Pick<Relay, "liveStreams">;
-  readonly admission: Pick<Admission, "outstanding" | "limitUsages">;
-  readonly memory: Pick<CallerMemory, "bytesByKind" | "refusals">;
-  readonly connections: Pick<CallerConnections, "open" | "max" | "refusals" | "closings">;
-  readonly configSnapshot: Pick<ConfigSnapshotHolder, "current">;
-  readonly router: Pick<Router, "states">;
-  readonly videos: Pick<VideoTasks, "lateMs" | "openResponses" | "deliveryTries">;
-  readonly listeners: Pick<Listeners, "pending" | "sockets" | "certificateEndsAt">;
-  readonly configFile: Pick<ConfigFile, "path" | "isValid" | "lastGoodAt">;
-  readonly dataDir: string;
-  /** Workspaces with metrics of their own; 0: none. */
-  readonly metricsWorkspaces: number;
-  readonly clock: Clock;
-}
+import type { Base } from "./open-base.ts";
+import type { Calls } from "./open-calls.ts";
+import type { Data } from "./open-data.ts";
+import type { Governance } from "./open-governance.ts";
 
 /** What the parts of the gateway know themselves, and are asked for at each scrape; the event loop is watched until the returned function is called. */
-export function registerNumbers(metrics: Metrics, counted: Counted): () => void {
-  const { journal, databaseWatch, relay, admission, memory, connections, configSnapshot, videos, listeners } = counted;
-  const space = watchSpace(counted.dataDir);
+export function registerNumbers(
+  base: Base,
+  { journal, databaseWatch }: Data,
+  { admission }: Governance,
+  calls: Calls,
+  listeners: Listeners,
+): () => void {
+  const { metrics, configSnapshot, configFile, clock, environment } = base;
+  const { relay, router, memory, connections, media } = calls;
+  const { videos } = media;
+  const { dataDir, metricsWorkspaces } = environment;
+  const space = watchSpace(dataDir);
   metrics.numbers({
     sluice_ledger_lag_entries: () => journal.lag,
     sluice_ledger_healthy: () => (journal.healthy ? 1 : 0),
@@ -57,23 +46,21 @@ export function registerNumbers(metrics: Metrics, counted: Counted): () => void 
     });
   }
   metrics.callerMemory(memory);
-  const { metricsWorkspaces } = counted;
   if (metricsWorkspaces > 0)
     metrics.budgetShares(() => budgetShares(configSnapshot.current, admission, metricsWorkspaces));
   metrics.connections(connections);
-  const { configFile } = counted;
   if (configFile.path !== null) {
     metrics.numbers({
       sluice_config_file_valid: () => (configFile.isValid ? 1 : 0),
       sluice_config_file_last_good_timestamp_seconds: () => configFile.lastGoodAt / 1_000,
     });
   }
-  metrics.breakers(() => breakersOf(configSnapshot.current, counted.router));
+  metrics.breakers(() => breakersOf(configSnapshot.current, router));
   metrics.numbers({
     sluice_task_webhooks_delivered_total: () => videos.deliveryTries.delivered,
     sluice_task_webhook_failures_total: () => videos.deliveryTries.failed,
   });
-  return metrics.watchLoop(counted.clock, () => listeners.pending());
+  return metrics.watchLoop(clock, () => listeners.pending());
 }
 
 /** Of deployments that are in use. One whose time is over waits for a call that probes it, and nobody may call it for days. */
@@ -135,11 +122,6 @@ function spaceIn(read: () => { bavail: number; blocks: number; bsize: number } |
     // A disk that says nothing has no number.
   }
   return { free: Number.NaN, size: Number.NaN };
-}
-
-/** Undefined where nothing is counted by workspace. */
-export function workspaceLabels(max: number, configSnapshot: () => ConfigSnapshot): WorkspaceLabels | undefined {
-  return max === 0 ? undefined : { max, slugOf: (id) => configSnapshot().workspaces.get(id)?.slug ?? null };
 }
 
 /** How far the budgets of at most `max` workspaces are used. One whose spending cannot be read now is left out. */
