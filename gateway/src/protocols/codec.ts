@@ -1,7 +1,6 @@
 import type { Answer, AnswerEvent, RequestedTurn, Turn } from "#core/index.ts";
-
 import type { ReasoningTraits } from "./turn/reasoning-traits.ts";
-import type { UsageConvention } from "./usage/usage-convention.ts";
+import type { UsageConvention } from "./usage/reading.ts";
 
 /** Says what could not be carried: short ASCII, no content of the call. The caller reads it in x-sluice-warnings. */
 export type Warn = (what: string) => void;

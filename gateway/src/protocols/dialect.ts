@@ -1,11 +1,10 @@
 import type { CountedUse, DialectId, Failure, LimitHeader, Served, UpstreamObjectKind, Usage } from "#core/index.ts";
 import type { Edit } from "./json/bytes.ts";
 import type { Span } from "./json/cursor.ts";
-import type { AddressedMedia } from "./request/addressed-media.ts";
 import type { ConversationSpans } from "./request/conversation-prefix.ts";
+import type { AddressedMedia } from "./request/media.ts";
 import type { NamedObject } from "./request/named-objects.ts";
-import type { ServerToolUse } from "./usage/server-tools.ts";
-import type { UsageConvention } from "./usage/usage-convention.ts";
+import type { ServerToolUse, UsageConvention } from "./usage/reading.ts";
 
 /** What the gateway must know of a request body to govern it; read from the bytes without building them. */
 export interface RequestFacts {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { closedSchema } from "./closed-schema.ts";
+import { closedSchema } from "../turn/schemas.ts";
 
 test("an object is closed to properties that it does not name", () => {
   const inner = { type: "object", properties: { b: { type: "string" } } };

@@ -1,12 +1,12 @@
-import { bounds, noUsage, type Usage } from "#core/index.ts";
+import { noUsage, type Usage } from "#core/index.ts";
 import type { OtherUsage, ReplyFacts, UsageReading } from "../dialect.ts";
-import { brokenReply } from "../errors/upstream-errors.ts";
+import { brokenReply, scanReply } from "../errors/upstream-errors.ts";
 import type { Span } from "../json/cursor.ts";
-import { readSpan, scanObject } from "../json/scan.ts";
+import { readSpan } from "../json/scan.ts";
 import { arrayOf, countOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
 import { readLabel, readSmall } from "../request/members.ts";
 import { readServed, untoldOf } from "../usage/read-served.ts";
-import { toolUseIn } from "../usage/server-tools.ts";
+import { rawUsage, toolUseIn } from "../usage/reading.ts";
 import { errorMessage } from "./error.ts";
 
 /**
@@ -20,10 +20,9 @@ export function readMessagesUsage(reported: unknown): UsageReading | null {
   const output = countOf(reported["output_tokens"]);
   if (input === null && output === null) return null;
   const { usage, others } = iterationsOf(reported);
-  const raw = JSON.stringify(reported);
   return {
     usage,
-    raw: raw.length <= bounds.rawUsageBytesMax ? raw : "{}",
+    raw: rawUsage(reported),
     untold: untoldOf(input, output),
     ...(others.length === 0 ? {} : { others }),
   };
@@ -137,7 +136,7 @@ const wanted: ReadonlySet<string> = new Set(["id", "model", "content", "usage", 
 
 /** Reads a whole message: that it is one, and what it used. The bytes themselves go on unchanged. */
 export function readMessagesReply(body: Uint8Array): ReplyFacts {
-  const members = scanReply(body);
+  const members = scanReply(body, wanted);
   const content = members.get("content");
   const error = members.get("error");
   if (content === undefined && error === undefined) throw brokenReply("is not a message");
@@ -165,7 +164,7 @@ function readSmallMember(body: Uint8Array, span: Span | undefined): unknown {
 
 /** Reads the answer of a count: it used nothing. */
 export function readCountReply(body: Uint8Array): ReplyFacts {
-  const members = scanReply(body);
+  const members = scanReply(body, wanted);
   const counted = members.get("input_tokens");
   const error = members.get("error");
   if (counted === undefined ? error === undefined : countOf(readSpan(body, counted)) === null) {
@@ -177,12 +176,4 @@ export function readCountReply(body: Uint8Array): ReplyFacts {
     outputEstimate: 0,
     id: null,
   };
-}
-
-function scanReply(body: Uint8Array): Map<string, Span> {
-  try {
-    return scanObject(body, wanted);
-  } catch (thrown) {
-    throw brokenReply("is not valid JSON", thrown);
-  }
 }

@@ -6,10 +6,18 @@ import { OPEN_OBJECT, type Span, valueEnd } from "../json/cursor.ts";
 import { type NamesHeard, readSpan } from "../json/scan.ts";
 import { wrong } from "../json/value.ts";
 import { walkMembers } from "../json/walk.ts";
-import { addressedMedia } from "../request/addressed-media.ts";
 import { GovernedNames } from "../request/governed-names.ts";
-import { MemberChecks } from "../request/member-checks.ts";
-import { bodyNames, choosingIn, readBoolean, readLabel, readModel, scanRequest, sizeOf } from "../request/members.ts";
+import { addressedMedia } from "../request/media.ts";
+import {
+  bodyNames,
+  choosingIn,
+  MemberChecks,
+  readBoolean,
+  readLabel,
+  readModel,
+  scanRequest,
+  sizeOf,
+} from "../request/members.ts";
 import {
   listenFor,
   mediaHeard,

@@ -2,7 +2,7 @@ import type { CacheHint, SearchRequest, TextPart, Turn, TurnTool } from "#core/i
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../gemini/google-extras.ts";
 import { arrayOf, countOf, isObject, type JsonObject, textOf, unsupported, wrong } from "../json/value.ts";
-import { flatSchema } from "../turn/flat-schema.ts";
+import { closedSchema, flatSchema } from "../turn/schemas.ts";
 import {
   approximate,
   plainSearch,
@@ -13,7 +13,6 @@ import {
 } from "../turn/search-request.ts";
 import { safeName } from "../turn/tool-calls.ts";
 import { picturesLost, warnOfUnasked } from "../turn/warnings.ts";
-import { closedSchema } from "./closed-schema.ts";
 import {
   type Block,
   type CacheControl,

@@ -87,7 +87,8 @@ export class ConverseEventReader extends AnswerReader {
     } else if (isObject(reasoningContent)) {
       const { redactedContent, reasoningText } = reasoningContent;
       const thought = typeof redactedContent === "string" ? { redactedContent } : objectOf(reasoningText);
-      if (textOf(thought["text"]) || textOf(thought["signature"]) || redactedContent) this.#thought(index, thought);
+      if (textOf(redactedContent) || textOf(thought["text"]) || textOf(thought["signature"]))
+        this.#thought(index, thought);
     } else if (isObject(citationsContent)) {
       this.#text(index, arrayOf(citationsContent["content"]).map(textIn).join(""));
       const citations = arrayOf(citationsContent["citations"]).slice(0, bounds.blockCitationsMax);

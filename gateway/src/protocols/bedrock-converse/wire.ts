@@ -4,10 +4,9 @@ import { errorReported } from "../errors/error-event.ts";
 import { firstEventBroken, isTooLong, scanReply } from "../errors/upstream-errors.ts";
 import { valueAt } from "../json/scan.ts";
 import { arrayOf, countOf, isObject, objectOf, parseObject, textOf } from "../json/value.ts";
-import { pieceTokens } from "../stream/event-lines.ts";
-import { EventTap, eventData } from "../stream/sse-events.ts";
+import { EventTap, eventData, pieceTokens } from "../stream/sse-events.ts";
 import { readServed, untoldOf } from "../usage/read-served.ts";
-import { rawUsage } from "../usage/usage-convention.ts";
+import { rawUsage } from "../usage/reading.ts";
 
 /**
  * Converse's usage: `inputTokens` stands beside what was read from or written to a cache, and `cacheDetails` tells what

@@ -1,11 +1,10 @@
 import type { ReasoningRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
-import { closedSchema } from "../anthropic-messages/closed-schema.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../gemini/google-extras.ts";
 import { type JsonObject, unsupported } from "../json/value.ts";
-import { flatSchema } from "../turn/flat-schema.ts";
 import { askedEffort } from "../turn/reasoning.ts";
 import { thinkingBudgets } from "../turn/reasoning-traits.ts";
+import { closedSchema, flatSchema } from "../turn/schemas.ts";
 import { warnOfNoSearch } from "../turn/search-request.ts";
 import { shortToolName } from "../turn/tool-calls.ts";
 import { picturesLost, warnOnce } from "../turn/warnings.ts";

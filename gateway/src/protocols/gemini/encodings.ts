@@ -8,7 +8,9 @@ import { readSealText, sealMark, sealText } from "../turn/seal-text.ts";
  * allowed as `.<code point in hex>.`, so that the name in the answer can be read back without knowing the request.
  */
 export function writeToolName(name: string): string {
-  const written = plain.test(name) ? name : escapeMark + name.replace(/[^A-Za-z0-9_:-]/gu, escaped);
+  const written = plain.test(name)
+    ? name
+    : escapeMark + name.replace(/[^A-Za-z0-9_:-]/gu, (one) => `.${one.codePointAt(0)?.toString(16)}.`);
   if (written.length > nameLengthMax) {
     throw unsupported("tools", `The upstream takes names of tools up to ${nameLengthMax} characters.`);
   }
@@ -18,28 +20,16 @@ export function writeToolName(name: string): string {
 /** The name that `writeToolName` was given. */
 export function readToolName(written: string): string {
   if (!written.startsWith(escapeMark)) return written;
-  return written.slice(escapeMark.length).replace(/\.([0-9a-f]{1,6})\./g, unescaped);
+  return written.slice(escapeMark.length).replace(/\.([0-9a-f]{1,6})\./g, (whole, hex: string) => {
+    const code = Number.parseInt(hex, 16);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+  });
 }
 
 const nameLengthMax = 128;
 const escapeMark = "_.";
 /** Names with dots are valid too, but for those that begin like an escaped one. */
 const plain = /^(?!_\.)[A-Za-z_][A-Za-z0-9_.:-]*$/;
-
-function escaped(character: string): string {
-  return `.${(character.codePointAt(0) ?? 0).toString(16)}.`;
-}
-
-function unescaped(whole: string, hex: string): string {
-  const code = Number.parseInt(hex, 16);
-  return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
-}
-
-/** A seal as it is found in a `thoughtSignature`, and whether it is that of thoughts whose text the vendor hides. */
-export interface ReadSignature {
-  readonly seal: Seal;
-  readonly redacted: boolean;
-}
 
 /**
  * A seal in the one field that Gemini has for such things. A `thoughtSignature` is base64: the vendor's own goes as it
@@ -51,34 +41,36 @@ export function writeSignature(seal: Seal, redacted = false): string {
   return Buffer.from(text, "utf8").toString("base64");
 }
 
-/** One that is not ours is the vendor's own, from an account we do not know. */
-export function readSignature(signature: string): ReadSignature {
-  const carried = readCarried(signature);
-  if (carried !== null) return carried;
+/**
+ * A seal as it is found in a `thoughtSignature`, and whether it is that of thoughts whose text the vendor hides. One that is not
+ * ours is the vendor's own, from an account we do not know.
+ */
+export function readSignature(signature: string): { readonly seal: Seal; readonly redacted: boolean } {
+  const carried = carriedIn(signature);
+  const seal = carried === null ? null : readSealText(carried.text);
+  if (carried !== null && seal !== null) return { seal, redacted: carried.redacted };
   return { seal: { dialect: "gemini", account: null, itemId: null, data: signature }, redacted: false };
 }
 
 /** Whether a signature is another vendor's seal in its carried form, whole or not. */
 export function isCarried(signature: string): boolean {
-  if (!openings.some((opening) => signature.startsWith(opening))) return false;
-  const text = Buffer.from(signature, "base64").toString("utf8");
-  return text.startsWith(sealMark) || text.startsWith(redactedMark + sealMark);
+  return carriedIn(signature) !== null;
+}
+
+function carriedIn(signature: string): { readonly text: string; readonly redacted: boolean } | null {
+  if (!carriedOpenings.some((opening) => signature.startsWith(opening))) return null;
+  const decoded = Buffer.from(signature, "base64").toString("utf8");
+  const redacted = decoded.startsWith(redactedMark);
+  const text = redacted ? decoded.slice(redactedMark.length) : decoded;
+  return text.startsWith(sealMark) ? { text, redacted } : null;
 }
 
 const redactedMark = "redacted:";
 /** How base64 of either mark begins, so that the vendor's own signatures are not decoded for nothing. */
-const openings = [sealMark, redactedMark].map((mark) => {
+export const carriedOpenings = [sealMark, redactedMark].map((mark) => {
   const whole = mark.length - (mark.length % 3);
   return Buffer.from(mark.slice(0, whole), "utf8").toString("base64");
 });
-
-function readCarried(signature: string): ReadSignature | null {
-  if (!openings.some((opening) => signature.startsWith(opening))) return null;
-  const text = Buffer.from(signature, "base64").toString("utf8");
-  const redacted = text.startsWith(redactedMark);
-  const seal = readSealText(redacted ? text.slice(redactedMark.length) : text);
-  return seal === null ? null : { seal, redacted };
-}
 
 /**
  * Gemini 3 refuses a turn whose first call has no signature; this one is the vendor's own for calls that another model
@@ -102,7 +94,9 @@ export function generationOf(model: string): number | null {
  */
 export function writeResponse(text: string, isError: boolean): JsonObject {
   if (isError) return { error: text };
-  return objectIn(text) ?? { result: text };
+  // Numbers longer than a double holds, such as the ids of some services, would be changed by parsing them.
+  const object = /^\s*\{/.test(text) && !/\d{16}/.test(text) ? parseObject(text) : null;
+  return object === null || wrapperOf(object) !== null ? { result: text } : object;
 }
 
 /** What `writeResponse` was given. The vendor's own word for a plain result is `output`. */
@@ -114,15 +108,6 @@ export function readResponse(response: JsonObject): { readonly text: string; rea
   return { text: textOf(value) ?? JSON.stringify(response), isError: false };
 }
 
-/** Numbers longer than a double holds, such as the ids of some services, would be changed by parsing them. */
-const longNumber = /\d{16}/;
-
-function objectIn(text: string): JsonObject | null {
-  if (!/^\s*\{/.test(text) || longNumber.test(text)) return null;
-  const object = parseObject(text);
-  return object === null || wrapperOf(object) !== null ? null : object;
-}
-
 /** The member that an object consists of, when it is one of those that wrap a text. */
 function wrapperOf(object: JsonObject): string | null {
   const [name, ...others] = Object.keys(object);
@@ -131,17 +116,14 @@ function wrapperOf(object: JsonObject): string | null {
 }
 
 /** Code that the vendor ran on its side, and what came out, as text that any dialect can show; null for other parts. */
-export function codeText(part: {
-  readonly executableCode?: unknown;
-  readonly codeExecutionResult?: unknown;
-}): string | null {
-  if (part.executableCode !== undefined) {
-    const code = objectOf(part.executableCode);
+export function codeText({ executableCode, codeExecutionResult }: JsonObject): string | null {
+  if (executableCode !== undefined) {
+    const code = objectOf(executableCode);
     const language = textOf(code["language"])?.toLowerCase() ?? "";
     return fence(language === "language_unspecified" ? "" : language, textOf(code["code"]) ?? "");
   }
-  if (part.codeExecutionResult === undefined) return null;
-  return fence("", textOf(objectOf(part.codeExecutionResult)["output"]) ?? "");
+  if (codeExecutionResult === undefined) return null;
+  return fence("", textOf(objectOf(codeExecutionResult)["output"]) ?? "");
 }
 
 function fence(language: string, text: string): string {

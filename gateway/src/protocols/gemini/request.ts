@@ -6,11 +6,17 @@ import type { Edit } from "../json/bytes.ts";
 import { OPEN_OBJECT, type Span } from "../json/cursor.ts";
 import { JsonInvalid, JsonVariant, type NamesHeard, readSpan, scanObject } from "../json/scan.ts";
 import { countOf, missing, misspelt, wrong } from "../json/value.ts";
-import { addressedMedia } from "../request/addressed-media.ts";
 import { GovernedNames } from "../request/governed-names.ts";
-import { nextDataMember } from "../request/inline-media.ts";
-import { MemberChecks } from "../request/member-checks.ts";
-import { bodyNames, checkedModelName, choosingIn, readLabel, readSmall, scanRequest } from "../request/members.ts";
+import { addressedMedia, nextDataMember } from "../request/media.ts";
+import {
+  bodyNames,
+  checkedModelName,
+  choosingIn,
+  MemberChecks,
+  readLabel,
+  readSmall,
+  scanRequest,
+} from "../request/members.ts";
 import {
   listenFor,
   mediaHeard,

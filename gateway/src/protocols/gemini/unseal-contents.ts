@@ -1,100 +1,67 @@
 import type { Edit } from "../json/bytes.ts";
-import type { Span } from "../json/cursor.ts";
-import { cutsFrom, itemsAt, type MemberPlace, membersAt, stringAt } from "../json/places.ts";
+import { cutsFrom, type Place } from "../json/places.ts";
 import { foreignSignature, isCarried, needsSignatures } from "./encodings.ts";
 
 /**
  * What gives way in a request to Gemini, so that it is shown no seal of another vendor: thoughts that carry one, and the
  * signatures of calls and texts. A call keeps its place and, where the model wants one, gets the signature that the vendor has for calls
- * of others. `start`: where the body's object begins.
+ * of others.
  */
-export function unsealContents(bytes: Buffer, start: number, upstreamModel: string): readonly Edit[] {
-  return membersAt(bytes, start)
-    .filter(({ name }) => name === "contents")
-    .flatMap((contents) => new ContentsUnsealer(bytes, needsSignatures(upstreamModel)).cuts(contents));
+export function unsealContents(body: Place, upstreamModel: string): readonly Edit[] {
+  const signs = needsSignatures(upstreamModel);
+  return body.named("contents").flatMap(({ items }) => unsealList(items, signs));
 }
 
-class ContentsUnsealer {
-  readonly #bytes: Buffer;
-  readonly #signs: boolean;
-  readonly #cuts: Edit[] = [];
+function unsealList(contents: readonly Place[], signs: boolean): readonly Edit[] {
+  const cuts: Edit[] = [];
+  /** All parts that go. */
+  const gone = new Set<Place>();
   /** The model has called something since the user spoke. */
-  #called = false;
+  let called = false;
   /** Parts of a thought whose signature has not come yet: it stands on the last. */
-  #thought: Span[] = [];
-  /** All parts that go, by where they begin. */
-  readonly #gone = new Set<number>();
-
-  constructor(bytes: Buffer, signs: boolean) {
-    this.#bytes = bytes;
-    this.#signs = signs;
-  }
-
-  cuts(contents: Span): readonly Edit[] {
-    const places = itemsAt(this.#bytes, contents.start);
-    const lists = places.map(({ start }) => this.#partsOf(start));
-    const emptied = new Set(
-      places.filter((_, index) => {
-        const parts = (lists[index] ?? []).flat();
-        return parts.length > 0 && parts.every(({ start }) => this.#gone.has(start));
-      }),
-    );
-    const kept = places.flatMap((place, index) => (emptied.has(place) ? [] : (lists[index] ?? [])));
-    for (const parts of kept) {
-      this.#cuts.push(...cutsFrom(parts, new Set(parts.filter(({ start }) => this.#gone.has(start)))));
+  let thought: Place[] = [];
+  for (const content of contents) {
+    if (!content.texts("role").includes("model")) {
+      called = false;
+      thought = [];
     }
-    return [...cutsFrom(places, emptied), ...this.#cuts];
-  }
-
-  /** The lists of parts of one content; one, but for bodies that name it twice. */
-  #partsOf(start: number): readonly (readonly Span[])[] {
-    const members = membersAt(this.#bytes, start);
-    const isModel = members.some((one) => one.name === "role" && stringAt(this.#bytes, one) === "model");
-    if (!isModel) this.#called = false;
-    if (!isModel) this.#thought = [];
-    const lists = members.filter(({ name }) => name === "parts").map((parts) => itemsAt(this.#bytes, parts.start));
-    for (const part of lists.flat()) this.#readPart(part);
-    return lists;
-  }
-
-  #readPart(part: Span): void {
-    const members = membersAt(this.#bytes, part.start);
-    const has = (...names: string[]): boolean => members.some(({ name }) => names.includes(name));
-    const signatures = members.filter(({ name }) => name === "thoughtSignature" || name === "thought_signature");
-    const sealed = signatures.filter((one) => isCarried(stringAt(this.#bytes, one) ?? ""));
-    const isThought = members.some(({ name, start }) => name === "thought" && this.#bytes[start] === LETTER_T);
-    if (isThought && signatures.length === 0) {
-      this.#thought.push(part);
-      return;
-    }
-    const thought = this.#thought;
-    this.#thought = [];
-    const isCall = has("functionCall", "function_call");
-    if (sealed.length > 0 && !isCall && (isThought || this.#isBare(members))) {
-      for (const { start } of [...thought, part]) this.#gone.add(start);
-    } else if (sealed.length > 0) {
-      this.#unsign(members, sealed, isCall && this.#signs && !this.#called);
-    }
-    if (isCall) this.#called = true;
-  }
-
-  /** Nothing but a signature, on a text without words. */
-  #isBare(members: readonly MemberPlace[]): boolean {
-    return members.every(
-      (one) =>
-        one.name === "thoughtSignature" ||
-        one.name === "thought_signature" ||
-        (one.name === "text" && stringAt(this.#bytes, one) === ""),
-    );
-  }
-
-  #unsign(members: readonly MemberPlace[], sealed: readonly MemberPlace[], sign: boolean): void {
-    if (sign) {
-      this.#cuts.push(...sealed.map(({ start, end }) => ({ start, end, text: JSON.stringify(foreignSignature) })));
-    } else {
-      this.#cuts.push(...cutsFrom(members, new Set(sealed), ({ nameStart }) => nameStart));
+    for (const part of partsOf(content)) {
+      const names = part.members.map(({ name }) => name);
+      const isThought = part.named("thought").some(({ isTrue }) => isTrue);
+      if (isThought && !names.some(isSignature)) {
+        thought.push(part);
+        continue;
+      }
+      const sealed = part.members.filter(({ name, text }) => isSignature(name) && isCarried(text ?? ""));
+      const isCall = names.includes("functionCall") || names.includes("function_call");
+      if (sealed.length > 0 && !isCall && (isThought || isBare(part))) {
+        for (const one of [...thought, part]) gone.add(one);
+      } else if (isCall && signs && !called) {
+        cuts.push(...sealed.map(({ start, end }) => ({ start, end, text: JSON.stringify(foreignSignature) })));
+      } else cuts.push(...cutsFrom(part.members, (member) => sealed.includes(member)));
+      thought = [];
+      called ||= isCall;
     }
   }
+  const isEmptied = (content: Place): boolean => {
+    const parts = partsOf(content);
+    return parts.length > 0 && parts.every((part) => gone.has(part));
+  };
+  const kept = contents.filter((content) => !isEmptied(content)).flatMap((content) => content.named("parts"));
+  const cutParts = kept.flatMap(({ items }) => cutsFrom(items, (part) => gone.has(part)));
+  return [...cutsFrom(contents, isEmptied), ...cutParts, ...cuts];
 }
 
-const LETTER_T = 0x74;
+/** One list of parts, but for contents that name it twice. */
+function partsOf(content: Place): readonly Place[] {
+  return content.named("parts").flatMap(({ items }) => items);
+}
+
+function isSignature(name: string): boolean {
+  return name === "thoughtSignature" || name === "thought_signature";
+}
+
+/** Nothing but a signature, on a text without words. */
+function isBare(part: Place): boolean {
+  return part.members.every(({ name, text }) => isSignature(name) || (name === "text" && text === ""));
+}

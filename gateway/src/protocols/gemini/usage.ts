@@ -2,7 +2,7 @@ import { noUsage, type Usage } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
 import { arrayOf, countOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
 import { untoldOf } from "../usage/read-served.ts";
-import { compareTotal, rawUsage } from "../usage/usage-convention.ts";
+import { compareTotal, rawUsage } from "../usage/reading.ts";
 import { generationOf } from "./encodings.ts";
 
 /**

@@ -1,3 +1,6 @@
+import { CLOSE_OBJECT, COMMA, OPEN_OBJECT, QUOTE, type Span, skipSpace, skipSpaceBack } from "./cursor.ts";
+import { JsonInvalid, scanObject } from "./scan.ts";
+
 const encoder = new TextEncoder();
 
 /** A range of bytes, and the text that takes its place. */
@@ -48,4 +51,81 @@ export function concat(first: Uint8Array, second: Uint8Array): Uint8Array {
   out.set(first, 0);
   out.set(second, first.length);
   return out;
+}
+
+export interface BodyEdits {
+  /** Members that the vendor does not take; a value of them that is needed elsewhere is read first. */
+  readonly remove?: readonly string[];
+  /** Members to be put in front, as JSON text. One of the same name that stands in the body gives way. */
+  readonly add?: Readonly<Record<string, string>>;
+  /** Members that the vendor knows by another name, where the body does not have that one too. */
+  readonly rename?: Readonly<Record<string, string>>;
+}
+
+/**
+ * A JSON object with top-level members taken out, put in or renamed; every other byte stays as it is. Bytes that are
+ * no JSON object come back unchanged: refusing them is the upstream's.
+ */
+export function editBody(body: Uint8Array, { remove = [], add = {}, rename = {} }: BodyEdits): Uint8Array {
+  const gone = [...new Set([...remove, ...Object.keys(add)])];
+  const renames = Object.entries(rename);
+  const names = new Set([...gone, ...renames.flat()]);
+  let members: Map<string, Span>;
+  try {
+    members = scanObject(body, names);
+  } catch (thrown) {
+    if (thrown instanceof JsonInvalid) return body;
+    throw thrown;
+  }
+  const open = skipSpace(body, 0);
+  const edits: Edit[] = removals(body, members, gone);
+  const bare = edits[0]?.start === open + 1 ? edits[0].end : open + 1;
+  const empty = body[skipSpace(body, bare)] === CLOSE_OBJECT;
+  const added = Object.entries(add).map(([name, json]) => `${JSON.stringify(name)}:${json}`);
+  if (added.length > 0) {
+    edits.unshift({ start: open + 1, end: open + 1, text: added.join() + (empty ? "" : ",") });
+  }
+  for (const [from, to] of renames) {
+    const member = members.get(from);
+    if (member === undefined || members.has(to)) continue;
+    const { start, end } = nameOf(body, member);
+    edits.push({ start, end, text: JSON.stringify(to) });
+  }
+  if (edits.length === 0) return body;
+  return splice(
+    body,
+    edits.sort((a, b) => a.start - b.start || a.end - b.end),
+  );
+}
+
+/** Each member goes with the comma before it; a run at the very front goes with the comma behind it. */
+function removals(body: Uint8Array, members: ReadonlyMap<string, Span>, names: readonly string[]): Edit[] {
+  const spans = names.flatMap((name) => {
+    const member = members.get(name);
+    return member === undefined ? [] : [{ start: nameOf(body, member).start, end: member.end }];
+  });
+  const edits: { start: number; end: number; text: string }[] = [];
+  for (const { start, end } of spans.sort((a, b) => a.start - b.start)) {
+    const before = skipSpaceBack(body, start - 1);
+    const last = edits.at(-1);
+    if (body[before] === OPEN_OBJECT) edits.push({ start: before + 1, end, text: "" });
+    else if (last !== undefined && skipSpace(body, last.end) === before) last.end = end;
+    else edits.push({ start: before, end, text: "" });
+  }
+  const front = edits[0];
+  if (front !== undefined && body[front.start] !== COMMA) {
+    const behind = skipSpace(body, front.end);
+    if (body[behind] === COMMA) front.end = behind + 1;
+  }
+  return edits;
+}
+
+/**
+ * Where the name of a scanned member stands, quotes included. A name that was looked for holds no quote, however it
+ * is escaped, so the next quote to the left opens it.
+ */
+function nameOf(body: Uint8Array, member: Span): Span {
+  const colon = skipSpaceBack(body, member.start - 1);
+  const close = skipSpaceBack(body, colon - 1);
+  return { start: body.lastIndexOf(QUOTE, close - 1), end: close + 1 };
 }

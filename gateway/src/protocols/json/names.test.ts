@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { mediaNames } from "../request/media-urls.ts";
+import { mediaNames } from "../request/media.ts";
 import { NameSieve } from "./names.ts";
 import { type NamesHeard, scanObject } from "./scan.ts";
 

@@ -1,89 +1,98 @@
 import type { Edit } from "./bytes.ts";
-import {
-  CLOSE_ARRAY,
-  COMMA,
-  OPEN_ARRAY,
-  OPEN_OBJECT,
-  QUOTE,
-  type Span,
-  skipSpace,
-  stringEnd,
-  valueEnd,
-} from "./cursor.ts";
+import { COMMA, OPEN_OBJECT, QUOTE, type Span, skipSpace, stringEnd, valueEnd } from "./cursor.ts";
 import { memberName } from "./names.ts";
 import { readSpan } from "./scan.ts";
+import { skimArray } from "./skim.ts";
 
-/** A member of an object: its value, and where its name begins. */
-export interface MemberPlace extends Span {
+/** A value in a body whose grammar was checked, and what stands in it; each is looked for once, when somebody asks. */
+export class Place implements Span {
+  readonly start: number;
+  readonly end: number;
+  /** Of a member of an object; else empty. */
   readonly name: string;
-  readonly nameStart: number;
-}
+  /** Where the member's name begins; else the value. */
+  readonly from: number;
+  readonly #bytes: Buffer;
+  #members: readonly Place[] | null = null;
+  #items: readonly Place[] | null = null;
 
-/**
- * Where the members of the object at `start` stand, those of one name each for itself; none when no object stands there.
- * For bodies whose grammar was checked.
- */
-export function membersAt(bytes: Uint8Array, start: number): readonly MemberPlace[] {
-  const members: MemberPlace[] = [];
-  if (bytes[start] !== OPEN_OBJECT) return members;
-  let at = skipSpace(bytes, start + 1);
-  while (bytes[at] === QUOTE) {
-    const nameStart = at;
-    const nameEnd = stringEnd(bytes, at);
-    const from = skipSpace(bytes, skipSpace(bytes, nameEnd) + 1);
-    const end = valueEnd(bytes, from);
-    members.push({ name: memberName(bytes, nameStart, nameEnd), nameStart, start: from, end });
-    at = skipSpace(bytes, end);
-    if (bytes[at] !== COMMA) break;
-    at = skipSpace(bytes, at + 1);
+  constructor(bytes: Buffer, start: number, end: number, name = "", from = start) {
+    this.#bytes = bytes;
+    this.start = start;
+    this.end = end;
+    this.name = name;
+    this.from = from;
   }
-  return members;
-}
 
-/** Where the items of the array at `start` stand; none when no array stands there. */
-export function itemsAt(bytes: Uint8Array, start: number): readonly Span[] {
-  const items: Span[] = [];
-  if (bytes[start] !== OPEN_ARRAY) return items;
-  let at = skipSpace(bytes, start + 1);
-  while (at < bytes.length && bytes[at] !== CLOSE_ARRAY) {
-    const end = valueEnd(bytes, at);
-    items.push({ start: at, end });
-    at = skipSpace(bytes, end);
-    if (bytes[at] !== COMMA) break;
-    at = skipSpace(bytes, at + 1);
+  /** Of an object, those of one name each for itself; none of anything else. */
+  get members(): readonly Place[] {
+    this.#members ??= [...this.#readMembers()];
+    return this.#members;
   }
-  return items;
+
+  /** Of an array; none of anything else. */
+  get items(): readonly Place[] {
+    const bytes = this.#bytes;
+    this.#items ??= (skimArray(bytes, this, Number.POSITIVE_INFINITY) ?? []).map(
+      (at) => new Place(bytes, at.start, at.end),
+    );
+    return this.#items;
+  }
+
+  /** Members of this name; readers differ in which of several they take. */
+  named(name: string): readonly Place[] {
+    return this.members.filter((member) => member.name === name);
+  }
+
+  /** A string, escapes read; null for anything else. */
+  get text(): string | null {
+    return this.#bytes[this.start] === QUOTE ? String(readSpan(this.#bytes, this)) : null;
+  }
+
+  get isTrue(): boolean {
+    return this.#bytes[this.start] === LOWER_T;
+  }
+
+  /** What members of this name say in strings. */
+  texts(name: string): readonly string[] {
+    return this.named(name).flatMap(({ text }) => text ?? []);
+  }
+
+  *#readMembers(): Generator<Place> {
+    const bytes = this.#bytes;
+    if (bytes[this.start] !== OPEN_OBJECT) return;
+    let at = skipSpace(bytes, this.start + 1);
+    while (bytes[at] === QUOTE) {
+      const nameEnd = stringEnd(bytes, at);
+      const start = skipSpace(bytes, skipSpace(bytes, nameEnd) + 1);
+      const end = valueEnd(bytes, start);
+      yield new Place(bytes, start, end, memberName(bytes, at, nameEnd), at);
+      at = skipSpace(bytes, end);
+      if (bytes[at] !== COMMA) break;
+      at = skipSpace(bytes, at + 1);
+    }
+  }
 }
 
-/** The string at a place, escapes read; null for anything else. */
-export function stringAt(bytes: Uint8Array, { start, end }: Span): string | null {
-  return bytes[start] === QUOTE ? String(readSpan(bytes, { start, end })) : null;
-}
+const LOWER_T = 0x74;
 
 /**
  * Cuts that take places out of their list, each with one comma. `places` are all of the list in their order; what is
  * between those that stay keeps its bytes.
  */
-export function cutsFrom<Place extends Span>(
-  places: readonly Place[],
-  gone: ReadonlySet<Place>,
-  startOf: (place: Place) => number = ({ start }) => start,
-): readonly Edit[] {
+export function cutsFrom(places: readonly Place[], isGone: (place: Place) => boolean): readonly Edit[] {
   const cuts: Edit[] = [];
-  let from = 0;
-  while (from < places.length) {
-    const first = places[from] as Place;
-    if (!gone.has(first)) {
-      from++;
+  let before: Place | undefined;
+  for (let at = 0; at < places.length; at++) {
+    const first = places[at] as Place;
+    if (!isGone(first)) {
+      before = first;
       continue;
     }
-    let to = from;
-    while (to + 1 < places.length && gone.has(places[to + 1] as Place)) to++;
-    const next = places[to + 1];
-    const before = places[from - 1];
-    if (next !== undefined) cuts.push({ start: startOf(first), end: startOf(next), text: "" });
-    else cuts.push({ start: before?.end ?? startOf(first), end: (places[to] as Place).end, text: "" });
-    from = to + 1;
+    while (at + 1 < places.length && isGone(places[at + 1] as Place)) at++;
+    const next = places[at + 1];
+    if (next !== undefined) cuts.push({ start: first.from, end: next.from, text: "" });
+    else cuts.push({ start: before?.end ?? first.from, end: (places[at] as Place).end, text: "" });
   }
   return cuts;
 }

@@ -81,16 +81,21 @@ export function unsupported(param: string, why: string): Failure {
 }
 
 /** A request's member where it is said (null is not said). These throw Failure invalid_request on another type. */
-export function textMember(body: JsonObject, name: string): string | null {
-  const value = body[name] ?? null;
-  if (value === null || typeof value === "string") return value;
-  throw wrong(name, "must be a string");
-}
+export const textMember = memberOf(textOf, "must be a string");
+export const numberMember = memberOf(numberOf, "must be a number");
+export const booleanMember = memberOf(booleanOf, "must be true or false");
+export const arrayMember = memberOf(
+  (value): readonly unknown[] | null => (Array.isArray(value) ? value : null),
+  "must be an array",
+);
 
-export function numberMember(body: JsonObject, name: string): number | null {
-  const value = body[name] ?? null;
-  if (value === null || (typeof value === "number" && Number.isFinite(value))) return value;
-  throw wrong(name, "must be a number");
+function memberOf<Value>(read: (value: unknown) => Value | null, must: string) {
+  return (body: JsonObject, name: string): Value | null => {
+    const said = body[name] ?? null;
+    const value = read(said);
+    if (said !== null && value === null) throw wrong(name, must);
+    return value;
+  };
 }
 
 /** A whole number of at least `min`. */
@@ -98,18 +103,6 @@ export function countMember(body: JsonObject, name: string, min = 0): number | n
   const value = numberMember(body, name);
   if (value === null || (Number.isSafeInteger(value) && value >= min)) return value;
   throw wrong(name, `must be a whole number of at least ${min}`);
-}
-
-export function booleanMember(body: JsonObject, name: string): boolean | null {
-  const value = body[name] ?? null;
-  if (value === null || typeof value === "boolean") return value;
-  throw wrong(name, "must be true or false");
-}
-
-export function arrayMember(body: JsonObject, name: string): readonly unknown[] | null {
-  const value = body[name] ?? null;
-  if (value === null || Array.isArray(value)) return value;
-  throw wrong(name, "must be an array");
 }
 
 /** A text, empty or not. Throws Failure invalid_request for anything else. */

@@ -9,7 +9,7 @@ import { skimObject, skimValue } from "../json/skim.ts";
 import { objectOf, textOf } from "../json/value.ts";
 import { readLabel } from "../request/members.ts";
 import { readServed } from "../usage/read-served.ts";
-import type { UsageConvention } from "../usage/usage-convention.ts";
+import type { UsageConvention } from "../usage/reading.ts";
 import { readChatUsage } from "./usage.ts";
 
 const wanted: ReadonlySet<string> = new Set(["usage", "model", "service_tier", "error", "choices", "id"]);

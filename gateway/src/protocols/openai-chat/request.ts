@@ -9,7 +9,7 @@ import { readSmall, scanRequest } from "../request/members.ts";
 import { objectNames } from "../request/named-objects.ts";
 import { BodyReader, modelEdit, type OpenFacts, type RequestBody } from "../request/request-body.ts";
 import { namedModel, toolFacts, withNamedModel } from "../request/tool-facts.ts";
-import { noServerTools } from "../usage/server-tools.ts";
+import { noServerTools } from "../usage/reading.ts";
 import { searchTool } from "../usage/unseen-costs.ts";
 
 const bodies = new BodyReader(

@@ -3,11 +3,10 @@ import type { StreamTap, UsageReading } from "../dialect.ts";
 import { choiceError, firstEventBroken } from "../errors/upstream-errors.ts";
 import { closingQuote, OPEN_ARRAY, OPEN_OBJECT, QUOTE, type Span } from "../json/cursor.ts";
 import { arrayOf, type JsonObject, objectOf, parseObject } from "../json/value.ts";
-import { eventLines, isDone, pieceTokens } from "../stream/event-lines.ts";
 import { eventWithoutMedia } from "../stream/event-media.ts";
-import { dataEvent, eventData, SseEvents } from "../stream/sse-events.ts";
+import { dataEvent, eventData, eventLines, isDone, pieceTokens, SseEvents } from "../stream/sse-events.ts";
 import { readServed, withServed } from "../usage/read-served.ts";
-import type { UsageConvention } from "../usage/usage-convention.ts";
+import type { UsageConvention } from "../usage/reading.ts";
 import { failureReported, soundsIn } from "./reply.ts";
 import { readChatUsage } from "./usage.ts";
 

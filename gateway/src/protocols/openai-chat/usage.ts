@@ -2,8 +2,7 @@ import { emptyUsage, inputTokensOf, outputTokensOf, type Usage } from "#core/ind
 import type { UsageReading } from "../dialect.ts";
 import { countOf, isObject, type JsonObject, objectOf } from "../json/value.ts";
 import { untoldOf } from "../usage/read-served.ts";
-import { toolUseIn } from "../usage/server-tools.ts";
-import { compareTotal, rawUsage, type UsageConvention } from "../usage/usage-convention.ts";
+import { compareTotal, rawUsage, toolUseIn, type UsageConvention } from "../usage/reading.ts";
 
 /**
  * The usage object of chat completions, as classes that do not overlap. OpenAI includes `cached_tokens`, `cache_write_tokens`,

@@ -2,9 +2,9 @@ import type { AnswerFormat, SearchRequest, ToolChoice, Turn, TurnTool } from "#c
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../gemini/google-extras.ts";
 import { type JsonObject, unsupported } from "../json/value.ts";
-import { toolSchema, withProperties } from "../turn/object-schema.ts";
 import { askedEffort, openaiSampling, refusesStop, type ToldReasoning, tellReasoning } from "../turn/reasoning.ts";
 import type { ReasoningTraits } from "../turn/reasoning-traits.ts";
+import { toolSchema, withProperties } from "../turn/schemas.ts";
 import { approximate, warnOfNoSearch, warnOfSearchRest } from "../turn/search-request.ts";
 import { shortId, shortToolName } from "../turn/tool-calls.ts";
 import { warnOnce } from "../turn/warnings.ts";

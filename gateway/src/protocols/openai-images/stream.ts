@@ -3,7 +3,7 @@ import type { StreamTap } from "../dialect.ts";
 import { QUOTE, type Span } from "../json/cursor.ts";
 import { skimValue } from "../json/skim.ts";
 import { countOf, isObject, type JsonObject, objectOf } from "../json/value.ts";
-import { eventLines, isDone } from "../stream/event-lines.ts";
+import { eventLines, isDone } from "../stream/sse-events.ts";
 import { type TypedEvent, TypedEventStream } from "../stream/typed-events.ts";
 import { readServed } from "../usage/read-served.ts";
 import { imagesUsage } from "./usage.ts";

@@ -1,7 +1,7 @@
 import { noUsage } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
 import { countOf, isObject, type JsonObject, objectOf } from "../json/value.ts";
-import { rawUsage } from "../usage/usage-convention.ts";
+import { rawUsage } from "../usage/reading.ts";
 
 /**
  * What was used for `images` pictures, as far as `reported` says. OpenAI counts tokens of text and of pictures; Ark

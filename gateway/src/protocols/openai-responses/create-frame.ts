@@ -1,11 +1,10 @@
 import { requestFields } from "@sluice/contract/words";
 import { Failure, noUsage } from "#core/index.ts";
+import { editBody } from "../json/bytes.ts";
 import { LOWER_N, QUOTE, type Span } from "../json/cursor.ts";
-import { editBody } from "../json/edit.ts";
 import { missing, textOf, wrong } from "../json/value.ts";
 import { GovernedNames } from "../request/governed-names.ts";
-import { MemberChecks } from "../request/member-checks.ts";
-import { readBoolean, readModel, readSmall, scanRequest } from "../request/members.ts";
+import { MemberChecks, readBoolean, readModel, readSmall, scanRequest } from "../request/members.ts";
 import { bareResponse } from "./bare-response.ts";
 import { continuedResponse } from "./request.ts";
 import { writeResponsesUsage } from "./usage.ts";

@@ -6,7 +6,7 @@ import { readSpan } from "../json/scan.ts";
 import { skimArray, skimObject, skimValue } from "../json/skim.ts";
 import { textOf } from "../json/value.ts";
 import { readServed } from "../usage/read-served.ts";
-import { OutputTools } from "../usage/server-tools.ts";
+import { OutputTools } from "../usage/reading.ts";
 import { readResponsesUsage } from "./usage.ts";
 
 const wanted: ReadonlySet<string> = new Set([

@@ -6,7 +6,7 @@ import { LOWER_N, OPEN_ARRAY, type Span, valueEnd } from "../json/cursor.ts";
 import { skimArray, skimObject, skimValue } from "../json/skim.ts";
 import { missing, textOf, wrong } from "../json/value.ts";
 import { mayEscape, walkMembers } from "../json/walk.ts";
-import { nextDataUrl } from "../request/inline-media.ts";
+import { nextDataUrl } from "../request/media.ts";
 import { readSmall } from "../request/members.ts";
 import { idsHeard, type NamedObject, namedObject, objectAt, objectNames } from "../request/named-objects.ts";
 import { BodyReader, type OpenFacts, type RequestBody } from "../request/request-body.ts";

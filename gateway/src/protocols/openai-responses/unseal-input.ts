@@ -1,46 +1,29 @@
 import type { Edit } from "../json/bytes.ts";
-import type { Span } from "../json/cursor.ts";
-import { cutsFrom, itemsAt, membersAt, stringAt } from "../json/places.ts";
+import { cutsFrom, type Place } from "../json/places.ts";
 import { sealMark } from "../turn/seal-text.ts";
 import { readSummary } from "./compaction.ts";
 
 /**
  * What gives way in a Responses request, so that OpenAI is shown no seal of another vendor: the reasoning items that
- * carry one go, and a compaction of ours says its summary in words. `start`: where the body's object begins.
+ * carry one go, and a compaction of ours says its summary in words.
  */
-export function unsealInput(bytes: Buffer, start: number): readonly Edit[] {
-  return membersAt(bytes, start)
-    .filter(({ name }) => name === "input")
-    .flatMap((input) => {
-      const items = itemsAt(bytes, input.start);
-      const sealed = items.flatMap((item) => {
-        const one = sealedItem(bytes, item);
-        return one === null ? [] : [one];
-      });
-      const gone = new Set(sealed.filter(({ text }) => text === null).map(({ item }) => item));
-      const said = sealed.flatMap(({ item, text }) => (text === null ? [] : [{ ...item, text }]));
-      return [...cutsFrom(items, gone), ...said];
-    });
+export function unsealInput(body: Place): readonly Edit[] {
+  return body.named("input").flatMap(({ items }) => {
+    const sealed = new Map(items.flatMap(sealedItem));
+    const said = [...sealed].flatMap(([{ start, end }, text]) => (text === null ? [] : [{ start, end, text }]));
+    return [...cutsFrom(items, (item) => sealed.get(item) === null), ...said];
+  });
 }
 
-interface SealedItem {
-  readonly item: Span;
-  /** What comes in its place; null: nothing. */
-  readonly text: string | null;
-}
-
-/** A member that stands twice counts both times: readers differ in which one they take. null: it holds no seal. */
-function sealedItem(bytes: Buffer, item: Span): SealedItem | null {
-  const members = membersAt(bytes, item.start);
-  const said = (wanted: string): readonly string[] =>
-    members.flatMap((member) => (member.name === wanted ? (stringAt(bytes, member) ?? []) : []));
-  const seal = said("encrypted_content").find((text) => text.startsWith(sealMark));
-  if (seal === undefined) return null;
-  const types = said("type");
-  if (types.includes("reasoning")) return { item, text: null };
-  if (!types.some((type) => compactions.has(type))) return null;
+/** An item that holds a seal, and what comes in its place; null: nothing. */
+function sealedItem(item: Place): (readonly [item: Place, text: string | null])[] {
+  const seal = item.texts("encrypted_content").find((text) => text.startsWith(sealMark));
+  if (seal === undefined) return [];
+  const types = item.texts("type");
+  if (types.includes("reasoning")) return [[item, null]];
+  if (!types.some((type) => compactions.has(type))) return [];
   const summary = readSummary(seal);
-  return { item, text: summary === null ? null : userMessage(summary) };
+  return [[item, summary === null ? null : userMessage(summary)]];
 }
 
 const compactions: ReadonlySet<string> = new Set(["compaction", "compaction_summary"]);

@@ -3,8 +3,15 @@ import type { OtherUsage, UsageReading } from "../dialect.ts";
 import { countOf, isObject, objectOf } from "../json/value.ts";
 import { imagesUsage } from "../openai-images/usage.ts";
 import { untoldOf } from "../usage/read-served.ts";
-import { moreOf, noServerTools, type ServerToolUse, toolUseIn, usedAny } from "../usage/server-tools.ts";
-import { compareTotal, rawUsage } from "../usage/usage-convention.ts";
+import {
+  compareTotal,
+  moreOf,
+  noServerTools,
+  rawUsage,
+  type ServerToolUse,
+  toolUseIn,
+  usedAny,
+} from "../usage/reading.ts";
 
 /**
  * A response's usage in classes that do not overlap. `cached_tokens` and `cache_write_tokens` are included in

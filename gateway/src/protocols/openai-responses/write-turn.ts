@@ -2,9 +2,9 @@ import type { AnswerFormat, ReasoningRequest, ToolChoice, Turn, TurnTool } from 
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../gemini/google-extras.ts";
 import { type JsonObject, unsupported } from "../json/value.ts";
-import { toolSchema, withProperties } from "../turn/object-schema.ts";
 import { openaiSampling, tellReasoning } from "../turn/reasoning.ts";
 import type { Effort } from "../turn/reasoning-traits.ts";
+import { toolSchema, withProperties } from "../turn/schemas.ts";
 import { shortId, shortToolName } from "../turn/tool-calls.ts";
 import { picturesLost, warnOnce } from "../turn/warnings.ts";
 import { writeWebSearch } from "./web-search.ts";

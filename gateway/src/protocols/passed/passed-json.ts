@@ -17,7 +17,7 @@ import { skimObject, skimValue } from "../json/skim.ts";
 import { countOf, isObject } from "../json/value.ts";
 import type { OpenFacts, RequestBody } from "../request/request-body.ts";
 import { readServed } from "../usage/read-served.ts";
-import { rawUsage } from "../usage/usage-convention.ts";
+import { rawUsage } from "../usage/reading.ts";
 
 /** What calls that are only ever passed have in common: a JSON body with a model in it, and an answer that tells its usage. */
 

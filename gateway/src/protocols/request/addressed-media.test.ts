@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { addressedMedia } from "./addressed-media.ts";
+import { addressedMedia } from "./media.ts";
 
 const found = (body: object) => addressedMedia(Buffer.from(JSON.stringify(body)), { classes: 0xff });
 const url = "https://example.com/a";

@@ -1,8 +1,7 @@
 import { bounds, Failure } from "#core/index.ts";
 import type { RequestFacts, Wire } from "../dialect.ts";
-import { splice, splicedPieces } from "../json/bytes.ts";
+import { editBody, splice, splicedPieces } from "../json/bytes.ts";
 import type { Span } from "../json/cursor.ts";
-import { editBody } from "../json/edit.ts";
 import { JsonInvalid, scanObject } from "../json/scan.ts";
 import { readSmall } from "./members.ts";
 

@@ -6,7 +6,7 @@ import { type NamesHeard, readSpan } from "../json/scan.ts";
 import { skimObject } from "../json/skim.ts";
 import { textOf, wrong } from "../json/value.ts";
 import { mayEscape, TWICE, textAt, walkObjects } from "../json/walk.ts";
-import { mediaNames } from "./media-urls.ts";
+import { mediaNames } from "./media.ts";
 
 /** An object at the upstream that a body names: a file, a store, a container, a conversation, a cache. */
 export interface NamedObject {

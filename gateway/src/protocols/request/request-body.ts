@@ -3,10 +3,19 @@ import type { RequestFacts } from "../dialect.ts";
 import type { Edit } from "../json/bytes.ts";
 import { LOWER_N, OPEN_OBJECT, type Span } from "../json/cursor.ts";
 import type { NamesHeard } from "../json/scan.ts";
-import { type AddressedMedia, addressedMedia } from "./addressed-media.ts";
 import type { GovernedNames } from "./governed-names.ts";
-import { MemberChecks } from "./member-checks.ts";
-import { bodyNames, choosingIn, readBoolean, readCount, readLabel, readModel, scanRequest, sizeOf } from "./members.ts";
+import { type AddressedMedia, addressedMedia } from "./media.ts";
+import {
+  bodyNames,
+  choosingIn,
+  MemberChecks,
+  readBoolean,
+  readCount,
+  readLabel,
+  readModel,
+  scanRequest,
+  sizeOf,
+} from "./members.ts";
 import { mediaHeard, type NamedObject, nestedObjects, type ObjectNames, objectNames } from "./named-objects.ts";
 
 /** Reads the bodies of one endpoint as far as they govern their calls. */

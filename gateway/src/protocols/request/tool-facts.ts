@@ -14,7 +14,7 @@ import {
 import { skimArray, skimObject } from "../json/skim.ts";
 import { countOf, textOf, wrong } from "../json/value.ts";
 import { mayEscape, walkMembers } from "../json/walk.ts";
-import { noServerTools, type ServerToolUse } from "../usage/server-tools.ts";
+import { noServerTools, type ServerToolUse } from "../usage/reading.ts";
 import { geminiTools, hostedTools } from "../usage/unseen-costs.ts";
 import { readSmall } from "./members.ts";
 

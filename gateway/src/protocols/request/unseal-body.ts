@@ -1,46 +1,34 @@
 import type { WireDialectId } from "#core/index.ts";
 import { unsealMessages } from "../anthropic-messages/unseal-messages.ts";
 import type { Warn } from "../codec.ts";
+import { carriedOpenings } from "../gemini/encodings.ts";
 import { unsealContents } from "../gemini/unseal-contents.ts";
-import type { Edit } from "../json/bytes.ts";
-import { splice } from "../json/bytes.ts";
+import { asBuffer, type Edit, splice } from "../json/bytes.ts";
 import { skipSpace } from "../json/cursor.ts";
+import { Place } from "../json/places.ts";
 import { unsealInput } from "../openai-responses/unseal-input.ts";
 import { sealMark } from "../turn/seal-text.ts";
 
-export interface Unsealing {
-  /** Of the body, which is its upstream's own. */
-  readonly dialect: WireDialectId;
-  readonly upstreamModel: string;
-}
-
 /**
- * A body without what other vendors sealed in an earlier turn of its conversation: the upstream could not read it, and
- * would refuse the whole. Every other byte stays as it is. For bodies whose grammar was checked.
+ * A body without what other vendors sealed in an earlier turn of its conversation: its upstream, whose dialect it is, could not read
+ * it, and would refuse the whole. Every other byte stays as it is. For bodies whose grammar was checked.
  */
-export function unsealBody(body: Uint8Array, { dialect, upstreamModel }: Unsealing, warn: Warn): Uint8Array {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
-  const start = skipSpace(bytes, 0);
-  const cuts = cutsIn(bytes, start, { dialect, upstreamModel }, warn);
-  return cuts.length === 0
-    ? body
-    : splice(
-        body,
-        [...cuts].sort((a, b) => a.start - b.start),
-      );
-}
-
-function cutsIn(bytes: Buffer, start: number, { dialect, upstreamModel }: Unsealing, warn: Warn): readonly Edit[] {
-  switch (dialect) {
-    case "anthropic-messages":
-      return unsealMessages(bytes, start, warn);
-    case "openai-responses":
-      return unsealInput(bytes, start);
-    case "gemini":
-      return unsealContents(bytes, start, upstreamModel);
-    default:
-      return [];
-  }
+export function unsealBody(
+  body: Uint8Array,
+  { dialect, upstreamModel }: { readonly dialect: WireDialectId; readonly upstreamModel: string },
+  warn: Warn,
+): Uint8Array {
+  const bytes = asBuffer(body);
+  const root = new Place(bytes, skipSpace(bytes, 0), bytes.length);
+  let cuts: readonly Edit[] = [];
+  if (dialect === "anthropic-messages") cuts = unsealMessages(root, warn);
+  else if (dialect === "openai-responses") cuts = unsealInput(root);
+  else if (dialect === "gemini") cuts = unsealContents(root, upstreamModel);
+  if (cuts.length === 0) return body;
+  return splice(
+    body,
+    cuts.toSorted((a, b) => a.start - b.start),
+  );
 }
 
 /**
@@ -50,7 +38,7 @@ function cutsIn(bytes: Buffer, start: number, { dialect, upstreamModel }: Unseal
 export function holdsSeals(body: Uint8Array, dialect: WireDialectId): boolean {
   const looked = marks[dialect];
   if (looked === undefined) return false;
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  const bytes = asBuffer(body);
   return looked.some((mark) => bytes.includes(mark));
 }
 
@@ -61,13 +49,5 @@ const plainMarks = [Buffer.from(`"${sealMark.replace(/\W+$/, "")}`)];
 const marks: Partial<Record<WireDialectId, readonly Buffer[]>> = {
   "anthropic-messages": plainMarks,
   "openai-responses": plainMarks,
-  // As the base64 that Gemini wants its signatures to be: the first characters do not depend on the rest.
-  gemini: [sealMark, "redacted:"].map((text) => Buffer.from(`"${base64Begin(text)}`)),
+  gemini: carriedOpenings.map((opening) => Buffer.from(`"${opening}`)),
 };
-
-/** Of whole groups of three bytes only: what follows may change the others. */
-function base64Begin(text: string): string {
-  return Buffer.from(text)
-    .toString("base64")
-    .slice(0, Math.floor(text.length / 3) * 4);
-}

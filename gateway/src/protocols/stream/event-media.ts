@@ -2,7 +2,7 @@ import { isAscii } from "node:buffer";
 import { bounds } from "#core/index.ts";
 import { asBuffer } from "../json/bytes.ts";
 import { BACKSLASH, COLON, closingQuote, QUOTE } from "../json/cursor.ts";
-import { eventLines } from "./event-lines.ts";
+import { eventLines } from "./sse-events.ts";
 
 /**
  * The JSON of an event with its pictures and other media set aside: what is left is small, and is searched and parsed in the

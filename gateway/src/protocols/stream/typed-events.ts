@@ -3,9 +3,8 @@ import { errorReported } from "../errors/error-event.ts";
 import { errorText, firstEventBroken } from "../errors/upstream-errors.ts";
 import type { Span } from "../json/cursor.ts";
 import { skimObject, skimValue } from "../json/skim.ts";
-import { rawUsage } from "../usage/usage-convention.ts";
-import { eventLines, isDone } from "./event-lines.ts";
-import { EventTap } from "./sse-events.ts";
+import { rawUsage } from "../usage/reading.ts";
+import { EventTap, eventLines, isDone } from "./sse-events.ts";
 
 /** One event: what it says in `type`, or is called where it says nothing, and its members as far as they were asked for. */
 export interface TypedEvent {

@@ -1,5 +1,5 @@
 import { bounds, type UpstreamObjectKind } from "#core/index.ts";
-import type { ServerToolUse } from "./server-tools.ts";
+import type { ServerToolUse } from "./reading.ts";
 
 /**
  * Everything in a request that costs something which its body does not show, and how that is bounded before the call: objects that

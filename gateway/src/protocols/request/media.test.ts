@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mediaUrlsIn, withMediaInPlace } from "./media-urls.ts";
+import { mediaUrlsIn, withMediaInPlace } from "./media.ts";
 
 const encoder = new TextEncoder();
 const found = new Map([["https://x.example/a.png", { mediaType: "image/png", data: "QUJD" }]]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { toolSchema } from "./object-schema.ts";
+import { toolSchema } from "./schemas.ts";
 
 const closed = { type: "object", additionalProperties: false };
 const text = { type: "string" };

@@ -1,0 +1,264 @@
+import { bounds, Failure } from "#core/index.ts";
+import { asBuffer, splice } from "../json/bytes.ts";
+import { OPEN_OBJECT, QUOTE, type Span, valueEnd } from "../json/cursor.ts";
+import { type NamesHeard, readSpan } from "../json/scan.ts";
+import { wrong } from "../json/value.ts";
+import { mayEscape, textAt, walkObjects } from "../json/walk.ts";
+import { addressBounds } from "../usage/unseen-costs.ts";
+
+/** Media that a body names by address, for the upstream to fetch. */
+export interface AddressedMedia {
+  readonly pictures: number;
+  /** Films, sounds and documents, or what may be one. */
+  readonly others: number;
+}
+
+/** More than any vendor takes; and members that may be addresses. */
+const addressesMax = 256;
+const addressMembersMax = 10_000;
+
+/**
+ * Of a body whose grammar was checked. One that has none is told by what a scan of the whole has `heard`, most others by a search of
+ * their bytes. `isKept`: an address of an object that the vendor keeps, which is among the objects that the body names.
+ */
+export function addressedMedia(
+  body: Uint8Array,
+  heard: Pick<NamesHeard, "classes">,
+  isKept = (_address: string): boolean => false,
+): AddressedMedia | undefined {
+  if (heard.classes === 0) return undefined;
+  const bytes = asBuffer(body);
+  if (!addressMarks.some((mark) => bytes.includes(mark)) && !mayEscape(bytes)) return undefined;
+  const found = { pictures: 0, others: 0 };
+  const tooMany = walkObjects(bytes, addressPlaces, addressMembersMax, (member, object) => {
+    const { name, start } = member;
+    const isObject = bytes[start] === OPEN_OBJECT;
+    let isPicture = addressBounds[name] === "picture";
+    if (name === "source") {
+      if (!isObject || said(bytes, member.type) !== "url") return;
+      isPicture = said(bytes, object.type) === "image";
+    } else {
+      // Its bytes stand in the body, or it is no address.
+      if (!isAddress(bytes, isObject ? member.url : start)) return;
+      // Held by its own record.
+      if (!isObject && isKept(said(bytes, start))) return;
+      isPicture ||= said(bytes, object.mimeType).startsWith("image/");
+    }
+    if (found.pictures + found.others > addressesMax) return;
+    // What is more is taken for documents.
+    if (isPicture && found.pictures + found.others < addressesMax) found.pictures++;
+    else found.others++;
+  });
+  if (tooMany !== null) found.others++;
+  return found;
+}
+
+/** The text that begins there; empty for none. */
+function said(bytes: Buffer, start: number): string {
+  return start === -1 ? "" : (textAt(bytes, start) ?? "");
+}
+
+/** A text that is no data URL. */
+function isAddress(bytes: Buffer, start: number): boolean {
+  return bytes[start] === QUOTE && bytes[start + 1] !== QUOTE && !isDataUrl(bytes, start);
+}
+
+function isDataUrl(bytes: Buffer, start: number): boolean {
+  return /^data:/i.test(bytes.toString("latin1", start + 1, start + 6));
+}
+
+const addressPlaces: ReadonlySet<string> = new Set(["source", ...Object.keys(addressBounds)]);
+const addressMarks = ['_url"', '"url"', '"fileUri"', '"file_uri"'].map((mark) => Buffer.from(mark));
+
+/** An address of media in a body, and what of the body gives way to what stands there. */
+export interface MediaUrl {
+  readonly url: string;
+  readonly span: Span;
+  /** Anthropic's source object; else the address itself, for which a data URL may stand. */
+  readonly asSource: boolean;
+}
+
+/**
+ * The addresses at which the upstream would fetch pictures, films, sounds and documents, in the dialects that name them by
+ * URL. Data URLs are none. Throws Failure invalid_request for an address that is not of the web.
+ */
+export function mediaUrlsIn(body: Uint8Array): readonly MediaUrl[] {
+  if (!mayNameMedia(body)) return [];
+  const bytes = asBuffer(body);
+  const found: MediaUrl[] = [];
+  walkObjects(bytes, urlPlaces, Number.POSITIVE_INFINITY, ({ name, start, type, url: urlAt }) => {
+    const asSource = name === "source";
+    const at = asSource || bytes[start] === OPEN_OBJECT ? urlAt : start;
+    if (bytes[at] !== QUOTE || isDataUrl(bytes, at)) return;
+    if (asSource && said(bytes, type) !== "url") return;
+    const param = at === start ? name : "url";
+    const span = { start: at, end: valueEnd(bytes, at) };
+    if (span.end - at > bounds.urlBytesMax * 6) throw wrong(param, "is longer than any address");
+    const url = String(readSpan(bytes, span));
+    if (!/^https?:\/\//i.test(url)) throw wrong(param, "must be an address of the web, or a data URL");
+    if (param === "file_url") throw wrong(param, "cannot be fetched for this model: send what stands there");
+    found.push({ url, span: asSource ? { start, end: valueEnd(bytes, start) } : span, asSource });
+  });
+  return found.sort((one, other) => one.span.start - other.span.start);
+}
+
+/** Whether there may be any: only looked for in the bytes. */
+export function mayNameMedia(body: Uint8Array): boolean {
+  const bytes = asBuffer(body);
+  return urlMarks.some((mark) => bytes.includes(mark)) || mayEscape(bytes);
+}
+
+/** The body with what was found in the place of its addresses. Throws Failure invalid_request when that is too much. */
+export function withMediaInPlace(
+  body: Uint8Array,
+  urls: readonly MediaUrl[],
+  found: ReadonlyMap<string, { readonly mediaType: string; readonly data: string }>,
+): Uint8Array {
+  const room = new MediaRoom();
+  return splice(
+    body,
+    urls.map(({ url, span, asSource }) => {
+      const { mediaType = "", data = "" } = found.get(url) ?? {};
+      room.take(data.length);
+      const text = asSource
+        ? JSON.stringify({ type: "base64", media_type: mediaType, data })
+        : JSON.stringify(`data:${mediaType};base64,${data}`);
+      return { ...span, text };
+    }),
+  );
+}
+
+/** Names of members, in any dialect, that hold media or their addresses: a body without them has none of either. */
+export const mediaNames: readonly string[] = [
+  ...["url", "image_url", "video_url", "audio_url", "file_url", "document_url", "fileUri", "file_uri"],
+  ...["data", "file_data", "file", "image", "images", "video", "audio"],
+];
+
+const urlPlaces: ReadonlySet<string> = new Set(["image_url", "video_url", "audio_url", "file_url", "source"]);
+const urlMarks = ['_url"', '"url"'].map((mark) => Buffer.from(mark));
+
+/** How much is put in the place of addresses in one call: one address may stand in it a thousand times. */
+export class MediaRoom {
+  #charactersLeft = Math.ceil(bounds.inlinedBytesMax / 3) * 4;
+
+  /** Takes base64 of this length. Throws Failure invalid_request when it is too much. */
+  take(characters: number): void {
+    this.#charactersLeft -= characters;
+    if (this.#charactersLeft >= 0) return;
+    throw new Failure(
+      "invalid_request",
+      `What stands at the addresses of media in one call has more than ${bounds.inlinedBytesMax} bytes.`,
+      { param: "messages" },
+    );
+  }
+}
+
+/** The base64 of the next data URL. Base64 holds no quotes, so the next one ends it. */
+export function nextDataUrl(bytes: Buffer, from: number): Span | null {
+  const at = bytes.indexOf(dataUrl, from);
+  if (at === -1) return null;
+  const start = at + dataUrl.length;
+  const end = bytes.indexOf(QUOTE, start);
+  return end === -1 ? null : { start, end };
+}
+
+/** The string of the next member `data`. */
+export function nextDataMember(bytes: Buffer, from: number): Span | null {
+  for (let at = bytes.indexOf(dataMember, from); at !== -1; at = bytes.indexOf(dataMember, at)) {
+    const name = at;
+    at += dataMember.length;
+    const start = bytes.indexOf(QUOTE, at) + 1;
+    if (start === 0) return null;
+    if (start - 1 - name > memberGapMax) continue;
+    const end = bytes.indexOf(QUOTE, start);
+    return end === -1 ? null : { start, end };
+  }
+  return null;
+}
+
+export const noMedia = { bytes: 0, image: 0, audio: 0, document: 0 };
+
+/** Tokens of the base64 in a body by kind, and its bytes. */
+export function inlineMedia(body: Buffer): typeof noMedia {
+  const found = { bytes: 0, image: 0, audio: 0, document: 0, pdfBytes: 0 };
+  let looks = 0;
+  let next = 0;
+  const take = ({ start, end }: Span): void => {
+    next = start;
+    if (body.subarray(start, Math.min(end, start + textLookBytes)).includes(SPACE)) return;
+    const kind = kindOf(Buffer.from(body.toString("latin1", start, start + 24), "base64").toString("latin1"));
+    // A known kind counts however small: a picture of one color has few bytes.
+    if (kind === "other" && end - start < mediaBytesMin) return;
+    next = end;
+    found.bytes += end - start;
+    const isCounted = kind === "pdf" && found.pdfBytes + end - start <= countedPdfBytesMax;
+    if (isCounted) found.pdfBytes += end - start;
+    const [side, tokens] = isCounted
+      ? (["document", pdfTokens(body, start, end)] as const)
+      : mediaTokens(kind, end - start);
+    found[side] += tokens;
+  };
+  for (let span = nextDataUrl(body, 0); span !== null && ++looks <= looksMax; span = nextDataUrl(body, next)) {
+    take(span);
+  }
+  next = 0;
+  for (let span = nextDataMember(body, 0); span !== null && ++looks <= looksMax; span = nextDataMember(body, next)) {
+    // A data URL was counted above.
+    if (body.subarray(span.start, span.start + 5).toString("latin1") === "data:") next = span.end;
+    else take(span);
+  }
+  return found;
+}
+
+const looksMax = 10_000;
+const mediaBytesMin = 1_024;
+/** Text has a space in its beginning, base64 none. */
+const textLookBytes = 256;
+/** Between a member's name and its string: a colon and some space. */
+const memberGapMax = 16;
+const SPACE = 0x20;
+const dataUrl = Buffer.from(";base64,");
+const dataMember = Buffer.from('"data"');
+
+type Kind = "picture" | "sound" | "film" | "pdf" | "other";
+
+/** `bytes`: of base64. */
+function mediaTokens(kind: Kind, bytes: number): readonly [side: "image" | "audio" | "document", tokens: number] {
+  switch (kind) {
+    case "picture":
+      return ["image", bounds.pictureTokensMax];
+    case "sound":
+      // 32 tokens a second (Gemini; others count fewer), at 6 kbit/s.
+      return ["audio", Math.ceil(bytes / 24)];
+    case "film":
+      // 300 tokens a second, at 15 kbit/s.
+      return ["image", bounds.pictureTokensMax + Math.ceil(bytes / 8)];
+    default:
+      // A packed document may have as many tokens as bytes.
+      return ["document", bytes];
+  }
+}
+
+function kindOf(head: string): Kind {
+  const format = head.startsWith("RIFF") ? head.slice(8, 12) : "";
+  if (/^(?:\x89PNG|\xff\xd8\xff|GIF8|II\*|MM.\*|.{4}ftyp(?:hei|avif))/s.test(head) || format === "WEBP")
+    return "picture";
+  if (/^(?:ID3|fLaC|OggS|\xff[\xe0-\xff])/.test(head) || format === "WAVE") return "sound";
+  if (head.startsWith("\x1aE\xdf\xa3") || head.slice(4, 8) === "ftyp" || format === "AVI ") return "film";
+  return head.startsWith("%PDF") ? "pdf" : "other";
+}
+
+/**
+ * By its pages, where they can be counted: not in one whose objects are packed. Vendors read a page as text and picture (Anthropic:
+ * 1,500 to 3,000 tokens of text, beside the picture).
+ */
+function pdfTokens(body: Buffer, start: number, end: number): number {
+  const bytes = end - start;
+  const pdf = Buffer.from(body.toString("latin1", start, end), "base64").toString("latin1");
+  const pages = pdf.includes("/ObjStm") ? 0 : (pdf.match(/\/Type\s*\/Page(?![A-Za-z])/g)?.length ?? 0);
+  return pages === 0 ? bytes : pages * pdfPageTokens;
+}
+
+/** Base64 of one call whose pages are counted: some 4 ms for each MB. */
+const countedPdfBytesMax = 2 * 1024 * 1024;
+const pdfPageTokens = 6_000;

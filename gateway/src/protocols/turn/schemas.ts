@@ -1,0 +1,214 @@
+import type { TurnTool } from "#core/index.ts";
+import type { Warn } from "../codec.ts";
+import { arrayOf, isObject, type JsonObject } from "../json/value.ts";
+
+/**
+ * A tool's schema as Claude takes one: an object's, and at its top without `anyOf`, `oneOf` and `allOf` ("input_schema does not
+ * support oneOf, allOf, or anyOf at the top level" is a 400 for the whole request, by Bedrock too). Properties of all branches are
+ * its own then, and what the branches demand stands in words in its description. Inside of properties all three are taken.
+ */
+export function flatSchema(parameters: JsonObject | null, warn: Warn): JsonObject {
+  if (parameters === null) return { type: "object", properties: {} };
+  if (!joins.some((name) => name in parameters)) {
+    return parameters["type"] === "object" ? parameters : { ...parameters, type: "object" };
+  }
+  warn("of a tool's schema anyOf, oneOf or allOf at the top were put into words: the upstream refuses them there");
+  const { anyOf, oneOf, allOf, ...rest } = parameters;
+  return {
+    ...rest,
+    type: "object",
+    description: described(parameters, JSON.stringify({ anyOf, oneOf, allOf })),
+    properties: propertiesOf(parameters),
+    required: [...new Set([...namesIn(parameters), ...demanded(parameters)])],
+  };
+}
+
+const joins = ["anyOf", "oneOf", "allOf"] as const;
+
+/** Of the schema and of all its branches. Each branch is read once, however many refer to it. */
+function propertiesOf(root: JsonObject): JsonObject {
+  const found = new Map<string, Map<string, unknown>>();
+  const read = new Set<JsonObject>();
+  const open: JsonObject[] = [root];
+  for (let schema = open.pop(); schema !== undefined; schema = open.pop()) {
+    if (read.has(schema)) continue;
+    read.add(schema);
+    const { properties } = schema;
+    for (const [name, value] of Object.entries(isObject(properties) ? properties : {})) {
+      const kinds = found.get(name) ?? new Map<string, unknown>();
+      found.set(name, kinds.set(JSON.stringify(value), value));
+    }
+    for (const name of joins.toReversed()) open.push(...branches(schema, name, root).toReversed());
+  }
+  const one = (kinds: readonly unknown[]): unknown => (kinds.length === 1 ? kinds[0] : { anyOf: kinds });
+  return Object.fromEntries([...found].map(([name, kinds]) => [name, one([...kinds.values()])]));
+}
+
+/** What every part, or every choice, requires. */
+function demanded(root: JsonObject): string[] {
+  const ofChoices = (["anyOf", "oneOf"] as const).flatMap((name) => {
+    const [first, ...others] = branches(root, name, root).map(namesIn);
+    if (first === undefined) return [];
+    return others.reduce<readonly string[]>((common, names) => {
+      const also = new Set(names);
+      return common.filter((required) => also.has(required));
+    }, first);
+  });
+  return [...branches(root, "allOf", root).flatMap(namesIn), ...ofChoices];
+}
+
+function namesIn(schema: JsonObject): string[] {
+  return arrayOf(schema["required"]).filter((name) => typeof name === "string");
+}
+
+/** The branches of one kind, those behind a reference into this schema too. */
+function branches(schema: JsonObject, name: (typeof joins)[number], root: JsonObject): JsonObject[] {
+  const found = arrayOf(schema[name]).map((branch) => (isObject(branch) ? referred(branch, root) : {}));
+  return [...new Set(found)];
+}
+
+function referred(branch: JsonObject, root: JsonObject): JsonObject {
+  const [, at = "", name = ""] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(String(branch["$ref"] ?? "")) ?? [];
+  const definitions = root[at];
+  const target = isObject(definitions) && Object.hasOwn(definitions, name) ? definitions[name] : undefined;
+  return isObject(target) ? target : branch;
+}
+
+/**
+ * A schema that is to be kept to, as Anthropic takes one: `additionalProperties: false` is said at every object, and what it does not
+ * check ("For 'integer' type, property 'minimum' is not supported" is 400) stands in words in the description, as Anthropic's own SDKs
+ * do it. Other vendors' callers leave the one out and write the other. An object that says otherwise, or that names no
+ * properties, is left as it is for the upstream to judge. Source: platform.claude.com, "Structured outputs", JSON Schema limitations.
+ */
+export function closedSchema(schema: JsonObject): JsonObject {
+  const closed: Record<string, unknown> = {};
+  const unchecked: string[] = [];
+  for (const [name, value] of Object.entries(schema)) {
+    const written = name === "oneOf" && schema["anyOf"] === undefined ? "anyOf" : name;
+    if (isUnchecked(name, value)) unchecked.push(`${name}: ${JSON.stringify(value)}`);
+    else closed[written] = withInner(name, value, claudeKeywords, closedSchema);
+  }
+  if (isObject(schema["properties"]) && schema["additionalProperties"] === undefined) {
+    closed["additionalProperties"] = false;
+  }
+  return unchecked.length === 0 ? closed : { ...closed, description: described(schema, `{${unchecked.join(", ")}}`) };
+}
+
+function described({ description }: JsonObject, rules: string): string {
+  return typeof description === "string" && description !== "" ? `${description}\n\n${rules}` : rules;
+}
+
+function isUnchecked(name: string, value: unknown): boolean {
+  if (name === "minItems") return value !== 0 && value !== 1;
+  if (name === "format") return typeof value === "string" && value !== "uri" && !formats.has(value);
+  return bounding.has(name) && !isObject(value);
+}
+
+const bounding: ReadonlySet<string> = new Set([
+  ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
+  ...["minLength", "maxLength", "maxItems", "uniqueItems", "minProperties", "maxProperties"],
+]);
+/** Those that OpenAI checks; Anthropic checks URIs too. */
+const formats: ReadonlySet<unknown> = new Set([
+  ...["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"],
+]);
+
+/** Keywords whose value is a schema or a list of schemas, and those whose values are schemas by name. */
+interface Keywords {
+  readonly schemas: ReadonlySet<string>;
+  readonly maps: ReadonlySet<string>;
+}
+
+const claudeKeywords: Keywords = {
+  schemas: new Set(["items", "prefixItems", "anyOf", "oneOf", "allOf", "not"]),
+  maps: new Set(["properties", "$defs", "definitions"]),
+};
+
+/** The value of a keyword with its schemas changed. */
+function withInner(
+  name: string,
+  value: unknown,
+  { schemas, maps }: Keywords,
+  change: (schema: JsonObject) => JsonObject,
+): unknown {
+  const each = (one: unknown): unknown => (Array.isArray(one) ? one.map(each) : isObject(one) ? change(one) : one);
+  if (schemas.has(name)) return each(value);
+  if (!maps.has(name) || !isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([inner, schema]) => [inner, each(schema)]));
+}
+
+/**
+ * A schema whose objects all say their properties, if only that there are none: OpenAI refuses an object without ("object schema
+ * missing properties"), and a whole request for one such tool; a tool's own schema must be an object's. Other vendors'
+ * callers leave that out for tools without arguments and for maps. It means the same. `strict`: what is added
+ * is closed too, as the vendor wants it there. What is no schema (enum, const, default, examples) stays as it is.
+ */
+export function withProperties(schema: JsonObject, strict: boolean): JsonObject {
+  const mended: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(schema)) {
+    mended[name] = withInner(name, value, openaiKeywords, (inner) => withProperties(inner, strict));
+  }
+  if (isObject(schema["properties"]) || !isOfObject(schema["type"])) return mended;
+  mended["properties"] = {};
+  if (!strict) return mended;
+  mended["required"] ??= [];
+  mended["additionalProperties"] ??= false;
+  return mended;
+}
+
+/** A tool's schema for OpenAI's dialects, and whether its calls are to be held to it; null: nobody has said. */
+export function toolSchema(
+  { parameters, strict }: Pick<TurnTool, "parameters" | "strict">,
+  warn: Warn,
+): { readonly parameters: JsonObject; readonly strict: boolean | null } {
+  const written = toolParameters(parameters, strict === true);
+  if (strict !== true || fitsStrict(written)) return { parameters: written, strict };
+  warn(
+    "strict was left out of a tool whose schema the upstream cannot hold to: it has properties that are not required",
+  );
+  return { parameters: toolParameters(parameters, false), strict: false };
+}
+
+/** The same of a tool's parameters, which are an object's whether they say it or not. */
+function toolParameters(parameters: JsonObject | null, strict: boolean): JsonObject {
+  const schema = parameters ?? {};
+  return withProperties(isOfObject(schema["type"]) ? schema : { ...schema, type: "object" }, strict);
+}
+
+function isOfObject(type: unknown): boolean {
+  return type === "object" || (Array.isArray(type) && type.includes("object"));
+}
+
+const openaiKeywords: Keywords = {
+  schemas: new Set([
+    ...["items", "prefixItems", "additionalItems", "contains", "additionalProperties", "unevaluatedProperties"],
+    ...["anyOf", "oneOf", "allOf", "not", "if", "then", "else"],
+  ]),
+  maps: new Set(["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"]),
+};
+
+/**
+ * Whether OpenAI can hold an answer to a schema: all objects are closed, every property is required, and nothing is said that it
+ * refuses there. Anthropic's strict tools may have properties that are not required; a request with one is refused whole.
+ * Source: developers.openai.com, "Structured model outputs", Supported schemas.
+ */
+function fitsStrict(schema: JsonObject): boolean {
+  for (const [name, value] of Object.entries(schema)) {
+    if (refusedStrictly.has(name)) return false;
+    if (name === "format" && !formats.has(value)) return false;
+    if (openaiKeywords.schemas.has(name) && !(Array.isArray(value) ? value : [value]).every(innerFits)) return false;
+    if (openaiKeywords.maps.has(name) && isObject(value) && !Object.values(value).every(innerFits)) return false;
+  }
+  const { properties, required, additionalProperties } = schema;
+  if (!isObject(properties)) return !isOfObject(schema["type"]) || additionalProperties === undefined;
+  const named: readonly unknown[] = Array.isArray(required) ? required : [];
+  return additionalProperties === false && Object.keys(properties).every((name) => named.includes(name));
+}
+
+function innerFits(value: unknown): boolean {
+  return !isObject(value) || fitsStrict(value);
+}
+
+const refusedStrictly: ReadonlySet<string> = new Set([
+  ...["allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "patternProperties"],
+]);
