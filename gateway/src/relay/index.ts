@@ -14,17 +14,13 @@
  */
 
 export { secretsOf } from "#providers/index.ts";
+export { fetchBytes } from "./attempt/body-work.ts";
 export type { FailedAttempt } from "./attempt/call-tally.ts";
-export { fetchBytes } from "./attempt/inline-media.ts";
 export { passes, serves } from "./attempt/lane-match.ts";
-export { type Measured, measuredReply } from "./attempt/measured-usage.ts";
-export { pricesAt, usedByOthers } from "./attempt/sold-models.ts";
-export { upstreamWords } from "./attempt/upstream-words.ts";
-export type { Call, CallResult, Delivery, EndpointProtocol } from "./call.ts";
-export type { BackgroundResponses } from "./dependencies.ts";
-export { explanationOf } from "./explain-call.ts";
+export { type Measured, measuredReply, pricesAt, usedByOthers } from "./attempt/priced-usage.ts";
+export { upstreamWords } from "./attempt/upstream-refusal.ts";
+export type { BackgroundResponses, Call, CallResult, Delivery, EndpointProtocol } from "./call.ts";
+export { noSuchProvider, type PassedField, type PassedPlace, passedPrice } from "./pass-through/passed-call.ts";
 export { uploadUrlHeader } from "./pass-through/passed-objects.ts";
-export { noSuchProvider, type PassedPlace } from "./pass-through/passed-place.ts";
-export { type PassedField, passedPrice } from "./pass-through/passed-price.ts";
-export { Relay } from "./relay.ts";
+export { explanationOf, Relay } from "./relay.ts";
 export { storedResponseDraft } from "./stored-responses/stored-responses.ts";

@@ -1,23 +1,45 @@
-import { asFailure, type Deployment, Failure, oncePerObject, onlyCounts, refusedModel, sleep } from "#core/index.ts";
+import type { Explanation } from "@sluice/contract/console";
+import { remarkSentence } from "@sluice/contract/words";
+import {
+  asFailure,
+  bounds,
+  type Deployment,
+  Failure,
+  oncePerObject,
+  onlyCounts,
+  refusedModel,
+  sleep,
+} from "#core/index.ts";
 import { conversationFingerprint, type Dialect } from "#protocols/index.ts";
 import { providerKind } from "#providers/index.ts";
-import type { Plan, PlanStory, RoutingConstraints } from "#routing/index.ts";
-import { agentsFailure, refusedCapHeaders } from "./agent-caps.ts";
-import { addRateHeaders, refusalHeaders } from "./attempt/answer-headers.ts";
+import { type Plan, type PlanStory, placeSentence, type RoutingConstraints } from "#routing/index.ts";
+import { addRateHeaders, agentsFailure, refusalHeaders, refusedCapHeaders } from "./attempt/answer-headers.ts";
 import { openAttempt } from "./attempt/attempt.ts";
-import { CallTally } from "./attempt/call-tally.ts";
+import { CallTally, type FailedAttempt } from "./attempt/call-tally.ts";
 import { UsageForecast } from "./attempt/estimate.ts";
 import { CallEstimate } from "./attempt/hold.ts";
+import { findKeptState, lookUpKeptState } from "./attempt/kept-objects.ts";
 import { matchLane } from "./attempt/lane-match.ts";
-import { checkPricedUse } from "./attempt/priced-use.ts";
-import { type Call, type CallResult, callFields, type EndpointProtocol, type Refusal } from "./call.ts";
-import type { RelayDependencies, RelayOptions } from "./dependencies.ts";
-import { explainCall, explainRefusal } from "./explain-call.ts";
-import { findKeptState, lookUpKeptState } from "./kept-state.ts";
+import { checkPricedUse } from "./attempt/priced-usage.ts";
+import {
+  type Call,
+  type CallResult,
+  callFields,
+  type EndpointProtocol,
+  type Refusal,
+  type RelayDependencies,
+  type RelayOptions,
+} from "./call.ts";
 import { passThrough } from "./pass-through/pass-through.ts";
+import {
+  dialectOf,
+  type PassedAsk,
+  type PassedCall,
+  PassedEstimate,
+  type PassedPlace,
+  passedPlace,
+} from "./pass-through/passed-call.ts";
 import { checkPassedObjects, checkPathObjects, endedResponse } from "./pass-through/passed-objects.ts";
-import { dialectOf, type PassedAsk, type PassedPlace, passedPlace } from "./pass-through/passed-place.ts";
-import { type PassedCall, PassedEstimate } from "./pass-through/passed-price.ts";
 import { askResponseOwner, type StoredResponseCall } from "./stored-responses/stored-responses.ts";
 import { UpstreamObjects } from "./upstream-objects.ts";
 
@@ -238,4 +260,65 @@ function namesKept({ facts: { continues, objects } }: Call): boolean {
 function discard(call: Call): void {
   if (call.body !== null && !(call.body instanceof Uint8Array)) call.body.discard();
   call.body = null;
+}
+
+type Explains = Pick<RelayDependencies, "explainer">;
+
+/** Explains a call that has ended, unless its plan was one deployment, which served it. `plan` null: it was passed through. */
+function explainCall(dependencies: Explains, call: Call, plan: Plan | null, tally: CallTally): void {
+  const { refusal, failures } = tally;
+  const matters = refusal !== null || failures !== null;
+  if (!matters && plan?.chosen !== true) return;
+  explain(dependencies, call, matters, () => explanationOf(plan?.explain() ?? nothingPlanned, refusal, failures ?? []));
+}
+
+/** Explains a call that was refused before any attempt. A caller that went away was not refused. */
+function explainRefusal(
+  dependencies: Explains,
+  call: Call,
+  failure: Failure,
+  { story, why }: { readonly story?: (() => PlanStory) | undefined; readonly why?: string | undefined },
+): void {
+  if (failure.code === "client_closed") return;
+  explain(dependencies, call, true, () => explanationOf(story?.() ?? nothingPlanned, failure, [], why));
+}
+
+function explain({ explainer }: Explains, call: Call, matters: boolean, explanation: () => Explanation): void {
+  const { requestId, principal } = call;
+  explainer.explain({ requestId, workspaceId: principal.workspace.id, matters, explanation });
+}
+
+const nothingPlanned: PlanStory = { places: [], steps: [] };
+
+/** `why`: the message for admins, where the caller gets another one. */
+export function explanationOf(
+  { places, steps: taken }: PlanStory,
+  refusal: Failure | null,
+  failures: readonly FailedAttempt[],
+  why?: string,
+): Explanation {
+  const more = places.length - bounds.explainPlacesMax;
+  const all = more > 0 ? [{ code: "places_not_shown", params: { count: more } } as const, ...taken] : taken;
+  const steps = all.slice(0, bounds.explainLinesMax);
+  return {
+    plan: places.slice(0, bounds.explainPlacesMax).map(({ model, deployment, remarks }) => ({
+      deployment: deployment.id,
+      provider: deployment.provider.id,
+      model: model.name,
+      upstream_model: deployment.upstreamModel,
+      priority: deployment.priority,
+      weight: deployment.weight,
+      note: remarks.length === 0 ? null : placeSentence(remarks),
+      reasons: [...remarks],
+    })),
+    refusal: refusal === null ? null : refusalOf(refusal, why),
+    failures: failures.map(({ attemptId, code, message, retry }) => ({ attempt_id: attemptId, code, message, retry })),
+    walk: steps.map((step) => remarkSentence("step", step)),
+    steps,
+  };
+}
+
+function refusalOf({ code, message, details }: Failure, why = message): Explanation["refusal"] {
+  const { scope = null, limit = null, used = null, resets_at = null } = details ?? {};
+  return { code, message: why, scope, limit, used, resets_at: resets_at === null ? null : resets_at * 1_000 };
 }

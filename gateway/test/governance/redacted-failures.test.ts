@@ -204,10 +204,10 @@ const places: Readonly<Record<string, () => Promise<string>>> = {
   "relay/attempt/stream-end.ts": () => failing("responses", "after content"),
   "relay/attempt/upstream-refusal.ts": () => failing("messages", "429"),
   "relay/translation/translated-tap.ts": () => failing("messages", "after content"),
-  "relay/translation/translation.ts": () => failing("gemini", "after content"),
-  "relay/translation/completion-translation.ts": async () => {
+  "relay/translation/translations.ts": async () => {
+    const turn = await failing("gemini", "after content");
     tell("chat", "400");
-    return shown(await ask("/v1/completions", { model: fresh("chat"), prompt: "x" }));
+    return turn + (await shown(await ask("/v1/completions", { model: fresh("chat"), prompt: "x" })));
   },
 };
 

@@ -10,8 +10,7 @@ import {
 } from "#core/index.ts";
 import type { OutboundAnswer, PieceListener } from "#ports/index.ts";
 import type { Dialect, StreamTap } from "#protocols/index.ts";
-import type { Call } from "../call.ts";
-import type { RelayDependencies } from "../dependencies.ts";
+import type { Call, RelayDependencies } from "../call.ts";
 import type { AttemptEntry } from "./attempt-entry.ts";
 import { type PieceQueue, readTail, StreamEnd } from "./stream-end.ts";
 

@@ -19,9 +19,11 @@ import { type ReplyFacts, readServedHeaders, type StreamTap } from "#protocols/i
 import { priceTermsOf } from "#providers/index.ts";
 import { callFields } from "../call.ts";
 import type { AttemptParts } from "./call-tally.ts";
+import { StreamMoney } from "./hold.ts";
 import { KeptObjects } from "./kept-objects.ts";
 import {
   asServed,
+  bookOthers,
   countedIntent,
   estimated,
   hasGenerated,
@@ -29,14 +31,12 @@ import {
   measuredReply,
   measuredStream,
   nothingYet,
+  pricesAt,
   withCounted,
   withImages,
   withRequest,
-} from "./measured-usage.ts";
-import { bookOthers, pricesAt } from "./sold-models.ts";
-import { StreamMoney } from "./stream-money.ts";
-import { mayConcernObject } from "./upstream-refusal.ts";
-import { attemptRedactor, shownWords } from "./upstream-words.ts";
+} from "./priced-usage.ts";
+import { attemptRedactor, mayConcernObject, shownWords } from "./upstream-refusal.ts";
 
 /**
  * One attempt's fact in the making: written ahead when made, settled exactly once however the attempt ends. The

@@ -16,11 +16,13 @@ import {
   withoutMark,
 } from "#protocols/index.ts";
 import type { Selection } from "#routing/index.ts";
-import type { Call, Delivery } from "../call.ts";
-import type { RelayDependencies } from "../dependencies.ts";
-import { CompletionTranslation } from "../translation/completion-translation.ts";
-import { EmbeddingTranslation, ImageTranslation } from "../translation/job-translations.ts";
-import { Translation } from "../translation/translation.ts";
+import type { Call, Delivery, RelayDependencies } from "../call.ts";
+import {
+  CompletionTranslation,
+  EmbeddingTranslation,
+  ImageTranslation,
+  Translation,
+} from "../translation/translations.ts";
 import { streamType, type TranslatedAnswer, type Translator, Warnings } from "../translation/translator.ts";
 import { answerHeaders, translatedHeaders } from "./answer-headers.ts";
 import type { AttemptParts, CallTally } from "./call-tally.ts";

@@ -1,8 +1,7 @@
 import type { Failure, Retry, Turn } from "#core/index.ts";
 import type { Permit } from "#limits/index.ts";
 import type { Selection } from "#routing/index.ts";
-import type { Call } from "../call.ts";
-import type { RelayDependencies } from "../dependencies.ts";
+import type { Call, RelayDependencies } from "../call.ts";
 import { Warnings } from "../translation/translator.ts";
 import type { CallEstimate } from "./hold.ts";
 import type { LaneMatch } from "./lane-match.ts";

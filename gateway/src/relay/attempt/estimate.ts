@@ -1,10 +1,11 @@
 import { bounds, inputTokensOf, type Model, TenantMap, type Usage } from "#core/index.ts";
-import type { Call } from "../call.ts";
+import type { RequestFacts } from "#protocols/index.ts";
 
 /** Whose call it is, and what governs it. */
-export type Asker = Pick<Call, "facts"> & {
+export interface Asker {
+  readonly facts: Pick<RequestFacts, "inputEstimate" | "outputTokensMax" | "affinity">;
   readonly principal: { readonly workspace: { readonly id: string }; readonly key: { readonly id: string } };
-};
+}
 
 /** What recent answers of one model were, to one conversation, key or workspace. */
 interface Experience {

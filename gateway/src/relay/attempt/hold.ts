@@ -1,21 +1,24 @@
+import { isAscii } from "node:buffer";
 import {
   bounds,
+  type CacheWrites,
   costAtMost,
+  Failure,
   type HoldPrices,
   holdPrices,
   type InputTokens,
   inputCostOf,
+  inputTokensOf,
   type Model,
   type NanoUsd,
   noWrites,
   onlyCounts,
+  type PriceVersion,
   type Usage,
 } from "#core/index.ts";
-import type { Estimate, Money } from "#limits/index.ts";
-import { objectBounds, type RequestFacts } from "#protocols/index.ts";
-import type { Call } from "../call.ts";
-import type { RelayDependencies } from "../dependencies.ts";
-import { asksToCache, guessInput } from "./input-guess.ts";
+import type { Estimate, Money, Permit } from "#limits/index.ts";
+import { asBuffer, cacheWrites, inlineMedia, noMedia, objectBounds, type RequestFacts } from "#protocols/index.ts";
+import type { Call, RelayDependencies } from "../call.ts";
 
 export type EstimateDependencies = Pick<RelayDependencies, "forecast" | "configSnapshot">;
 
@@ -197,7 +200,7 @@ const nothingUnseen: UnseenInput = Object.freeze({ tokens: 0, pictures: 0, fills
 function unseenInput({ facts, kept }: Pick<Call, "facts" | "kept">): UnseenInput {
   const { continues, objects = [], addressed } = facts;
   if (continues === null && objects.length === 0 && addressed === undefined) return nothingUnseen;
-  let { pictures, others } = addressed ?? noMedia;
+  let { pictures, others } = addressed ?? { pictures: 0, others: 0 };
   let tokens = 0;
   for (const { id, kind, isPicture } of continues === null ? objects : [continues, ...objects]) {
     if (objectBounds[kind] === "nothing") continue;
@@ -209,4 +212,139 @@ function unseenInput({ facts, kept }: Pick<Call, "facts" | "kept">): UnseenInput
   return { tokens, pictures, fillsWindow: others > 0 };
 }
 
-const noMedia = { pictures: 0, others: 0 };
+/** Text: four bytes a token, and half a token for each byte outside of ASCII (a Chinese character has three), with a quarter more. */
+const bytesPerToken = 4;
+const margin = 5 / 4;
+
+/** The probable input in the body of a call, with a margin. */
+export function guessInput({ facts, body }: Pick<Call, "facts" | "body">): InputTokens {
+  if (facts.inputTokensMax !== undefined) return { text: 0, image: 0, audio: facts.inputTokensMax };
+  if (!(body instanceof Uint8Array)) return { text: Math.ceil(facts.inputEstimate * margin), image: 0, audio: 0 };
+  const media = facts.namesMedia === false ? noMedia : inlineMedia(asBuffer(body));
+  // The whole body: schemas of answers and other settings are input, too. An endpoint may read a part of it several times.
+  const read = facts.namesMedia === true ? 0 : facts.inputEstimate;
+  const textTokens = Math.max(read, (body.length - media.bytes) / bytesPerToken);
+  const text = Math.ceil(textTokens * (1 + nonAsciiShare(body)) * margin) + media.document;
+  const { image, audio } = media;
+  return { text, image, audio };
+}
+
+/** Whether a call asks for a prompt cache to be written. */
+export function asksToCache({ facts, body, protocol }: Pick<Call, "facts" | "body" | "protocol">): CacheWrites {
+  if (facts.inputTokensMax !== undefined || !(body instanceof Uint8Array)) return noWrites();
+  return cacheWrites(asBuffer(body), protocol.wireDialect);
+}
+
+/** Of a large body some parts are sampled. */
+function nonAsciiShare(bytes: Uint8Array): number {
+  const parts = bytes.length > sampleBytes * samples ? samples : 1;
+  if (parts === 1 && isAscii(bytes)) return 0;
+  const size = parts === 1 ? bytes.length : sampleBytes;
+  const step = parts === 1 ? 0 : (bytes.length - size) / (parts - 1);
+  let count = 0;
+  for (let part = 0; part < parts; part++) {
+    const from = Math.floor(part * step);
+    for (let at = from; at < from + size; at++) if ((bytes[at] as number) >= 0x80) count++;
+  }
+  return size === 0 ? 0 : count / (size * parts);
+}
+
+const samples = 64;
+const sampleBytes = 512;
+
+/** Of a file that the vendor keeps, by its size and its media type or name: text, a picture, or what may be packed text. */
+export function guessFile(bytes: number, type: string): number {
+  if (/^image\/|\.(?:png|jpe?g|gif|webp)$/i.test(type)) return bounds.pictureTokensMax;
+  const isText = /^text\/|^application\/(?:json|xml)|\.(?:txt|md|jsonl?|csv|html?|xml|[cm]?[jt]sx?|py)$/i.test(type);
+  return Math.ceil(isText ? (bytes * margin) / bytesPerToken : (bytes * 4) / 3);
+}
+
+/**
+ * The money that is held for one stream, as the output it pays for. When the output comes near to that, more is held, step by step;
+ * when nothing is left the stream is to be ended. Input costs what was held for it until the upstream reports it. So a stream costs
+ * at most what is held, what its input was dearer than that, and one piece of its upstream's.
+ */
+export class StreamMoney {
+  readonly #permit: Permit;
+  readonly #price: PriceVersion;
+  readonly #counted: number;
+  #prices: HoldPrices;
+  /** With what is counted. */
+  #inputCost: number;
+  #inputTokens = 0;
+  /** Input was dearer than held, and the rest of it is being asked for. */
+  #owesInput = false;
+  /** Up to here no more need be held. */
+  #quietUntil = 0;
+  #paidUntil = 0;
+  #asking = false;
+
+  constructor(permit: Permit, hold: ModelHold, price: PriceVersion) {
+    this.#permit = permit;
+    this.#price = price;
+    this.#counted = hold.counted;
+    this.#prices = hold.prices;
+    this.#inputCost = hold.input + hold.counted;
+    this.#reckon();
+  }
+
+  /** Returns the failure that the stream has to end with. `usage`: as reported so far. */
+  check(outputTokens: number, usage: Usage | null): Failure | null {
+    if (usage !== null) this.#takeInput(usage);
+    return outputTokens < this.#quietUntil ? null : this.#lookCloser(outputTokens);
+  }
+
+  #takeInput(usage: Usage): void {
+    const tokens = inputTokensOf(usage);
+    if (tokens <= this.#inputTokens) return;
+    this.#inputTokens = tokens;
+    const cost = this.#counted + inputCostOf(this.#price.table, usage);
+    this.#prices = holdPrices(this.#price, tokens, noWrites);
+    this.#owesInput ||= cost > this.#inputCost;
+    this.#inputCost = cost;
+    this.#reckon();
+  }
+
+  #lookCloser(outputTokens: number): Failure | null {
+    if (!this.#asking) {
+      const missing = this.#inputCost + this.#costOf(outputTokens) - this.#permit.held;
+      const step = this.#costOf(bounds.budgetStepTokens) + Math.max(0, missing);
+      const got = this.#permit.topUp(step, this.#costOf(leastStepTokens) + Math.max(0, missing));
+      if (got instanceof Promise) {
+        this.#asking = true;
+        void got.then(
+          (later) => this.#answered(later),
+          () => this.#answered(0),
+        );
+      } else this.#answered(got);
+    }
+    if (outputTokens < this.#paidUntil || (this.#asking && this.#owesInput)) return null;
+    return new Failure(
+      "budget_exceeded",
+      "The stream was ended: what was held for it is used up, and its budget has nothing left to go on.",
+    );
+  }
+
+  #answered(got: number): void {
+    this.#asking = false;
+    this.#owesInput = false;
+    this.#reckon();
+    // Use the rest, and ask again only with its last tokens.
+    if (got === 0) this.#quietUntil = Math.max(this.#quietUntil, this.#paidUntil - leastStepTokens);
+  }
+
+  #costOf(output: number): number {
+    return costAtMost(this.#prices, { output });
+  }
+
+  #reckon(): void {
+    const left = this.#permit.held - this.#inputCost;
+    const { output } = this.#prices;
+    this.#paidUntil =
+      output === 0 && left >= 0 ? Number.POSITIVE_INFINITY : Math.floor((left * 1_000) / Math.max(1, output));
+    this.#quietUntil = this.#paidUntil - bounds.budgetStepTokens / 2;
+  }
+}
+
+/** Less than this is not worth a step. */
+const leastStepTokens = 16;

@@ -3,7 +3,7 @@ import { addressesIn, withMedia } from "#bodies/index.ts";
 import { bounds, type MediaPart, type Turn } from "#core/index.ts";
 import type { OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
 import { silentTurn } from "../../../test/silent-turn.ts";
-import { fetchAll } from "./inline-media.ts";
+import { fetchAll } from "./body-work.ts";
 
 const picture = (url: string): MediaPart => ({
   kind: "image",

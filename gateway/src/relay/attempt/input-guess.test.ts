@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
-import { asksToCache, guessInput } from "./input-guess.ts";
+import { asksToCache, guessInput } from "./hold.ts";
 
 type Guessed = Parameters<typeof asksToCache>[0];
 

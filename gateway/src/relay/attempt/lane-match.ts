@@ -1,7 +1,15 @@
-import { type Deployment, type EndpointId, type Model, oncePerObject } from "#core/index.ts";
+import { type Deployment, type EndpointId, type Model, oncePerObject, type Provider } from "#core/index.ts";
 import { type DialectTraits, isEmbeddingDialect, isEmbeddingEndpoint, upstreamSide } from "#protocols/index.ts";
-import { type Lane, lanesOf, laneTraits, laneUrl, type ProviderKind, providerKind } from "#providers/index.ts";
-import type { EndpointProtocol } from "../call.ts";
+import {
+  keepsThreads,
+  type Lane,
+  lanesOf,
+  laneTraits,
+  laneUrl,
+  type ProviderKind,
+  providerKind,
+} from "#providers/index.ts";
+import type { Call, EndpointProtocol } from "../call.ts";
 
 /** How a call gets to a deployment: by a lane of its own dialect, or translated. */
 export interface LaneMatch {
@@ -32,6 +40,11 @@ export function matchLane(deployment: Deployment, protocol: EndpointProtocol): L
     known.set(protocol.endpoint, match);
   }
   return match;
+}
+
+/** The call begins a message thread, and this account keeps none. */
+export function leavesThreadOut({ facts }: Call, { kind }: Pick<LaneMatch, "kind">, provider: Provider): boolean {
+  return facts.keeps === "thread_message" && !keepsThreads(provider, kind);
 }
 
 export function serves(models: readonly Model[], protocol: EndpointProtocol): boolean {

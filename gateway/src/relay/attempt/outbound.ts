@@ -1,24 +1,34 @@
-import { bounds, type CallSignal } from "#core/index.ts";
-import type { OutboundAnswer } from "#ports/index.ts";
+import { createHash } from "node:crypto";
+import { bounds, type CallSignal, type Deployment, Failure, type HeaderReader, type Provider } from "#core/index.ts";
+import type { OutboundAnswer, Tracing } from "#ports/index.ts";
 import {
+  choosingMembers,
   type Governing,
   holdsSeals,
+  isVendorVersion,
+  isVersionDate,
+  type NamedModel,
   patchedPieces,
   patchedRequest,
   patchesAtOnce,
+  threadLeftOut,
   unsealBody,
 } from "#protocols/index.ts";
-import { type OutboundDraft, withQuery } from "#providers/index.ts";
+import {
+  callerHeaders,
+  governingFor,
+  isKeptBack,
+  type OutboundDraft,
+  sendsOwnTrace,
+  withQuery,
+} from "#providers/index.ts";
 import type { Call } from "../call.ts";
-import { checkObjects } from "../kept-state.ts";
 import type { Translator } from "../translation/translator.ts";
+import { inlined, madeBy, mayNeedInlining, workOnBody } from "./body-work.ts";
 import type { AttemptParts } from "./call-tally.ts";
-import { dropThreadBetas, governingOf, withoutGoverned } from "./governed-request.ts";
-import { inlined, mayNeedInlining } from "./inline-media.ts";
-import { urlOf } from "./lane-match.ts";
-import { addAttemptHeaders, addVendorVersions, forwardedHeaders, neutralHeaders } from "./request-headers.ts";
+import { checkObjects } from "./kept-objects.ts";
+import { leavesThreadOut, urlOf } from "./lane-match.ts";
 import type { BegunAttempt } from "./run-attempt.ts";
-import { madeBy, workOnBody } from "./work-on-body.ts";
 
 /**
  * Sends one attempt: the caller's own bytes if the lane speaks its dialect, else the translated turn. Most calls are sent before this
@@ -164,4 +174,160 @@ async function adjustBeside(
   for (const name of Object.keys(headers)) if (!(name in answer.headers)) delete headers[name];
   Object.assign(headers, answer.headers);
   for (const what of answer.warnings) warnings.add(what);
+}
+
+/**
+ * Members that this account does not get: they would choose a model past the grant, or cost more than its price. null for almost every
+ * body. Throws Failure model_not_found.
+ */
+function governingOf(parts: AttemptParts): Governing | null {
+  const { call, selection, match } = parts;
+  const { choosing, namedModels } = call.facts;
+  const { provider } = selection.deployment;
+  const { kind, translated } = match;
+  if (namedModels !== undefined && !translated) checkNamedModels(parts, namedModels);
+  const dropsThread = !translated && leavesThreadOut(call, match, provider);
+  if (choosing === undefined && !dropsThread) return null;
+  // In another dialect a member may have another name.
+  const names = translated ? [...choosingMembers] : (choosing ?? []);
+  const governing = governingFor(provider, names, kind.memberRules ?? {});
+  if (dropsThread) return { ...governing, names: [...governing.names, "thread"] };
+  return governing.names.length === 0 ? null : governing;
+}
+
+function dropThreadBetas(headers: Record<string, string>, { call, match, selection }: AttemptParts): void {
+  const betas = headers["anthropic-beta"];
+  if (betas === undefined || !leavesThreadOut(call, match, selection.deployment.provider)) return;
+  const left = betas.split(",").filter((beta) => !beta.trim().startsWith("message-threads-"));
+  if (left.length === 0) delete headers["anthropic-beta"];
+  else headers["anthropic-beta"] = left.join(",");
+}
+
+/** Throws Failure invalid_request. */
+async function withoutGoverned(
+  { dependencies, call, warnings }: AttemptParts,
+  body: Uint8Array,
+  governing: Governing,
+): Promise<Uint8Array> {
+  const done = await workOnBody(dependencies.bodies, call, "govern", governing, { body });
+  for (const name of done.answer) {
+    warnings.add(name === "thread" ? threadLeftOut : `${name} is governed by the gateway and was left out`);
+  }
+  return done.made ?? done.body;
+}
+
+/** Other models that the body names need a grant, too: under a name of ours that leads to them at this account. */
+function checkNamedModels({ dependencies, call, selection }: AttemptParts, named: readonly NamedModel[]): void {
+  const { models } = dependencies.configSnapshot();
+  const { id: account } = selection.deployment.provider;
+  const leadsTo = ({ provider, upstreamModel }: Deployment, name: string): boolean =>
+    provider.id === account && upstreamModel === name;
+  for (const { param, model: name } of named) {
+    const granted = [...models.values()].some(
+      (model) => call.mayCall(model.name) && model.deployments.some((one) => leadsTo(one, name)),
+    );
+    if (granted) continue;
+    throw new Failure("model_not_found", `The model "${name.slice(0, 128)}", which ${param} names, does not exist.`, {
+      param,
+      retry: "other",
+    });
+  }
+}
+
+export function forwardedHeaders(headers: HeaderReader, provider: Provider): Record<string, string> {
+  const list = callerHeaders(provider);
+  const out: Record<string, string> = {};
+  let connection: string | null = null;
+  headers.forEach((value, name) => {
+    if (list.takes(name)) out[name] = value;
+    else if (name === "connection") connection = value;
+  });
+  return withoutOwned(out, connection);
+}
+
+/** RFC 9110, 7.6.1: what `Connection` names belongs to the caller's connection to us. */
+function withoutOwned(out: Record<string, string>, connection: string | null): Record<string, string> {
+  if (connection === null || connection.length <= "keep-alive".length) return out;
+  for (const name of connection.split(",")) delete out[name.trim().toLowerCase()];
+  return out;
+}
+
+/** Versions of other vendors' APIs that a caller of Messages names. */
+function addVendorVersions(out: Record<string, string>, { headers, protocol }: Call): void {
+  if (protocol.wireDialect !== "anthropic-messages") return;
+  for (const [name, value] of headers) {
+    if (name === "anthropic-version" || !isVendorVersion(name) || !isVersionDate(value)) continue;
+    if (!isKeptBack(name)) out[name] = value;
+  }
+}
+
+/** Headers that mean the same to every vendor, for a translated call. */
+export function neutralHeaders(headers: HeaderReader): Record<string, string> {
+  const out: Record<string, string> = {};
+  copyHeaders(out, headers, neutral);
+  return withoutOwned(out, headers.get("connection"));
+}
+
+export function copyHeaders(out: Record<string, string>, from: HeaderReader, names: readonly string[]): void {
+  for (const name of names) {
+    const value = from.get(name);
+    if (value !== null) out[name] = value;
+  }
+}
+
+const neutral = ["idempotency-key", "traceparent", "tracestate", "x-client-request-id"] as const;
+
+export function addAttemptHeaders(
+  headers: Record<string, string>,
+  { dependencies, call, selection }: Pick<AttemptParts, "dependencies" | "call" | "selection">,
+  attemptId: string,
+): void {
+  const { provider, upstreamModel } = selection.deployment;
+  ownIdempotencyKeys(headers, call.principal.workspace.id, upstreamModel);
+  continueTrace(headers, dependencies.tracing, { requestId: call.requestId, attemptId, provider });
+  headers["x-attempt-id"] = attemptId;
+  headers["user-agent"] ??= "sluice";
+}
+
+/**
+ * The parent span at the account is the attempt. A trace of our own goes only to accounts whose settings name `traceparent`: it shows
+ * that two calls belong together.
+ */
+export function continueTrace(
+  headers: Record<string, string>,
+  tracing: Pick<Tracing, "outbound"> | undefined,
+  attempt: { readonly requestId: string; readonly attemptId: string; readonly provider: Provider },
+): void {
+  if (tracing === undefined) return;
+  if (headers["traceparent"] === undefined && !sendsOwnTrace(attempt.provider)) return;
+  const trace = tracing.outbound(attempt.requestId, attempt.attemptId);
+  if (trace === null) return;
+  headers["traceparent"] = trace.traceparent;
+  if (trace.tracestate === null) delete headers["tracestate"];
+  else if (headers["tracestate"] !== undefined) headers["tracestate"] = trace.tracestate;
+}
+
+/**
+ * Replaces a caller's `idempotency-key` by one of its workspace and model. Vendors repeat the first answer for a key, so tenants of
+ * one account would get each other's answers, and they refuse another request under a known key. The form is a UUID (RFC 9562,
+ * version 8), which every vendor takes.
+ */
+export function ownIdempotencyKeys(headers: Record<string, string>, workspaceId: string, upstreamModel: string): void {
+  for (const name of idempotencyKeys) {
+    const key = headers[name];
+    if (key === undefined) continue;
+    if (key === "") delete headers[name];
+    else headers[name] = ownKey(JSON.stringify([workspaceId, upstreamModel, key]));
+  }
+}
+
+/** The second where an operator lists it. */
+const idempotencyKeys = ["idempotency-key", "x-idempotency-key"] as const;
+
+function ownKey(text: string): string {
+  const bytes = createHash("sha256").update(text).digest();
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = bytes.toString("hex", 0, 16);
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }

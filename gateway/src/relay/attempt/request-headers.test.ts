@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { settingsProblem } from "#providers/index.ts";
 import { kindOf, providerOf } from "../../../test/provider-ground.ts";
-import { forwardedHeaders, neutralHeaders } from "./request-headers.ts";
+import { forwardedHeaders, neutralHeaders } from "./outbound.ts";
 
 /** What Claude Code, Codex and the vendors' SDKs send. */
 const agents = {

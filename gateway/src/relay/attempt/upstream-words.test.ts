@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Failure } from "#core/index.ts";
-import { inSafeWords, upstreamWords } from "./upstream-words.ts";
+import { inSafeWords, upstreamWords } from "./upstream-refusal.ts";
 
 test.each([
   ["Incorrect API key provided: sk-proj-****abcd1234.", "Incorrect API key provided: [hidden]"],

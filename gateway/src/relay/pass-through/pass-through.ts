@@ -1,4 +1,4 @@
-import { outcomeOf } from "#bodies/index.ts";
+import { outcomeOf, unpack } from "#bodies/index.ts";
 import { bounds, type CallSignal, Failure } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import {
@@ -11,6 +11,7 @@ import {
   type ReplyFacts,
   type StreamTap,
   tapAwsEventStream,
+  type UsageReading,
   upstreamSide,
   withoutMark,
 } from "#protocols/index.ts";
@@ -19,18 +20,14 @@ import type { Selection } from "#routing/index.ts";
 import { answerHeaders } from "../attempt/answer-headers.ts";
 import type { CallTally } from "../attempt/call-tally.ts";
 import type { LaneMatch } from "../attempt/lane-match.ts";
+import { addAttemptHeaders, copyHeaders, forwardedHeaders } from "../attempt/outbound.ts";
 import { openStream, readWhole } from "../attempt/receive-answer.ts";
-import { addAttemptHeaders, copyHeaders, forwardedHeaders } from "../attempt/request-headers.ts";
 import { type BegunAttempt, runAttempt } from "../attempt/run-attempt.ts";
-import { refusalOf } from "../attempt/upstream-refusal.ts";
-import { inSafeWords } from "../attempt/upstream-words.ts";
-import type { Delivery } from "../call.ts";
-import type { RelayDependencies } from "../dependencies.ts";
+import { inSafeWords, refusalOf } from "../attempt/upstream-refusal.ts";
+import type { Delivery, RelayDependencies } from "../call.ts";
 import { Warnings } from "../translation/translator.ts";
-import { PackedTap, unpackedAnswer } from "./packed-tap.ts";
+import type { PassedCall, PassedPlace } from "./passed-call.ts";
 import { addUploadHeaders, madeObjects, makesObjects, objectsOfHead } from "./passed-objects.ts";
-import type { PassedPlace } from "./passed-place.ts";
-import type { PassedCall } from "./passed-price.ts";
 
 interface PassedAttempt extends BegunAttempt {
   readonly passed: PassedCall;
@@ -248,3 +245,65 @@ const ofAnswers = [
 ] as const;
 
 const ofHeads = [...ofAnswers, "content-length"] as const;
+
+/** Passes a packed stream as it comes, and listens to it once it has ended. What is too long is estimated by its bytes. */
+class PackedTap extends AnyTap {
+  readonly #encoding: string;
+  #kept: Uint8Array[] = [];
+  #bytes = 0;
+
+  constructor(inner: StreamTap, encoding: string) {
+    super(inner);
+    this.#encoding = encoding;
+  }
+
+  protected override listen(chunk: Uint8Array): void {
+    this.#bytes += chunk.length;
+    // The bytes go on to the caller, whose buffer they become.
+    if (this.#bytes <= keptMax) this.#kept.push(chunk.slice());
+    else this.#kept = [];
+  }
+
+  override get usage(): UsageReading | null {
+    this.#unpack();
+    return super.usage;
+  }
+
+  /** Packed text has two bytes or more to the token. */
+  override get outputEstimate(): number {
+    return super.usage === null ? Math.ceil(this.#bytes / 2) : super.outputEstimate;
+  }
+
+  override get contentSeen(): boolean {
+    return this.#bytes > 0;
+  }
+
+  override complete(): boolean {
+    this.#unpack();
+    return true;
+  }
+
+  /** Fails until the stream has ended; the next try unpacks all that came. */
+  #unpack(): void {
+    if (this.#kept.length === 0) return;
+    const unpacked = unpackedAnswer(Buffer.concat(this.#kept), this.#encoding);
+    if (unpacked === null) return;
+    this.#kept = [];
+    super.listen(unpacked);
+  }
+}
+
+/** Unpacking blocks the event loop. */
+const unpackedMax = Math.min(8 * 1024 * 1024, bounds.replyBytesMax);
+/** Packed bytes of a stream that are kept until its end. */
+const keptMax = 1024 * 1024;
+
+/** null: it cannot be unpacked, or is too large. */
+function unpackedAnswer(bytes: Uint8Array, encoding: string): Uint8Array | null {
+  if (bytes.length > keptMax) return null;
+  try {
+    return unpack(bytes, encoding.trim().toLowerCase(), unpackedMax);
+  } catch {
+    return null;
+  }
+}

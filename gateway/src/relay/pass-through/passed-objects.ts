@@ -9,12 +9,10 @@ import {
   parseObject,
 } from "#protocols/index.ts";
 import { allowsObject } from "#providers/index.ts";
-import { guessFile } from "../attempt/input-guess.ts";
-import { copyHeaders } from "../attempt/request-headers.ts";
-import type { Call } from "../call.ts";
-import type { RelayDependencies } from "../dependencies.ts";
-import type { PassedPlace } from "./passed-place.ts";
-import type { PassedCall, PassedField } from "./passed-price.ts";
+import { guessFile } from "../attempt/hold.ts";
+import { copyHeaders } from "../attempt/outbound.ts";
+import type { Call, RelayDependencies } from "../call.ts";
+import type { PassedCall, PassedField, PassedPlace } from "./passed-call.ts";
 
 /**
  * At an account that several workspaces share, a call may name, in path and body, what its workspace made and what the operator has

@@ -23,13 +23,11 @@ import {
 } from "#providers/index.ts";
 import { passAtOnce, passedHeaders } from "../attempt/answer-headers.ts";
 import { AnswerStream } from "../attempt/answer-stream.ts";
+import { continueTrace, forwardedHeaders, ownIdempotencyKeys } from "../attempt/outbound.ts";
 import { readWhole } from "../attempt/receive-answer.ts";
-import { continueTrace, forwardedHeaders, ownIdempotencyKeys } from "../attempt/request-headers.ts";
 import { PieceQueue } from "../attempt/stream-end.ts";
-import { refusalOf } from "../attempt/upstream-refusal.ts";
-import { attemptRedactor, inSafeWords } from "../attempt/upstream-words.ts";
-import type { CallResult, EndpointProtocol } from "../call.ts";
-import type { RelayDependencies } from "../dependencies.ts";
+import { attemptRedactor, inSafeWords, refusalOf } from "../attempt/upstream-refusal.ts";
+import type { CallResult, EndpointProtocol, RelayDependencies } from "../call.ts";
 
 /** A request to an account about an answer that it keeps. */
 interface StoredResponseRequest {
