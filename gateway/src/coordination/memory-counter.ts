@@ -26,21 +26,8 @@ interface MemoryCounterOptions {
   readonly observer?: Pick<Observer, "log">;
 }
 
-/** A counter of one process, which answers at once, and how full it is. */
-export interface MemoryCounter extends Counter {
-  reserve(claims: readonly Claim[]): Reserved | Refused;
-  begin(key: string, periodStart: number, anew?: boolean): "known" | "unknown" | "full";
-  spend(key: string, periodStart: number, cost: AttemptCost): boolean;
-  peek(claim: Claim): ClaimState;
-  /** Things that are counted now. */
-  readonly size: number;
-  /** Claims that found no room. */
-  readonly turnedAway: number;
-}
-
-/** Counts for one process. Synchronous, so that nothing can come between the check and the taking. */
 export function createMemoryCounter(options: MemoryCounterOptions): MemoryCounter {
-  return new CounterInMemory(options);
+  return new MemoryCounter(options);
 }
 
 /** Every so many reservations one resting tally may be forgotten; the making of a new one looks at a few more. */
@@ -51,7 +38,8 @@ const stepsWhenFull = 1_024;
 /** What a claim is told that there was no room to count. */
 const fullRetryMs = 1_000;
 
-class CounterInMemory implements MemoryCounter {
+/** Counts for one process. Synchronous, so that nothing can come between the check and the taking. */
+export class MemoryCounter implements Counter {
   readonly #clock: Clock;
   readonly #observer: Pick<Observer, "log"> | null;
   readonly #countersMax: number;
@@ -73,10 +61,12 @@ class CounterInMemory implements MemoryCounter {
     return this.#outstanding;
   }
 
+  /** Things that are counted now. */
   get size(): number {
     return this.#windows.size + this.#gauges.size + this.#budgets.size;
   }
 
+  /** Claims that found no room. */
   get turnedAway(): number {
     return this.#turnedAway;
   }

@@ -26,18 +26,11 @@ export interface AdoptionHooks {
   readonly onAdopted?: (owner: string, storedAgoMs: number | null) => Promise<boolean>;
 }
 
-export interface Adoption {
-  /** Looks now. Resolves when that look is done. */
-  hurry(): Promise<void>;
-  /** Ends the looks, and waits for the one under way at most adoptionMs. */
-  close(): Promise<void>;
-}
-
 /**
  * Takes over the journals of siblings that died: what they had settled and what they left open becomes entries, as at the
  * start of a process. One look at a time, in a bounded batch at a time; what goes wrong is said once and tried again.
  */
-export function startAdoption(options: AdoptionOptions): Adoption {
+export function startAdoption(options: AdoptionOptions) {
   const { clock, observer } = options;
   let stopped = false;
   let unbook: (() => void) | null = null;
@@ -96,10 +89,12 @@ export function startAdoption(options: AdoptionOptions): Adoption {
   };
   unbook = clock.after(adoptionMs, () => void look());
   return {
-    hurry: async () => {
+    /** Looks now. Resolves when that look is done. */
+    hurry: async (): Promise<void> => {
       if (!stopped) await look();
     },
-    close: async () => {
+    /** Ends the looks, and waits for the one under way at most adoptionMs. */
+    close: async (): Promise<void> => {
       stopped = true;
       stopping.abort(new Error("The process ends."));
       unbook?.();

@@ -55,21 +55,6 @@ export interface AttemptEnd extends Reached {
   readonly fault?: AttemptFault | null;
 }
 
-/** One attempt that is written ahead. It must be settled, whatever happens to it. */
-export interface Attempt {
-  readonly attemptId: string;
-  /** Monotonic milliseconds: what every duration of the attempt counts from. */
-  readonly begunMs: number;
-  /** Told of events as they pass. Asks `reached` and writes a checkpoint every 64 events or second, not else. */
-  progress(events: number, reached: () => Reached): void;
-  checkpoint(reached: Reached): void;
-  /**
-   * Ends it and gives its entry. A second call changes nothing, is logged, and gives the first entry. `nowMs`: monotonic, where it
-   * was read just now. One that is `pending` has no entry yet: a task settles it.
-   */
-  settle(end: AttemptEnd, nowMs?: number): LedgerEntry;
-}
-
 export interface AttemptDependencies {
   readonly journal: Pick<Journal, "checkpoint" | "settle">;
   readonly clock: Clock;
@@ -86,10 +71,12 @@ export interface Pricing {
   readonly floor?: PriceVersion | null | undefined;
 }
 
-export class RecordedAttempt implements Attempt {
+/** One attempt that is written ahead. It must be settled, whatever happens to it. */
+export class Attempt {
   readonly #dependencies: AttemptDependencies;
   readonly #intent: Intent;
   readonly #pricing: Pricing;
+  /** Monotonic milliseconds: what every duration of the attempt counts from. */
   readonly begunMs: number;
   #eventsSince = 0;
   #checkpointMs: number;
@@ -107,6 +94,7 @@ export class RecordedAttempt implements Attempt {
     return this.#intent.attemptId;
   }
 
+  /** Told of events as they pass. Asks `reached` and writes a checkpoint every 64 events or second, not else. */
   progress(events: number, reached: () => Reached): void {
     this.#eventsSince += events;
     const isDue =
@@ -134,6 +122,10 @@ export class RecordedAttempt implements Attempt {
     });
   }
 
+  /**
+   * Ends it and gives its entry. A second call changes nothing, is logged, and gives the first entry. `nowMs`: monotonic, where it
+   * was read just now. One that is `pending` has no entry yet: a task settles it.
+   */
   settle(end: AttemptEnd, nowMs: number = this.#dependencies.clock.monotonic()): LedgerEntry {
     const { clock, journal, observer } = this.#dependencies;
     if (this.#entry !== null) {

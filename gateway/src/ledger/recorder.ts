@@ -1,19 +1,10 @@
 import { BoundedMap, type FailureCode, type Intent, joinEntry, type LedgerEntry, noUsage } from "#core/index.ts";
-import type { Clock, Ids, Journal, Observer } from "#ports/index.ts";
-import {
-  type Attempt,
-  type AttemptDependencies,
-  type AttemptEnd,
-  type AttemptFields,
-  type Pricing,
-  RecordedAttempt,
-} from "./attempt.ts";
+import type { Clock, Ids, Journal } from "#ports/index.ts";
+import { Attempt, type AttemptDependencies, type AttemptEnd, type AttemptFields, type Pricing } from "./attempt.ts";
 
-interface RecorderOptions {
+interface RecorderOptions extends AttemptDependencies {
   readonly journal: Pick<Journal, "intent" | "checkpoint" | "settle" | "refuse">;
-  readonly clock: Clock;
   readonly ids: Ids;
-  readonly observer: Pick<Observer, "attemptEnd" | "attemptPending" | "log">;
 }
 
 /** What is known of a call that was refused before a deployment was chosen. */
@@ -22,26 +13,9 @@ type RefusalFields = Omit<
   "provider" | "deployment" | "upstreamModel" | "upstreamDialect" | "retryIndex" | "reservedNanoUsd" | "priceVersion"
 >;
 
-export interface Recorder {
-  /**
-   * Writes the attempt ahead; its clock starts before that. `arrivedMs`: monotonic time at which its call arrived, when that
-   * was earlier. Throws ledger_unavailable: then nothing may be sent.
-   */
-  begin(fields: AttemptFields, pricing: Pricing, arrivedMs?: number): Attempt;
-  /**
-   * Records what was used beside an attempt, as its answer told: begun and ended at once, so it is kept also where no attempt could
-   * begin any more. Written with what comes next, so to be called before that attempt is settled.
-   */
-  beside(fields: AttemptFields, pricing: Pricing, used: Pick<AttemptEnd, "outcome" | "usage" | "served">): LedgerEntry;
-  /**
-   * Records a call that was refused, together with those like it in the same second. `totalMs`: how long it took to say so.
-   */
-  refuse(fields: RefusalFields, code: FailureCode, httpStatus: number, totalMs: number): LedgerEntry;
-  /** Writes what was counted of refusals so far; before the journal is closed. */
-  flush(): void;
-}
+export type Recorder = ReturnType<typeof createRecorder>;
 
-export function createRecorder(options: RecorderOptions): Recorder {
+export function createRecorder(options: RecorderOptions) {
   const { journal, clock, ids, observer } = options;
   const refusals = new Refusals(journal, clock);
   const intentOf = (fields: AttemptFields, { price }: Pricing, startedAfterMs: number): Intent => {
@@ -50,14 +24,26 @@ export function createRecorder(options: RecorderOptions): Recorder {
     return { ...fields, priceVersion, startedAfterMs, attemptId: ids.next("att_"), at: clock.now() };
   };
   return {
-    begin(fields, pricing, arrivedMs) {
+    /**
+     * Writes the attempt ahead; its clock starts before that. `arrivedMs`: monotonic time at which its call arrived, when that
+     * was earlier. Throws ledger_unavailable: then nothing may be sent.
+     */
+    begin(fields: AttemptFields, pricing: Pricing, arrivedMs?: number): Attempt {
       const begunMs = clock.monotonic();
       const startedAfterMs = arrivedMs === undefined ? 0 : Math.max(0, begunMs - arrivedMs);
       const intent = intentOf(fields, pricing, startedAfterMs);
       journal.intent(intent);
-      return new RecordedAttempt(options, intent, pricing, begunMs);
+      return new Attempt(options, intent, pricing, begunMs);
     },
-    beside(fields, pricing, used) {
+    /**
+     * Records what was used beside an attempt, as its answer told: begun and ended at once, so it is kept also where no attempt could
+     * begin any more. Written with what comes next, so to be called before that attempt is settled.
+     */
+    beside(
+      fields: AttemptFields,
+      pricing: Pricing,
+      used: Pick<AttemptEnd, "outcome" | "usage" | "served">,
+    ): LedgerEntry {
       // No call of its own: sums count neither a success nor a length of it.
       const noCall = (entry: LedgerEntry): LedgerEntry => ({ ...entry, calls: 0 });
       const intent = intentOf(fields, pricing, 0);
@@ -73,11 +59,12 @@ export function createRecorder(options: RecorderOptions): Recorder {
         },
       };
       const nowMs = clock.monotonic();
-      const attempt = new RecordedAttempt(dependencies, intent, pricing, nowMs);
+      const attempt = new Attempt(dependencies, intent, pricing, nowMs);
       const end: AttemptEnd = { ...used, ...noMeasures, httpStatus: 200, errorCode: null, usageSource: "upstream" };
       return noCall(attempt.settle(end, nowMs));
     },
-    refuse(fields, code, httpStatus, totalMs) {
+    /** Records a call that was refused, together with those like it in the same second. `totalMs`: how long it took to say so. */
+    refuse(fields: RefusalFields, code: FailureCode, httpStatus: number, totalMs: number): LedgerEntry {
       const now = clock.now();
       const entry: LedgerEntry = {
         ...fields,
@@ -105,7 +92,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
       observer.attemptEnd(entry);
       return entry;
     },
-    flush: () => refusals.flush(),
+    /** Writes what was counted of refusals so far; before the journal is closed. */
+    flush: (): void => refusals.flush(),
   };
 }
 

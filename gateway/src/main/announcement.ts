@@ -5,7 +5,7 @@ import type { FirstSecrets } from "#storage/index.ts";
 import { isBuilt } from "#system/index.ts";
 import type { Control } from "./control.ts";
 import { firstKey } from "./first-start.ts";
-import type { Gateway } from "./gateway-options.ts";
+import type { Gateway } from "./gateway.ts";
 import { shownOrigin } from "./listeners.ts";
 import { inTurn, type Processes } from "./processes.ts";
 

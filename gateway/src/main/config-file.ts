@@ -338,13 +338,10 @@ export class ConfigFile implements ConfigFacts {
     return this.#last;
   }
 
-  /** An observer that also remembers the last reading here. */
+  /** An observer, which is a plain object as `observer` is, that also remembers the last reading here. */
   before(observer: Observer): Observer {
     return {
-      log: (level, message, fields) => observer.log(level, message, fields),
-      attemptEnd: (entry, fault) => observer.attemptEnd(entry, fault),
-      requestEnd: (end) => observer.requestEnd(end),
-      breakerChange: (deploymentId, state, reason) => observer.breakerChange(deploymentId, state, reason),
+      ...observer,
       configReload: (result, detail) => {
         if (result !== "refused") this.#lastGoodAt = this.#clock.now();
         this.#last = { at: this.#clock.now(), result, detail };

@@ -1,21 +1,16 @@
 import type { Simulator } from "@sluice/simulator";
 
 /** The upstream behind the kind `demo`. It plays every vendor, which is much code: nothing of it is there until it is asked for. */
-export interface DemoUpstream {
-  fetch(request: Request): Promise<Response>;
-  /** Loads it before its first call. */
-  prepare(): Promise<void>;
-}
-
-export function openDemoUpstream(): DemoUpstream {
+export function openDemoUpstream() {
   let loading: Promise<Simulator> | null = null;
   const loaded = (): Promise<Simulator> => {
     loading ??= load();
     return loading;
   };
   return {
-    fetch: async (request) => (await loaded()).fetch(request),
-    prepare: async () => void (await loaded()),
+    fetch: async (request: Request): Promise<Response> => (await loaded()).fetch(request),
+    /** Loads it before its first call. */
+    prepare: async (): Promise<void> => void (await loaded()),
   };
 }
 

@@ -1,44 +1,10 @@
-import type { RequestTail } from "#admin/index.ts";
-import type { ApiServer } from "#api/index.ts";
 import type { Environment, Variables } from "#config/index.ts";
-import type { Setup } from "#identity/index.ts";
-import type { ExplainStore, Journal, Observer } from "#ports/index.ts";
-import type { ExplainWriter, JournalDirectory, KeptExplainer, openReports, startDrain } from "#storage/index.ts";
+import type { ExplainWriter, JournalDirectory, openReports, startDrain } from "#storage/index.ts";
 import type { WorkerLink } from "#workers/index.ts";
 import type { Certificate } from "./certificate.ts";
-import type { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
 import type { Control } from "./control.ts";
 import type { Processes } from "./processes.ts";
 import type { openSignIn } from "./sign-in.ts";
-
-export interface Gateway {
-  /** Where callers go. */
-  readonly server: ApiServer;
-  /** Where the console is: the same, unless it has a port of its own. */
-  readonly consolePort: number;
-  readonly observer: Observer;
-  readonly setup: Setup;
-  readonly configSnapshot: ConfigSnapshotHolder;
-  readonly journal: Journal;
-  readonly explainer: KeptExplainer;
-  readonly explain: ExplainStore;
-  /** The live views of requests. */
-  readonly tail: Pick<RequestTail, "listeners">;
-  /** Reservations not yet settled or released; 0 at rest. */
-  readonly outstanding: () => number;
-  /** Ledger entries of an earlier run that were put right before the port opened. */
-  readonly recovered: number;
-  /** Resolves when this process goes by everything that was written until now. */
-  changesSeen(): Promise<void>;
-  /** Another worker has taken this one's place: resolves when its connections have gone, at most after `drainTimeoutMs`. */
-  leavePlace(signal: AbortSignal): Promise<void>;
-  /** New connections are shown this one. */
-  renewCertificate(certificate: Certificate): Promise<void>;
-  /** The numbers of this process. */
-  lastReport(): Promise<unknown>;
-  /** Lets live streams finish for at most `drainTimeoutMs`, then ends the rest honestly; everything is flushed. */
-  close(leave?: Leave): Promise<void>;
-}
 
 export interface Leave {
   /** How long readiness fails while calls are still taken, so that load balancers turn away first. */

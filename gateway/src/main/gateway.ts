@@ -1,6 +1,7 @@
 import { bounds, Failure, sleep, waitUntil } from "#core/index.ts";
+import type { Certificate } from "./certificate.ts";
 import { depart } from "./ending.ts";
-import type { Gateway, GatewayOptions, Leave } from "./gateway-options.ts";
+import type { GatewayOptions, Leave } from "./gateway-options.ts";
 import { Listeners } from "./listeners.ts";
 import { registerNumbers } from "./numbers.ts";
 import { type Base, openBase } from "./open-base.ts";
@@ -10,11 +11,13 @@ import { openData } from "./open-data.ts";
 import { openGovernance } from "./open-governance.ts";
 import { startUpkeep } from "./upkeep.ts";
 
+export type Gateway = Awaited<ReturnType<typeof createGateway>>;
+
 /**
  * Opens a whole gateway around an open control side, part by part. The ports open last, when every promise can be kept. Each part
  * registers its own closing; when one cannot be opened, those before it are closed.
  */
-export async function createGateway(options: GatewayOptions): Promise<Gateway> {
+export async function createGateway(options: GatewayOptions) {
   const base = await openBase(options);
   const { control, environment, observer, configSnapshot, metrics, clock, ending } = base;
   try {
@@ -35,21 +38,29 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const { recovered } = data;
     if (recovered > 0) observer.log("info", "Calls of an earlier run were put right.", { entries: recovered });
     return {
-      leavePlace: async (signal) => {
+      /** Another worker has taken this one's place: resolves when its connections have gone, at most after `drainTimeoutMs`. */
+      leavePlace: async (signal: AbortSignal): Promise<void> => {
         leaving.isReplaced = true;
         base.tail.close();
         const timeoutMs = configSnapshot.current.settings.drainTimeoutMs;
         await depart({ listeners, clock, observer, timeoutMs, signal });
       },
-      lastReport: () => metrics.report(),
-      renewCertificate: (next) => listeners.renew(next),
+      /** The numbers of this process. */
+      lastReport: (): Promise<unknown> => metrics.report(),
+      /** New connections are shown this one. */
+      renewCertificate: (next: Certificate): Promise<void> => listeners.renew(next),
+      /** Where callers go. */
       server: listeners.calls,
+      /** Where the console is: the same, unless it has a port of its own. */
       consolePort: listeners.console.port,
+      /** `recovered`: ledger entries of an earlier run that were put right before the port opened. */
       ...{ observer, setup, configSnapshot, recovered, journal: data.journal, changesSeen: data.changesSeen },
       tail: base.tail,
       ...{ explainer: calls.explainer, explain: calls.explain },
-      outstanding: () => governance.admission.outstanding,
-      close: async (leave = atOnce) => {
+      /** Reservations not yet settled or released; 0 at rest. */
+      outstanding: (): number => governance.admission.outstanding,
+      /** Lets live streams finish for at most `drainTimeoutMs`, then ends the rest honestly; everything is flushed. */
+      close: async (leave: Leave = atOnce): Promise<void> => {
         await drain(base, calls, listeners, leaving, leave);
         await ending.close();
         await ending.step("database", () => control.close());

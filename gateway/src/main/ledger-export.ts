@@ -12,9 +12,8 @@ import {
   type LedgerReader,
   type ObjectStore,
 } from "#storage/index.ts";
-import type { Metrics } from "#telemetry/index.ts";
-import type { ConfigSnapshotHolder } from "./config-snapshot-holder.ts";
 import type { Control } from "./control.ts";
+import type { Base } from "./open-base.ts";
 
 /** Hourly copies of the ledger: when first and how often one is looked for, and how long after its end an hour is copied. */
 const exportFirstLookMs = 20_000;
@@ -192,16 +191,11 @@ function destinationOf({ endpoint, region, bucket, prefix }: LedgerExportPlace):
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-interface Parts {
-  readonly environment: Environment;
-  readonly control: Pick<Control, "database" | "place">;
-  readonly configSnapshot: Pick<ConfigSnapshotHolder, "current">;
-  readonly transport: Transport;
-  readonly leadership: Pick<Leadership, "once">;
-  readonly metrics: Pick<Metrics, "numbers">;
-  readonly clock: Clock;
-  readonly observer: Pick<Observer, "log">;
-}
+type ExportParts = Pick<
+  Base,
+  "environment" | "control" | "configSnapshot" | "transport" | "metrics" | "clock" | "observer"
+> &
+  Pick<LedgerExportOptions, "leadership">;
 
 /** What the console tells of the copies. */
 export function ledgerExportFacts(
@@ -220,7 +214,7 @@ export function ledgerExportFacts(
 }
 
 /** Begins to copy, where the settings say so. Returns its end. */
-export function startLedgerExport(parts: Parts): () => Promise<void> {
+export function startLedgerExport(parts: ExportParts): () => Promise<void> {
   const { environment, control, configSnapshot, metrics, clock } = parts;
   const exported = new LedgerExport({
     ...parts,

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type ConfigWatch, type Environment, isLoopbackHost, type Variables } from "#config/index.ts";
+import { type Environment, isLoopbackHost, type Variables } from "#config/index.ts";
 import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import {
@@ -13,12 +13,13 @@ import {
 import { letGo, systemClock } from "#system/index.ts";
 import { createLogWriter, createMetrics, createObserver } from "#telemetry/index.ts";
 import { createWorkerLink, processChannel, Supervisor, type WorkerLink, workerSpawner } from "#workers/index.ts";
-import { type Certificate, startCertificate, watchCertificate } from "./certificate.ts";
+import { startCertificate, watchCertificate } from "./certificate.ts";
 import { ConfigSource } from "./config-file.ts";
 import { CannotStart, type Control, keepToOneBlobFolder, openControl } from "./control.ts";
 import { Ending } from "./ending.ts";
 import { starterProviders } from "./first-start.ts";
-import type { Gateway, GatewayOptions } from "./gateway-options.ts";
+import type { Gateway } from "./gateway.ts";
+import type { GatewayOptions } from "./gateway-options.ts";
 import { openSlot } from "./open-journal.ts";
 import { beOneOfSeveral, beOnlyProcess, inTurn, openProcesses, type Processes } from "./processes.ts";
 import { foldReports } from "./worker-numbers.ts";
@@ -166,10 +167,7 @@ function refuseOpenHosts({ host, admin }: Environment): void {
   );
 }
 
-interface Watches {
-  readonly config: ConfigWatch | null;
-  readonly certificate: ConfigWatch | null;
-}
+type Watches = ReturnType<typeof watchFiles>;
 
 function watchFiles(
   {
@@ -177,13 +175,10 @@ function watchFiles(
     control,
     certificate,
     link,
-  }: Pick<GatewayOptions, "environment" | "control"> & {
-    readonly certificate: Certificate | null;
-    readonly link: WorkerLink | null;
-  },
+  }: Required<Pick<GatewayOptions, "environment" | "control" | "certificate" | "link">>,
   gateway: Gateway,
   configSource: ConfigSource | null,
-): Watches {
+) {
   const { observer, renewCertificate: changed, changesSeen } = gateway;
   const { tls } = environment;
   return {
@@ -298,16 +293,7 @@ export async function serveWorkers(environment: Environment, options: ServeWorke
 /** What asked the gateway to end. */
 type StopReason = "SIGTERM" | "SIGINT" | "launcher gone";
 
-interface StopSignals {
-  /** Resolves at the first request to end. */
-  readonly stopped: Promise<StopReason>;
-  /** Aborted by a later, deliberate one: whoever waits is tired of it. */
-  readonly hurried: AbortSignal;
-  /** From now on SIGHUP calls `act`; one that came earlier does so at once. */
-  onReload(act: () => void): void;
-  /** SIGUSR2, which replaces workers, calls `act`; before that it is passed over. */
-  onReplace(act: () => void): void;
-}
+type StopSignals = ReturnType<typeof listenForSignals>;
 
 /**
  * Listens from the very beginning to the end of the process, so that no signal ends one that is half built, or half gone, and
@@ -319,7 +305,7 @@ interface StopSignals {
  * The launcher (scripts/start.mjs) holds a channel to this process. When it closes the launcher was killed, and nobody could
  * stop this process by the name it was started by any more; so that too is a request to end.
  */
-function listenForSignals(clock: Clock): StopSignals {
+function listenForSignals(clock: Clock) {
   const stopped = Promise.withResolvers<StopReason>();
   const hurried = new AbortController();
   let firstMs: number | null = null;
@@ -333,27 +319,27 @@ function listenForSignals(clock: Clock): StopSignals {
     stopped.resolve(reason);
     if (reason !== "launcher gone" && nowMs - firstMs > bounds.sameSignalMs) hurried.abort();
   };
-  const onTerminate = (): void => stop("SIGTERM");
-  const onInterrupt = (): void => stop("SIGINT");
-  const onDisconnect = (): void => stop("launcher gone");
-  const onHangUp = (): void => {
+  process.on("SIGTERM", () => stop("SIGTERM"));
+  process.on("SIGINT", () => stop("SIGINT"));
+  process.on("SIGHUP", () => {
     if (reload === null) missedReload = true;
     else reload();
-  };
-  process.on("SIGTERM", onTerminate);
-  process.on("SIGINT", onInterrupt);
-  process.on("SIGHUP", onHangUp);
+  });
   // It would end the process if nobody listened.
   process.on("SIGUSR2", () => replace());
-  process.on("disconnect", onDisconnect);
+  process.on("disconnect", () => stop("launcher gone"));
   return {
+    /** Resolves at the first request to end. */
     stopped: stopped.promise,
+    /** Aborted by a later, deliberate one: whoever waits is tired of it. */
     hurried: hurried.signal,
-    onReload: (act) => {
+    /** From now on SIGHUP calls `act`; one that came earlier does so at once. */
+    onReload: (act: () => void): void => {
       reload = act;
       if (missedReload) act();
     },
-    onReplace: (act) => {
+    /** SIGUSR2, which replaces workers, calls `act`; before that it is passed over. */
+    onReplace: (act: () => void): void => {
       replace = act;
     },
   };

@@ -44,20 +44,17 @@ export function startUpkeep(base: Base, { steady }: Governance, { explainer }: C
   ending.defer("removal of what is old", () => void stopPruning());
 }
 
-interface LedgerUpkeepOptions {
-  readonly ledgerStore: Pick<LedgerStore, "fold" | "makeMonths" | "sumDay">;
-  readonly clock: Clock;
-  readonly observer: Pick<Observer, "log">;
-}
-
 /** Does it until it is stopped, which resolves when the work at hand has ended. SQLite needs none of it: days are summed by the drain. */
-export function keepLedger({ database, leadership, ...options }: LedgerKeeping): () => Promise<void> {
-  if (database.flavour.name === "sqlite") return async () => undefined;
-  const lead = leadership.lead("ledger", ({ signal }) => ledgerUpkeep(options, signal));
+export function keepLedger(options: LedgerKeeping): () => Promise<void> {
+  if (options.database.flavour.name === "sqlite") return async () => undefined;
+  const lead = options.leadership.lead("ledger", ({ signal }) => ledgerUpkeep(options, signal));
   return () => lead.stop();
 }
 
-interface LedgerKeeping extends LedgerUpkeepOptions {
+interface LedgerKeeping {
+  readonly ledgerStore: Pick<LedgerStore, "fold" | "makeMonths" | "sumDay">;
+  readonly clock: Clock;
+  readonly observer: Pick<Observer, "log">;
   readonly database: Pick<Database, "flavour">;
   readonly leadership: Pick<Leadership, "lead">;
 }
@@ -67,8 +64,7 @@ interface LedgerKeeping extends LedgerUpkeepOptions {
  * ahead every hour, days that are over are summed one after the other. Nothing is wrong while nobody does it, and nothing when two do:
  * sums are read whole all the same, and entries without a month have a place.
  */
-async function ledgerUpkeep(options: LedgerUpkeepOptions, signal: AbortSignal): Promise<void> {
-  const { ledgerStore, clock, observer } = options;
+async function ledgerUpkeep({ ledgerStore, clock, observer }: LedgerKeeping, signal: AbortSignal): Promise<void> {
   let monthsAt = Number.NEGATIVE_INFINITY;
   const faultOf = (fault: string, over: string) =>
     new LastingFault({ clock, observer, level: "warn", fault: `${fault} It is tried again.`, over });

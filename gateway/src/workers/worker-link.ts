@@ -4,29 +4,6 @@ import type { FromWorker, SharedPorts, Totals, ToWorker } from "./messages.ts";
 
 const workersAnswerMs = 4_000;
 
-/** A worker's side of the channel to its supervisor. */
-export interface WorkerLink {
-  /** All is prepared: resolves when it is this worker's turn to open the ports. */
-  turnToListen(): Promise<{ readonly ports: SharedPorts | null; readonly alone: boolean }>;
-  listening(ports: SharedPorts): void;
-  /** It takes calls. */
-  ready(told: string): void;
-  /** It is about to end, and will have ended by then. */
-  ending(withinMs: number): void;
-  /** Its last numbers, before it ends. */
-  lastReport(report: unknown): void;
-  /** `read` gives this worker's numbers when they are asked for. */
-  reports(read: () => Promise<unknown>): void;
-  /** `act` has the kernel keep new connections from some listeners; false: it cannot. */
-  onSteer(act: (places: readonly number[] | null) => Promise<boolean>): void;
-  /** Resolves when another takes this worker's place. */
-  readonly left: Promise<void>;
-  /** Aborted: somebody is tired of waiting for this one's end. */
-  readonly hurried: AbortSignal;
-  /** The numbers of all; null when they cannot be had within workersAnswerMs. */
-  totals(): Promise<Totals | null>;
-}
-
 /** What carries the messages: the process itself, or anything like it. */
 export interface Channel {
   readonly connected: boolean;
@@ -34,7 +11,10 @@ export interface Channel {
   onMessage(hear: (message: ToWorker) => void): void;
 }
 
-export function createWorkerLink(channel: Channel, clock: Clock): WorkerLink {
+export type WorkerLink = ReturnType<typeof createWorkerLink>;
+
+/** A worker's side of the channel to its supervisor. */
+export function createWorkerLink(channel: Channel, clock: Clock) {
   const turn = Promise.withResolvers<{ readonly ports: SharedPorts | null; readonly alone: boolean }>();
   const left = Promise.withResolvers<void>();
   const hurried = new AbortController();
@@ -72,23 +52,32 @@ export function createWorkerLink(channel: Channel, clock: Clock): WorkerLink {
     else if (message.kind === "totals") asked.get(message.turn)?.(message.totals);
   });
   return {
+    /** All is prepared: resolves when it is this worker's turn to open the ports. */
     turnToListen() {
       send({ kind: "prepared" });
       return turn.promise;
     },
-    listening: (ports) => send({ kind: "listening", ports }),
-    ready: (told) => send({ kind: "ready", told }),
-    ending: (withinMs) => send({ kind: "ending", withinMs }),
-    lastReport: (report) => send({ kind: "report", turn: 0, report }),
-    reports: (act) => {
+    listening: (ports: SharedPorts): void => send({ kind: "listening", ports }),
+    /** It takes calls. */
+    ready: (told: string): void => send({ kind: "ready", told }),
+    /** It is about to end, and will have ended by then. */
+    ending: (withinMs: number): void => send({ kind: "ending", withinMs }),
+    /** Its last numbers, before it ends. */
+    lastReport: (report: unknown): void => send({ kind: "report", turn: 0, report }),
+    /** `act` gives this worker's numbers when they are asked for. */
+    reports: (act: typeof read): void => {
       read = act;
     },
-    onSteer: (act) => {
+    /** `act` has the kernel keep new connections from some listeners; false: it cannot. */
+    onSteer: (act: typeof steer): void => {
       steer = act;
     },
+    /** Resolves when another takes this worker's place. */
     left: left.promise,
+    /** Aborted: somebody is tired of waiting for this one's end. */
     hurried: hurried.signal,
-    totals: async () => {
+    /** The numbers of all; null when they cannot be had within workersAnswerMs. */
+    totals: async (): Promise<Totals | null> => {
       if (!channel.connected) return null;
       const of = ++turns;
       const { promise, resolve } = Promise.withResolvers<Totals | null>();

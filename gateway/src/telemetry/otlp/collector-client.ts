@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { bounds, Failure, Secret, sleep } from "#core/index.ts";
-import type { Clock, OtlpSignal, OutboundAnswer, OutboundNetwork, Transport } from "#ports/index.ts";
+import type { Clock, OtlpSignal, OutboundAnswer, OutboundNetwork, OutboundRequest, Transport } from "#ports/index.ts";
 import { type OtlpKind, rejectedIn, requestAsJson } from "./otlp-json.ts";
 import { RequestBytes } from "./request-bytes.ts";
 
@@ -14,95 +14,69 @@ export interface CollectorNetwork {
 }
 
 /** `problem` null: it was taken, and `answer` is what the collector said. */
-export interface Told {
+interface Told {
   readonly problem: string | null;
   /** With a problem: it was sent and not answered, so that it may have been taken all the same. */
   readonly mayBeTaken: boolean;
   readonly answer: Uint8Array;
 }
 
+interface Once {
+  readonly told: Told;
+  /** When to try again; 0: whenever; null: never. */
+  readonly afterMs: number | null;
+}
+
 const nothing = new Uint8Array(0);
+
+/** Sends a body, in the signal's own protocol unless another one is named. Never rejects. */
+export type SendToCollector = (body: Uint8Array, protocol?: OtlpSignal["protocol"]) => Promise<Told>;
 
 /**
  * Sends exports of one signal to its collector (OTLP over HTTP, "OTLP/HTTP Response"): again after 429, 502, 503 and 504 and where nobody
- * answered, later each time or as the collector says, within the signal's time-out. Never rejects.
+ * answered, later each time or as the collector says, within the signal's time-out. Throws when a certificate cannot be read: what was
+ * to be checked must not be sent unchecked.
  */
-export class CollectorClient {
-  readonly #signal: OtlpSignal;
-  readonly #headers: Readonly<Record<string, string>>;
-  readonly #network: OutboundNetwork | undefined;
-  readonly #transport: Transport;
-  readonly #clock: CollectorNetwork["clock"];
-
-  private constructor(signal: OtlpSignal, { transport, clock }: CollectorNetwork, own: OutboundNetwork | undefined) {
-    this.#signal = signal;
-    this.#headers = headersOf(signal);
-    this.#network = own;
-    this.#transport = transport;
-    this.#clock = clock;
-  }
-
-  /** Throws when a certificate cannot be read: what was to be checked must not be sent unchecked. */
-  static async open(signal: OtlpSignal, network: CollectorNetwork): Promise<CollectorClient> {
-    return new CollectorClient(signal, network, await certificatesOf(signal));
-  }
-
-  async send(body: Uint8Array, protocol = this.#signal.protocol): Promise<Told> {
-    const endMs = this.#clock.monotonic() + this.#signal.timeoutMs;
-    const packs = this.#signal.compression === "gzip";
+export async function openCollector(
+  signal: OtlpSignal,
+  { transport, clock }: CollectorNetwork,
+): Promise<SendToCollector> {
+  const network = await certificatesOf(signal);
+  const own = headersOf(signal);
+  const never = new AbortController().signal;
+  const once = async (body: Uint8Array, headers: Record<string, string>, endMs: number): Promise<Once> => {
+    const restMs = Math.max(1, endMs - clock.monotonic());
+    const clocks = { connectMs: restMs, headersMs: restMs, totalMs: restMs };
+    const request = { method: "POST", url: signal.url, headers, body, ...clocks, allowPrivateNetwork: true, network };
+    try {
+      const answer = await transport.send(request as OutboundRequest, never);
+      return answered(answer, await answer.body.readAll(bounds.collectorAnswerBytesMax, "total", restMs));
+    } catch (thrown) {
+      // What may have arrived is not sent twice: sums would count it twice.
+      const mayBeTaken = !(thrown instanceof Failure) || thrown.arrival !== "unsent";
+      const problem = problemOf(thrown).slice(0, bounds.collectorWordsMax);
+      return { told: { problem, mayBeTaken, answer: nothing }, afterMs: mayBeTaken ? null : 0 };
+    }
+  };
+  return async (body, protocol = signal.protocol) => {
+    const endMs = clock.monotonic() + signal.timeoutMs;
+    const packs = signal.compression === "gzip";
     const sent = packs ? await gzipped(body) : body;
     const headers = {
-      ...this.#headers,
+      ...own,
       "user-agent": "sluice",
       "content-type": protocol === "http/json" ? "application/json" : "application/x-protobuf",
       ...(packs ? { "content-encoding": "gzip" } : {}),
     };
     for (let tries = 1, pauseMs: number = bounds.otlpPauseMs; ; tries++) {
-      const { told, afterMs } = await this.#once(sent, headers, endMs);
+      const { told, afterMs } = await once(sent, headers, endMs);
       if (told.problem === null || afterMs === null || tries >= bounds.otlpTriesMax) return told;
       const waitMs = afterMs === 0 ? pauseMs : afterMs;
-      if (this.#clock.monotonic() + waitMs >= endMs) return told;
+      if (clock.monotonic() + waitMs >= endMs) return told;
       pauseMs = Math.min(pauseMs * 1.5, bounds.otlpPauseMsMax);
-      await sleep(this.#clock, waitMs, null);
+      await sleep(clock, waitMs, null);
     }
-  }
-
-  /** `afterMs`: when to try again; 0: whenever; null: never. */
-  async #once(body: Uint8Array, headers: Record<string, string>, endMs: number): Promise<Once> {
-    const restMs = Math.max(1, endMs - this.#clock.monotonic());
-    const never = new AbortController().signal;
-    try {
-      const answer = await this.#transport.send(
-        {
-          method: "POST",
-          url: this.#signal.url,
-          headers,
-          body,
-          connectMs: restMs,
-          headersMs: restMs,
-          totalMs: restMs,
-          allowPrivateNetwork: true,
-          network: this.#network,
-        },
-        never,
-      );
-      const said = await answer.body.readAll(bounds.collectorAnswerBytesMax, "total", restMs);
-      return answered(answer, said);
-    } catch (thrown) {
-      const problem = problemOf(thrown);
-      // What may have arrived is not sent twice: sums would count it twice.
-      const wasSent = !(thrown instanceof Failure) || thrown.arrival !== "unsent";
-      return {
-        told: { problem: problem.slice(0, bounds.collectorWordsMax), mayBeTaken: wasSent, answer: nothing },
-        afterMs: wasSent ? null : 0,
-      };
-    }
-  }
-}
-
-interface Once {
-  readonly told: Told;
-  readonly afterMs: number | null;
+  };
 }
 
 const again = new Set([429, 502, 503, 504]);
@@ -152,26 +126,19 @@ async function certificatesOf(signal: OtlpSignal): Promise<OutboundNetwork | und
   };
 }
 
-/** How an export ended. `rejected`: records that the collector did not take, of those that it was sent. */
-interface Exported {
-  readonly problem: string | null;
-  /** With a problem: the collector may have taken it all the same. */
-  readonly mayBeTaken: boolean;
-  readonly rejected: number;
-}
-
-/** Sends an export request, written as protobuf, within the signal's time-out. Never rejects. */
-export type Export = (request: Uint8Array) => Promise<Exported>;
-
-/** Throws when a certificate cannot be read. */
-export async function openExport(signal: OtlpSignal, kind: OtlpKind, network: CollectorNetwork): Promise<Export> {
-  const client = await CollectorClient.open(signal, network);
+/** Throws when a certificate cannot be read. Returns what sends an export request, written as protobuf, and never rejects. */
+export async function openExport(signal: OtlpSignal, kind: OtlpKind, network: CollectorNetwork) {
+  const send = await openCollector(signal, network);
   const isJson = signal.protocol === "http/json";
-  return async (request) => {
-    const { problem, mayBeTaken, answer } = await client.send(isJson ? requestAsJson(request, kind) : request);
-    return { problem, mayBeTaken, rejected: problem === null && answer.length > 0 ? rejectedIn(answer, isJson) : 0 };
+  return async (request: Uint8Array) => {
+    const { problem, mayBeTaken, answer } = await send(isJson ? requestAsJson(request, kind) : request);
+    /** Records that the collector did not take, of those that it was sent. */
+    const rejected = problem === null && answer.length > 0 ? rejectedIn(answer, isJson) : 0;
+    return { problem, mayBeTaken, rejected };
   };
 }
+
+export type Export = Awaited<ReturnType<typeof openExport>>;
 
 /** null: it takes exports. What it answers to an empty one is what it would answer to a full one, credentials and path among it. */
 export async function probeCollector(

@@ -1,6 +1,6 @@
 import { BoundedMap, bounds, LastingFault, type Principal, sleep, within } from "#core/index.ts";
 import type { AgentTelemetry, Clock, Observer, OtlpSettings, RelayedTelemetry } from "#ports/index.ts";
-import { CollectorClient, type CollectorNetwork } from "./collector-client.ts";
+import { type CollectorNetwork, openCollector, type SendToCollector } from "./collector-client.ts";
 import { ExportQueue, ListStore } from "./export-queue.ts";
 import { type Attribution, attributedJson, attributedProtobuf, Unreadable } from "./relayed-export.ts";
 
@@ -14,12 +14,6 @@ export interface TelemetryRelayOptions extends CollectorNetwork {
   readonly emailOf: (userId: string) => Promise<string | null>;
 }
 
-/** Messages of agents that the collector took, and those that never came there. */
-interface RelayCounts {
-  relayed: number;
-  lost: number;
-}
-
 const signals = ["traces", "metrics", "logs"] as const;
 
 /**
@@ -27,28 +21,29 @@ const signals = ["traces", "metrics", "logs"] as const;
  * never fails; whose it is, is looked up when it is sent. The agent's own word on that is replaced.
  */
 export class TelemetryRelay implements AgentTelemetry {
-  readonly counts: RelayCounts = { relayed: 0, lost: 0 };
+  /** Messages that the collector took, and those that never came there. */
+  readonly counts = { relayed: 0, lost: 0 };
   readonly #options: TelemetryRelayOptions;
   readonly #queues: ReadonlyMap<RelayedSignal, ExportQueue<RelayedTelemetry, readonly RelayedTelemetry[]>>;
   readonly #emails: BoundedMap<string, string>;
   #bytes = 0;
   #closed = false;
 
-  private constructor(options: TelemetryRelayOptions, clients: ReadonlyMap<RelayedSignal, CollectorClient>) {
+  private constructor(options: TelemetryRelayOptions, senders: ReadonlyMap<RelayedSignal, SendToCollector>) {
     this.#options = options;
     const life = { clock: options.clock, ms: bounds.relayedEmailMs };
     this.#emails = new BoundedMap(bounds.relayedEmailsMax, { life });
-    this.#queues = new Map([...clients].map(([signal, client]) => [signal, this.#queueOf(signal, client)]));
+    this.#queues = new Map([...senders].map(([signal, send]) => [signal, this.#queueOf(signal, send)]));
   }
 
   /** Throws when a certificate cannot be read. */
   static async open(options: TelemetryRelayOptions): Promise<TelemetryRelay> {
-    const clients = new Map<RelayedSignal, CollectorClient>();
+    const senders = new Map<RelayedSignal, SendToCollector>();
     for (const signal of signals) {
       const own = options.settings[signal];
-      if (own !== null) clients.set(signal, await CollectorClient.open(own, options));
+      if (own !== null) senders.set(signal, await openCollector(own, options));
     }
-    return new TelemetryRelay(options, clients);
+    return new TelemetryRelay(options, senders);
   }
 
   takes(signal: RelayedSignal): boolean {
@@ -74,12 +69,10 @@ export class TelemetryRelay implements AgentTelemetry {
     await within(this.#options.clock, bounds.otlpFlushMs, flushed, () => undefined);
   }
 
-  #queueOf(signal: RelayedSignal, client: CollectorClient): ExportQueue<RelayedTelemetry, readonly RelayedTelemetry[]> {
+  #queueOf(signal: RelayedSignal, send: SendToCollector): ExportQueue<RelayedTelemetry, readonly RelayedTelemetry[]> {
     const { clock, observer } = this.#options;
     const fault = new LastingFault({
-      clock,
-      observer,
-      level: "warn",
+      ...{ clock, observer, level: "warn" },
       fault: `The telemetry collector does not take ${signal} of agents; what it misses is not kept. Calls are not affected.`,
       over: `The telemetry collector takes ${signal} of agents again.`,
     });
@@ -91,7 +84,7 @@ export class TelemetryRelay implements AgentTelemetry {
       send: async (messages) => {
         try {
           for (const { bodies, isJson } of await this.#readied(messages)) {
-            const { problem } = await client.send(Buffer.concat(bodies), isJson ? "http/json" : "http/protobuf");
+            const { problem } = await send(Buffer.concat(bodies), isJson ? "http/json" : "http/protobuf");
             this.counts[problem === null ? "relayed" : "lost"] += bodies.length;
             if (problem === null) fault.passed();
             else fault.failed({ problem });
