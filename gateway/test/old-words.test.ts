@@ -15,10 +15,7 @@ const folders = [
   "scripts",
 ];
 
-/**
- * Names that this code had before it took the field's. They must not come back as parts of names, of code or of files: see
- * docs/decisions/2026-11-22-words-of-the-field.md for what each is called now.
- */
+/** Names that this code had before it took the field's. They must not come back as parts of names, of code or of files. */
 const old =
   /\b\w*(?:House(?=[A-Z\b]|\b)|Doer|Wishes|Keepers\b|KeptCall|Unwell|ReportDesk|BackgroundBill|planLegs|readLook|nothingRead|HttpFace)\w*\b/g;
 /** The same as whole names: of values, parameters, members and types. In sentences they may stand. */
