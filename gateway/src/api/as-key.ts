@@ -3,7 +3,7 @@ import { answerArrival } from "./answer-arrival.ts";
 import { BodyDeadlines } from "./body-deadlines.ts";
 import { asResponse } from "./call-request.ts";
 import type { ApiDependencies } from "./dependencies.ts";
-import { targetOf } from "./target.ts";
+import { targetOf } from "./request-parts.ts";
 
 /** A call of the data plane by somebody who may use a key without knowing its secret. */
 export interface AsKeyCall {

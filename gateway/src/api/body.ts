@@ -6,6 +6,7 @@ import type { BodyDeadlines } from "./body-deadlines.ts";
 import { type BodyRules, tooLarge } from "./body-rules.ts";
 import type { CallRequest } from "./call-request.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
+import type { PieceReader } from "./spooled-body.ts";
 
 /** Larger bodies are unpacked in a thread of their own. */
 const unpackInPlaceBytesMax = 8 * 1024;
@@ -124,21 +125,50 @@ export function readBytes(
   const header = request.headers.get("content-length");
   const declared = header === null ? null : Number(header);
   if (declared !== null && declared > rules.bytesMax) throw tooLarge(rules);
-  if (declared !== null && declared <= bounds.bodyAtOnceBytesMax) {
-    place.hold(declared);
-    const here = request.arrived?.() ?? null;
-    if (here !== null) return here;
+  if (declared === null || declared > bounds.bodyAtOnceBytesMax) {
+    const reader = request.body?.getReader() ?? null;
+    return reader === null ? nothing : arriving(bodies, readPiecesOf(reader, declared, place, rules), reader);
   }
-  return readArriving(bodies, new Arrival(request, declared, place, rules));
+  place.hold(declared);
+  return request.arrived?.() ?? arriving(bodies, request.bytes(), null);
 }
 
-async function readArriving(bodies: BodyDeadlines, arrival: Arrival): Promise<BodyBytes> {
+const nothing = new Uint8Array(0);
+
+async function arriving<Read extends BodyBytes>(
+  bodies: BodyDeadlines,
+  reading: Promise<Read>,
+  reader: PieceReader | null,
+): Promise<Read> {
   try {
-    return await bodies.within(arrival.read());
+    return await bodies.within(reading);
   } catch (thrown) {
-    arrival.stop();
+    reader?.cancel().catch(() => {});
     if (thrown instanceof Failure) throw thrown;
     throw new Failure("client_closed", "The caller went away while sending its body.", { cause: thrown });
+  }
+}
+
+/** Counted as it comes, so that every bound holds. */
+async function readPiecesOf(
+  reader: PieceReader,
+  declared: number | null,
+  place: HeldMemory,
+  rules: BodyRules,
+): Promise<readonly Uint8Array[]> {
+  const pieces = new BodyPieces(declared);
+  let turnEnd = bounds.bodyTurnBytes;
+  for (;;) {
+    const piece = await reader.read();
+    if (piece.done) return pieces.end();
+    const size = pieces.size + piece.value.length;
+    if (size > rules.bytesMax) throw tooLarge(rules);
+    place.hold(size);
+    pieces.add(piece.value);
+    if (size < turnEnd) continue;
+    turnEnd = size + bounds.bodyTurnBytes;
+    // The runtime reads from one connection for as long as its sender keeps up. What is not taken from it stays in the kernel.
+    await new Promise(setImmediate);
   }
 }
 
@@ -149,54 +179,6 @@ export function mayBeLarge({ headers }: CallRequest): boolean {
   const packed = encoding !== null && encoding !== "" && encoding !== "identity";
   return packed || declared === null || Number(declared) > bounds.bodyAtOnceBytesMax;
 }
-
-/** What is known ahead to be small comes in one piece; the rest is counted as it comes, so that every bound holds. */
-class Arrival {
-  readonly #request: CallRequest;
-  readonly #declared: number | null;
-  readonly #place: HeldMemory;
-  readonly #rules: BodyRules;
-  #stop = (): void => {};
-
-  constructor(request: CallRequest, declared: number | null, place: HeldMemory, rules: BodyRules) {
-    this.#request = request;
-    this.#declared = declared;
-    this.#place = place;
-    this.#rules = rules;
-  }
-
-  async read(): Promise<BodyBytes> {
-    const declared = this.#declared;
-    if (declared !== null && declared <= bounds.bodyAtOnceBytesMax) {
-      this.#place.hold(declared);
-      return this.#request.bytes();
-    }
-    if (this.#request.body === null) return nothing;
-    const pieces = new BodyPieces(declared);
-    const reader = this.#request.body.getReader();
-    this.#stop = () => void reader.cancel().catch(() => {});
-    let turnEnd = bounds.bodyTurnBytes;
-    for (;;) {
-      const piece = await reader.read();
-      if (piece.done) return pieces.end();
-      const size = pieces.size + piece.value.length;
-      if (size > this.#rules.bytesMax) throw tooLarge(this.#rules);
-      this.#place.hold(size);
-      pieces.add(piece.value);
-      if (size < turnEnd) continue;
-      turnEnd = size + bounds.bodyTurnBytes;
-      // The runtime reads from one connection for as long as its sender keeps up. What is not taken from it stays in the kernel.
-      await new Promise(setImmediate);
-    }
-  }
-
-  /** Nothing more is read. */
-  stop(): void {
-    this.#stop();
-  }
-}
-
-const nothing = new Uint8Array(0);
 
 /** Also where nothing is said. */
 export function isJsonType(type: string | null): boolean {

@@ -39,7 +39,6 @@ export interface PeriodSpend {
   readonly month: number;
 }
 
-/** What the /v1 API depends on; wired by main. */
 export interface ApiDependencies {
   readonly authenticator: Pick<Authenticator, "authenticate">;
   readonly agentSignIn: Pick<AgentSignIn, "begin" | "poll" | "refresh" | "revoke">;

@@ -10,50 +10,29 @@ import {
 } from "#protocols/index.ts";
 import type { EndpointProtocol } from "#relay/index.ts";
 
-/** What is spoken at each endpoint of model calls. */
-export const chatProtocol = protocol("chat", "openai-chat", openaiChat);
-export const messagesProtocol = protocol("messages", "anthropic-messages", anthropicMessages);
-export const countTokensProtocol = protocol("count-tokens", "anthropic-messages", anthropicMessages);
-export const responsesProtocol = protocol("responses", "openai-responses", openaiResponses);
-export const compactProtocol = protocol("responses-compact", "openai-responses", openaiResponses);
-export const inputTokensProtocol = protocol("input-tokens", "openai-responses", openaiResponses);
-export const generateProtocol = protocol("generate", "gemini", gemini);
-export const geminiCountTokensProtocol = protocol("gemini-count-tokens", "gemini", gemini);
-export const embedContentProtocol = protocol("embed-content", "gemini-embed-content", gemini);
-export const batchEmbedProtocol = protocol("batch-embed-contents", "gemini-batch-embed", gemini);
-export const imagesProtocol = protocol("images", "openai-images", openaiChat);
-export const imageEditsProtocol = protocol("image-edits", "openai-images", openaiChat);
-
-/** Of an endpoint whose calls are passed as they are; OpenAI's errors. */
-export function nativeProtocol(endpoint: NativeEndpointId): EndpointProtocol {
-  return natives[endpoint];
-}
-
-const natives = Object.fromEntries(
-  Object.entries(nativeDialects).map(([endpoint, wireDialect]) => [
-    endpoint,
-    protocol(endpoint as NativeEndpointId, wireDialect, openaiChat),
-  ]),
-) as Readonly<Record<NativeEndpointId, EndpointProtocol>>;
-
-/** Every endpoint at which a model is called, by the table's names. */
-export const endpointProtocols: Readonly<Record<CallEndpointId, EndpointProtocol>> = {
-  chat: chatProtocol,
-  messages: messagesProtocol,
-  "count-tokens": countTokensProtocol,
-  responses: responsesProtocol,
-  "responses-compact": compactProtocol,
-  "input-tokens": inputTokensProtocol,
-  generate: generateProtocol,
-  "gemini-count-tokens": geminiCountTokensProtocol,
-  "embed-content": embedContentProtocol,
-  "batch-embed-contents": batchEmbedProtocol,
-  images: imagesProtocol,
-  "image-edits": imageEditsProtocol,
-  ...natives,
-  "pass-through": protocol("pass-through", "any", openaiChat),
+/** Of what is not passed as it is: the dialect of the bodies, and that of errors, headers and events. */
+const spoken: Readonly<Record<Exclude<CallEndpointId, NativeEndpointId>, readonly [WireDialectId, Dialect]>> = {
+  chat: ["openai-chat", openaiChat],
+  messages: ["anthropic-messages", anthropicMessages],
+  "count-tokens": ["anthropic-messages", anthropicMessages],
+  responses: ["openai-responses", openaiResponses],
+  "responses-compact": ["openai-responses", openaiResponses],
+  "input-tokens": ["openai-responses", openaiResponses],
+  generate: ["gemini", gemini],
+  "gemini-count-tokens": ["gemini", gemini],
+  "embed-content": ["gemini-embed-content", gemini],
+  "batch-embed-contents": ["gemini-batch-embed", gemini],
+  images: ["openai-images", openaiChat],
+  "image-edits": ["openai-images", openaiChat],
+  "pass-through": ["any", openaiChat],
 };
 
-function protocol(endpoint: CallEndpointId, wireDialect: WireDialectId, dialect: Dialect): EndpointProtocol {
-  return { endpoint, wireDialect, dialect, ...callerSide(endpoint) };
+/** What is spoken at each endpoint where a model is called. Those whose calls are passed as they are have OpenAI's errors. */
+export const protocols = Object.fromEntries([
+  ...Object.entries(spoken).map(([endpoint, [wire, dialect]]) => row(endpoint as CallEndpointId, wire, dialect)),
+  ...Object.entries(nativeDialects).map(([endpoint, wire]) => row(endpoint as CallEndpointId, wire, openaiChat)),
+]) as Readonly<Record<CallEndpointId, EndpointProtocol>>;
+
+function row(endpoint: CallEndpointId, wireDialect: WireDialectId, dialect: Dialect): [string, EndpointProtocol] {
+  return [endpoint, { endpoint, wireDialect, dialect, ...callerSide(endpoint) }];
 }

@@ -3,11 +3,10 @@ import type { EndpointProtocol } from "#relay/index.ts";
 import { authenticated } from "./authenticated.ts";
 import { mayBeLarge } from "./body.ts";
 import type { Endpoint } from "./dependencies.ts";
-import { type FormFactsReader, readFormBody } from "./form-body-reader.ts";
 import { refusedUnread, runCall } from "./model-call.ts";
+import { type FormFactsReader, readFormBody } from "./spooled-body.ts";
 
 export interface FormRules {
-  /** A new reader for each form. */
   readonly fields: () => FormFactsReader;
   /** What may be sent, in a sentence for whoever sends something else. */
   readonly wanted: string;
@@ -28,11 +27,7 @@ export function formCall(protocol: EndpointProtocol, { fields, wanted }: FormRul
       if (refused !== null) return refused;
     }
     const bodyStartMs = dependencies.clock.monotonic();
-    const { facts, form } = await readFormBody(exchange.request, type, dependencies.spool, {
-      owner: principal,
-      deadlines: exchange.bodies,
-      fields: fields(),
-    });
+    const { facts, form } = await readFormBody(exchange, type, dependencies.spool, principal, fields());
     const bodyWaitMs = dependencies.clock.monotonic() - bodyStartMs;
     try {
       return await runCall(dependencies, exchange, {

@@ -3,9 +3,8 @@
  * It decides nothing about upstreams: a call is authenticated, read, and handed to the relay.
  */
 
-export type { ApiServer, ServerCertificate } from "./api-server.ts";
 export { createAsKey } from "./as-key.ts";
 export { AskRate } from "./ask-rate.ts";
 export type { ApiDependencies, PeriodSpend } from "./dependencies.ts";
 export { endpointsOf, untranslatedEndpointsOf } from "./endpoints/models.ts";
-export { serveApi } from "./server.ts";
+export { type ApiServer, type ServerCertificate, serveApi } from "./server.ts";

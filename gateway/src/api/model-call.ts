@@ -11,18 +11,17 @@ import { bounds, Failure, type HeldMemory, type Model, type Principal, unreadMod
 import { ServerAnswer } from "#http-server/index.ts";
 import { mayCall } from "#identity/index.ts";
 import type { PathFacts, RequestFacts } from "#protocols/index.ts";
-import { type Call, type EndpointProtocol, serves } from "#relay/index.ts";
+import { type Call, type CallResult, type EndpointProtocol, serves } from "#relay/index.ts";
 import { authenticated } from "./authenticated.ts";
 import { mayBeLarge, readJsonPieces } from "./body.ts";
 import { modelBody } from "./body-rules.ts";
 import type { Answer } from "./call-request.ts";
 import { callableModels, isCallable, refusalOf } from "./callable-models.ts";
 import type { ApiDependencies, Endpoint, Exchange } from "./dependencies.ts";
-import { captureOf } from "./request-capture.ts";
+import { captureOf, type RequestCapture } from "./request-capture.ts";
 import { renderFailure } from "./respond.ts";
 import { readTags } from "./tags.ts";
 
-/** What one endpoint of model calls does differently from the others. */
 export interface ModelCallOptions {
   readonly protocol: EndpointProtocol;
   /** What the path says of the call, where the body does not. `available`: whether the caller may use a model of this name. */
@@ -135,7 +134,6 @@ export interface ReadCall {
 
 /** A call that is authenticated and read, on its way through the relay and back to its caller. */
 export async function runCall(dependencies: ApiDependencies, exchange: Exchange, read: ReadCall): Promise<Answer> {
-  const { requestId } = exchange;
   const { protocol, principal, facts } = read;
   exchange.seen.model = facts.model;
   const models = callableModels(dependencies.configSnapshot(), principal, facts.model);
@@ -151,15 +149,33 @@ export async function runCall(dependencies: ApiDependencies, exchange: Exchange,
     models.length === 0
       ? dependencies.relay.refuse(call, ...refusalOf(dependencies.configSnapshot(), principal, facts.model))
       : await dependencies.relay.run(call);
+  return answerOf(exchange, result, protocol, end, capture);
+}
+
+/** What came of a call, as its caller gets it. */
+export function answerOf(
+  exchange: Exchange,
+  result: CallResult,
+  protocol: EndpointProtocol,
+  end: StreamEnd,
+  capture: RequestCapture | null = null,
+): Answer | Promise<Answer> {
   if ("failure" in result) {
-    exchange.seen.failure = result.failure;
-    const refusal = renderFailure(result.failure, requestId, result.headers, protocol.dialect);
-    await capture?.answered(refusal);
-    return refusal;
+    const refusal = refused(exchange, result, protocol);
+    return capture === null ? refusal : capture.answered(refusal).then(() => refusal);
   }
   if (!(result.body instanceof Uint8Array)) end.heard = exchange.streams();
   const body = capture === null ? result.body : capture.delivered(result);
   return new ServerAnswer(result.status, result.headers, body);
+}
+
+export function refused(
+  exchange: Exchange,
+  { failure, headers }: Extract<CallResult, { failure: Failure }>,
+  { dialect }: EndpointProtocol,
+): Response {
+  exchange.seen.failure = failure;
+  return renderFailure(failure, exchange.requestId, headers, dialect);
 }
 
 function callOf(
@@ -201,9 +217,7 @@ export async function refusedUnread(
 ): Promise<Response | null> {
   const read = { protocol, principal, facts: unread, body: null, sent: noBytes, marks: null, bodyWaitMs: 0, query: "" };
   const refusal = await dependencies.relay.refusedUnread(callOf(exchange, read, [], () => {}));
-  if (refusal === null) return null;
-  exchange.seen.failure = refusal.failure;
-  return renderFailure(refusal.failure, exchange.requestId, refusal.headers, protocol.dialect);
+  return refusal === null ? null : refused(exchange, refusal, protocol);
 }
 
 const noBytes = new Uint8Array(0);

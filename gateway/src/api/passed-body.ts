@@ -2,8 +2,8 @@ import { type BodyBytes, outcomeOf, sizeOf, wholeOf } from "#bodies/index.ts";
 import { bounds, Failure, type HeldMemory, type Principal } from "#core/index.ts";
 import type { Spooled } from "#ports/index.ts";
 import {
+  type FormEvent,
   isJsonType,
-  MultipartScanner,
   type RequestFacts,
   readMultipartType,
   splice,
@@ -12,10 +12,8 @@ import {
 import type { PassedField, PassedPlace } from "#relay/index.ts";
 import { encodingOf, readBytes, unpack } from "./body.ts";
 import { modelBody } from "./body-rules.ts";
-import type { CallRequest } from "./call-request.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
-import { requirePlain } from "./form-body-reader.ts";
-import { spoolBody } from "./spool-body.ts";
+import { spoolBody, spoolForm } from "./spooled-body.ts";
 
 /**
  * Keeps the fields of a form that is passed through, while it goes into the spool: they may name objects. Of files nothing is kept.
@@ -23,26 +21,15 @@ import { spoolBody } from "./spool-body.ts";
  */
 class FormTexts {
   readonly fields: PassedField[] = [];
-  readonly #scanner: MultipartScanner;
   #name: string | null = null;
   #pieces: Uint8Array[] = [];
   #size = 0;
 
-  /** Throws Failure. */
-  constructor({ headers }: Pick<CallRequest, "headers">) {
-    requirePlain(headers);
-    this.#scanner = new MultipartScanner(readMultipartType(headers.get("content-type"), "Send a form.").boundary);
+  take(event: FormEvent): void {
+    if (event.kind === "part-start") this.#name = event.head.filename === null ? event.head.name : null;
+    else if (event.kind === "part-data" && this.#name !== null) this.#keep(event.bytes);
+    else if (event.kind === "part-end") this.#close();
   }
-
-  readonly push = (piece: Uint8Array): void => {
-    for (const event of this.#scanner.push(piece)) {
-      if (event.kind === "part-start") this.#name = event.head.filename === null ? event.head.name : null;
-      else if (event.kind === "part-data" && this.#name !== null) this.#keep(event.bytes);
-      else if (event.kind === "part-end") this.#close();
-    }
-  };
-
-  readonly end = (): void => this.#scanner.end();
 
   #keep(bytes: Uint8Array): void {
     this.#size += bytes.length;
@@ -64,9 +51,8 @@ class FormTexts {
 /** Longer than any field that names an object. */
 const fieldBytesMax = 64 * 1024;
 
-/** Whether a body is a form, by what its head says. */
-function isForm({ headers }: Pick<CallRequest, "headers">): boolean {
-  return /^multipart\/form-data(?![^\s;])/i.test(headers.get("content-type") ?? "");
+function isForm(contentType: string): boolean {
+  return /^multipart\/form-data(?![^\s;])/i.test(contentType);
 }
 
 export interface ReadPassedBody {
@@ -114,11 +100,7 @@ export class PassedBody {
       throw new Failure("invalid_request", `A body of a ${request.method} means nothing and is not passed on.`);
     }
     if (!this.#isUnderstood && !this.#place.isSigned && !this.#isChecked) {
-      const form = this.#place.isShared && isForm(request) ? new FormTexts(request) : null;
-      const heard = form === null ? {} : { onPiece: form.push, onEnd: form.end };
-      const reading = { owner: this.#room.owner, deadlines: this.#exchange.bodies, ...heard };
-      this.#spooled = await spoolBody(request, this.#dependencies.spool, reading);
-      return { body: this.#spooled, facts: null, fields: form?.fields ?? null };
+      return await this.#spool();
     }
     const bytes = await readBytes(this.#exchange, this.#room, modelBody);
     if (sizeOf(bytes) === 0) return nothing;
@@ -126,7 +108,21 @@ export class PassedBody {
     return { ...read, fields: null };
   }
 
-  /** Lets go of what nobody will send. */
+  async #spool(): Promise<ReadPassedBody> {
+    const { spool } = this.#dependencies;
+    const { owner } = this.#room;
+    const type = this.#exchange.request.headers.get("content-type") ?? "";
+    if (!this.#place.isShared || !isForm(type)) {
+      this.#spooled = await spoolBody(this.#exchange, spool, { owner });
+      return { body: this.#spooled, facts: null, fields: null };
+    }
+    const { boundary } = readMultipartType(type, "Send a form.");
+    const form = new FormTexts();
+    this.#spooled = await spoolForm(this.#exchange, spool, boundary, { owner, form });
+    return { body: this.#spooled, facts: null, fields: form.fields };
+  }
+
+  /** Deletes what nobody will send. */
   discard(): void {
     this.#spooled?.discard();
   }

@@ -1,22 +1,28 @@
 import { bounds } from "#core/index.ts";
 
 /**
- * Whether a request's target means one thing to everybody. Proxies decide by the path who may come through, and each
- * resolves, decodes and joins it in its own way; so whatever two readers could take for two paths is refused.
+ * What is wrong with the path of a request's target, in words; null: nothing. As it was sent, without its query.
  *
- * The runtime gives us a URL that it has resolved already (`/v1/..\metrics` has become `/metrics`), but the parts of the
- * path as its router matched them, percent-decoded and otherwise as they were sent. Those are what is looked at.
+ * A target has to mean one thing to everybody. Proxies decide by the path who may come through, and each resolves, decodes
+ * and joins it in its own way; so whatever two readers could take for two paths is refused.
  */
-
-export const emptyPart = `A part of it is empty, or there are more than ${bounds.pathPartsMax}.`;
-
-/** What is wrong with a path, in words; null: nothing. As it was sent, without its query. */
 export function flawOfPath(path: string): string | null {
   const parts = path.slice(1).split("/");
   // One slash at the end is no part of its own.
   if (parts.length > 1 && parts.at(-1) === "") parts.pop();
-  if (parts.length > bounds.pathPartsMax || parts.includes("")) return emptyPart;
-  return flawOf(Object.fromEntries(parts.map((part, index) => [index, decodedPart(part)])), path);
+  if (path !== "/" && (parts.length > bounds.pathPartsMax || parts.includes(""))) {
+    return `A part of it is empty, or there are more than ${bounds.pathPartsMax}.`;
+  }
+  if (!path.startsWith("/")) return "It is no path.";
+  if (path.includes("%")) {
+    if (encodedPlain.test(path)) return "A letter, digit, dot, hyphen, underscore or tilde is percent-encoded in it.";
+    if (malformed.test(path)) return "A percent sign in it does not begin an encoded byte.";
+  }
+  for (const part of parts) {
+    const flaw = flawOfPart(decodedPart(part), path);
+    if (flaw !== null) return flaw;
+  }
+  return null;
 }
 
 function decodedPart(part: string): string {
@@ -26,20 +32,6 @@ function decodedPart(part: string): string {
   } catch {
     return "\ufffd";
   }
-}
-
-/** The same. `parts` as sent, each percent-decoded; `path` with its encoding. */
-export function flawOf(parts: Readonly<Record<string, string>>, path: string): string | null {
-  if (!path.startsWith("/")) return "It is no path.";
-  if (path.includes("%")) {
-    if (encodedPlain.test(path)) return "A letter, digit, dot, hyphen, underscore or tilde is percent-encoded in it.";
-    if (malformed.test(path)) return "A percent sign in it does not begin an encoded byte.";
-  }
-  for (const name in parts) {
-    const flaw = flawOfPart(parts[name] ?? "", path);
-    if (flaw !== null) return flaw;
-  }
-  return null;
 }
 
 function flawOfPart(part: string, path: string): string | null {

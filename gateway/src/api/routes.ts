@@ -1,75 +1,19 @@
 import type { HeaderReader } from "#core/index.ts";
 import { anthropicMessages, type Dialect, gemini, openaiChat } from "#protocols/index.ts";
 import type { Endpoint } from "./dependencies.ts";
-import {
-  bootstrapPath,
-  hello,
-  helloPath,
-  managedSettings,
-  protocol,
-  protocolPath,
-  settingsPath,
-  takeTelemetry,
-  telemetryPaths,
-  userBootstrap,
-} from "./endpoints/agents/agent-facts.ts";
-import {
-  authorizeDevice,
-  deviceAuthorizationPath,
-  getMetadata,
-  issueTokens,
-  metadataPath,
-  revocationPath,
-  revokeToken,
-  tokenPath,
-} from "./endpoints/agents/sign-in.ts";
-import { getSpend, spendPath } from "./endpoints/agents/spend.ts";
-import {
-  assetGroupsPath,
-  createAssetGroup,
-  deleteAssetGroup,
-  getAssetGroup,
-  listAssetGroups,
-} from "./endpoints/asset-groups.ts";
-import { assetsPath, blobsPath, createAsset, deleteAsset, getAsset, getBlob, listAssets } from "./endpoints/assets.ts";
+import * as agents from "./endpoints/agents/agent-facts.ts";
+import * as signIn from "./endpoints/agents/sign-in.ts";
+import { getSpend } from "./endpoints/agents/spend.ts";
+import * as assets from "./endpoints/assets.ts";
 import { healthz, metrics, readyz, root } from "./endpoints/health.ts";
-import {
-  batchEmbedContents,
-  chat,
-  countTokens,
-  embedContent,
-  geminiCountTokens,
-  generate,
-  imageEdits,
-  images,
-  messages,
-  nativeRoutes,
-} from "./endpoints/model-calls.ts";
+import * as calls from "./endpoints/model-calls.ts";
 import { getModel, listModels } from "./endpoints/models.ts";
-import { passThrough, passThroughSocket, providersPath } from "./endpoints/pass-through.ts";
-import { compact, inputTokens, keptResponse, responses, responsesPrefix } from "./endpoints/responses.ts";
+import * as pass from "./endpoints/pass-through.ts";
+import { compact, inputTokens, keptResponse, responses } from "./endpoints/responses.ts";
 import { responsesSocket } from "./endpoints/responses-socket.ts";
 import { getUsage } from "./endpoints/usage.ts";
-import {
-  callbacksPath,
-  cancelVideoTask,
-  createVideoTask,
-  getVideoTask,
-  listVideoTasks,
-  videoCallback,
-  videoContent,
-  videoTasksPath,
-} from "./endpoints/video-tasks.ts";
-import {
-  createVideo,
-  deleteVideo,
-  getVideo,
-  listVideos,
-  notOffered,
-  remixVideo,
-  videosContent,
-  videosPath,
-} from "./endpoints/videos.ts";
+import * as tasks from "./endpoints/video-tasks.ts";
+import * as videos from "./endpoints/videos.ts";
 import { geminiPrefix, geminiRoot, isGoogles, modelPrefix, verbOf } from "./google-path.ts";
 
 interface Route {
@@ -82,69 +26,91 @@ interface Route {
   readonly dialect?: Dialect;
 }
 
-/** Every route there is, for whoever compares them with the API description. */
-const made: Route[] = [];
-export const routes: readonly Route[] = made;
+/** Anthropic's clients, agents among them. */
+const claude = { dialect: anthropicMessages } as const;
 
-function route(described: Route): Route {
-  made.push(described);
-  return described;
+/** Paths as they are, and those with an id of ours in braces. What Google's clients ask of a model, and a provider's own API, is not here. */
+const table: readonly (readonly [path: string, route: Route])[] = [
+  ["/v1/chat/completions", { name: "chat", methods: { POST: calls.chat } }],
+  ["/v1/messages", { name: "messages", methods: { POST: calls.messages }, ...claude }],
+  ["/v1/messages/count_tokens", { name: "count-tokens", methods: { POST: calls.countTokens }, ...claude }],
+  ["/v1/responses", { name: "responses", methods: { POST: responses }, socket: responsesSocket }],
+  ["/v1/responses/input_tokens", { name: "input-tokens", methods: { POST: inputTokens } }],
+  ["/v1/responses/compact", { name: "responses-compact", methods: { POST: compact } }],
+  ["/v1/responses/{id}", { name: "kept-response", methods: { GET: keptResponse, DELETE: keptResponse } }],
+  ["/v1/responses/{id}/cancel", { name: "kept-response", methods: { POST: keptResponse } }],
+  ["/v1/responses/{id}/input_items", { name: "kept-response", methods: { GET: keptResponse } }],
+  ...calls.nativeRoutes.map(([path, name, post]) => [path, { name, methods: { POST: post } }] as const),
+  ["/v1/images/generations", { name: "images", methods: { POST: calls.images } }],
+  ["/v1/images/edits", { name: "image-edits", methods: { POST: calls.imageEdits } }],
+  ["/v1/video/tasks", { name: "video-tasks", methods: { POST: tasks.createVideoTask, GET: tasks.listVideoTasks } }],
+  ["/v1/video/tasks/{id}", { name: "video-task", methods: { GET: tasks.getVideoTask, DELETE: tasks.cancelVideoTask } }],
+  [
+    "/v1/video/tasks/{id}/content",
+    { name: "video-content", methods: { GET: tasks.videoContent, HEAD: tasks.videoContent } },
+  ],
+  ["/v1/video/callbacks/{id}/{token}", { name: "video-callback", methods: { POST: tasks.videoCallback } }],
+  ["/v1/videos", { name: "videos", methods: { POST: videos.createVideo, GET: videos.listVideos } }],
+  ["/v1/videos/edits", { name: "videos", methods: { POST: videos.notOffered } }],
+  ["/v1/videos/extensions", { name: "videos", methods: { POST: videos.notOffered } }],
+  ["/v1/videos/characters", { name: "videos", methods: { POST: videos.notOffered } }],
+  ["/v1/videos/characters/{id}", { name: "video", methods: { GET: videos.notOffered } }],
+  ["/v1/videos/{id}", { name: "video", methods: { GET: videos.getVideo, DELETE: videos.deleteVideo } }],
+  [
+    "/v1/videos/{id}/content",
+    { name: "video-content", methods: { GET: videos.videosContent, HEAD: videos.videosContent } },
+  ],
+  ["/v1/videos/{id}/remix", { name: "video-remix", methods: { POST: videos.remixVideo } }],
+  [
+    "/v1/asset-groups",
+    { name: "asset-groups", methods: { POST: assets.createAssetGroup, GET: assets.listAssetGroups } },
+  ],
+  [
+    "/v1/asset-groups/{id}",
+    { name: "asset-group", methods: { GET: assets.getAssetGroup, DELETE: assets.deleteAssetGroup } },
+  ],
+  ["/v1/assets", { name: "assets", methods: { POST: assets.createAsset, GET: assets.listAssets } }],
+  ["/v1/assets/{id}", { name: "asset", methods: { GET: assets.getAsset, DELETE: assets.deleteAsset } }],
+  ["/v1/blobs/{id}", { name: "blob", methods: { GET: assets.getBlob, HEAD: assets.getBlob } }],
+  ["/v1/models", { name: "models", methods: { GET: listModels } }],
+  ["/v1beta/models", { name: "models", methods: { GET: listModels }, dialect: gemini }],
+  ["/v1/usage", { name: "usage", methods: { GET: getUsage } }],
+  ["/.well-known/oauth-authorization-server", { name: "agent-metadata", methods: { GET: signIn.getMetadata } }],
+  ["/oauth/device_authorization", { name: "agent-device", methods: { POST: signIn.authorizeDevice }, ...claude }],
+  ["/oauth/token", { name: "agent-token", methods: { POST: signIn.issueTokens }, ...claude }],
+  ["/oauth/revoke", { name: "agent-revoke", methods: { POST: signIn.revokeToken }, ...claude }],
+  ["/managed/settings", { name: "agent-settings", methods: { GET: agents.managedSettings }, ...claude }],
+  ["/user/bootstrap", { name: "agent-bootstrap", methods: { GET: agents.userBootstrap }, ...claude }],
+  ["/api/oauth/usage", { name: "agent-spend", methods: { GET: getSpend }, ...claude }],
+  ["/protocol", { name: "agent-protocol", methods: { GET: agents.protocol } }],
+  ["/api/hello", { name: "agent-hello", methods: { HEAD: agents.hello } }],
+  ...["/v1/metrics", "/v1/logs", "/v1/traces"].map(
+    (path) => [path, { name: "agent-telemetry", methods: { POST: agents.takeTelemetry }, ...claude }] as const,
+  ),
+  ["/healthz", { name: "healthz", methods: { GET: healthz, HEAD: healthz } }],
+  ["/readyz", { name: "readyz", methods: { GET: readyz, HEAD: readyz } }],
+  ["/metrics", { name: "metrics", methods: { GET: metrics } }],
+];
+
+const exact: ReadonlyMap<string, Route> = new Map(table.filter(([path]) => !path.includes("{")));
+
+/** Paths with an id, by what stands before it, the longest first; then by the part behind it: "" for none, "{" for any. */
+const withId = Map.groupBy(
+  table.filter(([path]) => path.includes("{")),
+  ([path]) => path.slice(0, path.indexOf("{")),
+);
+const below = [...withId]
+  .sort(([one], [other]) => other.length - one.length)
+  .map(([prefix, rows]) => [prefix, new Map(rows.map(([path, route]) => [partOf(path, prefix), route]))] as const);
+
+function partOf(path: string, prefix: string): string {
+  const part = path.slice(prefix.length).split("/")[1] ?? "";
+  return part.startsWith("{") ? "{" : part;
 }
 
-const exact: ReadonlyMap<string, Route> = new Map<string, Route>([
-  ["/v1/chat/completions", route({ name: "chat", methods: { POST: chat } })],
-  ["/v1/messages", route({ name: "messages", methods: { POST: messages }, dialect: anthropicMessages })],
-  [
-    "/v1/messages/count_tokens",
-    route({ name: "count-tokens", methods: { POST: countTokens }, dialect: anthropicMessages }),
-  ],
-  ["/v1/responses", route({ name: "responses", methods: { POST: responses }, socket: responsesSocket })],
-  ["/v1/responses/input_tokens", route({ name: "input-tokens", methods: { POST: inputTokens } })],
-  ["/v1/responses/compact", route({ name: "responses-compact", methods: { POST: compact } })],
-  ...nativeRoutes.map(([path, name, post]): [string, Route] => [path, route({ name, methods: { POST: post } })]),
-  ["/v1/images/generations", route({ name: "images", methods: { POST: images } })],
-  ["/v1/images/edits", route({ name: "image-edits", methods: { POST: imageEdits } })],
-  [videoTasksPath, route({ name: "video-tasks", methods: { POST: createVideoTask, GET: listVideoTasks } })],
-  [videosPath, route({ name: "videos", methods: { POST: createVideo, GET: listVideos } })],
-  ...["edits", "extensions", "characters"].map((part): [string, Route] => [
-    `${videosPath}/${part}`,
-    route({ name: "videos", methods: { POST: notOffered } }),
-  ]),
-  [assetGroupsPath, route({ name: "asset-groups", methods: { POST: createAssetGroup, GET: listAssetGroups } })],
-  [assetsPath, route({ name: "assets", methods: { POST: createAsset, GET: listAssets } })],
-  ["/v1/models", route({ name: "models", methods: { GET: listModels } })],
-  ["/v1beta/models", route({ name: "models", methods: { GET: listModels }, dialect: gemini })],
-  ["/v1/usage", route({ name: "usage", methods: { GET: getUsage } })],
-  [metadataPath, route({ name: "agent-metadata", methods: { GET: getMetadata } })],
-  [
-    deviceAuthorizationPath,
-    route({ name: "agent-device", methods: { POST: authorizeDevice }, dialect: anthropicMessages }),
-  ],
-  [tokenPath, route({ name: "agent-token", methods: { POST: issueTokens }, dialect: anthropicMessages })],
-  [settingsPath, route({ name: "agent-settings", methods: { GET: managedSettings }, dialect: anthropicMessages })],
-  [bootstrapPath, route({ name: "agent-bootstrap", methods: { GET: userBootstrap }, dialect: anthropicMessages })],
-  [spendPath, route({ name: "agent-spend", methods: { GET: getSpend }, dialect: anthropicMessages })],
-  [protocolPath, route({ name: "agent-protocol", methods: { GET: protocol } })],
-  [helloPath, route({ name: "agent-hello", methods: { HEAD: hello } })],
-  ...telemetryPaths.map((path): [string, Route] => [
-    path,
-    route({ name: "agent-telemetry", methods: { POST: takeTelemetry }, dialect: anthropicMessages }),
-  ]),
-  [revocationPath, route({ name: "agent-revoke", methods: { POST: revokeToken }, dialect: anthropicMessages })],
-  ["/healthz", route({ name: "healthz", methods: { GET: healthz, HEAD: healthz } })],
-  ["/readyz", route({ name: "readyz", methods: { GET: readyz, HEAD: readyz } })],
-  ["/metrics", route({ name: "metrics", methods: { GET: metrics } })],
-]);
-
-/** Beside `/v1`, what agents ask for at the address that callers use. */
-const agentPaths: ReadonlySet<string> = new Set([
-  ...[metadataPath, deviceAuthorizationPath, tokenPath, revocationPath],
-  ...[settingsPath, bootstrapPath, spendPath, protocolPath, helloPath],
-]);
-
-/** Whether a path belongs to callers, not to those who run the gateway. */
+/** Whether a path belongs to callers, not to those who run the gateway. Agents ask for some beside `/v1`. */
 export function isCallersPath(path: string): boolean {
-  return dataPlane.test(path) || agentPaths.has(path);
+  return dataPlane.test(path) || exact.get(path)?.name.startsWith("agent-") === true;
 }
 
 /** Below `/v1/organizations/` stands what Anthropic's Admin API has there: it is for those who run the gateway. */
@@ -153,50 +119,35 @@ export const dataPlane = /^\/v1(?!\/organizations\/)(beta)?(\/|$)/;
 /** What is asked for most: its target is known to be plain when it is found. */
 export const exactPaths: readonly string[] = [...exact.keys()];
 
-const model: Route = route({ name: "model", methods: { GET: getModel } });
-const geminiModel: Route = route({ name: "model", methods: { GET: getModel }, dialect: gemini });
-const generation: Route = route({ name: "generate", methods: { POST: generate }, dialect: gemini });
+const model: Route = { name: "model", methods: { GET: getModel } };
+const geminiModel: Route = { ...model, dialect: gemini };
+const generation: Route = { name: "generate", methods: { POST: calls.generate }, dialect: gemini };
 /** What Google's clients ask of a model. */
 const verbs: ReadonlyMap<string, Route> = new Map([
   ["generateContent", generation],
   ["streamGenerateContent", generation],
-  ["embedContent", route({ name: "embed-content", methods: { POST: embedContent }, dialect: gemini })],
+  ["embedContent", { name: "embed-content", methods: { POST: calls.embedContent }, dialect: gemini }],
   [
     "batchEmbedContents",
-    route({ name: "batch-embed-contents", methods: { POST: batchEmbedContents }, dialect: gemini }),
+    { name: "batch-embed-contents", methods: { POST: calls.batchEmbedContents }, dialect: gemini },
   ],
-  ["countTokens", route({ name: "gemini-count-tokens", methods: { POST: geminiCountTokens }, dialect: gemini })],
+  ["countTokens", { name: "gemini-count-tokens", methods: { POST: calls.geminiCountTokens }, dialect: gemini }],
 ]);
-const videoTask: Route = route({ name: "video-task", methods: { GET: getVideoTask, DELETE: cancelVideoTask } });
-const content: Route = route({ name: "video-content", methods: { GET: videoContent, HEAD: videoContent } });
-const video: Route = route({ name: "video", methods: { GET: getVideo, DELETE: deleteVideo } });
-const videoParts: Readonly<Record<string, Route>> = {
-  content: route({ name: "video-content", methods: { GET: videosContent, HEAD: videosContent } }),
-  remix: route({ name: "video-remix", methods: { POST: remixVideo } }),
-};
-const character: Route = route({ name: "video", methods: { GET: notOffered } });
-const callback: Route = route({ name: "video-callback", methods: { POST: videoCallback } });
-const assetGroup: Route = route({ name: "asset-group", methods: { GET: getAssetGroup, DELETE: deleteAssetGroup } });
-const asset: Route = route({ name: "asset", methods: { GET: getAsset, DELETE: deleteAsset } });
-const blob: Route = route({ name: "blob", methods: { GET: getBlob, HEAD: getBlob } });
-const kept: Route = route({ name: "kept-response", methods: { GET: keptResponse, DELETE: keptResponse } });
-const keptPart: Readonly<Record<string, Route>> = {
-  cancel: route({ name: "kept-response", methods: { POST: keptResponse } }),
-  input_items: route({ name: "kept-response", methods: { GET: keptResponse } }),
+
+const passedMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+const passed: Route = {
+  name: "pass-through",
+  methods: Object.fromEntries(passedMethods.map((method) => [method, pass.passThrough])),
+  socket: pass.passThroughSocket,
 };
 
-const passed: Route = route({
-  name: "pass-through",
-  methods: {
-    GET: passThrough,
-    HEAD: passThrough,
-    POST: passThrough,
-    PUT: passThrough,
-    PATCH: passThrough,
-    DELETE: passThrough,
-  },
-  socket: passThroughSocket,
-});
+/** The warm-up of a connection, which some clients send to the base URL; everything else there is the console's. */
+const warmUp: Route = { name: "root", methods: { HEAD: root } };
+
+/** Every route there is, for whoever compares them with the API description. */
+export const routes: readonly Route[] = [
+  ...new Set([...table.map(([, route]) => route), model, geminiModel, ...verbs.values(), passed, warmUp]),
+];
 
 /** The route of a path; null when there is none. The one place where paths have a meaning. */
 export function routeOf(path: string, method: string): Route | null {
@@ -206,8 +157,13 @@ export function routeOf(path: string, method: string): Route | null {
   if (path.startsWith(modelPrefix)) return ofModel(path, modelPrefix, method, model);
   if (path.startsWith(geminiPrefix)) return ofModel(path, geminiPrefix, method, geminiModel);
   if (path.startsWith(geminiRoot)) return method === "GET" ? null : askedOf(path, geminiRoot);
-  if (path.startsWith(responsesPrefix)) return oneOrPart(path.slice(responsesPrefix.length), kept, keptPart);
-  for (const [prefix, below] of prefixes) if (path.startsWith(prefix)) return below(path.slice(prefix.length));
+  if (path.startsWith(pass.providersPath)) return /^[^/]/.test(path.slice(pass.providersPath.length)) ? passed : null;
+  for (const [prefix, parts] of below) {
+    if (!path.startsWith(prefix)) continue;
+    const [id = "", part, ...more] = path.slice(prefix.length).split("/");
+    if (id === "" || part === "" || more.length > 0) return null;
+    return parts.get(part ?? "") ?? (part === undefined ? null : (parts.get("{") ?? null));
+  }
   return null;
 }
 
@@ -227,34 +183,13 @@ function askedOf(path: string, prefix: string): Route | null {
   return path.lastIndexOf(":") > prefix.length ? (verbs.get(verbOf(path)) ?? null) : null;
 }
 
-/** What stands below a path, by the rest of it: ids of ours, in as many parts as there are, and a provider's own paths. */
-const prefixes: readonly (readonly [prefix: string, below: (rest: string) => Route | null])[] = [
-  [callbacksPath, (rest) => (/^[^/]+\/[^/]+$/.test(rest) ? callback : null)],
-  [`${videoTasksPath}/`, (rest) => oneOrPart(rest, videoTask, { content })],
-  [`${videosPath}/characters/`, (rest) => oneOrPart(rest, character, {})],
-  [`${videosPath}/`, (rest) => oneOrPart(rest, video, videoParts)],
-  [`${assetGroupsPath}/`, (rest) => oneOrPart(rest, assetGroup, {})],
-  [`${assetsPath}/`, (rest) => oneOrPart(rest, asset, {})],
-  [providersPath, (rest) => (/^[^/]/.test(rest) ? passed : null)],
-  [blobsPath, (rest) => oneOrPart(rest, blob, {})],
-];
-
-/** The warm-up of a connection, which some clients send to the base URL; everything else there is the console's. */
-const warmUp: Route = route({ name: "root", methods: { HEAD: root } });
-
-function oneOrPart(rest: string, one: Route, parts: Readonly<Record<string, Route>>): Route | null {
-  const [id, part, ...more] = rest.split("/");
-  if (id === undefined || id === "" || more.length > 0) return null;
-  return part === undefined ? one : (parts[part] ?? null);
-}
-
 /** How a caller of this path is told of a failure. */
 export function dialectOf(route: Route | null, path: string, headers: HeaderReader): Dialect {
   if (route?.dialect !== undefined) return route.dialect;
   if (path.startsWith("/v1/messages")) return anthropicMessages;
   if (path.startsWith(geminiRoot)) return gemini;
   // Paths that several vendors have, and those that the gateway does not.
-  if (route !== null && !path.startsWith("/v1/models") && !path.startsWith(providersPath)) return openaiChat;
+  if (route !== null && !path.startsWith("/v1/models") && !path.startsWith(pass.providersPath)) return openaiChat;
   if (headers.has("anthropic-version")) return anthropicMessages;
   return isGoogles(headers) ? gemini : openaiChat;
 }

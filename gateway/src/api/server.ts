@@ -1,22 +1,52 @@
-import { bounds, type MemoryOwner } from "#core/index.ts";
-import { type Guarded, InnerSocket, type Peer } from "#http-server/index.ts";
-import { answerArrival, asksForSocket, type ListenerRole } from "./answer-arrival.ts";
-import type { ApiServer, ServerCertificate } from "./api-server.ts";
+import { bounds, Failure, type FailureCode, type HeaderReader, type MemoryOwner } from "#core/index.ts";
+import {
+  type Guarded,
+  HttpServer,
+  InnerSocket,
+  type Peer,
+  type RefusedReason,
+  ServerAnswer,
+} from "#http-server/index.ts";
+import { FieldHeaders, fieldOf, type RequestHead } from "#http1/index.ts";
+import { openaiChat } from "#protocols/index.ts";
+import { type Arrival, answerArrival, asksForSocket, type ListenerRole, reportUnanswered } from "./answer-arrival.ts";
 import { BodyDeadlines } from "./body-deadlines.ts";
 import { asResponse } from "./call-request.ts";
 import { CallerAddress } from "./caller-address.ts";
 import type { ApiDependencies, SocketOpening } from "./dependencies.ts";
-import { type RuntimeServer, serveOwn } from "./own-server.ts";
-import { emptyPart, flawOf } from "./plain-target.ts";
-import { exactPaths } from "./routes.ts";
+import { flawOfPath } from "./plain-target.ts";
+import { targetOf } from "./request-parts.ts";
+import { dataPlane, exactPaths } from "./routes.ts";
 import { IncomingMessages } from "./socket/incoming-messages.ts";
 import { type OpenSession, type SocketLink, type SocketSession, SocketSessions } from "./socket/socket-link.ts";
-import { targetOf } from "./target.ts";
 
 /** What waits in the runtime to be read by the other side; a socket that holds more is closed. */
 const socketUnsentBytesMax = 32 * 1024 * 1024;
 /** Without a sign of the other side the runtime asks for one, and then takes it for gone. Seconds. */
 const socketSilenceSeconds = 120;
+
+export interface ApiServer {
+  readonly port: number;
+  readonly sockets: () => number;
+  /** The port and idle connections are closed; WebSockets end with what is under way on them, other connections with their answer. */
+  leave(): void;
+  /** Only the WebSockets end so. */
+  leaveSockets(): void;
+  /** Requests being answered, streams included. */
+  readonly pending: () => number;
+  /** Another server takes the port over: from now on connections end with their answers. */
+  retire(): void;
+  /** Closes the port and idle connections. Resolves when all that is under way has ended, WebSockets too. */
+  closePort(): Promise<void>;
+  /** Closes the port; `now` also ends what is still open. */
+  stop(now: boolean): Promise<void>;
+}
+
+/** What a port shows to callers, both as PEM. */
+export interface ServerCertificate {
+  readonly chain: string;
+  readonly key: string;
+}
 
 export interface ApiServerOptions {
   readonly hostname: string;
@@ -33,70 +63,9 @@ export interface ApiServerOptions {
   readonly certificate?: ServerCertificate;
 }
 
-/** Opens the port: our own server, and behind it the runtime's, which nothing else knows. */
-export function serveApi(dependencies: ApiDependencies, options: ApiServerOptions): ApiServer {
-  let retiring = false;
-  const entrance: Entrance = {
-    bodies: new BodyDeadlines(dependencies.clock),
-    callers: new CallerAddress({ trustedProxies: options.trustedProxies ?? [], observer: dependencies.observer }),
-    sessions: new SocketSessions(),
-    idleSeconds: options.idleSeconds ?? bounds.idleConnectionMs / 1_000,
-    role: options.role ?? "all",
-    innerSocket: new InnerSocket(),
-    closing: () => retiring || dependencies.leaving(),
-    flaw: null,
-  };
-  const inner = serveRuntime(dependencies, entrance);
-  const retire = (): void => {
-    retiring = true;
-  };
-  try {
-    return { ...serveOwn(dependencies, { ...options, ...entrance }, inner), retire };
-  } catch (thrown) {
-    void inner.stop(true);
-    throw thrown;
-  }
-}
-
-/** The runtime's server, behind our own. */
-function serveRuntime(dependencies: ApiDependencies, entrance: Entrance): RuntimeServer {
-  const { sessions, innerSocket, idleSeconds } = entrance;
-  const inner = {
-    // Bodies are bounded by our own reading, in the caller's dialect; this is the backstop behind it.
-    maxRequestBodySize: bounds.requestBodyBytesMax * 2,
-    development: false as const,
-    routes: shapesOf((request, server, flaw) => answer(dependencies, request, server, { ...entrance, flaw })),
-    // What no shape fits: an empty part, or more parts than any path of ours.
-    fetch: (request: Request, server: BunServer) =>
-      answer(dependencies, request, server, { ...entrance, flaw: emptyPart }),
-    websocket: socketHandlers(dependencies, sessions),
-    error: () => new Response("internal error\n", { status: 500 }),
-  };
-  // It holds at sockets without a port too, of which the runtime's types do not know it.
-  const patience: object = { idleTimeout: idleSeconds };
-  const server = Bun.serve<SocketData>({ ...inner, ...patience, unix: innerSocket.path });
-  return {
-    pending: () => server.pendingRequests + sessions.pending,
-    socketsPending: () => sessions.pending,
-    sockets: () => sessions.size,
-    leave() {
-      sessions.leave();
-      // What is under way goes on. A refused connection can be made elsewhere, also by proxies that send no call twice.
-      void server.stop(false);
-    },
-    leaveSockets: () => {
-      sessions.leave();
-    },
-    closePort: () => server.stop(false),
-    stop: async (now) => {
-      await server.stop(now);
-    },
-  };
-}
-
-type BunServer = Bun.Server<SocketData>;
-
-interface Entrance {
+/** What the two servers of a port share. */
+interface Port {
+  readonly dependencies: ApiDependencies;
   readonly role: ListenerRole;
   readonly bodies: BodyDeadlines;
   readonly callers: CallerAddress;
@@ -104,34 +73,180 @@ interface Entrance {
   readonly idleSeconds: number;
   /** Through which our own server comes to the runtime's. */
   readonly innerSocket: InnerSocket;
-  /** Connections are closed with their answers. */
-  readonly closing: () => boolean;
-  /** What is wrong with the target as it was sent; null: nothing. */
-  readonly flaw: string | null;
 }
 
-type Handler = (request: Bun.BunRequest, server: BunServer) => Promise<Response | undefined>;
-
-/**
- * The shapes that a path may have, for the runtime's router. It matches the target as it was sent: what it finds among the
- * exact ones is plain, and of any other it tells the parts.
- */
-function shapesOf(
-  act: (request: Request, server: BunServer, flaw: string | null) => Promise<Response | undefined>,
-): Record<string, Handler> {
-  const plain: Handler = (request, server) => act(request, server, null);
-  const inParts: Handler = (request, server) =>
-    act(request, server, flawOf(request.params as Record<string, string>, targetOf(request.url).path));
-  const shapes: Record<string, Handler> = { "/": plain };
-  for (const path of exactPaths) shapes[path] = plain;
-  let shape = "";
-  for (let part = 1; part <= bounds.pathPartsMax; part++) {
-    shape += `/:part${part}`;
-    shapes[shape] = inParts;
-    shapes[`${shape}/`] = inParts;
+/** Opens the port: our own server answers calls, and the runtime's behind it, which nothing else knows, all else. */
+export function serveApi(dependencies: ApiDependencies, options: ApiServerOptions): ApiServer {
+  let retiring = false;
+  const sessions = new SocketSessions();
+  const port: Port = {
+    dependencies,
+    role: options.role ?? "all",
+    bodies: new BodyDeadlines(dependencies.clock),
+    callers: new CallerAddress({ trustedProxies: options.trustedProxies ?? [], observer: dependencies.observer }),
+    sessions,
+    idleSeconds: options.idleSeconds ?? bounds.idleConnectionMs / 1_000,
+    innerSocket: new InnerSocket(),
+  };
+  const inner = serveRuntime(port);
+  let server: HttpServer;
+  try {
+    server = serveOwn(port, options, () => retiring || dependencies.leaving());
+  } catch (thrown) {
+    void inner.stop(true);
+    throw thrown;
   }
-  return shapes;
+  return {
+    port: server.port,
+    // What the last session has said may still be on its way.
+    sockets: () => Math.max(sessions.size, server.upgraded),
+    leaveSockets: () => sessions.leave(),
+    pending: () => server.pending + sessions.pending,
+    leave() {
+      sessions.leave();
+      server.leave();
+    },
+    retire() {
+      retiring = true;
+    },
+    async closePort() {
+      server.leave();
+      await server.ended;
+      await inner.stop(false);
+    },
+    async stop(now) {
+      server.stop(now);
+      await inner.stop(now);
+    },
+  };
 }
+
+/** Our own server, at the port. `leaving`: connections are closed with their answers. */
+function serveOwn(port: Port, options: ApiServerOptions, leaving: () => boolean): HttpServer {
+  const { dependencies, callers } = port;
+  return new HttpServer({
+    hostname: options.hostname,
+    port: options.port,
+    shared: options.shared === true,
+    clock: dependencies.clock,
+    memory: dependencies.memory,
+    connections: dependencies.connections,
+    onTurnedAway: turnedAwayLog(dependencies),
+    idleMs: port.idleSeconds * 1_000,
+    isCall,
+    answer: (request, target, peer) => {
+      const { path, query } = targetOf(target);
+      return answerArrival(dependencies, {
+        request,
+        whole: null,
+        path,
+        query,
+        startedMs: dependencies.clock.monotonic(),
+        address: addressOf(callers, peer, request.headers),
+        role: port.role,
+        flaw: flawOf(target, path),
+        bodies: port.bodies,
+        patient: nothing,
+        done: nothing,
+      });
+    },
+    refuse: (reason, message) => refusal(dependencies, reason, message),
+    inner: port.innerSocket,
+    onUnsent: ({ head, address, startedMs, late }) => {
+      const failure = late
+        ? new Failure("request_timeout", "The body arrived too slowly.")
+        : new Failure("client_closed", "The caller went away while sending its body.");
+      reportUnanswered(dependencies, failure, {
+        method: head.method,
+        path: targetOf(head.target).path,
+        address: callers.of(address, new FieldHeaders(head.fields)),
+        startedMs,
+      });
+    },
+    leaving,
+    ...(options.certificate === undefined ? {} : { certificate: options.certificate }),
+    onHandshakeProblem: (problem, address) => {
+      dependencies.handshakeProblem?.(problem);
+      dependencies.observer.log("debug", "TLS was not agreed upon with a caller.", { problem, address });
+    },
+  });
+}
+
+/** Our own connections know how long they wait, and what has ended. */
+const nothing = (): void => {};
+
+/** Worked out when it is asked for, once. */
+function addressOf(callers: CallerAddress, peer: string, headers: HeaderReader): () => string {
+  let address: string | null = null;
+  return () => {
+    address ??= callers.of(peer, headers);
+    return address;
+  };
+}
+
+/** A call of the data plane, but for those that would become WebSockets; and whatever is refused for its target. */
+function isCall({ method, target, fields }: RequestHead): boolean {
+  const isSocket =
+    method === "GET" && (fieldOf(fields, "upgrade") !== null || fieldOf(fields, "sec-websocket-key") !== null);
+  if (!isSocket && target.startsWith("/v1") && dataPlane.test(targetOf(target).path)) return true;
+  return flawOf(target, targetOf(target).path) !== null;
+}
+
+const plainPaths: ReadonlySet<string> = new Set(exactPaths);
+
+function flawOf(target: string, path: string): string | null {
+  if (target.includes("#")) return "There is a # in it.";
+  return plainPaths.has(path) ? null : flawOfPath(path);
+}
+
+function refusal(dependencies: ApiDependencies, reason: RefusedReason, message: string): ServerAnswer {
+  const requestId = dependencies.ids.next("req_");
+  const headers = { "content-type": "application/json", "x-request-id": requestId };
+  const text = openaiChat.renderError(new Failure(codes[reason] ?? "invalid_request", message), requestId);
+  const answered = reason === "full" ? { ...headers, "retry-after": "1" } : headers;
+  return new ServerAnswer(statuses[reason], answered, Buffer.from(text));
+}
+
+const statuses = {
+  syntax: 400,
+  framing: 400,
+  head_too_large: 431,
+  version: 505,
+  late: 408,
+  expectation: 417,
+  full: 503,
+} as const satisfies Record<RefusedReason, number>;
+
+const codes: Partial<Record<RefusedReason, FailureCode>> = { late: "request_timeout", full: "overloaded" };
+
+/** Logged once a minute at most, because a caller beyond the limit opens many connections. */
+function turnedAwayLog({ clock, observer }: ApiDependencies): (address: string) => void {
+  let nextMs = Number.NEGATIVE_INFINITY;
+  return (address) => {
+    const nowMs = clock.monotonic();
+    if (nowMs < nextMs) return;
+    nextMs = nowMs + 60_000;
+    const message =
+      "Connections are turned away. Callers have as many as the gateway can take, or one address has its share.";
+    observer.log("warn", message, { address });
+  };
+}
+
+function serveRuntime(port: Port): BunServer {
+  const inner = {
+    // Bodies are bounded by our own reading, in the caller's dialect; this is the backstop behind it.
+    maxRequestBodySize: bounds.requestBodyBytesMax * 2,
+    development: false as const,
+    fetch: (request: Request, server: BunServer) => answer(port, request, server),
+    websocket: socketHandlers(port.dependencies, port.sessions),
+    error: () => new Response("internal error\n", { status: 500 }),
+  };
+  // It holds at sockets without a port too, of which the runtime's types do not know it.
+  const patience: object = { idleTimeout: port.idleSeconds };
+  return Bun.serve<SocketData>({ ...inner, ...patience, unix: port.innerSocket.path });
+}
+
+type BunServer = Bun.Server<SocketData>;
 
 /** Our own server comes to the runtime's in the clear; what reads a request sees how its caller came. */
 function asAsked(request: Request, { secure }: Peer): Request {
@@ -140,72 +255,56 @@ function asAsked(request: Request, { secure }: Peer): Request {
     : request;
 }
 
-function answer(
-  dependencies: ApiDependencies,
-  request: Request,
-  server: BunServer,
-  entrance: Entrance,
-): Promise<Response | undefined> {
-  const startedMs = dependencies.clock.monotonic();
-  const peer = entrance.innerSocket.admit(request.headers);
-  if (peer === null) return Promise.resolve(new Response("not for you\n", { status: 403 }));
+async function answer(port: Port, request: Request, server: BunServer): Promise<Response | undefined> {
+  const { dependencies, sessions } = port;
+  const peer = port.innerSocket.admit(request.headers);
+  if (peer === null) return new Response("not for you\n", { status: 403 });
   const asked = asAsked(request, peer);
-  const { path, query } = targetOf(request.url);
   let lifted = false;
   let switched = false;
-  let address: string | null = null;
-  const answered = answerArrival(dependencies, {
+  const arrival: Arrival = {
     request: asked,
     whole: asked,
-    path,
-    query,
-    startedMs,
-    address: () => {
-      address ??= entrance.callers.of(peer.address, request.headers);
-      return address;
-    },
-    role: entrance.role,
-    flaw: entrance.flaw,
-    bodies: entrance.bodies,
-    ...(asksForSocket(request) ? { openSocket: opening() } : {}),
+    ...targetOf(request.url),
+    startedMs: dependencies.clock.monotonic(),
+    address: addressOf(port.callers, peer.address, request.headers),
+    role: port.role,
+    // Our own server has looked at the target as it was sent.
+    flaw: null,
+    bodies: port.bodies,
     patient: () => {
       lifted = true;
       server.timeout(request, 0);
     },
     // The connection keeps what was set for a call: lifted for good, it would be held by whoever says nothing more.
     done: () => {
-      if (lifted && !switched) server.timeout(request, entrance.idleSeconds);
+      if (lifted && !switched) server.timeout(request, port.idleSeconds);
     },
-  });
-  return answered.then((made) => (switched ? undefined : asResponse(made)));
-
-  function opening(): SocketOpening {
-    return {
-      open: entrance.sessions.size,
-      openOf: (id) => entrance.sessions.sizeOf(id),
-      upgrade: ({ headers, owner, open }) => {
-        switched = server.upgrade(request, {
-          headers,
-          data: { owner, open, tunnel: peer?.tunnel ?? null, session: null, messages: null },
-        });
-        return switched;
-      },
-      call: (inner) =>
-        answerArrival(dependencies, {
-          request: inner,
-          whole: inner,
-          path,
-          query: "",
-          startedMs: dependencies.clock.monotonic(),
-          address: () => address ?? "",
-          bodies: entrance.bodies,
-          patient: () => {},
-          done: () => {},
-          role: entrance.role,
-          flaw: null,
-        }).then(asResponse),
-    };
-  }
+  };
+  const openSocket: SocketOpening = {
+    open: sessions.size,
+    openOf: (id) => sessions.sizeOf(id),
+    upgrade: ({ headers, owner, open }) => {
+      const data = { owner, open, tunnel: peer.tunnel, session: null, messages: null };
+      switched = server.upgrade(request, { headers, data });
+      return switched;
+    },
+    call: async (inner) => {
+      const startedMs = dependencies.clock.monotonic();
+      const within = {
+        ...arrival,
+        request: inner,
+        whole: inner,
+        query: "",
+        startedMs,
+        patient: nothing,
+        done: nothing,
+      };
+      return asResponse(await answerArrival(dependencies, within));
+    },
+  };
+  const made = await answerArrival(dependencies, asksForSocket(request) ? { ...arrival, openSocket } : arrival);
+  return switched ? undefined : asResponse(made);
 }
 
 /** What the runtime keeps of one WebSocket. */

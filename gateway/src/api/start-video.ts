@@ -8,12 +8,11 @@ import {
   Failure,
   type HeaderReader,
   type HeldMemory,
-  type Model,
   type Principal,
   type Task,
 } from "#core/index.ts";
 import type { RenamedMembers } from "#protocols/index.ts";
-import type { CreateCall, SentBody, TaskBody } from "#tasks/index.ts";
+import type { CreateCall, SentBody } from "#tasks/index.ts";
 import { authenticated } from "./authenticated.ts";
 import { mayBeLarge } from "./body.ts";
 import { callableModels, noModel } from "./callable-models.ts";
@@ -41,41 +40,38 @@ export async function startVideo(
   exchange.patient();
   if (mayBeLarge(exchange.request)) await dependencies.videos.check(principal);
   const place = dependencies.memory.open(principal, "request");
-  let asked: Asked;
+  let asked: Awaited<ReturnType<typeof readAsked>>;
   try {
-    asked = await readAsked(dependencies, exchange, { principal, place, asking });
+    asked = await readAsked(dependencies, exchange, principal, place, asking);
   } catch (thrown) {
     place.release();
     throw thrown;
   }
-  return await create(dependencies, exchange, { ...asked, principal, place, asking });
-}
-
-interface Asker {
-  readonly principal: Principal;
-  readonly place: HeldMemory;
-  readonly asking: VideoAsking;
-}
-
-interface Asked {
-  readonly body: TaskBody;
-  readonly model: string;
-  readonly models: readonly Model[];
-  readonly capture: RequestCapture | null;
-  readonly tags: CreateCall["tags"];
-  readonly idempotencyKey: string | null;
+  const { capture, call } = asked;
+  try {
+    const response = asking.answer(await dependencies.videos.create(call));
+    await capture?.answered(response);
+    return response;
+  } catch (thrown) {
+    const failure = asking.told(asFailure(thrown), call.body.renamed);
+    await capture?.answered(renderFailure(failure, exchange.requestId));
+    throw failure;
+  }
 }
 
 /** Nothing but its material is held of the body when this is over. */
 async function readAsked(
   dependencies: ApiDependencies,
   exchange: Exchange,
-  { principal, place, asking }: Asker,
-): Promise<Asked> {
-  const { request } = exchange;
+  principal: Principal,
+  place: HeldMemory,
+  asking: VideoAsking,
+): Promise<{ readonly capture: RequestCapture | null; readonly call: CreateCall }> {
+  const { request, requestId } = exchange;
+  const signal = abortSignalOf(request.signal);
   const read = await asking.read(place, principal);
   const size = sizeOf(read.bytes);
-  const { body, sent } = await dependencies.videos.read(read, abortSignalOf(request.signal));
+  const { body, sent } = await dependencies.videos.read(read, signal);
   const model = body.value["model"];
   checkField(model ?? null, "model", videoTaskFields.model);
   if (typeof model !== "string") throw new Failure("internal_error", "A model that was checked is no text.");
@@ -84,28 +80,11 @@ async function readAsked(
   if (models.length === 0) throw noModel(dependencies.configSnapshot(), principal, model);
   const tags = readTags(request.headers, principal);
   const idempotencyKey = readIdempotencyKey(request.headers);
+  const userAgent = (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax);
   const capture = captureOf(dependencies, exchange, { principal, endpoint: "video", body: sent, models });
   place.hold(body.material?.size ?? Math.min(size, body.text.length));
-  return { body, model, models, capture, tags, idempotencyKey };
-}
-
-async function create(
-  dependencies: ApiDependencies,
-  exchange: Exchange,
-  { place, capture, asking, ...asked }: Asked & Asker,
-): Promise<Response> {
-  const { request, requestId } = exchange;
-  const userAgent = (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax);
-  try {
-    const call: CreateCall = { ...asked, requestId, userAgent, held: place, signal: abortSignalOf(request.signal) };
-    const response = asking.answer(await dependencies.videos.create(call));
-    await capture?.answered(response);
-    return response;
-  } catch (thrown) {
-    const failure = asking.told(asFailure(thrown), asked.body.renamed);
-    await capture?.answered(renderFailure(failure, requestId));
-    throw failure;
-  }
+  const caller = { requestId, principal, userAgent, tags, idempotencyKey, signal };
+  return { capture, call: { ...caller, body, model, models, held: place } };
 }
 
 function readIdempotencyKey(headers: HeaderReader): string | null {

@@ -1,8 +1,6 @@
 import { expect, test } from "bun:test";
 import { mentionsAssets, putAssets, readAssets } from "./asset-references.ts";
 
-const context = { newId: (prefix: string) => `${prefix}1` };
-
 test.each([
   ["as everybody writes it", '{"image":"asset://as_1","more":["asset://as_2"]}', ["as_1", "as_2"]],
   ["with its slashes escaped, as PHP writes it", '{"image":"asset:\\/\\/as_1"}', ["as_1"]],
@@ -10,7 +8,7 @@ test.each([
 ])("a reference to an asset is found %s", (_, text, ids) => {
   const body = Buffer.from(text);
   expect(mentionsAssets(body)).toBe(true);
-  expect(readAssets(body, null, [], context).answer).toEqual(ids);
+  expect(readAssets(body, null).answer).toEqual(ids);
 });
 
 test("a body that names no asset is not looked into", () => {
@@ -22,7 +20,7 @@ test("an asset is put in its place, and every other byte stays as it was sent", 
     `{ "seed": 9007199254740993, "asset://as_1" : 1.50, "say": "\\"asset://as_1 \\\\", "i": ["${first}" , "${second}"],\n "n":"asset://as_9"}`;
   const ask = { urls: [["as_1", 'https://files.example/a?b="c']] as [string, string][], media: [] };
   const body = Buffer.from(sent("Asset:\\/\\/as_1", "\\u0061sset://as_1"));
-  const put = putAssets(body, ask, [], context).made;
+  const put = putAssets(body, ask, []).made;
   const url = 'https://files.example/a?b=\\"c';
   expect(Buffer.from(put ?? []).toString()).toBe(sent(url, url));
 });

@@ -1,7 +1,6 @@
 import { Failure } from "#core/index.ts";
 import { type Edit, isObject, splice } from "#protocols/index.ts";
-import type { Job } from "./body-jobs.ts";
-import { carriedMedia } from "./carried-media.ts";
+import { type CarriedMedia, carriedMedia } from "./carried-media.ts";
 
 /** References to assets in one body. */
 const assetReferencesMax = 64;
@@ -23,17 +22,25 @@ export function mentionsAssets(body: Uint8Array): boolean {
 }
 
 /** The ids that a JSON body refers to. Throws invalid_request for too many. */
-export const readAssets: Job<"assets"> = (body) => ({ made: null, answer: [...referencesIn(parsed(body))] });
+export function readAssets(body: Uint8Array, _ask: null) {
+  return { made: null, answer: [...referencesIn(parsed(body))] };
+}
+
+interface PutAssets {
+  readonly urls: readonly (readonly [id: string, url: string])[];
+  /** By the references that they replace. */
+  readonly media: readonly CarriedMedia[];
+}
 
 /** Puts these addresses and bytes in the place of assets. Every other byte stays as it was sent, numbers above 2^53 among them. */
-export const putAssets: Job<"put-assets"> = (body, { urls, media }, beside) => {
+export function putAssets(body: Uint8Array, { urls, media }: PutAssets, beside: readonly Uint8Array[]) {
   const carried = carriedMedia(media, beside);
   const places = urls.map(([id, url]) => {
     const bytes = carried.get(url);
     return [id, bytes === undefined ? url : `data:${bytes.mediaType};base64,${bytes.data}`] as const;
   });
   return { made: splice(body, editsOf(body, new Map(places))), answer: null };
-};
+}
 
 /** undefined for what is no JSON: what is wrong with it is said by whoever reads it next. */
 function parsed(body: Uint8Array): unknown {

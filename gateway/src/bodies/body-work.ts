@@ -1,8 +1,17 @@
-import { bounds, type CallSignal, Failure, type MemoryOwner } from "#core/index.ts";
+import { type CallSignal, Failure, type MemoryOwner } from "#core/index.ts";
 import type { Offload } from "#ports/index.ts";
 import { type BodyBytes, sizeOf, wholeOf } from "./body-bytes.ts";
-import type { BodyAnswer, BodyAsk, BodyJobKind, JobContext } from "./body-jobs.ts";
-import { doBodyJob, failureOf, type WorkOrder, type WorkReply } from "./do-body-job.ts";
+import {
+  type BodyAnswer,
+  type BodyAsk,
+  type BodyJobKind,
+  doBodyJob,
+  failureOf,
+  inPlaceBytesMax,
+  type WorkOrder,
+  type WorkReply,
+} from "./do-body-job.ts";
+import type { JobContext } from "./translation-jobs.ts";
 
 /** What came of a job. `body` is what was given, to be used from now on in its place: it may have been to a thread and back. */
 export interface WorkedOn<Kind extends BodyJobKind> {
@@ -19,29 +28,6 @@ export interface BodyWorkOptions extends JobContext {
   /** null: everything is done where it is. */
   readonly offload: Offload | null;
 }
-
-/** To go to a thread and back costs more than work on fewer bytes. */
-const inPlaceBytesMax: Readonly<Record<BodyJobKind, number>> = {
-  unpack: 0,
-  read: bounds.readInPlaceBytesMax,
-  patch: bounds.readInPlaceBytesMax,
-  unseal: bounds.unsealInPlaceBytesMax,
-  govern: bounds.readInPlaceBytesMax,
-  // Whoever asks for it knows whether it is worth the way.
-  adjust: 0,
-  inline: bounds.readInPlaceBytesMax,
-  assets: bounds.translateInPlaceBytesMax,
-  "put-assets": bounds.translateInPlaceBytesMax,
-  translate: bounds.translateInPlaceBytesMax,
-  images: bounds.translateInPlaceBytesMax,
-  embeddings: bounds.translateInPlaceBytesMax,
-  "embeddings-answer": bounds.translateReplyInPlaceBytesMax,
-  reply: bounds.replyInPlaceBytesMax,
-  answer: bounds.translateReplyInPlaceBytesMax,
-  "image-answer": bounds.translateReplyInPlaceBytesMax,
-  "video-body": bounds.taskBodyInPlaceBytesMax,
-  "video-request": bounds.taskBodyInPlaceBytesMax,
-};
 
 /** Has jobs on bodies done: small ones at once, larger ones in threads. */
 export class BodyWork {

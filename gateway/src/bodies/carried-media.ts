@@ -1,4 +1,8 @@
-import type { CarriedMedia } from "./body-jobs.ts";
+/** What stands at an address, to be put in its place. Its bytes come beside the order. */
+export interface CarriedMedia {
+  readonly url: string;
+  readonly mediaType: string;
+}
 
 /** Media that came beside an order, by their addresses. */
 export function carriedMedia(

@@ -1,12 +1,12 @@
-import { asFailure, Failure, type FailureCode, type FailureOptions } from "#core/index.ts";
+import { asFailure, bounds, Failure, type FailureCode, type FailureOptions } from "#core/index.ts";
 import { putAssets, readAssets } from "./asset-references.ts";
 import { type BodyBytes, wholeOfSpent } from "./body-bytes.ts";
-import type { BodyAnswer, BodyAsk, BodyJobKind, Job, JobContext } from "./body-jobs.ts";
 import { adjustBody, inlineMedia, leaveOut, patchBody, patchUnsealed, readBody, readReply } from "./native-jobs.ts";
 import {
   answerImages,
   answerTurn,
   answerVectors,
+  type JobContext,
   translateTurn,
   writeImages,
   writeVectorsAsked,
@@ -14,24 +14,11 @@ import {
 import { unpackBody } from "./unpack-job.ts";
 import { readVideoBody, writeVideoRequest } from "./video-jobs.ts";
 
-/** To a thread. */
-export interface WorkOrder<Kind extends BodyJobKind = BodyJobKind> {
-  readonly kind: Kind;
-  readonly ask: BodyAsk<Kind>;
-  readonly body: BodyBytes;
-  readonly beside: readonly Uint8Array[];
-}
-
-/** From a thread: the body comes back in any case. */
-export interface WorkReply<Kind extends BodyJobKind = BodyJobKind> {
-  readonly body: Uint8Array;
-  readonly made: Uint8Array | null;
-  /** null with a failure. */
-  readonly answer: BodyAnswer<Kind> | null;
-  readonly failure: CarriedFailure | null;
-}
-
-const jobs: { readonly [Kind in BodyJobKind]: Job<Kind> } = {
+/**
+ * Each job on a body: from a body, what is asked of it, and bytes that come beside it, to new bytes (null where it makes
+ * none) and an answer beside them. All are plain values. Throws Failure.
+ */
+const jobs = {
   unpack: unpackBody,
   read: readBody,
   assets: readAssets,
@@ -52,6 +39,57 @@ const jobs: { readonly [Kind in BodyJobKind]: Job<Kind> } = {
   "video-request": writeVideoRequest,
 };
 
+/** To go to a thread and back costs more than work on fewer bytes. */
+export const inPlaceBytesMax: Readonly<Record<BodyJobKind, number>> = {
+  unpack: 0,
+  read: bounds.readInPlaceBytesMax,
+  patch: bounds.readInPlaceBytesMax,
+  unseal: bounds.unsealInPlaceBytesMax,
+  govern: bounds.readInPlaceBytesMax,
+  // Whoever asks for it knows whether it is worth the way.
+  adjust: 0,
+  inline: bounds.readInPlaceBytesMax,
+  assets: bounds.translateInPlaceBytesMax,
+  "put-assets": bounds.translateInPlaceBytesMax,
+  translate: bounds.translateInPlaceBytesMax,
+  images: bounds.translateInPlaceBytesMax,
+  embeddings: bounds.translateInPlaceBytesMax,
+  "embeddings-answer": bounds.translateReplyInPlaceBytesMax,
+  reply: bounds.replyInPlaceBytesMax,
+  answer: bounds.translateReplyInPlaceBytesMax,
+  "image-answer": bounds.translateReplyInPlaceBytesMax,
+  "video-body": bounds.taskBodyInPlaceBytesMax,
+  "video-request": bounds.taskBodyInPlaceBytesMax,
+};
+
+export type BodyJobKind = keyof typeof jobs;
+export type BodyAsk<Kind extends BodyJobKind> = Parameters<(typeof jobs)[Kind]>[1];
+export type BodyAnswer<Kind extends BodyJobKind> = ReturnType<(typeof jobs)[Kind]>["answer"];
+
+type Job<Kind extends BodyJobKind> = (
+  body: Uint8Array,
+  ask: BodyAsk<Kind>,
+  beside: readonly Uint8Array[],
+  context: JobContext,
+) => { readonly made: Uint8Array | null; readonly answer: BodyAnswer<Kind> };
+
+/** To a thread. */
+export interface WorkOrder<Kind extends BodyJobKind = BodyJobKind> {
+  readonly kind: Kind;
+  readonly ask: BodyAsk<Kind>;
+  readonly body: BodyBytes;
+  readonly beside: readonly Uint8Array[];
+}
+
+/** From a thread: the body comes back in any case. */
+export interface WorkReply<Kind extends BodyJobKind = BodyJobKind> {
+  readonly body: Uint8Array;
+  readonly made: Uint8Array | null;
+  /** null with a failure. */
+  readonly answer: BodyAnswer<Kind> | null;
+  readonly failure: CarriedFailure | null;
+}
+
 /** Does one job. Never throws. */
 export function doBodyJob<Kind extends BodyJobKind>(
   { kind, ask, body: bytes, beside }: WorkOrder<Kind>,
@@ -59,7 +97,8 @@ export function doBodyJob<Kind extends BodyJobKind>(
 ): WorkReply<Kind> {
   const body = wholeOfSpent(bytes);
   try {
-    const { made, answer } = jobs[kind](body, ask, beside, context);
+    const job: Job<Kind> = (jobs as { readonly [Each in BodyJobKind]: Job<Each> })[kind];
+    const { made, answer } = job(body, ask, beside, context);
     return { body, made, answer, failure: null };
   } catch (thrown) {
     const failure: Failure = asFailure(thrown);

@@ -9,9 +9,11 @@
  */
 export { mentionsAssets } from "./asset-references.ts";
 export { type BodyBytes, sizeOf, wholeOf } from "./body-bytes.ts";
-export type { BodyAsk, BodyJobKind, BodyMarks, CarriedMedia, OpenAiVideoBody } from "./body-jobs.ts";
 export { type BodyOutcome, BodyWork, outcomeOf } from "./body-work.ts";
-export { doBodyJob, type WorkOrder, type WorkReply } from "./do-body-job.ts";
+export type { CarriedMedia } from "./carried-media.ts";
+export { type BodyAsk, type BodyJobKind, doBodyJob, type WorkOrder, type WorkReply } from "./do-body-job.ts";
 export { markIn } from "./material-marks.ts";
+export type { BodyMarks } from "./native-jobs.ts";
 export { addressesIn, withMedia } from "./translation-jobs.ts";
 export { notUnpacked, unpack } from "./unpack-job.ts";
+export type { OpenAiVideoBody } from "./video-jobs.ts";

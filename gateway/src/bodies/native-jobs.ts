@@ -1,10 +1,17 @@
+import type { Provider, WireDialectId } from "#core/index.ts";
+import type { OutboundMethod } from "#ports/index.ts";
 import {
+  type CallEndpointId,
   callerSide,
+  type Governing,
   governBody,
   holdsSeals,
   mayNameMedia,
   mediaUrlsIn,
+  type PathFacts,
   patchedRequest,
+  type RequestFacts,
+  type UsageConvention,
   unsealBody,
   upstreamSide,
   withMediaInPlace,
@@ -12,50 +19,97 @@ import {
 } from "#protocols/index.ts";
 import { type OutboundDraft, providerKind } from "#providers/index.ts";
 import { mentionsAssets } from "./asset-references.ts";
-import type { Job } from "./body-jobs.ts";
-import { carriedMedia } from "./carried-media.ts";
+import { type CarriedMedia, carriedMedia } from "./carried-media.ts";
 
-export const readBody: Job<"read"> = (body, { endpoint, dialect, path }) => {
+/** What the bytes of a body may hold: almost none holds any, and to look closer costs more. */
+export interface BodyMarks {
+  readonly seals: boolean;
+  readonly addresses: boolean;
+  readonly assets: boolean;
+}
+
+interface ReadAsk {
+  readonly endpoint: CallEndpointId;
+  readonly dialect: WireDialectId;
+  readonly path: PathFacts | null;
+}
+
+export function readBody(body: Uint8Array, { endpoint, dialect, path }: ReadAsk) {
   const facts = callerSide(endpoint).wire.readRequest(body, path);
-  const marks = { seals: holdsSeals(body, dialect), addresses: mayNameMedia(body), assets: mentionsAssets(body) };
+  const marks: BodyMarks = {
+    seals: holdsSeals(body, dialect),
+    addresses: mayNameMedia(body),
+    assets: mentionsAssets(body),
+  };
   return { made: null, answer: { facts, marks } };
-};
+}
 
-export const patchBody: Job<"patch"> = (body, { endpoint, facts, upstreamModel }) => ({
-  made: patchedRequest(callerSide(endpoint).wire, body, facts, upstreamModel),
-  answer: null,
-});
+interface PatchAsk {
+  readonly endpoint: CallEndpointId;
+  readonly facts: RequestFacts;
+  readonly upstreamModel: string;
+}
 
-export const patchUnsealed: Job<"unseal"> = (body, { endpoint, dialect, facts, upstreamModel }) => {
-  const patched = patchedRequest(callerSide(endpoint).wire, body, facts, upstreamModel);
+/** Makes the body for an upstream of the caller's dialect. */
+export function patchBody(body: Uint8Array, { endpoint, facts, upstreamModel }: PatchAsk) {
+  return { made: patchedRequest(callerSide(endpoint).wire, body, facts, upstreamModel), answer: null };
+}
+
+/** The same without what other vendors sealed in it; says what else had to give way. */
+export function patchUnsealed(body: Uint8Array, ask: PatchAsk & { readonly dialect: WireDialectId }) {
+  const patched = patchBody(body, ask).made;
   const warnings: string[] = [];
-  const made = unsealBody(patched, { dialect, upstreamModel }, (what) => void warnings.push(what));
+  const made = unsealBody(patched, ask, (what) => void warnings.push(what));
   return { made, answer: warnings };
-};
+}
 
-export const leaveOut: Job<"govern"> = (body, ask) => {
+/** Makes the body without what is governed; says which members those were. */
+export function leaveOut(body: Uint8Array, ask: Governing) {
   const { made, left } = governBody(body, ask);
   return { made, answer: left };
-};
+}
 
-export const readReply: Job<"reply"> = (reply, { endpoint, dialect, usage }) => {
+interface ReplyAsk {
+  readonly endpoint: CallEndpointId | null;
+  readonly dialect: WireDialectId;
+  readonly usage: UsageConvention | undefined;
+}
+
+/** Listens to a whole reply. */
+export function readReply(reply: Uint8Array, { endpoint, dialect, usage }: ReplyAsk) {
   const listener = endpoint === null ? upstreamSide(dialect).listener : callerSide(endpoint).wire;
   return { made: null, answer: listener.readReply(withoutMark(reply), usage) };
-};
+}
 
-export const inlineMedia: Job<"inline"> = (body, media, beside) => {
+/**
+ * Makes the body with what stands at its addresses in their place; nothing where they have to be fetched first, or none is.
+ * `media` null: nothing was fetched yet. Answers with the addresses to be fetched.
+ */
+export function inlineMedia(body: Uint8Array, media: readonly CarriedMedia[] | null, beside: readonly Uint8Array[]) {
   const urls = mediaUrlsIn(body);
   if (media === null) return { made: null, answer: [...new Set(urls.map(({ url }) => url))] };
   return { made: withMediaInPlace(body, urls, carriedMedia(media, beside)), answer: [] };
-};
+}
 
-export const adjustBody: Job<"adjust"> = (body, ask) => {
-  const { provider, upstreamModel, stream, method, url } = ask;
-  const lane = providerKind(provider.kind)?.lanes[ask.lane];
+interface AdjustAsk {
+  /** Without its secret, which stays where it is. */
+  readonly provider: Provider;
+  /** Its place among the lanes of the kind. */
+  readonly lane: number;
+  readonly upstreamModel: string;
+  readonly stream: boolean;
+  readonly method: OutboundMethod;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Makes the body as the account's kind wants it; the rest of the request may change with it. */
+export function adjustBody(body: Uint8Array, { lane: place, ...request }: AdjustAsk) {
+  const lane = providerKind(request.provider.kind)?.lanes[place];
   if (lane === undefined) throw new Error("a lane that is not there");
   const warnings: string[] = [];
-  const headers = { ...ask.headers };
-  const draft: OutboundDraft = { provider, upstreamModel, stream, method, url, headers, body };
+  const draft: OutboundDraft = { ...request, headers: { ...request.headers }, body };
   lane.adjust?.(draft, (what) => void warnings.push(what));
-  return { made: draft.body, answer: { method: draft.method, url: draft.url, headers, warnings } };
-};
+  const { method, url, headers } = draft;
+  return { made: draft.body, answer: { method, url, headers, warnings } };
+}

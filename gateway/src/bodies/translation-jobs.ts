@@ -1,16 +1,30 @@
-import { bounds, type MediaPart, type Turn, type TurnMessage, type TurnPart } from "#core/index.ts";
+import {
+  bounds,
+  type MediaPart,
+  type RequestedEmbedding,
+  type RequestedImages,
+  type Turn,
+  type TurnMessage,
+  type TurnPart,
+  type WireDialectId,
+} from "#core/index.ts";
 import {
   answerEmbeddings,
   answerEvents,
+  type CallEndpointId,
   callerSide,
+  type DialectTraits,
+  type EmbeddingSides,
   geminiImageCodec,
   MediaRoom,
+  type NewId,
   OwnToolNames,
   readFormContent,
   readImageForm,
   readImageTurn,
   readOutline,
   refuseCrowd,
+  type UsageConvention,
   unbroken,
   upstreamSide,
   writeEmbeddings,
@@ -19,8 +33,7 @@ import {
   writeImageJson,
   writeOutline,
 } from "#protocols/index.ts";
-import type { Job } from "./body-jobs.ts";
-import { carriedMedia } from "./carried-media.ts";
+import { type CarriedMedia, carriedMedia } from "./carried-media.ts";
 
 /** Values of a body that is translated; each becomes objects twice. */
 const translatedValuesMax = 200_000;
@@ -82,7 +95,35 @@ function isMedia(part: TurnPart): part is MediaPart {
 
 const none = (): boolean => false;
 
-export const translateTurn: Job<"translate"> = (body, ask, beside, { newId }) => {
+/** What a job works with beside its order. */
+export interface JobContext {
+  readonly newId: NewId;
+}
+
+/** Who speaks on the two sides of a translated call. */
+interface Sides {
+  readonly endpoint: CallEndpointId;
+  readonly dialect: WireDialectId;
+  /** Our id of the account. */
+  readonly account: string;
+}
+
+interface TranslateAsk extends Sides {
+  readonly model: string;
+  readonly stream: boolean;
+  readonly upstreamModel: string;
+  readonly traits: DialectTraits;
+  /** null: addresses were not fetched yet. */
+  readonly media: readonly CarriedMedia[] | null;
+}
+
+/** Makes the body for an upstream of another dialect; nothing where addresses have to be fetched first. */
+export function translateTurn(
+  body: Uint8Array,
+  ask: TranslateAsk,
+  beside: readonly Uint8Array[],
+  { newId }: JobContext,
+) {
   const caller = callerSide(ask.endpoint).codec;
   const side = upstreamSide(ask.dialect);
   const { codec: upstream } = side;
@@ -98,9 +139,20 @@ export const translateTurn: Job<"translate"> = (body, ask, beside, { newId }) =>
   const { upstreamModel, account, traits } = ask;
   const made = upstream.writeTurn(turn, { upstreamModel, account, traits, newId }, warn);
   return { made, answer: { fetch, outline, warnings } };
-};
+}
 
-export const answerTurn: Job<"answer"> = (reply, ask, _beside, { newId }) => {
+interface AnswerAsk extends Sides {
+  /** See writeOutline. */
+  readonly outline: string;
+  readonly model: string;
+  readonly createdAt: number;
+  readonly wantsUsage: boolean;
+  readonly stream: boolean;
+  readonly usage: UsageConvention | undefined;
+}
+
+/** Makes the caller's answer of a whole reply of another dialect. */
+export function answerTurn(reply: Uint8Array, ask: AnswerAsk, _beside: readonly Uint8Array[], { newId }: JobContext) {
   const caller = callerSide(ask.endpoint).codec;
   const { codec: upstream } = upstreamSide(ask.dialect);
   if (caller === null || upstream === null) throw new Error("a way that cannot be gone");
@@ -115,37 +167,58 @@ export const answerTurn: Job<"answer"> = (reply, ask, _beside, { newId }) => {
   let text = "";
   for (const event of answerEvents(answer)) text += writer.write(event);
   return { made: encoder.encode(text), answer: { warnings } };
-};
+}
 
 const encoder = new TextEncoder();
 
-export const writeImages: Job<"images"> = (body, { talks, boundary, upstreamModel }) => {
+interface ImagesAsk {
+  /** A model that makes pictures while it talks (Gemini); else a vendor that takes no forms. */
+  readonly talks: boolean;
+  /** Of a form; null for JSON. */
+  readonly boundary: string | null;
+  readonly upstreamModel: string;
+}
+
+/** Makes the body for an upstream that is asked for pictures in another way. */
+export function writeImages(body: Uint8Array, { talks, boundary, upstreamModel }: ImagesAsk) {
   const warnings: string[] = [];
   const warn = (what: string): void => void warnings.push(what);
   const content = boundary === null ? body : readFormContent(body, boundary);
   if (!talks) {
     const made = writeImageJson(content, upstreamModel, warn);
-    return { made, answer: { asked: { size: null, quality: null, background: null }, warnings } };
+    const asked: RequestedImages = { size: null, quality: null, background: null };
+    return { made, answer: { asked, warnings } };
   }
   const turn = content instanceof Uint8Array ? readImageTurn(content, warn) : readImageForm(content, warn);
   const { size, quality, background } = turn;
   const made = geminiImageCodec.writeImageTurn(turn, warn);
-  return { made, answer: { asked: { size, quality, background }, warnings } };
-};
+  const asked: RequestedImages = { size, quality, background };
+  return { made, answer: { asked, warnings } };
+}
 
-export const answerImages: Job<"image-answer"> = (reply, { createdAt, stream, asked }) => {
+interface ImageAnswerAsk {
+  readonly createdAt: number;
+  readonly stream: "image_generation" | "image_edit" | null;
+  readonly asked: RequestedImages;
+}
+
+/** Makes the caller's answer of the pictures of a model that makes them while it talks. */
+export function answerImages(reply: Uint8Array, { createdAt, stream, asked }: ImageAnswerAsk) {
   const read = geminiImageCodec.readImageAnswer(reply);
   const made = stream === null ? writeImageAnswer(read, createdAt) : writeImageEvents(read, createdAt, stream, asked);
   return { made, answer: { images: read.images.length } };
-};
+}
 
-export const writeVectorsAsked: Job<"embeddings"> = (body, ask) => {
+/** Makes the body for an upstream that is asked for vectors in another way. */
+export function writeVectorsAsked(body: Uint8Array, ask: EmbeddingSides & { readonly upstreamModel: string }) {
   const warnings: string[] = [];
   const { made, asked } = writeEmbeddings(body, ask, (what) => void warnings.push(what));
   return { made, answer: { asked, warnings } };
-};
+}
 
-export const answerVectors: Job<"embeddings-answer"> = (reply, ask) => ({
-  made: answerEmbeddings(reply, ask, ask),
-  answer: null,
-});
+type VectorsAsk = EmbeddingSides & RequestedEmbedding & { readonly model: string; readonly inputTokens: number };
+
+/** Makes the caller's answer of what such an upstream answered. */
+export function answerVectors(reply: Uint8Array, ask: VectorsAsk) {
+  return { made: answerEmbeddings(reply, ask, ask), answer: null };
+}

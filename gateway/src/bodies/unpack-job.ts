@@ -1,6 +1,5 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
 import { Failure } from "#core/index.ts";
-import type { Job } from "./body-jobs.ts";
 
 type Unpack = (body: Uint8Array, options: { readonly maxOutputLength: number }) => Uint8Array;
 
@@ -19,13 +18,17 @@ const unpacks: Readonly<Record<string, Unpack>> = {
   zstd: zstdDecompressSync,
 };
 
-export const unpackBody: Job<"unpack"> = (body, { encoding, bytesMax }) => {
+/** Makes what comes out of a packed body. */
+export function unpackBody(
+  body: Uint8Array,
+  { encoding, bytesMax }: { readonly encoding: string; readonly bytesMax: number },
+) {
   try {
     return { made: unpack(body, encoding, bytesMax), answer: null };
   } catch (thrown) {
     throw notUnpacked(thrown);
   }
-};
+}
 
 export function notUnpacked(thrown: unknown): Failure {
   if ((thrown as { code?: unknown }).code === "ERR_BUFFER_TOO_LARGE") {

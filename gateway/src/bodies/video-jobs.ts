@@ -1,25 +1,53 @@
 import { createHash } from "node:crypto";
-import { bounds, Failure, type VideoTurn } from "#core/index.ts";
+import { bounds, Failure, type Provider, type VideoTurn } from "#core/index.ts";
 import type { BlobInfo } from "#ports/index.ts";
 import {
   formMembers,
   isObject,
   type JsonObject,
   parseSmall,
+  type RemixedVideo,
   type RenamedMembers,
   readFormContent,
   readVideoMembers,
 } from "#protocols/index.ts";
 import { videoAdapter } from "#providers/index.ts";
-import type { Job, OpenAiVideoBody } from "./body-jobs.ts";
-import { carriedMedia } from "./carried-media.ts";
+import { type CarriedMedia, carriedMedia } from "./carried-media.ts";
 import { markIn, markText, materialIn, withTexts } from "./material-marks.ts";
+
+/** A body with OpenAI's members of a video. */
+export interface OpenAiVideoBody {
+  /** Of a form; null for JSON. */
+  readonly boundary: string | null;
+  /** The video that is to be made anew; null where none is. */
+  readonly remix: RemixedVideo | null;
+}
+
+interface VideoBodyAsk {
+  readonly taskId: string;
+  readonly apart: boolean;
+  /** null: its members are a task's own. */
+  readonly openai: OpenAiVideoBody | null;
+}
+
+interface VideoBodyAnswer {
+  /** The body as JSON text, marks in the place of what was made. */
+  readonly text: string;
+  /** SHA-256, lower-case hex: of the body as it came; of OpenAI's, of what it was read as (each form has a boundary of its own). */
+  readonly digest: string;
+  /** What the caller called members of the text. */
+  readonly renamed: RenamedMembers;
+  readonly material: BlobInfo | null;
+}
 
 /**
  * Reads the body of a video task. What material it holds is put together as the bytes that are kept: the task's id, so that
  * they are this task's alone, and behind it each text, one after the other.
  */
-export const readVideoBody: Job<"video-body"> = (body, { taskId, apart, openai }) => {
+export function readVideoBody(
+  body: Uint8Array,
+  { taskId, apart, openai }: VideoBodyAsk,
+): { readonly made: Uint8Array | null; readonly answer: VideoBodyAnswer } {
   const { value, written, renamed } = openai === null ? ownBody(body) : translated(body, openai);
   const digest = sha256(written);
   if (!apart || written.length <= bounds.taskBodyInPlaceBytesMax) {
@@ -45,7 +73,7 @@ export const readVideoBody: Job<"video-body"> = (body, { taskId, apart, openai }
   const text = JSON.stringify(outline);
   if (byteLength(text) > bounds.taskOutlineBytesMax) throw tooMuch();
   return { made, answer: { text, digest, renamed, material: made === null ? null : { hash, size: made.length } } };
-};
+}
 
 interface WrittenBody {
   readonly value: JsonObject;
@@ -92,8 +120,21 @@ function tooMuch(): Failure {
   );
 }
 
+interface VideoRequestAsk {
+  /** Without its secret, which stays where it is. */
+  readonly provider: Provider;
+  readonly upstreamModel: string;
+  readonly turn: VideoTurn;
+  readonly taskId: string;
+  readonly callbackUrl: string | null;
+  /** null: there is no material, and no mark means anything. */
+  readonly material: BlobInfo | null;
+  /** What stands beside, by the addresses that it replaces. */
+  readonly media: readonly CarriedMedia[];
+}
+
 /** Writes the request for a video: material and media come to their places before the vendor's adapter sees the turn. */
-export const writeVideoRequest: Job<"video-request"> = (body, ask, beside) => {
+export function writeVideoRequest(body: Uint8Array, ask: VideoRequestAsk, beside: readonly Uint8Array[]) {
   const { provider, upstreamModel, taskId, callbackUrl, material, media } = ask;
   const adapter = videoAdapter(provider.kind);
   if (adapter === null) throw new Error("a kind that makes no videos");
@@ -108,7 +149,7 @@ export const writeVideoRequest: Job<"video-request"> = (body, ask, beside) => {
   const draft = adapter.create({ provider, upstreamModel, turn, taskId, callbackUrl });
   const { method, url, headers } = draft;
   return { made: draft.body, answer: { method, url, headers: { ...headers } } };
-};
+}
 
 function unmarked(text: string, body: Uint8Array, { hash }: BlobInfo): string {
   const found = markIn(text);

@@ -14,7 +14,6 @@ export interface AnswerHead {
   /** No request is answered behind this one. */
   readonly last: boolean;
   readonly minor: RequestHead["minor"];
-  /** HTTP's date of now. */
   readonly date: string;
 }
 

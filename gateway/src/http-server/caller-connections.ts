@@ -6,7 +6,6 @@ const connectionSearchMs = 1_000;
 const connectionSearchParts = 16;
 
 export interface ConnectionLimits {
-  /** Connections in all. */
   readonly max: number;
   /** Those of one address, at most; null: no bound beside its share. */
   readonly perAddressMax: number | null;

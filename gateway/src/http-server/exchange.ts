@@ -7,7 +7,6 @@ export interface ServerExchange {
   /** The head has been read, and what came of the body with it was told. */
   start(): void;
   onBody(piece: Uint8Array): void;
-  /** The request has come to its end. */
   onBodyEnd(): void;
   /** The request is not what its head said. Its answer still reaches the caller. */
   onMalformed(thrown: unknown): void;
@@ -40,9 +39,7 @@ export interface ConnectionHost<Connection> {
   /** Between two turns of the wheel. */
   readonly turnMs: number;
   readonly memory: CallerMemory;
-  /** Its connections speak TLS. */
   readonly secure: boolean;
-  /** HTTP's date of now. */
   date(): string;
   /** True: no connection is used again. */
   leaving(): boolean;

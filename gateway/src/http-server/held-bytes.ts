@@ -44,7 +44,6 @@ export class HeldBytes {
     this.#length = 0;
   }
 
-  /** The socket is. */
   close(): void {
     this.#closed = true;
     this.clear();

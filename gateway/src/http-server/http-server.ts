@@ -65,7 +65,6 @@ function tlsOf({ chain, key }: { readonly chain: string; readonly key: string })
   return { cert: chain, key, ALPNProtocols: Buffer.from("\x08http/1.1\x08http/1.0", "latin1") };
 }
 
-/** A port, and the connections to it. */
 export class HttpServer implements ConnectionHost<ServerConnection> {
   readonly idleMs: number;
   readonly turnMs: number;
@@ -140,7 +139,6 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
     return this.#listener.port;
   }
 
-  /** Connections that are open. */
   get connections(): number {
     return this.#connections.size;
   }

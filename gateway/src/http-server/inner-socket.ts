@@ -9,7 +9,6 @@ const headerName = "x-sluice-peer";
 /** Who asks, and how it came to our own server. */
 export interface Peer {
   readonly address: string;
-  /** By TLS. */
   readonly secure: boolean;
   /** null: the request would not become a WebSocket. */
   readonly tunnel: Guarded | null;

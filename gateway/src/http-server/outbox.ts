@@ -107,7 +107,6 @@ export class Outbox {
     if (taken < total) this.#keep(Buffer.from(bytes.subarray(taken, total)));
   }
 
-  /** As it is. */
   raw(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     if (this.#unsent.length > 0) {

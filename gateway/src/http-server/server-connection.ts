@@ -118,7 +118,6 @@ export class ServerConnection {
     return this.#outbox.full;
   }
 
-  /** The whole request has come. */
   get bodyOver(): boolean {
     return this.#bodyOver;
   }
@@ -140,7 +139,6 @@ export class ServerConnection {
     }
   }
 
-  /** The caller sends no more. */
   callerEnded(): void {
     if (this.#phase === "over") return;
     this.#callerDone = true;
@@ -171,7 +169,6 @@ export class ServerConnection {
     else if (this.#dueAt === never) this.#shutDown();
   }
 
-  /** The wheel has turned. */
   tick(now: number): void {
     // Of a paused connection whose end was found by writing the runtime tells nothing more.
     if (this.#outbox.broken) this.cut();
@@ -189,7 +186,6 @@ export class ServerConnection {
     else if (this.#phase === "discarding") this.#finish();
   }
 
-  /** At once. */
   cut(): void {
     // A reset would take back what its caller has not read yet of an answer that has left.
     if (this.#phase === "lingering" && this.#outbox.sent) this.#socket.end();
@@ -354,7 +350,6 @@ export class ServerConnection {
     }
   }
 
-  /** For the next request. */
   #ready(): void {
     this.#phase = "idle";
     this.#head = null;

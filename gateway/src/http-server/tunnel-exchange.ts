@@ -22,7 +22,6 @@ export class TunnelExchange implements ServerExchange, Guarded {
   readonly #upgrade: boolean;
   readonly #reader: ResponseReader;
   #inner: Socket | null = null;
-  /** What the inner server's socket has not taken yet. */
   #unsent: Buffer = nothing;
   #first: Buffer = nothing;
   #raw = false;

@@ -73,7 +73,6 @@ export class FieldLines {
     this.#refuse = refuse;
   }
 
-  /** With its end. */
   of(name: string, value: string): string {
     const last = this.#last.get(name) ?? this.#begin(name);
     if (last.value === value) return last.line;

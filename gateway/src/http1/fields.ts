@@ -32,7 +32,6 @@ interface KnownName {
 }
 
 const knownNames = new Map<string, KnownName>();
-/** What a head begins with. */
 const first: KnownName = { spelling: "", name: "", blank: SPACE, kept: true, next: null };
 
 /** Refuses a head in which lines could end in more than one way. Everything below counts on it. */

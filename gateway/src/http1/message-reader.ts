@@ -69,7 +69,6 @@ abstract class MessageReader<Head extends { readonly framing: Framing }> {
     return this.#phase === "done" || (this.#phase === "head" && this.#head.empty);
   }
 
-  /** Begins with the next message. */
   protected restart(): void {
     this.#phase = "head";
     this.#extensionBytes = 0;

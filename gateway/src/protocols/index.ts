@@ -71,7 +71,7 @@ export { FormReader } from "./form/form-reader.ts";
 export { type FormEvent, MultipartScanner } from "./form/multipart-scanner.ts";
 export { gemini, geminiCodec, geminiImageCodec, geminiWire, innerRequest } from "./gemini/index.ts";
 export { asBuffer, type Edit, editBody, splice } from "./json/bytes.ts";
-export { JsonInvalid, readSpan, type ScanLimits, scanObject } from "./json/scan.ts";
+export { JsonInvalid, readSpan, scanObject } from "./json/scan.ts";
 export { skimObject, skimValue } from "./json/skim.ts";
 export { arrayOf, countOf, isObject, type JsonObject, numberOf, objectOf, parseObject, textOf } from "./json/value.ts";
 export { openaiChat, openaiChatCodec, openaiChatWire, searchesByOptions } from "./openai-chat/index.ts";

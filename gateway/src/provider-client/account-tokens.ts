@@ -4,7 +4,6 @@ import type { Clock, Transport } from "#ports/index.ts";
 import type { OutboundDraft, TokenExchange } from "#providers/index.ts";
 import { outboundRequest } from "./outbound-request.ts";
 
-/** One account: what was had for it last. */
 interface Account {
   held: Held | null;
 }

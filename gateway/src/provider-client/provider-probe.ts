@@ -28,11 +28,9 @@ interface Probe {
   readonly advice: string | null;
   /** The problem by code; null when it has none. */
   readonly fault: Remark<"testProblem"> | null;
-  /** What the provider itself said of it. */
   readonly said: string | null;
   /** The advice by code. */
   readonly remedy: Remark<"testAdvice"> | null;
-  /** The body of a good answer. */
   readonly body: unknown;
   /** What the provider's clock says, Unix milliseconds; null when it does not tell. */
   readonly date: number | null;

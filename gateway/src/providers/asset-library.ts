@@ -2,7 +2,6 @@ import type { AssetStatus, AssetType, Failure, PlatformId, Provider } from "#cor
 import type { BadAnswer, OutboundDraft } from "./outbound-draft.ts";
 import type { GoodAnswer } from "./video-adapter.ts";
 
-/** An asset as an upstream's library shows it. */
 export interface LibraryAsset {
   readonly upstreamId: string;
   readonly status: AssetStatus;
@@ -10,7 +9,6 @@ export interface LibraryAsset {
   readonly url: string | null;
 }
 
-/** What is there already. */
 interface InLibrary {
   readonly upstreamId: string;
   readonly projectName: string;

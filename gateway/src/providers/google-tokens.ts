@@ -1,3 +1,4 @@
+import { sign } from "node:crypto";
 import { Failure, type Provider } from "#core/index.ts";
 import { numberOf, textOf } from "#protocols/index.ts";
 import { refusalObject } from "./classify-by-status.ts";
@@ -26,8 +27,8 @@ export const googleTokens: TokenExchange = {
   },
 };
 
-async function tokenRequest(provider: Provider, key: ServiceAccount, now: number): Promise<OutboundDraft> {
-  const assertion = await signedJwt(key, Math.floor(now / 1_000));
+function tokenRequest(provider: Provider, key: ServiceAccount, now: number): OutboundDraft {
+  const assertion = signedJwt(key, Math.floor(now / 1_000));
   const form = new URLSearchParams({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion });
   return {
     provider,
@@ -59,7 +60,7 @@ function serviceAccount(provider: Provider): ServiceAccount | null {
   return { email, privateKey, tokenUri, keyId: textOf(key["private_key_id"]) };
 }
 
-async function signedJwt({ email, keyId, privateKey, tokenUri }: ServiceAccount, nowSeconds: number): Promise<string> {
+function signedJwt({ email, keyId, privateKey, tokenUri }: ServiceAccount, nowSeconds: number): string {
   const header = { alg: "RS256", typ: "JWT", ...(keyId === null ? {} : { kid: keyId }) };
   const claims = {
     iss: email,
@@ -69,12 +70,10 @@ async function signedJwt({ email, keyId, privateKey, tokenUri }: ServiceAccount,
     exp: nowSeconds + 3_600,
   };
   const unsigned = `${base64Url(JSON.stringify(header))}.${base64Url(JSON.stringify(claims))}`;
-  const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
   try {
     const der = Buffer.from(privateKey.replace(/-----[A-Z ]+-----|\s/g, ""), "base64");
-    const key = await crypto.subtle.importKey("pkcs8", der, algorithm, false, ["sign"]);
-    const signature = await crypto.subtle.sign(algorithm.name, key, encoder.encode(unsigned));
-    return `${unsigned}.${Buffer.from(signature).toString("base64url")}`;
+    const signature = sign("sha256", encoder.encode(unsigned), { key: der, format: "der", type: "pkcs8" });
+    return `${unsigned}.${signature.toString("base64url")}`;
   } catch {
     // What went wrong may quote the key: it is not passed on.
     throw unusable();

@@ -6,7 +6,6 @@ import { passThroughProblem } from "./pass-through/pass-through-setting.ts";
 import { reasoningProblem } from "./reasoning/reasoning-setting.ts";
 import { type KindForm, type SettingField, settingField } from "./setting-field.ts";
 
-/** A setting of many kinds. */
 interface CommonSetting {
   readonly field: SettingField;
   /** Which kinds have it. Absent: all. */

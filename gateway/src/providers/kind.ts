@@ -107,16 +107,13 @@ export interface ProviderKind {
   readonly uploadsBesideVersion?: true;
   /** It keeps the message threads of the Messages API. Default: it does not. */
   readonly keepsThreads?: true;
-  /** What its models take of a request to reason. */
   readonly reasoning?: readonly ReasoningRule[];
   /** Headers of a caller that this vendor's clients depend on, beside those of its dialects' families. `x-*` as well. */
   readonly callerHeaders?: readonly string[];
   readonly tokens?: TokenExchange;
   /** Its credential is a signature over the body too: a body that is passed through is held for it, and sent in one piece. */
   readonly signsBody?: true;
-  /** How this vendor makes videos; absent: it makes none. */
   readonly video?: VideoAdapter;
-  /** Its library of reusable material; absent: it has none. */
   readonly library?: AssetLibrary;
   /** Puts the account's credential on a request that is about to be sent, as the last thing before sending. */
   authorize(draft: OutboundDraft, options: AuthorizeOptions): void | Promise<void>;

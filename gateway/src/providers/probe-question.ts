@@ -3,6 +3,7 @@ import type { EndpointId, ModelType, Provider, WireDialectId } from "#core/index
 import { smallestRequest } from "#protocols/index.ts";
 import type { Lane, OutboundDraft, ProviderKind } from "./kind.ts";
 import { lanesOf, laneUrl, rootOf } from "./lanes.ts";
+import { type WrittenForm, writeForm } from "./write-form.ts";
 
 /** A page of the list of models; null for kinds that have none. `page` stands behind the `?` of a later one. */
 export function listQuestion(provider: Provider, kind: ProviderKind, page: string | null): OutboundDraft | null {
@@ -43,15 +44,12 @@ const toTry: Readonly<Partial<Record<ModelType, readonly EndpointId[]>>> = {
 
 /** The smallest question there is, in the lane's own dialect. It costs what a few tokens, or a second of sound, cost. */
 export function smallQuestion(provider: Provider, lane: Lane, upstreamModel: string): OutboundDraft {
-  const sound = lane.dialect === "openai-transcriptions";
+  const { contentType, body } = smallBody(lane.dialect, upstreamModel);
   const draft = questionDraft(provider, upstreamModel, {
     method: "POST",
     url: laneUrl(provider, lane, upstreamModel, false),
-    headers: {
-      "content-type": sound ? `multipart/form-data; boundary=${smallFormBoundary}` : "application/json",
-      ...(lane.dialect === "openai-speech" ? { accept: "*/*" } : {}),
-    },
-    body: sound ? smallSoundForm(upstreamModel) : JSON.stringify(bodyIn(lane.dialect, upstreamModel)),
+    headers: { "content-type": contentType, ...(lane.dialect === "openai-speech" ? { accept: "*/*" } : {}) },
+    body,
   });
   lane.adjust?.(draft);
   return draft;
@@ -98,41 +96,28 @@ interface Question {
   readonly method: "GET" | "POST";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array | null;
+  readonly body: Uint8Array | null;
 }
 
-function questionDraft(provider: Provider, upstreamModel: string, { method, url, headers, body }: Question) {
-  const draft: OutboundDraft = {
-    provider,
-    upstreamModel,
-    stream: false,
-    method,
-    url,
-    headers: { accept: "application/json", "user-agent": "sluice", ...headers },
-    body: typeof body === "string" ? new TextEncoder().encode(body) : body,
-  };
-  return draft;
+function questionDraft(provider: Provider, upstreamModel: string, { headers, ...question }: Question): OutboundDraft {
+  const usual = { accept: "application/json", "user-agent": "sluice" };
+  return { provider, upstreamModel, stream: false, ...question, headers: { ...usual, ...headers } };
 }
 
-const smallFormBoundary = "sluice-small-sound";
+/** A sound is asked about in a form with one second of silence in it, the shortest that vendors take. */
+function smallBody(dialect: WireDialectId, model: string): WrittenForm {
+  if (dialect !== "openai-transcriptions") {
+    return { contentType: "application/json", body: Buffer.from(JSON.stringify(bodyIn(dialect, model))) };
+  }
+  const silence = { fileName: "silence.wav", contentType: "audio/wav", bytes: silentWav() };
+  const fields = [
+    { name: "model", value: model },
+    { name: "file", value: silence },
+  ];
+  return writeForm(fields, "sluice-small-sound");
+}
 
 const samplesPerSecond = 8_000;
-
-/** The form of a transcription (RFC 7578) with one second of silence in it, the shortest that vendors take. */
-function smallSoundForm(model: string): Uint8Array {
-  const head = [
-    `--${smallFormBoundary}`,
-    'content-disposition: form-data; name="model"',
-    "",
-    model,
-    `--${smallFormBoundary}`,
-    'content-disposition: form-data; name="file"; filename="silence.wav"',
-    "content-type: audio/wav",
-    "",
-    "",
-  ].join("\r\n");
-  return Buffer.concat([Buffer.from(head), silentWav(), Buffer.from(`\r\n--${smallFormBoundary}--\r\n`)]);
-}
 
 /** PCM, one channel, 16 bits a sample: http://soundfile.sapp.org/doc/WaveFormat/ */
 function silentWav(): Buffer {

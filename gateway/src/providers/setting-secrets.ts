@@ -9,7 +9,6 @@ export function settingIsShown(kindId: string, name: string): boolean {
   return field !== undefined && field.type !== "secret";
 }
 
-/** Settings as they may be shown. */
 export function shownSettings(
   kindId: string,
   settings: Readonly<Record<string, unknown>>,

@@ -59,7 +59,6 @@ export const generate: Lane = {
   streamPath: "/models/{model}:streamGenerateContent?alt=sse",
 };
 
-/** Counts what `generate` would read. */
 export const geminiCountTokens: Lane = {
   endpoint: "gemini-count-tokens",
   dialect: "gemini",

@@ -3,7 +3,6 @@ import { bounds, type ModelType } from "#core/index.ts";
 import { isObject, type JsonObject, textOf } from "#protocols/index.ts";
 import type { ProviderKind } from "./kind.ts";
 
-/** A model that an upstream says it has. */
 export interface UpstreamModelListed {
   readonly id: string;
   readonly ownedBy: string | null;
@@ -60,7 +59,6 @@ export function suggestedModel(
   return { name: suggestedName(listed.id), type: types.includes(guessed) ? guessed : (types[0] ?? "chat") };
 }
 
-/** Which types of models a kind can serve. */
 export function typesOf(kind: ProviderKind): readonly ModelType[] {
   const served = new Set<string>(
     kind.lanes.flatMap(({ endpoint }) =>

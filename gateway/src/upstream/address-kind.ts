@@ -36,6 +36,13 @@ export function addressKind(text: string): AddressKind {
   return address instanceof ipaddr.IPv6 ? kindOfIPv6(address) : kindOfIPv4(address);
 }
 
+/** One bad address among good ones is an attack, not a choice. */
+export function worstKind(addresses: readonly string[]): AddressKind {
+  const kinds = addresses.map(addressKind);
+  if (kinds.includes("forbidden")) return "forbidden";
+  return kinds.includes("private") ? "private" : "public";
+}
+
 function kindOfIPv4(address: ipaddr.IPv4): AddressKind {
   const range = address.range();
   if (range === "unicast") return "public";

@@ -3,7 +3,6 @@ import { bounds } from "#core/index.ts";
 import { MalformedMessage, type MessageSink, type ResponseHead, ResponseReader } from "#http1/index.ts";
 import { ConnectAnswer } from "./proxy-way.ts";
 import type { Route, Target } from "./route-table.ts";
-import type { Sender, TurnSends } from "./turn-sends.ts";
 
 /** Who uses a connection for one exchange of messages. After `onEnd` or `onBroken` nothing more is told. */
 export interface ConnectionUser extends MessageSink<ResponseHead> {
@@ -21,7 +20,7 @@ const copiedBodyBytesMax = 16 * 1024;
 const scratch = Buffer.allocUnsafe(32 * 1024);
 
 /** A connection to one address of an upstream, used for one request after the other. Never throws. */
-export class Connection implements Sender {
+export class Connection {
   readonly target: Target;
   /** Set once it stands. */
   ready = false;
@@ -33,7 +32,6 @@ export class Connection implements Sender {
   uses = 0;
   /** Something of the request that it carries may have left. */
   wrote = false;
-  /** What the socket has not taken yet. */
   #unsent: Uint8Array = nothing;
   /** A whole request that leaves at the end of this turn; "": none. */
   #head = "";
@@ -331,4 +329,24 @@ export class Connection implements Sender {
     if (user === null) onIdleEnd?.(this);
     else user.onBroken(thrown);
   }
+}
+
+/**
+ * What this turn of the event loop has to send to upstreams leaves at its end, one behind the other: an upstream on this machine
+ * is woken once and finds the rest, and the code that sends is warm.
+ */
+export class TurnSends {
+  #senders: Connection[] = [];
+
+  add(sender: Connection): void {
+    const waiting = this.#senders.push(sender);
+    if (waiting === 1) setImmediate(this.#sendAll);
+    else if (waiting >= bounds.turnSendsMax) this.#sendAll();
+  }
+
+  readonly #sendAll = (): void => {
+    const senders = this.#senders;
+    this.#senders = [];
+    for (const sender of senders) sender.send();
+  };
 }

@@ -68,7 +68,6 @@ export class Exchange {
     });
   }
 
-  /** The good end. */
   end(): void {
     if (this.#over) return;
     this.#over = true;

@@ -2,7 +2,7 @@ import type { CallSignal } from "#core/index.ts";
 import type { AnswerBody, Clock, OutboundAnswer, OutboundRequest, ReadClock, Transport } from "#ports/index.ts";
 import { Exchange } from "./exchange.ts";
 import { originEnd } from "./origin.ts";
-import { RequestBody, streamedBody } from "./request-body.ts";
+import { type PieceReader, RequestBody, streamedBody } from "./request-body.ts";
 import { clientClosed, failedRead, failedSend } from "./send-failure.ts";
 import { readRest } from "./socket-body.ts";
 
@@ -53,12 +53,6 @@ export class InProcessTransport implements Transport {
     const body = streamed?.open() ?? (request.body instanceof Uint8Array ? request.body : null);
     return await handler(new Request(`http://${rest}`, { method, headers, body, signal }));
   }
-}
-
-/** What is used of a stream's reader; the runtime's own type is wider. */
-interface PieceReader {
-  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
-  cancel(): Promise<void>;
 }
 
 /** The body of a handler's answer, read only when asked. */

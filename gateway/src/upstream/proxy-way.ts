@@ -29,7 +29,6 @@ export function proxyWay(proxy: EgressProxy, origin: Origin): ProxyWay {
 
 const limits = { headBytesMax: 16 * 1024, fieldsMax: 64 };
 
-/** Reads a proxy's answer to CONNECT. */
 export class ConnectAnswer {
   readonly #reader: ResponseReader;
   #status = 0;

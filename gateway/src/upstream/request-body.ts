@@ -67,7 +67,7 @@ export class RequestBody {
 }
 
 /** What is used of a stream's reader; the runtime's own type is wider. */
-interface PieceReader {
+export interface PieceReader {
   read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
   cancel(reason?: unknown): Promise<void>;
 }

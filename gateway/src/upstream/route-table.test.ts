@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Failure } from "#core/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { addressKind } from "./index.ts";
-import type { Resolve } from "./name-cache.ts";
+import type { Resolve } from "./names.ts";
 import { RouteTable } from "./route-table.ts";
 
 const unasked = () => Promise.reject(new Error("no look-up expected"));

@@ -10,9 +10,8 @@ import {
   isListed,
 } from "#core/index.ts";
 import type { Clock, OutboundNetwork } from "#ports/index.ts";
-import { type AddressKind, addressKind } from "./address-kind.ts";
-import { NameCache, type Resolve } from "./name-cache.ts";
-import { NameVerdicts } from "./name-verdicts.ts";
+import { type AddressKind, addressKind, worstKind } from "./address-kind.ts";
+import { NameCache, NameVerdicts, type Resolve } from "./names.ts";
 import { type Origin, originEnd, parseOrigin } from "./origin.ts";
 import { type ProxyWay, proxyWay } from "./proxy-way.ts";
 import { proxyFailure, refusedAddress } from "./send-failure.ts";
@@ -188,7 +187,7 @@ function createRoute(
     targets,
     way,
     tls: tlsOf(origin, authorities, network),
-    kind: worst(addresses),
+    kind: worstKind(addresses),
     preferred: 0,
   };
 }
@@ -210,16 +209,9 @@ function tlsOf(
   };
 }
 
-function worst(addresses: readonly string[]): AddressKind {
-  const kinds = addresses.map(addressKind);
-  if (kinds.includes("forbidden")) return "forbidden";
-  return kinds.includes("private") ? "private" : "public";
-}
-
 /** What the runtime believes by itself (PEM), with the file that NODE_EXTRA_CA_CERTS names. One list for all that asks. */
 let usual: readonly string[] | null = null;
 
-/** The usual ones and these. */
 export function believedBeside(authorities: readonly string[]): readonly string[] {
   return Object.freeze([...usualAuthorities(), ...authorities]);
 }

@@ -3,7 +3,6 @@ import type { AnswerBody, PieceListener, ReadClock } from "#ports/index.ts";
 import type { Exchange } from "./exchange.ts";
 import { clientClosed, sendFailure } from "./send-failure.ts";
 
-/** How the connection is told to wait and to go on. */
 export interface Flow {
   pause(): void;
   resume(): void;
@@ -44,7 +43,6 @@ export class SocketBody implements AnswerBody {
     if (this.#unread > bounds.unreadBytesMax) this.#flow.pause();
   }
 
-  /** All of it has arrived. */
   finish(): void {
     this.#arrived = true;
     const reading = this.#reading;
@@ -53,7 +51,6 @@ export class SocketBody implements AnswerBody {
     reading.resolve(this.#end());
   }
 
-  /** It broke off. */
   breakOff(failure: Failure): void {
     this.#cut = failure;
     if (this.#reading === null) return;

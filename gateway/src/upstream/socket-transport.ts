@@ -1,11 +1,11 @@
 import { bounds, type CallSignal, Failure } from "#core/index.ts";
 import { FieldHeaders, fieldOf, MalformedMessage, type ResponseHead } from "#http1/index.ts";
 import type { Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
-import { Connection, type ConnectionUser } from "./connection.ts";
+import { Connection, type ConnectionUser, TurnSends } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import { Exchange } from "./exchange.ts";
 import { originEnd } from "./origin.ts";
-import { RequestBody, streamedBody } from "./request-body.ts";
+import { type PieceReader, RequestBody, streamedBody } from "./request-body.ts";
 import { requestHead } from "./request-head.ts";
 import type { Route, RouteTable, Target } from "./route-table.ts";
 import {
@@ -22,7 +22,6 @@ import {
   unsentFailure,
 } from "./send-failure.ts";
 import { SocketBody } from "./socket-body.ts";
-import { TurnSends } from "./turn-sends.ts";
 
 const nothing = new Uint8Array(0);
 
@@ -81,12 +80,6 @@ interface CallParts {
   readonly route: Route;
 }
 
-/** What is used of a stream's reader; the runtime's own type is wider. */
-interface BodyReader {
-  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
-  cancel(): Promise<void>;
-}
-
 /** One request on its way, and its answer until the last byte. */
 class SocketCall implements ConnectionUser {
   readonly #parts: CallParts;
@@ -106,7 +99,7 @@ class SocketCall implements ConnectionUser {
   #sent = false;
   #sentMs = 0;
   #silentMs = 0;
-  #reader: BodyReader | null = null;
+  #reader: PieceReader | null = null;
   #drained: (() => void) | null = null;
   #body: SocketBody | null = null;
 
@@ -285,7 +278,7 @@ class SocketCall implements ConnectionUser {
   }
 
   async #upload(connection: Connection, body: RequestBody): Promise<void> {
-    const reader: BodyReader = body.open().getReader();
+    const reader: PieceReader = body.open().getReader();
     this.#reader = reader;
     let turnBytes = 0;
     try {

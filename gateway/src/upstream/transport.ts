@@ -1,7 +1,7 @@
 import type { Egress, ExemptRule } from "#core/index.ts";
 import type { Clock, Transport } from "#ports/index.ts";
 import { demoScheme, type InProcessHandler, InProcessTransport } from "./in-process.ts";
-import { type Resolve, systemResolve } from "./name-cache.ts";
+import { type Resolve, systemResolve } from "./names.ts";
 import { RouteTable } from "./route-table.ts";
 import { SocketTransport } from "./socket-transport.ts";
 

@@ -1,16 +1,40 @@
-import { assetAnswer } from "#assets/index.ts";
-import { abortSignalOf, Failure } from "#core/index.ts";
-import { admitted } from "../admitted.ts";
-import { authenticated } from "../authenticated.ts";
-import { isJsonType } from "../body.ts";
-import type { Endpoint, Exchange } from "../dependencies.ts";
-import { askPage, pageAnswer } from "../page-query.ts";
-import { idInPath, requireId } from "../path-ids.ts";
-import { json } from "../respond.ts";
-import { readControlObject, requirePlatform } from "./asset-groups.ts";
+import { assetAnswer, groupAnswer } from "#assets/index.ts";
+import { type Asset, abortSignalOf, bounds, Failure, type Principal } from "#core/index.ts";
+import { type JsonObject, parseSmall } from "#protocols/index.ts";
+import { admittedWithKey, withKey } from "../authenticated.ts";
+import { isJsonType, readJsonBody } from "../body.ts";
+import { controlBody } from "../body-rules.ts";
+import type { ApiDependencies, Endpoint, Exchange } from "../dependencies.ts";
+import { askPage, idBehind, pageAnswer, requireId } from "../request-parts.ts";
 import { uploadAsset } from "./upload-asset.ts";
 
-export const assetsPath = "/v1/assets";
+/** POST /v1/asset-groups: a container for reusable material. */
+export const createAssetGroup = admittedWithKey(async (dependencies, exchange, principal) => {
+  const value = await readControlObject(dependencies, exchange, principal);
+  const signal = abortSignalOf(exchange.request.signal);
+  const group = await dependencies.assets.createGroup(principal.workspace.id, value, signal);
+  return groupAnswer(group);
+});
+
+/** GET /v1/asset-groups: the workspace's groups, newest first; `?platform=` filters. */
+export const listAssetGroups = withKey(async ({ assets }, exchange, { workspace }) => {
+  const query = new URLSearchParams(exchange.query);
+  const { groups, next } = await askPage(query, (after, limit) =>
+    assets.groups(workspace.id, query.get("platform"), after, limit),
+  );
+  return pageAnswer(groups.map(groupAnswer), next);
+});
+
+export const getAssetGroup = withKey(async ({ assets }, exchange, { workspace }) =>
+  groupAnswer(await assets.group(workspace.id, groupId(exchange), requirePlatform(exchange))),
+);
+
+/** DELETE /v1/asset-groups/{id}: with everything in it. */
+export const deleteAssetGroup = admittedWithKey(async ({ assets }, exchange, { workspace }) => {
+  const id = groupId(exchange);
+  await assets.deleteGroup(workspace.id, id, abortSignalOf(exchange.request.signal));
+  return { id, object: "asset_group.deleted", deleted: true };
+});
 
 /**
  * POST /v1/assets: takes material into a group, from a public URL in JSON, or from a file in a form. One that is fetched is polled
@@ -21,51 +45,39 @@ export const createAsset: Endpoint = (dependencies, exchange) => {
   return isJson ? fetchAsset(dependencies, exchange) : uploadAsset(dependencies, exchange);
 };
 
-const fetchAsset: Endpoint = async (dependencies, exchange) => {
-  const principal = await authenticated(dependencies, exchange);
-  return admitted(dependencies, principal, async () => {
-    const value = await readControlObject(dependencies, exchange, principal);
-    const signal = abortSignalOf(exchange.request.signal);
-    const asset = await dependencies.assets.createAsset(principal.workspace.id, value, signal);
-    return json(assetAnswer(asset, dependencies.assets.urlOf(asset)), exchange.requestId);
-  });
-};
+const fetchAsset = admittedWithKey(async (dependencies, exchange, principal) => {
+  const value = await readControlObject(dependencies, exchange, principal);
+  const signal = abortSignalOf(exchange.request.signal);
+  const asset = await dependencies.assets.createAsset(principal.workspace.id, value, signal);
+  return shown(dependencies, asset);
+});
 
 /** GET /v1/assets: newest first; `?platform=`, `?group_id=` and `?status=` filter. */
-export const listAssets: Endpoint = async (dependencies, exchange) => {
-  const principal = await authenticated(dependencies, exchange);
+export const listAssets = withKey(async (dependencies, exchange, { workspace }) => {
   const query = new URLSearchParams(exchange.query);
   const asked = { platform: query.get("platform"), groupId: query.get("group_id"), status: query.get("status") };
   const { assets, next } = await askPage(query, (after, limit) =>
-    dependencies.assets.assets(principal.workspace.id, asked, after, limit),
+    dependencies.assets.assets(workspace.id, asked, after, limit),
   );
-  const data = assets.map((asset) => assetAnswer(asset, dependencies.assets.urlOf(asset)));
-  return json(pageAnswer(data, next), exchange.requestId);
-};
+  const data = assets.map((asset) => shown(dependencies, asset));
+  return pageAnswer(data, next);
+});
 
-/** GET /v1/assets/{id}?platform= */
-export const getAsset: Endpoint = async (dependencies, exchange) => {
-  const principal = await authenticated(dependencies, exchange);
-  const asset = await dependencies.assets.asset(principal.workspace.id, assetId(exchange), requirePlatform(exchange));
-  return json(assetAnswer(asset, dependencies.assets.urlOf(asset)), exchange.requestId);
-};
+export const getAsset = withKey(async (dependencies, exchange, { workspace }) => {
+  const asset = await dependencies.assets.asset(workspace.id, assetId(exchange), requirePlatform(exchange));
+  return shown(dependencies, asset);
+});
 
-/** DELETE /v1/assets/{id} */
-export const deleteAsset: Endpoint = async (dependencies, exchange) => {
-  const principal = await authenticated(dependencies, exchange);
+export const deleteAsset = admittedWithKey(async ({ assets }, exchange, { workspace }) => {
   const id = assetId(exchange);
-  await admitted(dependencies, principal, () =>
-    dependencies.assets.deleteAsset(principal.workspace.id, id, abortSignalOf(exchange.request.signal)),
-  );
-  return json({ id, object: "asset.deleted", deleted: true }, exchange.requestId);
-};
-
-export const blobsPath = "/v1/blobs/";
+  await assets.deleteAsset(workspace.id, id, abortSignalOf(exchange.request.signal));
+  return { id, object: "asset.deleted", deleted: true };
+});
 
 /** GET /v1/blobs/{hash}: bytes behind a signed, expiring URL. No key: the signature is the right. */
 export const getBlob: Endpoint = async (dependencies, exchange) => {
-  const { request, path, query, requestId } = exchange;
-  const { id } = idInPath(path, blobsPath);
+  const { request, query, requestId } = exchange;
+  const id = idBehind("/v1/blobs/", exchange);
   if (!/^[0-9a-f]{64}$/.test(id)) throw nothingHere();
   exchange.patient();
   const blob = await dependencies.assets.readBlob(id, new URLSearchParams(query), request.headers.get("range"));
@@ -78,6 +90,36 @@ function nothingHere(): Failure {
   return new Failure("not_found", "There is nothing here.");
 }
 
-function assetId({ path }: Exchange): string {
-  return requireId(idInPath(path, `${assetsPath}/`).id, "as_", "asset_not_found");
+function shown({ assets }: ApiDependencies, asset: Asset): object {
+  return assetAnswer(asset, assets.urlOf(asset));
+}
+
+/** The body of a call that makes something small. Throws Failure invalid_json, and what reading it throws. */
+async function readControlObject(
+  dependencies: ApiDependencies,
+  exchange: Exchange,
+  principal: Principal,
+): Promise<JsonObject> {
+  const place = dependencies.memory.open(principal, "request");
+  try {
+    const bytes = await readJsonBody(dependencies, exchange, place, controlBody);
+    // What is built as a value on the event loop holds few of them: names, settings, addresses.
+    return parseSmall(bytes, { values: bounds.plainValuesMax, members: bounds.plainMembersMax });
+  } finally {
+    place.release();
+  }
+}
+
+function requirePlatform({ query }: Exchange): string {
+  const platform = new URLSearchParams(query).get("platform");
+  if (platform !== null && platform !== "") return platform;
+  throw new Failure("missing_required_parameter", 'The query parameter "platform" is missing.', { param: "platform" });
+}
+
+function groupId(exchange: Exchange): string {
+  return requireId(idBehind("/v1/asset-groups/", exchange), "ag_", "asset_group_not_found");
+}
+
+function assetId(exchange: Exchange): string {
+  return requireId(idBehind("/v1/assets/", exchange), "as_", "asset_not_found");
 }

@@ -3,43 +3,28 @@ import { Failure, type NativeEndpointId, nativeDialects } from "#core/index.ts";
 import { ImagesFormReader, type PathFacts, requireVendorVersion, TranscriptionFormReader } from "#protocols/index.ts";
 import { isJsonType } from "../body.ts";
 import type { Endpoint, Exchange } from "../dependencies.ts";
-import {
-  batchEmbedProtocol,
-  chatProtocol,
-  countTokensProtocol,
-  embedContentProtocol,
-  geminiCountTokensProtocol,
-  generateProtocol,
-  imageEditsProtocol,
-  imagesProtocol,
-  messagesProtocol,
-  nativeProtocol,
-} from "../endpoint-protocols.ts";
+import { protocols } from "../endpoint-protocols.ts";
 import { formCall, jsonOrForm } from "../form-call.ts";
 import { modelAsked, verbOf } from "../google-path.ts";
 import { modelCall } from "../model-call.ts";
 import { json } from "../respond.ts";
 
-/** POST /v1/chat/completions, normal and streaming. */
-export const chat = modelCall({ protocol: chatProtocol });
+export const chat = modelCall({ protocol: protocols.chat });
 
-/** POST /v1/images/generations. */
-export const images = modelCall({ protocol: imagesProtocol, takesAssets: true });
+export const images = modelCall({ protocol: protocols.images, takesAssets: true });
 
-/** POST /v1/images/edits, with a form or a JSON body. */
 export const imageEdits: Endpoint = (dependencies, exchange) => {
   const isJson = isJsonType(exchange.request.headers.get("content-type"));
   return isJson ? jsonEdits(dependencies, exchange) : formEdits(dependencies, exchange);
 };
 
-const jsonEdits = modelCall({ protocol: imageEditsProtocol, takesAssets: true });
-const formEdits = formCall(imageEditsProtocol, {
+const jsonEdits = modelCall({ protocol: protocols["image-edits"], takesAssets: true });
+const formEdits = formCall(protocols["image-edits"], {
   fields: () => new ImagesFormReader(),
   wanted: jsonOrForm,
 });
 
-/** POST /v1beta/models/{model}:generateContent and :streamGenerateContent; below /v1/models/ as well. */
-export const generate = modelCall({ protocol: generateProtocol, path: readPath });
+export const generate = modelCall({ protocol: protocols.generate, path: readPath });
 
 function readPath(exchange: Exchange, available: (model: string) => boolean): PathFacts {
   const stream = verbOf(exchange.path) === "streamGenerateContent";
@@ -51,12 +36,10 @@ function readPath(exchange: Exchange, available: (model: string) => boolean): Pa
   return { ...modelAsked(exchange, available), stream };
 }
 
-/** POST /v1beta/models/{model}:embedContent and :batchEmbedContents; below /v1/models/ as well. */
-export const embedContent = modelCall({ protocol: embedContentProtocol, path: modelAsked });
-export const batchEmbedContents = modelCall({ protocol: batchEmbedProtocol, path: modelAsked });
+export const embedContent = modelCall({ protocol: protocols["embed-content"], path: modelAsked });
+export const batchEmbedContents = modelCall({ protocol: protocols["batch-embed-contents"], path: modelAsked });
 
-/** POST /v1/messages, normal and streaming. */
-export const messages = modelCall({ protocol: messagesProtocol, require: requireVersion, forwardsQuery: true });
+export const messages = modelCall({ protocol: protocols.messages, require: requireVersion, forwardsQuery: true });
 
 /** The version is the caller's choice, of whichever vendor, and goes on as it is. Source: Anthropic API, "Versions". */
 function requireVersion({ request }: Exchange): void {
@@ -68,7 +51,7 @@ function requireVersion({ request }: Exchange): void {
  * is the same estimate that reservations use, and says so.
  */
 export const geminiCountTokens = modelCall({
-  protocol: geminiCountTokensProtocol,
+  protocol: protocols["gemini-count-tokens"],
   path: modelAsked,
   unserved: ({ inputEstimate }, requestId) => estimatedCount({ totalTokens: inputEstimate }, requestId),
 });
@@ -85,7 +68,7 @@ export const nativeRoutes: readonly (readonly [path: string, name: NativeEndpoin
 
 /** Sounds come as forms; everything else is JSON. */
 function endpointOf(name: NativeEndpointId): Endpoint {
-  const protocol = nativeProtocol(name);
+  const protocol = protocols[name];
   return protocol.wireDialect === "openai-transcriptions"
     ? formCall(protocol, { fields: () => new TranscriptionFormReader(), wanted: soundForm })
     : modelCall({ protocol });
@@ -96,7 +79,7 @@ function endpointOf(name: NativeEndpointId): Endpoint {
  * reservations use, and says so: a client then trims its prompt a little early or late instead of failing.
  */
 export const countTokens = modelCall({
-  protocol: countTokensProtocol,
+  protocol: protocols["count-tokens"],
   require: requireVersion,
   forwardsQuery: true,
   unserved: ({ inputEstimate }, requestId) => estimatedCount({ input_tokens: inputEstimate }, requestId),

@@ -12,14 +12,12 @@ import { mayCall } from "#identity/index.ts";
 import type { CallEndpointId } from "#protocols/index.ts";
 import { type EndpointProtocol, passes, serves } from "#relay/index.ts";
 import { makesVideos } from "#tasks/index.ts";
-import { authenticated } from "../authenticated.ts";
+import { withKey } from "../authenticated.ts";
 import { modelNotFound, noModel } from "../callable-models.ts";
-import type { Endpoint, Exchange } from "../dependencies.ts";
-import { batchEmbedProtocol, endpointProtocols, generateProtocol } from "../endpoint-protocols.ts";
+import type { Exchange } from "../dependencies.ts";
+import { protocols } from "../endpoint-protocols.ts";
 import { geminiRoot, isGoogles, modelNamed } from "../google-path.ts";
-import { json } from "../respond.ts";
 
-/** Models on one page of a list in Gemini's shape. */
 const geminiPageMax = 1_000;
 
 /** A page of models in Gemini's shape. `after` is a page token of an earlier one. Source: Gemini API reference, models.list. */
@@ -47,8 +45,8 @@ function geminiModel(model: Model): object {
 
 /** Tokens can be counted wherever something can be generated, if only as an estimate. */
 function methodsOf(model: Model): readonly string[] {
-  const generates = model.type === "chat" && serves([model], generateProtocol);
-  const embeds = model.type === "embedding" && serves([model], batchEmbedProtocol);
+  const generates = model.type === "chat" && serves([model], protocols.generate);
+  const embeds = model.type === "embedding" && serves([model], protocols["batch-embed-contents"]);
   return [
     ...(generates ? ["generateContent"] : []),
     ...(embeds ? ["embedContent", "batchEmbedContents"] : []),
@@ -89,23 +87,22 @@ const pathsOf: ReadonlyMap<ModelType, readonly (readonly [path: string, protocol
 function pathsFor(type: ModelType) {
   const rows = Object.entries(modelEndpoints) as [CallEndpointId, ModelEndpointRow][];
   return rows.flatMap(([endpoint, { path, types }]): [string, EndpointProtocol][] =>
-    types.includes(type) ? [[path, endpointProtocols[endpoint]]] : [],
+    types.includes(type) ? [[path, protocols[endpoint]]] : [],
   );
 }
 
 /** GET /v1/models and /v1beta/models: what the calling key may use, sorted by id; `?type=` filters. */
-export const listModels: Endpoint = async (dependencies, exchange) => {
-  const principal = await authenticated(dependencies, exchange);
+export const listModels = withKey((dependencies, exchange, principal) => {
   const query = new URLSearchParams(exchange.query);
   const type = query.get("type");
   const models = availableModels(dependencies.configSnapshot(), principal).filter(
     (model) => type === null || model.type === type,
   );
-  if (speaksAnthropic(exchange)) return json(anthropicList(models), exchange.requestId);
-  if (speaksGemini(exchange)) return json(geminiModels(models, query), exchange.requestId);
+  if (speaksAnthropic(exchange)) return anthropicList(models);
+  if (speaksGemini(exchange)) return geminiModels(models, query);
   const list = { object: "list", data: models.map(openaiModel) };
-  return json(query.has(codexVersion) ? { ...list, models: [] } : list, exchange.requestId);
-};
+  return query.has(codexVersion) ? { ...list, models: [] } : list;
+});
 
 /**
  * Codex says its version when it looks for models whose prompts and tools a server knows better than it does. There are none: it goes by
@@ -114,16 +111,15 @@ export const listModels: Endpoint = async (dependencies, exchange) => {
 const codexVersion = "client_version";
 
 /** GET /v1/models/{model} and /v1beta/models/{model}: one of them. A model that does not exist and one not granted look alike. */
-export const getModel: Endpoint = async (dependencies, exchange) => {
-  const principal = await authenticated(dependencies, exchange);
+export const getModel = withKey((dependencies, exchange, principal) => {
   const configSnapshot = dependencies.configSnapshot();
   const name = modelNamed(exchange.path, (name) => availableModel(configSnapshot, principal, name) !== null);
   const model = availableModel(configSnapshot, principal, name);
   if (model === null) {
     throw isNotPriced(configSnapshot, principal, name) ? noModel(configSnapshot, principal, name) : modelNotFound(name);
   }
-  return json(shapeFor(exchange)(model), exchange.requestId);
-};
+  return shapeFor(exchange)(model);
+});
 
 function availableModel(configSnapshot: ConfigSnapshot, principal: Principal, name: string): Model | null {
   const model = configSnapshot.models.get(name);

@@ -15,13 +15,12 @@ import { authenticated } from "../authenticated.ts";
 import { mayBeLarge } from "../body.ts";
 import type { Answer } from "../call-request.ts";
 import type { ApiDependencies, Endpoint, Exchange } from "../dependencies.ts";
-import { endpointProtocols, generateProtocol, messagesProtocol } from "../endpoint-protocols.ts";
+import { protocols } from "../endpoint-protocols.ts";
 import { isGoogles } from "../google-path.ts";
-import { grantOf, StreamEnd, unread } from "../model-call.ts";
-import { originOf } from "../origin.ts";
+import { answerOf, grantOf, refused, StreamEnd, unread } from "../model-call.ts";
 import { PassedBody, type ReadPassedBody } from "../passed-body.ts";
 import { captureOf } from "../request-capture.ts";
-import { renderFailure } from "../respond.ts";
+import { originOf } from "../request-parts.ts";
 import { readTags } from "../tags.ts";
 
 export const providersPath = "/v1/providers/";
@@ -41,7 +40,7 @@ export const passThrough: Endpoint = async (dependencies, exchange) => {
   const head = { principal, place: met, facts: unread, protocol, bodyWaitMs: 0 };
   if (arriving.isThere && mayBeLarge(exchange.request)) {
     const refusal = await dependencies.relay.refusedUnread(callOf(exchange, head), met);
-    if (refusal !== null) return refused(exchange, refusal.failure, refusal.headers, protocol);
+    if (refusal !== null) return refused(exchange, refusal, protocol);
   }
   try {
     const startMs = dependencies.clock.monotonic();
@@ -52,7 +51,7 @@ export const passThrough: Endpoint = async (dependencies, exchange) => {
     arriving.discard();
     const failure = asFailure(thrown);
     if (failure.code === "internal_error") throw thrown;
-    return refused(exchange, failure, {}, protocol);
+    return refused(exchange, { failure, headers: {} }, protocol);
   } finally {
     arriving.release();
   }
@@ -90,22 +89,20 @@ function placeOf(
   try {
     if (!mayPassThrough(principal, asked.providerId)) throw noSuchProvider(asked.providerId);
     protocol = { ...protocol, dialect: dependencies.relay.passedDialect(asked.providerId) ?? protocol.dialect };
-    return dependencies.relay.passedPlace(asked, endpointProtocols);
+    return dependencies.relay.passedPlace(asked, protocols);
   } catch (thrown) {
     const failure = asFailure(thrown);
     const why = failure.code === "not_found" ? whyNotFound(principal, asked.providerId) : failure.message;
     const head: Head = { principal, place: null, facts: null, protocol, bodyWaitMs: 0 };
     dependencies.relay.refuse(callOf(exchange, head), failure, why);
-    return refused(exchange, failure, {}, protocol);
+    return refused(exchange, { failure, headers: {} }, protocol);
   }
 }
 
 /** As its headers say what client it is, as long as it is not known who it asks. */
 function unknownProtocol(headers: HeaderReader): EndpointProtocol {
-  const known = headers.has("anthropic-version") ? messagesProtocol : isGoogles(headers) ? generateProtocol : null;
-  return known === null
-    ? endpointProtocols["pass-through"]
-    : { ...endpointProtocols["pass-through"], dialect: known.dialect };
+  const known = headers.has("anthropic-version") ? protocols.messages : isGoogles(headers) ? protocols.generate : null;
+  return known === null ? protocols["pass-through"] : { ...protocols["pass-through"], dialect: known.dialect };
 }
 
 function whyNotFound(principal: Principal, provider: string): string {
@@ -142,11 +139,11 @@ async function passed(dependencies: ApiDependencies, exchange: Exchange, head: R
   const { principal, place, facts, body, fields, protocol } = head;
   const price = passedPrice(dependencies.configSnapshot(), place, facts, body !== null);
   exchange.seen.model = price.model.name;
-  const sent = body === null || body instanceof Uint8Array ? (body ?? noBytes) : noteOf(body.size, request.headers);
+  const kept = body === null || body instanceof Uint8Array ? (body ?? noBytes) : noteOf(body.size, request.headers);
   const capture = captureOf(dependencies, exchange, {
     principal,
     endpoint: "pass-through",
-    body: sent,
+    body: kept,
     models: [{ ...price.model, deployments: [price.deployment] }],
   });
   const end = new StreamEnd();
@@ -159,25 +156,15 @@ async function passed(dependencies: ApiDependencies, exchange: Exchange, head: R
   };
   const method = request.method as OutboundMethod;
   const result = await dependencies.relay.pass({ call, place, price, isRead: facts !== null, method, body, fields });
-  if ("failure" in result) {
-    const refusal = refused(exchange, result.failure, result.headers, protocol);
-    await capture?.answered(refusal);
-    return refusal;
-  }
-  if (!(result.body instanceof Uint8Array)) end.heard = exchange.streams();
-  const answer = capture === null ? result.body : capture.delivered(result);
-  const isEmpty = answer instanceof Uint8Array && answer.length === 0;
-  const headers = withUploadUrl(
-    result.headers,
-    `${originOf(dependencies, exchange)}${providersPath}${place.provider.id}`,
-  );
-  return new ServerAnswer(result.status, headers, isEmpty ? null : answer);
-}
-
-/** An upload goes on through this gateway. */
-function withUploadUrl(headers: Readonly<Record<string, string>>, provider: string): Record<string, string> {
-  const path = headers[uploadUrlHeader];
-  return path === undefined ? headers : { ...headers, [uploadUrlHeader]: `${provider}${path}` };
+  const answer = await answerOf(exchange, result, protocol, end, capture);
+  if (answer instanceof Response) return answer;
+  const { status, headers, body: sent } = answer;
+  const isEmpty = sent instanceof Uint8Array && sent.length === 0;
+  const upload = headers[uploadUrlHeader];
+  // An upload goes on through this gateway.
+  const provider = `${originOf(dependencies, exchange)}${providersPath}${place.provider.id}`;
+  const moved = upload === undefined ? headers : { ...headers, [uploadUrlHeader]: `${provider}${upload}` };
+  return new ServerAnswer(status, moved, isEmpty ? null : sent);
 }
 
 const noBytes = new Uint8Array(0);
@@ -208,14 +195,4 @@ function callOf(exchange: Exchange, { principal, place, facts, protocol, bodyWai
     streamEnd: () => {},
     operation: place === null ? request.method : `${request.method} ${place.target.pathClass}`,
   };
-}
-
-function refused(
-  exchange: Exchange,
-  failure: Failure,
-  headers: Record<string, string>,
-  { dialect }: EndpointProtocol,
-): Response {
-  exchange.seen.failure = failure;
-  return renderFailure(failure, exchange.requestId, headers, dialect);
 }

@@ -3,7 +3,7 @@ import { mayCall } from "#identity/index.ts";
 import { serves } from "#relay/index.ts";
 import { authenticated } from "../authenticated.ts";
 import type { ApiDependencies, Endpoint, Exchange, SocketOpening } from "../dependencies.ts";
-import { responsesProtocol } from "../endpoint-protocols.ts";
+import { protocols } from "../endpoint-protocols.ts";
 import { renderFailure } from "../respond.ts";
 import { ResponsesSession } from "../socket/responses-session.ts";
 import type { OpenSession } from "../socket/socket-link.ts";
@@ -68,7 +68,7 @@ function refused(why: string, exchange: Exchange): Response {
   exchange.seen.failure = failure;
   // RFC 9110, 15.5.22: the answer names what may be spoken.
   const headers = { upgrade: "HTTP/1.1", connection: "upgrade" };
-  return renderFailure(failure, exchange.requestId, headers, responsesProtocol.dialect);
+  return renderFailure(failure, exchange.requestId, headers, protocols.responses.dialect);
 }
 
 function problemOf(
@@ -82,7 +82,7 @@ function problemOf(
     return "As many WebSockets are open as one workspace may have.";
   }
   for (const model of dependencies.configSnapshot().models.values()) {
-    if (mayCall(principal, model.name) && serves([model], responsesProtocol)) return null;
+    if (mayCall(principal, model.name) && serves([model], protocols.responses)) return null;
   }
   return "None of the models of this key is served as Responses.";
 }

@@ -1,42 +1,35 @@
 import { Failure } from "#core/index.ts";
-import { ServerAnswer } from "#http-server/index.ts";
-import { mayCall } from "#identity/index.ts";
 import { authenticated } from "../authenticated.ts";
 import type { Endpoint } from "../dependencies.ts";
-import { compactProtocol, inputTokensProtocol, responsesProtocol } from "../endpoint-protocols.ts";
-import { modelCall } from "../model-call.ts";
-import { renderFailure } from "../respond.ts";
+import { protocols } from "../endpoint-protocols.ts";
+import { answerOf, grantOf, modelCall, StreamEnd } from "../model-call.ts";
 import { estimatedCount } from "./model-calls.ts";
 
-/** POST /v1/responses, normal and streaming, in the background or not. */
-export const responses = modelCall({ protocol: responsesProtocol });
+export const responses = modelCall({ protocol: protocols.responses });
 
-/** POST /v1/responses/compact. */
-export const compact = modelCall({ protocol: compactProtocol });
+export const compact = modelCall({ protocol: protocols["responses-compact"] });
 
 /**
  * POST /v1/responses/input_tokens. Where no upstream of the model can count, the answer is the same estimate that
  * reservations use, and says so.
  */
 export const inputTokens = modelCall({
-  protocol: inputTokensProtocol,
+  protocol: protocols["input-tokens"],
   unserved: ({ inputEstimate }, requestId) =>
     estimatedCount({ object: "response.input_tokens", input_tokens: inputEstimate }, requestId),
 });
-
-export const responsesPrefix = "/v1/responses/";
 
 /** A response that an upstream keeps: GET and DELETE of itself, `/cancel`, `/input_items`. */
 export const keptResponse: Endpoint = async (dependencies, exchange) => {
   const { request, requestId } = exchange;
   const principal = await authenticated(dependencies, exchange);
-  const [id = "", ...rest] = exchange.path.slice(responsesPrefix.length).split("/");
+  const [id = "", ...rest] = exchange.path.slice("/v1/responses/".length).split("/");
   exchange.patient();
-  let streamEnd = (): void => {};
+  const end = new StreamEnd();
   const result = await dependencies.relay.ask({
     requestId,
     principal,
-    protocol: responsesProtocol,
+    protocol: protocols.responses,
     upstreamId: decodeId(id),
     method: request.method as "GET" | "POST" | "DELETE",
     rest: rest.length === 0 ? "" : `/${rest.join("/")}`,
@@ -44,15 +37,10 @@ export const keptResponse: Endpoint = async (dependencies, exchange) => {
     headers: request.headers,
     signal: request.signal,
     startedMs: exchange.startedMs,
-    mayCall: (model) => mayCall(principal, model),
-    streamEnd: () => streamEnd(),
+    mayCall: grantOf(principal),
+    streamEnd: end.tell,
   });
-  if ("failure" in result) {
-    exchange.seen.failure = result.failure;
-    return renderFailure(result.failure, requestId, result.headers, responsesProtocol.dialect);
-  }
-  if (!(result.body instanceof Uint8Array)) streamEnd = exchange.streams();
-  return new ServerAnswer(result.status, result.headers, result.body);
+  return answerOf(exchange, result, protocols.responses, end);
 };
 
 function decodeId(segment: string): string {

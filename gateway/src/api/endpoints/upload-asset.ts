@@ -1,27 +1,25 @@
 import { assetForm } from "@sluice/contract/words";
 import { assetAnswer, FileJudge } from "#assets/index.ts";
-import { abortSignalOf, bounds, Failure, type MemoryOwner } from "#core/index.ts";
+import { abortSignalOf, bounds, Failure } from "#core/index.ts";
 import type { Spooled } from "#ports/index.ts";
-import { type FormEvent, FormReader, MultipartScanner, readMultipartType } from "#protocols/index.ts";
-import { admitted } from "../admitted.ts";
-import { authenticated } from "../authenticated.ts";
+import { type FormEvent, FormReader, readMultipartType } from "#protocols/index.ts";
+import { admitted, authenticated } from "../authenticated.ts";
 import { assetUploadBody } from "../body-rules.ts";
-import type { Endpoint, Exchange } from "../dependencies.ts";
-import { requirePlain } from "../form-body-reader.ts";
+import type { Endpoint } from "../dependencies.ts";
 import { jsonOrForm } from "../form-call.ts";
 import { json } from "../respond.ts";
-import { spoolBody } from "../spool-body.ts";
+import { spoolForm } from "../spooled-body.ts";
 
 /** POST /v1/assets with a form: the file goes into the spool as it arrives, is judged on the way, and is Active in the answer. */
 export const uploadAsset: Endpoint = async (dependencies, exchange) => {
   const principal = await authenticated(dependencies, exchange);
   const { request } = exchange;
   const { boundary } = readMultipartType(request.headers.get("content-type"), jsonOrForm);
-  requirePlain(request.headers);
   exchange.patient();
   return admitted(dependencies, principal, async () => {
     const form = new UploadForm();
-    const spooled = await spooledForm(dependencies.spool, exchange, principal, boundary, form);
+    const reading = { owner: principal, rules: assetUploadBody, form };
+    const spooled = await spoolForm(exchange, dependencies.spool, boundary, reading);
     try {
       const { id } = principal.workspace;
       const asset = await dependencies.assets.upload(
@@ -36,28 +34,6 @@ export const uploadAsset: Endpoint = async (dependencies, exchange) => {
     }
   });
 };
-
-function spooledForm(
-  spool: Parameters<typeof spoolBody>[1],
-  { request, bodies }: Pick<Exchange, "request" | "bodies">,
-  owner: MemoryOwner,
-  boundary: string,
-  form: UploadForm,
-): Promise<Spooled> {
-  const scanner = new MultipartScanner(boundary);
-  return spoolBody(request, spool, {
-    owner,
-    deadlines: bodies,
-    rules: assetUploadBody,
-    onPiece: (piece) => {
-      for (const event of scanner.push(piece)) form.take(event);
-    },
-    onEnd: () => {
-      scanner.end();
-      form.end();
-    },
-  });
-}
 
 /** One file, and what is written beside it. */
 class UploadForm {

@@ -1,13 +1,10 @@
 import { comparedCosts, Failure, nanoToUsd } from "#core/index.ts";
-import { authenticated } from "../authenticated.ts";
-import type { Endpoint } from "../dependencies.ts";
-import { json } from "../respond.ts";
+import { withKey } from "../authenticated.ts";
 
 const defaultSpanMs = 30 * 86_400_000;
 
 /** GET /v1/usage: what the calling key has used by model, and how it stands against its limits. Times are Unix seconds. */
-export const getUsage: Endpoint = async (dependencies, exchange) => {
-  const principal = await authenticated(dependencies, exchange);
+export const getUsage = withKey(async (dependencies, exchange, principal) => {
   const query = new URLSearchParams(exchange.query);
   const to = readSeconds(query, "to") ?? dependencies.clock.now() + 1;
   const from = readSeconds(query, "from") ?? to - defaultSpanMs;
@@ -23,27 +20,21 @@ export const getUsage: Endpoint = async (dependencies, exchange) => {
     cost_usd: nanoToUsd(sum.costNanoUsd),
     ...comparedCosts(sum.vendorCostNanoUsd, sum.comparedCostNanoUsd),
   }));
-  return json(
-    {
-      object: "usage",
-      from: Math.floor(from / 1_000),
-      to: Math.floor(to / 1_000),
-      data,
-      totals: {
-        requests: sum(sums.map((row) => row.requests)),
-        input_tokens: sum(sums.map((row) => row.inputTokens)),
-        output_tokens: sum(sums.map((row) => row.outputTokens)),
-        cost_usd: nanoToUsd(sum(sums.map((row) => row.costNanoUsd))),
-        ...comparedCosts(
-          sum(sums.map((row) => row.vendorCostNanoUsd)),
-          sum(sums.map((row) => row.comparedCostNanoUsd)),
-        ),
-      },
-      limits,
+  return {
+    object: "usage",
+    from: Math.floor(from / 1_000),
+    to: Math.floor(to / 1_000),
+    data,
+    totals: {
+      requests: sum(sums.map((row) => row.requests)),
+      input_tokens: sum(sums.map((row) => row.inputTokens)),
+      output_tokens: sum(sums.map((row) => row.outputTokens)),
+      cost_usd: nanoToUsd(sum(sums.map((row) => row.costNanoUsd))),
+      ...comparedCosts(sum(sums.map((row) => row.vendorCostNanoUsd)), sum(sums.map((row) => row.comparedCostNanoUsd))),
     },
-    exchange.requestId,
-  );
-};
+    limits,
+  };
+});
 
 function readSeconds(query: URLSearchParams, name: string): number | null {
   const text = query.get(name);

@@ -4,34 +4,28 @@ import {
   Failure,
   type Principal,
   statesShownAs,
-  type Task,
   type TaskState,
   taskIdOf,
 } from "#core/index.ts";
 import { type ContentOptions, taskAnswer } from "#tasks/index.ts";
-import { authenticated } from "../authenticated.ts";
+import { authenticated, withKey } from "../authenticated.ts";
 import { readJsonBody, readJsonPieces } from "../body.ts";
 import { callbackBody, videoBody } from "../body-rules.ts";
 import type { ApiDependencies, Endpoint, Exchange } from "../dependencies.ts";
-import { originOf } from "../origin.ts";
-import { askPage, pageAnswer } from "../page-query.ts";
-import { idInPath, requireId } from "../path-ids.ts";
+import { askPage, idBehind, originOf, pageAnswer, requireId } from "../request-parts.ts";
 import { json } from "../respond.ts";
 import { startVideo } from "../start-video.ts";
-
-export const videoTasksPath = "/v1/video/tasks";
 
 /** POST /v1/video/tasks: starts a task. `Idempotency-Key` makes a repetition find the same one. */
 export const createVideoTask: Endpoint = (dependencies, exchange) =>
   startVideo(dependencies, exchange, {
     read: async (place) => ({ bytes: await readJsonPieces(dependencies, exchange, place, videoBody), openai: null }),
-    answer: (task) => answer(dependencies, exchange, task),
+    answer: (task) => json(taskAnswer(task, originOf(dependencies, exchange)), exchange.requestId),
     told: (failure) => failure,
   });
 
 /** GET /v1/video/tasks: the workspace's tasks, newest first; `?status=` and `?model=` filter. */
-export const listVideoTasks: Endpoint = async (dependencies, exchange) => {
-  const principal = await authenticated(dependencies, exchange);
+export const listVideoTasks = withKey(async (dependencies, exchange, principal) => {
   const query = new URLSearchParams(exchange.query);
   const status = query.get("status");
   const model = query.get("model");
@@ -43,20 +37,20 @@ export const listVideoTasks: Endpoint = async (dependencies, exchange) => {
   const { tasks, next } = await askPage(query, (after, limit) => dependencies.videos.page(filter, after, limit));
   const origin = originOf(dependencies, exchange);
   const data = tasks.map((task) => taskAnswer(task, origin));
-  return json(pageAnswer(data, next), exchange.requestId);
-};
+  return pageAnswer(data, next);
+});
 
 /** GET /v1/video/tasks/{id}: its state; a stale one is refreshed. */
-export const getVideoTask: Endpoint = async (dependencies, exchange) => {
-  const principal = await authenticated(dependencies, exchange);
-  return answer(dependencies, exchange, await dependencies.videos.get(principal.workspace.id, taskId(exchange)));
-};
+export const getVideoTask = withKey(async (dependencies, exchange, { workspace }) => {
+  const task = await dependencies.videos.get(workspace.id, taskId(exchange));
+  return taskAnswer(task, originOf(dependencies, exchange));
+});
 
 /** DELETE /v1/video/tasks/{id}: cancels it where its vendor can. */
-export const cancelVideoTask: Endpoint = async (dependencies, exchange) => {
-  const principal = await authenticated(dependencies, exchange);
-  return answer(dependencies, exchange, await dependencies.videos.cancel(principal.workspace.id, taskId(exchange)));
-};
+export const cancelVideoTask = withKey(async (dependencies, exchange, { workspace }) => {
+  const task = await dependencies.videos.cancel(workspace.id, taskId(exchange));
+  return taskAnswer(task, originOf(dependencies, exchange));
+});
 
 /** GET /v1/video/tasks/{id}/content: the video's bytes; ranges are understood. */
 export const videoContent: Endpoint = async (dependencies, exchange) => {
@@ -69,11 +63,11 @@ export const videoContent: Endpoint = async (dependencies, exchange) => {
  * read only when the token is right.
  */
 export const videoCallback: Endpoint = async (dependencies, exchange) => {
-  const { id, part } = idInPath(exchange.path, callbacksPath);
+  const [id = "", token = ""] = exchange.path.slice("/v1/video/callbacks/".length).split("/");
   const place = dependencies.memory.open(anonymousOwner(exchange.address()), "request");
   try {
     const readBody = (): Promise<Uint8Array> => readJsonBody(dependencies, exchange, place, callbackBody);
-    const heard = await dependencies.videos.hint(requireId(id, "vt_", "task_not_found"), part ?? "", readBody);
+    const heard = await dependencies.videos.hint(requireId(id, "vt_", "task_not_found"), token, readBody);
     if (!heard) throw new Failure("task_not_found", "There is no task to be told of here.");
     return new Response(null, { status: 204, headers: { "x-request-id": exchange.requestId } });
   } finally {
@@ -81,14 +75,8 @@ export const videoCallback: Endpoint = async (dependencies, exchange) => {
   }
 };
 
-export const callbacksPath = "/v1/video/callbacks/";
-
-function taskId({ path }: Exchange): string {
-  return requireId(taskIdOf(idInPath(path, `${videoTasksPath}/`).id), "vt_", "task_not_found");
-}
-
-function answer(dependencies: ApiDependencies, exchange: Exchange, task: Task): Response {
-  return json(taskAnswer(task, originOf(dependencies, exchange)), exchange.requestId);
+function taskId(exchange: Exchange): string {
+  return requireId(taskIdOf(idBehind("/v1/video/tasks/", exchange)), "vt_", "task_not_found");
 }
 
 function statesOf(status: string): readonly TaskState[] {

@@ -2,13 +2,12 @@ import { sizeOf } from "#bodies/index.ts";
 import { Failure, finalTaskStates, type HeldMemory, type Task, taskIdOf, videoIdOf } from "#core/index.ts";
 import { type RemixedVideo, type RenamedMembers, readMultipartType, videoObject } from "#protocols/index.ts";
 import { type ContentOptions, pollAfterMs, type SentBody } from "#tasks/index.ts";
-import { authenticated } from "../authenticated.ts";
+import { authenticated, withKey } from "../authenticated.ts";
 import { isJsonType, readJsonPieces, readPieces } from "../body.ts";
 import { videoBody } from "../body-rules.ts";
 import type { ApiDependencies, Endpoint, Exchange } from "../dependencies.ts";
 import { jsonOrForm } from "../form-call.ts";
-import { askPage } from "../page-query.ts";
-import { idInPath, requireId } from "../path-ids.ts";
+import { askPage, idBehind, requireId } from "../request-parts.ts";
 import { json } from "../respond.ts";
 import { startVideo } from "../start-video.ts";
 import { sendVideo } from "./video-tasks.ts";
@@ -17,9 +16,6 @@ import { sendVideo } from "./video-tasks.ts";
  * OpenAI's videos: the tasks of /v1/video/tasks, asked for and shown in OpenAI's way. `video_…` and `vt_…` are one task, and
  * either name is understood at both.
  */
-export const videosPath = "/v1/videos";
-
-/** POST /v1/videos: starts a task, by a form or JSON. */
 export const createVideo: Endpoint = (dependencies, exchange) =>
   startVideo(dependencies, exchange, {
     read: (place) => readAsked(dependencies, exchange, place, null),
@@ -28,14 +24,13 @@ export const createVideo: Endpoint = (dependencies, exchange) =>
   });
 
 /** DELETE /v1/videos/{id}: for good; one that is still being made is cancelled first, where its vendor can. */
-export const deleteVideo: Endpoint = async (dependencies, exchange) => {
-  const principal = await authenticated(dependencies, exchange);
+export const deleteVideo = withKey(async (dependencies, exchange, principal) => {
   const id = await ofVideo(exchange, async (taskId) => {
     await dependencies.videos.remove(principal.workspace.id, taskId);
     return videoIdOf(taskId);
   });
-  return json({ id, object: "video.deleted", deleted: true }, exchange.requestId);
-};
+  return { id, object: "video.deleted", deleted: true };
+});
 
 /** POST /v1/videos/{id}/remix: the same video with other words, where its vendor makes such. */
 export const remixVideo: Endpoint = (dependencies, exchange) =>
@@ -52,8 +47,7 @@ export const remixVideo: Endpoint = (dependencies, exchange) =>
   });
 
 /** GET /v1/videos: the workspace's videos, those of every key and of both faces; `limit`, `after`, `order`. */
-export const listVideos: Endpoint = async (dependencies, exchange) => {
-  const principal = await authenticated(dependencies, exchange);
+export const listVideos = withKey(async (dependencies, exchange, principal) => {
   const workspaceId = principal.workspace.id;
   const query = new URLSearchParams(exchange.query);
   const filter = { workspaceId, oldestFirst: isOldestFirst(query.get("order")) };
@@ -65,13 +59,9 @@ export const listVideos: Endpoint = async (dependencies, exchange) => {
   });
   const data = tasks.map(videoObject);
   const ids = tasks.map(({ id }) => videoIdOf(id));
-  return json(
-    { object: "list", data, first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null, has_more: next !== null },
-    exchange.requestId,
-  );
-};
+  return { object: "list", data, first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null, has_more: next !== null };
+});
 
-/** GET /v1/videos/{id} */
 export const getVideo: Endpoint = async (dependencies, exchange) => {
   const principal = await authenticated(dependencies, exchange);
   const task = await ofVideo(exchange, (id) => dependencies.videos.get(principal.workspace.id, id));
@@ -123,8 +113,8 @@ function answer({ requestId }: Exchange, task: Task): Response {
 }
 
 /** What is done with the video that the path names; a failure names it as the caller did. */
-async function ofVideo<Done>({ path }: Exchange, act: (id: string) => Promise<Done>): Promise<Done> {
-  const { id } = idInPath(path, `${videosPath}/`);
+async function ofVideo<Done>(exchange: Exchange, act: (id: string) => Promise<Done>): Promise<Done> {
+  const id = idBehind("/v1/videos/", exchange);
   try {
     return await act(requireId(taskIdOf(id), "vt_", "task_not_found"));
   } catch (thrown) {

@@ -14,7 +14,6 @@ export interface SessionDependencies {
   readonly exchange: Exchange;
   readonly call: SocketTurn["call"];
   readonly link: SocketLink;
-  /** Whose it is. */
   readonly owner: MemoryOwner;
   /** Whether its key may still be used; rejects with the Failure where not. */
   readonly stillWelcome: () => Promise<unknown>;
@@ -130,7 +129,6 @@ export class ResponsesSession implements SocketSession {
     this.#next();
   }
 
-  /** Begins what may begin. */
   #next(): void {
     for (const [lane, waiting] of this.#waiting) {
       if (this.#over || this.#running.size >= socketResponsesMax) return;

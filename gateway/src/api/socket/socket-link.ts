@@ -12,7 +12,6 @@ export interface SocketLink {
 /** What is told of a WebSocket that was opened. */
 export interface SocketSession {
   onText(text: string): void;
-  /** A frame that is no text. */
   onBinary(): void;
   /** What was `full` has room again. */
   onRoom(): void;
@@ -27,7 +26,6 @@ export interface SocketSession {
 
 export type OpenSession = (link: SocketLink) => SocketSession;
 
-/** The sessions of one port. */
 export class SocketSessions {
   readonly #open = new Map<SocketSession, MemoryOwner>();
   readonly #ofOwner = new Map<string, number>();

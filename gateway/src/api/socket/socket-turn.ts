@@ -1,11 +1,11 @@
 import { asFailure, Failure, type HeaderReader } from "#core/index.ts";
 import { type CreateFrame, isEventStreamType, warmedEvents } from "#protocols/index.ts";
 import { serves } from "#relay/index.ts";
-import { admitted } from "../admitted.ts";
+import { admitted } from "../authenticated.ts";
 import type { CallRequest } from "../call-request.ts";
 import { callableModels, noModel } from "../callable-models.ts";
 import type { ApiDependencies, Exchange } from "../dependencies.ts";
-import { responsesProtocol } from "../endpoint-protocols.ts";
+import { protocols } from "../endpoint-protocols.ts";
 import { renderFailure } from "../respond.ts";
 import { type AnswerEnd, type AnswerWriting, sendAnswer } from "./answer-frames.ts";
 
@@ -52,7 +52,7 @@ async function warm(
   return await admitted(dependencies, principal, async () => {
     const models = callableModels(dependencies.configSnapshot(), principal, frame.model);
     if (models.length === 0) throw noModel(dependencies.configSnapshot(), principal, frame.model);
-    if (!serves(models, responsesProtocol)) {
+    if (!serves(models, protocols.responses)) {
       throw new Failure("unsupported_by_model", `The model "${frame.model}" cannot be used on this endpoint.`, {
         param: "model",
       });
@@ -126,7 +126,7 @@ function unknownPrevious(error: Record<string, unknown>): Record<string, unknown
 /** A failure that was met before there was a request. */
 export async function failureFrame(thrown: unknown, requestId: string): Promise<ErrorFrame> {
   const failure: Failure = asFailure(thrown);
-  const answer = renderFailure(failure, requestId, {}, responsesProtocol.dialect);
+  const answer = renderFailure(failure, requestId, {}, protocols.responses.dialect);
   const error = errorIn(await answer.text());
   return frameOf(answer, failure.code === "not_found" ? unknownPrevious(error) : error);
 }

@@ -43,7 +43,6 @@ function nameBinding(draft: OutboundDraft): void {
   requireVersion(draft);
 }
 
-/** `x-api-key`, as Anthropic's own API. */
 function authorizeApiKey(draft: OutboundDraft): void {
   const { secret } = draft.provider;
   if (secret !== null) draft.headers["x-api-key"] = secret.reveal();

@@ -126,7 +126,6 @@ const notCounted = [
   "labels",
 ];
 
-/** Where its videos are put. */
 function storageProblem(provider: Provider): string | null {
   const uri = provider.settings["storage_uri"];
   if (uri === undefined || (typeof uri === "string" && /^gs:\/\/[a-z0-9][a-z0-9._-]+(\/.*)?$/.test(uri))) return null;

@@ -3,7 +3,6 @@ import { nameLettersMax } from "@sluice/contract/words";
 import { listPrice, type PriceListModelOf } from "./list-price.ts";
 import type { NameMatch, PriceListData } from "./read-price-list.ts";
 
-/** What is known of a vendor's model beside its name. */
 export interface PriceListEntry {
   /** The name of the entry: several names of a vendor's may share one. */
   readonly id: string;

@@ -172,7 +172,6 @@ export function timeOf(value: unknown): number | null {
   return Number.isNaN(time) ? null : time;
 }
 
-/** A text that is an address of the web. */
 export function webUrl(value: unknown): string | null {
   return typeof value === "string" && value.length <= bounds.urlBytesMax && /^https?:\/\//.test(value) ? value : null;
 }

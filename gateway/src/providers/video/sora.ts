@@ -2,6 +2,7 @@ import { type Provider, unknownCapabilities, type VideoCapabilities, type VideoT
 import { frameSize, type JsonObject, numberOf, objectOf, textOf } from "#protocols/index.ts";
 import type { OutboundDraft } from "../outbound-draft.ts";
 import type { CreateInput, VideoAdapter, VideoState } from "../video-adapter.ts";
+import { type FormField, writeForm } from "../write-form.ts";
 import {
   answerObject,
   createdIn,
@@ -142,46 +143,3 @@ const words = {
   succeeded: "succeeded",
   cancelled: "cancelled",
 } as const;
-
-/** A field of a form: a text, or a file of some content type. */
-interface FormField {
-  readonly name: string;
-  readonly value: string | { readonly fileName: string; readonly contentType: string; readonly bytes: Uint8Array };
-}
-
-interface WrittenForm {
-  readonly contentType: string;
-  readonly body: Uint8Array;
-}
-
-/** A form (RFC 7578) whose boundary begins with `mark` and occurs in none of its values. */
-function writeForm(fields: readonly FormField[], mark: string): WrittenForm {
-  const values = fields.map(({ value }) =>
-    Buffer.from(typeof value === "string" ? encoder.encode(value) : value.bytes),
-  );
-  let boundary = mark;
-  while (values.some((value) => value.includes(boundary))) boundary += "-";
-  const parts = fields.flatMap((field, index) => [
-    encoder.encode(`--${boundary}\r\n${headOf(field)}\r\n\r\n`),
-    values[index] ?? new Uint8Array(0),
-    encoder.encode("\r\n"),
-  ]);
-  return {
-    contentType: `multipart/form-data; boundary=${boundary}`,
-    body: Buffer.concat([...parts, encoder.encode(`--${boundary}--\r\n`)]),
-  };
-}
-
-function headOf({ name, value }: FormField): string {
-  const head = `content-disposition: form-data; name="${quotable(name)}"`;
-  if (typeof value === "string") return head;
-  const contentType = /^[\w.+-]+\/[\w.+-]+$/.test(value.contentType) ? value.contentType : "application/octet-stream";
-  return `${head}; filename="${quotable(value.fileName)}"\r\ncontent-type: ${contentType}`;
-}
-
-/** As browsers write names (WHATWG): a name that could end its header is percent-encoded. */
-function quotable(text: string): string {
-  return text.replaceAll('"', "%22").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
-}
-
-const encoder = new TextEncoder();

@@ -4,10 +4,9 @@ import { authenticated } from "../../authenticated.ts";
 import { readBytes, readPieces } from "../../body.ts";
 import type { BodyRules } from "../../body-rules.ts";
 import type { Endpoint, Exchange } from "../../dependencies.ts";
-import { originOf } from "../../origin.ts";
+import { originOf } from "../../request-parts.ts";
 import { guardHeaders } from "./oauth-answer.ts";
 
-/** What `GET /protocol` answers. */
 const protocolText = `# Gateway protocol of coding agents, version 1
 
 This gateway signs programs in as people (RFC 8628) and serves them as it serves callers with keys.
@@ -29,12 +28,7 @@ This gateway signs programs in as people (RFC 8628) and serves them as it serves
 A refused bearer is 401 with x-should-retry: false. Every answer has an x-request-id.
 `;
 
-export const settingsPath = "/managed/settings";
-export const bootstrapPath = "/user/bootstrap";
-export const protocolPath = "/protocol";
-export const helloPath = "/api/hello";
 const telemetrySignals = ["metrics", "logs", "traces"] as const;
-export const telemetryPaths = telemetrySignals.map((signal) => `/v1/${signal}`);
 
 /** GET: what the caller's group says that agents are to be set to. 404: it says nothing, and an agent starts all the same. */
 export const managedSettings: Endpoint = async (dependencies, exchange) => {
@@ -63,7 +57,6 @@ export const userBootstrap: Endpoint = async (dependencies, exchange) => {
   throw new Failure("not_found", "Nothing is managed for the desktop app.");
 };
 
-/** GET: the contract in words. */
 export const protocol: Endpoint = (_dependencies, exchange) =>
   new Response(protocolText, {
     headers: { ...headersOf(exchange), "content-type": "text/markdown; charset=utf-8" },
@@ -80,7 +73,7 @@ export const hello: Endpoint = (_dependencies, exchange) =>
 export const takeTelemetry: Endpoint = async (dependencies, exchange) => {
   const principal = await authenticated(dependencies, exchange);
   const { agentTelemetry } = dependencies;
-  const signal = telemetrySignals.find((each) => exchange.request.url.split("?", 1)[0]?.endsWith(`/v1/${each}`));
+  const signal = telemetrySignals.find((each) => exchange.path === `/v1/${each}`);
   const place = dependencies.memory.open(principal, "request");
   try {
     if (agentTelemetry === null || signal === undefined || !agentTelemetry.takes(signal)) {

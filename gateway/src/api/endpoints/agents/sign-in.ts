@@ -4,7 +4,7 @@ import type { IssuedTokens } from "#identity/index.ts";
 import { readPieces } from "../../body.ts";
 import type { BodyRules } from "../../body-rules.ts";
 import type { ApiDependencies, Endpoint, Exchange } from "../../dependencies.ts";
-import { originOf } from "../../origin.ts";
+import { originOf } from "../../request-parts.ts";
 import { guardHeaders, inOAuth, oauthAnswer, oauthError } from "./oauth-answer.ts";
 
 /** From somebody who shows no key. */
@@ -40,11 +40,6 @@ async function readForm(dependencies: ApiDependencies, exchange: Exchange): Prom
  * Sign-in of coding agents, as the contract of Claude Code for gateways has it (version 1) and any client of RFC 8628 can use it. What
  * was recorded of the vendor's own server and client stands in docs/agent-sign-in.md.
  */
-export const metadataPath = "/.well-known/oauth-authorization-server";
-export const deviceAuthorizationPath = "/oauth/device_authorization";
-export const tokenPath = "/oauth/token";
-export const revocationPath = "/oauth/revoke";
-
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 const refreshGrant = "refresh_token";
 
@@ -53,9 +48,9 @@ export const getMetadata: Endpoint = (dependencies, exchange) => {
   const base = originOf(dependencies, exchange);
   const metadata = {
     issuer: base,
-    device_authorization_endpoint: base + deviceAuthorizationPath,
-    token_endpoint: base + tokenPath,
-    revocation_endpoint: base + revocationPath,
+    device_authorization_endpoint: `${base}/oauth/device_authorization`,
+    token_endpoint: `${base}/oauth/token`,
+    revocation_endpoint: `${base}/oauth/revoke`,
     grant_types_supported: [deviceGrant, refreshGrant],
     response_types_supported: [],
     token_endpoint_auth_methods_supported: ["none"],

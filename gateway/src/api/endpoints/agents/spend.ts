@@ -3,8 +3,6 @@ import { authenticated } from "../../authenticated.ts";
 import type { Endpoint } from "../../dependencies.ts";
 import { guardHeaders } from "./oauth-answer.ts";
 
-export const spendPath = "/api/oauth/usage";
-
 /**
  * GET: what the person's agents have spent, and every budget over them, as a gateway of Claude Code tells it: amounts in cents,
  * shares in percent, the tightest budget first and active.

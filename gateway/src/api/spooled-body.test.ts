@@ -9,7 +9,7 @@ import { createSpool } from "#storage/index.ts";
 import { until } from "../../../test/until.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { BodyDeadlines } from "./body-deadlines.ts";
-import { type ReadForm, readFormBody } from "./form-body-reader.ts";
+import { type ReadForm, readFormBody } from "./spooled-body.ts";
 
 type Outcome = ReadForm | { readonly code: string; readonly param: string | null };
 
@@ -33,11 +33,8 @@ beforeEach(() => {
     async fetch(request) {
       try {
         const type = readMultipartType(request.headers.get("content-type"), "a form");
-        const read = await readFormBody(request, type, spool, {
-          owner: { key: { id: "key" }, workspace: { id: "ws" } },
-          deadlines,
-          fields: new ImagesFormReader(),
-        });
+        const owner = { key: { id: "key" }, workspace: { id: "ws" } };
+        const read = await readFormBody({ request, bodies: deadlines }, type, spool, owner, new ImagesFormReader());
         outcome.resolve(read);
         return new Response("read");
       } catch (thrown) {

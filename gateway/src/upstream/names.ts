@@ -1,6 +1,7 @@
 import { dns } from "bun";
 import { BoundedMap, bounds, type Failure } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
+import { type AddressKind, worstKind } from "./address-kind.ts";
 import { unsentFailure } from "./send-failure.ts";
 
 /** Every address of a name, in order of preference. An empty list or a rejection means that the name was not found. */
@@ -55,7 +56,7 @@ export class NameCache {
   /** Never rejects. `retryAtMs` is 0 while look-ups succeed. */
   async #renew(hostname: string, entry: Entry): Promise<void> {
     try {
-      const found = await this.#lookUp(hostname);
+      const found = await lookUp(hostname, this.#resolve, this.#clock);
       entry.addresses = found;
       entry.foundAtMs = this.#clock.monotonic();
       entry.retryAtMs = 0;
@@ -64,15 +65,16 @@ export class NameCache {
     }
     entry.pending = null;
   }
+}
 
-  #lookUp(hostname: string): Promise<readonly string[]> {
-    return new Promise((resolve, reject) => {
-      const cancel = this.#clock.after(bounds.nameLookupMs, () => reject(new Error("look-up timed out")));
-      this.#resolve(hostname)
-        .then((found) => (found.length > 0 ? resolve(found) : reject(new Error("no addresses"))), reject)
-        .finally(cancel);
-    });
-  }
+/** Rejects where the name is not found in time. */
+function lookUp(hostname: string, resolveName: Resolve, clock: Clock): Promise<readonly string[]> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(bounds.nameLookupMs, () => reject(new Error("look-up timed out")));
+    resolveName(hostname)
+      .then((found) => (found.length > 0 ? resolve(found) : reject(new Error("no addresses"))), reject)
+      .finally(cancel);
+  });
 }
 
 function usableStale(entry: Entry, nowMs: number): readonly string[] | null {
@@ -93,4 +95,60 @@ export async function systemResolve(hostname: string): Promise<readonly string[]
   const found = await dns.lookup(hostname, { family: 0 });
   const addresses = found.toSorted((a, b) => a.family - b.family).map(({ address }) => address);
   return [...new Set(addresses)];
+}
+
+interface Verdict {
+  /** null: the first look-up is under way. */
+  kind: AddressKind | null;
+  renewAtMs: number;
+  pending: Promise<AddressKind> | null;
+}
+
+/**
+ * What this machine's own resolver says of names that a proxy will look up. A name that leads to a private address here is
+ * private; what is not known here is for the proxy alone to judge. In a closed network the resolver knows no name of the
+ * outside, or never answers: then one call in a while waits for it, and no other.
+ */
+export class NameVerdicts {
+  readonly #known = new BoundedMap<string, Verdict>(bounds.namesMax);
+  readonly #clock: Clock;
+  readonly #resolve: Resolve;
+
+  constructor(clock: Clock, resolve: Resolve) {
+    this.#clock = clock;
+    this.#resolve = resolve;
+  }
+
+  /** At once when known, else a promise, which never rejects. */
+  find(hostname: string): AddressKind | Promise<AddressKind> {
+    const looks = kindOfName(hostname);
+    if (looks !== "public") return looks;
+    const verdict = this.#known.get(hostname) ?? this.#add(hostname);
+    if (this.#clock.monotonic() >= verdict.renewAtMs) verdict.pending ??= this.#renew(hostname, verdict);
+    return verdict.kind ?? verdict.pending ?? "public";
+  }
+
+  #add(hostname: string): Verdict {
+    const verdict: Verdict = { kind: null, renewAtMs: 0, pending: null };
+    this.#known.set(hostname, verdict);
+    return verdict;
+  }
+
+  async #renew(hostname: string, verdict: Verdict): Promise<AddressKind> {
+    const addresses = await lookUp(hostname, this.#resolve, this.#clock).catch(() => []);
+    const kind = worstKind(addresses);
+    verdict.kind = kind;
+    verdict.renewAtMs = this.#clock.monotonic() + (addresses.length > 0 ? bounds.nameFreshMs : bounds.nameStaleMs);
+    verdict.pending = null;
+    return kind;
+  }
+}
+
+/** Endings that no public name has (RFC 6761, RFC 6762, RFC 8375, RFC 9476, and what clouds and clusters use). */
+const ownEndings = [".localhost", ".local", ".localdomain", ".internal", ".home.arpa", ".lan", ".intranet", ".corp"];
+
+/** A name without a dot, or under such an ending, is some machine's of the proxy's own network. */
+function kindOfName(hostname: string): AddressKind {
+  if (!hostname.includes(".") || ownEndings.some((ending) => hostname.endsWith(ending))) return "private";
+  return "public";
 }

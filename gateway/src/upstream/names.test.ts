@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Failure } from "#core/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
-import { NameCache } from "./name-cache.ts";
+import { NameCache } from "./names.ts";
 
 /** A resolver that answers with its call number as address, until told to fail. */
 function counting() {

@@ -1,0 +1,42 @@
+/** A field of a form: a text, or a file of some content type. */
+export interface FormField {
+  readonly name: string;
+  readonly value: string | { readonly fileName: string; readonly contentType: string; readonly bytes: Uint8Array };
+}
+
+export interface WrittenForm {
+  readonly contentType: string;
+  readonly body: Uint8Array;
+}
+
+/** A form (RFC 7578) whose boundary begins with `mark` and occurs in none of its values. */
+export function writeForm(fields: readonly FormField[], mark: string): WrittenForm {
+  const values = fields.map(({ value }) =>
+    Buffer.from(typeof value === "string" ? encoder.encode(value) : value.bytes),
+  );
+  let boundary = mark;
+  while (values.some((value) => value.includes(boundary))) boundary += "-";
+  const parts = fields.flatMap((field, index) => [
+    encoder.encode(`--${boundary}\r\n${headOf(field)}\r\n\r\n`),
+    values[index] ?? new Uint8Array(0),
+    encoder.encode("\r\n"),
+  ]);
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    body: Buffer.concat([...parts, encoder.encode(`--${boundary}--\r\n`)]),
+  };
+}
+
+function headOf({ name, value }: FormField): string {
+  const head = `content-disposition: form-data; name="${quotable(name)}"`;
+  if (typeof value === "string") return head;
+  const contentType = /^[\w.+-]+\/[\w.+-]+$/.test(value.contentType) ? value.contentType : "application/octet-stream";
+  return `${head}; filename="${quotable(value.fileName)}"\r\ncontent-type: ${contentType}`;
+}
+
+/** As browsers write names (WHATWG): a name that could end its header is percent-encoded. */
+function quotable(text: string): string {
+  return text.replaceAll('"', "%22").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+}
+
+const encoder = new TextEncoder();
