@@ -117,26 +117,26 @@ export class Admission implements PermitOwner {
   }
 
   /** Counts what a task cost and ends its hold, which may be another process's. Does nothing without a shared counter. */
-  endHold(taskId: string, cost: Cost): void | Promise<void> {
+  async endHold(taskId: string, cost: Cost): Promise<void> {
     const { shared } = this.#counter;
     if (shared === undefined) return;
     this.#spending.settledAnywhere(cost);
-    return shared.endHold(taskId).then(() => undefined);
+    await shared.endHold(taskId);
   }
 
   /** Some holds of a shared counter, whoever made them. */
-  someHolds(count: number): readonly LastingHold[] | Promise<readonly LastingHold[]> {
-    return this.#counter.shared?.someHolds(count) ?? [];
+  async someHolds(count: number): Promise<readonly LastingHold[]> {
+    return (await this.#counter.shared?.someHolds(count)) ?? [];
   }
 
   /** Counts entries that another process settled. */
-  storedElsewhere(costs: readonly Cost[]): void | Promise<void> {
+  storedElsewhere(costs: readonly Cost[]): Promise<void> {
     return this.#spending.storedElsewhere(costs);
   }
 
   /** Frees the money that a dead process (`proc_…`) held, once its entries are in the ledger; see the port. */
-  adopted(owner: string, storedAgoMs: number | null): void | Promise<void> {
-    return this.#counter.shared?.adopted(owner, storedAgoMs);
+  async adopted(owner: string, storedAgoMs: number | null): Promise<void> {
+    await this.#counter.shared?.adopted(owner, storedAgoMs);
   }
 
   /** The caller's tightest rates. Takes nothing. */

@@ -96,13 +96,13 @@ export class Spending {
   }
 
   /** Budgets that such entries count for are read again. */
-  storedElsewhere(costs: readonly Cost[]): void | Promise<void> {
+  async storedElsewhere(costs: readonly Cost[]): Promise<void> {
     const periods = new Map<string, BudgetPeriodKey>();
     for (const cost of costs) {
       if (cost.costNanoUsd === 0) continue;
       for (const each of budgetsOf(cost)) periods.set(nameOf(each.key, each.periodStart), each);
     }
-    if (periods.size > 0) return this.#options.counter.reread([...periods.values()]);
+    if (periods.size > 0) await this.#options.counter.reread([...periods.values()]);
   }
 
   /** Makes these budgets known, within bounds.budgetReadWaitMs. Returns those that cannot be. */
@@ -223,13 +223,12 @@ export class Spending {
       const { amount, later } = spent[index] ?? { amount: 0, later: 0 };
       const { budget, start } = reading;
       const end = later > 0 ? null : periodEnd(budget.period, start);
-      const told = counter.known(budget.key, start, {
+      await counter.known(budget.key, start, {
         amount,
         recent: costsOf(reading, recent),
         cleanFrom: end ?? Number.POSITIVE_INFINITY,
         again: true,
       });
-      if (told instanceof Promise) await told;
       this.#readings.delete(nameOf(budget.key, start));
       reading.end(true);
     }

@@ -51,7 +51,7 @@ export async function openGovernance(base: Base, data: Data) {
 function adoptionHooks(admission: Admission, observer: Pick<Observer, "log">): Required<AdoptionHooks> {
   return {
     onStored: (entries) => {
-      Promise.resolve(admission.storedElsewhere(entries)).catch((error: unknown) =>
+      admission.storedElsewhere(entries).catch((error: unknown) =>
         observer.log("warn", "Budgets are not told what other processes left; they are read again by themselves.", {
           error,
         }),

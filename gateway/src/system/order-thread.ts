@@ -106,15 +106,13 @@ export function serveOrders<Order, Reply>(program: OrderProgram<Order, Reply>): 
 function listen<Order, Reply>(port: MessagePort, { work, moved, close }: OrderProgram<Order, Reply>): void {
   const done = (reply: Reply): void => port.postMessage({ reply } satisfies OrderAnswer<Reply>, moved?.(reply) ?? none);
   const failed = (thrown: unknown): void => port.postMessage({ failed: wordsOf(thrown) } satisfies OrderAnswer<Reply>);
-  port.on("message", (order: Order | typeof endOrder) => {
+  port.on("message", async (order: Order | typeof endOrder) => {
     if (order === endOrder) {
       void (close?.() ?? Promise.resolve()).catch(() => undefined).finally(() => port.close());
       return;
     }
     try {
-      const reply = work(order);
-      if (reply instanceof Promise) reply.then(done).catch(failed);
-      else done(reply);
+      done(await work(order));
     } catch (thrown) {
       failed(thrown);
     }

@@ -198,17 +198,8 @@ function createLogger({ level, clock, instance }: ObserverOptions, write: (line:
   );
 }
 
-function requestFields({
-  requestId,
-  method,
-  route,
-  status,
-  totalMs,
-  model,
-  error,
-  message,
-  principal,
-}: RequestEnd): Fields {
+function requestFields({ message, principal, ...end }: RequestEnd): Fields {
+  const { requestId, method, route, status, totalMs, model, error } = end;
   return {
     ...{ requestId, method, route, status, totalMs: tenths(totalMs), model, error },
     ...(message == null ? {} : { message: shownSentence(message) }),

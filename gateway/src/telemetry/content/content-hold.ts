@@ -123,19 +123,13 @@ function isAttempt(event: TracedEvent): boolean {
   return !("end" in event) && entryOf(event).outcome !== "rejected";
 }
 
-interface Waiting {
-  readonly bodies: ContentBodies;
-  readonly size: number;
-  readonly read: (content: ReadContent | null) => void;
-}
-
 /** Reads messages beside the event loop, in a thread that is started with the first of them. What it has no room for is not read. */
 export class ContentReader {
   readonly #clock: Pick<Clock, "monotonic">;
   readonly #thread: OrderThread<ContentBodies, ReadContent | null>;
-  #waiting: Waiting[] = [];
+  /** The end of the one that was asked for last: they are read one after the other. */
+  #last: Promise<void> = Promise.resolve();
   #bytes = 0;
-  #working = false;
   #ended = false;
   #restMs = Number.NEGATIVE_INFINITY;
 
@@ -151,14 +145,15 @@ export class ContentReader {
   }
 
   /** null: it could not be read, or there is no room. Never rejects. */
-  read(bodies: ContentBodies): Promise<ReadContent | null> {
+  async read(bodies: ContentBodies): Promise<ReadContent | null> {
     const size = (bodies.request?.text.length ?? 0) + (bodies.response?.text.length ?? 0);
-    if (this.#bytes + size > bounds.contentReadBytesMax) return Promise.resolve(null);
+    if (this.#bytes + size > bounds.contentReadBytesMax) return null;
     this.#bytes += size;
-    const { promise, resolve } = Promise.withResolvers<ReadContent | null>();
-    this.#waiting.push({ bodies, size, read: resolve });
-    if (!this.#working) void this.#work();
-    return promise;
+    const reading = this.#last.then(() => this.#readNow(bodies));
+    this.#last = reading.then(() => undefined);
+    const content = await reading;
+    this.#bytes -= size;
+    return content;
   }
 
   async end(): Promise<void> {
@@ -166,14 +161,9 @@ export class ContentReader {
     await this.#thread.end();
   }
 
-  async #work(): Promise<void> {
-    this.#working = true;
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-      const rests = this.#ended || this.#clock.monotonic() < this.#restMs;
-      const answer = rests ? null : await this.#thread.run(next.bodies);
-      this.#bytes -= next.size;
-      next.read(answer !== null && "reply" in answer ? answer.reply : null);
-    }
-    this.#working = false;
+  async #readNow(bodies: ContentBodies): Promise<ReadContent | null> {
+    if (this.#ended || this.#clock.monotonic() < this.#restMs) return null;
+    const answer = await this.#thread.run(bodies);
+    return answer !== null && "reply" in answer ? answer.reply : null;
   }
 }

@@ -2,37 +2,21 @@ import { bounds, type LedgerEntry } from "#core/index.ts";
 import type { ReportedMetric, ReportedPoint } from "../metric-reports.ts";
 import { Distribution, Series } from "../tally.ts";
 import { errorTypeOf, operationOf, providerNameOf, tokenCounts } from "./gen-ai-names.ts";
-
-import type { UpstreamFacts } from "./span-attributes.ts";
+import { serverAttributes, type UpstreamFacts } from "./span-attributes.ts";
 
 type Attributes = ReportedPoint["labels"];
 
 /** Everything that is counted for one provider, model and operation. */
-interface Pair {
-  readonly attributes: Attributes;
-  readonly durations: Series<string, { readonly attributes: Attributes; readonly seconds: Distribution }>;
-  readonly firstChunk: Distribution;
-  readonly callerFirstToken: Distribution;
-  readonly input: Distribution;
-  readonly output: Distribution;
-  readonly tokens: { [Name in TokenName]: { [Modality in ModalityName]: number } };
-}
+type Pair = ReturnType<typeof pairOf>;
 
-type TokenName =
-  | "input_tokens"
-  | "output_tokens"
-  | "cache_read.input_tokens"
-  | "cache_write.input_tokens"
-  | "reasoning.output_tokens";
-type ModalityName = "text" | "audio" | "image";
-
-const tokenNames: readonly TokenName[] = [
+const tokenNames = [
   "input_tokens",
   "output_tokens",
   "cache_read.input_tokens",
   "cache_write.input_tokens",
   "reasoning.output_tokens",
-];
+] as const;
+const modalities = ["text", "audio", "image"] as const;
 
 /** The conventions' own boundaries: seconds, 0.01 doubled to 81.92, and tokens, 1 times four to 67,108,864. */
 const secondBoundaries = Array.from({ length: 14 }, (_, power) => 0.01 * 2 ** power);
@@ -80,10 +64,6 @@ export class GenAiMetrics {
   /** What was counted so far. */
   measured(): readonly ReportedMetric[] {
     const all = this.#pairs.made();
-    const histogram = (name: string, unit: string, help: string, of: (pair: Pair) => Distribution): ReportedMetric => ({
-      ...{ name, unit, help, type: "histogram" },
-      points: all.filter((pair) => of(pair).count > 0).map((pair) => ({ labels: pair.attributes, value: of(pair) })),
-    });
     const durations = all.flatMap((pair) =>
       pair.durations.made().map(({ attributes, seconds }) => ({ labels: attributes, value: seconds })),
     );
@@ -93,37 +73,29 @@ export class GenAiMetrics {
     });
     return [
       duration("gen_ai.client.inference.duration"),
-      histogram(
-        "gen_ai.client.inference.time_to_first_chunk",
-        "s",
-        "Time to the first piece of a stream.",
-        (pair) => pair.firstChunk,
-      ),
-      histogram(
-        "gen_ai.server.time_to_first_token",
-        "s",
-        "Time from a call's arrival here to the first piece of its stream.",
-        (pair) => pair.callerFirstToken,
-      ),
-      histogram(
-        "gen_ai.client.inference.operation.input_tokens",
-        "{token}",
-        "Input tokens of an attempt.",
-        (pair) => pair.input,
-      ),
-      histogram(
-        "gen_ai.client.inference.operation.output_tokens",
-        "{token}",
-        "Output tokens of an attempt.",
-        (pair) => pair.output,
-      ),
+      ...distributions.map(([name, of, unit, help]) => ({
+        ...{ name, unit, help, type: "histogram" as const },
+        points: all.filter((pair) => pair[of].count > 0).map((pair) => ({ labels: pair.attributes, value: pair[of] })),
+      })),
       ...tokenNames.map((name) => tokenSum(all, name)),
       ...(this.#oldNames ? [duration("gen_ai.client.operation.duration"), oldTokenUsage(all)] : []),
     ];
   }
 }
 
-function pairOf(key: string, upstreamOf: (provider: string) => UpstreamFacts | null): Pair {
+const distributions = [
+  ["gen_ai.client.inference.time_to_first_chunk", "firstChunk", "s", "Time to the first piece of a stream."],
+  [
+    "gen_ai.server.time_to_first_token",
+    "callerFirstToken",
+    "s",
+    "Time from a call's arrival here to the first piece of its stream.",
+  ],
+  ["gen_ai.client.inference.operation.input_tokens", "input", "{token}", "Input tokens of an attempt."],
+  ["gen_ai.client.inference.operation.output_tokens", "output", "{token}", "Output tokens of an attempt."],
+] as const;
+
+function pairOf(key: string, upstreamOf: (provider: string) => UpstreamFacts | null) {
   const [provider = "", model = provider, operation = "other"] = key.split("\n");
   const upstream = upstreamOf(provider);
   const attributes: Attributes = {
@@ -131,9 +103,7 @@ function pairOf(key: string, upstreamOf: (provider: string) => UpstreamFacts | n
     "gen_ai.provider.name": providerNameOf(upstream?.kind ?? provider),
     "gen_ai.request.model": model,
     "sluice.provider": provider,
-    ...(upstream === null || upstream.host === ""
-      ? {}
-      : { "server.address": upstream.host, "server.port": upstream.port }),
+    ...serverAttributes(upstream),
   };
   return {
     attributes,
@@ -155,7 +125,7 @@ function pairOf(key: string, upstreamOf: (provider: string) => UpstreamFacts | n
   };
 }
 
-function noTokens(): { [Modality in ModalityName]: number } {
+function noTokens() {
   return { text: 0, audio: 0, image: 0 };
 }
 
@@ -177,7 +147,7 @@ function countTokens(pair: Pair, { usage }: LedgerEntry): void {
   tokens["reasoning.output_tokens"].text += usage.reasoning + usage.separateReasoning;
 }
 
-function tokenSum(all: readonly Pair[], name: TokenName): ReportedMetric {
+function tokenSum(all: readonly Pair[], name: (typeof tokenNames)[number]): ReportedMetric {
   return {
     ...{
       name: `gen_ai.client.inference.usage.${name}`,
@@ -186,7 +156,7 @@ function tokenSum(all: readonly Pair[], name: TokenName): ReportedMetric {
       type: "counter",
     },
     points: all.flatMap(({ attributes, tokens }) =>
-      (["text", "audio", "image"] as const)
+      modalities
         .filter((modality) => tokens[name][modality] > 0)
         .map((modality) => ({
           labels: { ...attributes, "gen_ai.token.modality": modality },

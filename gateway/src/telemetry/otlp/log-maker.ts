@@ -158,11 +158,11 @@ function sharedOfLine({ end }: AccessLine): SharedFields {
     method: shortened(method),
     ...{ route, status, outcome },
     ...callerFields(end),
-    ...(last === null ? {} : { provider: last.provider, deployment: last.deployment, stream: last.stream }),
-    ...(last === null || last.upstreamStatus === null ? {} : { upstreamStatus: last.upstreamStatus }),
-    ...(cause === "" ? {} : { cause }),
-    ...(model === null ? {} : { model: shortened(model) }),
-    ...(error === null ? {} : { error }),
+    ...{ provider: last?.provider, deployment: last?.deployment, stream: last?.stream },
+    upstreamStatus: last?.upstreamStatus,
+    cause: cause === "" ? null : cause,
+    model: model === null ? null : shortened(model),
+    error,
   });
 }
 

@@ -4,7 +4,7 @@ import type { TraceContext } from "./traces.ts";
 
 /** What many spans or records have alike, put together once. */
 export class SharedFields {
-  readonly attributes: Attributes;
+  readonly attributes: Readonly<Record<string, AttributeValue>>;
   /** Of spans, as well as OpenTelemetry's SpanKind; empty and 0 of records, which have none. */
   readonly name: string;
   readonly kind: number;
@@ -12,14 +12,19 @@ export class SharedFields {
   written: Uint8Array | null = null;
 
   constructor(attributes: Attributes, name = "", kind = 0) {
-    this.attributes = attributes;
+    const own = Object.entries(attributes).filter((pair): pair is [string, AttributeValue] => pair[1] != null);
+    this.attributes = Object.fromEntries(own);
     this.name = name;
     this.kind = kind;
   }
 
-  write(fill: (out: ProtobufWriter) => void): Uint8Array {
+  /** `field`: that of its attributes; `head`: writes what stands in front of them. */
+  write(field: number, head: (out: ProtobufWriter) => void): Uint8Array {
     const writer = new ProtobufWriter();
-    fill(writer);
+    head(writer);
+    for (const [name, value] of Object.entries(this.attributes)) {
+      writer.attribute(field, keyBytes(name), value);
+    }
     this.written = writer.taken();
     return this.written;
   }
@@ -88,8 +93,8 @@ export interface AttributeName {
 
 export type AttributeValue = string | number | boolean;
 
-/** Attributes in the making. */
-export type Attributes = Record<string, AttributeValue>;
+/** null and undefined: there is none of that name. */
+export type Attributes = Readonly<Record<string, AttributeValue | null | undefined>>;
 
 export function attributeName(text: string): AttributeName {
   return { text, bytes: keyBytes(text) };

@@ -213,14 +213,11 @@ export class SpanBytes extends RequestBytes {
 
 /** What many spans have alike. */
 function writeShared(shared: SharedFields): Uint8Array {
-  return shared.write((out) => {
+  return shared.write(spanAttributesField, (out) => {
     out.text(5, shared.name);
     out.tag(6, 0);
     // In the protocol 0 is no kind.
     out.varint(shared.kind + 1);
-    for (const [name, value] of Object.entries(shared.attributes)) {
-      out.attribute(spanAttributesField, keyBytes(name), value);
-    }
   });
 }
 
@@ -275,12 +272,7 @@ export class LogBytes extends RequestBytes {
 
   /** What many records have alike, their level and words among it. */
   #writeShared(shared: SharedFields, record: LogFields): Uint8Array {
-    return shared.write((out) => {
-      this.#writeWords(out, record);
-      for (const [name, value] of Object.entries(shared.attributes)) {
-        out.attribute(logAttributesField, keyBytes(name), value);
-      }
-    });
+    return shared.write(logAttributesField, (out) => this.#writeWords(out, record));
   }
 }
 

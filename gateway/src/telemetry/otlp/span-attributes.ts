@@ -15,6 +15,12 @@ export interface UpstreamFacts {
   readonly port: number;
 }
 
+/** Where it is; nothing where that is not known. */
+export function serverAttributes(upstream: UpstreamFacts | null) {
+  if (upstream === null || upstream.host === "") return {};
+  return { "server.address": upstream.host, "server.port": upstream.port };
+}
+
 export type NameOptions = Pick<OtlpSettings, "oldNames" | "costNames">;
 
 /** What the attributes that many spans of attempts have alike follow from: names by OpenTelemetry's GenAI conventions. */
@@ -60,30 +66,26 @@ export function sharedOfAttempt(source: AttemptSource): SharedFields {
 
 function attemptAttributes({ entry, upstream, principal, oldNames }: AttemptSource): Attributes {
   const provider = providerNameOf(upstream?.kind ?? entry.provider);
-  const errorType = errorTypeOf(entry);
   return {
     "gen_ai.operation.name": operationOf(entry.endpoint),
     "gen_ai.provider.name": provider,
-    ...(oldNames ? { "gen_ai.system": provider } : {}),
+    "gen_ai.system": oldNames ? provider : null,
     "gen_ai.request.model": askedModel(entry),
-    ...(entry.stream ? { "gen_ai.request.stream": true } : {}),
-    ...(upstream === null || upstream.host === ""
-      ? {}
-      : { "server.address": upstream.host, "server.port": upstream.port }),
-    ...(entry.upstreamStatus === null ? {} : { "http.response.status_code": entry.upstreamStatus }),
+    "gen_ai.request.stream": entry.stream || null,
+    ...serverAttributes(upstream),
+    "http.response.status_code": entry.upstreamStatus,
     "sluice.endpoint": entry.endpoint,
     "sluice.model": entry.model,
     "sluice.provider": entry.provider,
     "sluice.deployment": entry.deployment,
     "sluice.outcome": entry.outcome,
     "sluice.usage.source": entry.usageSource,
-    ...(entry.priceVersion === null ? {} : { "sluice.price.version": entry.priceVersion }),
+    "sluice.price.version": entry.priceVersion,
     "sluice.workspace.id": entry.workspaceId,
     "sluice.key.id": entry.keyId,
-    ...(principal === null
-      ? {}
-      : { "sluice.workspace": principal.workspace.slug, "sluice.key.name": principal.key.name }),
-    ...(errorType === null ? {} : { "error.type": errorType }),
+    "sluice.workspace": principal?.workspace.slug,
+    "sluice.key.name": principal?.key.name,
+    "error.type": errorTypeOf(entry),
   };
 }
 
@@ -256,16 +258,15 @@ export function sharedOfCall(source: CallSource): SharedFields {
 
 function callAttributes({ end, facts }: CallSource): Attributes {
   const { model, route } = end;
-  const errorType = errorOf(end, facts);
   return {
     "http.request.method": end.method,
     "http.route": routeTemplates.get(route) ?? route,
     "http.response.status_code": end.status,
     ...callerAttributes(end, facts),
-    ...(model === null ? {} : { "sluice.model.requested": maskText(model.slice(0, bounds.traceTextMax)) }),
-    ...(facts?.stream === true ? { "sluice.stream": true } : {}),
-    ...(facts === null || facts.userAgent === "" ? {} : { "user_agent.original": maskText(facts.userAgent) }),
-    ...(errorType === null ? {} : { "error.type": errorType }),
+    "sluice.model.requested": model === null ? null : maskText(model.slice(0, bounds.traceTextMax)),
+    "sluice.stream": facts?.stream || null,
+    "user_agent.original": facts === null || facts.userAgent === "" ? null : maskText(facts.userAgent),
+    "error.type": errorOf(end, facts),
   };
 }
 
@@ -280,9 +281,7 @@ function callerAttributes({ key, principal }: RequestEnd, facts: CallFacts | nul
       "sluice.key.prefix": principal.key.prefix,
     };
   }
-  const out: Attributes = key === null ? {} : { "sluice.key.prefix": key };
-  if (facts === null) return out;
-  return { ...out, "sluice.workspace.id": facts.workspaceId, "sluice.key.id": facts.keyId };
+  return { "sluice.key.prefix": key, "sluice.workspace.id": facts?.workspaceId, "sluice.key.id": facts?.keyId };
 }
 
 const tasks = "/v1/video/tasks";

@@ -30,25 +30,24 @@ export class TracedCalls {
     const isAttempt = entry.outcome !== "rejected";
     const endMs = entry.at + (isAttempt ? entry.totalMs : 0);
     const { requestId } = entry;
-    const known = this.#of(requestId);
+    let known = this.#of(requestId);
     if (known === undefined) {
       this.#putAway();
       this.#lastId = requestId;
-      this.#last = {
+      known = this.#last = {
         workspaceId: entry.workspaceId,
         groupId: entry.groupId,
         keyId: entry.keyId,
         userAgent: entry.userAgent,
         model: entry.requestedModel,
         stream: entry.stream,
-        attempts: isAttempt ? 1 : 0,
-        costNanoUsd: entry.costNanoUsd,
+        attempts: 0,
+        costNanoUsd: 0,
         startMs: entry.at,
         endMs,
         errorType,
-        isBroken: entry.outcome === "interrupted" || entry.outcome === "failed",
+        isBroken: false,
       };
-      return;
     }
     if (isAttempt) known.attempts++;
     known.costNanoUsd += entry.costNanoUsd;
