@@ -73,6 +73,20 @@ export class TaskPass {
     return this.#over ? "settled" : "again";
   }
 
+  /**
+   * Two tasks that ask for the same are told apart by nothing but who has which id at the upstream. So the id is written
+   * first, under the lease, and then it is asked whether another task has it too: whoever sees another lets go of it, so
+   * that one of them keeps it at most. False: it is not this task's, or the lease was lost.
+   */
+  async claim(upstreamId: string): Promise<boolean> {
+    if (!(await this.step({ upstreamId }))) return false;
+    const owners = await this.#store.withUpstreamIds([upstreamId]);
+    const { id, account } = this.#task;
+    if (!owners.some(({ taskId, providerId }) => taskId !== id && providerId === account?.providerId)) return true;
+    await this.step({ upstreamId: null });
+    return false;
+  }
+
   async #step(step: TaskStep, release: boolean): Promise<boolean> {
     if (this.#over) return false;
     const now = this.#clock.now();

@@ -1,5 +1,17 @@
-import { BoundedMap, bounds, defaultTimeouts, Failure, type Provider, Secret, type TaskAccount } from "#core/index.ts";
+import { createHash, timingSafeEqual } from "node:crypto";
+import {
+  BoundedMap,
+  bounds,
+  defaultTimeouts,
+  Failure,
+  finalTaskStates,
+  type Provider,
+  Secret,
+  type TaskAccount,
+} from "#core/index.ts";
 import type { RequestClocks } from "#provider-client/index.ts";
+import type { TaskDependencies } from "./dependencies.ts";
+import { videoKindOf } from "./video-lanes.ts";
 
 /** Of what may be asked at any time: a state, a list, a cancellation. */
 export const pollClocks: RequestClocks = {
@@ -59,4 +71,40 @@ function asProvider({ providerId, kind, baseUrl, secret, settings, allowPrivateN
     settings,
     enabled: true,
   };
+}
+
+/** Where an upstream may say that something happened with a task; null when it could not reach us. */
+export function upstreamCallbackUrl(
+  { publicUrl, secrets }: Pick<TaskDependencies, "publicUrl" | "secrets">,
+  taskId: string,
+): string | null {
+  if (publicUrl === null) return null;
+  return `${publicUrl}/v1/video/callbacks/${taskId}/${encodeURIComponent(secrets.callbackToken(taskId))}`;
+}
+
+/**
+ * An upstream says that something happened. Whatever it says, the task is only looked at sooner: nobody signs these
+ * messages, and they come twice, late, or never. Its body is read only when the token is right and the task still runs.
+ * False for what is not to be heard.
+ */
+export async function takeHint(
+  dependencies: TaskDependencies,
+  taskId: string,
+  token: string,
+  readBody: () => Promise<Uint8Array>,
+): Promise<boolean> {
+  const { store, secrets, clock } = dependencies;
+  if (!secrets.callbackTokens(taskId).some((right) => sameText(token, right))) return false;
+  const task = await store.findById(taskId);
+  if (task?.account == null) return false;
+  if (finalTaskStates.has(task.state)) return true;
+  const told = videoKindOf(task.account.kind)?.adapter.readCallback?.(await readBody()) ?? null;
+  if (told !== null && task.upstreamId !== null && told.upstreamId !== task.upstreamId) return false;
+  await store.hurry(taskId, clock.now());
+  return true;
+}
+
+function sameText(given: string, wanted: string): boolean {
+  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+  return wanted !== "" && timingSafeEqual(digest(given), digest(wanted));
 }

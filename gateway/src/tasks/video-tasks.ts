@@ -3,13 +3,12 @@ import { bounds, Failure, finalTaskStates, type Principal, type Task, type TaskE
 import type { BackgroundResponses } from "#relay/index.ts";
 import { type CreateCall, createTask } from "./accept/create.ts";
 import { Materials, type ReadBody, readTaskBody, type SentBody } from "./accept/task-body.ts";
-import { holdForResponse, refreshResponse } from "./background/poll-response.ts";
+import { holdForResponse, refreshResponse } from "./background.ts";
 import { type ContentOptions, taskContent } from "./deliver/content.ts";
 import { Deliveries } from "./deliver/deliveries.ts";
 import { ResultCopies } from "./deliver/result-copies.ts";
 import type { TaskDependencies } from "./dependencies.ts";
 import type { VideoTasksOptions } from "./options.ts";
-import { takeHint } from "./poll/callback.ts";
 import { AccountRates, steadyDelayMs } from "./poll/pace.ts";
 import { poll } from "./poll/poll.ts";
 import { Poller } from "./poll/poller.ts";
@@ -18,7 +17,7 @@ import { Holds } from "./settle/holds.ts";
 import type { Delivery } from "./store/task-leases.ts";
 import type { TaskFilter, TaskPage, TaskPlace } from "./store/task-rows.ts";
 import { TaskPass } from "./task-pass.ts";
-import { Accounts, ownSignal } from "./upstream-call.ts";
+import { Accounts, ownSignal, takeHint } from "./upstream-call.ts";
 
 /** Video tasks, durable: see the module's entry point for what is promised. */
 export class VideoTasks {

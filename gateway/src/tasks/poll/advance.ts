@@ -2,7 +2,7 @@ import { bounds, type Model, type Task } from "#core/index.ts";
 import { type JsonObject, parseObject } from "#protocols/index.ts";
 import { type MaterialInHand, MaterialLost } from "../accept/task-body.ts";
 import { readVideoRequest } from "../accept/validate-video.ts";
-import { advanceResponse } from "../background/poll-response.ts";
+import { advanceResponse } from "../background.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { settle } from "../settle/settle.ts";
 import { submit } from "../submit/submit.ts";

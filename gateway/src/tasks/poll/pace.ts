@@ -1,6 +1,7 @@
 import { BoundedMap, bounds, sleep, type Task, type TaskAccount, throwIfGone } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import type { VideoTasksOptions } from "../options.ts";
+import type { TaskStep } from "../store/task-rows.ts";
 import type { TaskStore } from "../store/task-store.ts";
 import type { TaskPass } from "../task-pass.ts";
 import { videoKindOf } from "../video-lanes.ts";
@@ -109,6 +110,26 @@ const slowSteps: readonly (readonly [fromMs: number, delayMs: number])[] = [
 /** Ark's cheap tier works when nobody else wants to, over hours. A long body is not searched for the word each time. */
 function isPatient(task: Task): boolean {
   return task.request.length <= 65_536 && /"service_tier"\s*:\s*"flex"/.test(task.request);
+}
+
+/**
+ * The next poll, at the deadline at the latest. `retryAfterMs`: what the vendor asks for, no more than the time after which a
+ * task counts as gone; `mostMs`: it is polled again within so long.
+ */
+export async function pollAgain(
+  { clock, chance }: Pick<VideoTasksOptions, "clock" | "chance">,
+  pass: TaskPass,
+  step: TaskStep = {},
+  { retryAfterMs = 0, mostMs = Number.POSITIVE_INFINITY } = {},
+): Promise<void> {
+  const { task } = pass;
+  const now = clock.now();
+  const waitMs = Math.max(pollDelayMs(task, now, chance.unit()), Math.min(retryAfterMs, bounds.taskGoneMs));
+  await pass.leave({
+    dueAt: Math.min(now + Math.min(mostMs, waitMs), task.deadlineAt),
+    polls: task.polls + 1,
+    ...step,
+  });
 }
 
 /** How long, and how often, a silent vendor is asked about a task past its deadline. */

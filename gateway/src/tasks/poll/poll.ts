@@ -1,10 +1,11 @@
-import { bounds, type TaskOutput } from "#core/index.ts";
+import { bounds, type Task, type TaskOutput } from "#core/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { settle, type Verdict } from "../settle/settle.ts";
+import type { TaskStep } from "../store/task-rows.ts";
 import type { TaskPass } from "../task-pass.ts";
 import { videoKindOf } from "../video-lanes.ts";
 import { cancelAtUpstream, readPoll, type Seen, type VideoState } from "./ask-vendor.ts";
-import { askAgain, pollDelayMs } from "./pace.ts";
+import { askAgain, pollAgain } from "./pace.ts";
 
 /** One poll of a task that an upstream has, and what follows from it. */
 export async function poll(dependencies: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<void> {
@@ -37,8 +38,13 @@ export async function apply(
     await expire(dependencies, pass, seen, signal);
     return;
   }
-  if (seen.kind === "state") await note(dependencies, pass, seen.state);
-  else await putOff(dependencies, pass, seen);
+  if (seen.kind === "state") {
+    await pollAgain(dependencies, pass, whatChanged(dependencies, pass.task, seen.state));
+    return;
+  }
+  const isNewlyGone = seen.kind === "gone" && pass.task.goneSince == null;
+  const { retryAfterMs = 0 } = seen.failure;
+  await pollAgain(dependencies, pass, isNewlyGone ? { goneSince: dependencies.clock.now() } : {}, { retryAfterMs });
 }
 
 /** null: it goes on. */
@@ -92,36 +98,16 @@ function outputOf({ clock }: TaskDependencies, pass: TaskPass, seen: VideoState,
 }
 
 /** It goes on. A word that the adapter does not know changes nothing. */
-async function note({ clock, chance }: TaskDependencies, pass: TaskPass, seen: VideoState): Promise<void> {
-  const { task } = pass;
-  const now = clock.now();
+function whatChanged({ clock }: TaskDependencies, task: Task, seen: VideoState): TaskStep {
   const state = seen.state === "queued" || seen.state === "running" ? seen.state : task.state;
   // Where the vendor does not say when, it began when it was first seen running.
-  const startedAt = task.startedAt ?? seen.startedAt ?? (state === "running" ? now : null);
-  await pass.leave({
+  const startedAt = task.startedAt ?? seen.startedAt ?? (state === "running" ? clock.now() : null);
+  return {
     ...(state === task.state ? {} : { state }),
     ...(startedAt === task.startedAt ? {} : { startedAt }),
     progress: seen.progress ?? task.progress,
-    dueAt: Math.min(now + pollDelayMs(task, now, chance.unit()), task.deadlineAt),
-    polls: task.polls + 1,
     ...(task.goneSince == null ? {} : { goneSince: null }),
-  });
-}
-
-async function putOff(
-  { clock, chance }: TaskDependencies,
-  pass: TaskPass,
-  seen: Exclude<Seen, { readonly kind: "state" }>,
-): Promise<void> {
-  const { task } = pass;
-  const now = clock.now();
-  const retryAfterMs = seen.failure.retryAfterMs ?? 0;
-  const delayMs = Math.max(pollDelayMs(task, now, chance.unit()), Math.min(retryAfterMs, bounds.taskGoneMs));
-  await pass.leave({
-    dueAt: Math.min(now + delayMs, task.deadlineAt),
-    polls: task.polls + 1,
-    ...(seen.kind === "gone" && task.goneSince == null ? { goneSince: now } : {}),
-  });
+  };
 }
 
 /**

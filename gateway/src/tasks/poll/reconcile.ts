@@ -2,11 +2,10 @@ import { remarkSentence } from "@sluice/contract/words";
 import { asFailure, bounds, type Task } from "#core/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { settle } from "../settle/settle.ts";
-import { claimUpstreamId } from "../submit/submit.ts";
 import type { TaskPass } from "../task-pass.ts";
 import { pollClocks } from "../upstream-call.ts";
 import { type VideoAdapter, videoKindOf } from "../video-lanes.ts";
-import { askAgain, pollDelayMs } from "./pace.ts";
+import { askAgain, pollAgain, pollDelayMs } from "./pace.ts";
 
 type ListedTask = ReturnType<NonNullable<VideoAdapter["readList"]>>[number];
 
@@ -16,11 +15,10 @@ type ListedTask = ReturnType<NonNullable<VideoAdapter["readList"]>>[number];
  * After the deadline it is given up as soon as the list was read without it, or could not be read for a while.
  */
 export async function reconcile(dependencies: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<void> {
-  const { clock, chance, observer } = dependencies;
   let unread = false;
   const found = await search(dependencies, pass.task, signal).catch((thrown: unknown) => {
     unread = true;
-    observer.log("debug", "A vendor's list could not be read.", {
+    dependencies.observer.log("debug", "A vendor's list could not be read.", {
       task: pass.task.id,
       reason: asFailure(thrown).message,
     });
@@ -32,8 +30,7 @@ export async function reconcile(dependencies: TaskDependencies, pass: TaskPass, 
     await pass.leave({});
     return;
   }
-  const now = clock.now();
-  if (now >= pass.task.deadlineAt) {
+  if (dependencies.clock.now() >= pass.task.deadlineAt) {
     if (unread && (await askAgain(dependencies, pass))) return;
     await settle(dependencies, pass, {
       state: "expired",
@@ -42,17 +39,16 @@ export async function reconcile(dependencies: TaskDependencies, pass: TaskPass, 
     });
     return;
   }
-  const dueAt = Math.min(now + pollDelayMs(pass.task, now, chance.unit()), pass.task.deadlineAt);
-  await pass.leave({ dueAt, polls: pass.task.polls + 1 });
+  await pollAgain(dependencies, pass);
 }
 
 /** Also what bears our own id is claimed first: where callers can write that field too, it proves nothing. */
 async function adopt(
-  { store, clock, chance }: TaskDependencies,
+  { clock, chance }: TaskDependencies,
   pass: TaskPass,
   { upstreamId }: ListedTask,
 ): Promise<boolean> {
-  if (!(await claimUpstreamId(store, pass, upstreamId))) return false;
+  if (!(await pass.claim(upstreamId))) return false;
   const now = clock.now();
   const dueAt = now + pollDelayMs({ ...pass.task, state: "queued" }, now, chance.unit());
   const detail = remarkSentence("taskEvent", { code: "found_in_list", params: {} });

@@ -20,6 +20,7 @@ import { estimatedUsage } from "../accept/estimate.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { taskAnswer } from "../show.ts";
 import type { Delivery } from "../store/task-leases.ts";
+import type { TaskStep } from "../store/task-rows.ts";
 import type { TaskPass } from "../task-pass.ts";
 import { videoKindOf } from "../video-lanes.ts";
 
@@ -47,7 +48,7 @@ export interface Verdict {
  * stored is the money that was set aside given back or taken. False: somebody else has the task, or ended it.
  */
 export async function settle(dependencies: TaskDependencies, pass: TaskPass, verdict: Verdict): Promise<boolean> {
-  const { clock, holds, observer } = dependencies;
+  const { clock } = dependencies;
   const before = pass.task;
   const now = clock.now();
   const { usage, source } = measured(before, verdict);
@@ -68,16 +69,30 @@ export async function settle(dependencies: TaskDependencies, pass: TaskPass, ver
   };
   const entry = entryOf(before, verdict, { usage, source, settled, now });
   const after: Task = { ...before, ...step, updatedAt: now };
-  const done = await pass.finish(step, [entry], deliveryFor(dependencies, after, now));
-  if (!done) return false;
-  // What it cost is told before what was set aside for it is given back, so that at no time neither counts.
-  try {
-    observer.attemptEnd(entry);
-  } finally {
-    holds.settle(after);
-  }
+  const delivery = deliveryFor(dependencies, after, now);
+  if (!(await finish(dependencies, pass, { step, entries: [entry], delivery }))) return false;
   if (after.callbackUrl !== null) dependencies.deliveries.wake();
   dependencies.copies.take(after);
+  return true;
+}
+
+/** The last step of a task with its entries. What was set aside for it is given back when all of it is stored. */
+export async function finish(
+  { observer, holds }: TaskDependencies,
+  pass: TaskPass,
+  end: {
+    readonly step: TaskStep & { readonly state: TaskState };
+    readonly entries: readonly LedgerEntry[];
+    readonly delivery: Delivery | null;
+  },
+): Promise<boolean> {
+  if (!(await pass.finish(end.step, end.entries, end.delivery))) return false;
+  // What it cost is told before what was set aside is given back, so that at no time neither counts.
+  try {
+    for (const entry of end.entries) observer.attemptEnd(entry);
+  } finally {
+    holds.settle(pass.task);
+  }
   return true;
 }
 

@@ -18,9 +18,7 @@ import { fetchBytes } from "#relay/index.ts";
 import type { MaterialInHand } from "../accept/task-body.ts";
 import { type VideoRequest, withReferences } from "../accept/validate-video.ts";
 import type { TaskDependencies } from "../dependencies.ts";
-import type { VideoTasksOptions } from "../options.ts";
-import { upstreamCallbackUrl } from "../poll/callback.ts";
-import { adapterGone, ownSignal } from "../upstream-call.ts";
+import { adapterGone, ownSignal, upstreamCallbackUrl } from "../upstream-call.ts";
 import { matchVideoLane, ratioFor, type VideoLaneMatch, videoKindOf } from "../video-lanes.ts";
 
 /** What is certain after a task was sent. `refused` is only said when the upstream certainly does not have it. */
@@ -29,38 +27,21 @@ export type CreateResult =
   | { readonly kind: "refused"; readonly failure: Failure }
   | { readonly kind: "unknown"; readonly failure: Failure };
 
-interface TaskToSend {
-  readonly task: Task;
-  readonly request: VideoRequest;
-  /** What the marks in the request stand for; null where there are none. */
-  readonly material: MaterialInHand | null;
-}
-
-/** A request that is ready to be sent. It holds room until it is released. */
-interface PreparedCreate {
-  readonly draft: OutboundDraft;
-  release(): void;
-}
-
-/** The request that makes the task at this deployment, authorised. Nothing is sent yet. */
+/** The request that makes the task at this deployment, authorised. Nothing is sent yet. It holds room until it is released. */
 export async function prepareCreate(
   dependencies: TaskDependencies,
-  { task, request, material }: TaskToSend,
-  { deployment, upstreamIds }: { readonly deployment: Deployment; readonly upstreamIds: ReadonlyMap<string, string> },
-): Promise<PreparedCreate> {
+  task: Task,
+  { request, material }: { readonly request: VideoRequest; readonly material: MaterialInHand | null },
+  deployment: Deployment,
+  upstreamIds: ReadonlyMap<string, string>,
+): Promise<{ readonly draft: OutboundDraft; readonly release: () => void }> {
   const { provider, upstreamModel } = deployment;
   const match = matchVideoLane(deployment);
   if (match === null) throw adapterGone(provider.kind);
-  const { workspaceId, id: taskId, attemptId } = task;
-  const resolved = await videoTurnFor(request, match, provider, {
-    workspaceId,
-    assets: dependencies.assets,
-    upstreamIds,
-  });
+  const { id: taskId, attemptId } = task;
+  const resolved = await videoTurnFor(dependencies, task, request, match, upstreamIds);
   const fetches = match.adapter.materialAs === "data";
-  const { turn, media } = fetches
-    ? await fetchMaterial(resolved, taskId, dependencies.transport, ownSignal())
-    : resolved;
+  const { turn, media } = fetches ? await fetchMaterial(resolved, taskId, dependencies.transport) : resolved;
   const held = dependencies.memory.open(ownerOf(task), "request");
   try {
     held.hold(inRequest * sizeOf(media));
@@ -153,12 +134,7 @@ function isJsonObject(body: Uint8Array): boolean {
 }
 
 /** The turn with what stands at the addresses of its material beside it, for vendors that fetch none. Throws Failure invalid_request. */
-async function fetchMaterial(
-  { turn, media }: TurnFor,
-  taskId: string,
-  transport: Transport,
-  signal: AbortSignal,
-): Promise<TurnFor> {
+async function fetchMaterial({ turn, media }: TurnFor, taskId: string, transport: Transport): Promise<TurnFor> {
   const found: PlacedMedia[] = [...media];
   const material: VideoMaterial[] = [];
   // One after the other: their sum is bounded.
@@ -167,20 +143,17 @@ async function fetchMaterial(
       material.push(one);
       continue;
     }
-    const fetched = await fetchBytes(one.url, { transport, signal }, bounds.inlinedBytesMax - sizeOf(found));
+    const fetched = await fetchBytes(
+      one.url,
+      { transport, signal: ownSignal() },
+      bounds.inlinedBytesMax - sizeOf(found),
+    );
     // The same address elsewhere in the body is not meant.
     const url = `sluice-fetched:${taskId}:${found.length}`;
     found.push({ url, ...fetched });
     material.push({ ...one, url });
   }
   return { turn: { ...turn, material }, media: found };
-}
-
-interface VideoTurnDependencies {
-  readonly workspaceId: string;
-  readonly assets: VideoTasksOptions["assets"];
-  /** Ids at the upstream of the tasks that are gone on from, by ours. */
-  readonly upstreamIds: ReadonlyMap<string, string>;
 }
 
 /** Bytes that are to stand in the place of an address or a reference. */
@@ -197,10 +170,11 @@ interface TurnFor {
 
 /** The request as this account's upstream is to be asked: assets and earlier tasks by the names that it knows. */
 async function videoTurnFor(
+  { assets }: TaskDependencies,
+  { workspaceId }: Task,
   request: VideoRequest,
-  match: VideoLaneMatch,
-  provider: Provider,
-  { workspaceId, assets, upstreamIds }: VideoTurnDependencies,
+  { provider, capabilities }: VideoLaneMatch,
+  upstreamIds: ReadonlyMap<string, string>,
 ): Promise<TurnFor> {
   const media: PlacedMedia[] = [];
   const known = new Map(upstreamIds);
@@ -209,7 +183,12 @@ async function videoTurnFor(
     for (const id of request.references.assetIds) {
       const { url, type, inline } = await assets.resolve(workspaceId, id, provider);
       if (inline !== null) media.push({ url, ...inline });
-      if (sizeOf(media) > bounds.inlinedBytesMax) throw tooMuch();
+      if (sizeOf(media) > bounds.inlinedBytesMax) {
+        throw new Failure(
+          "invalid_request",
+          `The assets of this task are more than the ${bounds.inlinedBytesMax} bytes that are sent inside a request, and this gateway has no public address under which an upstream could fetch them: set SLUICE_PUBLIC_URL.`,
+        );
+      }
       known.set(id, url);
       types.set(`asset://${id}`, type);
     }
@@ -217,19 +196,18 @@ async function videoTurnFor(
   const { asked: said, prompt, material, content, more, wantsLastFrame } = request;
   const { remixOf, ...asked } = said;
   const remixed = remixOf === undefined ? undefined : upstreamIds.get(remixOf);
-  const replaced = content?.map((item) => withReferences(item, known)) ?? null;
   const turn: VideoTurn = {
     ...asked,
     ...(remixed === undefined ? {} : { remixOf: remixed }),
     prompt,
-    ratio: ratioFor(asked.ratio, match.capabilities),
+    ratio: ratioFor(asked.ratio, capabilities),
     // An asset knows best what it is.
     material: material.map((one) => ({
       ...one,
       type: types.get(one.url.toLowerCase().startsWith("asset:") ? one.url : "") ?? one.type,
       url: String(withReferences(one.url, known)),
     })),
-    content: replaced,
+    content: content?.map((item) => withReferences(item, known)) ?? null,
     more: objectOf(withReferences(more, known)),
     wantsLastFrame,
   };
@@ -238,11 +216,4 @@ async function videoTurnFor(
 
 function sizeOf(media: readonly PlacedMedia[]): number {
   return media.reduce((sum, { bytes }) => sum + bytes.length, 0);
-}
-
-function tooMuch(): Failure {
-  return new Failure(
-    "invalid_request",
-    `The assets of this task are more than the ${bounds.inlinedBytesMax} bytes that are sent inside a request, and this gateway has no public address under which an upstream could fetch them: set SLUICE_PUBLIC_URL.`,
-  );
 }
