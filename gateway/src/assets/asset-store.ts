@@ -4,7 +4,6 @@ import {
   type AssetBinding,
   type AssetGroup,
   type AssetStatus,
-  type AssetType,
   Failure,
   type PlatformId,
 } from "#core/index.ts";
@@ -72,6 +71,8 @@ const assetColumns = [
 ] as const;
 const bindingColumns = ["asset_id", "provider_id", "upstream_group_id", "upstream_id", "status", "updated_at"] as const;
 
+type AssetRow = Pick<Row<"assets">, (typeof assetColumns)[number]>;
+
 export type AssetStore = ReturnType<typeof createAssetStore>;
 
 /** Groups, assets and bindings on a database. Any number of stores, in any process, may use the same one. */
@@ -88,7 +89,7 @@ export function createAssetStore({ database }: { readonly database: Database }) 
         .where("id", "=", id)
         .where("workspace_id", "=", workspaceId)
         .executeTakeFirst();
-      return row === undefined ? null : groupOf(row);
+      return row === undefined ? null : membersOf(row);
     },
     /** Newest first. */
     async groups(
@@ -99,15 +100,7 @@ export function createAssetStore({ database }: { readonly database: Database }) 
       let query = kysely.selectFrom("asset_groups").select(groupColumns).where("workspace_id", "=", workspaceId);
       if (platform !== undefined) query = query.where("platform", "=", platform);
       const { page, next } = await pageOf(query, cursor, limit);
-      return { groups: page.map(groupOf), next };
-    },
-    async updateGroup(
-      id: string,
-      change: Partial<Pick<AssetGroup, "upstreamId" | "providerId" | "updatedAt">>,
-    ): Promise<void> {
-      const columns = columnsOf(change);
-      if (Object.keys(columns).length === 0) return;
-      await kysely.updateTable("asset_groups").set(columns).where("id", "=", id).execute();
+      return { groups: page.map((row) => membersOf(row)), next };
     },
     /** With its assets and their bindings, which go in the same statement: the tables say so. */
     async deleteGroup(workspaceId: string, id: string): Promise<boolean> {
@@ -221,7 +214,7 @@ export function createAssetStore({ database }: { readonly database: Database }) 
         .where("asset_id", "=", assetId)
         .where("provider_id", "=", providerId)
         .executeTakeFirst();
-      return row === undefined ? null : bindingOf(row);
+      return row === undefined ? null : membersOf(row);
     },
     async bindings(assetId: string): Promise<readonly AssetBinding[]> {
       const rows = await kysely
@@ -230,7 +223,7 @@ export function createAssetStore({ database }: { readonly database: Database }) 
         .where("asset_id", "=", assetId)
         .orderBy("provider_id")
         .execute();
-      return rows.map(bindingOf);
+      return rows.map((row) => membersOf(row));
     },
     async bind(binding: AssetBinding): Promise<void> {
       const row = columnsOf(binding);
@@ -258,19 +251,4 @@ async function pageOf<Found extends Pick<Row<"assets">, "id" | "created_at">>(
   return cutPage(await page.execute(), size, (last) => cursorOf({ at: last.created_at, id: last.id }));
 }
 
-function groupOf(row: Pick<Row<"asset_groups">, (typeof groupColumns)[number]>): AssetGroup {
-  return { ...membersOf(row), platform: row.platform as PlatformId };
-}
-
-function assetOf(row: Pick<Row<"assets">, (typeof assetColumns)[number]>): Asset {
-  return {
-    ...membersOf(row, ["error"]),
-    platform: row.platform as PlatformId,
-    type: row.type as AssetType,
-    status: row.status as AssetStatus,
-  };
-}
-
-function bindingOf(row: Pick<Row<"asset_bindings">, (typeof bindingColumns)[number]>): AssetBinding {
-  return { ...membersOf(row), status: row.status as AssetStatus };
-}
+const assetOf = (row: AssetRow): Asset => membersOf(row, ["error"]);

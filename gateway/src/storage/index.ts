@@ -39,8 +39,7 @@ export {
 } from "./journal/journal-slots.ts";
 export { createOpenAttemptStore, type OpenAttemptStore } from "./journal/open-attempt-store.ts";
 export { RemoteJournal } from "./journal/remote-journal.ts";
-export { createInstances, type Instances } from "./leases/instances.ts";
-export { createLeases, createSharedFacts, type SharedFacts } from "./leases/leases.ts";
+export { createInstances, createLeases, createSharedFacts, type Instances, type SharedFacts } from "./leases/leases.ts";
 export { countNotInLedger, createLedgerStore } from "./ledger/ledger-store.ts";
 export { createUpstreamObjectStore } from "./ledger/upstream-object-store.ts";
 export { createExportedHours, type ExportedHour, type ExportedHours } from "./ledger-export/exported-hours.ts";

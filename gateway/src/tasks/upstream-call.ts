@@ -10,7 +10,7 @@ import {
   type TaskAccount,
 } from "#core/index.ts";
 import type { RequestClocks } from "#provider-client/index.ts";
-import type { TaskDependencies } from "./dependencies.ts";
+import type { VideoTasksOptions } from "./options.ts";
 import { videoKindOf } from "./video-lanes.ts";
 
 /** Of what may be asked at any time: a state, a list, a cancellation. */
@@ -75,7 +75,7 @@ function asProvider({ providerId, kind, baseUrl, secret, settings, allowPrivateN
 
 /** Where an upstream may say that something happened with a task; null when it could not reach us. */
 export function upstreamCallbackUrl(
-  { publicUrl, secrets }: Pick<TaskDependencies, "publicUrl" | "secrets">,
+  { publicUrl, secrets }: Pick<VideoTasksOptions, "publicUrl" | "secrets">,
   taskId: string,
 ): string | null {
   if (publicUrl === null) return null;
@@ -88,12 +88,11 @@ export function upstreamCallbackUrl(
  * False for what is not to be heard.
  */
 export async function takeHint(
-  dependencies: TaskDependencies,
+  { store, secrets, clock }: Pick<VideoTasksOptions, "store" | "secrets" | "clock">,
   taskId: string,
   token: string,
   readBody: () => Promise<Uint8Array>,
 ): Promise<boolean> {
-  const { store, secrets, clock } = dependencies;
   if (!secrets.callbackTokens(taskId).some((right) => sameText(token, right))) return false;
   const task = await store.findById(taskId);
   if (task?.account == null) return false;

@@ -54,15 +54,6 @@ function groupTests(make: TaskGroundFactory): void {
     expect(await ground.assetStore.findGroup("ws_1", fullGroup.id)).toEqual(fullGroup);
     expect(await ground.assetStore.findGroup("ws_2", fullGroup.id)).toBeNull();
     expect(await ground.assetStore.findGroup("ws_1", "ag_none")).toBeNull();
-    await ground.assetStore.updateGroup(fullGroup.id, { upstreamId: "group-2", updatedAt: newYear + 1 });
-    await ground.assetStore.updateGroup(fullGroup.id, { providerId: null });
-    await ground.assetStore.updateGroup(fullGroup.id, {});
-    expect(await ground.assetStore.findGroup("ws_1", fullGroup.id)).toEqual({
-      ...fullGroup,
-      upstreamId: "group-2",
-      providerId: null,
-      updatedAt: newYear + 1,
-    });
   });
 
   test("a group goes with its assets and their bindings, for its own workspace only", async () => {

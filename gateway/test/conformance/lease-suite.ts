@@ -4,7 +4,7 @@ import { createLeadership } from "#coordination/index.ts";
 import { leaseLookMs } from "#coordination/leases/leadership.ts";
 import type { KeptLease, Lease, Leases } from "#ports/index.ts";
 import { createInstances, createLeases } from "#storage/index.ts";
-import { instanceAliveMs, instanceKeptMs } from "#storage/leases/instances.ts";
+import { instanceAliveMs, instanceKeptMs } from "#storage/leases/leases.ts";
 import { until } from "../../../test/until.ts";
 import { type StoreGround, type StoreGroundFactory, silentObserver } from "./store-ground.ts";
 

@@ -207,7 +207,7 @@ describe("removing a workspace", () => {
       name: "faces",
       description: "",
       project_name: "",
-    };
+    } as const;
     await ground.database.kysely
       .insertInto("asset_groups")
       .values({ id: "ag_1", ...values, provider_id: null, upstream_id: null, created_at: 0, updated_at: 0 })
@@ -262,7 +262,8 @@ test("what the config file owns cannot be changed in the console", async () => {
 
 async function openTask({ database, other }: TenantGround): Promise<void> {
   const words = { group_id: "", key_id: "", request_id: "", model: "", deployment: "", upstream_model: "" };
-  const texts = { attempt_id: "", state: "queued", asked: "{}", request_digest: "", metadata: "{}", user_agent: "" };
+  const state = "queued" as const;
+  const texts = { attempt_id: "", state, asked: "{}", request_digest: "", metadata: "{}", user_agent: "" };
   const nothing = { provider_id: null, sealed_account: null, upstream_id: null, progress: null, output: null };
   const none = { blob_hash: null, error: null, usage: null, raw_usage: null, cost_nano_usd: null, price_version: null };
   const never = { price_table: null, idempotency_key: null, callback_url: null, submitted_at: null, started_at: null };

@@ -3,17 +3,17 @@ import { bounds, Sleeper, within } from "#core/index.ts";
 import type { Broadcast, BroadcastTopic, Clock, Observer } from "#ports/index.ts";
 import type { Database, ServerSession } from "../database/database.ts";
 
-/** By what the database can do: PostgreSQL carries words between its processes, SQLite does not. */
-export function openBroadcast(options: BroadcastOptions): Broadcast {
-  return options.database.openSession === undefined ? createSilentBroadcast() : createPostgresBroadcast(options);
-}
-
 /** A listening session is checked this often, and is lost when it does not receive its own message in time. */
 const broadcastProofMs = 30_000;
 export const broadcastAnswerMs = 5_000;
 /** The wait before the next try doubles. */
 export const broadcastRetryMs = 500;
 const broadcastRetryMsMax = 60_000;
+/** Messages that wait, and those sent together. */
+const broadcastWaitingMax = 500;
+const broadcastTogetherMax = 50;
+/** Also in a trigger of migration 028, so it stays as it is. */
+const broadcastChannel = "sluice";
 
 interface BroadcastOptions {
   readonly database: Database;
@@ -25,56 +25,39 @@ interface BroadcastOptions {
 
 type Listener = (text: string) => void;
 
-/**
- * NOTIFY and LISTEN. Listening needs a session of its own, and is proven by hearing oneself: at its start, because poolers that
- * share sessions take LISTEN and then tell nothing, and now and then, because a dead connection is silent too.
- */
-export function createPostgresBroadcast(options: BroadcastOptions): Broadcast {
-  const { instanceId } = options;
-  const listeners = new Map<BroadcastTopic, Set<Listener>>();
-  const outbox = new BroadcastOutbox(options);
-  const tell = (topic: BroadcastTopic, text: string): void => {
-    for (const listener of listeners.get(topic) ?? []) {
-      try {
-        listener(text);
-      } catch (error) {
-        options.observer.log("error", "A listener for other processes' words failed.", { topic, error });
-      }
-    }
-  };
-  const hearing = new Hearing(options, tell);
-  return {
-    send: (topic, text) => outbox.add(`${instanceId} ${topic} ${text}`),
-    subscribe(topic, listener) {
-      const entry: Listener = (text) => listener(text);
-      const those = listeners.get(topic) ?? new Set();
-      listeners.set(topic, those.add(entry));
-      return () => those.delete(entry);
-    },
-    get isUp() {
-      return hearing.isUp;
-    },
-    async close() {
-      await Promise.all([hearing.close(), outbox.close()]);
-    },
-  };
+/** By what the database can do: PostgreSQL carries words between its processes, SQLite does not. */
+export function openBroadcast(options: BroadcastOptions): Broadcast {
+  return options.database.openSession === undefined ? silence : new PostgresBroadcast(options);
 }
 
-/** The session that listens, from one loss to the next. */
-class Hearing {
+/** Where there is one process, nobody else is spoken to. */
+const silence: Broadcast = {
+  send: () => undefined,
+  subscribe: () => () => undefined,
+  isUp: false,
+  close: async () => undefined,
+};
+
+/**
+ * NOTIFY and LISTEN. Listening needs a session of its own, and is proven by hearing oneself: at its start, because poolers that
+ * share sessions take LISTEN and then tell nothing, and now and then, because a dead connection is silent too. Words that wait to
+ * be said go together, one statement at a time.
+ */
+export class PostgresBroadcast implements Broadcast {
   readonly #options: BroadcastOptions;
-  readonly #tell: (topic: BroadcastTopic, text: string) => void;
+  readonly #listeners = new Map<BroadcastTopic, Set<Listener>>();
+  readonly #sleeper: Sleeper;
   readonly #running: Promise<void>;
   #isUp = false;
   #closed = false;
-  readonly #sleeper: Sleeper;
   #heard: { readonly proof: string; readonly resolve: (heard: boolean) => void } | null = null;
   #proofs = 0;
   #toldDeaf = false;
+  #waiting: string[] = [];
+  #saying: Promise<void> | null = null;
 
-  constructor(options: BroadcastOptions, tell: (topic: BroadcastTopic, text: string) => void) {
+  constructor(options: BroadcastOptions) {
     this.#options = options;
-    this.#tell = tell;
     this.#sleeper = new Sleeper(options.clock);
     this.#running = this.#run();
   }
@@ -83,11 +66,27 @@ class Hearing {
     return this.#isUp;
   }
 
+  send(topic: BroadcastTopic, text: string): void {
+    const payload = `${this.#options.instanceId} ${topic} ${text}`;
+    if (this.#closed || this.#waiting.length >= broadcastWaitingMax) return;
+    if (Buffer.byteLength(payload) > bounds.broadcastTextBytesMax || payload.includes("\0")) return;
+    this.#waiting.push(payload);
+    this.#saying ??= this.#say();
+  }
+
+  subscribe(topic: BroadcastTopic, listener: Listener): () => void {
+    const entry: Listener = (text) => listener(text);
+    const those = this.#listeners.get(topic) ?? new Set();
+    this.#listeners.set(topic, those.add(entry));
+    return () => those.delete(entry);
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
+    this.#waiting = [];
     this.#sleeper.end();
     this.#heard?.resolve(false);
-    await this.#running;
+    await Promise.all([this.#running, this.#saying]);
   }
 
   async #run(): Promise<void> {
@@ -141,13 +140,23 @@ class Hearing {
     else if (topic === "proof" && this.#heard?.proof === text) this.#heard.resolve(true);
   }
 
+  #tell(topic: BroadcastTopic, text: string): void {
+    for (const listener of this.#listeners.get(topic) ?? []) {
+      try {
+        listener(text);
+      } catch (error) {
+        this.#options.observer.log("error", "A listener for other processes' words failed.", { topic, error });
+      }
+    }
+  }
+
   /** Speaks to itself over another connection, and waits to hear it. */
   async #prove(): Promise<boolean> {
-    const { clock, database, instanceId } = this.#options;
+    const { clock, instanceId } = this.#options;
     const proof = String(++this.#proofs);
     const { promise, resolve } = Promise.withResolvers<boolean>();
     this.#heard = { proof, resolve };
-    BroadcastOutbox.notify(database, [`${instanceId} proof ${proof}`]).catch(() => resolve(false));
+    this.#notify([`${instanceId} proof ${proof}`]).catch(() => resolve(false));
     return await within(clock, broadcastAnswerMs, promise, () => false).finally(() => {
       this.#heard = null;
     });
@@ -169,43 +178,6 @@ class Hearing {
       { askedEachMs: bounds.changePollMs },
     );
   }
-}
-
-/** Also in a trigger of migration 028, so it stays as it is. */
-const broadcastChannel = "sluice";
-
-/** Messages that wait, and those sent together. */
-const broadcastWaitingMax = 500;
-const broadcastTogetherMax = 50;
-
-/** Words that wait to be said: one statement at a time says what has gathered meanwhile. */
-class BroadcastOutbox {
-  readonly #database: Database;
-  #waiting: string[] = [];
-  #saying: Promise<void> | null = null;
-  #closed = false;
-
-  constructor({ database }: { readonly database: Database }) {
-    this.#database = database;
-  }
-
-  static async notify(database: Database, payloads: readonly string[]): Promise<void> {
-    const calls = payloads.map((payload) => sql`pg_notify(${sql.lit(broadcastChannel)}, ${payload})`);
-    await sql`select ${sql.join(calls)}`.execute(database.kysely);
-  }
-
-  add(payload: string): void {
-    if (this.#closed || this.#waiting.length >= broadcastWaitingMax) return;
-    if (Buffer.byteLength(payload) > bounds.broadcastTextBytesMax || payload.includes("\0")) return;
-    this.#waiting.push(payload);
-    this.#saying ??= this.#say();
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#waiting = [];
-    await this.#saying;
-  }
 
   async #say(): Promise<void> {
     // In a turn of its own, so that what is said together goes together.
@@ -213,18 +185,13 @@ class BroadcastOutbox {
     while (this.#waiting.length > 0) {
       const payloads = this.#waiting.splice(0, broadcastTogetherMax);
       // A word that is lost is lost.
-      await BroadcastOutbox.notify(this.#database, payloads).catch(() => undefined);
+      await this.#notify(payloads).catch(() => undefined);
     }
     this.#saying = null;
   }
-}
 
-/** Where there is one process, nobody else is spoken to. */
-function createSilentBroadcast(): Broadcast {
-  return {
-    send: () => undefined,
-    subscribe: () => () => undefined,
-    isUp: false,
-    close: async () => undefined,
-  };
+  async #notify(payloads: readonly string[]): Promise<void> {
+    const calls = payloads.map((payload) => sql`pg_notify(${sql.lit(broadcastChannel)}, ${payload})`);
+    await sql`select ${sql.join(calls)}`.execute(this.#options.database.kysely);
+  }
 }

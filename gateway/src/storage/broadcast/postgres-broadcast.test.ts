@@ -10,7 +10,7 @@ import { onPostgres } from "../../../test/postgres-server.ts";
 import { createChangeFeed } from "../changes/change-feed.ts";
 import type { Database } from "../database/database.ts";
 import { openPostgres } from "../database/postgres/open-postgres.ts";
-import { broadcastAnswerMs, broadcastRetryMs, createPostgresBroadcast } from "./broadcast.ts";
+import { broadcastAnswerMs, broadcastRetryMs, PostgresBroadcast } from "./broadcast.ts";
 
 /**
  * A process of its own: connections, clocks that stand still (one of whoever asks for changes, one of whoever listens), and
@@ -25,7 +25,7 @@ async function openProcess(url: string, instanceId: string, change: (database: D
     ...silentObserver,
     log: (level: string, message: string) => void (level === "warn" && warnings.push(message)),
   };
-  const broadcast = createPostgresBroadcast({ database: change(database), instanceId, clock: listening, observer });
+  const broadcast = new PostgresBroadcast({ database: change(database), instanceId, clock: listening, observer });
   return {
     database,
     asking,

@@ -1,8 +1,7 @@
 import type { AuditObject } from "@sluice/contract/words";
 import { chunksOf, sameRow, updateAction } from "../database/reconcile.ts";
 import type { Row, Tables } from "../database/schema.ts";
-import type { AuditedWrite } from "./audited-write.ts";
-import type { Action, AuditView, ChangeLog } from "./change-log.ts";
+import type { Action, AuditedWrite, AuditView, ChangeLog } from "./audited-write.ts";
 
 type AuditedTable = Extract<
   keyof Tables,

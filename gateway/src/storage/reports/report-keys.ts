@@ -5,7 +5,7 @@ import type { KeyFilter, Paged, UsageSum } from "#ports/index.ts";
 import { beginsWith, contains, endsWith, equalsWithoutIndex } from "../database/conditions.ts";
 import { cutPage } from "../database/pages.ts";
 import type { Tables } from "../database/schema.ts";
-import { consoleKeyOf, consoleKeys } from "../keys/console-keys.ts";
+import { consoleKeyOf, consoleKeys } from "../keys/keys.ts";
 import { usageByModel } from "../ledger/ledger-reading.ts";
 import type { ReportContext } from "./report-context.ts";
 

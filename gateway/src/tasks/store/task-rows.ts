@@ -145,12 +145,11 @@ function accountColumns(
 }
 
 function taskOf(row: ReadRow, request: string, vault: Vault): Task {
-  const { kind, state, sealed_account, ...columns } = row;
+  const { kind, sealed_account, ...columns } = row;
   const account = sealed_account === null ? null : vault.open(sealed_account, accountSealId(row.id)).reveal();
   return {
     ...membersOf(columns, jsonMembers, optionalMembers),
     ...(kind === "response" ? { kind } : {}),
-    state: state as TaskState,
     account: account === null ? null : JSON.parse(account),
     request,
   };
@@ -203,13 +202,12 @@ export function taskReads({ kysely }: Database, vault: Vault) {
     /** The task that a workspace has under an idempotency key. Also one that was deleted. */
     findByKey: (workspaceId: string, key: string): Promise<Task | null> => findByKey(kysely, vault, workspaceId, key),
     async events(taskId: string): Promise<readonly TaskEvent[]> {
-      const rows = await kysely
+      return await kysely
         .selectFrom("task_events")
         .select(["task_id as taskId", "at", "state", "detail"])
         .where("task_id", "=", taskId)
         .orderBy("position")
         .execute();
-      return rows.map((row) => ({ ...row, state: row.state as TaskState }));
     },
     /**
      * The page of videos after a cursor, or after a task, newest first unless told. Their requests are left out: a thousand
