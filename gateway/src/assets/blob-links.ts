@@ -1,13 +1,9 @@
 import { timingSafeEqual } from "node:crypto";
 import { type Asset, bounds } from "#core/index.ts";
-import type { BlobStore, Clock } from "#ports/index.ts";
-import type { TextSigner } from "./dependencies.ts";
+import type { BlobStore } from "#ports/index.ts";
+import type { AssetsDependencies } from "./dependencies.ts";
 
-interface Dependencies {
-  readonly blobs: BlobStore;
-  readonly clock: Clock;
-  readonly signer: TextSigner;
-}
+type Dependencies = Pick<AssetsDependencies, "blobs" | "clock" | "signer">;
 
 /** What a link can hold: a signer is not given whatever a stranger may write. */
 const hashForm = /^[0-9a-f]{64}$/;

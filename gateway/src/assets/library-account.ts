@@ -7,8 +7,7 @@ import {
   type PlatformId,
   type Provider,
 } from "#core/index.ts";
-import type { Clock } from "#ports/index.ts";
-import type { ProviderClient, RequestClocks, WholeAnswer } from "#provider-client/index.ts";
+import type { WholeAnswer } from "#provider-client/index.ts";
 import {
   type AssetLibrary,
   accountRedactor,
@@ -17,6 +16,7 @@ import {
   type LibraryAsset,
   type OutboundDraft,
 } from "#providers/index.ts";
+import type { AssetsDependencies } from "./dependencies.ts";
 
 /** One call to an upstream's asset library, and its answer. */
 const assetLibraryMs = 30_000;
@@ -31,10 +31,7 @@ export interface AssetTexts extends Pick<Asset, "type" | "name"> {
   readonly projectName: string;
 }
 
-interface Dependencies {
-  readonly providerClient: ProviderClient;
-  readonly clock: Clock;
-}
+type Dependencies = Pick<AssetsDependencies, "providerClient" | "clock">;
 
 /** One account of an upstream with an asset library, ready to be asked. Failures are told in our words. */
 export class LibraryAccount {
@@ -58,19 +55,17 @@ export class LibraryAccount {
     return typeof name === "string" && name !== "" ? name : "default";
   }
 
-  async createGroup(group: GroupTexts, signal: AbortSignal): Promise<string> {
-    const draft = this.#library.createGroup(this.provider, group, this.#dependencies.clock.now());
-    return this.#told(async () => this.#library.readId(await this.#ask(draft, signal)));
+  createGroup(group: GroupTexts, signal: AbortSignal): Promise<string> {
+    return this.#made(this.#library.createGroup(this.provider, group, this.#now()), signal);
   }
 
-  async createAsset(asset: AssetTexts, signal: AbortSignal): Promise<string> {
-    const draft = this.#library.createAsset(this.provider, asset, this.#dependencies.clock.now());
-    return this.#told(async () => this.#library.readId(await this.#ask(draft, signal)));
+  createAsset(asset: AssetTexts, signal: AbortSignal): Promise<string> {
+    return this.#made(this.#library.createAsset(this.provider, asset, this.#now()), signal);
   }
 
   /** null: the library has no such asset any more. */
   poll(upstreamId: string, projectName: string, signal: AbortSignal): Promise<LibraryAsset | null> {
-    const draft = this.#library.getAsset(this.provider, { upstreamId, projectName }, this.#dependencies.clock.now());
+    const draft = this.#library.getAsset(this.provider, { upstreamId, projectName }, this.#now());
     return this.#told(async () => {
       const answer = await this.#askUnlessGone(draft, signal);
       return answer === null ? null : this.#shown(this.#library.readAsset(answer));
@@ -79,19 +74,26 @@ export class LibraryAccount {
 
   /** What is gone already counts as deleted. */
   async deleteAsset(upstreamId: string, projectName: string, signal: AbortSignal): Promise<void> {
-    const draft = this.#library.deleteAsset(this.provider, { upstreamId, projectName }, this.#dependencies.clock.now());
+    const draft = this.#library.deleteAsset(this.provider, { upstreamId, projectName }, this.#now());
     await this.#told(() => this.#askUnlessGone(draft, signal));
   }
 
   async deleteGroup(upstreamId: string, projectName: string, signal: AbortSignal): Promise<void> {
-    const draft = this.#library.deleteGroup(this.provider, { upstreamId, projectName }, this.#dependencies.clock.now());
+    const draft = this.#library.deleteGroup(this.provider, { upstreamId, projectName }, this.#now());
     await this.#told(() => this.#askUnlessGone(draft, signal));
   }
 
-  async #ask(draft: OutboundDraft, signal: AbortSignal): Promise<GoodAnswer> {
-    const answer = await this.#send(draft, signal);
-    if (answer.good) return answer;
-    throw this.#refusal(answer).failure;
+  #now(): number {
+    return this.#dependencies.clock.now();
+  }
+
+  /** The id of what the library was asked to make. */
+  #made(draft: OutboundDraft, signal: AbortSignal): Promise<string> {
+    return this.#told(async () => {
+      const answer = await this.#send(draft, signal);
+      if (answer.good) return this.#library.readId(answer);
+      throw this.#refusal(answer).failure;
+    });
   }
 
   async #askUnlessGone(draft: OutboundDraft, signal: AbortSignal): Promise<GoodAnswer | null> {
@@ -106,28 +108,16 @@ export class LibraryAccount {
   #refusal(answer: WholeAnswer): { readonly gone: boolean; readonly failure: Failure } {
     const { gone, failure, code } = this.#library.classify(answer);
     if (code === null || !codeForm.test(code)) return { gone, failure };
-    const { param, retry, unhealthy, upstream, retryAfterMs } = failure;
-    const told = new Failure(failure.code, `${failure.message.replace(/\.$/, "")} (${code}).`, {
-      param,
-      retry,
-      unhealthy,
-      ...(upstream === undefined ? {} : { upstream }),
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    });
-    return { gone, failure: told };
+    return { gone, failure: failure.with({ message: `${failure.message.replace(/\.$/, "")} (${code}).` }) };
   }
 
   /** The library's own drafts are signed already. */
   async #send(draft: OutboundDraft, signal: AbortSignal): Promise<WholeAnswer> {
     const { providerClient } = this.#dependencies;
-    const { connectMs, headersMs } = this.provider.timeouts;
     const totalMs = assetLibraryMs;
-    const clocks: RequestClocks = {
-      connectMs: Math.min(connectMs, totalMs),
-      headersMs: Math.min(headersMs, totalMs),
-      totalMs,
-      ownConnection: true,
-    };
+    const connectMs = Math.min(this.provider.timeouts.connectMs, totalMs);
+    const headersMs = Math.min(this.provider.timeouts.headersMs, totalMs);
+    const clocks = { connectMs, headersMs, totalMs, ownConnection: true };
     const answer = await providerClient.send(draft, clocks, signal);
     return providerClient.read(this.provider, answer, { bytesMax: assetLibraryBytesMax, limitMs: totalMs });
   }

@@ -159,7 +159,7 @@ export class Resolver {
     }
     const stream = await this.#dependencies.blobs.read(blobHash, 0, sizeBytes);
     if (stream === null) throw lost(asset);
-    const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+    const bytes = await new Response(stream).bytes();
     return { url: `asset://${asset.id}`, inline: { mediaType: contentType, bytes } };
   }
 
@@ -246,13 +246,8 @@ export class Resolver {
         );
       }
       if (clock.monotonic() >= endMs) {
-        throw new Failure(
-          "upstream_timeout",
-          `The asset library of ${account.platform} is still taking the asset over.`,
-          {
-            retry: "other",
-          },
-        );
+        const message = `The asset library of ${account.platform} is still taking the asset over.`;
+        throw new Failure("upstream_timeout", message, { retry: "other" });
       }
       waitMs = Math.min(waitMs * 2, bounds.assetPollMs * 2);
     }

@@ -35,7 +35,7 @@ export async function takeIn(
     if (media.type !== asset.type) {
       return refused("wrong_type", `asset_type is ${asset.type}, but what is at the address is ${media.contentType}.`);
     }
-    const blob = await store(opening, body, { type: asset.type, dependencies, signal });
+    const blob = await store(opening, body, asset.type, dependencies, signal);
     if (isRefusal(blob)) return blob;
     const problem = await measureProblem(new BlobView(dependencies.blobs, blob), media);
     if (problem === null) return { blob, contentType: media.contentType };
@@ -71,17 +71,13 @@ async function readOpening(body: AnswerBody): Promise<Opening | Refusal> {
   return { begin: new Uint8Array(bytes.subarray(0, bounds.mediaOpeningBytes)), unsent: bytes };
 }
 
-interface Dependencies {
-  readonly type: AssetType;
-  readonly dependencies: Pick<AssetsDependencies, "blobs" | "observer">;
-  readonly signal: AbortSignal;
-}
-
 /** One piece for each pull, so that no more than a piece is ever held, and a slow disk slows the host. */
 async function store(
   opening: Opening,
   body: AnswerBody,
-  { type, dependencies, signal }: Dependencies,
+  type: AssetType,
+  dependencies: Pick<AssetsDependencies, "blobs" | "observer">,
+  signal: AbortSignal,
 ): Promise<BlobInfo | Refusal> {
   let hostFailed: unknown = null;
   const next = async (): Promise<Uint8Array | null> => {

@@ -13,6 +13,7 @@ export { type AgentStore, createAgentStore } from "./agents/agent-store.ts";
 export { type ControlStore, createControlStore } from "./control-store.ts";
 export type { KeyChange } from "./keys/key-rules.ts";
 export type { NewKey } from "./keys/keys.ts";
+export type { EndingToken } from "./keys/limited-keys.ts";
 export {
   type Crossing,
   createNoticeStore,
@@ -23,7 +24,7 @@ export {
 } from "./notices.ts";
 export type { MemberChange } from "./people/members.ts";
 export { createPeopleStore, type PeopleStore } from "./people/people-store.ts";
-export { kindConflicts } from "./providers/providers.ts";
+export { kindConflicts, type ProviderRecord } from "./providers/providers.ts";
 export { ConfigConflict } from "./refusals.ts";
 export { createRightsStore, type IssuerToAsk, type RightsStore } from "./rights/rights-store.ts";
 export type { ScimComparison, ScimFilter, ScimPage } from "./scim/scim-filter.ts";

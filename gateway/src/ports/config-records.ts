@@ -3,22 +3,6 @@ import type { ModelType, PriceVersion } from "#core/index.ts";
 
 type Owner = "file" | "console" | "suspended";
 
-/** A provider as it is stored. `settings` are decrypted: code that shows them must leave the secret ones out. */
-export interface ProviderRecord {
-  readonly id: string;
-  readonly kind: string;
-  readonly baseUrl: string;
-  readonly hasApiKey: boolean;
-  readonly allowPrivateNetwork: boolean;
-  readonly timeouts: NonNullable<ProviderConfig["timeouts"]>;
-  readonly disconnect: "cancel" | "drain" | null;
-  readonly enabled: boolean;
-  readonly settings: Readonly<Record<string, unknown>>;
-  readonly managedBy: Owner;
-  /** Unix milliseconds. */
-  readonly createdAt: number;
-}
-
 /** What a provider should become. Without `api_key` the stored one stays, unless the address changes. null removes it. */
 export type ProviderDraft = Omit<ProviderConfig, "api_key"> & { readonly api_key?: string | null | undefined };
 

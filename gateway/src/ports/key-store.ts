@@ -5,15 +5,6 @@ export interface KeyStore {
   find(digest: string): Promise<ApiKey | null>;
 }
 
-/** A service token whose end is near. */
-export interface EndingToken {
-  readonly keyId: string;
-  readonly workspaceId: string;
-  readonly name: string;
-  /** Unix milliseconds. */
-  readonly expiresAt: number;
-}
-
 export type Change = { readonly kind: "config" } | { readonly kind: "key"; readonly digest: string };
 
 /** Holds the master key. Makes digests of API keys; encrypts (seals) and decrypts (opens) the secrets of providers. */

@@ -60,14 +60,10 @@ export function requestShown({ request }: Pick<Task, "request">): {
   return { request: objectOf(shown(JSON.parse(request))), whole };
 }
 
-function contentUrl(taskId: string, publicUrl: string | null): string {
-  return `${publicUrl ?? ""}/v1/video/tasks/${taskId}/content`;
-}
-
 function outputOf(task: Task, publicUrl: string | null) {
   const { output } = task;
   if (output === null) return null;
-  const content = contentUrl(task.id, publicUrl);
+  const content = `${publicUrl ?? ""}/v1/video/tasks/${task.id}/content`;
   return {
     video_url: isPublic(task, output.videoUrl) ? output.videoUrl : content,
     ...(output.lastFrameUrl === null ? {} : { last_frame_url: output.lastFrameUrl }),

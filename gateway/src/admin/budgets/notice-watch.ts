@@ -7,9 +7,9 @@ import {
   personScopeId,
   tokenEndingName,
 } from "#core/index.ts";
-import type { ControlStore, Crossing, DueNotice, NoticeStore, StoredNotice } from "#directory/index.ts";
+import type { ControlStore, Crossing, DueNotice, EndingToken, NoticeStore, StoredNotice } from "#directory/index.ts";
 import { type Admission, type LimitUsage, periodStart } from "#limits/index.ts";
-import type { Clock, EndingToken, Leadership, Observer } from "#ports/index.ts";
+import type { Clock, Leadership, Observer } from "#ports/index.ts";
 import { limitScopes, type ScopeStores, shownScopeId } from "./limit-scopes.ts";
 import type { NoticeSender } from "./notice-sender.ts";
 

@@ -1,6 +1,6 @@
 import type { ConsoleProvider, Health, ProviderKindForm, UpstreamModel } from "@sluice/contract";
 import { type ConfigSnapshot, Failure, type Provider } from "#core/index.ts";
-import type { ProviderRecord } from "#ports/index.ts";
+import type { ProviderRecord } from "#directory/index.ts";
 import {
   kindForm,
   type ProviderKind,

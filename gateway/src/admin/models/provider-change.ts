@@ -1,6 +1,7 @@
 import type { BodyOf } from "@sluice/contract";
 import { defaultTimeouts, Failure, type Provider, redactedText } from "#core/index.ts";
-import type { ProviderDraft, ProviderRecord } from "#ports/index.ts";
+import type { ProviderRecord } from "#directory/index.ts";
+import type { ProviderDraft } from "#ports/index.ts";
 import {
   defaultBaseUrl,
   kindForm,

@@ -7,11 +7,10 @@ import type {
   WorkspaceConfig,
 } from "@sluice/contract/config-file";
 import { priceConfigOf } from "#core/index.ts";
-import type { ProviderRecord } from "#ports/index.ts";
 import { budgetOf, inSnapshot, limitsOf, type Row, type ScopeColumns, saidFields } from "#storage/tables.ts";
 import type { ControlOptions } from "../control-options.ts";
 import { modelRecords } from "../providers/model-rows.ts";
-import { providerRecord } from "../providers/providers.ts";
+import { type ProviderRecord, providerRecord } from "../providers/providers.ts";
 import { settingsConfig } from "../settings.ts";
 
 interface ManagedNames {

@@ -1,5 +1,4 @@
 import type { ApiKey } from "#core/index.ts";
-import type { EndingToken } from "#ports/index.ts";
 import { callerKeys, contains, keyOf, scopeColumns } from "#storage/tables.ts";
 import type { ControlOptions } from "../control-options.ts";
 
@@ -46,6 +45,9 @@ export async function limitedKeys(
   return (await query.execute()).map(keyOf);
 }
 
+/** A service token whose end is near. `expiresAt`: Unix milliseconds. */
+export type EndingToken = Awaited<ReturnType<typeof endingTokens>>[number];
+
 /**
  * Service tokens in use that expire within a time (Unix milliseconds, `until` included), the next first. Those that are disabled let
  * nobody in, so that their end is no news.
@@ -56,7 +58,7 @@ export async function endingTokens(
   after: number,
   until: number,
   limit: number,
-): Promise<readonly EndingToken[]> {
+) {
   if (workspaceIds.length === 0) return [];
   return await database.kysely
     .selectFrom("api_keys")

@@ -1,7 +1,7 @@
 import type { ProviderConfig } from "@sluice/contract/config-file";
 import { type Conflict, conflictsOf } from "@sluice/contract/words";
 import { Failure, type Timeouts } from "#core/index.ts";
-import type { AuditSource, ProviderDraft, ProviderRecord, Vault } from "#ports/index.ts";
+import type { AuditSource, ProviderDraft, Vault } from "#ports/index.ts";
 import {
   type AuditedObject,
   type Connection,
@@ -116,10 +116,14 @@ function sealedView(sealed: string | null, before: string | null | undefined): s
   return before === undefined || before === sealed ? "[redacted]" : "[redacted, changed]";
 }
 
-/** A provider as it is stored, in the words of the config file. */
-export function providerRecord(row: ProviderRow, vault: Vault): ProviderRecord {
+export type ProviderRecord = ReturnType<typeof providerRecord>;
+
+/** A provider as it is stored. `settings` are decrypted: code that shows them must leave the secret ones out. */
+export function providerRecord(row: ProviderRow, vault: Vault) {
   const timeouts: Partial<Timeouts> = JSON.parse(row.timeouts);
   const { connectMs, headersMs, firstEventMs, idleMs, totalMs } = timeouts;
+  const disconnect: ProviderConfig["disconnect"] | null =
+    row.disconnect === "drain" || row.disconnect === "cancel" ? row.disconnect : null;
   return {
     id: row.id,
     kind: row.kind,
@@ -133,9 +137,9 @@ export function providerRecord(row: ProviderRow, vault: Vault): ProviderRecord {
       ...(idleMs === undefined ? {} : { idle_ms: idleMs }),
       ...(totalMs === undefined ? {} : { total_ms: totalMs }),
     },
-    disconnect: row.disconnect === "drain" || row.disconnect === "cancel" ? row.disconnect : null,
+    disconnect,
     enabled: row.enabled === 1,
-    settings: openedSettings(row, vault),
+    settings: openedSettings(row, vault) as Readonly<Record<string, unknown>>,
     managedBy: row.managed_by,
     createdAt: row.created_at,
   };

@@ -89,7 +89,9 @@ async function accept(dependencies: TaskDependencies, call: CreateCall): Promise
   if (models.length === 0) {
     throw new Failure("model_not_found", `The model "${call.model}" does not exist.`, { param: "model" });
   }
-  checkKey(call);
+  if (call.idempotencyKey === "" || (call.idempotencyKey?.length ?? 0) > idempotencyKeyBytesMax) {
+    throw wrong("Idempotency-Key", `must have 1 to ${idempotencyKeyBytesMax} characters`);
+  }
   let request = readVideoRequest(body.value, dependencies.webhookPlaces);
   const { remixed } = await earlierTasks(dependencies, principal.workspace.id, request);
   if (remixed !== null) request = { ...request, asked: askedAnew(request, remixed, models) };
@@ -118,15 +120,12 @@ async function replayed(
 }
 
 function sameAgain(task: Task, { digest }: TaskBody): Accepted {
+  const param = "Idempotency-Key";
   if (task.deletedAt !== undefined) {
-    throw new Failure("conflict", "The video that was made with this Idempotency-Key has been deleted.", {
-      param: "Idempotency-Key",
-    });
+    throw new Failure("conflict", "The video that was made with this Idempotency-Key has been deleted.", { param });
   }
   if (task.requestDigest === digest) return { task, request: null, material: null };
-  throw new Failure("idempotency_conflict", "This Idempotency-Key was used with another body before.", {
-    param: "Idempotency-Key",
-  });
+  throw new Failure("idempotency_conflict", "This Idempotency-Key was used with another body before.", { param });
 }
 
 async function store(dependencies: TaskDependencies, call: CreateCall, request: VideoRequest): Promise<Accepted> {
@@ -257,12 +256,6 @@ function deadlineMs({ more }: VideoRequest): number {
   const seconds = more["execution_expires_after"];
   if (typeof seconds !== "number" || !(seconds > 0)) return bounds.taskDeadlineMs;
   return Math.min(taskDeadlineMsMax, Math.ceil(seconds * 1_000) + 3_600_000);
-}
-
-function checkKey({ idempotencyKey }: CreateCall): void {
-  if (idempotencyKey !== null && (idempotencyKey === "" || idempotencyKey.length > idempotencyKeyBytesMax)) {
-    throw wrong("Idempotency-Key", `must have 1 to ${idempotencyKeyBytesMax} characters`);
-  }
 }
 
 /** A call that came to nothing is an entry too; it used nothing. */

@@ -1,7 +1,6 @@
 import { type BlobAnswer, blobAnswer } from "#assets/index.ts";
 import { asFailure, bounds, Failure, type Provider, pulledStream, type Task, type TaskOutput } from "#core/index.ts";
 import type { AnswerBody, BlobStore, OutboundAnswer } from "#ports/index.ts";
-import type { RequestClocks } from "#provider-client/index.ts";
 import { mayReachPrivate, type VideoStill } from "#providers/index.ts";
 import type { VideoTasksOptions } from "../options.ts";
 import type { Accounts } from "../upstream-call.ts";
@@ -130,7 +129,7 @@ export async function openResult(
   if (account === null || output === null) throw new Failure("not_found", "The task has no result.");
   const provider = dependencies.accounts.providerOf(account);
   const asked = range === null ? {} : { range };
-  let request = await firstRequest(dependencies, task, { provider, still }, signal);
+  let request = await firstRequest(dependencies, provider, task, still, signal);
   for (let moves = 0; moves <= resultMovesMax; moves++) {
     const answer = await dependencies.transport.send(
       {
@@ -138,7 +137,9 @@ export async function openResult(
         url: request.url,
         headers: { ...request.headers, ...asked },
         body: null,
-        ...resultClocks,
+        connectMs: bounds.taskPollConnectMs,
+        headersMs: resultHeadersMs,
+        totalMs: resultTotalMs,
         allowPrivateNetwork: mayReachPrivate(provider, request.url),
       },
       signal,
@@ -164,40 +165,25 @@ function asFile(answer: OutboundAnswer): OutboundAnswer {
 
 const isWords = /^\s*(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml)\b)/i;
 
-const resultClocks: RequestClocks = {
-  connectMs: bounds.taskPollConnectMs,
-  headersMs: resultHeadersMs,
-  totalMs: resultTotalMs,
-};
-
 const plainHeaders: Readonly<Record<string, string>> = { accept: "*/*", "user-agent": "sluice" };
 
-interface FileRequest {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 async function firstRequest(
-  dependencies: FileDependencies,
+  { providerClient }: FileDependencies,
+  provider: Provider,
   task: Task,
-  { provider, still }: { readonly provider: Provider; readonly still: VideoStill | null },
+  still: VideoStill | null,
   signal: AbortSignal,
-): Promise<FileRequest> {
+): Promise<{ readonly url: string; readonly headers: Readonly<Record<string, string>> }> {
   const url = task.output?.videoUrl ?? "";
   const found = videoKindOf(provider.kind);
   const { adapter } = found ?? {};
   const draft = still === null ? adapter?.content?.(provider, url) : adapter?.still?.(provider, url, still);
   if (still !== null && draft === undefined) {
-    throw new Failure(
-      "unsupported_by_model",
-      `The upstream of the model "${task.model}" makes no ${still} of a video.`,
-      {
-        param: "variant",
-      },
-    );
+    const message = `The upstream of the model "${task.model}" makes no ${still} of a video.`;
+    throw new Failure("unsupported_by_model", message, { param: "variant" });
   }
   if (found === null || draft === undefined) return { url, headers: plainHeaders };
-  await dependencies.providerClient.authorize(found.kind, draft, signal);
+  await providerClient.authorize(found.kind, draft, signal);
   return { url: draft.url, headers: { ...plainHeaders, ...draft.headers } };
 }
 

@@ -7,8 +7,7 @@ import type { TaskDependencies } from "../dependencies.ts";
 import { settle } from "../settle/settle.ts";
 import { submit } from "../submit/submit.ts";
 import { TaskPass } from "../task-pass.ts";
-import { poll } from "./poll.ts";
-import { reconcile } from "./reconcile.ts";
+import { poll, reconcile } from "./poll.ts";
 
 /** Takes a task one step further: whatever its state asks for now. */
 export async function advance(dependencies: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<void> {

@@ -9,23 +9,18 @@ import { videoKindOf } from "../video-lanes.ts";
 /** A poll whose turn is nearer than this waits in memory. */
 const taskSlotWaitMs = 1_000;
 
-interface AccountRatesOptions {
-  readonly store: Pick<TaskStore, "takePoll">;
-  readonly clock: Clock;
-}
-
 /**
  * How often one account is asked about its tasks, by all processes of the installation together: the pace stands in the store. Polls
  * stand in a row with equal distances; a task that gets a place far ahead comes back then and finds its place kept, so that nobody
  * is passed over however many tasks there are.
  */
 export class AccountRates {
-  readonly #store: AccountRatesOptions["store"];
+  readonly #store: Pick<TaskStore, "takePoll">;
   readonly #clock: Clock;
   /** Monotonic milliseconds before which an account has no spare poll, as far as this process knows: its callers ask often. */
   readonly #busyUntil = new BoundedMap<string, number>(bounds.taskAccountsMax);
 
-  constructor({ store, clock }: AccountRatesOptions) {
+  constructor({ store, clock }: Pick<VideoTasksOptions, "store" | "clock">) {
     this.#store = store;
     this.#clock = clock;
   }

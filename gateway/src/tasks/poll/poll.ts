@@ -1,11 +1,13 @@
-import { bounds, type Task, type TaskOutput } from "#core/index.ts";
+import { remarkSentence } from "@sluice/contract/words";
+import { asFailure, bounds, type Task, type TaskOutput } from "#core/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { settle, type Verdict } from "../settle/settle.ts";
 import type { TaskStep } from "../store/task-rows.ts";
 import type { TaskPass } from "../task-pass.ts";
-import { videoKindOf } from "../video-lanes.ts";
+import { pollClocks } from "../upstream-call.ts";
+import { type VideoAdapter, videoKindOf } from "../video-lanes.ts";
 import { cancelAtUpstream, readPoll, type Seen, type VideoState } from "./ask-vendor.ts";
-import { askAgain, pollAgain } from "./pace.ts";
+import { askAgain, pollAgain, pollDelayMs } from "./pace.ts";
 
 /** One poll of a task that an upstream has, and what follows from it. */
 export async function poll(dependencies: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<void> {
@@ -125,3 +127,106 @@ async function expire(dependencies: TaskDependencies, pass: TaskPass, seen: Seen
     rawUsage: seen.kind === "state" ? seen.state.rawUsage : null,
   });
 }
+
+type ListedTask = ReturnType<NonNullable<VideoAdapter["readList"]>>[number];
+
+/**
+ * Looks for a task, of which nobody knows whether it arrived, in the vendor's list. Found, it goes on as any other; not
+ * found, it waits until its deadline: a list that does not show it proves nothing, so it is neither sent again nor given up.
+ * After the deadline it is given up as soon as the list was read without it, or could not be read for a while.
+ */
+export async function reconcile(dependencies: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<void> {
+  let unread = false;
+  const found = await search(dependencies, pass.task, signal).catch((thrown: unknown) => {
+    unread = true;
+    dependencies.observer.log("debug", "A vendor's list could not be read.", {
+      task: pass.task.id,
+      reason: asFailure(thrown).message,
+    });
+    return null;
+  });
+  if (found !== null && (await adopt(dependencies, pass, found))) return;
+  if (pass.over) return;
+  if (unread && signal.aborted) {
+    await pass.leave({});
+    return;
+  }
+  if (dependencies.clock.now() >= pass.task.deadlineAt) {
+    if (unread && (await askAgain(dependencies, pass))) return;
+    await settle(dependencies, pass, {
+      state: "expired",
+      error: { code: "expired", message: "Nobody knows whether the upstream had the task; it was not heard of again." },
+      mayBeCharged: true,
+    });
+    return;
+  }
+  await pollAgain(dependencies, pass);
+}
+
+/** Also what bears our own id is claimed first: where callers can write that field too, it proves nothing. */
+async function adopt(
+  { clock, chance }: TaskDependencies,
+  pass: TaskPass,
+  { upstreamId }: ListedTask,
+): Promise<boolean> {
+  if (!(await pass.claim(upstreamId))) return false;
+  const now = clock.now();
+  const dueAt = now + pollDelayMs({ ...pass.task, state: "queued" }, now, chance.unit());
+  const detail = remarkSentence("taskEvent", { code: "found_in_list", params: {} });
+  await pass.leave({ state: "queued", dueAt, detail, unansweredSince: null });
+  return true;
+}
+
+async function search(dependencies: TaskDependencies, task: Task, signal: AbortSignal): Promise<ListedTask | null> {
+  const { account, submittedAt } = task;
+  const found = account === null ? null : videoKindOf(account.kind);
+  if (account === null || found?.adapter.list === undefined || found.adapter.readList === undefined) return null;
+  const { kind, adapter } = found;
+  const sentAt = submittedAt ?? task.createdAt;
+  const draft = found.adapter.list(
+    dependencies.accounts.providerOf(account),
+    task.upstreamModel,
+    sentAt - clocksApartMs,
+  );
+  const answer = await dependencies.providerClient.ask(kind, draft, pollClocks, signal);
+  if (!answer.good) throw kind.classify(answer);
+  const listed = adapter.readList?.(answer) ?? [];
+  const named = listed.find(({ taskId }) => taskId === task.id);
+  if (named !== undefined) return named;
+  const alike = listed.filter((one) => isAlike(one, task, sentAt) && isSettledDown(one, dependencies.clock.now()));
+  return firstFree(dependencies, task, alike);
+}
+
+/** What no other task has: one taken twice would be paid for twice. */
+async function firstFree(
+  { store }: TaskDependencies,
+  task: Task,
+  alike: readonly ListedTask[],
+): Promise<ListedTask | null> {
+  if (alike.length === 0) return null;
+  const owners = await store.withUpstreamIds(alike.map(({ upstreamId }) => upstreamId));
+  const others = owners.filter(
+    ({ taskId, providerId }) => taskId !== task.id && providerId === task.account?.providerId,
+  );
+  const taken = new Set(others.map(({ upstreamId }) => upstreamId));
+  return alike.find(({ upstreamId }) => !taken.has(upstreamId)) ?? null;
+}
+
+/** Asked for at that time, with these words. A list that does not show the words or the time says too little. */
+function isAlike({ taskId, upstreamModel, prompt, createdAt }: ListedTask, task: Task, sentAt: number): boolean {
+  if (taskId !== null || prompt === null || createdAt === null || prompt !== task.asked.prompt) return false;
+  if (upstreamModel !== null && upstreamModel !== task.upstreamModel) return false;
+  return createdAt >= sentAt - clocksApartMs && createdAt <= sentAt + arrivalMs;
+}
+
+/** Whoever made it has had the time to note that it is his. */
+function isSettledDown({ createdAt }: ListedTask, now: number): boolean {
+  return createdAt !== null && now - createdAt >= bounds.taskSubmitLeaseMs;
+}
+
+/**
+ * How far the vendor's clock may be from ours, and how late a request may arrive there: a process that stood still after it had
+ * noted that it sends, sends when it goes on, and its lease may have run out long before.
+ */
+const clocksApartMs = 120_000;
+const arrivalMs = 900_000;

@@ -1,7 +1,6 @@
 import { BoundedMap, bounds, finalTaskStates, isResponseTask, type Task, tokensOf } from "#core/index.ts";
 import type { Admission, Permit } from "#limits/index.ts";
-import type { Clock } from "#ports/index.ts";
-import type { PrincipalOf } from "../options.ts";
+import type { PrincipalOf, VideoTasksOptions } from "../options.ts";
 import type { TaskStore } from "../store/task-store.ts";
 
 /** Holds that are checked at once, and those of a shared counter, which every process checks. */
@@ -12,30 +11,24 @@ const taskHoldsRestMs = 30_000;
 /** A background response comes out of a journal, which may be behind. */
 const responseHoldUnstoredMs = 3_600_000;
 
-export interface HoldsOptions {
+type HoldsOptions = Pick<VideoTasksOptions, "principalOf" | "clock"> & {
   readonly admission: Pick<Admission, "hold" | "settled" | "holdsLast" | "endHold" | "someHolds" | "storedElsewhere">;
-  readonly principalOf: PrincipalOf;
-  readonly clock: Clock;
-}
+};
 
 /**
  * Money set aside for tasks that are not final. With a counter of this process it is held by permits here. A shared counter
  * holds it for as long as the task lives, whatever becomes of processes, and whoever ends the task ends the hold by its id.
  */
 export class Holds {
-  readonly #admission: HoldsOptions["admission"];
-  readonly #principalOf: PrincipalOf;
-  readonly #clock: Clock;
+  readonly #options: HoldsOptions;
   /** A shared counter held nothing when it was asked last. */
   #nothingUntilMs = Number.NEGATIVE_INFINITY;
   readonly #permits = new Map<string, Permit>();
   /** Holds of tasks that are not stored, and since when by the monotonic clock: one may be about to be. */
   readonly #missing = new BoundedMap<string, number>(taskHoldsSweepMax * 100);
 
-  constructor({ admission, principalOf, clock }: HoldsOptions) {
-    this.#admission = admission;
-    this.#principalOf = principalOf;
-    this.#clock = clock;
+  constructor(options: HoldsOptions) {
+    this.#options = options;
   }
 
   get size(): number {
@@ -44,15 +37,15 @@ export class Holds {
 
   /** Those of all open tasks are to be made anew at a start. */
   get endWithProcess(): boolean {
-    return !this.#admission.holdsLast;
+    return !this.#options.admission.holdsLast;
   }
 
   /** Sets the money of an open task aside where this process does not hold it already. False: nobody pays for it any more. */
   async ensure(task: Pick<Task, "id" | "reservedNanoUsd"> & Parameters<PrincipalOf>[0]): Promise<boolean> {
     if (this.#permits.has(task.id)) return false;
-    const principal = await this.#principalOf(task);
+    const principal = await this.#options.principalOf(task);
     if (principal === null) return false;
-    this.keep(task.id, await this.#admission.hold(principal, task.reservedNanoUsd, true, task.id));
+    this.keep(task.id, await this.#options.admission.hold(principal, task.reservedNanoUsd, true, task.id));
     return true;
   }
 
@@ -66,7 +59,7 @@ export class Holds {
   settle(task: Task): void {
     if (this.endWithProcess) this.#settle(task.id, tokensUsedBy(task));
     // Told until the counter takes it; and should this process die, the sweep of another finds it.
-    else ignored(this.#admission.endHold(task.id, costOf(task)));
+    else ignored(this.#options.admission.endHold(task.id, costOf(task)));
   }
 
   /** Asks what became of tasks that something is held for: whoever ended them may have died before it said so. */
@@ -90,7 +83,7 @@ export class Holds {
       if (task === null && !isLate) this.#settle(taskId, 0);
       else if (task !== null && finalTaskStates.has(task.state)) {
         // Another process has stored its entry; the budgets here hear of it only now.
-        this.#admission.settled(costOf(task));
+        this.#options.admission.settled(costOf(task));
         this.#settle(taskId, tokensUsedBy(task));
       } else {
         this.#permits.delete(taskId);
@@ -101,23 +94,23 @@ export class Holds {
 
   /** A few of all, whoever made them. What a final task cost is in the ledger: its budgets are read anew. */
   async #sweepLasting(store: Pick<TaskStore, "findById">): Promise<void> {
-    const nowMs = this.#clock.monotonic();
+    const nowMs = this.#options.clock.monotonic();
     if (nowMs < this.#nothingUntilMs) return;
-    const some = await this.#admission.someHolds(taskHoldsSharedSweepMax);
+    const some = await this.#options.admission.someHolds(taskHoldsSharedSweepMax);
     if (some.length === 0) this.#nothingUntilMs = nowMs + taskHoldsRestMs;
     for (const { id: taskId, ageMs } of some) {
       const unstoredMs = isResponseTask(taskId) ? responseHoldUnstoredMs : bounds.taskHoldUnstoredMs;
       const task = await store.findById(taskId);
       if (task === null ? ageMs < unstoredMs : !finalTaskStates.has(task.state)) continue;
       // Not waited for: they are told in this order, when the counter is there.
-      if (task !== null) ignored(this.#admission.storedElsewhere([costOf(task)]));
-      ignored(this.#admission.endHold(taskId, { ...(task === null ? nobody : costOf(task)), costNanoUsd: 0 }));
+      if (task !== null) ignored(this.#options.admission.storedElsewhere([costOf(task)]));
+      ignored(this.#options.admission.endHold(taskId, { ...(task === null ? nobody : costOf(task)), costNanoUsd: 0 }));
     }
   }
 
   /** Not stored for so long that it never will be. */
   #isMissing(taskId: string): boolean {
-    const nowMs = this.#clock.monotonic();
+    const nowMs = this.#options.clock.monotonic();
     const sinceMs = this.#missing.get(taskId) ?? nowMs;
     this.#missing.set(taskId, sinceMs);
     return nowMs - sinceMs >= responseHoldUnstoredMs;
