@@ -1,11 +1,12 @@
 import type { LimitHeader } from "#core/index.ts";
 import type { CallerCodec, UpstreamCodec } from "../codec.ts";
 import type { Dialect, Wire } from "../dialect.ts";
+import { modelEdit } from "../request/request-body.ts";
 import { readMessagesRefusal, renderMessagesError, renderMessagesRefusal, renderMessagesStreamError } from "./error.ts";
 import { MessagesEventReader, readMessagesAnswer } from "./read-events.ts";
 import { readMessagesTurn } from "./read-turn.ts";
 import { readCountReply, readMessagesReply } from "./reply.ts";
-import { messagesEdits, readCountRequest, readMessagesRequest } from "./request.ts";
+import { readCountRequest, readMessagesRequest } from "./request.ts";
 import { MessagesStreamTap } from "./stream.ts";
 import { writeMessagesAnswer } from "./write-answer.ts";
 import { MessagesEventWriter } from "./write-events.ts";
@@ -27,17 +28,16 @@ export const anthropicMessages: Dialect = {
 
 export const anthropicMessagesWire: Wire = {
   readRequest: readMessagesRequest,
-  requestEdits: messagesEdits,
+  requestEdits: modelEdit,
   readReply: readMessagesReply,
   tapStream: () => new MessagesStreamTap(),
 };
 
 /** `/v1/messages/count_tokens`: the same prompt, answered with a number and never with a stream. */
 export const countTokensWire: Wire = {
+  ...anthropicMessagesWire,
   readRequest: readCountRequest,
-  requestEdits: messagesEdits,
   readReply: readCountReply,
-  tapStream: () => new MessagesStreamTap(),
 };
 
 export const anthropicMessagesCodec: CallerCodec & UpstreamCodec = {

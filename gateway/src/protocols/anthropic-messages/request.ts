@@ -1,100 +1,53 @@
 import { requestFields } from "@sluice/contract/words";
 import { bounds, Failure, type HeaderReader } from "#core/index.ts";
 import type { RequestFacts } from "../dialect.ts";
-import { asBuffer, type Edit } from "../json/bytes.ts";
-import { OPEN_OBJECT, type Span, valueEnd } from "../json/cursor.ts";
-import { type NamesHeard, readSpan } from "../json/scan.ts";
+import { asBuffer } from "../json/bytes.ts";
+import { LOWER_N, OPEN_OBJECT, type Span, valueEnd } from "../json/cursor.ts";
+import { readSpan } from "../json/scan.ts";
 import { wrong } from "../json/value.ts";
 import { walkMembers } from "../json/walk.ts";
 import { GovernedNames } from "../request/governed-names.ts";
-import { addressedMedia } from "../request/media.ts";
-import {
-  bodyNames,
-  choosingIn,
-  MemberChecks,
-  readBoolean,
-  readLabel,
-  readModel,
-  scanRequest,
-  sizeOf,
-} from "../request/members.ts";
-import {
-  listenFor,
-  mediaHeard,
-  namedObject,
-  nestedObjects,
-  objectAt,
-  objectNames,
-  toolsHeard,
-} from "../request/named-objects.ts";
+import { readLabel, scanRequest } from "../request/members.ts";
+import { namedObject, objectAt, objectNames, toolsHeard } from "../request/named-objects.ts";
+import { BodyReader, type OpenFacts, type RequestBody } from "../request/request-body.ts";
 import { toolFacts } from "../request/tool-facts.ts";
-
-const checks = new MemberChecks(requestFields.messages);
-const countChecks = new MemberChecks(requestFields["count-tokens"]);
 
 /** A conversation can add tools on its way (`tool_addition`). */
 const toolDefinition: ReadonlySet<string> = new Set(["definition"]);
 const objectsOfClaude = objectNames(["file_id", "skill_id"], ["file_id", "skill_id"], { toolsIn: [...toolDefinition] });
-const wanted = bodyNames([
-  ...["model", "messages", "max_tokens", "stream", "system", "tools", "container", "metadata", "thread"],
-]);
+const prompt = ["system", "tools", "container", "metadata", "thread", "max_tokens", "stream"];
+const bodies = new BodyReader(requestFields.messages, prompt, objectsOfClaude);
+const countBodies = new BodyReader(requestFields["count-tokens"], prompt, objectsOfClaude);
 const wantedThread = new GovernedNames(["type", "previous_message_id"]);
 const wantedMetadata = new GovernedNames(["user_id"]);
 
 /** Reads what governs a messages request. Source: Anthropic API reference, "Create a Message". */
-export function readMessagesRequest(body: Uint8Array): RequestFacts {
-  const heard = listenFor(objectsOfClaude);
-  const members = scanRequest(body, wanted, heard);
-  checks.check(body, members);
-  const facts = promptFacts(body, members, heard);
-  const maxTokens = members.get("max_tokens");
-  const thread = members.get("thread");
-  return {
-    ...facts,
-    ...(thread === undefined ? {} : threadFacts(body, thread)),
-    stream: readBoolean(body, members.get("stream"), "stream"),
-    // Zero is allowed: it warms the cache.
-    outputTokensMax: maxTokens === undefined ? null : Number(readSpan(body, maxTokens)),
-  };
+export function readMessagesRequest(bytes: Uint8Array): RequestFacts {
+  const body = bodies.read(bytes);
+  const facts = promptFacts(body);
+  const maxTokens = body.get("max_tokens");
+  addThread(body, facts);
+  facts.stream = body.isOn("stream");
+  // Zero is allowed: it warms the cache.
+  if (maxTokens !== undefined) facts.outputTokensMax = Number(readSpan(bytes, maxTokens));
+  return facts;
 }
 
 /** The same prompt, but only its tokens are counted: nothing is generated and nothing streams. */
-export function readCountRequest(body: Uint8Array): RequestFacts {
-  const heard = listenFor(objectsOfClaude);
-  const members = scanRequest(body, wanted, heard);
-  countChecks.check(body, members);
-  return promptFacts(body, members, heard);
+export function readCountRequest(bytes: Uint8Array): RequestFacts {
+  return promptFacts(countBodies.read(bytes));
 }
 
-/** Replaces the model's name; every other byte stays. */
-export function messagesEdits(_body: Uint8Array, facts: RequestFacts, upstreamModel: string): readonly Edit[] {
-  if (facts.modelSpan === null || facts.model === upstreamModel) return [];
-  return [{ ...facts.modelSpan, text: JSON.stringify(upstreamModel) }];
-}
-
-function promptFacts(body: Uint8Array, members: ReadonlyMap<string, Span>, heard: NamesHeard): RequestFacts {
-  const modelSpan = members.get("model");
-  const model = readModel(body, modelSpan);
-  const messages = members.get("messages");
-  return {
-    model,
-    modelSpan: modelSpan ?? null,
-    stream: false,
-    wantsUsage: true,
-    outputTokensMax: null,
-    inputEstimate: Math.ceil(sizeOf(messages, members.get("system"), members.get("tools")) / 4),
-    streamOptionsSpan: null,
-    affinity: readAffinity(body, members.get("metadata")),
-    conversation: { system: members.get("system"), messages },
-    continues: null,
-    keeps: null,
-    objects: [...objectAt(body, members.get("container"), "container"), ...nestedObjects(body, objectsOfClaude, heard)],
-    choosing: choosingIn(body, members),
-    ...toolFacts(body, members.get("tools"), ...(toolsHeard(heard) ? addedTools(body) : [])),
-    images: 0,
-    namesMedia: mediaHeard(heard),
-    addressed: addressedMedia(body, heard),
-  };
+function promptFacts(body: RequestBody): OpenFacts {
+  const { bytes } = body;
+  const messages = body.get("messages");
+  const facts = body.facts(body.estimate("messages", "system", "tools"));
+  facts.affinity = readAffinity(bytes, body.get("metadata"));
+  facts.conversation = { system: body.get("system"), messages };
+  facts.objects = [...objectAt(bytes, body.get("container"), "container"), ...body.objects()];
+  facts.namesMedia = body.namesMedia;
+  facts.addressed = body.addressed();
+  return Object.assign(facts, toolFacts(bytes, body.get("tools"), ...(toolsHeard(body) ? addedTools(bytes) : [])));
 }
 
 function addedTools(body: Uint8Array): readonly Span[] {
@@ -113,15 +66,17 @@ function addedTools(body: Uint8Array): readonly Span[] {
  * A thread that the vendor keeps: the answer is kept for the next call, and `continue` names the answer before. Source: Anthropic
  * API reference, "Message threads".
  */
-function threadFacts(body: Uint8Array, span: Span): Partial<Pick<RequestFacts, "continues" | "keeps">> {
-  if (body[span.start] === 0x6e) return {};
-  if (body[span.start] !== OPEN_OBJECT) throw wrong("thread", "must be an object");
-  const inner = body.subarray(span.start, span.end);
+function addThread(body: RequestBody, facts: OpenFacts): void {
+  const span = body.said("thread");
+  if (span === null) return;
+  if (body.bytes[span.start] !== OPEN_OBJECT) throw wrong("thread", "must be an object");
+  const inner = body.bytes.subarray(span.start, span.end);
   const previous = scanRequest(inner, wantedThread).get("previous_message_id");
-  if (previous === undefined || inner[previous.start] === 0x6e) return { keeps: "thread_message" };
+  facts.keeps = "thread_message";
+  if (previous === undefined || inner[previous.start] === LOWER_N) return;
   const id = readLabel(inner, previous);
   if (id === null) throw wrong("thread.previous_message_id", "must be an id");
-  return { keeps: "thread_message", continues: namedObject("previous_message_id", id) };
+  facts.continues = namedObject("previous_message_id", id);
 }
 
 /** Claude Code writes its session into `metadata.user_id`, as a JSON text with the device and account. */

@@ -1,11 +1,11 @@
-import { bounds, type Failure, noUsage, type Served } from "#core/index.ts";
+import { noUsage, type Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { firstEventBroken } from "../errors/upstream-errors.ts";
 import { concat } from "../json/bytes.ts";
 import { closingQuote, QUOTE } from "../json/cursor.ts";
 import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
 import { eventWithoutMedia } from "../stream/event-media.ts";
-import { eventData, firstField, pieceTokens, SseEvents } from "../stream/sse-events.ts";
+import { EventTap, eventData, firstField, pieceTokens } from "../stream/sse-events.ts";
 import { readServed } from "../usage/read-served.ts";
 import { messagesFailure } from "./error.ts";
 import { containerIn, mergeUsage, readMessagesUsage } from "./reply.ts";
@@ -39,33 +39,18 @@ const lineEnd = ascii("\n\n");
 const emptyBytes = new Uint8Array(0);
 
 /** Listens to a message's events. Nothing is decoded but the first event, usage and errors. */
-export class MessagesStreamTap implements StreamTap {
-  events = 0;
+export class MessagesStreamTap extends EventTap implements StreamTap {
   ended = false;
-  contentSeen = false;
   usageFinal = false;
-  failure: Failure | null = null;
   untold = false;
-  outputEstimate = 0;
   id: string | null = null;
   made: readonly string[] = [];
 
-  /** Documents that the upstream fetched come whole, as base64. */
-  readonly #sse = new SseEvents(bounds.imageEventBytesMax);
   #reported: JsonObject = {};
   #told: UsageReading | null = null;
   #model: unknown;
   #searches = 0;
   #rest: Uint8Array = emptyBytes;
-  readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#inspect(bytes, start, end);
-
-  push(chunk: Uint8Array): Uint8Array {
-    return this.#sse.push(chunk, this.#visit);
-  }
-
-  get held(): number {
-    return this.#sse.held.length;
-  }
 
   get served(): Served | undefined {
     return readServed({ model: this.#model }, this.#reported);
@@ -79,7 +64,7 @@ export class MessagesStreamTap implements StreamTap {
 
   /** message_stop was seen, if need be in a last event whose blank line is missing: that is supplied in `rest`. */
   complete(): boolean {
-    const { held } = this.#sse;
+    const { held } = this.sse;
     if (this.ended || held.length === 0) return this.ended;
     const event = parseObject(eventData(held, 0, held.length));
     if (event?.["type"] !== "message_stop") return false;
@@ -89,11 +74,11 @@ export class MessagesStreamTap implements StreamTap {
     return true;
   }
 
-  rest(): Uint8Array {
+  override rest(): Uint8Array {
     return this.#rest;
   }
 
-  #inspect(bytes: Uint8Array, start: number, end: number): void {
+  protected override inspect(bytes: Uint8Array, start: number, end: number): void {
     const event = eventWithoutMedia(bytes, start, end) ?? fieldsOf(bytes, start, end);
     if (this.ended || !mayHoldData(event)) return;
     const named = quickType(event);
@@ -119,7 +104,8 @@ export class MessagesStreamTap implements StreamTap {
     if (type === "message_start") this.#readStart(objectOf(event["message"]));
     else if (type === "message_delta") {
       this.#madeIn(event["delta"]);
-      this.#readDelta(event["usage"]);
+      this.#report(event["usage"]);
+      if (isObject(event["usage"])) this.usageFinal = this.#told !== null;
     } else if (type === "error" || (type === null && isObject(event["error"]))) {
       this.failure = messagesFailure(event["error"]);
       this.untold = type === null;
@@ -136,12 +122,6 @@ export class MessagesStreamTap implements StreamTap {
   #madeIn(told: unknown): void {
     const made = containerIn(objectOf(told)["container"]);
     if (made.length > 0) this.made = made;
-  }
-
-  #readDelta(usage: unknown): void {
-    if (!isObject(usage)) return;
-    this.#report(usage);
-    this.usageFinal = this.#told !== null;
   }
 
   #report(usage: unknown): void {

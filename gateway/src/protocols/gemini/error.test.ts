@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "#core/index.ts";
-import { readGeminiRefusal, renderGeminiError, renderGeminiRefusal, renderGeminiStreamError } from "./error.ts";
+import { gemini } from "./error.ts";
+
+const { renderError: renderGeminiError, renderStreamError: renderGeminiStreamError } = gemini;
+const { readRefusal: readGeminiRefusal, renderRefusal: renderGeminiRefusal } = gemini;
 
 const bytes = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
 

@@ -1,47 +1,64 @@
 import type { Failure } from "#core/index.ts";
-import type { UpstreamRefusal } from "../dialect.ts";
+import type { Dialect, UpstreamRefusal } from "../dialect.ts";
 import { errorReported, refusalBody } from "../errors/error-event.ts";
 import { errorText, isTooLong } from "../errors/upstream-errors.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
+import { addOpenaiLimitHeaders } from "../openai-chat/dialect.ts";
+
+/** Google has no headers for limits of its own: OpenAI's names are the ones that tools know. */
+export const gemini: Dialect = {
+  id: "gemini",
+  errorShape: "google",
+  renderError,
+  /** The vendor's SDKs from 2.0 on raise an error on a chunk with `error.code` in 400 to 599. */
+  renderStreamError: (failure, requestId) => `data: ${renderBareError(failure, requestId)}\n\n`,
+  renderBareError,
+  readRefusal,
+  renderRefusal: ({ status, ...said }, requestId) => errorBody(status, saidTooLong(said), [requestInfo(requestId)]),
+  keepAlive: ": keep-alive\n\n",
+  addLimitHeaders: addOpenaiLimitHeaders,
+};
 
 /**
  * Google's error body: `{"error":{code,message,status,details}}`. The details are google.rpc's own types, as the
  * vendor's SDKs and CLIs read them. Source: google.rpc.Status and google/rpc/error_details.proto.
  */
-export function renderGeminiError(failure: Failure, requestId: string): string {
-  const details: JsonObject[] = [
-    {
-      "@type": `${typePrefix}ErrorInfo`,
-      reason: failure.code.toUpperCase(),
-      domain: "sluice",
-      metadata: metadataOf(failure),
-    },
-  ];
+function renderError(failure: Failure, requestId: string): string {
+  // ErrorInfo's metadata is a map of strings.
+  const said = Object.entries(failure.details ?? {}).filter(([, value]) => value !== null && value !== undefined);
+  const metadata = Object.fromEntries(said.map(([name, value]) => [name, String(value)]));
+  const details = [detail("ErrorInfo", { reason: failure.code.toUpperCase(), domain: "sluice", metadata })];
   if (failure.param !== null) {
     const fieldViolations = [{ field: failure.param, description: failure.message }];
-    details.push({ "@type": `${typePrefix}BadRequest`, fieldViolations });
+    details.push(detail("BadRequest", { fieldViolations }));
   }
   if (failure.retryAfterMs !== undefined) {
-    details.push({ "@type": `${typePrefix}RetryInfo`, retryDelay: `${Math.ceil(failure.retryAfterMs / 1_000)}s` });
+    details.push(detail("RetryInfo", { retryDelay: `${Math.ceil(failure.retryAfterMs / 1_000)}s` }));
   }
   if (requestId !== "") details.push(requestInfo(requestId));
-  const { status: code } = failure;
-  const message = saidTooLong(failure);
-  return JSON.stringify({ error: { code, message, status: statusWord(code), details } });
-}
-
-/** The same inside a stream: the vendor's SDKs from 2.0 on raise an error on a chunk with `error.code` in 400 to 599. */
-export function renderGeminiStreamError(failure: Failure, requestId: string): string {
-  return `data: ${renderBareGeminiError(failure, requestId)}\n\n`;
+  return errorBody(failure.status, saidTooLong(failure), details);
 }
 
 /** SDKs before 2.0 look for an error without `data:`, in a piece of its own; others pass over such a line. */
-export function renderBareGeminiError(failure: Failure, requestId: string): string {
-  return refusalBody(failure) ?? renderGeminiError(failure, requestId);
+function renderBareError(failure: Failure, requestId: string): string {
+  return refusalBody(failure) ?? renderError(failure, requestId);
+}
+
+function errorBody(code: number, message: string, details: readonly JsonObject[]): string {
+  const status = statusWords[code] ?? (code >= 500 ? "INTERNAL" : "INVALID_ARGUMENT");
+  return JSON.stringify({ error: { code, message, status, details } });
+}
+
+function detail(type: string, said: JsonObject): JsonObject {
+  return { "@type": `type.googleapis.com/google.rpc.${type}`, ...said };
+}
+
+function requestInfo(requestId: string): JsonObject {
+  return detail("RequestInfo", { requestId });
 }
 
 /** What a Google-shaped upstream refused; streams without SSE and the OpenAI-compatible face send an array of one. */
-export function readGeminiRefusal(status: number, body: Uint8Array): UpstreamRefusal {
+function readRefusal(status: number, body: Uint8Array): UpstreamRefusal {
   const error = googleErrorOf(body);
   const message = textOf(error["message"]) ?? `HTTP status ${status}`;
   return {
@@ -52,17 +69,6 @@ export function readGeminiRefusal(status: number, body: Uint8Array): UpstreamRef
   };
 }
 
-/** A refusal of a vendor of another shape. */
-export function renderGeminiRefusal(refusal: UpstreamRefusal, requestId: string): string {
-  const { status: code } = refusal;
-  const details = [requestInfo(requestId)];
-  return JSON.stringify({ error: { code, message: saidTooLong(refusal), status: statusWord(code), details } });
-}
-
-function requestInfo(requestId: string): JsonObject {
-  return { "@type": `${typePrefix}RequestInfo`, requestId };
-}
-
 function saidTooLong({ message, contextLength }: Pick<UpstreamRefusal, "message" | "contextLength">): string {
   return contextLength && !tooLongPattern.test(message) ? `${tooLong} ${message}` : message;
 }
@@ -71,7 +77,6 @@ export function upstreamErrorOf(error: unknown): Failure {
   return errorReported(error, errorText(error));
 }
 
-const typePrefix = "type.googleapis.com/google.rpc.";
 /** The wordings of the Gemini API and of Vertex. */
 const tooLongPattern = /input token count.{0,200}(?:exceeds|only supports)/is;
 const tooLong = "The input token count exceeds the maximum number of tokens allowed.";
@@ -95,19 +100,6 @@ const statusWords: Readonly<Record<number, string>> = {
   529: "UNAVAILABLE",
 };
 
-function statusWord(status: number): string {
-  return statusWords[status] ?? (status >= 500 ? "INTERNAL" : "INVALID_ARGUMENT");
-}
-
-/** ErrorInfo's metadata is a map of strings. */
-function metadataOf(failure: Failure): Readonly<Record<string, string>> {
-  const out: Record<string, string> = {};
-  for (const [name, value] of Object.entries(failure.details ?? {})) {
-    if (value !== null && value !== undefined) out[name] = String(value);
-  }
-  return out;
-}
-
 function googleErrorOf(body: Uint8Array): JsonObject {
   try {
     const parsed: unknown = JSON.parse(decoder.decode(body));
@@ -120,11 +112,8 @@ function googleErrorOf(body: Uint8Array): JsonObject {
 }
 
 function reasonOf(error: JsonObject): string | null {
-  for (const detail of arrayOf(error["details"])) {
-    const reason = textOf(objectOf(detail)["reason"]);
-    if (reason !== null) return reason;
-  }
-  return null;
+  const reasons = arrayOf(error["details"]).map((one) => objectOf(one)["reason"]);
+  return textOf(reasons.find((reason) => typeof reason === "string"));
 }
 
 const decoder = new TextDecoder();

@@ -1,26 +1,33 @@
 import { Failure, type ImageAnswer, type ImageMedia, type ImageSize, type ImageTurn, type Usage } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
+import { notCarried } from "../errors/upstream-errors.ts";
 import { arrayOf, type JsonObject, objectOf, textOf, unsupported } from "../json/value.ts";
-import { warnOnce } from "../turn/warnings.ts";
 import { upstreamErrorOf } from "./error.ts";
 import { blockReasonOf, isFinishReason, parseResponse, readFinish } from "./read-events.ts";
 import { readGeminiUsage } from "./usage.ts";
 
-/** A call for a picture as the body of a generateContent request. Pictures to be changed stand before the words. */
-function geminiImageRequest(turn: ImageTurn, warn: Warn): JsonObject {
+/** How pictures are asked of a Gemini model that makes them (generateContent), and read from its answer. */
+export const geminiImageCodec = { writeImageTurn, readImageAnswer };
+
+/**
+ * A call for a picture as the body of a generateContent request. Pictures to be changed stand before the words. Throws Failure
+ * unsupported_by_model when the turn cannot be carried honestly.
+ */
+function writeImageTurn(turn: ImageTurn, warn: Warn): Uint8Array {
   if (turn.count > 1) throw unsupported("n", "The upstream makes one picture at a time.");
   if (turn.mask !== null) {
     throw unsupported("mask", "The upstream takes no mask: say in the prompt what is to be changed.");
   }
   warnOfRest(turn, warn);
   const images = turn.images.map((image) => ({ inlineData: { mimeType: image.mediaType, data: image.data } }));
-  return {
+  const request = {
     contents: [{ role: "user", parts: [...images, { text: turn.prompt }] }],
     generationConfig: {
       responseModalities: ["TEXT", "IMAGE"],
       ...(turn.size === null ? {} : { imageConfig: imageConfigOf(turn.size, warn) }),
     },
   };
+  return encoder.encode(JSON.stringify(request));
 }
 
 function warnOfRest(turn: ImageTurn, warn: Warn): void {
@@ -51,25 +58,19 @@ function imageConfigOf(size: ImageSize, warn: Warn): JsonObject {
 }
 
 /** Ratios are compared as factors: twice as wide is as far away as half as wide. */
-function nearestRatio(size: ImageSize): string {
-  const wanted = Math.log(size.width / size.height);
-  let nearest: string = ratios[0];
-  let distance = Number.POSITIVE_INFINITY;
-  for (const ratio of ratios) {
-    const [width = 1, height = 1] = ratio.split(":").map(Number);
-    const away = Math.abs(Math.log(width / height) - wanted);
-    if (away >= distance) continue;
-    nearest = ratio;
-    distance = away;
-  }
-  return nearest;
+function nearestRatio({ width, height }: ImageSize): string {
+  const away = (ratio: string): number => {
+    const [wide = 1, high = 1] = ratio.split(":").map(Number);
+    return Math.abs(Math.log(wide / high) - Math.log(width / height));
+  };
+  return ratios.reduce((best, ratio) => (away(ratio) < away(best) ? ratio : best));
 }
 
 /**
  * The pictures in a generateContent answer. Throws Failure invalid_request when the vendor's rules forbade them, and
  * upstream_error when there are none for another reason.
  */
-function readGeminiImages(body: Uint8Array): ImageAnswer {
+function readImageAnswer(body: Uint8Array): ImageAnswer {
   const response = parseResponse(decoder.decode(body));
   const error = response["error"];
   if (error !== undefined && error !== null) throw upstreamErrorOf(error);
@@ -105,27 +106,11 @@ function noPicture(response: JsonObject): Failure {
   const block = blockReasonOf(response["promptFeedback"]);
   const reason = block ?? (isFinishReason(finishReason) ? finishReason : "no reason given");
   if (block !== null || readFinish(reason, false).reason === "content-filter") {
-    return new Failure("invalid_request", `The upstream's safety rules forbade this picture (${reason}).`, {
-      param: "prompt",
-    });
+    const why = `The upstream's safety rules forbade this picture (${reason}).`;
+    return new Failure("invalid_request", why, { param: "prompt" });
   }
-  const more = textOf(finishMessage);
-  return new Failure("upstream_error", `The upstream answered without a picture: ${more ?? reason}.`, {
-    retry: "other",
-  });
+  return notCarried(`The upstream answered without a picture: ${textOf(finishMessage) ?? reason}.`);
 }
 
 const decoder = new TextDecoder();
-
-/** How pictures are asked of a Gemini model that makes them (generateContent), and read from its answer. */
-export const geminiImageCodec = {
-  /** Throws Failure unsupported_by_model when the turn cannot be carried honestly. */
-  writeImageTurn(turn: ImageTurn, warn: Warn): Uint8Array {
-    return encoder.encode(JSON.stringify(geminiImageRequest(turn, warnOnce(warn))));
-  },
-  readImageAnswer(body: Uint8Array): ImageAnswer {
-    return readGeminiImages(body);
-  },
-};
-
 const encoder = new TextEncoder();

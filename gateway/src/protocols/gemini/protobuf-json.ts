@@ -1,4 +1,4 @@
-import { arrayOf, isObject, type JsonObject, numberOf, textOf } from "../json/value.ts";
+import { isObject, type JsonObject, numberOf, textOf } from "../json/value.ts";
 
 /**
  * An object of the vendor's own with its member names in camelCase, one level deep: protobuf's JSON mapping takes
@@ -8,9 +8,7 @@ import { arrayOf, isObject, type JsonObject, numberOf, textOf } from "../json/va
 export function camelKeys(value: unknown): JsonObject {
   if (!isObject(value)) return {};
   if (!Object.keys(value).some((name) => name.includes("_"))) return value;
-  const out: Record<string, unknown> = {};
-  for (const [name, member] of Object.entries(value)) out[camel(name)] = member;
-  return out;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [camel(name), member]));
 }
 
 function camel(name: string): string {
@@ -25,8 +23,8 @@ export function toJsonSchema(schema: JsonObject): JsonObject {
   const out: Record<string, unknown> = {};
   const { nullable, ...rest } = camelKeys(schema);
   for (const [name, value] of Object.entries(rest)) {
-    const read = member(name, value);
-    if (read !== null) out[read.name] = read.value;
+    const read = readKeyword(name, value);
+    if (read !== undefined) out[name === "example" ? "examples" : name] = read;
   }
   if (nullable === true && typeof out["type"] === "string") {
     out["type"] = [out["type"], "null"];
@@ -36,59 +34,41 @@ export function toJsonSchema(schema: JsonObject): JsonObject {
   return out;
 }
 
-interface Member {
-  readonly name: string;
-  readonly value: unknown;
-}
-
 const counts: ReadonlySet<string> = new Set([
-  "maxItems",
-  "minItems",
-  "maxLength",
-  "minLength",
-  "maxProperties",
-  "minProperties",
+  ...["maxItems", "minItems", "maxLength", "minLength", "maxProperties", "minProperties"],
 ]);
 
-/** null for what JSON Schema does not know. */
-function member(name: string, value: unknown): Member | null {
-  if (counts.has(name)) return counted(name, value);
+/** Undefined for what JSON Schema does not know. */
+function readKeyword(name: string, value: unknown): unknown {
+  // 64-bit counts are strings in protobuf's JSON.
+  if (counts.has(name))
+    return numberOf(typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value) ?? undefined;
   switch (name) {
-    case "type":
-      return typed(value);
+    case "type": {
+      const type = textOf(value)?.toLowerCase();
+      return type === "type_unspecified" ? undefined : type;
+    }
     case "properties":
-      return isObject(value) ? { name, value: schemasByName(value) } : null;
+      if (!isObject(value)) return undefined;
+      return Object.fromEntries(Object.entries(value).map(([property, inner]) => [property, innerSchema(inner)]));
     case "items":
-      return isObject(value) ? { name, value: toJsonSchema(value) } : null;
+      return isObject(value) ? toJsonSchema(value) : undefined;
     case "additionalProperties":
-      return { name, value: isObject(value) ? toJsonSchema(value) : value };
+      return innerSchema(value);
     case "anyOf":
     case "prefixItems":
-      return { name, value: arrayOf(value).map((schema) => (isObject(schema) ? toJsonSchema(schema) : schema)) };
+      return Array.isArray(value) ? value.map(innerSchema) : [];
     case "example":
-      return { name: "examples", value: [value] };
+      return [value];
     case "format":
-      return value === "enum" ? null : { name, value };
+      return value === "enum" ? undefined : value;
     case "propertyOrdering":
-      return null;
+      return undefined;
     default:
-      return { name, value };
+      return value;
   }
 }
 
-function typed(value: unknown): Member | null {
-  const type = textOf(value)?.toLowerCase() ?? null;
-  return type === null || type === "type_unspecified" ? null : { name: "type", value: type };
-}
-
-/** 64-bit counts are strings in protobuf's JSON. */
-function counted(name: string, value: unknown): Member | null {
-  const count = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : numberOf(value);
-  return count === null ? null : { name, value: count };
-}
-
-function schemasByName(properties: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(properties).map(([name, schema]) => [name, isObject(schema) ? toJsonSchema(schema) : schema]),
-  );
+function innerSchema(schema: unknown): unknown {
+  return isObject(schema) ? toJsonSchema(schema) : schema;
 }

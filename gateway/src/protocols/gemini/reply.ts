@@ -1,13 +1,14 @@
-import { Failure } from "#core/index.ts";
+import type { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
-import { errorText } from "../errors/upstream-errors.ts";
+import { brokenReply, errorText, scanReply } from "../errors/upstream-errors.ts";
 import type { Span } from "../json/cursor.ts";
 import { readSpan } from "../json/scan.ts";
 import { skimObject } from "../json/skim.ts";
-import { arrayOf, parseObject, textOf } from "../json/value.ts";
+import { arrayOf, countOf, parseObject, textOf } from "../json/value.ts";
 import { readServed } from "../usage/read-served.ts";
+import { noServerTools, type ServerToolUse } from "../usage/reading.ts";
 import { estimateTokens } from "./request.ts";
-import { type Grounding, groundingIn, mayBeGrounded, noGrounding, readGeminiUsage } from "./usage.ts";
+import { groundingIn, mayBeGrounded, readGeminiUsage } from "./usage.ts";
 
 const wanted: ReadonlySet<string> = new Set([
   ...["candidates", "promptFeedback", "usageMetadata", "error", "responseId", "modelVersion"],
@@ -29,7 +30,7 @@ export function readGeminiReply(body: Uint8Array): ReplyFacts {
   return {
     usage: readGeminiUsage(
       usage,
-      candidates === undefined ? noGrounding : groundingOf(body, candidates, members.get("modelVersion")),
+      candidates === undefined ? noServerTools : groundingOf(body, candidates, members.get("modelVersion")),
     ),
     served: readServed({ modelVersion: value(body, members.get("modelVersion")) }, usage),
     errorMessage: error === undefined || candidates !== undefined ? null : errorText(value(body, error)),
@@ -39,9 +40,9 @@ export function readGeminiReply(body: Uint8Array): ReplyFacts {
 }
 
 /** Candidates are built only where they are grounded, and then without the pictures that go with none. */
-function groundingOf(body: Uint8Array, candidates: Span, version: Span | undefined): Grounding {
+function groundingOf(body: Uint8Array, candidates: Span, version: Span | undefined): ServerToolUse {
   const part = Buffer.from(body.buffer, body.byteOffset + candidates.start, candidates.end - candidates.start);
-  if (!mayBeGrounded(part)) return noGrounding;
+  if (!mayBeGrounded(part)) return noServerTools;
   return groundingIn(arrayOf(value(body, candidates)), value(body, version));
 }
 
@@ -62,11 +63,24 @@ function value(body: Uint8Array, span: Span | undefined): unknown {
 }
 
 function notAnAnswer(cause?: unknown): Failure {
-  return new Failure("upstream_error", "The upstream's answer is not a generateContent answer.", {
-    retry: "other",
-    unhealthy: true,
-    cause,
-  });
+  return brokenReply("is not a generateContent answer", cause);
 }
 
 const decoder = new TextDecoder();
+
+/** Reads the answer of a count: it used nothing. Zeros may be left out of it. */
+export function readGeminiCountReply(body: Uint8Array): ReplyFacts {
+  const why = "is not a count of tokens";
+  const members = scanReply(body, wantedCount, why);
+  const total = members.get("totalTokens");
+  const error = members.get("error");
+  if (total !== undefined && countOf(readSpan(body, total)) === null) throw brokenReply(why);
+  return {
+    usage: null,
+    errorMessage: total === undefined && error !== undefined ? errorText(readSpan(body, error)) : null,
+    outputEstimate: 0,
+    id: null,
+  };
+}
+
+const wantedCount: ReadonlySet<string> = new Set(["totalTokens", "error"]);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "#core/index.ts";
-import { geminiEdits, readGeminiRequest } from "./request.ts";
+import { geminiWire } from "./index.ts";
+import { readGeminiRequest } from "./request.ts";
 
 const encoder = new TextEncoder();
 const bytes = (value: unknown): Uint8Array => encoder.encode(typeof value === "string" ? value : JSON.stringify(value));
@@ -19,7 +20,9 @@ function refusal(body: unknown, where: typeof path | null = path): { code: strin
 
 describe("a generateContent request on its way upstream", () => {
   test("its bytes pass untouched, for the model is in the path", () => {
-    expect(geminiEdits()).toEqual([]);
+    const body = bytes({ contents: [{ parts: [{ text: "Hi" }] }] });
+    const facts = geminiWire.readRequest(body, { model: "m", stream: false });
+    expect(geminiWire.requestEdits(body, facts, "other")).toEqual([]);
   });
 
   test("the path says the model and whether it streams, and usage is always sent", () => {

@@ -1,14 +1,16 @@
-import { bounds, type Failure, type Served } from "#core/index.ts";
+import { bounds, type Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { firstEventBroken } from "../errors/upstream-errors.ts";
+import { asBuffer } from "../json/bytes.ts";
 import { closingQuote, QUOTE } from "../json/cursor.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
 import { eventWithoutMedia } from "../stream/event-media.ts";
-import { dataEvent, eventData, SseEvents } from "../stream/sse-events.ts";
+import { dataEvent, EventTap, eventData } from "../stream/sse-events.ts";
 import { readServed, withServed } from "../usage/read-served.ts";
+import { moreOf, noServerTools } from "../usage/reading.ts";
 import { upstreamErrorOf } from "./error.ts";
 import { blockReasonOf, isFinishReason } from "./read-events.ts";
-import { groundingIn, mayBeGrounded, moreGrounding, noGrounding, readGeminiUsage } from "./usage.ts";
+import { groundingIn, mayBeGrounded, readGeminiUsage } from "./usage.ts";
 
 const ascii = (text: string): Buffer => Buffer.from(text, "latin1");
 const candidatesMark = ascii('"candidates"');
@@ -21,7 +23,6 @@ const textMark = ascii('"text"');
 const inlineMark = ascii('"inlineData"');
 const errorMark = ascii('"error"');
 const nextLineMark = ascii("\ndata:");
-const emptyBytes = new Uint8Array(0);
 /** What a picture of the vendor's own counts (Gemini API docs, "Image generation"); used when nothing was reported. */
 const pictureTokens = 1_290;
 
@@ -34,16 +35,11 @@ const pictureTokens = 1_290;
  * names of the model's choice. So events with arguments are parsed, and so are those up to the first content and those
  * without candidates; in all others the marks are enough.
  */
-export class GeminiStreamTap implements StreamTap {
-  events = 0;
-  contentSeen = false;
-  failure: Failure | null = null;
-  outputEstimate = 0;
+export class GeminiStreamTap extends EventTap implements StreamTap {
   id: string | null = null;
   /** Only the end of the bytes ends it. */
   readonly ended = false;
 
-  readonly #sse = new SseEvents(bounds.imageEventBytesMax);
   #finished = false;
   /** The last event from `"usageMetadata"` to the end of its line: an object but for its opening brace. */
   #usageTail: string | null = null;
@@ -51,18 +47,9 @@ export class GeminiStreamTap implements StreamTap {
   #served: Served | undefined;
   /** Something was generated after the usage that was told last. */
   #contentSince = false;
-  #grounding = noGrounding;
+  #grounding = noServerTools;
   /** Pieces of content so far. */
   #counted = 0;
-  readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#inspect(bytes, start, end);
-
-  push(chunk: Uint8Array): Uint8Array {
-    return this.#sse.push(chunk, this.#visit);
-  }
-
-  get held(): number {
-    return this.#sse.held.length;
-  }
 
   get served(): Served | undefined {
     this.#readTail();
@@ -71,7 +58,7 @@ export class GeminiStreamTap implements StreamTap {
 
   get usage(): UsageReading | null {
     this.#readTail();
-    if (this.#grounding === noGrounding) return this.#usage;
+    if (this.#grounding === noServerTools) return this.#usage;
     if (this.#usage === null) return readGeminiUsage(null, this.#grounding);
     return { ...this.#usage, usage: { ...this.#usage.usage, ...this.#grounding } };
   }
@@ -98,19 +85,15 @@ export class GeminiStreamTap implements StreamTap {
 
   complete(): boolean {
     // An error in the middle of a stream may also come as plain JSON, without a data line around it.
-    const held = this.#sse.held;
-    if (held.length > 0 && this.failure === null && bufferOf(held, 0, held.length).includes(errorMark)) {
+    const { held } = this.sse;
+    if (held.length > 0 && this.failure === null && asBuffer(held).includes(errorMark)) {
       const plain = firstObject(decoder.decode(held));
       if (plain?.["error"] !== undefined) this.failure = upstreamErrorOf(plain["error"]);
     }
     return this.#finished;
   }
 
-  rest(): Uint8Array {
-    return emptyBytes;
-  }
-
-  #inspect(bytes: Uint8Array, start: number, end: number): void {
+  protected override inspect(bytes: Uint8Array, start: number, end: number): void {
     const event = eventWithoutMedia(bytes, start, end) ?? dataEvent(bytes, start, end);
     if (event === null) return;
     this.events++;
@@ -121,7 +104,7 @@ export class GeminiStreamTap implements StreamTap {
     }
     const told = this.#counted;
     this.#countTexts(event);
-    if (event.includes(inlineMark)) this.#countPicture();
+    if (event.includes(inlineMark)) this.#count(pictureTokens);
     this.#follow(finishes(event), this.#counted > told);
     const usageAt = event.lastIndexOf(usageMark);
     if (usageAt === -1) return;
@@ -144,7 +127,7 @@ export class GeminiStreamTap implements StreamTap {
     const candidates = arrayOf(response["candidates"]);
     for (const candidate of candidates) this.#readCandidate(objectOf(candidate));
     // Told once, with the last of the text, or again with each event.
-    this.#grounding = moreGrounding(this.#grounding, groundingIn(candidates, response["modelVersion"]));
+    this.#grounding = moreOf(this.#grounding, groundingIn(candidates, response["modelVersion"]));
     if (!this.#take(response)) return;
     this.#usageTail = null;
     this.#contentSince = false;
@@ -163,7 +146,7 @@ export class GeminiStreamTap implements StreamTap {
       if (Object.keys(more).some((name) => name !== "thought")) this.contentSeen = true;
       if (typeof text === "string" && text !== "") this.#countText(text.length);
       if (isObject(functionCall)) this.#countText(callLength(functionCall));
-      if (isObject(inlineData)) this.#countPicture();
+      if (isObject(inlineData)) this.#count(pictureTokens);
     }
     this.#follow(isFinishReason(candidate["finishReason"]), this.#counted > told);
   }
@@ -181,17 +164,14 @@ export class GeminiStreamTap implements StreamTap {
   }
 
   #countText(length: number): void {
-    this.#counted++;
-    this.contentSeen = true;
-    this.#contentSince = true;
-    this.outputEstimate += Math.ceil(length / 4);
+    this.#count(Math.ceil(length / 4));
   }
 
-  #countPicture(): void {
+  #count(tokens: number): void {
     this.#counted++;
     this.contentSeen = true;
     this.#contentSince = true;
-    this.outputEstimate += pictureTokens;
+    this.outputEstimate += tokens;
   }
 }
 
@@ -222,10 +202,6 @@ function finishes(event: Buffer): boolean {
   let from = at + finishMark.length;
   while (event[from] === 0x20 || event[from] === 0x3a) from++;
   return event[from] === QUOTE && !event.subarray(from + 1, from + 1 + unspecified.length).equals(unspecified);
-}
-
-function bufferOf(bytes: Uint8Array, start: number, end: number): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
 }
 
 /** The object that a text is, or the first of an array of them. */

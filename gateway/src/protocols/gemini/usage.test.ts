@@ -131,5 +131,10 @@ describe("Gemini's usage in classes that do not overlap", () => {
 
 test("an answer with queries of a data store is one search of files", () => {
   const grounded = [{ groundingMetadata: { retrievalQueries: ["a", "b"] } }];
-  expect(groundingIn(grounded, "gemini-2.5-pro")).toEqual({ webSearches: 0, fileSearches: 1, mapSearches: 0 });
+  expect(groundingIn(grounded, "gemini-2.5-pro")).toEqual({
+    webSearches: 0,
+    fileSearches: 1,
+    mapSearches: 0,
+    codeSessions: 0,
+  });
 });

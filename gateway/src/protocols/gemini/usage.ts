@@ -2,7 +2,7 @@ import { noUsage, type Usage } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
 import { arrayOf, countOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
 import { untoldOf } from "../usage/read-served.ts";
-import { compareTotal, rawUsage } from "../usage/reading.ts";
+import { compareTotal, noServerTools, rawUsage, type ServerToolUse, usedAny } from "../usage/reading.ts";
 import { generationOf } from "./encodings.ts";
 
 /**
@@ -11,13 +11,13 @@ import { generationOf } from "./encodings.ts";
  * is zero as long as any is there and nothing was seen of what it would count; null when there is none, so that nobody takes
  * silence for zero. Searches are told by the candidates, not here.
  */
-export function readGeminiUsage(reported: unknown, grounding: Grounding = noGrounding): UsageReading | null {
+export function readGeminiUsage(reported: unknown, grounding: ServerToolUse = noServerTools): UsageReading | null {
   const counts = objectOf(reported);
   const prompt = countOf(counts["promptTokenCount"]);
   const candidates = countOf(counts["candidatesTokenCount"]);
   const total = countOf(counts["totalTokenCount"]);
   const isSilent = prompt === null && candidates === null && total === null;
-  if (isSilent && grounding.webSearches + grounding.fileSearches + grounding.mapSearches === 0) return null;
+  if (isSilent && !usedAny(grounding)) return null;
   const thoughts = countOf(counts["thoughtsTokenCount"]) ?? 0;
   const toolUse = countOf(counts["toolUsePromptTokenCount"]) ?? 0;
   const { beyond, unexplained } = compareTotal(total, [prompt, toolUse, candidates, thoughts]);
@@ -60,17 +60,12 @@ export function writeGeminiUsage(usage: Usage): JsonObject {
   };
 }
 
-/** What an answer was grounded on, as far as it is charged. */
-export type Grounding = Pick<Usage, "webSearches" | "fileSearches" | "mapSearches">;
-
-export const noGrounding: Grounding = Object.freeze({ webSearches: 0, fileSearches: 0, mapSearches: 0 });
-
 /**
  * Reads what an answer was grounded on. Each different web query of Gemini 3 is charged, empty ones are not; of earlier generations
  * all of them together are one. An answer with places in it is one search of maps, and one with queries of a data store (Vertex) one of
  * files. Sources: Gemini API docs, "Grounding with Google Search" and "Grounding with Google Maps", Pricing.
  */
-export function groundingIn(candidates: readonly unknown[], modelVersion: unknown): Grounding {
+export function groundingIn(candidates: readonly unknown[], modelVersion: unknown): ServerToolUse {
   const all = candidates.map((candidate) => objectOf(objectOf(candidate)["groundingMetadata"]));
   const queries = new Set(all.flatMap(queriesIn));
   const generation = generationOf(textOf(modelVersion) ?? "");
@@ -78,15 +73,7 @@ export function groundingIn(candidates: readonly unknown[], modelVersion: unknow
     webSearches: generation !== null && generation < 3 ? Math.min(1, queries.size) : queries.size,
     fileSearches: all.some(({ retrievalQueries }) => arrayOf(retrievalQueries).length > 0) ? 1 : 0,
     mapSearches: all.some(hasPlaces) ? 1 : 0,
-  };
-}
-
-/** The larger of two counts: a stream may repeat them with each event. */
-export function moreGrounding(one: Grounding, other: Grounding): Grounding {
-  return {
-    webSearches: Math.max(one.webSearches, other.webSearches),
-    fileSearches: Math.max(one.fileSearches, other.fileSearches),
-    mapSearches: Math.max(one.mapSearches, other.mapSearches),
+    codeSessions: 0,
   };
 }
 

@@ -1,5 +1,5 @@
 import { CLOSE_OBJECT, COMMA, OPEN_OBJECT, QUOTE, type Span, skipSpace, skipSpaceBack } from "./cursor.ts";
-import { JsonInvalid, scanObject } from "./scan.ts";
+import { scanIfObject } from "./scan.ts";
 
 const encoder = new TextEncoder();
 
@@ -70,13 +70,8 @@ export function editBody(body: Uint8Array, { remove = [], add = {}, rename = {} 
   const gone = [...new Set([...remove, ...Object.keys(add)])];
   const renames = Object.entries(rename);
   const names = new Set([...gone, ...renames.flat()]);
-  let members: Map<string, Span>;
-  try {
-    members = scanObject(body, names);
-  } catch (thrown) {
-    if (thrown instanceof JsonInvalid) return body;
-    throw thrown;
-  }
+  const members = scanIfObject(body, names);
+  if (members === null) return body;
   const open = skipSpace(body, 0);
   const edits: Edit[] = removals(body, members, gone);
   const bare = edits[0]?.start === open + 1 ? edits[0].end : open + 1;

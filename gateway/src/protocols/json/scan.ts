@@ -121,6 +121,16 @@ export function scanObject(
   return found;
 }
 
+/** The same of bytes that need not be an object: null for others. */
+export function scanIfObject(bytes: Uint8Array, wanted: ReadonlySet<string>): Map<string, Span> | null {
+  try {
+    return scanObject(bytes, wanted);
+  } catch (thrown) {
+    if (thrown instanceof JsonInvalid) return null;
+    throw thrown;
+  }
+}
+
 /** Parses the value at `span`. The scan has checked it already, so this throws only on a wrong span. */
 export function readSpan(bytes: Uint8Array, { start, end }: Span): unknown {
   return JSON.parse(decode(bytes, start, end));

@@ -2,7 +2,7 @@ import { bounds, Failure } from "#core/index.ts";
 import type { RequestFacts, Wire } from "../dialect.ts";
 import { editBody, splice, splicedPieces } from "../json/bytes.ts";
 import type { Span } from "../json/cursor.ts";
-import { JsonInvalid, scanObject } from "../json/scan.ts";
+import { scanIfObject } from "../json/scan.ts";
 import { readSmall } from "./members.ts";
 
 /** What becomes of one member that the gateway governs. */
@@ -33,11 +33,11 @@ export function governBody(body: Uint8Array, { names, rules }: Governing): { mad
   const left: string[] = [];
   /** Members of objects at the top that are left out, by the object. */
   const inside = new Map<string, string[]>();
-  const found = membersOf(body, new Set(names.map(holderOf)));
+  const found = scanIfObject(body, new Set(names.map(holderOf)));
   for (const name of names) {
     const holder = holderOf(name);
     const member = name.slice(holder.length + 1);
-    const span = found.get(holder);
+    const span = found?.get(holder);
     if (span === undefined) continue;
     const value = member === "" ? readSmall(body, span) : memberOf(body, span, member);
     const { takes = [], whole, refused } = rules[name] ?? {};
@@ -47,7 +47,7 @@ export function governBody(body: Uint8Array, { names, rules }: Governing): { mad
     else inside.set(holder, [...(inside.get(holder) ?? []), member]);
   }
   const edits = [...inside].flatMap(([holder, remove]) => {
-    const span = found.get(holder);
+    const span = found?.get(holder);
     if (span === undefined) return [];
     const text = Buffer.from(editBody(body.subarray(span.start, span.end), { remove })).toString();
     return [{ ...span, text }];
@@ -64,21 +64,12 @@ export function governBody(body: Uint8Array, { names, rules }: Governing): { mad
 /** What the member of an object at the top says; null where there is no such object or member. */
 function memberOf(body: Uint8Array, span: Span, member: string): unknown {
   const inner = body.subarray(span.start, span.end);
-  const value = membersOf(inner, new Set([member])).get(member);
+  const value = scanIfObject(inner, new Set([member]))?.get(member);
   return value === undefined ? null : readSmall(inner, value);
 }
 
 function holderOf(name: string): string {
   return name.split(".", 1)[0] ?? name;
-}
-
-function membersOf(body: Uint8Array, names: ReadonlySet<string>): ReadonlyMap<string, Span> {
-  try {
-    return scanObject(body, names);
-  } catch (thrown) {
-    if (thrown instanceof JsonInvalid) return new Map();
-    throw thrown;
-  }
 }
 
 function isOneOf(value: unknown, takes: readonly (string | number | boolean)[]): boolean {
