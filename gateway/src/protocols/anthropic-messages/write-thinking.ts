@@ -2,7 +2,8 @@ import type { ReasoningRequest, ToolChoice, Turn } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import type { JsonObject } from "../json/value.ts";
 import { tellReasoning } from "../turn/reasoning.ts";
-import { type Effort, type ReasoningTraits, thinkingBudgets } from "../turn/reasoning-traits.ts";
+import { type Effort, effortWithin, type ReasoningTraits, thinkingBudgets } from "../turn/reasoning-traits.ts";
+import { isForced } from "../turn/tool-calls.ts";
 import { isThinking, type Message } from "./write-messages.ts";
 
 export interface ThinkingPlan {
@@ -85,8 +86,7 @@ function excluded(
   messages: readonly Message[],
   warn: Warn,
 ): boolean {
-  const forced = turn.toolChoice?.kind === "any" || turn.toolChoice?.kind === "tool";
-  if (forced && turn.tools.length > 0 && takesForce) {
+  if (isForced(turn.toolChoice) && turn.tools.length > 0 && takesForce) {
     warn("thinking was switched off: a forced tool call excludes it");
     return true;
   }
@@ -130,7 +130,7 @@ function fit(
 }
 
 function effortOf(requested: ReasoningRequest): Effort | null {
-  if (requested.effort !== null) return requested.effort === "minimal" ? "low" : requested.effort;
+  if (requested.effort !== null) return effortWithin(requested.effort, "low", "max");
   const budget = requested.budgetTokens;
   if (budget === null) return null;
   if (budget <= thinkingBudgets.low) return "low";
@@ -163,8 +163,4 @@ function mustNotThink(turn: Turn, traits: ReasoningTraits): boolean {
 /** Whether a forced choice reaches the model as it is, so that thinking gives way to it. */
 function isFreeToForce(traits: ReasoningTraits): boolean {
   return traits.refusesForcedTools !== true && (traits.always !== true || traits.forcesNoToolsThinking === undefined);
-}
-
-function isForced(choice: ToolChoice | null): boolean {
-  return choice?.kind === "any" || choice?.kind === "tool";
 }

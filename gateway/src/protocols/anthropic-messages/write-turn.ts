@@ -1,7 +1,7 @@
 import type { CacheHint, SearchRequest, TextPart, Turn, TurnTool } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../gemini/google-extras.ts";
-import { arrayOf, countOf, isObject, type JsonObject, textOf, unsupported, wrong } from "../json/value.ts";
+import { arrayOf, countOf, isObject, type JsonObject, present, textOf, unsupported, wrong } from "../json/value.ts";
 import { closedSchema, flatSchema } from "../turn/schemas.ts";
 import {
   approximate,
@@ -69,15 +69,13 @@ function said(name: string, value: unknown): JsonObject {
 function warnOfRest(turn: Turn, warn: Warn): void {
   if (turn.pictures === true) warn(picturesLost);
   leaveGoogleExtras(turn, warn);
-  const parameters: readonly (readonly [string, unknown])[] = [
-    ["seed", turn.seed],
-    ["presence_penalty", turn.presencePenalty === 0 ? null : turn.presencePenalty],
-    ["frequency_penalty", turn.frequencyPenalty === 0 ? null : turn.frequencyPenalty],
-    ["verbosity", turn.verbosity === "medium" ? null : turn.verbosity],
-  ];
-  for (const [name, value] of parameters) {
-    if (value !== null) warn(`${name} is not understood by the upstream and was left out`);
-  }
+  const parameters = present({
+    seed: turn.seed,
+    presence_penalty: turn.presencePenalty || null,
+    frequency_penalty: turn.frequencyPenalty || null,
+    verbosity: turn.verbosity === "medium" ? null : turn.verbosity,
+  });
+  for (const name in parameters) warn(`${name} is not understood by the upstream and was left out`);
 }
 
 /** System messages at the head of the conversation are instructions like those before it. */

@@ -1,12 +1,12 @@
 import type { ReasoningRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../gemini/google-extras.ts";
-import { type JsonObject, unsupported } from "../json/value.ts";
+import { type JsonObject, present, unsupported } from "../json/value.ts";
 import { askedEffort } from "../turn/reasoning.ts";
-import { thinkingBudgets } from "../turn/reasoning-traits.ts";
+import { effortWithin, thinkingBudgets } from "../turn/reasoning-traits.ts";
 import { closedSchema, flatSchema } from "../turn/schemas.ts";
 import { warnOfNoSearch } from "../turn/search-request.ts";
-import { shortToolName } from "../turn/tool-calls.ts";
+import { isForced, shortToolName } from "../turn/tool-calls.ts";
 import { picturesLost, warnOnce } from "../turn/warnings.ts";
 import { type ModelFamily, modelFamily, writeCachePoint, writeMessages } from "./write-messages.ts";
 
@@ -31,10 +31,10 @@ export function writeConverseTurn(turn: Turn, target: TurnTarget, warnAlways: Wa
     messages,
     ...(system.length === 0 ? {} : { system }),
     ...said("inferenceConfig", {
-      maxTokens: turn.outputTokensMax ?? undefined,
-      temperature: turn.temperature ?? undefined,
-      topP: turn.topP ?? undefined,
-      stopSequences: turn.stop.length === 0 ? undefined : turn.stop,
+      maxTokens: turn.outputTokensMax,
+      temperature: turn.temperature,
+      topP: turn.topP,
+      stopSequences: turn.stop.length === 0 ? null : turn.stop,
     }),
     ...said("toolConfig", writeTools(turn, family, warn)),
     ...said("additionalModelRequestFields", writeModelFields(turn, family, warn)),
@@ -46,7 +46,8 @@ export function writeConverseTurn(turn: Turn, target: TurnTarget, warnAlways: Wa
 
 /** Nothing for an object that says nothing. */
 function said(name: string, value: JsonObject): JsonObject {
-  return Object.values(value).some((member) => member !== undefined) ? { [name]: value } : {};
+  const members = present(value);
+  return Object.keys(members).length === 0 ? {} : { [name]: members };
 }
 
 interface WrittenFormat {
@@ -67,11 +68,7 @@ function writeFormat({ format }: Turn, schemaUnderstood: boolean, warn: Warn): W
     const instruction = `Answer with one JSON object, and nothing else, that fits this JSON Schema:\n${schema}`;
     return { outputConfig: {}, instruction };
   }
-  const jsonSchema = {
-    schema,
-    ...(format.name === null ? {} : { name: format.name }),
-    ...(format.description === null ? {} : { description: format.description }),
-  };
+  const jsonSchema = present({ schema, name: format.name, description: format.description });
   return { outputConfig: { textFormat: { type: "json_schema", structure: { jsonSchema } } }, instruction: null };
 }
 
@@ -79,10 +76,10 @@ function warnOfLosses(turn: Turn, warn: Warn): void {
   warnOfNoSearch(turn, warn);
   leaveGoogleExtras(turn, warn);
   if (turn.pictures === true) warn(picturesLost);
-  if (turn.presencePenalty !== null) warn("presence_penalty is not understood by the upstream and was left out");
-  if (turn.frequencyPenalty !== null) warn("frequency_penalty is not understood by the upstream and was left out");
-  if (turn.seed !== null) warn("seed is not understood by the upstream and was left out");
-  if (turn.verbosity !== null) warn("verbosity is not understood by the upstream and was left out");
+  const { presencePenalty: presence_penalty, frequencyPenalty: frequency_penalty, seed, verbosity } = turn;
+  for (const name of Object.keys(present({ presence_penalty, frequency_penalty, seed, verbosity }))) {
+    warn(`${name} is not understood by the upstream and was left out`);
+  }
   if (turn.parallelToolCalls === false) warn("the upstream cannot be kept from calling several tools at once");
 }
 
@@ -115,22 +112,10 @@ function writeReasoning(turn: Turn, family: ModelFamily, warn: Warn): JsonObject
   if (requested === null || (requested.effort === null && requested.budgetTokens === null)) return {};
   if (family === "claude") return writeThinking(requested, turn.outputTokensMax, warn);
   const effort = askedEffort(requested);
-  if (family === "gpt-oss" && effort !== null) return { reasoning_effort: gptOssEfforts[effort] };
+  if (family === "gpt-oss" && effort !== null) return { reasoning_effort: effortWithin(effort, "low", "high") };
   if (requested.effort !== "none") warn("the request to reason is not understood by the upstream and was left out");
   return {};
 }
-
-type Effort = NonNullable<ReasoningRequest["effort"]>;
-
-const gptOssEfforts: Readonly<Record<Effort, string>> = {
-  none: "low",
-  minimal: "low",
-  low: "low",
-  medium: "medium",
-  high: "high",
-  xhigh: "high",
-  max: "high",
-};
 
 const budgetMin = 1_024;
 
@@ -152,27 +137,18 @@ function writeThinking(requested: ReasoningRequest, outputTokensMax: number | nu
  * conversation with calls but without tools, so those that were called are named at least.
  */
 function writeTools(turn: Turn, family: ModelFamily, warn: Warn): JsonObject {
-  const called = calledNames(turn);
+  const parts = turn.messages.flatMap((message) => message.parts);
+  const called = new Set(parts.flatMap((part) => (part.kind === "tool-call" ? [part.name] : [])));
   const forbidden = turn.toolChoice?.kind === "none";
   if (forbidden && called.size === 0) return {};
   if (turn.tools.length === 0 && called.size === 0) {
-    if (turn.toolChoice?.kind === "any" || turn.toolChoice?.kind === "tool")
-      warn("tool_choice without tools was left out");
+    if (isForced(turn.toolChoice)) warn("tool_choice without tools was left out");
     return {};
   }
   if (forbidden) warn("the upstream cannot be kept from calling tools: the conversation holds calls already");
-  const known = new Set(turn.tools.map((tool) => tool.name));
-  const missing = turn.tools.length > 0 ? [] : [...called].filter((name) => !known.has(name)).map(bareTool);
-  const tools = [...turn.tools.flatMap((tool) => writeTool(tool, family, warn)), ...missing];
-  return { tools, toolChoice: forbidden || turn.tools.length === 0 ? undefined : writeChoice(turn.toolChoice) };
-}
-
-function calledNames(turn: Turn): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const { parts } of turn.messages) {
-    for (const part of parts) if (part.kind === "tool-call") names.add(part.name);
-  }
-  return names;
+  const written = turn.tools.flatMap((tool) => writeTool(tool, family, warn));
+  const tools = written.length > 0 ? written : [...called].map(bareTool);
+  return { tools, toolChoice: forbidden || turn.tools.length === 0 ? null : writeChoice(turn.toolChoice) };
 }
 
 function writeTool(tool: TurnTool, family: ModelFamily, warn: Warn): JsonObject[] {
@@ -192,15 +168,7 @@ function bareTool(name: string): JsonObject {
   return { toolSpec: { name: shortToolName(name), inputSchema: { json: { type: "object" } } } };
 }
 
-function writeChoice(choice: ToolChoice | null): JsonObject | undefined {
-  switch (choice?.kind) {
-    case "auto":
-      return { auto: {} };
-    case "any":
-      return { any: {} };
-    case "tool":
-      return { tool: { name: shortToolName(choice.name) } };
-    default:
-      return undefined;
-  }
+function writeChoice(choice: ToolChoice | null): JsonObject | null {
+  if (choice === null || choice.kind === "none") return null;
+  return { [choice.kind]: choice.kind === "tool" ? { name: shortToolName(choice.name) } : {} };
 }

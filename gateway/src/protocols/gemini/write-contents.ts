@@ -1,110 +1,57 @@
-import type { MediaPart, ReasoningPart, ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
+import type { MediaPart, Seal, ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, unsupported } from "../json/value.ts";
+import { pairResults, resultText, takeTurns } from "../turn/alternation.ts";
 import { readDataUri } from "../turn/data-uri.ts";
 import { opens } from "../turn/seal-text.ts";
 import { argumentsObject } from "../turn/tool-calls.ts";
 import { foreignSignature, needsSignatures, writeResponse, writeToolName } from "./encodings.ts";
 
-export interface GeminiContent {
-  readonly role: "user" | "model";
-  readonly parts: readonly JsonObject[];
-}
-
-/** Parts of one side until the other speaks. Results wait until it is known which calls they answer. */
-interface Draft {
-  readonly role: GeminiContent["role"];
-  readonly parts: JsonObject[];
-  readonly calls: ToolCallPart[];
-  readonly results: ToolResultPart[];
-}
-
 /**
  * A conversation as contents: user and model in turns, the user first, and after a turn with calls one with as many
  * results in the same order, or the vendor refuses the whole.
  */
-export function writeContents(messages: readonly TurnMessage[], target: TurnTarget, warn: Warn): GeminiContent[] {
-  const drafts: Draft[] = [];
-  for (const message of messages) {
-    if (message.role === "system") warn("an instruction in the middle of the conversation was sent as user text");
-    for (const part of message.parts) addPart(drafts, message, part, { target, warn });
-  }
+export function writeContents(messages: readonly TurnMessage[], target: TurnTarget, warn: Warn): JsonObject[] {
   const signs = needsSignatures(target.upstreamModel);
-  const contents = drafts.map((draft, index): GeminiContent => {
-    if (draft.role === "model") return { role: "model", parts: signs ? signed(draft) : draft.parts };
-    const calls = drafts[index - 1]?.calls ?? [];
-    const answers = writeResults(calls, draft.results, target.traits, warn);
-    return { role: "user", parts: [...answers, ...draft.parts] };
+  const sides = takeTurns(messages, (part) => writePart(part, target, warn), warn);
+  return sides.map(({ role, pieces, results }, index) => {
+    if (role === "assistant") return { role: "model", parts: signs ? signed(pieces) : pieces };
+    const calls = sides[index - 1]?.calls ?? [];
+    return { role, parts: [...writeResults(calls, results, target.traits, warn), ...pieces] };
   });
-  if (contents[0]?.role === "model") {
-    warn("the conversation began with the model's words; a short user turn was put before them");
-    contents.unshift({ role: "user", parts: [{ text: "Continue." }] });
-  }
-  return contents;
 }
 
-interface WriteOptions {
-  readonly target: TurnTarget;
-  readonly warn: Warn;
-}
-
-function addPart(drafts: Draft[], message: TurnMessage, part: TurnPart, options: WriteOptions): void {
-  const role = message.role === "assistant" ? "model" : "user";
+function writePart(part: Exclude<TurnPart, ToolResultPart>, target: TurnTarget, warn: Warn): JsonObject[] {
   switch (part.kind) {
     case "text":
     case "refusal":
-      if (part.text !== "") draftOf(drafts, role).parts.push({ text: part.text });
-      return;
-    case "tool-result":
-      draftOf(drafts, "user").results.push(part);
-      return;
+      return part.text === "" ? [] : [{ text: part.text }];
     case "tool-call": {
-      const draft = draftOf(drafts, "model");
-      draft.calls.push(part);
-      draft.parts.push(writeCall(part, options));
-      return;
+      const { id, name, argumentsText, seal } = part;
+      const args = argumentsObject(argumentsText, warn);
+      const functionCall = { ...idOf(id, target.traits), name: writeToolName(name), args };
+      return [{ functionCall, ...signatureOf(seal, target) }];
     }
     case "reasoning": {
-      const written = writeReasoning(part, options.target);
-      if (written !== null) draftOf(drafts, "model").parts.push(written);
-      return;
+      // Thoughts go back to whoever thought them, signed; others would take them for the user's or their own words.
+      const signature = signatureOf(part.seal, target);
+      if (signature === null) return [];
+      return [part.text === "" ? { text: "", ...signature } : { text: part.text, thought: true, ...signature }];
     }
     default:
-      draftOf(drafts, role).parts.push(writeMedia(part, options.target.traits, options.warn));
+      return [writeMedia(part, target.traits, warn)];
   }
 }
 
-function draftOf(drafts: Draft[], role: Draft["role"]): Draft {
-  const last = drafts.at(-1);
-  if (last?.role === role) return last;
-  const draft: Draft = { role, parts: [], calls: [], results: [] };
-  drafts.push(draft);
-  return draft;
+function signatureOf(seal: Seal | null, { account }: TurnTarget): JsonObject | null {
+  return seal !== null && opens(seal, "gemini", account) ? { thoughtSignature: seal.data } : null;
 }
 
-function writeCall(call: ToolCallPart, { target, warn }: WriteOptions): JsonObject {
-  const functionCall = {
-    ...idOf(call, target.traits),
-    name: writeToolName(call.name),
-    args: argumentsObject(call.argumentsText, warn),
-  };
-  const { seal } = call;
-  if (seal === null || !opens(seal, "gemini", target.account)) return { functionCall };
-  return { functionCall, thoughtSignature: seal.data };
-}
-
-/** Thoughts go back to whoever thought them, signed; others would take them for the user's or their own words. */
-function writeReasoning(part: ReasoningPart, target: TurnTarget): JsonObject | null {
-  if (part.seal === null || !opens(part.seal, "gemini", target.account)) return null;
-  const thoughtSignature = part.seal.data;
-  return part.text === "" ? { text: "", thoughtSignature } : { text: part.text, thought: true, thoughtSignature };
-}
-
-function signed(draft: Draft): readonly JsonObject[] {
-  const at = draft.parts.findIndex((part) => part["functionCall"] !== undefined);
-  const first = draft.parts[at];
-  if (first === undefined || first["thoughtSignature"] !== undefined) return draft.parts;
-  return draft.parts.with(at, { ...first, thoughtSignature: foreignSignature });
+function signed(parts: readonly JsonObject[]): readonly JsonObject[] {
+  const at = parts.findIndex((part) => part["functionCall"] !== undefined);
+  const first = parts[at];
+  if (first === undefined || first["thoughtSignature"] !== undefined) return parts;
+  return parts.with(at, { ...first, thoughtSignature: foreignSignature });
 }
 
 /**
@@ -117,44 +64,29 @@ function writeResults(
   traits: DialectTraits,
   warn: Warn,
 ): JsonObject[] {
-  const waiting = new Map<string, ToolResultPart[]>();
-  for (const result of results) waiting.set(result.callId, [...(waiting.get(result.callId) ?? []), result]);
-  const responses: JsonObject[] = [];
-  const behind: JsonObject[] = [];
-  for (const call of calls) {
-    const result = waiting.get(call.id)?.shift();
-    if (result === undefined) warn("a tool call without a result was answered with an error");
-    responses.push({
-      functionResponse: {
-        ...idOf(call, traits),
-        name: writeToolName(call.name),
-        response: result === undefined ? noResult : writeResponse(textOf(result), result.isError),
-      },
-    });
-    if (result !== undefined) behind.push(...mediaOf(result, call.name, traits, warn));
-  }
-  for (const result of [...waiting.values()].flat()) {
-    warn("the result of a tool call that is not in the conversation was sent as user text");
+  const { answers, strays } = pairResults(calls, results, warn);
+  const mediaOf = ({ parts }: ToolResultPart, name: string): JsonObject[] => {
+    const media = parts.flatMap((part) => (part.kind === "text" ? [] : [writeMedia(part, traits, warn)]));
+    return media.length === 0 ? [] : [{ text: `Attached to the result of ${name}:` }, ...media];
+  };
+  const responses = answers.map(([{ id, name }, result]) => {
+    const response =
+      result === undefined
+        ? { error: "The call was not carried out." }
+        : writeResponse(resultText(result), result.isError);
+    return { functionResponse: { ...idOf(id, traits), name: writeToolName(name), response } };
+  });
+  const attached = answers.flatMap(([{ name }, result]) => (result === undefined ? [] : mediaOf(result, name)));
+  const said = strays.flatMap((result) => {
     const name = result.name ?? "a tool";
-    behind.push({ text: `Result of ${name}: ${textOf(result)}` }, ...mediaOf(result, name, traits, warn));
-  }
-  return [...responses, ...behind];
+    return [{ text: `Result of ${name}: ${resultText(result)}` }, ...mediaOf(result, name)];
+  });
+  return [...responses, ...attached, ...said];
 }
 
 /** The id of a call, which its result has too. */
-function idOf({ id }: ToolCallPart, { noCallIds }: DialectTraits): JsonObject {
+function idOf(id: string, { noCallIds }: DialectTraits): JsonObject {
   return id === "" || noCallIds === true ? {} : { id };
-}
-
-const noResult: JsonObject = { error: "The call was not carried out." };
-
-function textOf(result: ToolResultPart): string {
-  return result.parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n");
-}
-
-function mediaOf(result: ToolResultPart, name: string, traits: DialectTraits, warn: Warn): JsonObject[] {
-  const media = result.parts.flatMap((part) => (part.kind === "text" ? [] : [writeMedia(part, traits, warn)]));
-  return media.length === 0 ? [] : [{ text: `Attached to the result of ${name}:` }, ...media];
 }
 
 /** A picture, document, sound or film as a Part. */

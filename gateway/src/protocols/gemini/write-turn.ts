@@ -1,11 +1,12 @@
 import type { ReasoningRequest, SearchRequest, ToolChoice, Turn } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
-import { type JsonObject, missing, unsupported } from "../json/value.ts";
+import { type JsonObject, missing, present, unsupported } from "../json/value.ts";
+import { type Effort, effortWithin, thinkingBudgets } from "../turn/reasoning-traits.ts";
 import { plainSearch, textsOf, warnOfSearchRest } from "../turn/search-request.ts";
 import { warnOfUnasked, warnOnce } from "../turn/warnings.ts";
 import { generationOf, writeToolName } from "./encodings.ts";
 import { camelKeys } from "./protobuf-json.ts";
-import { type GeminiContent, writeContents } from "./write-contents.ts";
+import { writeContents } from "./write-contents.ts";
 
 /**
  * A turn as the body of a generateContent request. The model and whether it streams are in the path. Cache hints, the
@@ -32,16 +33,12 @@ export function writeGeminiTurn(turn: Turn, target: TurnTarget, warn: Warn): Uin
 }
 
 function writeExtras({ google }: Turn): JsonObject {
-  if (google === undefined) return {};
-  const { cachedContent, safetySettings } = google;
-  return {
-    ...(cachedContent === null ? {} : { cachedContent }),
-    ...(safetySettings.length === 0 ? {} : { safetySettings }),
-  };
+  const { cachedContent = null, safetySettings = [] } = google ?? {};
+  return present({ cachedContent, safetySettings: safetySettings.length === 0 ? null : safetySettings });
 }
 
 /** Contents must not be empty: instructions that stand alone are what the user says. */
-function withSystem(system: readonly JsonObject[], contents: readonly GeminiContent[], warn: Warn): JsonObject {
+function withSystem(system: readonly JsonObject[], contents: readonly JsonObject[], warn: Warn): JsonObject {
   if (contents.length > 0)
     return system.length === 0 ? { contents } : { systemInstruction: { parts: system }, contents };
   if (system.length === 0) throw missing("messages");
@@ -72,55 +69,41 @@ function writeTools(turn: Turn, warn: Warn): JsonObject {
   if (turn.tools.some((tool) => tool.strict === true)) {
     warn("strict tools are not known to the upstream; their arguments may not match the schema");
   }
-  const functionDeclarations = turn.tools.map((tool) => ({
-    name: writeToolName(tool.name),
-    ...(tool.description === null ? {} : { description: tool.description }),
-    ...(tool.parameters === null ? {} : { parametersJsonSchema: tool.parameters }),
-  }));
-  const config =
-    turn.toolChoice === null ? {} : { toolConfig: { functionCallingConfig: writeChoice(turn.toolChoice) } };
-  return { tools: [{ functionDeclarations }], ...config };
+  const functionDeclarations = turn.tools.map(({ name, description, parameters }) =>
+    present({ name: writeToolName(name), description, parametersJsonSchema: parameters }),
+  );
+  const tools = [{ functionDeclarations }];
+  if (turn.toolChoice === null) return { tools };
+  return { tools, toolConfig: { functionCallingConfig: writeChoice(turn.toolChoice) } };
 }
 
 function writeChoice(choice: ToolChoice): JsonObject {
-  switch (choice.kind) {
-    case "auto":
-      return { mode: "AUTO" };
-    case "none":
-      return { mode: "NONE" };
-    case "any":
-      return { mode: "ANY" };
-    case "tool":
-      return { mode: "ANY", allowedFunctionNames: [writeToolName(choice.name)] };
-  }
+  if (choice.kind === "tool") return { mode: "ANY", allowedFunctionNames: [writeToolName(choice.name)] };
+  return { mode: choice.kind.toUpperCase() };
 }
 
 /** What of a turn governs generation; null when it says nothing. */
 function writeGeneration(turn: Turn, target: TurnTarget, warn: Warn): JsonObject | null {
   if (turn.choices > 1) throw unsupported("n", "The upstream can be asked for one answer at a time only.");
   if (turn.verbosity !== null) warn("verbosity is not understood by the upstream and was left out");
-  const config: Record<string, unknown> = {};
-  put(config, "temperature", turn.temperature);
-  put(config, "topP", turn.topP);
-  put(config, "topK", turn.topK);
-  put(config, "maxOutputTokens", turn.outputTokensMax);
-  put(config, "presencePenalty", turn.presencePenalty);
-  put(config, "frequencyPenalty", turn.frequencyPenalty);
-  put(config, "seed", seedOf(turn.seed, warn));
-  const stop = stopSequences(turn.stop, warn);
-  if (stop.length > 0) config["stopSequences"] = stop;
-  if (turn.pictures === true) config["responseModalities"] = ["TEXT", "IMAGE"];
-  putFormat(config, turn, target, warn);
-  put(config, "thinkingConfig", writeThinking(turn.reasoning, target.upstreamModel, warn));
+  const config = present({
+    temperature: turn.temperature,
+    topP: turn.topP,
+    topK: turn.topK,
+    maxOutputTokens: turn.outputTokensMax,
+    presencePenalty: turn.presencePenalty,
+    frequencyPenalty: turn.frequencyPenalty,
+    seed: seedOf(turn.seed, warn),
+    stopSequences: stopSequences(turn.stop, warn),
+    responseModalities: turn.pictures === true ? ["TEXT", "IMAGE"] : null,
+    ...writeFormat(turn, target, warn),
+    thinkingConfig: writeThinking(turn.reasoning, target.upstreamModel, warn),
+  });
   return Object.keys(config).length === 0 ? null : config;
 }
 
 const stopSequencesMax = 5;
 const seedMax = 2 ** 31 - 1;
-
-function put(config: Record<string, unknown>, name: string, value: unknown): void {
-  if (value !== null) config[name] = value;
-}
 
 /** The vendor's seed has 32 bits. */
 function seedOf(seed: number | null, warn: Warn): number | null {
@@ -129,24 +112,22 @@ function seedOf(seed: number | null, warn: Warn): number | null {
   return null;
 }
 
-function stopSequences(stop: readonly string[], warn: Warn): readonly string[] {
+function stopSequences(stop: readonly string[], warn: Warn): readonly string[] | null {
   const said = stop.filter((sequence) => sequence !== "");
   if (said.length > stopSequencesMax) {
     warn(`the upstream takes ${stopSequencesMax} stop sequences; the others were left out`);
   }
-  return said.slice(0, stopSequencesMax);
+  return said.length === 0 ? null : said.slice(0, stopSequencesMax);
 }
 
-function putFormat(config: Record<string, unknown>, turn: Turn, target: TurnTarget, warn: Warn): void {
+function writeFormat(turn: Turn, target: TurnTarget, warn: Warn): JsonObject {
   const { format } = turn;
-  if (format === null || format.kind === "text" || formatInWords(turn, target) !== null) return;
-  config["responseMimeType"] = "application/json";
-  if (format.kind === "json") return;
-  if (target.traits.noSchemaOutput === true) {
-    warn("the schema of the answer is not understood by the upstream; JSON was asked for in its place");
-  } else {
-    config["responseJsonSchema"] = format.schema;
-  }
+  if (format === null || format.kind === "text" || formatInWords(turn, target) !== null) return {};
+  const responseMimeType = "application/json";
+  if (format.kind === "json") return { responseMimeType };
+  if (target.traits.noSchemaOutput !== true) return { responseMimeType, responseJsonSchema: format.schema };
+  warn("the schema of the answer is not understood by the upstream; JSON was asked for in its place");
+  return { responseMimeType };
 }
 
 /**
@@ -175,36 +156,18 @@ function writeThinking(requested: ReasoningRequest | null, model: string, warn: 
     return null;
   }
   const amount = amountOf(requested, model, generation, warn);
-  const visible = requested.visible && amount["thinkingBudget"] !== 0;
-  const config = { ...amount, ...(visible ? { includeThoughts: true } : {}) };
+  const config = {
+    ...amount,
+    ...(requested.visible && amount["thinkingBudget"] !== 0 ? { includeThoughts: true } : {}),
+  };
   return Object.keys(config).length === 0 ? null : config;
 }
 
 const thinkingSince = 2.5;
 const levelsSince = 3;
 
-type Effort = NonNullable<ReasoningRequest["effort"]>;
-
 /** Tokens to think for each effort. */
-const budgets: Readonly<Record<Effort, number>> = {
-  none: 0,
-  minimal: 1_024,
-  low: 4_096,
-  medium: 8_192,
-  high: 24_576,
-  xhigh: 32_768,
-  max: 32_768,
-};
-
-const levels: Readonly<Record<Effort, string>> = {
-  none: "MINIMAL",
-  minimal: "MINIMAL",
-  low: "LOW",
-  medium: "MEDIUM",
-  high: "HIGH",
-  xhigh: "HIGH",
-  max: "HIGH",
-};
+const budgets: typeof thinkingBudgets = { ...thinkingBudgets, high: 24_576 };
 
 function amountOf(requested: ReasoningRequest, model: string, generation: number | null, warn: Warn): JsonObject {
   if (generation !== null && generation >= levelsSince && requested.effort !== null) {
@@ -217,9 +180,7 @@ function amountOf(requested: ReasoningRequest, model: string, generation: number
 
 function levelOf(effort: Effort, model: string, warn: Warn): string {
   if (effort === "none") warn("thinking cannot be switched off on this model; the lowest level was asked for");
-  const level = levels[effort];
-  // The Pro models begin at LOW.
-  return level === "MINIMAL" && model.includes("-pro") ? "LOW" : level;
+  return effortWithin(effort, model.includes("-pro") ? "low" : "minimal", "high").toUpperCase();
 }
 
 /** Gemini 2.5 refuses budgets outside its ranges. Source: Gemini API docs, "Thinking", table of budgets. */

@@ -13,6 +13,11 @@ export function objectOf(value: unknown): JsonObject {
 
 const nothing: JsonObject = Object.freeze({});
 
+/** The object without the members that say nothing: null and undefined. */
+export function present(object: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null && value !== undefined));
+}
+
 /** The array, or an empty one for anything else. */
 export function arrayOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];

@@ -91,11 +91,6 @@ const MEDIA = 2;
 const TOOLS = 4;
 const IDS = 8;
 
-/** For a scan of a body of this dialect. */
-export function listenFor({ sieve }: ObjectNames): NamesHeard {
-  return { sieve, classes: 0 };
-}
-
 /** Whether the body that was listened to may hold media, or an address of some. */
 export function mediaHeard({ classes }: NamesHeard): boolean {
   return (classes & MEDIA) !== 0;

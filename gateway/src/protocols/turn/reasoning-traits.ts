@@ -5,6 +5,12 @@ export type Effort = NonNullable<ReasoningRequest["effort"]>;
 /** From the least to the most. */
 export const efforts: readonly Effort[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
+/** The effort, or the nearest one from `least` to `most`. */
+export function effortWithin(effort: Effort, least: Effort, most: Effort): Effort {
+  if (efforts.indexOf(effort) < efforts.indexOf(least)) return least;
+  return efforts.indexOf(effort) > efforts.indexOf(most) ? most : effort;
+}
+
 /** What one model takes of a request to reason. What is absent is not known: the wish is then told as it is. */
 export interface ReasoningTraits {
   /** The efforts that it takes; it is told no others. `none` among them switches reasoning off. */
@@ -31,7 +37,7 @@ export interface ReasoningTraits {
 }
 
 /** Tokens that a request to reason comes to where a model takes a budget instead of a word. */
-export const thinkingBudgets: Readonly<Record<NonNullable<ReasoningRequest["effort"]>, number>> = {
+export const thinkingBudgets: Readonly<Record<Effort, number>> = {
   none: 0,
   minimal: 1_024,
   low: 4_096,

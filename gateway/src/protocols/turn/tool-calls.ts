@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Answer, AnswerBlock, AnswerEvent, BlockHead, TurnTool } from "#core/index.ts";
+import type { Answer, AnswerBlock, AnswerEvent, BlockHead, ToolChoice, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { type JsonObject, parseObject } from "../json/value.ts";
 
@@ -86,4 +86,9 @@ export function argumentsObject(text: string, warn: Warn): JsonObject {
   if (object !== null) return object;
   warn("the arguments of a tool call are not a JSON object and were put under _raw");
   return { _raw: text };
+}
+
+/** Whether a choice among tools forces a call. */
+export function isForced(choice: ToolChoice | null): boolean {
+  return choice?.kind === "any" || choice?.kind === "tool";
 }

@@ -1,0 +1,74 @@
+import type { ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
+import type { Warn } from "../codec.ts";
+import type { JsonObject } from "../json/value.ts";
+
+/** What one side says until the other does, as its dialect writes it. Results wait until it is known which calls they answer. */
+export interface Side {
+  readonly role: "user" | "assistant";
+  readonly pieces: readonly JsonObject[];
+  readonly calls: readonly ToolCallPart[];
+  readonly results: readonly ToolResultPart[];
+}
+
+/**
+ * A conversation in which user and model take turns, the user first, for dialects that refuse any other. Calls and thoughts are the
+ * model's, whoever brings them. `write`: a part in pieces; none for one that says nothing.
+ */
+export function takeTurns(
+  messages: readonly TurnMessage[],
+  write: (part: Exclude<TurnPart, ToolResultPart>, role: Side["role"]) => readonly JsonObject[],
+  warn: Warn,
+): readonly Side[] {
+  const sides: (Side & { pieces: JsonObject[]; calls: ToolCallPart[]; results: ToolResultPart[] })[] = [];
+  const sideOf = (role: Side["role"]): (typeof sides)[number] => {
+    const last = sides.at(-1);
+    if (last?.role === role) return last;
+    const side = { role, pieces: [], calls: [], results: [] };
+    sides.push(side);
+    return side;
+  };
+  for (const message of messages) {
+    if (message.role === "system") warn("an instruction in the middle of the conversation was sent as user text");
+    for (const part of message.parts) {
+      if (part.kind === "tool-result") {
+        sideOf("user").results.push(part);
+        continue;
+      }
+      const isModel = message.role === "assistant" || part.kind === "tool-call" || part.kind === "reasoning";
+      const role = isModel ? "assistant" : "user";
+      const pieces = write(part, role);
+      if (pieces.length === 0) continue;
+      const side = sideOf(role);
+      side.pieces.push(...pieces);
+      if (part.kind === "tool-call") side.calls.push(part);
+    }
+  }
+  if (sides[0]?.role !== "assistant") return sides;
+  warn("the conversation began with the model's words; a short user turn was put before them");
+  return [{ role: "user", pieces: [{ text: "Continue." }], calls: [], results: [] }, ...sides];
+}
+
+/** Each call with its result, and the results that answer none of them. */
+export function pairResults(
+  calls: readonly ToolCallPart[],
+  results: readonly ToolResultPart[],
+  warn: Warn,
+): {
+  readonly answers: readonly (readonly [ToolCallPart, ToolResultPart | undefined])[];
+  readonly strays: readonly ToolResultPart[];
+} {
+  const waiting = new Map<string, ToolResultPart[]>();
+  for (const result of results) waiting.set(result.callId, [...(waiting.get(result.callId) ?? []), result]);
+  const answers = calls.map((call) => [call, waiting.get(call.id)?.shift()] as const);
+  const answered = new Set(answers.map(([, result]) => result));
+  const strays = results.filter((result) => !answered.has(result));
+  for (const [, result] of answers)
+    if (result === undefined) warn("a tool call without a result was answered with an error");
+  for (const _ of strays) warn("the result of a tool call that is not in the conversation was sent as user text");
+  return { answers, strays };
+}
+
+/** The texts of a result in one. */
+export function resultText({ parts }: ToolResultPart): string {
+  return parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n");
+}
