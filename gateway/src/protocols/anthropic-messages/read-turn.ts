@@ -1,17 +1,10 @@
-import type {
-  AnswerFormat,
-  ReasoningRequest,
-  SearchRequest,
-  TextPart,
-  ToolChoice,
-  Turn,
-  TurnTool,
-} from "#core/index.ts";
+import type { AnswerFormat, ReasoningRequest, TextPart, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import {
   arrayMember,
   arrayOf,
   booleanOf,
+  checkedText,
   countMember,
   countOf,
   isObject,
@@ -59,42 +52,21 @@ export function readMessagesTurn(body: Uint8Array, facts: { readonly stream: boo
     userId: textOf(objectOf(request["metadata"])["user_id"]),
     metadata: null,
     cacheKey: null,
-    serviceTier: readTier(textMember(request, "service_tier")),
+    // In the words of the neutral form, which are OpenAI's.
+    serviceTier: textMember(request, "service_tier")?.replace(/^standard_only$/, "default") ?? null,
   };
 }
 
 const ofOutput: ReadonlySet<string> = new Set(["effort", "format"]);
 const ofThinking: ReadonlySet<string> = new Set(["type", "budget_tokens", "display"]);
 
-/** Carried by the turn, or read by the gateway. */
-const carried: readonly string[] = [
-  "model",
-  "messages",
-  "max_tokens",
-  "system",
-  "stream",
-  "stop_sequences",
-  "temperature",
-  "top_p",
-  "top_k",
-  "tools",
-  "tool_choice",
-  "thinking",
-  "output_config",
-  "output_format",
-  "metadata",
-  "service_tier",
-];
-/** Of use to Anthropic alone (caching, telemetry, billing, versions): nothing is lost without them. */
-const harmless: readonly string[] = [
-  "cache_control",
-  "betas",
-  "anthropic_beta",
-  "anthropic_version",
-  "diagnostics",
-  "fallback_credit_token",
-];
-const known: ReadonlySet<string> = new Set([...carried, ...harmless]);
+const known: ReadonlySet<string> = new Set([
+  // Carried by the turn, or read by the gateway.
+  ...["model", "messages", "max_tokens", "system", "stream", "stop_sequences", "temperature", "top_p", "top_k"],
+  ...["tools", "tool_choice", "thinking", "output_config", "output_format", "metadata", "service_tier"],
+  // Of use to Anthropic alone (caching, telemetry, billing, versions): nothing is lost without them.
+  ...["cache_control", "betas", "anthropic_beta", "anthropic_version", "diagnostics", "fallback_credit_token"],
+]);
 
 /** Whoever begins a thread sends the whole conversation, so that nothing of it is missing. */
 export const threadLeftOut = "the upstream keeps no threads: thread was left out, and it cannot be continued";
@@ -132,10 +104,8 @@ function readSystem(system: unknown): TextPart[] {
 }
 
 function readStop(request: JsonObject): string[] {
-  return (arrayMember(request, "stop_sequences") ?? []).map((sequence, index) => {
-    if (typeof sequence !== "string") throw wrong(`stop_sequences.${index}`, "must be a string");
-    return sequence;
-  });
+  const sequences = arrayMember(request, "stop_sequences") ?? [];
+  return sequences.map((sequence, index) => checkedText(sequence, `stop_sequences.${index}`));
 }
 
 function readFormat(format: unknown, warn: Warn): AnswerFormat | null {
@@ -149,11 +119,10 @@ function readFormat(format: unknown, warn: Warn): AnswerFormat | null {
   return null;
 }
 
-type Effort = NonNullable<ReasoningRequest["effort"]>;
-const efforts: ReadonlySet<unknown> = new Set<Effort>(["low", "medium", "high", "xhigh", "max"]);
+const efforts = ["low", "medium", "high", "xhigh", "max"] as const;
 
 function readReasoning(thinking: JsonObject, effortSaid: unknown, warn: Warn): ReasoningRequest | null {
-  const effort = efforts.has(effortSaid) ? (effortSaid as Effort) : null;
+  const effort = efforts.find((one) => one === effortSaid) ?? null;
   if (effort === null && (effortSaid ?? null) !== null) warn("the effort is not known and was left out");
   const visible = thinking["display"] !== "omitted";
   switch (thinking["type"] ?? null) {
@@ -172,20 +141,8 @@ function readReasoning(thinking: JsonObject, effortSaid: unknown, warn: Warn): R
   }
 }
 
-/** Tiers in the words of the neutral form, which are OpenAI's. */
-function readTier(tier: string | null): string | null {
-  return tier === "standard_only" ? "default" : tier;
-}
-
-interface ToolsRead {
-  readonly tools: readonly TurnTool[];
-  readonly toolChoice: ToolChoice | null;
-  readonly parallelToolCalls: boolean | null;
-  readonly search?: SearchRequest;
-}
-
 /** The tools of a messages request and how they are to be chosen. */
-function readTools(request: JsonObject, warn: Warn): ToolsRead {
+function readTools(request: JsonObject, warn: Warn) {
   const tools = (arrayMember(request, "tools") ?? []).flatMap((tool, index) => readTool(tool, `tools.${index}`, warn));
   const choice = objectOf(request["tool_choice"]);
   const search = readWebSearch(request["tools"], warn);
@@ -209,8 +166,7 @@ function readTool(tool: unknown, param: string, warn: Warn): TurnTool[] {
     warn(`${named} is not understood by the upstream and was left out`);
     return [];
   }
-  const name = textOf(tool["name"]);
-  if (name === null) throw wrong(`${param}.name`, "must be a string");
+  const name = checkedText(tool["name"], `${param}.name`);
   const schema = tool["input_schema"] ?? null;
   if (schema !== null && !isObject(schema)) throw wrong(`${param}.input_schema`, "must be an object");
   warnOfUnasked(tool, ofFunction, "a tool", warn);
@@ -218,15 +174,8 @@ function readTool(tool: unknown, param: string, warn: Warn): TurnTool[] {
   if (callers.some((caller) => caller !== "direct")) {
     warn("allowed_callers of a tool is not understood by the upstream and was left out");
   }
-  return [
-    {
-      name,
-      description: textOf(tool["description"]),
-      parameters: schema,
-      strict: booleanOf(tool["strict"]),
-      cache: readCache(tool),
-    },
-  ];
+  const description = textOf(tool["description"]);
+  return [{ name, description, parameters: schema, strict: booleanOf(tool["strict"]), cache: readCache(tool) }];
 }
 
 /** Arguments stream as they come everywhere. */
@@ -244,8 +193,7 @@ function readChoice(choice: JsonObject, tools: readonly TurnTool[], warn: Warn):
     return null;
   }
   if (type !== "tool") throw wrong("tool_choice.type", "must be auto, any, tool or none");
-  const name = textOf(choice["name"]);
-  if (name === null) throw wrong("tool_choice.name", "must be a string");
+  const name = checkedText(choice["name"], "tool_choice.name");
   if (tools.some((tool) => tool.name === name)) return { kind: "tool", name };
   warn("tool_choice was left out: its tool is not understood by the upstream");
   return null;

@@ -1,9 +1,8 @@
 import { noUsage, type Usage } from "#core/index.ts";
 import type { OtherUsage, ReplyFacts, UsageReading } from "../dialect.ts";
 import { brokenReply, scanReply } from "../errors/upstream-errors.ts";
-import type { Span } from "../json/cursor.ts";
 import { readSpan } from "../json/scan.ts";
-import { arrayOf, countOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
+import { arrayOf, countOf, isObject, type JsonObject, objectOf, present, textOf } from "../json/value.ts";
 import { readLabel, readSmall } from "../request/members.ts";
 import { readServed, untoldOf } from "../usage/read-served.ts";
 import { rawUsage, toolUseIn } from "../usage/reading.ts";
@@ -33,13 +32,11 @@ export function readMessagesUsage(reported: unknown): UsageReading | null {
  * added, for the numbers are cumulative; null tells nothing.
  */
 export function mergeUsage(known: JsonObject, later: JsonObject): JsonObject {
-  const merged: Record<string, unknown> = { ...known };
-  for (const [name, value] of Object.entries(later)) if (value !== null) merged[name] = value;
-  return merged;
+  return { ...known, ...present(later) };
 }
 
 /** The usage object of an answer. Anthropic has no classes for sounds and pictures: they count as ordinary tokens. */
-export function writeMessagesUsage(usage: Usage | null): MessagesUsage {
+export function writeMessagesUsage(usage: Usage | null) {
   const { cacheWrite5m, cacheWrite1h, cacheRead, reasoning, ...told } = usage ?? noUsage;
   return {
     cache_creation: { ephemeral_1h_input_tokens: cacheWrite1h, ephemeral_5m_input_tokens: cacheWrite5m },
@@ -53,22 +50,6 @@ export function writeMessagesUsage(usage: Usage | null): MessagesUsage {
     service_tier: null,
     speed: null,
   };
-}
-
-export interface MessagesUsage {
-  readonly cache_creation: {
-    readonly ephemeral_1h_input_tokens: number;
-    readonly ephemeral_5m_input_tokens: number;
-  };
-  readonly cache_creation_input_tokens: number;
-  readonly cache_read_input_tokens: number;
-  readonly inference_geo: null;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly output_tokens_details: { readonly thinking_tokens: number };
-  readonly server_tool_use: null;
-  readonly service_tier: null;
-  readonly speed: null;
 }
 
 function classesOf(reported: JsonObject): Usage {
@@ -144,11 +125,11 @@ export function readMessagesReply(body: Uint8Array): ReplyFacts {
   const usage = usageAt === undefined ? null : readSpan(body, usageAt);
   return {
     usage: readMessagesUsage(usage),
-    served: readServed({ model: readSmallMember(body, members.get("model")) }, usage),
+    served: readServed({ model: readSmall(body, members.get("model")) }, usage),
     errorMessage: content === undefined && error !== undefined ? errorMessage(readSpan(body, error)) : null,
     outputEstimate: content === undefined ? 0 : Math.ceil((content.end - content.start) / 4),
     id: readLabel(body, members.get("id")),
-    made: containerIn(members.has("container") ? readSmallMember(body, members.get("container")) : null),
+    made: containerIn(readSmall(body, members.get("container"))),
   };
 }
 
@@ -156,10 +137,6 @@ export function readMessagesReply(body: Uint8Array): ReplyFacts {
 export function containerIn(container: unknown): readonly string[] {
   const id = isObject(container) ? textOf(container["id"]) : null;
   return id === null ? [] : [id];
-}
-
-function readSmallMember(body: Uint8Array, span: Span | undefined): unknown {
-  return span === undefined ? null : readSmall(body, span);
 }
 
 /** Reads the answer of a count: it used nothing. */

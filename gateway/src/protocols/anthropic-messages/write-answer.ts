@@ -13,7 +13,7 @@ import { documentCitationLost } from "../turn/citations.ts";
 import { bareSeal, sealText } from "../turn/seal-text.ts";
 import { argumentsObject, safeName } from "../turn/tool-calls.ts";
 import { callSealText } from "./read-messages.ts";
-import { type MessagesUsage, writeMessagesUsage } from "./reply.ts";
+import { writeMessagesUsage } from "./reply.ts";
 
 type StopReason =
   | "end_turn"
@@ -35,34 +35,23 @@ const stopReasons: Readonly<Partial<Record<FinishReason, StopReason>>> = {
 };
 
 /** What a message holds that decides its stop reason where the upstream's own word is vaguer. */
-export interface Held {
+interface Held {
   readonly toolCall: boolean;
   readonly refusal: boolean;
 }
 
-function stopReason({ reason, stopSequence }: Finish, held: Held): StopReason {
-  const told = stopReasons[reason];
-  if (told !== undefined) return told;
-  // Some vendors end a turn of tool calls with a plain stop.
-  if (held.toolCall) return "tool_use";
-  if (held.refusal) return "refusal";
-  return stopSequence === null ? "end_turn" : "stop_sequence";
-}
-
 /** The members of a message that say how it ended. */
-export function writeStop(finish: Finish, held: Held): Stop {
-  const reason = stopReason(finish, held);
+export function writeStop({ reason, stopSequence }: Finish, held: Held) {
+  let stop = stopReasons[reason];
+  // Some vendors end a turn of tool calls with a plain stop.
+  if (stop === undefined && held.toolCall) stop = "tool_use";
+  else if (stop === undefined && held.refusal) stop = "refusal";
+  stop ??= stopSequence === null ? "end_turn" : "stop_sequence";
   return {
-    stop_details: reason === "refusal" ? { category: null, explanation: null, type: "refusal" } : null,
-    stop_reason: reason,
-    stop_sequence: reason === "stop_sequence" ? finish.stopSequence : null,
+    stop_details: stop === "refusal" ? { category: null, explanation: null, type: stop } : null,
+    stop_reason: stop,
+    stop_sequence: stop === "stop_sequence" ? stopSequence : null,
   };
-}
-
-export interface Stop {
-  readonly stop_details: { readonly category: null; readonly explanation: null; readonly type: "refusal" } | null;
-  readonly stop_reason: StopReason;
-  readonly stop_sequence: string | null;
 }
 
 /**
@@ -70,7 +59,11 @@ export interface Stop {
  * leaves them out, which is what clients are made for.
  */
 export type ContentBlock =
-  | { readonly text: string; readonly type: "text"; readonly citations?: readonly WebCitation[] }
+  | {
+      readonly text: string;
+      readonly type: "text";
+      readonly citations?: readonly NonNullable<ReturnType<typeof webCitation>>[];
+    }
   | { readonly signature: string; readonly thinking: string; readonly type: "thinking" }
   | { readonly data: string; readonly type: "redacted_thinking" }
   | {
@@ -120,26 +113,18 @@ export function signatureOf(seal: Seal): string {
   return seal.dialect === "anthropic-messages" ? seal.data : sealText(seal);
 }
 
-export interface WebCitation {
-  readonly cited_text: string;
-  readonly encrypted_index: string;
-  readonly title: string | null;
-  readonly type: "web_search_result_location";
-  readonly url: string;
-}
-
 /**
  * What the words of a text rest on, as Anthropic cites the web: the index is a seal, by which it is known again and cut out
  * when the conversation goes on at Anthropic, which would refuse an index that it did not make. null where it cannot be said.
  */
-export function webCitation({ source, quote }: Citation, context: AnswerContext): WebCitation | null {
+export function webCitation({ source, quote }: Citation, context: AnswerContext) {
   if (source.kind !== "url") {
     context.warn(documentCitationLost);
     return null;
   }
   const { url, title } = source;
   const encrypted_index = sealText(bareSeal(context.account));
-  return { cited_text: quote ?? "", encrypted_index, title, type: "web_search_result_location", url };
+  return { cited_text: quote ?? "", encrypted_index, title, type: "web_search_result_location" as const, url };
 }
 
 /** What stands in the place of a picture that the model made: a message cannot hold one. */
@@ -210,41 +195,27 @@ function thinking(
 /** A whole message. Throws Failure upstream_error for an answer that ended in an error: a message cannot say so. */
 export function writeMessagesAnswer(answer: Answer, context: AnswerContext): Uint8Array {
   if (answer.finish.reason === "error") throw endedInError();
-  const held: Held = {
-    toolCall: answer.blocks.some((block) => block.kind === "tool-call"),
-    refusal: answer.blocks.some((block) => block.kind === "refusal"),
-  };
-  const message = {
+  return encoder.encode(JSON.stringify(writeMessage(answer, context)));
+}
+
+function writeMessage(answer: Answer, context: AnswerContext) {
+  const holds = (kind: AnswerBlock["kind"]): boolean => answer.blocks.some((block) => block.kind === kind);
+  return {
     ...messageHead(answer.id, answer.model, context),
     content: contentBlocks(answer, context),
-    ...writeStop(answer.finish, held),
+    ...writeStop(answer.finish, { toolCall: holds("tool-call"), refusal: holds("refusal") }),
     usage: writeMessagesUsage(answer.usage),
-  } satisfies AnswerMessage;
-  return encoder.encode(JSON.stringify(message));
+  };
 }
 
-export interface AnswerMessage extends Omit<Stop, "stop_reason"> {
-  readonly id: string;
-  readonly container: null;
-  readonly content: readonly ContentBlock[];
-  readonly diagnostics: null;
-  readonly model: string;
-  readonly role: "assistant";
-  readonly stop_reason: Stop["stop_reason"] | null;
-  readonly type: "message";
-  readonly usage: MessagesUsage;
-}
+export type AnswerMessage = ReturnType<typeof writeMessage>;
 
 /** What a message says of itself before it has any content. */
-export function messageHead(
-  id: string | null,
-  model: string | null,
-  context: AnswerContext,
-): Pick<AnswerMessage, "id" | "type" | "role" | "model" | "container" | "diagnostics"> {
+export function messageHead(id: string | null, model: string | null, context: AnswerContext) {
   return {
     id: id?.startsWith("msg_") ? id : context.newId("msg_"),
-    type: "message",
-    role: "assistant",
+    type: "message" as const,
+    role: "assistant" as const,
     model: model ?? context.model,
     container: null,
     diagnostics: null,

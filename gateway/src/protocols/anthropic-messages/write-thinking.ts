@@ -6,65 +6,43 @@ import { type Effort, effortWithin, type ReasoningTraits, thinkingBudgets } from
 import { isForced } from "../turn/tool-calls.ts";
 import { isThinking, type Message } from "./write-messages.ts";
 
-export interface ThinkingPlan {
-  readonly maxTokens: number;
-  /** null: not said. */
-  readonly thinking: JsonObject | null;
-  readonly effort: string | null;
-  /** Thinking was asked for and is on. */
-  readonly on: boolean;
-}
-
 const outputTokensDefault = 8_192;
 const budgetMin = 1_024;
 
-/** How much the model is told to think, and the cap on its output that this needs. */
-export function planThinking(turn: Turn, target: TurnTarget, messages: readonly Message[], warn: Warn): ThinkingPlan {
+/** How much the model is told to think (null: not said), and the cap on its output that this needs. */
+export function planThinking(turn: Turn, target: TurnTarget, messages: readonly Message[], warn: Warn) {
   const usual = target.traits.outputTokensDefault ?? outputTokensDefault;
-  const maxTokens = turn.outputTokensMax ?? usual;
+  const plan = (
+    thinking: JsonObject | null,
+    effort: Effort | null = null,
+    maxTokens = turn.outputTokensMax ?? usual,
+  ) => ({
+    ...{ maxTokens, thinking, effort },
+  });
   const requested = turn.reasoning;
   const traits = target.traits.reasoning ?? {};
-  if (requested === null && !mustNotThink(turn, traits)) return { maxTokens, thinking: null, effort: null, on: false };
   if (requested === null) {
+    if (!mustNotThink(turn, traits)) return plan(null);
     warn("thinking was switched off: a forced tool call excludes it");
-    return { maxTokens, thinking: { type: "disabled" }, effort: null, on: false };
+    return plan({ type: "disabled" });
   }
   const adaptive = thinksAdaptively(target.upstreamModel);
   const off = requested.effort === "none" || requested.budgetTokens === 0;
-  if (adaptive && traits.always === true) return { maxTokens, ...thinksAlways(requested, off, traits, warn) };
-  if (off || excluded(turn, { adaptive, takesForce: isFreeToForce(traits) }, messages, warn)) {
-    return { maxTokens, thinking: { type: traits.least ?? "disabled" }, effort: null, on: false };
+  if (adaptive && traits.always === true) {
+    if (off) {
+      warn("reasoning cannot be switched off on this model: the lowest effort was asked for");
+      return plan({ type: "adaptive", display: "omitted" }, "low");
+    }
+  } else if (off || isExcluded(turn, traits, adaptive, messages, warn)) {
+    return plan({ type: traits.least ?? "disabled" });
   }
-  if (adaptive) return { maxTokens, ...adaptiveThinking(requested, traits, warn) };
+  if (adaptive) {
+    const { effort } = tellReasoning(requested, effortOf(requested), traits, warn);
+    return plan({ type: "adaptive", display: requested.visible ? "summarized" : "omitted" }, effort);
+  }
   const wanted = Math.max(budgetMin, requested.budgetTokens ?? thinkingBudgets[requested.effort ?? "medium"]);
-  const fitted = fit(wanted, turn.outputTokensMax, usual, warn);
-  return {
-    maxTokens: fitted.maxTokens,
-    thinking: { type: "enabled", budget_tokens: fitted.budget },
-    effort: null,
-    on: true,
-  };
-}
-
-function adaptiveThinking(
-  requested: ReasoningRequest,
-  traits: ReasoningTraits,
-  warn: Warn,
-): Omit<ThinkingPlan, "maxTokens"> {
-  const thinking = { type: "adaptive", display: requested.visible ? "summarized" : "omitted" };
-  return { thinking, effort: tellReasoning(requested, effortOf(requested), traits, warn).effort, on: true };
-}
-
-/** It refuses to be switched off: what comes nearest is the lowest effort. */
-function thinksAlways(
-  requested: ReasoningRequest,
-  off: boolean,
-  traits: ReasoningTraits,
-  warn: Warn,
-): Omit<ThinkingPlan, "maxTokens"> {
-  if (!off) return adaptiveThinking(requested, traits, warn);
-  warn("reasoning cannot be switched off on this model: the lowest effort was asked for");
-  return { thinking: { type: "adaptive", display: "omitted" }, effort: "low", on: true };
+  const { budget, maxTokens } = fit(wanted, turn.outputTokensMax, usual, warn);
+  return plan({ type: "enabled", budget_tokens: budget }, null, maxTokens);
 }
 
 /**
@@ -80,12 +58,16 @@ export function thinksAdaptively(model: string): boolean {
 }
 
 /** What Anthropic refuses together with thinking. */
-function excluded(
+function isExcluded(
   turn: Turn,
-  { adaptive, takesForce }: { readonly adaptive: boolean; readonly takesForce: boolean },
+  traits: ReasoningTraits,
+  adaptive: boolean,
   messages: readonly Message[],
   warn: Warn,
 ): boolean {
+  // Where a forced choice reaches the model as it is, thinking gives way to it.
+  const takesForce =
+    traits.refusesForcedTools !== true && (traits.always !== true || traits.forcesNoToolsThinking === undefined);
   if (isForced(turn.toolChoice) && turn.tools.length > 0 && takesForce) {
     warn("thinking was switched off: a forced tool call excludes it");
     return true;
@@ -158,9 +140,4 @@ function mustNotThink(turn: Turn, traits: ReasoningTraits): boolean {
   const limit = traits.always === true ? undefined : traits.forcesNoToolsThinking;
   if (limit === undefined || turn.tools.length === 0) return false;
   return limit === "named" ? turn.toolChoice?.kind === "tool" : isForced(turn.toolChoice);
-}
-
-/** Whether a forced choice reaches the model as it is, so that thinking gives way to it. */
-function isFreeToForce(traits: ReasoningTraits): boolean {
-  return traits.refusesForcedTools !== true && (traits.always !== true || traits.forcesNoToolsThinking === undefined);
 }

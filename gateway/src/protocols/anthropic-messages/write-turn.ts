@@ -35,35 +35,31 @@ export function writeMessagesTurn(turn: Turn, target: TurnTarget, warn: Warn): U
   const history = plan.thinking?.["type"] === "disabled" ? messages.map(withoutThinking) : messages;
   const { format, instruction } = writeFormat(turn, target, warn);
   system.push(...instruction);
-  settleCacheMarks({ tools, system, messages: history }, autoCacheOf(turn, target), warn);
-  const config = { ...said("effort", plan.effort), ...said("format", format) };
-  const body = {
+  settleCacheMarks(
+    { tools, system, messages: history },
+    turn.autoCache ?? (target.traits.cacheMarks === true ? { ttl: null } : null),
+    warn,
+  );
+  const config = present({ effort: plan.effort, format });
+  const body = present({
     model: target.upstreamModel,
     max_tokens: plan.maxTokens,
-    ...(system.length === 0 ? {} : { system }),
+    system: system.length === 0 ? null : system,
     messages: history,
-    ...(tools.length + searching.length === 0 ? {} : { tools: [...tools, ...searching] }),
-    ...said("tool_choice", choice),
-    ...said("thinking", boundThinking(plan.thinking, history, target)),
-    ...(Object.keys(config).length === 0 ? {} : { output_config: config }),
-    ...writeSampling(turn, target, plan.on, warn),
+    tools: tools.length + searching.length === 0 ? null : [...tools, ...searching],
+    tool_choice: choice,
+    thinking: boundThinking(plan.thinking, history, target),
+    output_config: Object.keys(config).length === 0 ? null : config,
+    ...writeSampling(turn, target, thinks(plan.thinking), warn),
     ...writeStop(turn, warn),
     ...writeUser(turn, warn),
     ...writeTier(turn, warn),
-    ...(turn.stream ? { stream: true } : {}),
-  };
+    stream: turn.stream || null,
+  });
   return encoder.encode(JSON.stringify(body));
 }
 
 const encoder = new TextEncoder();
-
-function autoCacheOf({ autoCache }: Turn, { traits }: TurnTarget): CacheHint | null {
-  return autoCache ?? (traits.cacheMarks === true ? { ttl: null } : null);
-}
-
-function said(name: string, value: unknown): JsonObject {
-  return value === null ? {} : { [name]: value };
-}
 
 /** Parameters without a counterpart. A value that asks for nothing is passed over. */
 function warnOfRest(turn: Turn, warn: Warn): void {
@@ -105,8 +101,13 @@ function boundThinking(
   if (!history.some(({ content }) => content.some(isThinking))) return thinking;
   // A model that always thinks is asked for what it does anyway.
   const asked = thinking ?? (traits.reasoning.always === true ? { type: "adaptive" } : null);
-  if (asked?.["type"] !== "adaptive" && asked?.["type"] !== "enabled") return thinking;
+  if (!thinks(asked)) return thinking;
   return { ...asked, block_binding: { prefix_mismatch_behavior: "drop_block" } };
+}
+
+/** Whether it was asked for and is on. */
+function thinks(thinking: JsonObject | null): boolean {
+  return thinking?.["type"] === "adaptive" || thinking?.["type"] === "enabled";
 }
 
 function withoutThinking({ role, content }: Message): Message {
@@ -152,26 +153,27 @@ function writeUser(turn: Turn, warn: Warn): JsonObject {
   return {};
 }
 
-function writeTier(turn: Turn, warn: Warn): JsonObject {
-  switch (turn.serviceTier) {
-    case null:
-      return {};
-    case "auto":
-    case "priority":
-      return { service_tier: "auto" };
-    case "default":
-    case "standard":
-      return { service_tier: "standard_only" };
-    default:
-      warn("the service tier is not known to the upstream and was left out");
-      return {};
-  }
+/** By the words of the neutral form. */
+const tiers: Readonly<Record<string, string>> = {
+  auto: "auto",
+  priority: "auto",
+  default: "standard_only",
+  standard: "standard_only",
+};
+
+function writeTier({ serviceTier }: Turn, warn: Warn): JsonObject {
+  if (serviceTier === null) return {};
+  const tier = Object.hasOwn(tiers, serviceTier) ? tiers[serviceTier] : undefined;
+  if (tier === undefined) warn("the service tier is not known to the upstream and was left out");
+  return { service_tier: tier };
 }
 
 /** Anything that can carry a mark: a tool, an instruction, a content block. */
 interface Holder {
   cache_control?: CacheControl;
 }
+
+type Tool = Holder & JsonObject;
 
 const marksMax = 4;
 
@@ -212,14 +214,8 @@ function placesOf({ tools, system, messages }: Parameters<typeof settleCacheMark
   return [tools.at(-1), system.at(-1), asked].flatMap((holder) => holder ?? []);
 }
 
-interface Sampling {
-  readonly temperature?: number;
-  readonly top_p?: number;
-  readonly top_k?: number;
-}
-
 /** The sampling parameters that this upstream takes together with what else is asked of it. */
-function writeSampling(turn: Turn, target: TurnTarget, thinking: boolean, warn: Warn): Sampling {
+function writeSampling(turn: Turn, target: TurnTarget, thinking: boolean, warn: Warn): JsonObject {
   const { topK } = turn;
   const { temperature, topP } = oneOfTwo(turn, target, warn);
   if (temperature === null && topP === null && topK === null) return {};
@@ -235,11 +231,7 @@ function writeSampling(turn: Turn, target: TurnTarget, thinking: boolean, warn: 
     return {};
   }
   if (temperature !== null && temperature > 1) warn("temperature was lowered to 1, the upstream's highest");
-  return {
-    ...(temperature === null ? {} : { temperature: Math.min(1, temperature) }),
-    ...(topP === null ? {} : { top_p: topP }),
-    ...(topK === null ? {} : { top_k: topK }),
-  };
+  return present({ temperature: temperature === null ? null : Math.min(1, temperature), top_p: topP, top_k: topK });
 }
 
 /** Claude refuses temperature and top_p together. A value of 1 is what holds anyway, so it gives way first. */
@@ -252,21 +244,8 @@ function oneOfTwo(turn: Turn, target: TurnTarget, warn: Warn): Pick<Turn, "tempe
   return { temperature, topP: null };
 }
 
-interface Tool {
-  readonly name: string;
-  readonly description?: string;
-  readonly input_schema: JsonObject;
-  readonly strict?: boolean;
-  cache_control?: CacheControl;
-}
-
-interface ToolsWritten {
-  readonly tools: Tool[];
-  readonly choice: JsonObject | null;
-}
-
 /** The tools of a request and the choice among them. */
-function writeTools(turn: Turn, target: TurnTarget, warn: Warn): ToolsWritten {
+function writeTools(turn: Turn, target: TurnTarget, warn: Warn): { tools: Tool[]; choice: JsonObject | null } {
   if (turn.tools.length === 0) return onlyInHistory(turn, warn);
   const tools = turn.tools.map((tool) => writeTool(tool, target, warn));
   return { tools, choice: writeChoice(turn, target, warn) };
@@ -279,34 +258,21 @@ function writeTool(tool: TurnTool, target: TurnTarget, warn: Warn): Tool {
   if (name.length > nameLengthMax) throw unsupported("tools", "A tool's name is too long for the upstream.");
   const strict = tool.strict === true && target.traits.noSchemaOutput !== true;
   const schema = flatSchema(tool.parameters, warn);
-  return {
-    name,
-    ...(tool.description === null ? {} : { description: tool.description }),
-    input_schema: strict ? closedSchema(schema) : schema,
-    ...(strict ? { strict: true } : {}),
-    ...cacheControl(tool.cache),
-  };
+  const { description } = tool;
+  const input_schema = strict ? closedSchema(schema) : schema;
+  return { ...present({ name, description, input_schema, strict: strict || null }), ...cacheControl(tool.cache) };
 }
 
 function writeChoice(turn: Turn, target: TurnTarget, warn: Warn): JsonObject | null {
   const choice = choiceOf(turn, target.traits.reasoning ?? {}, warn);
   const single = turn.parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
-  switch (choice?.kind) {
-    case "none":
-      return { type: "none" };
-    case "any":
-      return { type: "any", ...single };
-    case "tool":
-      return { type: "tool", name: safeName(choice.name), ...single };
-    case "auto":
-      return { type: "auto", ...single };
-    default:
-      return turn.parallelToolCalls === false ? { type: "auto", ...single } : null;
-  }
+  if (choice === null) return turn.parallelToolCalls === false ? { type: "auto", ...single } : null;
+  const name = choice.kind === "tool" ? { name: safeName(choice.name) } : {};
+  return { type: choice.kind, ...name, ...(choice.kind === "none" ? {} : single) };
 }
 
 /** A conversation that holds calls needs their tools declared, even when none may be called any more. */
-function onlyInHistory(turn: Turn, warn: Warn): ToolsWritten {
+function onlyInHistory(turn: Turn, warn: Warn): { tools: Tool[]; choice: JsonObject | null } {
   const parts = turn.messages.flatMap((message) => (message.role === "assistant" ? message.parts : []));
   const names = new Set(parts.flatMap((part) => (part.kind === "tool-call" ? [safeName(part.name)] : [])));
   if (names.size === 0) return { tools: [], choice: null };
@@ -356,14 +322,14 @@ function writeWebSearch(turn: Turn, traits: DialectTraits, warn: Warn): JsonObje
   // The two lists exclude each other.
   warnOfSearchRest(search, allowed ? carriedAllowing : carriedBlocking, warn);
   return [
-    {
+    present({
       type: searchType,
       name: searchName,
-      ...(search.usesMax === null ? {} : { max_uses: search.usesMax }),
-      ...(allowed ? { allowed_domains: search.allowedDomains } : {}),
-      ...(!allowed && search.blockedDomains.length > 0 ? { blocked_domains: search.blockedDomains } : {}),
-      ...(search.location === null ? {} : { user_location: approximate(search.location) }),
-    },
+      max_uses: search.usesMax,
+      allowed_domains: allowed ? search.allowedDomains : null,
+      blocked_domains: !allowed && search.blockedDomains.length > 0 ? search.blockedDomains : null,
+      user_location: search.location === null ? null : approximate(search.location),
+    }),
   ];
 }
 

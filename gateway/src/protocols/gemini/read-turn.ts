@@ -74,25 +74,8 @@ function readLabels(labels: unknown): Turn["metadata"] {
   return texts.length === 0 ? null : Object.fromEntries(texts);
 }
 
-type Generation = Pick<
-  Turn,
-  | "outputTokensMax"
-  | "temperature"
-  | "topP"
-  | "topK"
-  | "presencePenalty"
-  | "frequencyPenalty"
-  | "seed"
-  | "stop"
-  | "choices"
-  | "format"
-  | "reasoning"
-  | "verbosity"
-  | "pictures"
->;
-
 /** What a generationConfig says. An explicit zero is a value; null and absence say nothing. */
-function readGeneration(generationConfig: unknown, warn: Warn): Generation {
+function readGeneration(generationConfig: unknown, warn: Warn) {
   const config = camelKeys(generationConfig);
   for (const name of Object.keys(config)) {
     if (!ofConfig.has(name))
@@ -222,18 +205,10 @@ function readTool(declaration: unknown, warn: Warn): TurnTool {
   if (tool["response"] !== undefined || tool["responseJsonSchema"] !== undefined) {
     warn("the schema of a tool's response is not understood by the upstream and was left out");
   }
-  return {
-    name,
-    description: textOf(tool["description"]),
-    parameters: parametersOf(tool),
-    strict: null,
-    cache: null,
-  };
-}
-
-function parametersOf(tool: JsonObject): JsonObject | null {
-  if (isObject(tool["parametersJsonSchema"])) return tool["parametersJsonSchema"];
-  return isObject(tool["parameters"]) ? toJsonSchema(tool["parameters"]) : null;
+  const { parametersJsonSchema, parameters: own } = tool;
+  let parameters = isObject(parametersJsonSchema) ? parametersJsonSchema : null;
+  if (parameters === null && isObject(own)) parameters = toJsonSchema(own);
+  return { name, description: textOf(tool["description"]), parameters, strict: null, cache: null };
 }
 
 function withChoice(tools: readonly TurnTool[], config: JsonObject, warn: Warn): Pick<Turn, "tools" | "toolChoice"> {
@@ -253,17 +228,9 @@ function withChoice(tools: readonly TurnTool[], config: JsonObject, warn: Warn):
 }
 
 function choiceOf(mode: string): ToolChoice | null {
-  switch (mode) {
-    case "AUTO":
-    case "VALIDATED":
-      return { kind: "auto" };
-    case "ANY":
-      return { kind: "any" };
-    case "NONE":
-      return { kind: "none" };
-    case "MODE_UNSPECIFIED":
-      return null;
-    default:
-      throw wrong("toolConfig", "must have the mode AUTO, ANY, NONE or VALIDATED");
-  }
+  if (mode === "MODE_UNSPECIFIED") return null;
+  if (mode === "AUTO" || mode === "VALIDATED") return { kind: "auto" };
+  if (mode === "ANY") return { kind: "any" };
+  if (mode === "NONE") return { kind: "none" };
+  throw wrong("toolConfig", "must have the mode AUTO, ANY, NONE or VALIDATED");
 }

@@ -138,8 +138,7 @@ function addOutput(bytes: Uint8Array, span: Span | undefined, facts: OpenFacts):
 
 /** The vendor reads numbers in texts as well, and 0 as a member that is absent (protobuf's JSON mapping). */
 function readProtoCount(inner: Uint8Array, members: ReadonlyMap<string, Span>, names: Spellings): number | null {
-  const span = eitherOf(members, names);
-  const value = span === undefined ? null : readSmall(inner, span);
+  const value = readSmall(inner, eitherOf(members, names));
   if (value === null) return null;
   const count = typeof value === "string" && value !== "" ? Number(value) : value;
   if (typeof count === "number" && Number.isSafeInteger(count) && count >= 0) return count === 0 ? null : count;

@@ -64,8 +64,7 @@ export function governBody(body: Uint8Array, { names, rules }: Governing): { mad
 /** What the member of an object at the top says; null where there is no such object or member. */
 function memberOf(body: Uint8Array, span: Span, member: string): unknown {
   const inner = body.subarray(span.start, span.end);
-  const value = scanIfObject(inner, new Set([member]))?.get(member);
-  return value === undefined ? null : readSmall(inner, value);
+  return readSmall(inner, scanIfObject(inner, new Set([member]))?.get(member));
 }
 
 function holderOf(name: string): string {

@@ -1,6 +1,7 @@
 import { asBuffer } from "../json/bytes.ts";
 import { COLON, COMMA, OPEN_ARRAY, QUOTE, type Span, skipSpace, stringEnd, valueEnd } from "../json/cursor.ts";
 import { skimObject, skimValue } from "../json/skim.ts";
+import { sizeOf } from "./members.ts";
 
 /** Shorter prompts are not cached by vendors: about 1,024 tokens. */
 const cachedPromptBytesMin = 4 * 1024;
@@ -23,12 +24,12 @@ export interface ConversationSpans {
  */
 export function conversationFingerprint(body: Uint8Array, { system, messages }: ConversationSpans): string | null {
   const bytes = asBuffer(body);
-  const isLong = lengthOf(system) + lengthOf(messages) >= cachedPromptBytesMin;
+  const isLong = sizeOf(system, messages) >= cachedPromptBytesMin;
   if (messages === undefined || !(isLong || bytes.includes(cacheMark))) return null;
-  const texts = new TextHash(bytes);
-  if (system !== undefined) texts.add(system);
-  for (const message of untilUser(bytes, messages)) texts.add(message);
-  return texts.value;
+  const hash = { value: 0n, textsLeft: prefixTextsMax };
+  if (system !== undefined) addTexts(hash, bytes, system);
+  for (const message of untilUser(bytes, messages)) addTexts(hash, bytes, message);
+  return hash.value.toString(36);
 }
 
 /** The messages up to the first of the user; what has no role is the user's. */
@@ -49,52 +50,29 @@ function* untilUser(bytes: Buffer, messages: Span): Iterable<Span> {
 }
 
 /** Hashes the texts in values, but for members that tell only of their shape. Of a long text its ends and its length count. */
-class TextHash {
-  readonly #bytes: Buffer;
-  #hash = 0n;
-  #left: number = prefixTextsMax;
-
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes;
-  }
-
-  get value(): string {
-    return this.#hash.toString(36);
-  }
-
-  add({ start, end }: Span): void {
-    const bytes = this.#bytes;
-    for (let at = start; at < end && this.#left > 0; ) {
-      if (bytes[at] !== QUOTE) {
-        at++;
-        continue;
-      }
-      const textEnd = stringEnd(bytes, at);
-      const colon = skipSpace(bytes, textEnd);
-      if (bytes[colon] === COLON) {
-        const value = skipSpace(bytes, colon + 1);
-        at = shape.has(bytes.toString("latin1", at + 1, textEnd - 1)) ? Math.max(value, valueEnd(bytes, value)) : value;
-        continue;
-      }
-      this.#add(at + 1, textEnd - 1);
-      at = textEnd;
+function addTexts(hash: { value: bigint; textsLeft: number }, bytes: Buffer, { start, end }: Span): void {
+  for (let at = start; at < end && hash.textsLeft > 0; ) {
+    if (bytes[at] !== QUOTE) {
+      at++;
+      continue;
     }
-  }
-
-  #add(start: number, end: number): void {
-    this.#left--;
+    const textEnd = stringEnd(bytes, at);
+    const colon = skipSpace(bytes, textEnd);
+    if (bytes[colon] === COLON) {
+      const value = skipSpace(bytes, colon + 1);
+      at = shape.has(bytes.toString("latin1", at + 1, textEnd - 1)) ? Math.max(value, valueEnd(bytes, value)) : value;
+      continue;
+    }
+    const text = bytes.subarray(at + 1, textEnd - 1);
     const half = prefixTextBytesMax / 2;
-    const isShort = end - start <= 2 * half;
-    this.#hash = Bun.hash.wyhash(this.#bytes.subarray(start, isShort ? end : start + half), this.#hash);
-    if (isShort) return;
-    this.#hash = Bun.hash.wyhash(this.#bytes.subarray(end - half, end), this.#hash ^ BigInt(end - start));
+    const isShort = text.length <= 2 * half;
+    hash.textsLeft--;
+    hash.value = Bun.hash.wyhash(isShort ? text : text.subarray(0, half), hash.value);
+    if (!isShort) hash.value = Bun.hash.wyhash(text.subarray(-half), hash.value ^ BigInt(text.length));
+    at = textEnd;
   }
 }
 
 const shape: ReadonlySet<string> = new Set(["type", "role", "cache_control", "id", "status"]);
 const roleOnly: ReadonlySet<string> = new Set(["role"]);
 const cacheMark = Buffer.from('"cache_control"');
-
-function lengthOf(span: Span | undefined): number {
-  return span === undefined ? 0 : span.end - span.start;
-}

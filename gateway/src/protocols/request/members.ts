@@ -79,7 +79,6 @@ export function longModelName(): Failure {
 }
 
 export function readBoolean(body: Uint8Array, span: Span | undefined, param: string): boolean {
-  if (span === undefined) return false;
   const value = readSmall(body, span);
   if (value === null) return false;
   if (typeof value !== "boolean") throw wrong(param, "must be true or false");
@@ -96,8 +95,9 @@ export function readCount(body: Uint8Array, span: Span | undefined): number | nu
 /** Of a number that is looked at. */
 const digitsMax = 20;
 
-/** What a short member says; undefined for one that is longer than anything that governs a call. */
-export function readSmall(body: Uint8Array, span: Span): unknown {
+/** What a short member says; null for one that is absent, undefined for one that is longer than anything that governs a call. */
+export function readSmall(body: Uint8Array, span: Span | undefined): unknown {
+  if (span === undefined) return null;
   return span.end - span.start > bounds.governingBytesMax ? undefined : readScanned(body, span);
 }
 

@@ -4,7 +4,7 @@ import { LOWER_N, OPEN_ARRAY, OPEN_OBJECT, QUOTE, type Span, valueEnd } from "..
 import { NameSieve } from "../json/names.ts";
 import { type NamesHeard, readSpan } from "../json/scan.ts";
 import { skimObject } from "../json/skim.ts";
-import { textOf, wrong } from "../json/value.ts";
+import { wrong } from "../json/value.ts";
 import { mayEscape, TWICE, textAt, walkObjects } from "../json/walk.ts";
 import { mediaNames } from "./media.ts";
 
@@ -63,26 +63,14 @@ const picturePattern = /^(?:input_)?image/;
 export function objectNames(
   names: readonly string[],
   marks: readonly string[],
-  {
-    holders = [],
-    toolsIn = [],
-    ids = [],
-  }: {
-    readonly holders?: readonly string[];
-    readonly toolsIn?: readonly string[];
-    readonly ids?: readonly string[];
-  } = {},
+  { holders = [], toolsIn = [], ids = [] }: Partial<Record<"holders" | "toolsIn" | "ids", readonly string[]>> = {},
 ): ObjectNames {
-  const sieve = new NameSieve()
-    .add(OBJECTS, [...names, ...holders])
-    .add(MEDIA, mediaNames)
-    .add(TOOLS, toolsIn)
-    .add(IDS, ids);
+  const walked = [...names, ...holders];
   return {
-    walked: new Set([...names, ...holders]),
+    walked: new Set(walked),
     holders: new Set(holders),
     marks: marks.map((mark) => Buffer.from(mark)),
-    sieve,
+    sieve: new NameSieve().add(OBJECTS, walked).add(MEDIA, mediaNames).add(TOOLS, toolsIn).add(IDS, ids),
   };
 }
 
@@ -92,30 +80,20 @@ const TOOLS = 4;
 const IDS = 8;
 
 /** Whether the body that was listened to may hold media, or an address of some. */
-export function mediaHeard({ classes }: NamesHeard): boolean {
-  return (classes & MEDIA) !== 0;
-}
+export const mediaHeard = ({ classes }: Heard): boolean => (classes & MEDIA) !== 0;
+/** Whether it may declare tools elsewhere than at the top. */
+export const toolsHeard = ({ classes }: Heard): boolean => (classes & TOOLS) !== 0;
+/** Whether objects of it may have ids. */
+export const idsHeard = ({ classes }: Heard): boolean => (classes & IDS) !== 0;
 
-/** Whether the body that was listened to may declare tools elsewhere than at the top. */
-export function toolsHeard({ classes }: NamesHeard): boolean {
-  return (classes & TOOLS) !== 0;
-}
-
-/** Whether objects of the body that was listened to may have ids. */
-export function idsHeard({ classes }: Pick<NamesHeard, "classes">): boolean {
-  return (classes & IDS) !== 0;
-}
+type Heard = Pick<NamesHeard, "classes">;
 
 /**
  * The objects that a checked body names in nested members. Bodies without any are told by what a scan of the whole has `heard`,
  * most others by a search of their bytes; one that could spell a name with escapes is walked as well. Throws Failure
  * invalid_request for a name that is no text.
  */
-export function nestedObjects(
-  body: Uint8Array,
-  names: ObjectNames,
-  heard: Pick<NamesHeard, "classes">,
-): readonly NamedObject[] {
+export function nestedObjects(body: Uint8Array, names: ObjectNames, heard: Heard): readonly NamedObject[] {
   if ((heard.classes & OBJECTS) === 0) return none;
   const bytes = asBuffer(body);
   if (!names.marks.some((mark) => bytes.includes(mark)) && !mayEscape(bytes)) return none;
@@ -137,11 +115,9 @@ export function nestedObjects(
 /** Those of a top-level member that is an id, or an object with one. Throws for what is neither. */
 export function objectAt(body: Uint8Array, span: Span | undefined, param: string): readonly NamedObject[] {
   if (span === undefined || body[span.start] === LOWER_N) return none;
-  const isLong = span.end - span.start > bounds.governingBytesMax;
-  if (!isLong && body[span.start] === OPEN_OBJECT) return heldId(body, span, param);
-  const id = isLong ? null : textOf(readSpan(body, span));
-  if (id === null || id === "") throw wrong(param, "must be an id, or an object that holds one");
-  return [namedObject(param, id)];
+  const isShort = span.end - span.start <= bounds.governingBytesMax;
+  if (isShort && body[span.start] === OPEN_OBJECT) return heldId(body, span, param);
+  return [namedObject(param, idAt(asBuffer(body), span.start, param))];
 }
 
 /** The id in an object that a nested member holds. */
@@ -157,9 +133,8 @@ export function heldId(body: Uint8Array, span: Span | undefined, param: string):
   const id = skimObject(body, span.start, span.end, idOnly, () => {
     throw wrong(param, "must hold one id");
   })?.get("id");
-  if (id !== undefined && body[id.start] === OPEN_OBJECT)
-    throw wrong(param, "must be an id, or an object that holds one");
-  return objectAt(body, id, param);
+  if (id === undefined || body[id.start] === LOWER_N) return none;
+  return [namedObject(param, idAt(asBuffer(body), id.start, param))];
 }
 
 const idOnly: ReadonlySet<string> = new Set(["id"]);

@@ -1,5 +1,6 @@
 import { bounds, isLongerThan } from "#core/index.ts";
 import type { HostedInput, NamedModel, RequestFacts } from "../dialect.ts";
+import { asBuffer } from "../json/bytes.ts";
 import {
   COLON,
   LOWER_N,
@@ -32,10 +33,7 @@ export function toolFacts(body: Uint8Array, ...places: readonly (Span | undefine
   let hosted: HostedInput | undefined;
   for (const { start, end } of places.flatMap((place) => toolsAt(body, place))) {
     const members = skimObject(body, start, end, wanted);
-    const said = (name: string): unknown => {
-      const span = members?.get(name);
-      return span === undefined ? null : readSmall(body, span);
-    };
+    const said = (name: string): unknown => readSmall(body, members?.get(name));
     const named = [...(members?.keys() ?? [])].filter((name) => geminiTools.has(name));
     for (const type of [...named, textOf(said("type")) ?? ""]) {
       const tool = hostedTools.find((one) => one.type.test(type));
@@ -50,7 +48,7 @@ export function toolFacts(body: Uint8Array, ...places: readonly (Span | undefine
         pictures: (hosted?.pictures ?? 0) + (tool.pictures ?? 0),
       };
     }
-    models.push(...modelsOf(bufferOf(body, { start, end })));
+    models.push(...modelsOf(asBuffer(body).subarray(start, end)));
   }
   return {
     serverTools,
@@ -79,7 +77,7 @@ export function withNamedModel(
 /** The tools of a list that declares something, or the one tool that stands there. */
 function toolsAt(body: Uint8Array, place: Span | undefined): readonly Span[] {
   if (place === undefined) return [];
-  const bytes = bufferOf(body, place);
+  const bytes = asBuffer(body).subarray(place.start, place.end);
   if (!(declares(bytes) || mayEscape(bytes))) return [];
   if (bytes[0] !== OPEN_ARRAY) return [place];
   return skimArray(body, place, bounds.jsonValuesMax) ?? [];
@@ -103,10 +101,6 @@ function checkedName(model: unknown, param: string): string {
     throw wrong(param, "must name a model of its own by name");
   }
   return name;
-}
-
-function bufferOf(body: Uint8Array, { start, end }: Span): Buffer {
-  return Buffer.from(body.buffer, body.byteOffset + start, end - start);
 }
 
 const wanted: ReadonlySet<string> = new Set(["type", "max_uses", ...geminiTools]);
