@@ -1,11 +1,39 @@
 import { type Failure, failureTable } from "#core/index.ts";
-import type { UpstreamRefusal } from "../dialect.ts";
+import type { Dialect } from "../dialect.ts";
 import { errorReported, refusalBody } from "../errors/error-event.ts";
-import { isTooLong } from "../errors/upstream-errors.ts";
-import { isObject, objectOf, parseObject, textOf } from "../json/value.ts";
+import { errorText, isTooLong } from "../errors/upstream-errors.ts";
+import { type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
+
+export const anthropicMessages: Dialect = {
+  id: "anthropic-messages",
+  errorShape: "anthropic",
+  renderError,
+  renderStreamError: renderMessagesStreamError,
+  /** A body of another shape says only its status. */
+  readRefusal(status, body) {
+    const error = objectOf(parseObject(decoder.decode(body))?.["error"]);
+    const said = textOf(error["message"]);
+    const message = said ?? `The upstream refused the request with status ${status}.`;
+    return { status, message, code: textOf(error["type"]), contextLength: isTooLong(status, null, said ?? "") };
+  },
+  renderRefusal({ status, message, contextLength }, requestId) {
+    const type = types.get(status) ?? (status >= 500 ? "api_error" : "invalid_request_error");
+    return errorBody({ type, message: contextLength ? tooLong(message) : message }, requestId);
+  },
+  keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
+  /** In Anthropic's header names; the reset is a time, in RFC 3339. */
+  addLimitHeaders(out, unit, { limit, remaining, resetMs }, now) {
+    const name = `anthropic-ratelimit-${unit}`;
+    // Rounded up: a caller that waits until then is not refused again.
+    const resetSeconds = Math.ceil((now + resetMs) / 1_000);
+    out[`${name}-limit`] = String(limit);
+    out[`${name}-remaining`] = String(remaining);
+    out[`${name}-reset`] = new Date(resetSeconds * 1_000).toISOString().replace(".000Z", "Z");
+  },
+};
 
 /** Anthropic's error body, with what a limit adds. */
-export function renderMessagesError(failure: Failure, requestId: string | null): string {
+function renderError(failure: Failure, requestId: string | null): string {
   const { anthropicType } = failureTable[failure.code];
   const message = failure.contextLength ? tooLong(failure.message) : failure.message;
   return errorBody({ type: anthropicType, message, ...failure.details }, requestId);
@@ -13,39 +41,17 @@ export function renderMessagesError(failure: Failure, requestId: string | null):
 
 /** The same as an event; SDKs raise it. Nothing follows it. */
 export function renderMessagesStreamError(failure: Failure, requestId: string | null): string {
-  return `event: error\ndata: ${refusalBody(failure) ?? renderMessagesError(failure, requestId)}\n\n`;
-}
-
-/** What an Anthropic-shaped error body says; a body of another shape says only its status. */
-export function readMessagesRefusal(status: number, body: Uint8Array): UpstreamRefusal {
-  const error = objectOf(parseObject(decoder.decode(body))?.["error"]);
-  const message = textOf(error["message"]);
-  return {
-    status,
-    message: message ?? `The upstream refused the request with status ${status}.`,
-    code: textOf(error["type"]),
-    contextLength: isTooLong(status, null, message ?? ""),
-  };
-}
-
-/** The message inside an error body's `error`. */
-export function errorMessage(error: unknown): string {
-  return textOf(error) ?? (isObject(error) ? textOf(error["message"]) : null) ?? "unknown error";
+  return `event: error\ndata: ${refusalBody(failure) ?? renderError(failure, requestId)}\n\n`;
 }
 
 /** What an `error` event, or an answer that is an error, tells. */
 export function messagesFailure(error: unknown): Failure {
-  return errorReported(error, errorMessage(error), { type: "error", error });
-}
-
-export function renderMessagesRefusal(refusal: UpstreamRefusal, requestId: string): string {
-  const message = refusal.contextLength ? tooLong(refusal.message) : refusal.message;
-  return errorBody({ type: errorType(refusal.status), message }, requestId);
+  return errorReported(error, errorText(error), { type: "error", error });
 }
 
 const decoder = new TextDecoder();
 
-function errorBody(error: Readonly<Record<string, unknown>>, requestId: string | null): string {
+function errorBody(error: JsonObject, requestId: string | null): string {
   return JSON.stringify({ type: "error", error, request_id: requestId });
 }
 
@@ -62,10 +68,6 @@ const types: ReadonlyMap<number, string> = new Map([
   [504, "timeout_error"],
   [529, "overloaded_error"],
 ]);
-
-function errorType(status: number): string {
-  return types.get(status) ?? (status >= 500 ? "api_error" : "invalid_request_error");
-}
 
 /**
  * Claude Code compacts a conversation when it reads "prompt is too long", and takes the sizes from

@@ -1,5 +1,4 @@
 import type {
-  CacheHint,
   MediaPart,
   MediaSource,
   ReasoningPart,
@@ -12,6 +11,7 @@ import type {
 } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { arrayOf, checkedText, isObject, type JsonObject, objectOf, textOf, wrong } from "../json/value.ts";
+import { readCache } from "../turn/prompt-cache.ts";
 import { readSealText, sealFrom, sealText } from "../turn/seal-text.ts";
 import { plainName } from "../turn/tool-calls.ts";
 import { warnOfCaller, warnOfUnasked } from "../turn/warnings.ts";
@@ -117,10 +117,8 @@ function readToolResult(block: JsonObject, param: string, reading: Reading): Too
   if (typeof content !== "string" && !Array.isArray(content)) {
     throw wrong(`${param}.content`, "must be a string or an array");
   }
-  const parts =
-    typeof content === "string"
-      ? textParts(content)
-      : content.flatMap((inner, index) => readContent(objectOf(inner), `${param}.content.${index}`, reading.warn));
+  const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content.map(objectOf);
+  const parts = blocks.flatMap((inner, index) => readContent(inner, `${param}.content.${index}`, reading.warn));
   const name = reading.names.get(callId) ?? null;
   return { kind: "tool-result", callId, name, parts, isError: block["is_error"] === true, cache: readCache(block) };
 }
@@ -153,63 +151,43 @@ const ofImage: ReadonlySet<string> = new Set(["type", "source", "cache_control"]
 /** A `document` block; one made of content blocks becomes its text, and its pictures behind it. */
 function readDocument(block: JsonObject, param: string, warn: Warn): (TextPart | MediaPart)[] {
   if (objectOf(block["citations"])["enabled"] === true) warn("citations are not understood by the upstream");
-  const name = textOf(block["title"]);
-  const cache = readCache(block);
-  const before = contextPart(textOf(block["context"]));
+  const before = textParts(textOf(block["context"]) ?? "");
   const source = objectOf(block["source"]);
-  if (source["type"] !== "content") {
-    const read = readSource(source, `${param}.source`);
-    return [...before, { kind: "document", source: read, name, detail: null, cache }];
-  }
+  if (source["type"] !== "content") return [...before, documentPart(readSource(source, `${param}.source`), block)];
   const content = source["content"];
   const items = typeof content === "string" ? [{ type: "text", text: content }] : arrayOf(content).filter(isObject);
   const text = items.flatMap((item) => textOf(item["text"]) ?? []).join("\n");
   const pictures = items
     .filter((item) => item["type"] === "image")
     .map((item) => readImage(item, `${param}.source`, warn));
-  return [...before, { kind: "document", source: { kind: "text", text }, name, detail: null, cache }, ...pictures];
+  return [...before, documentPart({ kind: "text", text }, block), ...pictures];
 }
 
 /** A `search_result` block as the document that it stands for, its source as the first line. */
 function readSearchResult(block: JsonObject): MediaPart {
   const texts = arrayOf(block["content"]).flatMap((item) => textOf(objectOf(item)["text"]) ?? []);
   const text = [textOf(block["source"]) ?? "", ...texts].filter((line) => line !== "").join("\n");
-  return {
-    kind: "document",
-    source: { kind: "text", text },
-    name: textOf(block["title"]),
-    detail: null,
-    cache: readCache(block),
-  };
+  return documentPart({ kind: "text", text }, block);
 }
 
-function contextPart(context: string | null): TextPart[] {
-  return context === null || context === "" ? [] : [{ kind: "text", text: context, cache: null }];
+function documentPart(source: MediaSource, block: JsonObject): MediaPart {
+  return { kind: "document", source, name: textOf(block["title"]), detail: null, cache: readCache(block) };
 }
 
 function readSource(source: JsonObject, param: string): MediaSource {
-  const type = textOf(source["type"]);
-  if (type === "base64") {
-    return {
-      kind: "base64",
-      mediaType: checkedText(source["media_type"], `${param}.media_type`),
-      data: checkedText(source["data"], `${param}.data`),
-    };
+  const text = (name: string): string => checkedText(source[name], `${param}.${name}`);
+  switch (source["type"]) {
+    case "base64":
+      return { kind: "base64", mediaType: text("media_type"), data: text("data") };
+    case "url":
+      return { kind: "url", url: text("url"), mediaType: null };
+    case "text":
+      return { kind: "text", text: text("data") };
+    case "file":
+      return { kind: "file", id: text("file_id"), dialect: "anthropic-messages" };
+    default:
+      throw wrong(param, "is not a source that is known");
   }
-  if (type === "url") return { kind: "url", url: checkedText(source["url"], `${param}.url`), mediaType: null };
-  if (type === "text") return { kind: "text", text: checkedText(source["data"], `${param}.data`) };
-  if (type === "file") {
-    return { kind: "file", id: checkedText(source["file_id"], `${param}.file_id`), dialect: "anthropic-messages" };
-  }
-  throw wrong(param, "is not a source that is known");
-}
-
-/** The `cache_control` of a block or a tool. */
-export function readCache(block: JsonObject): CacheHint | null {
-  const control = block["cache_control"];
-  if (!isObject(control)) return null;
-  const ttl = control["ttl"];
-  return { ttl: ttl === "5m" || ttl === "1h" ? ttl : null };
 }
 
 /**

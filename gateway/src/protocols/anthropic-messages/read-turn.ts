@@ -18,8 +18,9 @@ import {
   unsupported,
   wrong,
 } from "../json/value.ts";
+import { readCache } from "../turn/prompt-cache.ts";
 import { warnOfUnasked } from "../turn/warnings.ts";
-import { readCache, readMessages } from "./read-messages.ts";
+import { readMessages } from "./read-messages.ts";
 import { isWebSearch, readWebSearch } from "./write-turn.ts";
 
 /** A messages request in neutral form. Source: Anthropic API reference, "Create a Message", with its betas. */

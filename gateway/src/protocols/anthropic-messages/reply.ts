@@ -1,12 +1,11 @@
 import { noUsage, type Usage } from "#core/index.ts";
 import type { OtherUsage, ReplyFacts, UsageReading } from "../dialect.ts";
-import { brokenReply, scanReply } from "../errors/upstream-errors.ts";
+import { brokenReply, errorText, scanReply } from "../errors/upstream-errors.ts";
 import { readSpan } from "../json/scan.ts";
 import { arrayOf, countOf, isObject, type JsonObject, objectOf, present, textOf } from "../json/value.ts";
 import { readLabel, readSmall } from "../request/members.ts";
 import { readServed, untoldOf } from "../usage/read-served.ts";
 import { rawUsage, toolUseIn } from "../usage/reading.ts";
-import { errorMessage } from "./error.ts";
 
 /**
  * Anthropic's usage object into classes that do not overlap: `input_tokens` leaves out what was written to and read
@@ -126,7 +125,7 @@ export function readMessagesReply(body: Uint8Array): ReplyFacts {
   return {
     usage: readMessagesUsage(usage),
     served: readServed({ model: readSmall(body, members.get("model")) }, usage),
-    errorMessage: content === undefined && error !== undefined ? errorMessage(readSpan(body, error)) : null,
+    errorMessage: content === undefined && error !== undefined ? errorText(readSpan(body, error)) : null,
     outputEstimate: content === undefined ? 0 : Math.ceil((content.end - content.start) / 4),
     id: readLabel(body, members.get("id")),
     made: containerIn(readSmall(body, members.get("container"))),
@@ -149,7 +148,7 @@ export function readCountReply(body: Uint8Array): ReplyFacts {
   }
   return {
     usage: null,
-    errorMessage: counted === undefined && error !== undefined ? errorMessage(readSpan(body, error)) : null,
+    errorMessage: counted === undefined && error !== undefined ? errorText(readSpan(body, error)) : null,
     outputEstimate: 0,
     id: null,
   };

@@ -18,9 +18,13 @@ export function readAutoCache(request: JsonObject): CacheHint | null {
 export function readCacheHint(part: JsonObject): CacheHint | null {
   const breakpoint = part["prompt_cache_breakpoint"];
   if (isObject(breakpoint)) return { ttl: breakpoint["ttl"] === "12h" ? "1h" : null };
-  const control = part["cache_control"];
+  return readCache(part);
+}
+
+/** The `cache_control` of a block, a part or a tool. */
+export function readCache({ cache_control: control }: JsonObject): CacheHint | null {
   if (!isObject(control)) return null;
-  const ttl = control["ttl"];
+  const { ttl } = control;
   return { ttl: ttl === "5m" || ttl === "1h" ? ttl : null };
 }
 

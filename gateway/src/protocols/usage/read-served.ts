@@ -1,7 +1,7 @@
 import { nameLettersMax } from "@sluice/contract/words";
 import { type HeaderReader, type NanoUsd, type Served, usdToNano } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
-import { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf } from "../json/value.ts";
+import { arrayOf, isObject, type JsonObject, numberOf, objectOf, present, textOf } from "../json/value.ts";
 
 /**
  * How an answer says it was served, by which model, and what it cost. The members have the same meaning wherever they stand, so one
@@ -22,14 +22,9 @@ export function readServed(answer: JsonObject, reported: unknown): Served | unde
     wordOf(usage["serviceTier"]) ??
     wordOf(usage["trafficType"]);
   const fallback = fallbackModel(usage["iterations"]);
-  return servedOf({
-    model: fallback ?? modelNamed(answer),
-    byFallback: fallback !== undefined,
-    tier,
-    geo: wordOf(usage["inference_geo"]),
-    speed: wordOf(usage["speed"]),
-    vendorCostNanoUsd: costIn(usage),
-  });
+  const model = fallback ?? modelNamed(answer);
+  const geo = wordOf(usage["inference_geo"]);
+  return servedOf(model, fallback !== undefined, tier, costIn(usage), geo, wordOf(usage["speed"]));
 }
 
 /** The same of an answer's headers: of Bedrock, of a LiteLLM and of another Sluice in front of the model. */
@@ -37,14 +32,7 @@ export function readServedHeaders(headers: HeaderReader): Served | undefined {
   const tier = headers.get("x-amzn-bedrock-service-tier");
   const cost = headers.get("x-sluice-cost-usd") ?? headers.get("x-litellm-response-cost");
   if (tier === null && cost === null) return undefined;
-  return servedOf({
-    model: undefined,
-    byFallback: false,
-    tier: wordOf(tier),
-    geo: undefined,
-    speed: undefined,
-    vendorCostNanoUsd: usdOf(numberIn(cost)),
-  });
+  return servedOf(undefined, false, wordOf(tier), usdOf(numberIn(cost)));
 }
 
 /** Both; where both say something, the body counts. */
@@ -52,25 +40,17 @@ export function withServed(body: Served | undefined, headers: Served | undefined
   return body === undefined || headers === undefined ? (body ?? headers) : { ...headers, ...body };
 }
 
-function servedOf(read: {
-  readonly model: string | undefined;
-  readonly byFallback: boolean;
-  readonly tier: string | undefined;
-  readonly geo: string | undefined;
-  readonly speed: string | undefined;
-  readonly vendorCostNanoUsd: NanoUsd | undefined;
-}): Served | undefined {
-  const { model, byFallback, tier, geo, speed, vendorCostNanoUsd } = read;
+function servedOf(
+  model: string | undefined,
+  byFallback: boolean,
+  tier: string | undefined,
+  vendorCostNanoUsd: NanoUsd | undefined,
+  geo?: string,
+  speed?: string,
+): Served | undefined {
   const isPlain = tier === undefined && geo === undefined && speed === undefined && vendorCostNanoUsd === undefined;
   if (isPlain && !byFallback) return model === undefined ? undefined : { model };
-  return {
-    ...(model === undefined ? {} : { model }),
-    ...(byFallback ? { byFallback } : {}),
-    ...(tier === undefined ? {} : { tier }),
-    ...(geo === undefined ? {} : { geo }),
-    ...(speed === undefined ? {} : { speed }),
-    ...(vendorCostNanoUsd === undefined ? {} : { vendorCostNanoUsd }),
-  };
+  return present({ model, byFallback: byFallback || null, tier, geo, speed, vendorCostNanoUsd });
 }
 
 /** The model that an answer names, whatever its dialect. */
