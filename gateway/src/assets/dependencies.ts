@@ -21,7 +21,7 @@ export interface AssetsDependencies {
 }
 
 /** HMAC with a secret that nobody else has, base64url. */
-export interface TextSigner {
+interface TextSigner {
   sign(text: string): string;
   /** All that are valid for the text now. */
   signatures(text: string): readonly string[];

@@ -13,48 +13,51 @@ import type { NanoUsd, ScopeKind } from "#core/index.ts";
 import type { Paged } from "./audit.ts";
 import type { UsageSum } from "./ledger-store.ts";
 
-/** Selects requests. Times are Unix milliseconds; `to` is excluded. `workspaceId` null: every workspace. */
-export interface RequestFilter {
+/** Whose calls, and which. `workspaceId` null: every workspace. */
+interface CallFilter {
   readonly workspaceId: string | null;
-  readonly search?: string;
   readonly model?: string;
   readonly provider?: string;
   readonly keyId?: string;
   readonly groupId?: string;
   readonly personId?: string;
-  /** Whose requests alone are shown of all people's; those of no one person are shown too. */
+  /** Who alone, of all people, is shown, and whose keys; what is no one person's is shown too. Sums over several people are as they are. */
   readonly seenPerson?: string;
+}
+
+/** Unix milliseconds; `to` is excluded. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface RequestFilter extends CallFilter, Partial<Span> {
+  readonly search?: string;
   readonly endpoint?: string;
   readonly outcome?: string;
   readonly status?: number;
   readonly errorCode?: string;
   readonly minMs?: number;
-  readonly from?: number;
-  readonly to?: number;
 }
 
-export interface UsageFilter {
-  readonly workspaceId: string | null;
-  readonly from: number;
-  readonly to: number;
+export interface UsageFilter extends CallFilter, Span {
   readonly stepMs: number;
   readonly by: UsageDimension;
-  readonly model?: string;
-  readonly provider?: string;
-  readonly keyId?: string;
-  readonly groupId?: string;
-  readonly personId?: string;
-  /** Who alone, of all people, is told apart, and whose keys. Sums over several people are as they are. */
-  readonly seenPerson?: string;
 }
 
-/** Times are Unix milliseconds, `to` is excluded; both are widened to whole hours. `search`: a part of an address or a name. */
-export interface PeopleUsageFilter {
+/** `workspaceId` null: all. */
+export interface CostFilter extends Span {
   readonly workspaceId: string | null;
-  readonly from: number;
-  readonly to: number;
+}
+
+/** Times are widened to whole hours. `search`: a part of an address or a name. */
+export interface PeopleUsageFilter extends CostFilter {
   readonly search?: string;
   readonly sort: PeopleSort;
+}
+
+export interface SessionFilter extends CostFilter {
+  readonly keyId?: string;
 }
 
 export interface UsageSums {
@@ -104,25 +107,10 @@ export interface UsageReading {
   readonly lines: readonly UsageLine[];
 }
 
-/** `workspaceId` null: all. Times in Unix milliseconds, `to` excluded. */
-export interface CostFilter {
-  readonly workspaceId: string | null;
-  readonly from: number;
-  readonly to: number;
-}
-
 /** What the calls of one model at one provider cost. */
 export interface CostSum extends Pick<UsageFigures, "attempts" | "cost_usd" | "vendor_cost_usd" | "own_cost_usd"> {
   readonly provider: string;
   readonly model: string;
-}
-
-/** `workspaceId` null: all. Times in Unix milliseconds, `to` excluded. */
-export interface SessionFilter {
-  readonly workspaceId: string | null;
-  readonly keyId?: string;
-  readonly from: number;
-  readonly to: number;
 }
 
 /** What the calls of one session used. */
@@ -158,12 +146,10 @@ export interface KeyFilter {
   readonly now: number;
 }
 
-export interface AuditFilter {
+export interface AuditFilter extends Partial<Span> {
   readonly workspaceId: string | null;
   readonly search?: string;
   readonly action?: string;
-  readonly from?: number;
-  readonly to?: number;
 }
 
 /** The usage of one model, summed by class (the names of `Usage`). For simulating a price. */

@@ -16,6 +16,7 @@ export { priceOf } from "./database/price-rows.ts";
 export { chunksOf, reconcile } from "./database/reconcile.ts";
 export type { ManagedBy, NewRow, Row, Tables } from "./database/schema.ts";
 export * from "./database/scope-columns.ts";
+export { putSystemValue, systemValue } from "./database/system-values.ts";
 export { writtenOnce } from "./database/written-once.ts";
 export * from "./keys/keys.ts";
 export { ledgerWriter } from "./ledger/ledger-insert.ts";

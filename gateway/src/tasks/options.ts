@@ -1,6 +1,6 @@
 import type { Assets } from "#assets/index.ts";
 import type { BodyWork } from "#bodies/index.ts";
-import type { ConfigSnapshot, ExemptRule, MemoryKind, MemoryOwner, Principal, Task } from "#core/index.ts";
+import type { ConfigSnapshot, ExemptRule, HeldMemory, MemoryKind, MemoryOwner, Principal, Task } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type {
@@ -27,13 +27,8 @@ interface TaskSecrets {
   callbackTokens(taskId: string): readonly string[];
 }
 
-/** What one body or answer takes of that memory. */
-export interface HeldRoom {
-  /** So many bytes from now on. Throws Failure overloaded or rate_limit_exceeded where they do not fit. */
-  hold(bytes: number): void;
-  /** May be called again. */
-  release(): void;
-}
+/** What one body or answer takes of the memory that callers share. */
+export type HeldRoom = Pick<HeldMemory, "hold" | "release">;
 
 /** Whose reservation a task is; null when the key is gone. */
 export type PrincipalOf = (

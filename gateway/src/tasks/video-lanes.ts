@@ -1,40 +1,23 @@
-import {
-  type Deployment,
-  Failure,
-  type Model,
-  type Provider,
-  unknownCapabilities,
-  type VideoCapabilities,
-} from "#core/index.ts";
+import { type Deployment, Failure, type Model, unknownCapabilities, type VideoCapabilities } from "#core/index.ts";
 import { type ProviderKind, paidMembersIn, providerKind } from "#providers/index.ts";
 import type { VideoRequest } from "./accept/validate-video.ts";
 
 export type VideoAdapter = NonNullable<ProviderKind["video"]>;
 
 /** How a deployment makes videos, and what it takes. */
-export interface VideoLaneMatch {
-  readonly provider: Provider;
-  readonly kind: ProviderKind;
-  readonly adapter: VideoAdapter;
-  /** What the adapter knows of the model, and over it what the operator said of the deployment. */
-  readonly capabilities: VideoCapabilities;
-}
+export type VideoLaneMatch = NonNullable<ReturnType<typeof findMatch>>;
+
+const isEnabled = (deployment: Deployment): boolean => deployment.enabled && deployment.provider.enabled;
 
 /** Whether any of the model's deployments, as far as they are enabled, makes videos. */
 export function makesVideos(model: Model): boolean {
-  return model.deployments.some(
-    (deployment) => deployment.enabled && deployment.provider.enabled && matchVideoLane(deployment) !== null,
-  );
+  return model.deployments.some((deployment) => isEnabled(deployment) && matchVideoLane(deployment) !== null);
 }
 
-/** What the enabled deployments of these models take. */
-export function capabilitiesOf(models: readonly Model[]): readonly VideoCapabilities[] {
-  return models.flatMap(({ deployments }) =>
-    deployments.flatMap((deployment) => {
-      const match = deployment.enabled && deployment.provider.enabled ? matchVideoLane(deployment) : null;
-      return match === null ? [] : [match.capabilities];
-    }),
-  );
+/** How the enabled deployments of these models make videos, those that do. */
+export function videoLanesOf(models: readonly Model[]): readonly VideoLaneMatch[] {
+  const deployments = models.flatMap((model) => model.deployments.filter(isEnabled));
+  return deployments.flatMap((deployment) => matchVideoLane(deployment) ?? []);
 }
 
 /** null: it makes none. */
@@ -55,17 +38,14 @@ export function videoKindOf(kindId: string): { readonly kind: ProviderKind; read
 /** By deployment object: a new config snapshot brings new objects. */
 const matches = new WeakMap<Deployment, VideoLaneMatch | null>();
 
-function findMatch(deployment: Deployment): VideoLaneMatch | null {
+function findMatch(deployment: Deployment) {
   const found = videoKindOf(deployment.provider.kind);
   if (found === null) return null;
   const { kind, adapter } = found;
   const told = adapter.capabilities(deployment.upstreamModel);
-  return {
-    provider: deployment.provider,
-    kind,
-    adapter,
-    capabilities: { ...unknownCapabilities, ...told, ...deployment.capabilities },
-  };
+  // What the adapter knows of the model, and over it what the operator said of the deployment.
+  const capabilities: VideoCapabilities = { ...unknownCapabilities, ...told, ...deployment.capabilities };
+  return { provider: deployment.provider, kind, adapter, capabilities };
 }
 
 /** One value that a deployment does not take. `allowed` is what it takes instead, in words. */
@@ -80,13 +60,12 @@ interface Mismatch {
  * the values that are taken, when none of those that do takes what is asked for.
  */
 export function checkTakeable(models: readonly Model[], request: VideoRequest): void {
-  const deployments = models.flatMap((model) => model.deployments.filter(isEnabled));
-  const matches = deployments.map(matchVideoLane).filter((match): match is VideoLaneMatch => match !== null);
+  const lanes = videoLanesOf(models);
   const name = models[0]?.name ?? "";
-  if (deployments.length > 0 && matches.length === 0) {
+  if (lanes.length === 0 && models.some((model) => model.deployments.some(isEnabled))) {
     throw new Failure("unsupported_by_model", `The model "${name}" makes no videos.`, { param: "model" });
   }
-  const found = matches.map((match) => mismatches(request, match));
+  const found = lanes.map((lane) => mismatches(request, lane));
   const [first] = found;
   if (first === undefined || found.some((list) => list.length === 0)) return;
   // The one that stands in the way everywhere, if there is one: changing it alone helps.
@@ -113,8 +92,6 @@ export function ratioFor(ratio: string | null, capabilities: VideoCapabilities):
   if (ratio === null || !isFree(ratio) || capabilities.ratios.includes(ratio)) return ratio;
   return capabilities.ratios.find(isFree) ?? ratio;
 }
-
-const isEnabled = (deployment: Deployment): boolean => deployment.enabled && deployment.provider.enabled;
 
 const isFree = (ratio: string): boolean => ratio === "adaptive" || ratio === "auto";
 

@@ -2,7 +2,7 @@ import type { BlobAnswer } from "#assets/index.ts";
 import { bounds, Failure, finalTaskStates, type Principal, type Task, type TaskEvent, within } from "#core/index.ts";
 import type { BackgroundResponses } from "#relay/index.ts";
 import { type CreateCall, createTask } from "./accept/create.ts";
-import { Materials, type ReadBody, readTaskBody, type SentBody } from "./accept/task-body.ts";
+import { Materials, readTaskBody, type SentBody } from "./accept/task-body.ts";
 import { holdForResponse, refreshResponse } from "./background.ts";
 import { type ContentOptions, taskContent } from "./deliver/content.ts";
 import { Deliveries } from "./deliver/deliveries.ts";
@@ -63,7 +63,7 @@ export class VideoTasks {
   }
 
   /** A body as `create` takes it. Throws Failure invalid_json, request_too_large, and invalid_request for OpenAI's. */
-  read(sent: SentBody, signal: AbortSignal | null): Promise<ReadBody> {
+  read(sent: SentBody, signal: AbortSignal | null): ReturnType<typeof readTaskBody> {
     return readTaskBody(this.#dependencies, this.#dependencies.ids.next("vt_"), sent, signal);
   }
 

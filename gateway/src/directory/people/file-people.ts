@@ -1,6 +1,5 @@
 import { Failure } from "#core/index.ts";
-import type { Connection } from "#storage/tables.ts";
-import { putSystemValue, systemValue } from "../system-values.ts";
+import { type Connection, putSystemValue, systemValue } from "#storage/tables.ts";
 
 /** Ids of those who govern the installation. */
 export interface PeopleIds {

@@ -1,7 +1,15 @@
 import type { ModelConfig } from "@sluice/contract/config-file";
-import { type AuditedObject, type Connection, insertRows, type Row, removeRows, updateRow } from "#storage/tables.ts";
+import {
+  type AuditedObject,
+  type Connection,
+  insertRows,
+  putSystemValue,
+  type Row,
+  removeRows,
+  systemValue,
+  updateRow,
+} from "#storage/tables.ts";
 import type { ApplyContext } from "../control-options.ts";
-import { putSystemValue, systemValue } from "../system-values.ts";
 
 type DeploymentRow = Row<"deployments">;
 

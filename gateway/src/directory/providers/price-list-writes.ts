@@ -1,8 +1,7 @@
 import type { PriceConfig } from "@sluice/contract/config-file";
 import type { AuditSource, ModelRecord, StoredPriceList } from "#ports/index.ts";
-import { auditedWrite } from "#storage/tables.ts";
+import { auditedWrite, putSystemValue, systemValue } from "#storage/tables.ts";
 import { type ControlOptions, consoleWrite } from "../control-options.ts";
-import { putSystemValue, systemValue } from "../system-values.ts";
 import { modelRecord, setPriceOver } from "./model-rows.ts";
 
 /** Holds a price list which was taken from elsewhere. */

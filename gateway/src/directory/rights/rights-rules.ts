@@ -3,8 +3,7 @@ import type { RightsRule } from "@sluice/contract/config-file";
 import type { AuditObject } from "@sluice/contract/words";
 import { canonicalJson, type PlacesThere, Secret } from "#core/index.ts";
 import type { RightsSource, Vault } from "#ports/index.ts";
-import type { AuditedWrite, Connection, Row } from "#storage/tables.ts";
-import { putSystemValue } from "../system-values.ts";
+import { type AuditedWrite, type Connection, putSystemValue, type Row } from "#storage/tables.ts";
 
 /** Rules are settings of the system, each source's sealed whole: nobody who writes to the database makes an administrator. */
 const prefix = "sign-in.rules.";

@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSy
 import { join } from "node:path";
 import type { Ids } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
+import { firstSystemValue } from "../database/system-values.ts";
 import { DataUnusable } from "../disk/data-directory.ts";
 import { unlessMissing, unlessThere } from "../disk/disk-errors.ts";
 
@@ -19,16 +20,7 @@ export interface BlobFolderOptions {
  */
 export async function refuseOtherBlobFolder({ directory, database, ids }: BlobFolderOptions): Promise<void> {
   const id = folderId(directory, ids);
-  await database.kysely
-    .insertInto("settings")
-    .values({ name: settingName, value: id, managed_by: "system" })
-    .onConflict((conflict) => conflict.column("name").doNothing())
-    .execute();
-  const { value } = await database.kysely
-    .selectFrom("settings")
-    .select("value")
-    .where("name", "=", settingName)
-    .executeTakeFirstOrThrow();
+  const value = await firstSystemValue(database.kysely, "blobs.folder", id);
   if (value === id) return;
   throw new DataUnusable(
     `The blobs of this installation are in a folder of another machine or disk, not in ${directory}. ` +
@@ -37,7 +29,6 @@ export async function refuseOtherBlobFolder({ directory, database, ids }: BlobFo
   );
 }
 
-const settingName = "blobs.folder";
 const fileName = "folder-id";
 
 /** What the folder is called, for good. Whoever comes first names it; a file with the name is always whole. */

@@ -3,6 +3,7 @@ import { bounds } from "#core/index.ts";
 import type { Instance, Lease, LeaseHolder, Leases, SeenInstance } from "#ports/index.ts";
 import { membersOf } from "../database/columns.ts";
 import { type Database, databaseNow, relaxedWrite } from "../database/database.ts";
+import { putSystemValue, systemValue } from "../database/system-values.ts";
 import { writtenOnce } from "../database/written-once.ts";
 
 /** Leases as rows. A power cut may take a taking or a renewal back; nothing is lost with it but the lease. */
@@ -94,22 +95,8 @@ export type SharedFacts = ReturnType<typeof createSharedFacts>;
  */
 export function createSharedFacts({ kysely }: Database) {
   return {
-    async read(name: string): Promise<string | null> {
-      const row = await kysely
-        .selectFrom("settings")
-        .select("value")
-        .where("name", "=", name)
-        .where("managed_by", "=", "system")
-        .executeTakeFirst();
-      return row?.value ?? null;
-    },
-    async write(name: string, value: string): Promise<void> {
-      await kysely
-        .insertInto("settings")
-        .values({ name, value, managed_by: "system" })
-        .onConflict((conflict) => conflict.column("name").doUpdateSet({ value, managed_by: "system" }))
-        .execute();
-    },
+    read: (name: string): Promise<string | null> => systemValue(kysely, name),
+    write: (name: string, value: string): Promise<void> => putSystemValue(kysely, name, value),
   };
 }
 

@@ -4,6 +4,7 @@ import { Secret } from "#core/index.ts";
 import type { Vault, VersionedSecret } from "#ports/index.ts";
 import type { Connection, Database } from "../database/database.ts";
 import { schemaState } from "../database/migrate.ts";
+import { firstSystemValue, systemValue } from "../database/system-values.ts";
 import { DataUnusable } from "../disk/data-directory.ts";
 import { masterKey } from "./master-key.ts";
 
@@ -265,23 +266,13 @@ export async function hasVault(database: Database): Promise<boolean> {
 }
 
 /** The first call remembers the fingerprint of what this database began with; DataUnusable when it is another's. */
-export async function confirmVault(database: Database, vault: Vault): Promise<void> {
+export async function confirmVault({ kysely }: Database, vault: Vault): Promise<void> {
   const fingerprint = vault.digest(fingerprintText);
-  await database.kysely
-    .insertInto("settings")
-    .values({ name: "vault.fingerprint", value: fingerprint, managed_by: "system" })
-    .onConflict((conflict) => conflict.column("name").doNothing())
-    .execute();
-  if ((await fingerprintOf(database)) !== fingerprint) throw new DataUnusable(anotherKey);
+  const first = await firstSystemValue(kysely, "vault.fingerprint", fingerprint);
+  if (first !== fingerprint) throw new DataUnusable(anotherKey);
 }
 
-const fingerprintOf = (database: Database) => settingOf(database, "vault.fingerprint");
-
-async function settingOf(database: Database, name: string): Promise<string | null> {
-  const { kysely } = database;
-  const row = await kysely.selectFrom("settings").select("value").where("name", "=", name).executeTakeFirst();
-  return row?.value ?? null;
-}
+const fingerprintOf = ({ kysely }: Database) => systemValue(kysely, "vault.fingerprint");
 
 const anotherKey = "This database was made with another master key. Start with that key.";
 const fingerprintText = "sluice vault fingerprint";
@@ -291,7 +282,7 @@ const masterKeysMax = 8;
 const rootPurpose = "sluice root key v1";
 
 async function readState(database: Database): Promise<RootState> {
-  const value = await settingOf(database, rootsName);
+  const value = await systemValue(database.kysely, rootsName);
   return value === null ? firstState : (JSON.parse(value) as RootState);
 }
 

@@ -21,7 +21,7 @@ import type { HeldRoom } from "../options.ts";
 import { earlierTasks, holdersOf } from "../submit/plan-stages.ts";
 import { submit } from "../submit/submit.ts";
 import { TaskPass } from "../task-pass.ts";
-import { capabilitiesOf, checkTakeable, videoKindOf } from "../video-lanes.ts";
+import { checkTakeable, videoKindOf, videoLanesOf } from "../video-lanes.ts";
 import { heldCost } from "./estimate.ts";
 import type { MaterialInHand, TaskBody } from "./task-body.ts";
 import { readVideoRequest, type VideoRequest, wrong } from "./validate-video.ts";
@@ -201,6 +201,7 @@ function rowOf(dependencies: TaskDependencies, call: CreateCall, request: VideoR
   const { clock, ids } = dependencies;
   const { principal } = call;
   const now = clock.now();
+  const takes = videoLanesOf(call.models).map(({ capabilities }) => capabilities);
   const version = call.models[0]?.price ?? null;
   const price = version === null ? null : videoPrice(version, request.asked);
   return {
@@ -229,7 +230,7 @@ function rowOf(dependencies: TaskDependencies, call: CreateCall, request: VideoR
     reservedNanoUsd: Math.max(
       ...call.models.map((model) => {
         const table = model.price === null ? null : videoPrice(model.price, request.asked).table;
-        return heldCost(table, request.asked, capabilitiesOf(call.models));
+        return heldCost(table, request.asked, takes);
       }),
     ),
     priceVersion: price?.id ?? null,

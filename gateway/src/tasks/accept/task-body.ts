@@ -26,22 +26,16 @@ export interface SentBody {
   readonly openai: OpenAiVideoBody | null;
 }
 
-export interface ReadBody {
-  readonly body: TaskBody;
-  /** What was given, to be used from now on in its place. */
-  readonly sent: Uint8Array;
-}
-
 /**
- * Reads a body, a large one in a thread: what it costs is its sender's choice. Throws Failure invalid_json and
- * request_too_large, and what stands in the way of threads.
+ * Reads a body, a large one in a thread: what it costs is its sender's choice. `sent`: what was given, to be used from now on in
+ * its place. Throws Failure invalid_json and request_too_large, and what stands in the way of threads.
  */
 export async function readTaskBody(
   { bodies, blobs }: Pick<VideoTasksOptions, "bodies" | "blobs">,
   taskId: string,
   { bytes, openai }: SentBody,
   signal: AbortSignal | null,
-): Promise<ReadBody> {
+): Promise<{ readonly body: TaskBody; readonly sent: Uint8Array }> {
   const worked = await bodies.do("video-body", { taskId, apart: blobs !== null, openai }, bytes, { signal });
   const { made, answer } = outcomeOf(worked);
   const { text, digest, renamed, material } = answer;

@@ -7,12 +7,6 @@ import { takes } from "../video-lanes.ts";
 /** One part of the walk: which deployments may be asked in it. */
 export type SubmitStage = Pick<RoutingConstraints, "canServe" | "provider">;
 
-export interface StagePlan {
-  readonly stages: readonly SubmitStage[];
-  /** Of the tasks that this one goes on from, by our ids. */
-  readonly upstreamIds: ReadonlyMap<string, string>;
-}
-
 /**
  * In which order accounts may be asked. What goes on from an earlier task can only be made by the account that has it;
  * accounts that hold the assets come first, and the others after them, where the assets are then bound anew.
@@ -21,7 +15,7 @@ export async function planStages(
   dependencies: TaskDependencies,
   task: Task,
   request: VideoRequest,
-): Promise<StagePlan> {
+): Promise<{ readonly stages: readonly SubmitStage[]; readonly upstreamIds: ReadonlyMap<string, string> }> {
   const { upstreamIds, provider, upstreamModel } = await earlierTasks(dependencies, task.workspaceId, request);
   const canServe = (deployment: Deployment): boolean =>
     takes(deployment, request) && (upstreamModel === null || deployment.upstreamModel === upstreamModel);
@@ -51,13 +45,16 @@ export async function holdersOf(
   return holders === null || holders.length === 0 ? null : holders;
 }
 
-/** Throws task_not_found for what this workspace does not have, and for what no upstream has. */
+/**
+ * What a task goes on from: by our ids those at the upstream, the account that has them, and of a remix the only model that makes
+ * it. Throws task_not_found for what this workspace does not have, and for what no upstream has.
+ */
 export async function earlierTasks(
   { store }: Pick<TaskDependencies, "store">,
   workspaceId: string,
   { references, asked: { remixOf } }: Pick<VideoRequest, "references" | "asked">,
-): Promise<EarlierTasks> {
-  const upstreamIds = new Map<string, string>();
+) {
+  const upstreamIds: Map<string, string> = new Map();
   let provider: string | null = null;
   let remixed: Task | null = null;
   for (const id of remixOf === undefined ? references.taskIds : [remixOf]) {
@@ -70,14 +67,4 @@ export async function earlierTasks(
     provider ??= earlier.account?.providerId ?? null;
   }
   return { upstreamIds, provider, upstreamModel: remixed?.upstreamModel ?? null, remixed };
-}
-
-/** What a task goes on from. */
-export interface EarlierTasks {
-  readonly upstreamIds: ReadonlyMap<string, string>;
-  /** The account that has them. */
-  readonly provider: string | null;
-  /** Only this makes a remix. */
-  readonly upstreamModel: string | null;
-  readonly remixed: Task | null;
 }
