@@ -161,31 +161,12 @@ test("a header of a good answer tells no secret", async () => {
 
 /** Every file that renders a failure, with what goes through it here. */
 const places: Readonly<Record<string, () => Promise<string>>> = {
-  "api/model-call.ts": () => failing("chat", "400"),
+  "api/model-call.ts": async () => (await failing("chat", "400")) + (await passedThrough()),
   "api/respond.ts": () => failing("chat", "400"),
   "api/answer-arrival.ts": () => failing("chat", "400"),
-  "api/own-server.ts": () => failing("chat", "400"),
-  "api/endpoints/responses.ts": async () => {
-    const { preamble, content, end } = scripts.responses;
-    answer([...preamble, content, ...end].join(""), { type: "text/event-stream" });
-    await (await ask("/v1/responses", { model: fresh("responses"), stream: true, store: true, input: "hi" })).text();
-    tell("responses", "400");
-    const headers = { authorization: `Bearer ${callersKey}` };
-    const refused = await shown(await gateway.get("/v1/responses/resp_1", headers));
-    answer(json({ id: "resp_1", object: "response", status: "failed", error: { code: "x", message: words } }));
-    return refused + (await shown(await gateway.get("/v1/responses/resp_1", headers)));
-  },
-  "api/endpoints/responses-socket.ts": () => overSocket("first event"),
+  "api/server.ts": () => failing("chat", "400"),
+  "api/endpoints/responses-socket.ts": async () => (await overSocket("first event")) + (await keptResponse()),
   "api/socket/socket-turn.ts": () => overSocket("after content"),
-  "api/endpoints/pass-through.ts": async () => {
-    let all = "";
-    for (const way of errorForms) {
-      tell("chat", way);
-      const [, body] = calls.chat("up");
-      all += await shown(await ask("/v1/providers/chat-0/chat/completions", body));
-    }
-    return all;
-  },
   "api/start-video.ts": async () => {
     answer(json({ error: { code: key, message: ofAccount } }), { status: 400 });
     return shown(await ask("/v1/video/tasks", { model: "clip", prompt: "a boat" }));
@@ -218,6 +199,27 @@ const fresh = (upstream: DialectName): string => `${upstream}-${++used}`;
 async function failing(upstream: DialectName, way: ErrorForm): Promise<string> {
   tell(upstream, way);
   return shown(await ask(...calls.chat(fresh(upstream))));
+}
+
+async function keptResponse(): Promise<string> {
+  const { preamble, content, end } = scripts.responses;
+  answer([...preamble, content, ...end].join(""), { type: "text/event-stream" });
+  await (await ask("/v1/responses", { model: fresh("responses"), stream: true, store: true, input: "hi" })).text();
+  tell("responses", "400");
+  const headers = { authorization: `Bearer ${callersKey}` };
+  const refused = await shown(await gateway.get("/v1/responses/resp_1", headers));
+  answer(json({ id: "resp_1", object: "response", status: "failed", error: { code: "x", message: words } }));
+  return refused + (await shown(await gateway.get("/v1/responses/resp_1", headers)));
+}
+
+async function passedThrough(): Promise<string> {
+  let all = "";
+  for (const way of errorForms) {
+    tell("chat", way);
+    const [, body] = calls.chat("up");
+    all += await shown(await ask("/v1/providers/chat-0/chat/completions", body));
+  }
+  return all;
 }
 
 async function overSocket(way: ErrorForm): Promise<string> {
