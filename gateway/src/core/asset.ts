@@ -21,26 +21,18 @@ export interface AssetGroup {
   readonly updatedAt: number;
 }
 
-export interface Asset {
-  /** `as_…` */
-  readonly id: string;
-  readonly workspaceId: string;
+/** Its id is `as_…`. */
+export interface Asset extends Omit<AssetGroup, "description" | "projectName"> {
   readonly groupId: string;
-  readonly platform: PlatformId;
-  readonly name: string;
   readonly type: AssetType;
   /** Where the caller said it is; empty for a file that was uploaded. */
   readonly sourceUrl: string;
   readonly status: AssetStatus;
   readonly error: { readonly code: string; readonly message: string } | null;
-  readonly providerId: string | null;
-  readonly upstreamId: string | null;
   /** SHA-256 of the bytes, when they are in our blob store. */
   readonly blobHash: string | null;
   readonly sizeBytes: number | null;
   readonly contentType: string | null;
-  readonly createdAt: number;
-  readonly updatedAt: number;
   /** When its work is to be looked at next; null when there is none. */
   readonly dueAt: number | null;
 }

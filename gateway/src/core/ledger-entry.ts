@@ -2,7 +2,7 @@ import { ledgerTable, usageTable } from "@sluice/contract/words";
 import type { DialectId, EndpointId } from "./dialect.ts";
 import type { CountedUse } from "./hold-prices.ts";
 import type { NanoUsd } from "./money.ts";
-import type { CostSource } from "./served.ts";
+import type { Settled } from "./settle.ts";
 import type { KeptObject } from "./upstream-object.ts";
 import type { Usage, UsageSource } from "./usage.ts";
 
@@ -61,17 +61,16 @@ export interface Checkpoint {
   readonly priceVersion: string | null;
   readonly firstByteMs: number | null;
   readonly firstTokenMs: number | null;
-  /** As in the settlement, as soon as it is known: without it nobody finds the answer that a dead process began. */
+  /** The id under which the upstream keeps its answer (a stored response); else null. By it the answer of a dead process is found. */
   readonly upstreamId: string | null;
-  /** Objects that the upstream keeps, as far as they are known. */
+  /** Objects that the upstream keeps, as far as they are known. In journals and in `upstream_objects`, not in the ledger's table. */
   readonly objects?: readonly KeptObject[];
   /** The upstream goes on whatever becomes of this process. `usage` is what the whole answer probably uses. */
   readonly pending?: boolean;
 }
 
 /** How an attempt ended. Durations are milliseconds with fractions, null where it did not come so far. */
-export interface Settlement {
-  readonly attemptId: string;
+export interface Settlement extends Settled, Omit<Checkpoint, "at" | "pending" | "priceVersion"> {
   readonly endedAt: number;
   readonly outcome: Outcome;
   /** What the caller was answered, or would have been. */
@@ -79,35 +78,12 @@ export interface Settlement {
   /** HTTP status of the upstream; null when it did not answer. */
   readonly upstreamStatus: number | null;
   readonly errorCode: string | null;
-  readonly usage: Usage;
-  readonly usageSource: UsageSource;
   readonly rawUsage: string | null;
-  readonly costNanoUsd: NanoUsd;
-  /** The intent's version, or the variant of it that the answer is charged by. */
-  readonly priceVersion: string | null;
-  /** Absent: the price times the usage. */
-  readonly costSource?: CostSource;
-  /** What the vendor says the call costs. Absent: it does not say. */
-  readonly vendorCostNanoUsd?: NanoUsd;
-  /** Price times usage, where the vendor's figure counts. Absent: it does not, or there is no price. */
-  readonly ownCostNanoUsd?: NanoUsd;
-  /** What the answer says about how it was served (`priority us fast`). Absent: nothing out of the ordinary. */
-  readonly served?: string;
-  /** The model that the answer names, where it is another one than `upstreamModel`. Absent: it is that, or none is named. */
-  readonly servedModel?: string;
-  /** What was used and has no price, or an assumed one: columns of usage, `tier`, `geo`, `speed`. Absent: nothing. */
-  readonly unpriced?: readonly string[];
   readonly totalMs: number;
-  readonly firstByteMs: number | null;
-  readonly firstTokenMs: number | null;
   readonly upstreamMs: number | null;
   readonly overheadMs: number | null;
-  /** The id under which the upstream keeps its answer (a stored response), so that it can be found again; else null. */
-  readonly upstreamId: string | null;
   /** What could not be carried between the dialects of caller and upstream: short texts, no content of the call. Absent: all could. */
   readonly warnings?: readonly string[];
-  /** Objects that the upstream keeps. In journals, and in a table of their own (`upstream_objects`), not in the ledger's. */
-  readonly objects?: readonly KeptObject[];
 }
 
 /** The fact: one row per attempt. */
@@ -181,10 +157,7 @@ export function joinEntry(intent: Intent, settlement: Settlement): LedgerEntry {
   return entry;
 }
 
-type Charge = Pick<
-  Settlement,
-  "costSource" | "vendorCostNanoUsd" | "ownCostNanoUsd" | "served" | "servedModel" | "unpriced"
->;
+type Charge = Omit<Settled, "costNanoUsd" | "priceVersion">;
 
 /** Copies the optional members of a charge. Most answers have none, and a spread costs more than these comparisons. */
 export function copyCharge(from: Charge, to: { -readonly [Member in keyof Charge]: Charge[Member] }): void {

@@ -17,29 +17,19 @@ export interface Workspace {
   readonly enabled: boolean;
 }
 
-export interface Group {
-  readonly id: string;
+export interface Group extends Omit<Workspace, "slug" | "enabled"> {
   readonly workspaceId: string;
-  readonly name: string;
-  readonly models: ModelPatterns;
-  readonly passThrough: ProviderIds;
-  readonly scope: LimitScope;
 }
 
 /** A caller's key as stored: never the secret, only its digest's row. Times are Unix milliseconds. */
-export interface ApiKey {
-  readonly id: string;
-  readonly workspaceId: string;
+export interface ApiKey extends Omit<Group, "models"> {
   readonly groupId: string;
-  readonly name: string;
   /** First characters and last four of the secret, to recognise it by. */
   readonly prefix: string;
   readonly lastFour: string;
   /** null: whatever the group may call. */
   readonly models: ModelPatterns | null;
-  readonly passThrough: ProviderIds;
   readonly allowedIps: readonly string[] | null;
-  readonly scope: LimitScope;
   readonly enabled: boolean;
   readonly expiresAt: number | null;
   readonly createdAt: number;

@@ -9,6 +9,7 @@ import {
   timesThousandths,
 } from "./price.ts";
 import {
+  type CostSource,
   isPlain,
   otherModel,
   type PriceTerms,
@@ -40,14 +41,16 @@ export interface Settled {
   /** The version, variant and multiple that the cost is worked out by, or would be where the vendor's figure counts. */
   readonly priceVersion: string | null;
   /** Absent: the price times the usage. */
-  readonly costSource?: "vendor";
+  readonly costSource?: CostSource;
+  /** What the vendor says the call costs. Absent: it does not say. */
   readonly vendorCostNanoUsd?: NanoUsd;
-  /** Price times usage, where the vendor's figure counts and there is a price. */
+  /** Price times usage, where the vendor's figure counts. Absent: it does not, or there is no price. */
   readonly ownCostNanoUsd?: NanoUsd;
+  /** What the answer says about how it was served (`priority us fast`). Absent: nothing out of the ordinary. */
   readonly served?: string;
-  /** The model that the answer names, where it is another one than was asked. */
+  /** The model that the answer names, where it is another one than was asked. Absent: it is that, or none is named. */
   readonly servedModel?: string;
-  /** What was used and has no price, or one that is assumed: columns of usage, and axes of `Served`. Absent: nothing. */
+  /** What was used and has no price, or an assumed one: columns of usage, `tier`, `geo`, `speed`. Absent: nothing. */
   readonly unpriced?: readonly string[];
 }
 

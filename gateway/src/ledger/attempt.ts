@@ -1,5 +1,6 @@
 import {
   bounds,
+  type Checkpoint,
   copyCharge,
   type Intent,
   joinEntry,
@@ -7,11 +8,10 @@ import {
   type LedgerEntry,
   noUsage,
   type Outcome,
-  type PriceTerms,
-  type PriceVersion,
   type Served,
   type Settled,
   type Settlement,
+  type Settling,
   servedPrice,
   settle,
   type Usage,
@@ -29,27 +29,16 @@ export const checkpointEvents = 64;
 export type AttemptFields = Omit<Intent, "attemptId" | "at" | "startedAfterMs">;
 
 /** How far a stream has come: the best knowledge of its usage so far. Times count from the attempt's begin. */
-export interface Reached {
-  readonly usage: Usage;
-  readonly usageSource: UsageSource;
+export interface Reached extends Omit<Checkpoint, "attemptId" | "at" | "priceVersion" | "objects"> {
   /** What the answer says so far of how it was served. */
   readonly served?: Served | undefined;
-  readonly firstByteMs: number | null;
-  readonly firstTokenMs: number | null;
-  readonly upstreamId: string | null;
   readonly objects?: readonly KeptObject[] | undefined;
-  /** See Checkpoint. */
-  readonly pending?: boolean;
 }
 
-export interface AttemptEnd extends Reached {
+export interface AttemptEnd
+  extends Reached,
+    Pick<Settlement, "httpStatus" | "upstreamStatus" | "errorCode" | "rawUsage" | "upstreamMs" | "overheadMs"> {
   readonly outcome: Exclude<Outcome, "rejected">;
-  readonly httpStatus: number;
-  readonly upstreamStatus: number | null;
-  readonly errorCode: string | null;
-  readonly rawUsage: string | null;
-  readonly upstreamMs: number | null;
-  readonly overheadMs: number | null;
   readonly warnings?: readonly string[] | null;
   /** For logs and metrics; the ledger has the code. */
   readonly fault?: AttemptFault | null;
@@ -62,14 +51,7 @@ export interface AttemptDependencies {
 }
 
 /** What an attempt is charged by. */
-export interface Pricing {
-  readonly price: PriceVersion | null;
-  readonly terms: PriceTerms;
-  /** Of other models of the account, see Settling. */
-  readonly priceOf?: ((model: string) => PriceVersion | null) | undefined;
-  /** What it costs at least. */
-  readonly floor?: PriceVersion | null | undefined;
-}
+export type Pricing = Pick<Settling, "price" | "terms" | "priceOf" | "floor">;
 
 /** One attempt that is written ahead. It must be settled, whatever happens to it. */
 export class Attempt {

@@ -1,14 +1,10 @@
 import { costOf, type LedgerEntry, type NanoUsd, usageClasses } from "#core/index.ts";
-import type { JournalLeftovers, LedgerFault, LedgerStore } from "#ports/index.ts";
+import type { JournalLeftovers, LedgerCheck, LedgerFault, LedgerStore } from "#ports/index.ts";
 import { OpenAttempts } from "./open-attempts.ts";
 
-export interface Verification {
-  /** Entries in the database and their cost, nano-USD as text because the sum may exceed what a number holds. */
-  readonly entries: number;
-  readonly costNanoUsd: string;
+export interface Verification extends LedgerCheck {
   /** What the journal still holds: entries that are or will be in the database, and attempts that have not ended. */
   readonly journal: { readonly settled: number; readonly open: number };
-  readonly faults: readonly LedgerFault[];
 }
 
 /**

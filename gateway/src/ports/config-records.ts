@@ -1,31 +1,21 @@
 import type { CapabilitiesConfig, ModelConfig, PriceConfig, ProviderConfig } from "@sluice/contract/config-file";
-import type { ModelType, PriceVersion } from "#core/index.ts";
+import type { Deployment, Model, PriceVersion } from "#core/index.ts";
 
 type Owner = "file" | "console" | "suspended";
 
 /** What a provider should become. Without `api_key` the stored one stays, unless the address changes. null removes it. */
 export type ProviderDraft = Omit<ProviderConfig, "api_key"> & { readonly api_key?: string | null | undefined };
 
-export interface DeploymentRecord {
-  readonly id: string;
+export interface DeploymentRecord extends Omit<Deployment, "provider" | "contextWindow" | "capabilities"> {
   readonly provider: string;
-  readonly upstreamModel: string;
-  readonly priority: number;
-  readonly weight: number;
-  readonly enabled: boolean;
   readonly capabilities: CapabilitiesConfig | null;
 }
 
-export interface ModelRecord {
-  readonly name: string;
-  readonly type: ModelType;
-  readonly ownedBy: string;
-  readonly fallbacks: readonly string[];
+export interface ModelRecord extends Pick<Model, "name" | "type" | "ownedBy" | "fallbacks" | "price"> {
   /** null: not known. */
   readonly outputTokensMax: number | null;
   /** As somebody set it; null: as the price list knows it. */
   readonly contextWindow: number | null;
-  readonly price: PriceVersion | null;
   /** A price that begins later. */
   readonly nextPrice: PriceVersion | null;
   /** While it has no price. null: as the settings say. */

@@ -1,5 +1,5 @@
 import type { Explanation } from "@sluice/contract/console";
-import type { EndpointId } from "#core/index.ts";
+import type { EndpointId, Intent } from "#core/index.ts";
 
 /** Explains a request: what was chosen, refused or repeated, and why. */
 export interface ExplainedRequest {
@@ -20,11 +20,7 @@ export interface CapturedBody {
 }
 
 /** Headers, and bodies if the key asks for them, of one request. Secrets are still in them. */
-export interface CapturedRequest {
-  readonly requestId: string;
-  readonly workspaceId: string;
-  readonly keyId: string;
-  readonly endpoint: EndpointId;
+export interface CapturedRequest extends Pick<Intent, "requestId" | "workspaceId" | "keyId" | "endpoint"> {
   readonly requestHeaders: readonly (readonly [name: string, value: string])[];
   readonly responseHeaders: readonly (readonly [name: string, value: string])[];
   /** null: headers only. */

@@ -1,4 +1,4 @@
-import type { LedgerEntry, NanoUsd, Outcome, PriceVersion, UpstreamObject } from "#core/index.ts";
+import type { Intent, LedgerEntry, NanoUsd, Outcome, PriceVersion, UpstreamObject } from "#core/index.ts";
 
 export interface LedgerFilter {
   readonly workspaceId?: string;
@@ -21,11 +21,7 @@ export interface LedgerPage {
 }
 
 /** What one key did in one second, with its group, its person and its workspace. */
-export interface RecentRow {
-  readonly workspaceId: string;
-  readonly groupId: string;
-  readonly keyId: string;
-  readonly personId?: string;
+export interface RecentRow extends Pick<Intent, "workspaceId" | "groupId" | "keyId" | "personId"> {
   /** The start of the second in which these calls began, in Unix milliseconds. */
   readonly at: number;
   /** A request counts once, however many attempts it took. */
@@ -51,6 +47,7 @@ export interface LedgerFault {
 }
 
 export interface LedgerCheck {
+  /** Entries in the database and their cost, nano-USD as text because the sum may exceed what a number holds. */
   readonly entries: number;
   readonly costNanoUsd: string;
   readonly faults: readonly LedgerFault[];

@@ -9,7 +9,7 @@ import type {
   UsageFigures,
 } from "@sluice/contract/console";
 import type { PeopleSort, UsageDimension } from "@sluice/contract/words";
-import type { NanoUsd, ScopeKind } from "#core/index.ts";
+import type { Intent, NanoUsd, ScopeKind } from "#core/index.ts";
 import type { Paged } from "./audit.ts";
 import type { UsageSum } from "./ledger-store.ts";
 
@@ -168,13 +168,8 @@ export interface SpendingAsk {
   readonly to: number | null;
 }
 
-export interface RecentCost {
-  readonly attemptId: string;
-  readonly at: number;
-  readonly workspaceId: string;
-  readonly groupId: string;
-  readonly keyId: string;
-  readonly personId?: string | undefined;
+export interface RecentCost
+  extends Pick<Intent, "attemptId" | "at" | "workspaceId" | "groupId" | "keyId" | "personId"> {
   readonly costNanoUsd: NanoUsd;
 }
 

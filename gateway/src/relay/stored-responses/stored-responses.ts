@@ -1,14 +1,4 @@
-import {
-  asFailure,
-  type CallSignal,
-  Failure,
-  type HeaderReader,
-  type LiveBody,
-  type Principal,
-  type Provider,
-  type Redactor,
-  type UpstreamObject,
-} from "#core/index.ts";
+import { asFailure, Failure, type LiveBody, type Provider, type Redactor, type UpstreamObject } from "#core/index.ts";
 import { freeRequest, type Permit } from "#limits/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import { isEventStreamType } from "#protocols/index.ts";
@@ -27,7 +17,7 @@ import { continueTrace, forwardedHeaders, ownIdempotencyKeys } from "../attempt/
 import { readWhole } from "../attempt/receive-answer.ts";
 import { PieceQueue } from "../attempt/stream-end.ts";
 import { attemptRedactor, inSafeWords, refusalOf } from "../attempt/upstream-refusal.ts";
-import type { CallResult, EndpointProtocol, RelayDependencies } from "../call.ts";
+import type { Call, CallResult, RelayDependencies } from "../call.ts";
 
 /** A request to an account about an answer that it keeps. */
 interface StoredResponseRequest {
@@ -38,18 +28,12 @@ interface StoredResponseRequest {
 }
 
 /** A call that reads, cancels or deletes an answer that an upstream keeps. */
-export interface StoredResponseCall extends StoredResponseRequest {
-  readonly requestId: string;
-  readonly principal: Principal;
-  readonly protocol: EndpointProtocol;
-  /** Without `?`; may be empty. */
-  readonly query: string;
-  readonly headers: HeaderReader;
-  readonly signal: CallSignal;
-  readonly startedMs: number;
-  readonly mayCall: (model: string) => boolean;
-  readonly streamEnd: () => void;
-}
+export interface StoredResponseCall
+  extends StoredResponseRequest,
+    Pick<
+      Call,
+      "requestId" | "principal" | "protocol" | "query" | "headers" | "signal" | "startedMs" | "mayCall" | "streamEnd"
+    > {}
 
 /**
  * Sends it to the account that keeps the answer. It is free, also without any budget left: the call that made the answer pays, or
