@@ -222,9 +222,7 @@ interface RenewableServerOptions {
  * listen for a moment, the system hands new connections to the new one alone, and the old one ends with its connections.
  */
 class RenewableServer implements ApiServer {
-  readonly #open: RenewableServerOptions["open"];
-  readonly #clock: Clock;
-  readonly #silentMs: number;
+  readonly #options: RenewableServerOptions;
   /** Those whose connections have not ended. */
   readonly #servers: Set<ApiServer>;
   /** Those that have the port open, in the kernel's own order: who opens it comes last, and the last takes the place of one that closes it. */
@@ -233,13 +231,11 @@ class RenewableServer implements ApiServer {
   #renewing: Promise<void> = Promise.resolve();
   #ended = false;
 
-  constructor(first: ApiServer, { open, clock, silentMs }: RenewableServerOptions) {
+  constructor(first: ApiServer, options: RenewableServerOptions) {
+    this.#options = options;
     this.#current = first;
     this.#servers = new Set([first]);
     this.#listening = [first];
-    this.#open = open;
-    this.#clock = clock;
-    this.#silentMs = silentMs;
   }
 
   get port(): number {
@@ -258,14 +254,15 @@ class RenewableServer implements ApiServer {
 
   async #renew(certificate: ServerCertificate): Promise<void> {
     if (this.#ended) return;
+    const { open, clock, silentMs } = this.#options;
     const old = this.#current;
-    this.#current = this.#open(old.port, certificate);
+    this.#current = open(old.port, certificate);
     this.#listening.push(this.#current);
     this.#servers.add(this.#current);
     await this.#steer();
     old.retire();
     // By then an answer or the idle timeout has closed each of its connections.
-    void this.#clock.after(this.#silentMs, () => this.#close(old));
+    void clock.after(silentMs, () => this.#close(old));
   }
 
   #close(old: ApiServer): void {

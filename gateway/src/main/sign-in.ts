@@ -64,13 +64,8 @@ async function settleRights(rights: Pick<RightsStore, "settle">, observer: Obser
     tellKept(await rights.settle(), observer);
   } catch (thrown) {
     const error = thrown instanceof Error ? thrown.message : String(thrown);
-    observer.log(
-      "error",
-      "Not everybody is put under the rules of today yet; it is tried again with the next change.",
-      {
-        error,
-      },
-    );
+    const message = "Not everybody is put under the rules of today yet; it is tried again with the next change.";
+    observer.log("error", message, { error });
   }
 }
 

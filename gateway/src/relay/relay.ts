@@ -145,8 +145,8 @@ export class Relay {
     try {
       if (passed.isRead && namesKept(call)) call.kept = await lookUpKeptState(this.#dependencies, call);
       await checkPassedObjects(this.#dependencies, passed);
-      const admitted = this.#dependencies.admission.admit(call.principal, estimate, call.requestId);
-      tally = new CallTally(admitted instanceof Promise ? await admitted : admitted, estimate, () => {
+      const permit = await this.#dependencies.admission.admit(call.principal, estimate, call.requestId);
+      tally = new CallTally(permit, estimate, () => {
         discardAll();
         explainCall(this.#dependencies, call, null, tally);
       });

@@ -32,49 +32,32 @@ export const clockTrustMs = 600_000;
  * a minute opens no new month. (A machine that slept is such a jump too; its budgets follow a few minutes later.)
  */
 export function steadyClock(clock: Clock, observer: Pick<Observer, "log">): Clock {
-  const steady = new SteadyTime(clock, observer);
-  return { now: () => steady.now(), monotonic: () => clock.monotonic(), after: (ms, act) => clock.after(ms, act) };
-}
-
-class SteadyTime {
-  readonly #clock: Clock;
-  readonly #observer: Pick<Observer, "log">;
   /** Wall minus monotonic time, as it is believed; and as it was set, when that is something else. */
-  #offset: number;
-  #doubted: { readonly offset: number; readonly sinceMs: number } | null = null;
-
-  constructor(clock: Clock, observer: Pick<Observer, "log">) {
-    this.#clock = clock;
-    this.#observer = observer;
-    this.#offset = clock.now() - clock.monotonic();
-  }
-
-  now(): number {
-    const monotonicMs = this.#clock.monotonic();
-    const wallMs = this.#clock.now();
-    const offset = wallMs - monotonicMs;
-    if (Math.abs(offset - this.#offset) <= clockJumpMs) {
-      // Small corrections are followed at once, as they come.
-      this.#offset = offset;
-      this.#doubted = null;
-      return wallMs;
-    }
-    if (this.#doubted === null || Math.abs(offset - this.#doubted.offset) > clockJumpMs) {
-      this.#doubted = { offset, sinceMs: monotonicMs };
-      this.#tell(offset - this.#offset);
-    }
-    if (monotonicMs - this.#doubted.sinceMs < clockTrustMs) return Math.floor(monotonicMs + this.#offset);
-    this.#offset = offset;
-    this.#doubted = null;
-    return wallMs;
-  }
-
-  #tell(byMs: number): void {
+  let believed = clock.now() - clock.monotonic();
+  let doubted: { readonly offset: number; readonly sinceMs: number } | null = null;
+  const tell = (byMs: number): void => {
     const seconds = Math.round(Math.abs(byMs) / 1_000);
     const minutes = clockTrustMs / 60_000;
-    this.#observer.log(
+    observer.log(
       "warn",
       `The clock was set ${byMs > 0 ? "forward" : "back"} by ${seconds} s. Budgets and the ledger follow when it stays so for ${minutes} minutes.`,
     );
-  }
+  };
+  const now = (): number => {
+    const monotonicMs = clock.monotonic();
+    const wallMs = clock.now();
+    const offset = wallMs - monotonicMs;
+    // Small corrections are followed at once, as they come.
+    if (Math.abs(offset - believed) > clockJumpMs) {
+      if (doubted === null || Math.abs(offset - doubted.offset) > clockJumpMs) {
+        doubted = { offset, sinceMs: monotonicMs };
+        tell(offset - believed);
+      }
+      if (monotonicMs - doubted.sinceMs < clockTrustMs) return Math.floor(monotonicMs + believed);
+    }
+    believed = offset;
+    doubted = null;
+    return wallMs;
+  };
+  return { now, monotonic: () => clock.monotonic(), after: (ms, act) => clock.after(ms, act) };
 }

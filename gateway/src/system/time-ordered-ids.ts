@@ -14,7 +14,7 @@ const batchIds = 512;
  * and an id from being guessed from its neighbour.
  */
 export function createIds(clock: Pick<Clock, "now">): Ids {
-  const pairs = characterPairs();
+  const pairs = Array.from({ length: 1024 }, (_, i) => `${alphabet[i >>> 5]}${alphabet[i & 31]}`);
   const alphabetBytes = new TextEncoder().encode(alphabet);
   const randomBytes = new Uint8Array(batchIds * randomCharacters);
   let random = "";
@@ -58,10 +58,6 @@ export function createIds(clock: Pick<Clock, "now">): Ids {
       return prefix + time + pairs[counter >>> 10] + pairs[counter & 1023] + random.slice(start, randomUsed);
     },
   });
-}
-
-function characterPairs(): readonly string[] {
-  return Array.from({ length: 1024 }, (_, i) => `${alphabet[i >>> 5]}${alphabet[i & 31]}`);
 }
 
 function encode(number: number, characters: number): string {

@@ -28,7 +28,8 @@ export class Supervisor {
   readonly #workers = new Set<SupervisedWorker>();
   readonly #listening: Listening;
   readonly #totals: WorkerTotals;
-  readonly #restarts = new Restarts();
+  /** Ends in a row, until a worker has taken calls for workerSteadyMs. */
+  #endsInARow = 0;
   readonly #rests = new Map<number, () => void>();
   readonly #over = Promise.withResolvers<void>();
   readonly #startedAt: number;
@@ -159,7 +160,9 @@ export class Supervisor {
 
   /** A worker that stays shows that starting makes sense again. */
   #watch(worker: SupervisedWorker): void {
-    const cancel = this.#options.clock.after(workerSteadyMs, () => this.#restarts.steady());
+    const cancel = this.#options.clock.after(workerSteadyMs, () => {
+      this.#endsInARow = 0;
+    });
     void worker.ended.then(cancel);
   }
 
@@ -209,8 +212,9 @@ export class Supervisor {
       this.#tell("warn", "A worker ended unexpectedly; the other one of its place goes on.", worker, end);
       return;
     }
-    const restMs = this.#restarts.ended();
-    if (this.#restarts.hopeless && ![...this.#workers].some(({ ready }) => ready)) {
+    this.#endsInARow++;
+    const restMs = Math.min(workerRestMs * 2 ** (this.#endsInARow - 1), workerRestMsMax);
+    if (this.#endsInARow >= workerEndsMax && ![...this.#workers].some(({ ready }) => ready)) {
       this.#tell("error", "Workers end again and again, and none takes calls: the gateway gives up.", worker, end);
       this.#status = 1;
       this.stop("SIGTERM");
@@ -247,27 +251,6 @@ export const workerRestMs = 200;
 export const workerRestMsMax = 30_000;
 /** After this many ends in a row, with no worker that takes calls, the gateway gives up. */
 export const workerEndsMax = 8;
-
-/** How soon a worker that ended is followed by another. Ends in a row are counted, until one of them has come to stay. */
-class Restarts {
-  #inARow = 0;
-
-  /** A worker ended by itself. Gives how long to rest before the next is started. */
-  ended(): number {
-    this.#inARow++;
-    return Math.min(workerRestMs * 2 ** (this.#inARow - 1), workerRestMsMax);
-  }
-
-  /** A worker has taken calls for workerSteadyMs. */
-  steady(): void {
-    this.#inARow = 0;
-  }
-
-  /** It makes no sense to go on, unless some other worker takes calls. */
-  get hopeless(): boolean {
-    return this.#inARow >= workerEndsMax;
-  }
-}
 
 /** Who can be asked for its numbers. */
 interface Reporter {

@@ -46,8 +46,7 @@ export async function askResponseOwner(dependencies: RelayDependencies, call: St
     const found = await dependencies.upstreamObjects.find(workspaceId, [upstreamId], { waits: true, signal });
     const response = found.get(upstreamId);
     if (response?.kind !== "response" || !call.mayCall(response.model)) throw notFound(upstreamId);
-    const admitted = dependencies.admission.admit(principal, freeRequest, call.requestId);
-    const permit = admitted instanceof Promise ? await admitted : admitted;
+    const permit = await dependencies.admission.admit(principal, freeRequest, call.requestId);
     try {
       if (call.method !== "GET") await dependencies.background().refresh(workspaceId, upstreamId, signal);
       return await ask({ ...accountOf(dependencies, call, response), dependencies, call, response, permit });
