@@ -68,3 +68,8 @@ export function endingTokenId({ budget }: { readonly budget: string }): string |
 export function shortRevision(revision: string): string {
   return revision.replace(/^([0-9a-f]{12})[0-9a-f]+/, "$1");
 }
+
+/** What was thrown, in words. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

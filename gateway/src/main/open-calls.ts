@@ -12,7 +12,7 @@ import { ProviderClient, ProviderProbe } from "#provider-client/index.ts";
 import { providerKind } from "#providers/index.ts";
 import { Relay } from "#relay/index.ts";
 import { Router } from "#routing/index.ts";
-import { createExplainer, createExplainStore, createSpool } from "#storage/index.ts";
+import { createExplainStore, createSpool, ExplainQueue } from "#storage/index.ts";
 import { systemChance, WorkerPool } from "#system/index.ts";
 import { createTaskStore, VideoTasks } from "#tasks/index.ts";
 import { isSecretHeader, isShownHeader } from "#telemetry/index.ts";
@@ -226,7 +226,7 @@ function openMedia(base: Base, observer: Observer, spool: Spool, parts: MediaPar
 /** Where calls tell why they went as they did, and what of them is to be kept. */
 function openExplainer({ control, configSnapshot, observer, metrics, options, contentSink: content }: Base) {
   const { explainWriter: writer } = options;
-  const explainer = createExplainer({
+  const explainer = new ExplainQueue({
     database: control.database,
     place: control.place,
     clock: control.clock,

@@ -3,7 +3,7 @@ import type { Clock, KeptLease, Leadership, LedgerStore, Observer, UpstreamObjec
 import {
   auditEntriesAfter,
   type Database,
-  type KeptExplainer,
+  type ExplainQueue,
   pruneAudit,
   type SharedFacts,
   type TailedAuditEntry,
@@ -102,7 +102,7 @@ interface PruningOptions {
   readonly clock: Clock;
   readonly ledgerStore: LedgerStore;
   readonly objectStore: Pick<UpstreamObjectStore, "prune">;
-  readonly explainer: Pick<KeptExplainer, "prune">;
+  readonly explainer: Pick<ExplainQueue, "prune">;
   /** Resolves to how many entries of the audit log went. */
   readonly pruneAudit: (beforeMs: number) => Promise<number>;
   readonly configSnapshot: Pick<ConfigSnapshotHolder, "current">;
@@ -156,7 +156,7 @@ export function pruneDaily(options: PruningOptions): () => Promise<void> {
 const dayMs = 86_400_000;
 
 /** What is too old now. An explanation never outlives its request's entries. */
-export function explainedAges(settings: Settings, now: number): Parameters<KeptExplainer["prune"]>[0] {
+export function explainedAges(settings: Settings, now: number): Parameters<ExplainQueue["prune"]>[0] {
   const explanationDays = Math.min(settings.explanationRetentionDays, settings.ledgerRetentionDays);
   return {
     explanationsBefore: now - explanationDays * dayMs,

@@ -26,9 +26,8 @@ export { openDatabase } from "./database/open-database.ts";
 export { dataPaths, prepareDataDirectory, refuseLostDatabase } from "./disk/data-directory.ts";
 export { settingAside } from "./disk/drain-set-aside.ts";
 export { startDrain } from "./drain/drain-thread.ts";
-export { createExplainer, type KeptExplainer } from "./explain/explain-queue.ts";
-export { createExplainStore } from "./explain/explain-store.ts";
-export type { ExplainWriter } from "./explain/explain-thread.ts";
+export { ExplainQueue, type ExplainWriter } from "./explain/explain-queue.ts";
+export { createExplainStore } from "./explain/explain-rows.ts";
 export { FileJournal } from "./journal/journal.ts";
 export {
   abandonedJournals,
@@ -41,7 +40,7 @@ export { createOpenAttemptStore, type OpenAttemptStore } from "./journal/open-at
 export { RemoteJournal } from "./journal/remote-journal.ts";
 export { createInstances, createLeases, createSharedFacts, type Instances, type SharedFacts } from "./leases/leases.ts";
 export { countNotInLedger, createLedgerStore } from "./ledger/ledger-store.ts";
-export { createUpstreamObjectStore } from "./ledger/upstream-object-store.ts";
+export { createUpstreamObjectStore } from "./ledger/upstream-objects.ts";
 export { createExportedHours, type ExportedHour, type ExportedHours } from "./ledger-export/exported-hours.ts";
 export { createLedgerReader, type LedgerReader } from "./ledger-export/ledger-reader.ts";
 export { moveOver, openPostgres, postgresFacts } from "./loaded-late.ts";

@@ -268,8 +268,7 @@ function checkTests(make: StoreGroundFactory): void {
     expect((await faults()).length).toBe(1);
     await ground.ledgerStore.insert([ledgerEntry("b", { at: newYear + hour })]);
     await ground.database.kysely.deleteFrom("ledger_entries").execute();
-    // Its sums, and its sketches of how long it took.
-    expect((await faults()).length).toBe(2);
+    expect(await faults()).toEqual([expect.stringContaining("off in attempts by 1")]);
   });
 
   test("the check finds a rollup whose sketches are not those of its entries", async () => {
@@ -362,6 +361,8 @@ function pruneTests(make: StoreGroundFactory): void {
     await ground.ledgerStore.prune(newYear);
     expect((await ground.ledgerStore.check()).faults).toEqual([]);
     await ground.database.kysely.deleteFrom("ledger_entries").where("attempt_id", "=", "att_p2499").execute();
-    expect((await ground.ledgerStore.check()).faults.length).toBe(2);
+    expect((await ground.ledgerStore.check()).faults.map(({ rule }) => rule)).toEqual([
+      "a rollup is the sum of its entries",
+    ]);
   });
 }

@@ -170,12 +170,13 @@ test("a second factor is reset by another administrator, passkeys only when that
   await using ground = await openPeopleGround();
   const { viewer, member } = ground.users;
   const { kysely } = ground.database;
-  const passkey = { public_key: "k", counter: 0, device_type: "singleDevice", backed_up: 0 };
+  const passkey = { public_key: "k", credential_id: "", counter: 0, device_type: "singleDevice", backed_up: 0 };
   await kysely.updateTable("auth_users").set({ two_factor_enabled: 1 }).where("id", "=", viewer.id).execute();
   for (const user_id of [viewer.id, member.id]) {
+    passkey.credential_id = user_id;
     await kysely
       .insertInto("auth_passkeys")
-      .values({ ...passkey, id: `pk_${user_id}`, user_id, credential_id: user_id })
+      .values({ ...passkey, id: `pk_${user_id}`, user_id })
       .execute();
   }
   const last = (await ground.audit()).at(-1)?.seq ?? 0;

@@ -81,7 +81,7 @@ async function append(file: FileHandle, bytes: Uint8Array): Promise<void> {
 /** Not its parents: where those are gone (a volume that was unmounted, a folder that was removed) nothing is made in their place. */
 async function makeDirectory(path: string): Promise<void> {
   await mkdir(path, { mode: 0o700 }).catch((thrown: unknown) => {
-    if (!hasCode(thrown, "EEXIST")) throw thrown;
+    if (!hasCode(thrown, /^EEXIST$/)) throw thrown;
   });
 }
 

@@ -39,14 +39,11 @@ export async function openInThread(place: SentPlace): Promise<Database> {
   return await openPostgres({ url: place.address, poolSize: 1, isChecked: true });
 }
 
-interface ThreadDatabase {
-  /** Rejects when it cannot be opened or prepared; the next order tries again. */
-  open(): Promise<Database>;
-  close(): Promise<void>;
-}
-
-/** The database whose place a thread was started with: opened with the thread's first order, and prepared for it. */
-export function threadDatabase(prepare: (database: Database) => Promise<void> = async () => undefined): ThreadDatabase {
+/**
+ * The database whose place a thread was started with: opened with the thread's first order, and prepared for it. `open` rejects when it
+ * cannot be opened or prepared; the next order tries again.
+ */
+export function threadDatabase(prepare: (database: Database) => Promise<void> = async () => undefined) {
   let opened: Promise<Database> | null = null;
   const openFirst = async (): Promise<Database> => {
     trustAsTheProcess();
@@ -55,14 +52,14 @@ export function threadDatabase(prepare: (database: Database) => Promise<void> = 
     return database;
   };
   return {
-    open() {
+    open(): Promise<Database> {
       opened ??= openFirst().catch((thrown) => {
         opened = null;
         throw thrown;
       });
       return opened;
     },
-    async close() {
+    async close(): Promise<void> {
       if (opened !== null) await closeDatabase(await opened);
     },
   };

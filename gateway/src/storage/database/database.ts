@@ -1,4 +1,12 @@
-import { type Kysely, type RawBuilder, sql, type Transaction } from "kysely";
+import {
+  type DeleteQueryBuilder,
+  type DeleteResult,
+  type Kysely,
+  type RawBuilder,
+  sql,
+  type Transaction,
+} from "kysely";
+import { bounds } from "#core/index.ts";
 import type { ServerBreaker } from "./postgres/server-breaker.ts";
 import type { Tables } from "./schema.ts";
 
@@ -72,6 +80,19 @@ export function databaseNow({ flavour }: Pick<Database, "flavour">): RawBuilder<
   return flavour.name === "postgres"
     ? sql<number>`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`
     : sql<number>`cast(round(unixepoch('subsec') * 1000) as integer)`;
+}
+
+/** Deletes rows in batches that are short, with a pause between them for others. Resolves to how many went. */
+export async function deleteInBatches(
+  { flavour }: Pick<Database, "flavour">,
+  remove: (rows: number) => DeleteQueryBuilder<Tables, keyof Tables, DeleteResult>,
+): Promise<number> {
+  const rows = flavour.name === "sqlite" ? bounds.pruneRows : bounds.pruneRowsPostgres;
+  for (let removed = 0; ; await Bun.sleep(bounds.prunePauseMs)) {
+    const gone = Number((await remove(rows).executeTakeFirstOrThrow()).numDeletedRows);
+    removed += gone;
+    if (gone < rows) return removed;
+  }
 }
 
 /** Also in a trigger of migration 001, so it stays as it is. */

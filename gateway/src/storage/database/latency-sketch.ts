@@ -36,6 +36,11 @@ export function sketchOf(ms: number): string {
   return sketchesOfOne[spanOf(ms)] ?? "";
 }
 
+/** The same of a time that a database has made text of; empty where there is none. */
+export function sketchOfText(ms: string): string {
+  return ms === "" ? "" : sketchOf(Number(ms));
+}
+
 const folding = noCounts();
 
 /** The same counts, each span written once: for a sketch that was put together of many. */

@@ -7,18 +7,25 @@ export interface Place {
   readonly id: string;
 }
 
-export function cursorOf(place: Place): string {
-  return Buffer.from(`${place.at}.${place.id}`, "utf8").toString("base64url");
+export function cursorOf({ at, id }: Place): string {
+  return cursorOfText(`${at}.${id}`);
 }
 
 /** Throws Failure invalid_request for a cursor that no list gave out. */
 export function placeOf(cursor: string): Place {
-  const found = /^(\d{1,16})\.(.{1,128})$/.exec(Buffer.from(cursor, "base64url").toString("utf8"));
-  const [, at, id] = found ?? [];
-  if (at === undefined || id === undefined) {
-    throw new Failure("invalid_request", "The cursor is not one this list gave out.", { param: "cursor" });
-  }
+  const [at = "", id = ""] = cursorParts(cursor, /^(\d{1,16})\.(.{1,128})$/);
   return { at: Number(at), id };
+}
+
+export function cursorOfText(text: string): string {
+  return Buffer.from(text, "utf8").toString("base64url");
+}
+
+/** What stands in a cursor of this form. Throws Failure invalid_request for any other. */
+export function cursorParts(cursor: string, form: RegExp): readonly string[] {
+  const found = form.exec(Buffer.from(cursor, "base64url").toString("utf8"));
+  if (found !== null) return found.slice(1);
+  throw new Failure("invalid_request", "The cursor is not one this list gave out.", { param: "cursor" });
 }
 
 /** How many rows of a list one page has at most. */

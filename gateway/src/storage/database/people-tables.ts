@@ -175,7 +175,8 @@ export const peopleLock = "people.lock";
 /**
  * The tables of the console's sign-in. The library behind the port `SignIn` writes them, so
  * they keep its forms: a time is ISO 8601 text in SQLite and `timestamptz` in PostgreSQL, a flag 0 or 1 or a boolean.
- * Of `auth_users`, the columns from `administrator` on are ours alone and in the gateway's own forms.
+ * Of `auth_users`, the columns from `administrator` on are ours alone and in the gateway's own forms. Columns that only the library reads
+ * are left out.
  */
 export interface SignInTables {
   auth_users: {
@@ -214,12 +215,6 @@ export interface SignInTables {
     issuer: string;
     account_id: string;
     provider_id: string;
-    access_token: string | null;
-    refresh_token: string | null;
-    id_token: string | null;
-    access_token_expires_at: string | null;
-    refresh_token_expires_at: string | null;
-    scope: string | null;
     /** argon2id, as a PHC string. */
     password: string | null;
     created_at: string;
@@ -234,27 +229,6 @@ export interface SignInTables {
     created_at: string;
     updated_at: string;
   };
-  auth_two_factors: {
-    id: string;
-    user_id: string;
-    /** Sealed by the library with its own secret, like the backup codes. */
-    secret: string;
-    backup_codes: string;
-    verified: number;
-    failed_verification_count: number;
-    locked_until: string | null;
-  };
-  auth_passkeys: {
-    id: string;
-    user_id: string;
-    name: string | null;
-    public_key: string;
-    credential_id: string;
-    counter: number;
-    device_type: string;
-    backed_up: number;
-    transports: string | null;
-    created_at: string | null;
-    aaguid: string | null;
-  };
+  auth_two_factors: { id: string; user_id: string };
+  auth_passkeys: { id: string; user_id: string };
 }

@@ -1,5 +1,6 @@
 import type { Kysely, Migration } from "kysely";
 import type { Connection, Flavour } from "./database.ts";
+import { putSystemValue, systemValue } from "./system-values.ts";
 
 /**
  * One migration. Most only add, so that programs of the version before go on beside those of this one; see
@@ -26,19 +27,14 @@ export function toldTo(known: Migrations, name: string, flavour: Flavour): Migra
   return {
     async up(connection: Kysely<unknown>): Promise<void> {
       await step.up(connection);
-      await tell(connection as Connection, earliestOf(known, name, flavour));
+      await putSystemValue(connection as Connection, compatibleFrom, earliestOf(known, name, flavour));
     },
   };
 }
 
 /** The earliest migration that a program must know to work on this schema; null where no version has said so. */
 export async function readCompatibleFrom(connection: Connection): Promise<string | null> {
-  const row = await connection
-    .selectFrom("settings")
-    .select("value")
-    .where("name", "=", compatibleFrom)
-    .executeTakeFirst();
-  return row?.value ?? null;
+  return await systemValue(connection, compatibleFrom);
 }
 
 function earliestOf(known: Migrations, name: string, flavour: Flavour): string {
@@ -46,13 +42,4 @@ function earliestOf(known: Migrations, name: string, flavour: Flavour): string {
     other <= name ? [make(flavour).contractsFrom ?? ""] : [],
   );
   return said.toSorted().at(-1) ?? "";
-}
-
-async function tell(connection: Connection, earliest: string): Promise<void> {
-  const row = { name: compatibleFrom, value: earliest, managed_by: "system" } as const;
-  await connection
-    .insertInto("settings")
-    .values(row)
-    .onConflict((conflict) => conflict.column("name").doUpdateSet({ value: earliest }))
-    .execute();
 }

@@ -1,6 +1,7 @@
 import type { StoredLedgerColumns, UsageColumnName } from "@sluice/contract/words";
 import type { Generated, Insertable, Selectable } from "kysely";
-import type { UpstreamObjectKind } from "#core/index.ts";
+import type { UpstreamObject } from "#core/index.ts";
+import type { Columns } from "./columns.ts";
 import type { PeopleTables, SignInTables } from "./people-tables.ts";
 import type { TaskTables } from "./task-tables.ts";
 
@@ -169,20 +170,7 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     checked_at: number;
   };
   /** What vendors keep for later calls. `input_tokens` null: not known. `expires_at` null: kept until it is deleted. */
-  upstream_objects: {
-    workspace_id: string;
-    id: string;
-    kind: UpstreamObjectKind;
-    provider: string;
-    key_id: string;
-    person_id: string | null;
-    deployment: string;
-    model: string;
-    upstream_model: string;
-    input_tokens: number | null;
-    created_at: number;
-    expires_at: number | null;
-  };
+  upstream_objects: Columns<UpstreamObject>;
   /** Why a request went as it did. `explanation` is JSON. */
   request_explanations: {
     request_id: string;

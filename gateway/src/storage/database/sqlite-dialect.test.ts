@@ -6,9 +6,9 @@ import { sql } from "kysely";
 import { ledgerEntry } from "../../../test/conformance/store-ground.ts";
 import { createLedgerStore } from "../ledger/ledger-store.ts";
 import { closeDatabase, inSnapshot } from "./database.ts";
-import { runEach } from "./each-row.ts";
 import { migrate } from "./migrate.ts";
 import { openDatabase } from "./open-database.ts";
+import { runEach } from "./sqlite-dialect.ts";
 
 async function withTwo(
   work: (first: ReturnType<typeof openDatabase>, second: ReturnType<typeof openDatabase>) => Promise<void>,

@@ -14,7 +14,8 @@ import {
   type TransactionSettings,
 } from "kysely";
 import { BoundedMap, Failure } from "#core/index.ts";
-import { EachRow } from "./each-row.ts";
+import { hasCode } from "../disk/disk-errors.ts";
+import type { Connection } from "./database.ts";
 
 /** Kysely on Bun's built-in SQLite. Statements are kept prepared; a transaction that writes takes the lock at once. */
 export function sqliteDialect(file: SqliteFile, busyMs: number): Dialect {
@@ -77,7 +78,7 @@ class StatementCache implements SqliteDatabase {
 
   prepare(sql: string): SqliteStatement {
     // It takes effect when it is prepared, so a prepared one that is run again would do nothing.
-    if (pragmaSetting.test(sql)) return new PragmaSetting(this.#file, sql);
+    if (pragmaSetting.test(sql)) return pragmaStatement(() => this.#file.run(sql));
     if (runsOnce.test(sql)) return new PassingStatement(this.#file.prepare(sql));
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;
@@ -92,28 +93,12 @@ class StatementCache implements SqliteDatabase {
   }
 }
 
-class PragmaSetting implements SqliteStatement {
-  readonly reader = false;
-  readonly #file: SqliteFile;
-  readonly #sql: string;
-
-  constructor(file: SqliteFile, sql: string) {
-    this.#file = file;
-    this.#sql = sql;
-  }
-
-  all(): unknown[] {
-    this.run();
+function pragmaStatement(run: SqliteStatement["run"]): SqliteStatement {
+  const all = (): unknown[] => {
+    run([]);
     return [];
-  }
-
-  run(): { changes: number | bigint; lastInsertRowid: number | bigint } {
-    return this.#file.run(this.#sql);
-  }
-
-  iterate(): IterableIterator<unknown> {
-    return this.all().values();
-  }
+  };
+  return { reader: false, run, all, iterate: () => all().values() };
 }
 
 class BoundStatement implements SqliteStatement {
@@ -212,5 +197,32 @@ function lockedFor(busyMs: number, cause: unknown): Failure {
 }
 
 function isBusy(thrown: unknown): boolean {
-  return thrown instanceof Error && "code" in thrown && /^SQLITE_BUSY(_RECOVERY)?$/.test(String(thrown.code));
+  return hasCode(thrown, /^SQLITE_BUSY(_RECOVERY)?$/);
+}
+
+/** SQLite: the parameters of a statement that is run once for each of many rows. It is the only parameter of its query. */
+class EachRow {
+  readonly rows: readonly (readonly unknown[])[];
+  /** How many rows of the table each run of the statement changed. */
+  readonly changed: number[] = [];
+
+  constructor(rows: readonly (readonly unknown[])[]) {
+    this.rows = rows;
+  }
+
+  /** What stands in a statement's parameters; null: they are those of one run. */
+  static in([only]: readonly unknown[]): EachRow | null {
+    return only instanceof EachRow ? only : null;
+  }
+}
+
+/** One statement of SQLite, prepared once and run for each of these parameters, within a transaction. */
+export async function runEach<Result>(
+  connection: Connection,
+  query: CompiledQuery<Result>,
+  parameters: readonly (readonly unknown[])[],
+): Promise<{ readonly rows: readonly Result[]; readonly changed: readonly number[] }> {
+  const each = new EachRow(parameters);
+  const { rows } = await connection.executeQuery<Result>({ ...query, parameters: [each] });
+  return { rows, changed: each.changed };
 }

@@ -1,12 +1,13 @@
 import { bounds, Failure } from "#core/index.ts";
 
-/** Whether the system, or a database, gave one of these codes. */
-export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  return error instanceof Error && "code" in error && codes.includes(String(error.code));
+/** Whether the system, or a database, gave an error, or what caused it, such a code. */
+export function hasCode(error: unknown, code: RegExp): boolean {
+  if (!(error instanceof Error)) return false;
+  return ("code" in error && code.test(String(error.code))) || hasCode(error.cause, code);
 }
 
 export function isMissing(error: unknown): boolean {
-  return hasCode(error, "ENOENT");
+  return hasCode(error, /^ENOENT$/);
 }
 
 /** What `act` gives; null where its file or directory is missing. */
@@ -29,12 +30,12 @@ export function unlessThere(act: () => void): void {
   try {
     act();
   } catch (error) {
-    if (!hasCode(error, "EEXIST")) throw error;
+    if (!hasCode(error, /^EEXIST$/)) throw error;
   }
 }
 
 export function isFullDisk(error: unknown): boolean {
-  return hasCode(error, "ENOSPC", "EDQUOT");
+  return hasCode(error, /^(ENOSPC|EDQUOT)$/);
 }
 
 /** The disk or the bucket takes or gives nothing now, and may do so later. */

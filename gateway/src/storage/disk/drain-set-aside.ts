@@ -1,7 +1,8 @@
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import type { LedgerEntry } from "#core/index.ts";
+import { type LedgerEntry, messageOf } from "#core/index.ts";
 import type { LedgerStore, Observer } from "#ports/index.ts";
+import { hasCode } from "./disk-errors.ts";
 
 export function setAsidePath(directory: string): string {
   return join(directory, "set-aside.jsonl");
@@ -37,7 +38,7 @@ export function settingAside(
         const middle = entries.length >> 1;
         return (await insert(entries.slice(0, middle))) + (await insert(entries.slice(middle)));
       }
-      const error = thrown instanceof Error ? thrown.message : String(thrown);
+      const error = messageOf(thrown);
       setAside(directory, only, error);
       const { attemptId } = only;
       observer.log("error", "The database refuses an entry of an earlier run, which is set aside.", {
@@ -52,8 +53,5 @@ export function settingAside(
 
 /** Whether the row itself is at fault (a constraint, a wrong type, a text too long for an index), so that trying again cannot help. */
 export function isRowFault(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = "code" in error ? error.code : undefined;
-  if (typeof code === "string" && /^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG)|^2[23]\w{3}$|^54000$/.test(code)) return true;
-  return error.cause instanceof Error && isRowFault(error.cause);
+  return hasCode(error, /^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG)|^2[23]\w{3}$|^54000$/);
 }

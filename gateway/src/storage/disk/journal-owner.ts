@@ -93,7 +93,7 @@ export function tryLockDirectory(directory: string): (() => void) | null {
     database.run("BEGIN EXCLUSIVE");
   } catch (cause) {
     database.close();
-    if (hasCode(cause, "SQLITE_BUSY")) return null;
+    if (hasCode(cause, /^SQLITE_BUSY$/)) return null;
     throw cause;
   }
   return () => database.close();

@@ -1,18 +1,16 @@
 import { parentPort } from "node:worker_threads";
-import { sql } from "kysely";
-import { bounds } from "#core/index.ts";
+import { bounds, messageOf } from "#core/index.ts";
 import { closeDatabase, type Database, databaseNow } from "../database/database.ts";
 import { openInThread, type SentPlace } from "../database/database-place.ts";
 import { removeOpenAttempts } from "../journal/open-attempt-store.ts";
 import { ledgerPlaces } from "../ledger/ledger-columns.ts";
 import { sumDay } from "../ledger/ledger-days.ts";
 import { ledgerValuesInsert } from "../ledger/ledger-insert.ts";
-import { Drain, type DrainPlace, type DrainStore, type DrainTarget } from "./drain.ts";
+import { Drain, type DrainStore, type DrainTarget } from "./drain.ts";
 import type { DrainOrder, DrainReport } from "./drain-thread.ts";
 
 /**
- * The thread of the drain: its entry point, so importing it does have an effect, and only in a thread. It obeys the
- * orders of drain-messages.ts and works on the newest target only.
+ * The thread of the drain: its entry point, so importing it does have an effect, and only in a thread. It works on the newest target only.
  */
 if (parentPort !== null) listen(parentPort);
 
@@ -24,17 +22,10 @@ function listen(port: NonNullable<typeof parentPort>): void {
   let wake: () => void = () => undefined;
 
   port.on("message", (order: DrainOrder) => {
-    if (order.type === "start") {
-      void run(order);
-      return;
-    }
-    if (order.type === "rest") {
-      restAsked = true;
-    } else {
-      target = order.target;
-      restAsked = false;
-      ending ||= order.type === "end";
-    }
+    if (order.type === "start") return void run(order);
+    restAsked = order.type === "rest";
+    if (order.type !== "rest") target = order.target;
+    ending ||= order.type === "end";
     wake();
   });
 
@@ -49,30 +40,27 @@ function listen(port: NonNullable<typeof parentPort>): void {
       wait: (ms) => Bun.sleep(ms),
     });
     const days = daySums(database);
+    // What it is told from its last report on it does not hear: the other side tells the next thread.
+    const leave = async (last: DrainReport): Promise<void> => {
+      await closeDatabase(database);
+      report(last);
+      port.close();
+    };
     for (;;) {
       const next = target;
       target = null;
       if (next !== null) await drain.advance(next);
-      else if (ending) break;
-      else if (restAsked) {
+      else if (ending) {
+        drain.end();
+        return await leave({ type: "ended" });
+      } else if (restAsked) {
         restAsked = false;
         const from = drain.place;
         if (from === null || (await days.sum()) > 0) continue;
-        return await rest(drain, database, from);
+        drain.stop();
+        return await leave({ type: "resting", from });
       } else await days.unless(new Promise<void>((resolve) => (wake = resolve)));
     }
-    drain.end();
-    await closeDatabase(database);
-    report({ type: "ended" });
-    port.close();
-  }
-
-  /** What it is told from here on it does not hear: the other side tells the next one. */
-  async function rest(drain: Drain, database: Database, from: DrainPlace): Promise<void> {
-    drain.stop();
-    await closeDatabase(database);
-    report({ type: "resting", from });
-    port.close();
   }
 }
 
@@ -85,8 +73,10 @@ function daySums(database: Database) {
   const sum = async (): Promise<number> => {
     if (database.flavour.name === "postgres") return 0;
     // One that fails (another process writes for long) is tried again later; what the database cannot do the drain itself tells of.
-    const summed = await timeOf(database)
-      .then((now) => sumDay(database, now))
+    const summed = await database.kysely
+      .selectNoFrom(databaseNow(database).as("now"))
+      .executeTakeFirstOrThrow()
+      .then(({ now }) => sumDay(database, now))
       .catch(() => 0);
     dueAt = performance.now() + (summed > 0 ? bounds.summedDayPauseMs : bounds.summedDayIdleMs);
     return summed;
@@ -104,11 +94,6 @@ function daySums(database: Database) {
       if (first === "due") await sum();
     },
   };
-}
-
-async function timeOf(database: Database): Promise<number> {
-  const { rows } = await sql<{ now: number }>`select ${databaseNow(database)} as now`.execute(database.kysely);
-  return rows[0]?.now ?? 0;
 }
 
 /** A row that stays, because the thread dies in between, is met again when its process is gone: its entry counts once. */
@@ -131,8 +116,7 @@ async function openPatiently(place: SentPlace, report: (message: DrainReport) =>
       report({ type: "problem", problem: null });
       return database;
     } catch (error) {
-      const detail = error instanceof Error ? error.message : String(error);
-      report({ type: "problem", problem: `The database cannot be opened: ${detail}` });
+      report({ type: "problem", problem: `The database cannot be opened: ${messageOf(error)}` });
       await Bun.sleep(waitMs);
     }
   }

@@ -1,13 +1,13 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { type LedgerColumn, type LedgerRow, ledgerTable, usageTable } from "@sluice/contract/words";
-import { bounds, type KeptObject } from "#core/index.ts";
+import { bounds, type KeptObject, messageOf } from "#core/index.ts";
 import { isMissing } from "../disk/disk-errors.ts";
 import { isRowFault, setAside } from "../disk/drain-set-aside.ts";
 import { putAside, removeSegment, segmentPath } from "../disk/journal-files.ts";
 import { type JournalLine, journalLines, lineWindow } from "../journal/journal-reader.ts";
 import { isRecord, objectsPlace, parseRow, recordLetters } from "../journal/journal-record.ts";
 import { entryOfValues, type LedgerValues, ledgerColumns, ledgerPlaces, tagsText } from "../ledger/ledger-columns.ts";
-import { type ObjectRow, objectRows } from "../ledger/upstream-object-rows.ts";
+import { type ObjectRow, objectRows } from "../ledger/upstream-objects.ts";
 
 /** The beginning of a journal's own files. */
 export function placeOfFirst(segment: number): DrainPlace {
@@ -271,10 +271,6 @@ export class Drain {
 }
 
 const none: readonly ObjectRow[] = [];
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
 
 /** The array of an intent or a settlement, as journal-record.ts tells. */
 export type RecordRow = readonly unknown[];

@@ -3,7 +3,7 @@ import { joinEntry } from "#core/index.ts";
 import { intentOf, refusalOf, settlementOf } from "../../../test/ledger/history.ts";
 import { encodeIntent, encodeRefusal, encodeSettlement, objectsPlace } from "../journal/journal-record.ts";
 import { entryOfValues, valuesOf } from "../ledger/ledger-columns.ts";
-import { objectRows, objectRowsOf } from "../ledger/upstream-object-rows.ts";
+import { objectRows, objectRowsOf } from "../ledger/upstream-objects.ts";
 import { drainedValues, type RecordRow } from "./drain.ts";
 
 const row = (json: string) => JSON.parse(json) as RecordRow;

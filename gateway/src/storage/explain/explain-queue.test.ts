@@ -9,8 +9,8 @@ import { FakeClock } from "../../../test/fake-clock.ts";
 import { openMigrated } from "../../../test/migrated.ts";
 import { closeDatabase, type Database } from "../database/database.ts";
 import {
-  createExplainer,
   type ExplainerOptions,
+  ExplainQueue,
   explainBatchRowsMax,
   explainChoiceCharactersPerSecond,
   explainChoicesPerSecond,
@@ -18,16 +18,15 @@ import {
   explainQueueBytesMax,
   explainQueueRowsMax,
   explainTextMax,
-  type KeptExplainer,
 } from "./explain-queue.ts";
-import { createExplainStore } from "./explain-store.ts";
+import { createExplainStore } from "./explain-rows.ts";
 
 const dayMs = 86_400_000;
 let directory: string;
 let database: Database;
 let clock: FakeClock;
 let said: string[];
-let open: KeptExplainer[];
+let open: ExplainQueue[];
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "sluice-explain-"));
@@ -44,8 +43,8 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-function explainer(change: Partial<ExplainerOptions> = {}): KeptExplainer {
-  const made = createExplainer({
+function explainer(change: Partial<ExplainerOptions> = {}): ExplainQueue {
+  const made = new ExplainQueue({
     database,
     place: { kind: "sqlite", path: join(directory, "sluice.db") },
     clock,

@@ -1,5 +1,5 @@
 import type { Explanation } from "@sluice/contract/console";
-import { maskSecrets, within } from "#core/index.ts";
+import { maskSecrets, messageOf, within } from "#core/index.ts";
 import type {
   CapturedBody,
   CapturedRequest,
@@ -9,12 +9,12 @@ import type {
   Explainer,
   Observer,
 } from "#ports/index.ts";
+import { OrderThread } from "#system/index.ts";
 import type { Database } from "../database/database.ts";
-import type { DatabasePlace } from "../database/database-place.ts";
+import { type DatabasePlace, sentPlace } from "../database/database-place.ts";
 import type { NewRow } from "../database/schema.ts";
 import { captureRow, type SecretLooks, secretsIn } from "./explain-redaction.ts";
-import { anythingTooOld } from "./explain-rows.ts";
-import { type ExplainAges, type ExplainBatch, ExplainThread, type ExplainWriter } from "./explain-thread.ts";
+import { anythingTooOld, type ExplainAges, type ExplainBatch } from "./explain-rows.ts";
 
 /** Characters of one sentence; and how many explanations of a mere choice are kept in one second, with how many characters. */
 export const explainTextMax = 600;
@@ -31,6 +31,9 @@ const explainBatchBytesMax = 1024 * 1024;
 export const explainQueueRowsMax = 10_000;
 export const explainQueueBytesMax = 16 * 1024 * 1024;
 
+/** The wait before a writing thread that died is started again. */
+const explainRestartMs = 5_000;
+
 export interface ExplainerOptions extends SecretLooks {
   readonly database: Database;
   /** Of the same database; it is written by a connection of its own. */
@@ -44,27 +47,15 @@ export interface ExplainerOptions extends SecretLooks {
   readonly content?: ContentSink | null;
 }
 
+interface Waiting {
+  readonly explanation?: NewRow<"request_explanations">;
+  readonly capture?: NewRow<"request_captures">;
+  readonly size: number;
+}
+
 /** What is kept of requests waits here, within bounds, until it is written beside the event loop. */
-export interface KeptExplainer extends Explainer {
+export class ExplainQueue implements Explainer {
   /** What was not kept: no room, too many in a second, or a database that refused it. */
-  readonly dropped: { readonly explanations: number; readonly captures: number };
-  /** Removes what is too old; resolves to how many rows went. */
-  prune(ages: ExplainAges): Promise<number>;
-  /** Resolves when everything told so far is written or dropped. */
-  written(): Promise<void>;
-  /** Writes what is left, within `timeoutMs`. */
-  close(timeoutMs: number): Promise<void>;
-}
-
-export function createExplainer(options: ExplainerOptions): KeptExplainer {
-  return new ExplainQueue(options);
-}
-
-type Waiting =
-  | { readonly kind: "explanation"; readonly row: NewRow<"request_explanations">; readonly size: number }
-  | { readonly kind: "capture"; readonly row: NewRow<"request_captures">; readonly size: number };
-
-class ExplainQueue implements KeptExplainer {
   readonly dropped = { explanations: 0, captures: 0 };
   readonly #options: ExplainerOptions;
   readonly #writer: ExplainWriter;
@@ -91,14 +82,10 @@ class ExplainQueue implements KeptExplainer {
     }
     try {
       const text = JSON.stringify(masked(explanation()));
-      const row = {
-        request_id: requestId,
-        workspace_id: workspaceId,
-        at: this.#options.clock.now(),
-        explanation: text,
-      };
+      const at = this.#options.clock.now();
       if (!matters) this.#choiceCharacters += text.length;
-      this.#push({ kind: "explanation", row, size: text.length });
+      const explained = { request_id: requestId, workspace_id: workspaceId, at, explanation: text };
+      this.#push({ explanation: explained, size: text.length });
     } catch (error) {
       this.dropped.explanations++;
       this.#options.observer.log("error", "A request could not be explained.", { requestId, error });
@@ -118,7 +105,7 @@ class ExplainQueue implements KeptExplainer {
       const secrets = secretsIn(captured, this.#options);
       const times = { at, expiresAt: at + this.#options.captureRetentionMs() };
       const row = captureRow(captured, this.#options, times, secrets);
-      this.#push({ kind: "capture", row, size: sizeOf(row) });
+      this.#push({ capture: row, size: sizeOf(row) });
       content?.captured(requestId, {
         endpoint: captured.endpoint,
         request: cleaned(captured.requestBody, row.request_body),
@@ -136,16 +123,19 @@ class ExplainQueue implements KeptExplainer {
     this.#options.content?.expect(requestId);
   }
 
+  /** Removes what is too old; resolves to how many rows went. */
   async prune(ages: ExplainAges): Promise<number> {
     if (!(await anythingTooOld(this.#options.database, ages))) return 0;
     return await this.#inTurn(() => this.#writer.prune(ages));
   }
 
+  /** Resolves when everything told so far is written or dropped. */
   async written(): Promise<void> {
     while (this.#waiting.length > 0) await this.#flush();
     await this.#turn;
   }
 
+  /** Writes what is left, within `timeoutMs`. */
   async close(timeoutMs: number): Promise<void> {
     this.#closed = true;
     this.#unbook?.();
@@ -193,7 +183,7 @@ class ExplainQueue implements KeptExplainer {
       } catch (thrown) {
         this.dropped.explanations += batch.explanations.length;
         this.dropped.captures += batch.captures.length;
-        this.#told(thrown instanceof Error ? thrown.message : String(thrown));
+        this.#told(messageOf(thrown));
       }
     });
   }
@@ -208,8 +198,8 @@ class ExplainQueue implements KeptExplainer {
     const taken = this.#waiting.splice(0, rows);
     this.#waitingBytes -= bytes;
     return {
-      explanations: taken.flatMap((one) => (one.kind === "explanation" ? [one.row] : [])),
-      captures: taken.flatMap((one) => (one.kind === "capture" ? [one.row] : [])),
+      explanations: taken.flatMap(({ explanation: row }) => row ?? []),
+      captures: taken.flatMap(({ capture }) => capture ?? []),
     };
   }
 
@@ -247,3 +237,56 @@ function sizeOf(row: NewRow<"request_captures">): number {
   const { request_headers, response_headers, request_body, response_body } = row;
   return request_headers.length + response_headers.length + (request_body?.length ?? 0) + (response_body?.length ?? 0);
 }
+
+/** Writes batches and removes old rows beside the event loop. One order at a time; each resolves when it is done, or rejects. */
+export interface ExplainWriter {
+  keep(batch: ExplainBatch): Promise<number>;
+  prune(ages: ExplainAges): Promise<number>;
+  end(timeoutMs: number): Promise<void>;
+}
+
+/**
+ * A thread with a database connection of its own, started with the first order: most gateways never have one. When it dies
+ * its order is rejected, and one that comes soon after as well; then it is started again.
+ */
+class ExplainThread implements ExplainWriter {
+  readonly #clock: Clock;
+  readonly #thread: OrderThread<ExplainOrder, number>;
+  #restMs = 0;
+
+  constructor(place: DatabasePlace, clock: Clock) {
+    this.#clock = clock;
+    this.#thread = new OrderThread({
+      entry: new URL("./explain-worker.ts", import.meta.url),
+      name: "explanations",
+      data: sentPlace(place),
+      onDeath: () => {
+        this.#restMs = clock.monotonic() + explainRestartMs;
+      },
+    });
+  }
+
+  keep(batch: ExplainBatch): Promise<number> {
+    return this.#done({ type: "keep", batch });
+  }
+
+  prune(ages: ExplainAges): Promise<number> {
+    return this.#done({ type: "prune", ages });
+  }
+
+  async end(timeoutMs: number): Promise<void> {
+    await within(this.#clock, timeoutMs, this.#thread.end(), () => undefined);
+  }
+
+  async #done(order: ExplainOrder): Promise<number> {
+    if (this.#clock.monotonic() < this.#restMs) throw new Error("the thread that writes them has stopped");
+    const answer = await this.#thread.run(order);
+    if ("reply" in answer) return answer.reply;
+    throw new Error(answer.failed);
+  }
+}
+
+/** To the thread that writes; its reply is the number of rows. */
+export type ExplainOrder =
+  | { readonly type: "keep"; readonly batch: ExplainBatch }
+  | { readonly type: "prune"; readonly ages: ExplainAges };

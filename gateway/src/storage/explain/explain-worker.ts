@@ -1,7 +1,7 @@
 import { serveOrders } from "#system/index.ts";
 import { threadDatabase } from "../database/database-place.ts";
+import type { ExplainOrder } from "./explain-queue.ts";
 import { keepExplained, prepareForExplained, pruneExplained } from "./explain-rows.ts";
-import type { ExplainOrder } from "./explain-thread.ts";
 
 /**
  * The thread that writes explanations and captures: its entry point, so importing it does have an effect, and only in a

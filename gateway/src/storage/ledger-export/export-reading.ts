@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { once } from "node:events";
+import { pipeline, Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import { createGzip } from "node:zlib";
 import { exportedRow } from "#core/index.ts";
 import type { Database } from "../database/database.ts";
@@ -54,34 +55,35 @@ export async function readPart(
   from: string | null,
   limits = partLimits,
 ): Promise<ExportedPart> {
-  const packed = new Packed();
   let place = from === null ? null : placeOf(from);
   let entries = 0;
   let bytes = 0;
   let cost = 0n;
-  for (;;) {
-    const rows = await pageOf(database, hour, place, Math.min(exportPageRows, limits.entries - entries));
-    const read = rows.map((row) => entryOf(row));
-    const lines = read.map((entry) => `${JSON.stringify(exportedRow(entry))}\n`).join("");
-    for (const { costNanoUsd } of read) cost += BigInt(costNanoUsd);
-    entries += read.length;
-    bytes += lines.length;
-    const last = read.at(-1);
-    if (last !== undefined) {
+  let isOver = false;
+  const lines = async function* () {
+    while (entries < limits.entries && bytes < limits.bytes) {
+      const read = (await pageOf(database, hour, place, Math.min(exportPageRows, limits.entries - entries))).map(
+        entryOf,
+      );
+      const last = read.at(-1);
+      isOver = last === undefined;
+      if (last === undefined) return;
       place = { at: last.at, id: last.attemptId };
-      await packed.write(lines);
+      for (const { costNanoUsd } of read) cost += BigInt(costNanoUsd);
+      const text = read.map((entry) => `${JSON.stringify(exportedRow(entry))}\n`).join("");
+      entries += read.length;
+      bytes += text.length;
+      yield text;
     }
-    const isOver = rows.length === 0;
-    if (!isOver && entries < limits.entries && bytes < limits.bytes) continue;
-    const whole = await packed.end();
-    return {
-      bytes: whole,
-      sha256: createHash("sha256").update(whole).digest("hex"),
-      entries,
-      costNanoUsd: String(cost),
-      next: isOver || place === null ? null : cursorOf(place),
-    };
-  }
+  };
+  const packed = await buffer(pipeline(Readable.from(lines()), createGzip(), () => undefined));
+  return {
+    bytes: new Uint8Array(packed),
+    sha256: createHash("sha256").update(packed).digest("hex"),
+    entries,
+    costNanoUsd: String(cost),
+    next: isOver || place === null ? null : cursorOf(place),
+  };
 }
 
 async function pageOf({ kysely }: Database, hour: number, after: Place | null, limit: number) {
@@ -95,25 +97,4 @@ async function pageOf({ kysely }: Database, hour: number, after: Place | null, l
     .limit(limit);
   if (after !== null) query = query.where(isBehind(["at", "attempt_id"], after, "oldest first"));
   return await query.execute();
-}
-
-/** Text in gzip, as it comes. */
-class Packed {
-  readonly #gzip = createGzip();
-  readonly #pieces: Buffer[] = [];
-
-  constructor() {
-    this.#gzip.on("data", (piece: Buffer) => this.#pieces.push(piece));
-  }
-
-  async write(text: string): Promise<void> {
-    if (!this.#gzip.write(text)) await once(this.#gzip, "drain");
-  }
-
-  async end(): Promise<Uint8Array> {
-    const ended = once(this.#gzip, "end");
-    this.#gzip.end();
-    await ended;
-    return new Uint8Array(Buffer.concat(this.#pieces));
-  }
 }

@@ -1,21 +1,13 @@
-import { type ExpressionBuilder, type ExpressionWrapper, type SqlBool, sql } from "kysely";
+import { type ExpressionBuilder, type ExpressionWrapper, type RawBuilder, type SqlBool, sql } from "kysely";
 import { costOf, type PriceVersion } from "#core/index.ts";
 import type { LedgerCheck, LedgerFault } from "#ports/index.ts";
 import { type Connection, type Database, type Flavour, inSnapshot } from "../database/database.ts";
-import { foldedSketch } from "../database/latency-sketch.ts";
-import type { LatencyColumn, Tables } from "../database/schema.ts";
+import { foldedSketch, sketchOfText } from "../database/latency-sketch.ts";
+import type { Tables } from "../database/schema.ts";
 import { usageColumnOf, usageOf } from "./ledger-columns.ts";
-import { type DayGrain, dayGrains, dayMs } from "./ledger-days.ts";
+import { dayGrains, dayMs } from "./ledger-days.ts";
 import { prunedBefore } from "./ledger-prune.ts";
-import {
-  addTimes,
-  countedEntries,
-  hourMs,
-  noSketches,
-  rollupScope,
-  rollupSketches,
-  rollupSums,
-} from "./ledger-rollup.ts";
+import { countedEntries, hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 
 /** Faults named for each rule; more of the same tell nothing new. */
 const faultsMax = 100;
@@ -34,8 +26,7 @@ export async function checkLedger(
     totals: await totalsOf(snapshot),
     faults: [
       ...(await rowFaults(snapshot)),
-      ...(await rollupFaults(snapshot)),
-      ...(await sketchFaults(snapshot)),
+      ...(await hourFaults(snapshot, database.flavour)),
       ...(await dayFaults(snapshot, database.flavour)),
     ],
   }));
@@ -102,44 +93,6 @@ async function rowFaults(connection: Connection): Promise<readonly LedgerFault[]
   return faults;
 }
 
-const rollupRule = "a rollup is the sum of its entries";
-
-/** Rollups and the same sums taken from the entries, put under each other with opposite signs: all must cancel out. */
-async function rollupFaults(connection: Connection): Promise<readonly LedgerFault[]> {
-  const wholeFrom = Math.ceil((await prunedBefore(connection)) / hourMs) * hourMs;
-  const kept = connection
-    .selectFrom("usage_rollups")
-    .select([...rollupScope, ...rollupSums])
-    .where("hour", ">=", wholeFrom);
-  const counted = connection
-    .selectFrom(countedEntries(connection).as("counted"))
-    .select((eb) => [
-      sql<number>`${eb.ref("hour")} - ${eb.ref("hour")} % ${sql.lit(hourMs)}`.as("hour"),
-      ...rollupScope.slice(1).map((column) => eb.ref(column as Exclude<typeof column, "hour">).as(column)),
-      ...rollupSums.map((column) => sql<number>`-${eb.ref(column)}`.as(column)),
-    ])
-    .where("hour", ">=", wholeFrom);
-  const wrong = await connection
-    .selectFrom(kept.unionAll(counted as unknown as typeof kept).as("both"))
-    .select([...rollupScope])
-    .select((eb) => rollupSums.map((column) => eb.fn.sum<number>(column).as(column)))
-    .groupBy([...rollupScope])
-    .having((eb) => eb.or(rollupSums.map((column) => eb(eb.fn.sum<number>(column), "!=", 0))))
-    .limit(faultsMax)
-    .execute();
-  return wrong.map((row) => {
-    const scope = rollupScope
-      .slice(1)
-      .map((column) => row[column])
-      .join(" / ");
-    const off = rollupSums.filter((column) => Number(row[column]) !== 0).map((c) => `${c} by ${row[c]}`);
-    return {
-      rule: rollupRule,
-      detail: `${new Date(Number(row.hour)).toISOString()} ${scope}: off in ${off.join(", ")}`,
-    };
-  });
-}
-
 /** Row by row, since only whole-number arithmetic outside SQL rounds as the cost rule says. */
 async function costFaults(
   database: Database,
@@ -173,23 +126,58 @@ async function costFaults(
   return faults;
 }
 
-const sumRule = "a day is the sum of its hours";
-const sketchRule = "a day's sketches are those of its hours";
+/** Every hour has what its entries make, but for hours that lost entries to retention. */
+async function hourFaults(connection: Connection, flavour: Flavour): Promise<readonly LedgerFault[]> {
+  const from = Math.ceil((await prunedBefore(connection)) / hourMs) * hourMs;
+  const { rows } = await sql<{ hour: number }>`
+    select hour from usage_rollups where hour >= ${from} union
+    select at - at % ${sql.lit(hourMs)} from ledger_entries where at >= ${from} order by 1`.execute(connection);
+  return await inTurn(rows, async ({ hour }) => {
+    const entries = countedEntries(connection)
+      .where("at", ">=", hour)
+      .where("at", "<", hour + hourMs);
+    return await differences(connection, flavour, {
+      scope: scopeColumns,
+      stored: sql`usage_rollups where hour = ${hour}`,
+      computed: sql`${entries} as counted`,
+      isTimed: true,
+      place: new Date(hour).toISOString(),
+      rules: ["a rollup is the sum of its entries", "a rollup's sketches count its entries"],
+    });
+  });
+}
 
 /**
  * Every day whose sums are read has by each grain what its hours have. Hours are checked against the entries elsewhere; days against hours
  * also where the entries are gone.
  */
-async function dayFaults(connection: Connection, { name }: Pick<Flavour, "name">): Promise<readonly LedgerFault[]> {
-  const faults: LedgerFault[] = [];
+async function dayFaults(connection: Connection, flavour: Flavour): Promise<readonly LedgerFault[]> {
   const days = await connection
     .selectFrom("summed_days")
     .select("day")
     .whereRef("summed", "=", "touched")
     .orderBy("day")
     .execute();
-  for (const { day } of days) {
-    for (const grain of dayGrains) faults.push(...(await grainFaults(connection, name, day, grain)));
+  const sums = days.flatMap(({ day }) => dayGrains.map((grain) => ({ day, ...grain })));
+  return await inTurn(sums, async ({ day, name, scope }) => {
+    const hours = sql.raw(flavour.name === "postgres" ? "only usage_rollups" : "usage_rollups");
+    return await differences(connection, flavour, {
+      scope,
+      stored: sql`usage_days where grain = ${name} and hour = ${day}`,
+      computed: sql`${hours} where hour >= ${day} and hour < ${day + dayMs}`,
+      place: `${new Date(day).toISOString().slice(0, 10)} by ${name}`,
+      rules: ["a day is the sum of its hours", "a day's sketches are those of its hours"],
+    });
+  });
+}
+
+async function inTurn<Part>(
+  parts: readonly Part[],
+  find: (part: Part) => Promise<readonly LedgerFault[]>,
+): Promise<readonly LedgerFault[]> {
+  const faults: LedgerFault[] = [];
+  for (const part of parts) {
+    faults.push(...(await find(part)));
     if (faults.length >= faultsMax) break;
     // SQLite answers without waiting, so others get their turn only here.
     await new Promise(setImmediate);
@@ -197,148 +185,56 @@ async function dayFaults(connection: Connection, { name }: Pick<Flavour, "name">
   return faults.slice(0, faultsMax);
 }
 
-type SumRow = Readonly<Record<string, string | number>>;
+const scopeColumns = rollupScope.slice(1);
 
-/** Day and hours under each other with opposite signs: all must cancel out. */
-async function grainFaults(
+interface Comparison {
+  /** What rows are told apart by, in both. */
+  readonly scope: readonly string[];
+  readonly stored: RawBuilder<unknown>;
+  readonly computed: RawBuilder<unknown>;
+  /** Whether `computed` has single times, in milliseconds, in the place of sketches. */
+  readonly isTimed?: boolean;
+  readonly place: string;
+  readonly rules: readonly [sums: string, sketches: string];
+}
+
+type SumRow = Readonly<Record<string, string | number | null>>;
+
+/** What is stored and what it is to be under each other, with opposite signs: all must cancel out. Sketches are compared where sums agree. */
+async function differences(
   connection: Connection,
-  name: Flavour["name"],
-  day: number,
-  grain: DayGrain,
+  { name }: Flavour,
+  { scope, stored, computed, isTimed = false, place, rules }: Comparison,
 ): Promise<readonly LedgerFault[]> {
   const joined = name === "postgres" ? "string_agg" : "group_concat";
-  const scope = grain.scope.join(", ");
-  const columns = (sign: "" | "-") =>
-    [
-      ...rollupSums.map((sum) => `${sign}${sum} as ${sum}`),
-      ...rollupSketches.flatMap((sketch) =>
-        sign === ""
-          ? [`${sketch} as ${sketch}`, `'' as hours_${sketch}`]
-          : [`'' as ${sketch}`, `${sketch} as hours_${sketch}`],
-      ),
-    ].join(", ");
+  const columns = (sign: "" | "-") => [
+    ...rollupSums.map((sum) => `${sign}${sum} as ${sum}`),
+    ...rollupSketches.map((sketch) => (sign === "" ? `${sketch} as ${sketch}` : `'' as ${sketch}`)),
+    ...rollupSketches.map((sketch) =>
+      sign === "" ? `'' as own_${sketch}` : `cast(${sketch} as text) as own_${sketch}`,
+    ),
+  ];
   const totals = [
     ...rollupSums.map((sum) => `sum(${sum}) as ${sum}`),
-    ...rollupSketches.flatMap((sketch) => [
-      `${joined}(${sketch}, '') as ${sketch}`,
-      `${joined}(hours_${sketch}, '') as hours_${sketch}`,
-    ]),
-  ].join(", ");
+    ...rollupSketches.map((sketch) => `${joined}(${sketch}, '') as ${sketch}`),
+    ...rollupSketches.map((sketch) => `${joined}(own_${sketch}, '${isTimed ? " " : ""}') as own_${sketch}`),
+  ];
+  const select = (list: readonly string[]) => sql.raw([...scope, ...list].join(", "));
   const { rows } = await sql<SumRow>`
-    select ${sql.raw(scope)}, ${sql.raw(totals)} from (
-      select ${sql.raw(scope)}, ${sql.raw(columns(""))} from usage_days where grain = ${grain.name} and hour = ${day}
-      union all
-      select ${sql.raw(scope)}, ${sql.raw(columns("-"))} from ${sql.raw(name === "postgres" ? "only usage_rollups" : "usage_rollups")}
-      where hour >= ${day} and hour < ${day + dayMs}
-    ) as compared group by ${sql.raw(scope)}`.execute(connection);
+    select ${select(totals)} from (
+      select ${select(columns(""))} from ${stored} union all select ${select(columns("-"))} from ${computed}
+    ) as compared group by ${select([])}`.execute(connection);
   return rows.flatMap((row) => {
-    const of = grain.scope.map((column) => row[column]).join(" / ");
-    const where = `${new Date(day).toISOString().slice(0, 10)} by ${grain.name} ${of}: off in`;
+    const where = `${place} ${scope.map((column) => row[column]).join(" / ")}: off in`;
     const sums = rollupSums.filter((sum) => Number(row[sum]) !== 0);
-    const sketches = rollupSketches.filter(
-      (sketch) => foldedSketch(String(row[sketch] ?? "")) !== foldedSketch(String(row[`hours_${sketch}`] ?? "")),
-    );
-    if (sums.length > 0)
-      return [{ rule: sumRule, detail: `${where} ${sums.map((sum) => `${sum} by ${row[sum]}`).join(", ")}` }];
-    return sketches.length > 0 ? [{ rule: sketchRule, detail: `${where} ${sketches.join(", ")}` }] : [];
-  });
-}
-
-const sketchedRows = 5_000;
-const countRule = "a rollup's sketches count its entries";
-
-/** Every sketch counts exactly the entries of its rollup. */
-async function sketchFaults(connection: Connection): Promise<readonly LedgerFault[]> {
-  const from = Math.ceil((await prunedBefore(connection)) / hourMs) * hourMs;
-  const faults: LedgerFault[] = [];
-  for (const hour of await hoursFrom(connection, from)) {
-    const counted = await sketchesOfEntries(connection, hour);
-    for (const { scope, sketches } of await rollupsOfHour(connection, hour)) {
-      const own = counted.get(scope) ?? noSketches;
-      const off = rollupSketches.filter((column) => foldedSketch(sketches[column]) !== foldedSketch(own[column]));
-      if (off.length === 0) continue;
-      faults.push({ rule: countRule, detail: `${new Date(hour).toISOString()} ${scope}: off in ${off.join(", ")}` });
-      if (faults.length === faultsMax) return faults;
+    if (sums.length > 0) {
+      return [{ rule: rules[0], detail: `${where} ${sums.map((sum) => `${sum} by ${row[sum]}`).join(", ")}` }];
     }
-    // SQLite answers without waiting, so others get their turn only here.
-    await new Promise(setImmediate);
-  }
-  return faults;
-}
-
-async function hoursFrom(connection: Connection, from: number): Promise<readonly number[]> {
-  const rows = await connection
-    .selectFrom("usage_rollups")
-    .select("hour")
-    .distinct()
-    .where("hour", ">=", from)
-    .orderBy("hour")
-    .execute();
-  return rows.map(({ hour }) => hour);
-}
-
-const scopeColumns = ["workspace_id", "group_id", "key_id", "model", "provider"] as const satisfies readonly Exclude<
-  (typeof rollupScope)[number],
-  "hour"
->[];
-
-type Scope = Readonly<Record<(typeof scopeColumns)[number], string>>;
-
-function scopeOf(row: Scope): string {
-  return scopeColumns.map((column) => row[column]).join(" / ");
-}
-
-/** One of each scope: what is not folded yet stands in rows beside it. */
-async function rollupsOfHour(connection: Connection, hour: number): Promise<readonly RollupTimes[]> {
-  const rows = await connection.selectFrom("usage_rollups").selectAll().where("hour", "=", hour).execute();
-  const scopes = Map.groupBy(rows, scopeOf);
-  return [...scopes].map(([scope, of]) => {
-    const sketches = { ...noSketches };
-    for (const row of of) for (const column of rollupSketches) sketches[column] += row[column];
-    return { scope, sketches };
+    const sketches = rollupSketches.filter((sketch) => {
+      const own = String(row[`own_${sketch}`] ?? "");
+      const sketched = isTimed ? own.split(" ").map(sketchOfText).join("") : own;
+      return foldedSketch(String(row[sketch] ?? "")) !== foldedSketch(sketched);
+    });
+    return sketches.length === 0 ? [] : [{ rule: rules[1], detail: `${where} ${sketches.join(", ")}` }];
   });
-}
-
-interface RollupTimes {
-  readonly scope: string;
-  readonly sketches: Readonly<Record<LatencyColumn, string>>;
-}
-
-/** The sketches that the entries of an hour make, by the rest of their rollup's scope. */
-async function sketchesOfEntries(connection: Connection, hour: number) {
-  const sketches = new Map<string, Record<LatencyColumn, string>>();
-  for (let after = { at: hour, id: "" }; ; ) {
-    const rows = await connection
-      .selectFrom("ledger_entries")
-      .select([
-        ...scopeColumns,
-        "at",
-        "attempt_id",
-        "outcome",
-        "calls",
-        "started_after_ms",
-        "total_ms",
-        "first_token_ms",
-      ])
-      .where((eb) => eb(eb.refTuple("at", "attempt_id"), ">", eb.tuple(after.at, after.id)))
-      .where("at", "<", hour + hourMs)
-      .orderBy("at")
-      .orderBy("attempt_id")
-      .limit(sketchedRows)
-      .execute();
-    for (const row of rows) {
-      if (row.outcome !== "succeeded" || row.calls === 0) continue;
-      const scope = scopeOf(row);
-      let own = sketches.get(scope);
-      if (own === undefined) {
-        own = { ...noSketches };
-        sketches.set(scope, own);
-      }
-      const { started_after_ms: startedAfterMs, total_ms: totalMs, first_token_ms: firstTokenMs } = row;
-      addTimes(own, { startedAfterMs, totalMs, firstTokenMs });
-    }
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < sketchedRows) return sketches;
-    after = { at: last.at, id: last.attempt_id };
-  }
 }

@@ -79,14 +79,16 @@ export function grainFor(columns: readonly ScopeColumn[]): DayGrain | null {
   return dayGrains.find(({ scope }) => columns.every((column) => scope.includes(column))) ?? null;
 }
 
-/** Of what is read: all of it, what is in known days alone, or all but that. */
-export type RowPart = "all" | "known" | "rest";
-
-interface RollupAsk {
+/** A part of what is read. What is not folded yet is in no day that is over: it is read with the rest. */
+export interface RowPart {
   readonly span: TimeSpan;
-  readonly part?: RowPart;
-  /** Hours of known days that are in none of the days below; only where parts are read. */
-  readonly hours?: readonly TimeSpan[];
+  /** Without what is not folded yet. */
+  readonly isPast?: boolean;
+  /** A time that is read apart, as past: of it only what is not folded yet. */
+  readonly past?: TimeSpan | null;
+}
+
+interface RollupAsk extends RowPart {
   /** What `readyDays` found, in the same snapshot. */
   readonly days: readonly TimeSpan[];
   /** Columns of scope that are chosen or grouped by. */
@@ -113,31 +115,28 @@ export function neededForPeople(columns: readonly ScopeColumn[]): readonly Scope
  */
 export function rollupsWithin(
   connection: Connection,
-  { name }: Pick<Flavour, "name">,
-  { span, part = "all", hours = [], days, needed, columns, people, choose = (rows) => rows }: RollupAsk,
+  { name }: Flavour,
+  { span, isPast = false, past = null, days, needed, columns, people, choose = (rows) => rows }: RollupAsk,
 ): Rollups {
   const grain = grainFor(people === undefined ? needed : neededForPeople(needed));
-  const runs = grain === null ? [] : days.flatMap((run) => cutToDays(run, span));
+  const spans = past === null ? [span] : gapsBetween([past], span);
+  const runs = grain === null ? [] : spans.flatMap((each) => days.flatMap((run) => cutToDays(run, each)));
+  const gaps = gapsBetween(past === null ? runs : [...runs, past].sort((a, b) => a.from - b.from), span);
   const within = (rows: unknown, { from, to }: TimeSpan) =>
     choose((rows as Rollups).where("hour", ">=", from).where("hour", "<", to));
-  // What is not folded yet is in no day.
-  const [folded, tail] = [sql<object>`only usage_rollups`, sql<object>`usage_rollups_tail`];
-  const alone = connection.selectFrom(name === "postgres" ? folded.as("usage_rollups") : "usage_rollups");
-  const apart = part === "all" ? runs : [...runs, ...hours].sort((a, b) => a.from - b.from);
-  const all = connection.selectFrom("usage_rollups");
-  const every = people === undefined ? all : onePersonsRollups(all, name, people.shared);
-  const parts = part === "known" ? [] : gapsBetween(apart, span).map((gap) => within(every, gap));
-  if (part !== "rest") {
-    for (const run of runs) {
-      const summed = connection.selectFrom("usage_days as usage_rollups");
-      parts.push(within(summed.where(sql`grain`, "=", sql.lit(grain?.name)), run));
-    }
+  const folded = sql<object>`only usage_rollups`.as("usage_rollups");
+  const all = connection.selectFrom(isPast && name === "postgres" ? folded : "usage_rollups");
+  const every = people === undefined ? all : onePersonsRollups(all as Rollups, name, people.shared);
+  const parts = gaps.map((gap) => within(every, gap));
+  for (const run of runs) {
+    const summed = connection.selectFrom("usage_days as usage_rollups");
+    parts.push(within(summed.where(sql`grain`, "=", sql.lit(grain?.name)), run));
   }
-  if (part === "known") parts.push(...hours.map((known) => within(alone, known)));
-  else if (name === "postgres") {
-    parts.push(...apart.map((known) => within(connection.selectFrom(tail.as("usage_rollups")), known)));
+  if (name === "postgres" && !isPast) {
+    const tail = connection.selectFrom(sql<object>`usage_rollups_tail`.as("usage_rollups"));
+    parts.push(...[...runs, ...(past === null ? [] : [past])].map((run) => within(tail, run)));
   }
-  if (people?.shared === true && part !== "known") {
+  if (people?.shared === true && !isPast) {
     parts.push(within(connection.selectFrom(sharedEntries(connection, span).as("usage_rollups")), span));
   }
   if (parts.length === 0) parts.push(within(every, { from: span.from, to: span.from }));
@@ -213,32 +212,20 @@ function onePersonsRollups(
 const sameScope = rollupScope.map((column) => `shared.${column} = usage_rollups.${column}`).join(" and ");
 
 /** PostgreSQL: what is not folded yet of a rollup that is several people's already is one person's, and among that rollup's entries. */
-export const unlessShared = sql<boolean>`not exists (
+const unlessShared = sql<boolean>`not exists (
   select 1 from only usage_rollups as shared where shared.person_id = ${sql.lit(severalPeople)} and ${sql.raw(sameScope)})`;
 
 /** The entries of the rollups that are several people's, without sketches; `hour` is the moment of each. */
 function sharedEntries(connection: Connection, { from, to }: TimeSpan) {
   const shared = connection
     .selectFrom("usage_rollups")
-    .select([
-      "hour as shared_hour",
-      "key_id as shared_key",
-      "group_id as shared_group",
-      "workspace_id as shared_workspace",
-      "model as shared_model",
-      "provider as shared_provider",
-    ])
+    .select(rollupScope.map((column) => sql`${sql.ref(column)}`.as(`shared_${column}`)))
     .where("person_id", "=", sql.lit(severalPeople))
     .where("hour", ">=", from)
     .where("hour", "<", to);
+  const same = rollupScope.slice(1).map((column) => `${column} = shared_${column}`);
+  const within = `at >= shared_hour and at < shared_hour + ${hourMs}`;
   return countedEntries(connection, { times: false }).innerJoin(shared.as("shared"), (join) =>
-    join
-      .onRef("key_id", "=", "shared_key")
-      .onRef("at", ">=", "shared_hour")
-      .on((eb) => eb("at", "<", eb("shared_hour", "+", sql.lit(hourMs))))
-      .onRef("group_id", "=", "shared_group")
-      .onRef("workspace_id", "=", "shared_workspace")
-      .onRef("model", "=", "shared_model")
-      .onRef("provider", "=", "shared_provider"),
+    join.on(sql<boolean>`${sql.raw([...same, within].join(" and "))}`),
   );
 }

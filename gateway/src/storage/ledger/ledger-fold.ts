@@ -3,7 +3,8 @@ import { bounds } from "#core/index.ts";
 import type { Connection, Database } from "../database/database.ts";
 import { foldedSketch } from "../database/latency-sketch.ts";
 import type { LatencyColumn, Row } from "../database/schema.ts";
-import { commonPerson, personBeside, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
+import { hasCode } from "../disk/disk-errors.ts";
+import { commonPerson, personBeside, rollupColumns, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 
 /**
  * PostgreSQL: adds the rows that inserts left in `usage_rollups_tail` to their rollups, as many as `rowsMax`, and
@@ -19,7 +20,8 @@ export async function foldRollups(database: Database, rowsMax: number = bounds.f
   try {
     return await foldBy(plainStatement, database, rowsMax);
   } catch (thrown) {
-    if (!isOutOfRange(thrown)) throw thrown;
+    // A sum that is out of range.
+    if (!hasCode(thrown, /^22003$/)) throw thrown;
     return await foldBy(boundedStatement, database, rowsMax);
   }
 }
@@ -46,7 +48,7 @@ interface Folded extends LongRollup {
 }
 
 /** From here on it is looked whether a sketch could be shorter. */
-export const longSketch = 1_024;
+const longSketch = 1_024;
 
 /** A sketch is written again when that halves it, so that a busy hour is not written whole with each batch. */
 export async function shortenRollup(
@@ -68,44 +70,42 @@ export async function shortenRollup(
 }
 
 const names = rollupScope.join(", ");
-const columns = [...rollupScope, "person_id", ...rollupSums, ...rollupSketches].join(", ");
 const joined = rollupSketches.map((sketch) => `${sketch} = kept.${sketch} || excluded.${sketch}`);
-const person = `person_id = ${personBeside("kept", "excluded")}`;
 const long = rollupSketches.map((name) => `case when length(${name}) > ${longSketch} then ${name} end as ${name}`);
+
+/**
+ * Where a rollup is `kept` already, adds another one to it: sums are added up, sketches put behind each other, which reads nothing.
+ * Gives back the sketches that have become long, which are then written anew.
+ */
+export function addToKept(added = (sum: string): string => `kept.${sum} + excluded.${sum}`): string {
+  const moved = [...rollupSums.map((sum) => `${sum} = ${added(sum)}`), ...joined].join(", ");
+  return `on conflict (${names}) do update set ${moved}, person_id = ${personBeside} returning ${names}, ${long.join(", ")}`;
+}
 
 /** PostgreSQL: a sum as its column takes it. */
 export function bounded(sum: string): string {
   return `least(${sum}, 9223372036854775807)::bigint`;
 }
 
-const plainStatement = statementOf(
-  (sum) => `sum(${sum})`,
-  (sum) => `kept.${sum} + excluded.${sum}`,
-);
+const plainStatement = statementOf((sum) => `sum(${sum})`, addToKept());
 const boundedStatement = statementOf(
   (sum) => bounded(`sum(${sum})`),
-  (sum) => bounded(`kept.${sum}::numeric + excluded.${sum}`),
+  addToKept((sum) => bounded(`kept.${sum}::numeric + excluded.${sum}`)),
 );
 
 /** Rollups are written in the order of their keys. Of rows that another one folds at this moment nothing is taken. */
-function statementOf(summed: (sum: string) => string, added: (sum: string) => string): string {
-  const moved = rollupSums.map((sum) => `${sum} = ${added(sum)}`);
+function statementOf(summed: (sum: string) => string, addition: string): string {
   return `
   with taken as (
     delete from usage_rollups_tail
     where ctid = any (array (select ctid from usage_rollups_tail limit $1 for update skip locked))
     returning *
   ), folded as (
-    insert into usage_rollups as kept (${columns})
+    insert into usage_rollups as kept (${rollupColumns.join(", ")})
     select ${names}, ${commonPerson}, ${rollupSums.map(summed).join(", ")},
       ${rollupSketches.map((sketch) => `string_agg(${sketch}, '')`).join(", ")}
     from taken group by ${names} order by ${names}
-    on conflict (${names}) do update set ${[...moved, ...joined, person].join(", ")}
-    returning ${names}, ${long.join(", ")}
+    ${addition}
   )
   select *, (select count(*) from taken) as taken from folded`;
-}
-
-function isOutOfRange(thrown: unknown): boolean {
-  return thrown instanceof Error && "code" in thrown && thrown.code === "22003";
 }

@@ -1,5 +1,5 @@
 import { CompiledQuery } from "kysely";
-import type { Connection, Database } from "../database/database.ts";
+import type { Connection } from "../database/database.ts";
 import { sketchOf } from "../database/latency-sketch.ts";
 import type { NamedQuery } from "../database/postgres/postgres-driver.ts";
 import { postgresArray } from "../database/postgres/postgres-values.ts";
@@ -12,42 +12,13 @@ import {
   timeColumns,
   usualValues,
 } from "./ledger-columns.ts";
-import { monthKeeper } from "./ledger-months.ts";
-import { entrySums, hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
-import { type ObjectRow, objectWriter } from "./upstream-object-rows.ts";
+import { entrySums, hourMs, rollupColumns, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 
 /**
  * Entries into PostgreSQL: one statement a batch, however long it is, with an array for each column. In the same statement what
  * was new is summed into rows of `usage_rollups_tail`: rows of their own, so that no two writers wait for each other.
  * Whoever reads `usage_rollups` reads them along (the table inherits), and `foldRollups` adds them up later.
  */
-export function postgresInsert(
-  database: Database,
-): (entries: readonly LedgerValues[], objects: readonly ObjectRow[]) => Promise<number> {
-  const months = monthKeeper(database);
-  const writeObjects = objectWriter(database);
-  return async (entries, objects) => {
-    if (entries.length === 0) return 0;
-    await months.make(entries.map((entry) => Number(entry[ledgerPlaces.at])));
-    const insert = async (): Promise<number> => {
-      if (objects.length === 0) return await insertInto(database.kysely, entries);
-      return await database.kysely.transaction().execute(async (transaction) => {
-        const added = await insertInto(transaction, entries);
-        await writeObjects(transaction, objects);
-        return added;
-      });
-    };
-    try {
-      return await insert();
-    } catch (thrown) {
-      // The entry's month was cut out of the default part at this very moment: now it has a place.
-      if (!isCheckViolation(thrown)) throw thrown;
-      return await insert();
-    }
-  };
-}
-
-/** On the database the statement is a transaction by itself; or a part of one that writes something else with it. */
 export async function insertInto(connection: Connection, given: readonly LedgerValues[]): Promise<number> {
   const { rows } = await connection.executeQuery<Inserted>(insertOf(inOrder(given)));
   return rows[0]?.inserted ?? 0;
@@ -114,14 +85,10 @@ const statement = `
     insert into ledger_entries (${ledgerColumns.join(", ")}) select ${ledgerColumns.join(", ")} from given
     on conflict do nothing returning attempt_id
   ), tail as (
-    insert into usage_rollups_tail (${[...rollupScope, "person_id", ...rollupSums, ...rollupSketches].join(", ")})
+    insert into usage_rollups_tail (${rollupColumns.join(", ")})
     select ${scope.join(", ")}, ${rollupSums.map((name) => `sum(${entrySums[name]})`).join(", ")},
       ${rollupSketches.map((name) => `coalesce(string_agg(${name}, ''), '')`).join(", ")}
     from given where attempt_id in (select attempt_id from fresh)
     group by ${scope.map((_, n) => n + 1).join(", ")}
   )
   select count(*) as inserted from fresh`;
-
-function isCheckViolation(thrown: unknown): boolean {
-  return thrown instanceof Error && "code" in thrown && thrown.code === "23514";
-}

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql, type Transaction } from "kysely";
 import type { Database } from "../database/database.ts";
 import type { Tables } from "../database/schema.ts";
+import { hasCode } from "../disk/disk-errors.ts";
 
 /** Months that are made ahead, and how far from today one may be. */
 export const ledgerMonthsAhead = 2;
@@ -16,35 +17,26 @@ const ledgerLockMs = 300;
 /**
  * On PostgreSQL the ledger is one table in parts, one for each month (UTC) by `at`: `ledger_entries_2026_11`. What has no month
  * stands in `ledger_entries_default`. On SQLite there are no parts, and nothing here does anything.
+ *
+ * The function makes the months of these moments, where there is reason to. It is asked before each batch, and remembers which months
+ * there are, so that it asks the database once a month. One that could not be made is tried again some batches later: until then its
+ * entries have a place in the default part, and are moved when it is made.
  */
-export interface MonthKeeper {
-  /** Makes the months of these moments, where there is reason to. Asked before each batch: mostly it knows them. */
-  make(moments: readonly number[]): Promise<void>;
-}
-
-/**
- * Remembers which months there are, so that it asks the database once a month. One that could not be made is tried again some
- * batches later: until then its entries have a place in the default part, and are moved when it is made.
- */
-export function monthKeeper(database: Database): MonthKeeper {
+export function monthMaker(database: Database): (moments: readonly number[]) => Promise<void> {
   /** By month, how many batches it is left alone. */
   const known = new Map<number, number>();
-  return {
-    async make(moments) {
-      for (const month of new Set(moments.map(monthOf))) {
-        const batches = known.get(month) ?? 0;
-        if (batches > 0) known.set(month, batches - 1);
-        if (batches > 0 || !Number.isFinite(month)) continue;
-        if (known.size >= ledgerMonthsKnownMax) known.clear();
-        known.set(
-          month,
-          await makeMonth(database, month).then(
-            () => Number.POSITIVE_INFINITY,
-            () => ledgerMonthBatches,
-          ),
-        );
-      }
-    },
+  return async (moments) => {
+    for (const month of new Set(moments.map(monthOf))) {
+      const batches = known.get(month) ?? 0;
+      if (batches > 0) known.set(month, batches - 1);
+      if (batches > 0 || !Number.isFinite(month)) continue;
+      if (known.size >= ledgerMonthsKnownMax) known.clear();
+      const made = makeMonth(database, month).then(
+        () => Number.POSITIVE_INFINITY,
+        () => ledgerMonthBatches,
+      );
+      known.set(month, await made);
+    }
   };
 }
 
@@ -91,7 +83,8 @@ export async function dropPart({ kysely }: Database, { name }: LedgerPart): Prom
     });
     return true;
   } catch (thrown) {
-    if (isLockTimeout(thrown)) return false;
+    // The wait for a lock took too long.
+    if (hasCode(thrown, /^55P03$/)) return false;
     throw thrown;
   }
 }
@@ -165,11 +158,6 @@ async function monthsInDefault({ kysely }: Database, now: number): Promise<reado
 
 async function boundedLocks(transaction: Transaction<Tables>, ms: number): Promise<void> {
   await sql`set local lock_timeout = ${sql.lit(ms)}`.execute(transaction);
-}
-
-function isLockTimeout(thrown: unknown): boolean {
-  if (!(thrown instanceof Error)) return false;
-  return ("code" in thrown && thrown.code === "55P03") || isLockTimeout(thrown.cause);
 }
 
 function nameOf(month: number): string {

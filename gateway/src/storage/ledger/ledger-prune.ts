@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { bounds } from "#core/index.ts";
-import { type Connection, type Database, takeTurn } from "../database/database.ts";
+import { type Connection, type Database, deleteInBatches, takeTurn } from "../database/database.ts";
+import { putSystemValue, systemValue } from "../database/system-values.ts";
 import { dropPart, ledgerParts } from "./ledger-months.ts";
 import { hourMs } from "./ledger-rollup.ts";
 
@@ -16,7 +17,9 @@ const markName = "ledger.pruned_before";
  */
 export async function pruneLedger(database: Database, beforeMs: number): Promise<number> {
   await raiseMark(database, markName, beforeMs);
-  const removed = (await dropMonths(database, beforeMs)) + (await pruneEntries(database, beforeMs));
+  const removed =
+    (await dropMonths(database, beforeMs)) +
+    (await deleteInBatches(database, (rows) => deleteOldest(database, beforeMs, rows)));
   await pruneRefusals(database, beforeMs);
   return removed;
 }
@@ -50,18 +53,6 @@ async function entriesOf({ kysely }: Database, part: string): Promise<number> {
   if (known >= 0) return known;
   const counted = await sql<{ rows: number }>`select count(*) as rows from ${sql.table(part)}`.execute(kysely);
   return counted.rows[0]?.rows ?? 0;
-}
-
-async function pruneEntries(database: Database, beforeMs: number): Promise<number> {
-  const rows = database.flavour.name === "sqlite" ? bounds.pruneRows : bounds.pruneRowsPostgres;
-  let removed = 0;
-  for (;;) {
-    const result = await deleteOldest(database, beforeMs, rows).executeTakeFirst();
-    const gone = Number(result.numDeletedRows);
-    removed += gone;
-    if (gone < rows) return removed;
-    await Bun.sleep(bounds.prunePauseMs);
-  }
 }
 
 function deleteOldest({ kysely, flavour }: Database, beforeMs: number, rows: number) {
@@ -112,8 +103,7 @@ export function prunedBefore(connection: Connection): Promise<number> {
 }
 
 async function markOf(connection: Connection, name: string): Promise<number> {
-  const row = await connection.selectFrom("settings").select("value").where("name", "=", name).executeTakeFirst();
-  return row === undefined ? 0 : Number(row.value);
+  return Number((await systemValue(connection, name)) ?? 0);
 }
 
 /** Set before the first row goes, so that a check never takes a half-pruned hour for a fault. */
@@ -124,11 +114,6 @@ async function raiseMark(
 ): Promise<void> {
   await database.kysely.transaction().execute(async (transaction) => {
     await takeTurn(database, transaction);
-    const mark = Math.max(await markOf(transaction, name), beforeMs);
-    await transaction
-      .insertInto("settings")
-      .values({ name, value: String(mark), managed_by: "system" })
-      .onConflict((conflict) => conflict.column("name").doUpdateSet({ value: sql`excluded.value` }))
-      .execute();
+    await putSystemValue(transaction, name, String(Math.max(await markOf(transaction, name), beforeMs)));
   });
 }

@@ -138,11 +138,11 @@ function tidySketch(sketch: string): string {
 
 const worthTidying = 32;
 
-export const noSketches: Readonly<Record<LatencyColumn, string>> = Object.fromEntries(
+const noSketches: Readonly<Record<LatencyColumn, string>> = Object.fromEntries(
   rollupSketches.map((column) => [column, ""]),
 ) as Record<LatencyColumn, string>;
 
-export function addTimes(
+function addTimes(
   rollup: Record<LatencyColumn, string>,
   { startedAfterMs, totalMs, firstTokenMs }: Pick<LedgerEntry, "startedAfterMs" | "totalMs" | "firstTokenMs">,
 ): void {
@@ -156,10 +156,8 @@ export function addTimes(
 /** The person of several rows together, as SQL: theirs when they agree. */
 export const commonPerson = `case when min(coalesce(person_id, '')) = max(coalesce(person_id, '')) then max(person_id) else '${severalPeople}' end`;
 
-/** The person of a row that another one is added to. */
-export function personBeside(kept: string, added: string): string {
-  return `case when ${kept}.person_id is not distinct from ${added}.person_id then ${kept}.person_id else '${severalPeople}' end`;
-}
+/** The person of a `kept` row that another one is added to. */
+export const personBeside = `case when kept.person_id is not distinct from excluded.person_id then kept.person_id else '${severalPeople}' end`;
 
 /** `hour` is the moment the entry began. */
 type Counted = SelectQueryBuilder<Tables, "ledger_entries", Row<"usage_rollups">>;

@@ -1,6 +1,7 @@
 import type { LedgerStore } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { priceReader } from "../database/price-rows.ts";
+import { chunksOf } from "../database/reconcile.ts";
 import { checkLedger } from "./ledger-check.ts";
 import { sumDay } from "./ledger-days.ts";
 import { foldRollups } from "./ledger-fold.ts";
@@ -28,17 +29,10 @@ export function createLedgerStore(database: Database): LedgerStore {
 
 /** How many of these attempts have no entry in the ledger. */
 export async function countNotInLedger(database: Database, attemptIds: readonly string[]): Promise<number> {
-  let missing = 0;
-  for (let at = 0; at < attemptIds.length; at += idsAtOnce) {
-    const asked = attemptIds.slice(at, at + idsAtOnce);
-    const found = await database.kysely
-      .selectFrom("ledger_entries")
-      .select("attempt_id")
-      .where("attempt_id", "in", asked)
-      .execute();
-    missing += asked.length - found.length;
+  let missing = attemptIds.length;
+  for (const ids of chunksOf(attemptIds)) {
+    const entries = database.kysely.selectFrom("ledger_entries").select("attempt_id");
+    missing -= (await entries.where("attempt_id", "in", ids).execute()).length;
   }
   return missing;
 }
-
-const idsAtOnce = 500;

@@ -1,4 +1,5 @@
 import { bounds, type LedgerEntry, responseTaskId } from "#core/index.ts";
+import { columnsOf } from "../database/columns.ts";
 import type { Connection } from "../database/database.ts";
 import type { NewRow } from "../database/schema.ts";
 
@@ -29,29 +30,19 @@ export async function insertPending(connection: Connection, entries: readonly Le
 
 /** The account is sealed at the first poll, from the config snapshot. */
 function rowOf(entry: LedgerEntry): NewRow<"tasks"> {
-  const { at, endedAt } = entry;
+  const { at, endedAt, attemptId, workspaceId, groupId, keyId, personId, requestId, model, deployment } = entry;
+  const { upstreamModel, upstreamId, reservedNanoUsd, priceVersion, userAgent } = entry;
   return {
-    id: responseTaskId(entry.attemptId),
+    ...columnsOf({ attemptId, workspaceId, groupId, keyId, personId, requestId, model, deployment }),
+    ...columnsOf({ upstreamModel, upstreamId, reservedNanoUsd, priceVersion, userAgent }),
+    id: responseTaskId(attemptId),
     kind: "response",
-    workspace_id: entry.workspaceId,
-    group_id: entry.groupId,
-    key_id: entry.keyId,
-    person_id: entry.personId ?? null,
-    request_id: entry.requestId,
-    model: entry.model,
-    deployment: entry.deployment,
-    upstream_model: entry.upstreamModel,
     provider_id: entry.provider,
-    upstream_id: entry.upstreamId,
-    attempt_id: entry.attemptId,
     state: "queued",
     final: 0,
     asked: "{}",
-    reserved_nano_usd: entry.reservedNanoUsd,
-    price_version: entry.priceVersion,
     request_digest: "",
     metadata: "{}",
-    user_agent: entry.userAgent,
     tags: JSON.stringify(entry.tags),
     created_at: at,
     updated_at: endedAt,

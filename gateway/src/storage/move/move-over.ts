@@ -7,9 +7,9 @@ import { SchemaTooNew, schemaState } from "../database/migrate.ts";
 import { openReadOnly } from "../database/open-database.ts";
 import { type DataPaths, DataUnusable } from "../disk/data-directory.ts";
 import { lockDirectory } from "../disk/journal-owner.ts";
-import { monthKeeper } from "../ledger/ledger-months.ts";
+import { monthMaker } from "../ledger/ledger-months.ts";
 import { beginMove, endMove, markMoved, refuseMovedElsewhere, refuseOtherTables } from "../upkeep/moved-mark.ts";
-import { upgradePostgres } from "../upkeep/upgrade-postgres.ts";
+import { upgradePostgres } from "../upkeep/upgrade-database.ts";
 import { hasVault, openVaultOf } from "../vault/vault.ts";
 
 interface MoveOptions {
@@ -213,7 +213,7 @@ async function orderOf({ kysely }: Database, name: string): Promise<readonly str
 
 /** Copies a table in the order in which its rows were made, in batches within bounds. Resolves to how many rows it has. */
 async function copyTable(source: Database, target: Database, table: MovedTable): Promise<number> {
-  const months = table.name === "ledger_entries" ? monthKeeper(target) : null;
+  const makeMonths = table.name === "ledger_entries" ? monthMaker(target) : null;
   const columns = sql.join(table.columns.map(({ name }) => sql.ref(name)));
   let copied = 0;
   let after: SourceRow | null = null;
@@ -221,7 +221,7 @@ async function copyTable(source: Database, target: Database, table: MovedTable):
   for (;;) {
     const rows: readonly SourceRow[] = await rowsAfter(source, table, after, limit);
     if (rows.length === 0) return copied;
-    if (months !== null) await months.make(rows.map(({ at }) => Number(at)));
+    await makeMonths?.(rows.map(({ at }) => Number(at)));
     let bytes = 0;
     const values = table.columns.map(({ name, type }) => {
       const column = rows.map((row) => plainValue(row[name]));

@@ -44,15 +44,10 @@ interface KeptReports extends ReportStore {
   forget(): void;
 }
 
-type Keepable =
-  | "usage"
-  | "peopleUsage"
-  | "costs"
-  | "modelUsage"
-  | "deploymentUse"
-  | "dailySpend"
-  | "requests"
-  | "facts";
+const keepable = [
+  ...(["usage", "peopleUsage", "costs", "modelUsage", "deploymentUse", "dailySpend", "requests", "facts"] as const),
+];
+type Keepable = (typeof keepable)[number];
 
 interface Kept {
   /** Of its last reading, milliseconds. */
@@ -85,12 +80,9 @@ export function keptAnswers(reports: ReportStore, clock: Pick<Clock, "monotonic"
       drop(oldest);
     }
   };
-  const keeping =
-    <Kind extends Keepable>(
-      kind: Kind,
-      ask: (...asked: Parameters<ReportStore[Kind]>) => ReturnType<ReportStore[Kind]>,
-    ) =>
-    async (...asked: Parameters<ReportStore[Kind]>): Promise<Awaited<ReturnType<ReportStore[Kind]>>> => {
+  const keeping = (kind: Keepable) => {
+    const ask = reports[kind] as (...asked: readonly unknown[]) => Promise<unknown>;
+    return async (...asked: readonly unknown[]): Promise<unknown> => {
       const question = JSON.stringify([kind, ...asked]);
       const beganMs = clock.monotonic();
       const kept = answers.get(question);
@@ -110,16 +102,10 @@ export function keptAnswers(reports: ReportStore, clock: Pick<Clock, "monotonic"
       }
       return answer;
     };
+  };
   return {
     ...reports,
-    usage: keeping("usage", reports.usage),
-    peopleUsage: keeping("peopleUsage", reports.peopleUsage),
-    costs: keeping("costs", reports.costs),
-    modelUsage: keeping("modelUsage", reports.modelUsage),
-    deploymentUse: keeping("deploymentUse", reports.deploymentUse),
-    dailySpend: keeping("dailySpend", reports.dailySpend),
-    requests: keeping("requests", reports.requests),
-    facts: keeping("facts", reports.facts),
+    ...(Object.fromEntries(keepable.map((kind) => [kind, keeping(kind)])) as unknown as Pick<ReportStore, Keepable>),
     forget() {
       generation += 1;
       answers.clear();

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { KeptSums, type KnownTime } from "./kept-sums.ts";
+import { KeptSums, type PastTime } from "./kept-sums.ts";
 
 const dayMs = 86_400_000;
-const timeOf = (day: number, version = 1): KnownTime => ({
-  ...{ from: day * dayMs, to: (day + 1) * dayMs },
+const timeOf = (days: number, version = 1): PastTime => ({
+  ...{ from: 0, to: days * dayMs },
   version: String(version),
 });
 
@@ -11,10 +11,10 @@ const timeOf = (day: number, version = 1): KnownTime => ({
 function opened(bytesMax?: number, bytes = 100) {
   const kept = new KeptSums(bytesMax);
   let reads = 0;
-  const find = (question: string, times: readonly KnownTime[]) =>
+  const find = (question: string, past: PastTime) =>
     kept.find(
       question,
-      times,
+      past,
       async () => ++reads,
       () => bytes,
     );
@@ -23,35 +23,35 @@ function opened(bytesMax?: number, bytes = 100) {
 
 test("what is kept of days counts only for the same question, the same hours and the versions that they had", async () => {
   const { find, reads } = opened();
-  const times = [timeOf(1), timeOf(2)];
-  const first = await find("a", times);
-  expect(await find("a", times)).toBe(first);
-  expect(await find("b", times)).not.toBe(first);
-  for (const other of [[timeOf(1), timeOf(2, 2)], [timeOf(1)], [timeOf(1), { ...timeOf(2), to: dayMs + 1 }]]) {
+  const past = timeOf(2);
+  const first = await find("a", past);
+  expect(await find("a", past)).toBe(first);
+  expect(await find("b", past)).not.toBe(first);
+  for (const other of [timeOf(2, 2), timeOf(1), { ...timeOf(2), from: 1 }]) {
     const before = reads();
     await find("a", other);
     expect(reads()).toBe(before + 1);
   }
   const before = reads();
-  await find("a", times);
+  await find("a", past);
   expect(reads()).toBe(before + 1);
 });
 
 test("it stays within its bound: what was not asked for the longest leaves", async () => {
   const { kept, find, reads } = opened(10_000);
   for (let question = 0; question < 100; question++) {
-    await find(String(question), [timeOf(0)]);
-    await find("0", [timeOf(0)]);
+    await find(String(question), timeOf(1));
+    await find("0", timeOf(1));
     expect(kept.bytes).toBeLessThanOrEqual(10_000);
   }
   expect(reads()).toBe(100);
-  await find("99", [timeOf(0)]);
+  await find("99", timeOf(1));
   expect(reads()).toBe(100);
-  await find("50", [timeOf(0)]);
+  await find("50", timeOf(1));
   expect(reads()).toBe(101);
-  for (let again = 0; again < 1_000; again++) await find("0", [timeOf(0, again)]);
+  for (let again = 0; again < 1_000; again++) await find("0", timeOf(1, again));
   expect(reads()).toBe(1_101);
   expect(kept.bytes).toBeLessThanOrEqual(10_000);
-  await find("99", [timeOf(0)]);
+  await find("99", timeOf(1));
   expect(reads()).toBe(1_101);
 });

@@ -3,8 +3,8 @@ const reportDaysBytesMax = 8 * 1024 * 1024;
 /** About what an entry takes beside its value. */
 const entryBytes = 100;
 
-/** A day that is over or a part of it, and what says that its hours are as they were. */
-export interface KnownTime {
+/** Days that are over, whole or in part, and what says that their hours are as they were. */
+export interface PastTime {
   readonly from: number;
   readonly to: number;
   readonly version: string;
@@ -28,14 +28,14 @@ export class KeptSums {
     return this.#bytes;
   }
 
-  /** What the question has found in these times: as it was kept, or read now. Nobody changes it. */
+  /** What the question has found in the past: as it was kept, or read now. Nobody changes it. */
   async find<Found>(
     question: string,
-    known: readonly KnownTime[],
+    { from, to, version }: PastTime,
     read: () => Promise<Found>,
     bytesOf: (found: Found) => number,
   ): Promise<Found> {
-    const times = known.map(({ from, to, version }) => `${from} ${to} ${version}`).join();
+    const times = `${from} ${to} ${version}`;
     const kept = this.#take(question);
     if (kept?.times === times) {
       this.#put(question, kept);

@@ -3,6 +3,7 @@ import { bounds, Failure } from "#core/index.ts";
 import type { Observer, ReportStore } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { priceReader } from "../database/price-rows.ts";
+import { hasCode } from "../disk/disk-errors.ts";
 import { KeptSums } from "./kept-sums.ts";
 import { answerTo, type ReportAnswer, type ReportAsk, type ReportKind } from "./report-answers.ts";
 import { crowded, Deadline, draining, kindOf, late, unreadable } from "./report-context.ts";
@@ -34,7 +35,8 @@ export function createPostgresReportStore({ database, observer }: PostgresReport
           asked,
         );
       } catch (thrown) {
-        if (isEnded(thrown)) throw late();
+        // The server has ended the statement.
+        if (hasCode(thrown, /^57014$/)) throw late();
         throw thrown instanceof Failure ? thrown : unreadable(observer, kind, kindOf(thrown));
       } finally {
         waiting -= 1;
@@ -56,10 +58,4 @@ export function createPostgresReportStore({ database, observer }: PostgresReport
 async function sizeOf({ reading }: Database): Promise<number | null> {
   const { rows } = await sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`.execute(reading);
   return rows[0]?.bytes ?? null;
-}
-
-/** The server has ended the statement: query_canceled. */
-function isEnded(thrown: unknown): boolean {
-  if (!(thrown instanceof Error)) return false;
-  return ("code" in thrown && thrown.code === "57014") || isEnded(thrown.cause);
 }

@@ -1,5 +1,5 @@
-import { sql } from "kysely";
 import type { UsageFilter } from "#ports/index.ts";
+import { copyDatabaseTo } from "../database/database-copy.ts";
 import { auditPage } from "./report-audit.ts";
 import type { ReportContext } from "./report-context.ts";
 import { keyPage, keyUsage } from "./report-keys.ts";
@@ -27,11 +27,8 @@ const reportAnswers = {
   spending,
   keyUsage,
   entryCount,
-  /** SQLite: a whole copy of the database as it is at this moment, in a file that is there and empty. */
-  async copy({ connection }: ReportContext, path: string): Promise<null> {
-    await sql`vacuum into ${path}`.execute(connection);
-    return null;
-  },
+  /** SQLite: a whole copy of the database as it is at this moment, in a file; its size in bytes. */
+  copy: ({ connection }: ReportContext, path: string) => copyDatabaseTo({ kysely: connection }, path),
 };
 
 type Answers = typeof reportAnswers;

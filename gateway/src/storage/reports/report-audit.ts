@@ -1,10 +1,11 @@
 import type { AuditRow } from "@sluice/contract/console";
 import { type AuditAction, auditTargetOf } from "@sluice/contract/words";
-import { Failure } from "#core/index.ts";
 import type { AuditFilter, Paged } from "#ports/index.ts";
 import { contains } from "../database/conditions.ts";
+import { cursorOfText, cursorParts } from "../database/pages.ts";
 import type { Row } from "../database/schema.ts";
 import type { ReportContext } from "./report-context.ts";
+import { namesIn } from "./report-names.ts";
 import { slicedPage } from "./report-search.ts";
 
 /** The audit log, newest first. */
@@ -42,31 +43,19 @@ export async function auditPage(
       },
       placeOf: (row) => row.seq,
     },
-    cursor === null ? Number.MAX_SAFE_INTEGER : seqOf(cursor),
+    cursor === null ? Number.MAX_SAFE_INTEGER : Number(cursorParts(cursor, /^a\.(\d{1,16})$/)[0]),
     limit,
     deadline,
   );
-  const slugs = await slugsOf(connection, rows);
+  const slugs = await namesIn(
+    connection,
+    "workspaces",
+    rows.flatMap((row) => row.workspace_id ?? []),
+  );
   return {
     data: rows.map((row) => auditRowOf(row, slugs)),
-    next: next === null ? null : Buffer.from(`a.${next}`, "utf8").toString("base64url"),
+    next: next === null ? null : cursorOfText(`a.${next}`),
   };
-}
-
-function seqOf(cursor: string): number {
-  const [, seq] = /^a\.(\d{1,16})$/.exec(Buffer.from(cursor, "base64url").toString("utf8")) ?? [];
-  if (seq !== undefined) return Number(seq);
-  throw new Failure("invalid_request", "The cursor is not one this list gave out.", { param: "cursor" });
-}
-
-async function slugsOf(
-  connection: ReportContext["connection"],
-  rows: readonly Row<"audit_log">[],
-): Promise<ReadonlyMap<string, string>> {
-  const ids = [...new Set(rows.flatMap((row) => row.workspace_id ?? []))];
-  if (ids.length === 0) return new Map();
-  const named = await connection.selectFrom("workspaces").select(["id", "slug"]).where("id", "in", ids).execute();
-  return new Map(named.map(({ id, slug }) => [id, slug]));
 }
 
 function auditRowOf(row: Row<"audit_log">, slugs: ReadonlyMap<string, string>): AuditRow {

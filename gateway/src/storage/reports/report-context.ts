@@ -10,7 +10,7 @@ import type { KeptSums } from "./kept-sums.ts";
 /** What a question is answered from, and until when. */
 export interface ReportContext {
   readonly connection: Connection;
-  readonly flavour: Pick<Flavour, "name">;
+  readonly flavour: Flavour;
   readonly price: (versionId: string) => Promise<PriceVersion | null>;
   readonly deadline: Deadline;
   /** What earlier questions of this connection found in days that are over. */

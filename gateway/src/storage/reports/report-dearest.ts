@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { UsageFilter } from "#ports/index.ts";
 import type { RowPart, TimeSpan } from "../ledger/ledger-day-reading.ts";
-import type { KnownTime } from "./kept-sums.ts";
+import type { PastTime } from "./kept-sums.ts";
 import { type ReportContext, sumsOverTime } from "./report-context.ts";
 import { type UsageColumn, type UsageRows, withoutOthers } from "./report-usage-rows.ts";
 
@@ -24,9 +24,9 @@ interface Ranked {
 export async function dearest(asked: Ranked, limits = dearestLimits): Promise<readonly string[]> {
   const { source, column } = asked;
   const covered = await source.covered(source.span);
-  const days = source.known(covered, { column, stepMs: null });
-  const found = days.length === 0 ? null : await dearestBesideDays(asked, covered, days, limits);
-  const sums = found ?? (await ranked(asked, covered, { part: "all", limit: linesMax }));
+  const past = source.past(covered, { column, stepMs: null });
+  const found = past === null ? null : await dearestBeside(past, asked, covered, limits);
+  const sums = found ?? (await ranked(asked, { span: covered }, { limit: linesMax }));
   return sums
     .toSorted(byCost)
     .slice(0, linesMax)
@@ -34,37 +34,34 @@ export async function dearest(asked: Ranked, limits = dearestLimits): Promise<re
 }
 
 /**
- * The dearest of days that are over are known, and what any other costs in them at most. So beside the rest of the time only those can be among
+ * The dearest of the past are known, and what any other costs in it at most. So beside the rest of the time only those can be among
  * the first that are among the dearest of either. null: that did not tell, and all has to be read.
  */
-async function dearestBesideDays(
+async function dearestBeside(
+  past: PastTime,
   asked: Ranked,
   covered: TimeSpan,
-  days: readonly KnownTime[],
   { dearestMax, contendersMax }: typeof dearestLimits,
 ): Promise<readonly Rank[] | null> {
   const { context, source, column } = asked;
+  const pastPart = { span: past, isPast: true };
   const readPast = async () => {
-    const sums = (await ranked(asked, covered, { part: "known", limit: dearestMax + 1 })).toSorted(byCost);
+    const sums = (await ranked(asked, pastPart, { limit: dearestMax + 1 })).toSorted(byCost);
     const next = sums[dearestMax];
-    return { past: sums.slice(0, dearestMax), othersNanoMax: next === undefined ? null : Math.max(0, next.nano) };
+    return { known: sums.slice(0, dearestMax), othersNanoMax: next === undefined ? null : Math.max(0, next.nano) };
   };
   const question = JSON.stringify([source.question, column, "dearest"]);
-  const { past, othersNanoMax } = await context.kept.find(
-    question,
-    days,
-    readPast,
-    ({ past }) => past.length * rankBytes,
-  );
-  const first = past.map(({ id }) => id);
+  const bytesOf = (found: Awaited<ReturnType<typeof readPast>>) => found.known.length * rankBytes;
+  const { known, othersNanoMax } = await context.kept.find(question, past, readPast, bytesOf);
+  const first = known.map(({ id }) => id);
   const limit = first.length + contendersMax + 1;
-  const known = new Set(first);
+  const isKnown = new Set(first);
   const rest: Rank[] = [];
-  for (const [part, time] of source.rest(covered, days)) {
-    for (const row of await ranked(asked, time, { part, limit, first })) rest.push(row);
+  for (const part of source.rest(covered, past)) {
+    for (const row of await ranked(asked, part, { limit, first })) rest.push(row);
   }
-  const whole = added([...past, ...rest.filter(({ id }) => known.has(id))]);
-  const others = added(rest.filter(({ id }) => !known.has(id)));
+  const whole = added([...known, ...rest.filter(({ id }) => isKnown.has(id))]);
+  const others = added(rest.filter(({ id }) => !isKnown.has(id)));
   if (othersNanoMax === null) return [...whole, ...others];
   const last = whole.toSorted(byCost)[linesMax - 1];
   // Of those that are in neither list one could be as dear as the last that is shown.
@@ -73,8 +70,7 @@ async function dearestBesideDays(
   if (contenders.length > contendersMax) return null;
   if (contenders.length === 0) return whole;
   const only = contenders.map(({ id }) => id);
-  const daysSpan = { from: days[0]?.from ?? 0, to: days.at(-1)?.to ?? 0 };
-  const before = await ranked(asked, daysSpan, { part: "known", limit: only.length, only });
+  const before = await ranked(asked, pastPart, { limit: only.length, only });
   return [...whole, ...added([...contenders, ...before])];
 }
 
@@ -82,7 +78,6 @@ async function dearestBesideDays(
 const rankBytes = 100;
 
 interface RankAsk {
-  readonly part: RowPart;
   /** Where one statement reads all of it, no more need to be sent. */
   readonly limit: number;
   /** Before all others, whatever they cost. */
@@ -98,18 +93,22 @@ interface Rank {
 
 async function ranked(
   { context, source, column, filter }: Ranked,
-  span: TimeSpan,
-  { part, limit, first = [], only }: RankAsk,
+  part: RowPart,
+  { limit, first = [], only }: RankAsk,
 ): Promise<readonly Rank[]> {
   const { firstSliceMs } = source;
   const sums = { names: ["id"], sums: ["nano", "attempts"] } as const;
   return await sumsOverTime(
     context,
-    { ...span, firstMs: firstSliceMs },
+    { ...part.span, firstMs: firstSliceMs },
     sums,
     async (slice): Promise<readonly Rank[]> => {
       const summed = ["cost_nano_usd", "attempts"] as const;
-      let rows = withoutOthers(source.within(slice, { column, stepMs: null, summed, part }), column, filter);
+      let rows = withoutOthers(
+        source.within({ ...part, span: slice }, { column, stepMs: null, summed }),
+        column,
+        filter,
+      );
       if (only !== undefined) rows = rows.where(column, "in", only);
       const query = rows
         .select((eb) => sql<string>`${eb.ref(column)}`.as("id"))

@@ -1,10 +1,9 @@
 import type { ConsoleKey } from "@sluice/contract/console";
 import type { Expression, ExpressionBuilder, Kysely, SqlBool } from "kysely";
-import { Failure } from "#core/index.ts";
 import type { KeyFilter, Paged, UsageSum } from "#ports/index.ts";
-import { beginsWith, contains, endsWith, equalsWithoutIndex } from "../database/conditions.ts";
-import { cutPage } from "../database/pages.ts";
-import type { Tables } from "../database/schema.ts";
+import { beginsWith, contains, endsWith, equalsGiven, equalsWithoutIndex } from "../database/conditions.ts";
+import { cursorOfText, cursorParts, cutPage } from "../database/pages.ts";
+import type { Row, Tables } from "../database/schema.ts";
 import { consoleKeyOf, consoleKeys } from "../keys/keys.ts";
 import { usageByModel } from "../ledger/ledger-reading.ts";
 import type { ReportContext } from "./report-context.ts";
@@ -30,45 +29,26 @@ export async function keyPage(
     .orderBy("id")
     .limit(limit + 1);
   if (cursor !== null) {
-    const after = keyPlaceOf(cursor);
-    query = query.where((eb) => eb(eb.refTuple("name", "id"), ">", eb.tuple(after.name, after.id)));
+    const [id = "", name = ""] = cursorParts(cursor, /^k\.([^.]{1,128})\.(.{1,1024})$/s);
+    query = query.where((eb) => eb(eb.refTuple("name", "id"), ">", eb.tuple(name, id)));
   }
-  const { page, next } = cutPage(await query.execute(), limit, keyCursorOf);
+  const { page, next } = cutPage(await query.execute(), limit, ({ name, id }) => cursorOfText(`k.${id}.${name}`));
   const ids = page.map(({ id }) => id);
   const rows = ids.length === 0 ? [] : await consoleKeys(connection).where("api_keys.id", "in", ids).execute();
   const keys = new Map(rows.map((row) => [row.id, consoleKeyOf(row, filter.now)]));
   return { data: ids.flatMap((id) => keys.get(id) ?? []), next };
 }
 
-interface KeyPlace {
-  readonly name: string;
-  readonly id: string;
-}
-
-function keyCursorOf({ name, id }: KeyPlace): string {
-  return Buffer.from(`k.${id}.${name}`, "utf8").toString("base64url");
-}
-
-function keyPlaceOf(cursor: string): KeyPlace {
-  const [, id, name] = /^k\.([^.]{1,128})\.(.{1,1024})$/s.exec(Buffer.from(cursor, "base64url").toString("utf8")) ?? [];
-  if (id === undefined || name === undefined) {
-    throw new Failure("invalid_request", "The cursor is not one this list gave out.", { param: "cursor" });
-  }
-  return { id, name };
-}
-
 function conditions(eb: Terms, filter: KeyFilter): Condition[] {
   const { workspaceId, keyId, groupId, createdBy, ownerId, service, search = "", state } = filter;
-  const terms: Condition[] = [];
-  if (keyId !== undefined) terms.push(eb("id", "=", keyId));
+  const plain = { id: keyId, created_by: createdBy, service: service === undefined ? undefined : Number(service) };
+  const terms: Condition[] = [...equalsGiven<Row<"api_keys">>(plain)];
   if (workspaceId !== null) {
     const other = keyId !== undefined || createdBy !== undefined || ownerId !== undefined;
     terms.push(other ? equalsWithoutIndex(eb.ref("workspace_id"), workspaceId) : eb("workspace_id", "=", workspaceId));
   }
   if (groupId !== undefined) terms.push(equalsWithoutIndex(eb.ref("group_id"), groupId));
-  if (createdBy !== undefined) terms.push(eb("created_by", "=", createdBy));
   if (ownerId !== undefined) terms.push(eb.or([eb("owner_id", "=", ownerId), eb("person_id", "=", ownerId)]));
-  if (service !== undefined) terms.push(eb("service", "=", Number(service)));
   if (search !== "") terms.push(eb.or(searched(eb, search)));
   if (state !== undefined) terms.push(eb.and(inState(eb, state, filter.now)));
   return terms;

@@ -1,11 +1,11 @@
 import { type AliasableExpression, type ExpressionBuilder, sql } from "kysely";
-import { sketchOf } from "../database/latency-sketch.ts";
+import { sketchOfText } from "../database/latency-sketch.ts";
 import type { LatencyColumn, Tables } from "../database/schema.ts";
 import type { RowPart, TimeSpan } from "../ledger/ledger-day-reading.ts";
 import { rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
 import { type ReportContext, timeSlices } from "./report-context.ts";
 import { addFigures, type FigureSums, noFigures, shortSketch } from "./report-figures.ts";
-import { joinedTimes, type UsageColumn, type UsageRows } from "./report-usage-rows.ts";
+import type { UsageColumn, UsageRows } from "./report-usage-rows.ts";
 
 export interface LineSums {
   /** In `apart`; its length stands for the rest. */
@@ -30,22 +30,22 @@ export async function sumsByLine(
   span: TimeSpan,
   lines: Apart,
 ): Promise<readonly LineSums[]> {
-  const read = async (parts: readonly (readonly [part: RowPart, span: TimeSpan])[]) => {
+  const read = async (parts: readonly RowPart[]) => {
     const found: Lines = new Map();
-    for (const [part, time] of parts) {
-      await timeSlices(time, source.firstSliceMs, context.deadline, async (slice) => {
-        for (const row of await rowsIn(context, source, slice, lines, part)) add(found, row);
+    for (const part of parts) {
+      await timeSlices(part.span, source.firstSliceMs, context.deadline, async (slice) => {
+        for (const row of await rowsIn(context, source, { ...part, span: slice }, lines)) add(found, row);
       });
     }
     return found;
   };
   const covered = await source.covered(span);
-  const known = source.known(covered, lines);
-  const found = await read(source.rest(covered, known));
-  if (known.length > 0) {
-    const readPast = () => read(joinedTimes(known).map((time) => ["known", time]));
-    const past = await context.kept.find(JSON.stringify([source.question, lines]), known, readPast, bytesOf);
-    for (const { index, steps } of past.values()) for (const [at, sums] of steps) add(found, { index, at, sums });
+  const past = source.past(covered, lines);
+  const found = await read(source.rest(covered, past));
+  if (past !== null) {
+    const readPast = () => read([{ span: past, isPast: true }]);
+    const known = await context.kept.find(JSON.stringify([source.question, lines]), past, readPast, bytesOf);
+    for (const { index, steps } of known.values()) for (const [at, sums] of steps) add(found, { index, at, sums });
   }
   return [...found.values()].sort((a, b) => a.index - b.index);
 }
@@ -82,11 +82,10 @@ function bytesOf(lines: Lines): number {
 async function rowsIn(
   { flavour }: ReportContext,
   source: UsageRows,
-  slice: TimeSpan,
-  { column, stepMs, apart, alone = false }: Apart,
   part: RowPart,
+  { column, stepMs, apart, alone = false }: Apart,
 ): Promise<readonly LineRow[]> {
-  const all = source.within(slice, { column, stepMs, part });
+  const all = source.within(part, { column, stepMs });
   const joined = (name: LatencyColumn) =>
     flavour.name === "sqlite"
       ? sql<string | null>`group_concat(${sql.ref(name)}, ${sql.lit(source.byHour ? "" : " ")})`
@@ -120,10 +119,6 @@ type SummedRow = FigureSums["counts"] & { readonly [Sketch in LatencyColumn]: st
   readonly step: number;
   readonly line: number;
 };
-
-function sketchOfText(ms: string): string {
-  return ms === "" ? "" : sketchOf(Number(ms));
-}
 
 /** null: no steps, and 1: every moment is one. */
 function stepOf(eb: ExpressionBuilder<Tables, "usage_rollups">, stepMs: number | null): AliasableExpression<number> {

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { Connection } from "../database/database.ts";
 import { chunksOf } from "../database/reconcile.ts";
 
@@ -17,36 +18,41 @@ interface NamedRow {
 }
 
 export async function namesOf(connection: Connection, rows: readonly NamedRow[]): Promise<Names> {
-  const ids = (column: Exclude<keyof NamedRow, "person_id">) => [...new Set(rows.map((row) => row[column]))];
-  const workspaces = await connection
-    .selectFrom("workspaces")
-    .select(["id", "slug as name"])
-    .where("id", "in", ids("workspace_id"))
-    .execute();
-  const groups = await connection
-    .selectFrom("groups")
-    .select(["id", "name"])
-    .where("id", "in", ids("group_id"))
-    .execute();
-  const keys = await connection
-    .selectFrom("api_keys")
-    .select(["id", "name"])
-    .where("id", "in", ids("key_id"))
-    .execute();
-  const [workspaceNames, groupNames, keyNames] = [workspaces, groups, keys].map(
-    (named) => new Map(named.map(({ id, name }) => [id, name])),
-  );
-  const people = await peopleNamed(
-    connection,
-    rows.flatMap((row) => row.person_id ?? []),
-  );
-  const person = new Map(people.map((each) => [each.id, each]));
+  const named = (table: NamedTable, column: Exclude<keyof NamedRow, "person_id">) =>
+    namesIn(
+      connection,
+      table,
+      rows.map((row) => row[column]),
+    );
+  const workspaces = await named("workspaces", "workspace_id");
+  const groups = await named("groups", "group_id");
+  const keys = await named("api_keys", "key_id");
+  const ids = rows.flatMap((row) => row.person_id ?? []);
+  const people = new Map((await peopleNamed(connection, ids)).map((each) => [each.id, each]));
   return {
-    workspace: (id) => ({ id, slug: workspaceNames?.get(id) ?? id }),
-    group: (id) => ({ id, name: groupNames?.get(id) ?? id }),
-    key: (id) => ({ id, name: keyNames?.get(id) ?? id }),
-    person: (id) => person.get(id) ?? { id, email: id, name: "" },
+    workspace: (id) => ({ id, slug: workspaces.get(id) ?? id }),
+    group: (id) => ({ id, name: groups.get(id) ?? id }),
+    key: (id) => ({ id, name: keys.get(id) ?? id }),
+    person: (id) => people.get(id) ?? { id, email: id, name: "" },
   };
+}
+
+type NamedTable = "workspaces" | "groups" | "api_keys";
+
+/** Of workspaces their slugs. */
+export async function namesIn(
+  connection: Connection,
+  table: NamedTable,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const name = table === "workspaces" ? "slug" : "name";
+  const rows = await connection
+    .selectFrom(table)
+    .select(["id", sql<string>`${sql.ref(name)}`.as("name")])
+    .where("id", "in", [...new Set(ids)])
+    .execute();
+  return new Map(rows.map((row) => [row.id, row.name]));
 }
 
 interface NamedPerson {

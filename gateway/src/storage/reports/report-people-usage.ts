@@ -30,7 +30,8 @@ async function readPeople(
   // By person; empty for what is no one person's.
   const sums = await sumsOverTime<PersonCounts>(context, covered, { names: ["id"], sums: counted }, async (slice) => {
     const rows = await source
-      .within(slice, { column: "person_id", stepMs: null, summed: counted })
+
+      .within({ span: slice }, { column: "person_id", stepMs: null, summed: counted })
       .select((eb) => sql<string>`${eb.ref("person_id")}`.as("id"))
       .select((eb) => counted.map((column) => eb.fn.sum<number>(column).as(column)))
       .groupBy("person_id")
@@ -85,22 +86,15 @@ interface Place {
 }
 
 function placeOf(row: PersonUsage, sort: PeopleSort): Place {
-  const id = row.person?.id ?? "";
-  switch (sort) {
-    case "cost_usd":
-    case "-cost_usd":
-      return { value: row.costUsd, id };
-    case "requests":
-    case "-requests":
-      return { value: row.requests, id };
-    case "tokens":
-    case "-tokens":
-      return { value: row.inputTokens + row.outputTokens, id };
-    case "person":
-    case "-person":
-      return { value: row.person?.email.toLowerCase() ?? "\u{10FFFF}", id };
-  }
+  return { value: sortedBy[sort.replace(/^-/, "") as keyof typeof sortedBy](row), id: row.person?.id ?? "" };
 }
+
+const sortedBy = {
+  cost_usd: ({ costUsd }: PersonUsage) => costUsd,
+  requests: ({ requests }: PersonUsage) => requests,
+  tokens: ({ inputTokens, outputTokens }: PersonUsage) => inputTokens + outputTokens,
+  person: ({ person }: PersonUsage) => person?.email.toLowerCase() ?? "\u{10FFFF}",
+} satisfies Record<Exclude<PeopleSort, `-${string}`>, unknown>;
 
 function before(sort: PeopleSort): (a: Place, b: Place) => number {
   const sign = sort.startsWith("-") ? -1 : 1;

@@ -116,26 +116,22 @@ async function entriesPage(
 function merged(entries: ReadPage, pending: ReadPage, limit: number): ReadPage {
   const ids = new Set(entries.rows.map((row) => row.attempt_id));
   const all = [...entries.rows, ...pending.rows.filter((row) => !ids.has(row.attempt_id))];
-  const end = newestOf(entries.next, pending.next);
+  const ends = [entries.next, pending.next].filter((next) => next !== null);
+  const end = ends.toSorted(newestFirst)[0] ?? null;
   const known = all
-    .filter((row) => end === null || !isNewer(end, placeOfRow(row)))
-    .toSorted((one, other) => (isNewer(placeOfRow(one), placeOfRow(other)) ? -1 : 1));
+    .filter((row) => end === null || newestFirst(placeOfRow(row), end) <= 0)
+    .toSorted((one, other) => newestFirst(placeOfRow(one), placeOfRow(other)));
   const rows = known.slice(0, limit);
   const last = rows.length < known.length ? rows.at(-1) : undefined;
   return { rows, next: last === undefined ? end : placeOfRow(last) };
-}
-
-function newestOf(one: Place | null, other: Place | null): Place | null {
-  if (one === null || other === null) return one ?? other;
-  return isNewer(one, other) ? one : other;
 }
 
 function placeOfRow(row: Pick<RequestColumns, "at" | "attempt_id">): Place {
   return { at: row.at, id: row.attempt_id };
 }
 
-function isNewer(one: Place, other: Place): boolean {
-  return one.at === other.at ? one.id > other.id : one.at > other.at;
+function newestFirst(one: Place, other: Place): number {
+  return other.at - one.at || (one.id === other.id ? 0 : one.id > other.id ? -1 : 1);
 }
 
 function requestRowOf(row: RequestColumns, names: Names): RequestRow {

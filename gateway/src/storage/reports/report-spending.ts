@@ -1,10 +1,9 @@
-import { bounds, type NanoUsd, personOfScope } from "#core/index.ts";
+import { bounds, personOfScope } from "#core/index.ts";
 import type { RecentCost, ReportStore, SpendingAsk } from "#ports/index.ts";
-import { type Connection, inSnapshot } from "../database/database.ts";
-import { readyDays, rollupsWithin, type TimeSpan, unlessShared } from "../ledger/ledger-day-reading.ts";
+import type { Connection } from "../database/database.ts";
+import { readyDays, rollupsWithin, type TimeSpan } from "../ledger/ledger-day-reading.ts";
 import { dayMs } from "../ledger/ledger-days.ts";
-import { hourMs, severalPeople } from "../ledger/ledger-rollup.ts";
-import type { ReportContext } from "./report-context.ts";
+import { ofOneMoment, type ReportContext } from "./report-context.ts";
 
 type SpendingReading = Awaited<ReturnType<ReportStore["spending"]>>;
 
@@ -16,15 +15,15 @@ export async function spending(
   asks: readonly SpendingAsk[],
   endedSince: number,
 ): Promise<SpendingReading> {
-  return await inSnapshot({ reading: context.connection }, async (snapshot) => {
+  return await ofOneMoment(context, async ({ connection, ...rest }) => {
     const spent = [];
     const from = asks.reduce((first, ask) => Math.min(first, ask.from), Number.MAX_SAFE_INTEGER);
-    const days = await readyDays(snapshot, { from, to: Number.MAX_SAFE_INTEGER });
+    const days = await readyDays(connection, { from, to: Number.MAX_SAFE_INTEGER });
     for (const ask of asks) {
-      spent.push(await spentBy({ ...context, connection: snapshot }, days, ask));
+      spent.push(await spentBy({ connection, ...rest }, days, ask));
       context.deadline.check();
     }
-    return { spent, recent: await recentCosts(snapshot, asks, endedSince) };
+    return { spent, recent: await recentCosts(connection, asks, endedSince) };
   });
 }
 
@@ -33,17 +32,23 @@ async function spentBy(
   { connection, flavour }: ReportContext,
   summed: readonly TimeSpan[],
   ask: SpendingAsk,
-): Promise<Spent> {
-  const { kind, id, from } = ask;
-  if (kind === "person") return await spentByPerson({ connection, flavour }, ask);
-  const end = endOf(ask);
+): Promise<SpendingReading["spent"][number]> {
+  const { kind, id, from, to } = ask;
+  const end = to ?? Number.MAX_SAFE_INTEGER;
+  const isOne = kind === "key" || kind === "person";
   const column = columnOf[kind];
+  const [workspaceId, personId] = kind === "person" ? personOfScope(id) : [null, null];
   const row = await rollupsWithin(connection, flavour, {
     span: { from, to: Number.MAX_SAFE_INTEGER },
-    days: kind === "key" ? [] : summed.flatMap((run) => apartAt(run, end)),
-    needed: ["group_id", column],
+    days: isOne ? [] : summed.flatMap((run) => apartAt(run, end)),
+    needed: column === "person_id" ? ["workspace_id"] : ["group_id", column],
     columns: ["hour", "cost_nano_usd"],
-    choose: (rows) => rows.where(column, "=", id),
+    // Of the hours in which a key changed hands, the entries say what was whose.
+    ...(kind === "person" ? { people: { shared: true } } : {}),
+    choose: (rows) =>
+      workspaceId === null
+        ? rows.where(column, "=", id)
+        : rows.where("person_id", "=", personId).where("workspace_id", "=", workspaceId),
   })
     .select((eb) => [
       eb.fn.sum<number | null>("cost_nano_usd").filterWhere("hour", "<", end).as("amount"),
@@ -51,59 +56,6 @@ async function spentBy(
     ])
     .executeTakeFirst();
   return { amount: Number(row?.amount ?? 0), later: Number(row?.later ?? 0) };
-}
-
-interface Spent {
-  readonly amount: NanoUsd;
-  readonly later: NanoUsd;
-}
-
-/** Of the hours in which a key changed hands, the entries say what was whose. */
-async function spentByPerson(
-  { connection, flavour }: Pick<ReportContext, "connection" | "flavour">,
-  ask: SpendingAsk,
-): Promise<Spent> {
-  const [workspaceId, personId] = personOfScope(ask.id);
-  const end = endOf(ask);
-  const rollups = connection.selectFrom("usage_rollups");
-  const whole = await (flavour.name === "postgres" ? rollups.where(unlessShared) : rollups)
-    .where("person_id", "=", personId)
-    .where("workspace_id", "=", workspaceId)
-    .where("hour", ">=", ask.from)
-    .select((eb) => [
-      eb.fn.sum<number | null>("cost_nano_usd").filterWhere("hour", "<", end).as("amount"),
-      eb.fn.sum<number | null>("cost_nano_usd").filterWhere("hour", ">=", end).as("later"),
-    ])
-    .executeTakeFirst();
-  const shared = await connection
-    .selectFrom("usage_rollups as r")
-    .innerJoin("ledger_entries as e", (join) =>
-      join
-        .onRef("e.key_id", "=", "r.key_id")
-        .onRef("e.group_id", "=", "r.group_id")
-        .onRef("e.workspace_id", "=", "r.workspace_id")
-        .onRef("e.model", "=", "r.model")
-        .onRef("e.provider", "=", "r.provider")
-        .onRef("e.at", ">=", "r.hour")
-        .on((eb) => eb("e.at", "<", eb("r.hour", "+", hourMs))),
-    )
-    .where("r.person_id", "=", severalPeople)
-    .where("r.workspace_id", "=", workspaceId)
-    .where("r.hour", ">=", ask.from)
-    .where("e.person_id", "=", personId)
-    .select((eb) => [
-      eb.fn.sum<number | null>("e.cost_nano_usd").filterWhere("r.hour", "<", end).as("amount"),
-      eb.fn.sum<number | null>("e.cost_nano_usd").filterWhere("r.hour", ">=", end).as("later"),
-    ])
-    .executeTakeFirst();
-  return {
-    amount: Number(whole?.amount ?? 0) + Number(shared?.amount ?? 0),
-    later: Number(whole?.later ?? 0) + Number(shared?.later ?? 0),
-  };
-}
-
-function endOf({ to }: SpendingAsk): number {
-  return to ?? Number.MAX_SAFE_INTEGER;
 }
 
 /** The day in which a period ends belongs to both sides of it. */

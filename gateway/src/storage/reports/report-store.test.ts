@@ -10,8 +10,7 @@ import { FakeClock } from "../../../test/fake-clock.ts";
 import { closeDatabase, type Database } from "../database/database.ts";
 import { migrate } from "../database/migrate.ts";
 import { openDatabase } from "../database/open-database.ts";
-import { createReportStore } from "./report-store.ts";
-import { reportGraceMs, reportIdleMs, reportStartMs } from "./report-thread.ts";
+import { createReportStore, reportGraceMs, reportIdleMs, reportStartMs } from "./report-store.ts";
 
 const hour = 3_600_000;
 const rollups = 80_000;

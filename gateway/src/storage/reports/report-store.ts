@@ -1,11 +1,12 @@
-import { closeSync, openSync, readdirSync, rmSync } from "node:fs";
-import { rm, stat } from "node:fs/promises";
+import { readdirSync, rmSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, Failure, type FailureCode, within } from "#core/index.ts";
 import type { Clock, Observer, ReportStore } from "#ports/index.ts";
+import { OrderThread } from "#system/index.ts";
+import { databaseSize } from "../database/database-copy.ts";
 import type { ReportAnswer, ReportAsk, ReportKind } from "./report-answers.ts";
-import { crowded, draining, late } from "./report-context.ts";
-import { ReportThread } from "./report-thread.ts";
+import { crowded, draining, late, unreadable } from "./report-context.ts";
 
 const reportThreads = 2;
 /** A copy of the whole database. */
@@ -30,7 +31,7 @@ export function createReportStore(options: ReportStoreOptions): ReportStore {
     ...reportQuestions(ask),
     facts: async () => ({
       entries: await pool.ask("entryCount", []),
-      sizeBytes: await databaseSize(options.databasePath),
+      sizeBytes: databaseSize(options.databasePath),
     }),
     backup: () => pool.backup(),
     close: () => pool.close(),
@@ -86,8 +87,6 @@ class ReportPool {
   readonly #options: ReportStoreOptions;
   readonly #threads: readonly ReportThread[];
   readonly #waiting: Waiting[] = [];
-  /** What each thread is at. */
-  readonly #at = new Map<ReportThread, ReportKind>();
   readonly #copier: ReportThread;
   #backups = 0;
   #closed = false;
@@ -140,20 +139,18 @@ class ReportPool {
   }
 
   #next(): void {
-    for (const thread of this.#threads) if (thread.free) this.#at.delete(thread);
     for (const thread of this.#threads) {
       if (this.#closed || !thread.free) continue;
       const place = this.#waiting.findIndex(({ kind }) => this.#mayBegin(kind));
       const [waiting] = place === -1 ? [] : this.#waiting.splice(place, 1);
       if (waiting === undefined) return;
-      this.#at.set(thread, waiting.kind);
       void waiting.begin(thread);
     }
   }
 
   #mayBegin(kind: ReportKind): boolean {
     if (!longKinds.has(kind)) return true;
-    const long = [...this.#at.values()].filter((at) => longKinds.has(at)).length;
+    const long = this.#threads.filter(({ at }) => at !== null && longKinds.has(at)).length;
     return long < this.#threads.length - 1;
   }
 
@@ -162,26 +159,114 @@ class ReportPool {
   }
 }
 
+/** To a thread, one question at a time. */
+export interface ReportOrder {
+  readonly kind: ReportKind;
+  readonly ask: readonly unknown[];
+  readonly ms: number;
+}
+
+/** From a thread. What is not a Failure is told by its kind only: what a database says may hold a statement. */
+export type ReportReply =
+  /** JSON: read from text it holds the event loop for a quarter of the time that a copied object does. */
+  | { readonly type: "answer"; readonly json: string }
+  | { readonly type: "refusal"; readonly code: FailureCode; readonly message: string; readonly param: string | null }
+  | { readonly type: "broken"; readonly detail: string };
+
+/** What a thread that has to start first is given for that; on a busy machine it takes seconds. */
+export const reportStartMs = 20_000;
+/** A late question has this long to notice it before its thread is ended. An idle thread ends by itself. */
+export const reportGraceMs = 1_000;
+export const reportIdleMs = 60_000;
+
+interface ReportThreadOptions extends ReportStoreOptions {
+  /** Something can be asked again. */
+  readonly onFree: () => void;
+}
+
+/**
+ * One thread that answers one question at a time. It begins with its first question and ends when it has not been asked
+ * for `reportIdleMs`. One that does not notice its lateness is ended from outside, as soon as the statement that it
+ * is in lets go of it; until then it is not free.
+ */
+class ReportThread {
+  readonly #options: ReportThreadOptions;
+  readonly #thread: OrderThread<ReportOrder, ReportReply>;
+  /** What it is asked; null: it is free. */
+  at: ReportKind | null = null;
+  #unbookEnd: () => void = () => undefined;
+  #closed = false;
+
+  constructor(options: ReportThreadOptions) {
+    this.#options = options;
+    this.#thread = new OrderThread({
+      entry: new URL("./report-worker.ts", import.meta.url),
+      name: "reports",
+      data: options.databasePath,
+      onDeath: (problem) => options.observer.log("error", "A thread of reports has died.", { error: problem }),
+    });
+  }
+
+  get free(): boolean {
+    return this.#thread.free;
+  }
+
+  /**
+   * Settles after `ms` at the latest, though the thread may stay busy for longer. How long a thread takes to begin says
+   * nothing about the question, and does not count.
+   */
+  async ask<Kind extends ReportKind>(kind: Kind, ask: ReportAsk<Kind>, ms: number): Promise<ReportAnswer<Kind>> {
+    const { clock, observer } = this.#options;
+    this.at = kind;
+    this.#unbookEnd();
+    const { promise, resolve } = Promise.withResolvers<ReportReply>();
+    const msMax = ms + (this.#thread.begun ? 0 : reportStartMs);
+    const unbookLate = clock.after(msMax, () => resolve(refusal(late())));
+    const unbookStop = clock.after(msMax + reportGraceMs, () => {
+      observer.log("warn", "A report is late and its thread is ended.", { report: kind });
+      this.#thread.stop();
+    });
+    void this.#thread.run({ kind, ask, ms }).then((answer) => {
+      this.at = null;
+      unbookLate();
+      unbookStop();
+      if (!this.#closed) this.#unbookEnd = clock.after(reportIdleMs, () => void this.#thread.end());
+      if ("reply" in answer) resolve(answer.reply);
+      else resolve(this.#closed ? refusal(draining()) : { type: "broken", detail: answer.failed });
+      this.#options.onFree();
+    });
+    const reply = await promise;
+    if (reply.type === "answer") {
+      const answer: ReportAnswer<Kind> = JSON.parse(reply.json);
+      return answer;
+    }
+    if (reply.type === "refusal") throw new Failure(reply.code, reply.message, { param: reply.param });
+    throw unreadable(observer, kind, reply.detail);
+  }
+
+  /** What it was asked is refused. Resolves when the thread is gone, or when a long statement does not let go of it. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#unbookEnd();
+    await within(this.#options.clock, reportGraceMs, this.#thread.end(), () => undefined);
+  }
+}
+
+function refusal({ code, message, param }: Failure): ReportReply {
+  return { type: "refusal", code, message, param };
+}
+
 type Backup = Awaited<ReturnType<ReportStore["backup"]>>;
 
 /** A copy of the database beside it, readable by its owner only, for as long as somebody reads it. */
 async function backupOf(
   databasePath: string,
   number: number,
-  copy: (path: string) => Promise<unknown>,
+  copy: (path: string) => Promise<number>,
 ): Promise<Backup> {
   const path = `${databasePath}${copyMark}${number}`;
-  const remove = () => rm(path, { force: true });
-  // SQLite writes into a file that is there and empty, and leaves its mode as it is.
-  closeSync(openSync(path, "wx", 0o600));
-  try {
-    await copy(path);
-    const { size } = await stat(path);
-    return { bytes: Bun.file(path).stream(), size, done: remove };
-  } catch (thrown) {
-    await remove();
-    throw thrown;
-  }
+  const size = await copy(path);
+  return { bytes: Bun.file(path).stream(), size, done: () => rm(path, { force: true }) };
 }
 
 const copyMark = ".backup-";
@@ -192,17 +277,4 @@ function removeLeftovers(databasePath: string): void {
   for (const name of readdirSync(directory)) {
     if (name.startsWith(`${basename(databasePath)}${copyMark}`)) rmSync(join(directory, name), { force: true });
   }
-}
-
-/** With what has been written lately and is not in the main file yet. */
-async function databaseSize(databasePath: string): Promise<number | null> {
-  const sizes = await Promise.all(
-    [databasePath, `${databasePath}-wal`].map((path) =>
-      stat(path).then(
-        ({ size }) => size,
-        () => 0,
-      ),
-    ),
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
 }

@@ -18,7 +18,7 @@ import {
 import { dayMs, type ScopeColumn } from "../ledger/ledger-days.ts";
 import { prunedBefore } from "../ledger/ledger-prune.ts";
 import { countedEntries, hourMs, rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
-import type { KnownTime } from "./kept-sums.ts";
+import type { PastTime } from "./kept-sums.ts";
 import { coveredHours, firstSliceMs, type ReportContext } from "./report-context.ts";
 
 /** What figures are summed from: rollups, or the entries themselves where steps are shorter than an hour. */
@@ -35,11 +35,11 @@ export interface UsageRows {
    */
   readonly byHour: boolean;
   /** `column`: what rows are grouped by or picked by, besides the filter; `stepMs` null: not by time. */
-  within(span: TimeSpan, by: RowGroups): SelectQueryBuilder<Tables, "usage_rollups", object>;
-  /** The known days of a time, whole or in part, in order: what is there to be kept of what was read. */
-  known(span: TimeSpan, by: Pick<RowGroups, "column" | "stepMs">): readonly KnownTime[];
-  /** What is left of a time when these are read apart. */
-  rest(span: TimeSpan, known: readonly KnownTime[]): readonly (readonly [part: RowPart, span: TimeSpan])[];
+  within(part: RowPart, by: RowGroups): SelectQueryBuilder<Tables, "usage_rollups", object>;
+  /** The known days of a time: what is there to be kept of what was read. null: none. */
+  past(span: TimeSpan, by: Pick<RowGroups, "column" | "stepMs">): PastTime | null;
+  /** What is left of a time when its past is read apart. */
+  rest(span: TimeSpan, past: PastTime | null): readonly RowPart[];
   /** What is asked, but for the time. */
   readonly question: string;
   /** Cut down to where there are any. */
@@ -54,7 +54,6 @@ interface RowGroups {
   readonly stepMs: number | null;
   /** What is summed; all when left out. What nobody sums is not carried through the statement. */
   readonly summed?: readonly (typeof rollupSums)[number][];
-  readonly part?: RowPart;
 }
 
 export async function usageRows(context: ReportContext, filter: UsageFilter, entriesMax: number): Promise<UsageRows> {
@@ -77,47 +76,35 @@ async function rollupRows(context: ReportContext, filter: UsageFilter): Promise<
   ];
   // Days have no steps within them.
   const daysOf = (stepMs: number | null) => (stepMs !== null && stepMs % dayMs !== 0 ? [] : (people?.days ?? summed));
-  const runsIn = (span: TimeSpan, { column, stepMs }: Pick<RowGroups, "column" | "stepMs">) => {
-    const columns = needed(column);
-    const isKnown = grainFor(asksPeople ? neededForPeople(columns) : columns) !== null;
-    return isKnown ? daysOf(stepMs).flatMap((run) => cutToDays(run, span)) : [];
-  };
-  // Of people the entries tell too, which retention takes.
-  const hoursIn = (span: TimeSpan, runs: readonly TimeSpan[]): readonly TimeSpan[] =>
-    asksPeople
-      ? []
-      : [...knownByDay.keys()]
-          .map((day) => ({ from: Math.max(day, span.from), to: Math.min(day + dayMs, span.to) }))
-          .filter(({ from, to }) => from < to && !runs.some((run) => run.from <= from && from < run.to));
+  const versionOf = (day: number) => knownByDay.get(day)?.version ?? "";
   return {
     ...times,
     question: questionOf(filter),
-    known(span, by) {
+    past(span, { column, stepMs }) {
       // Whose a key is changes without a change of its hours.
-      if (filter.seenPerson !== undefined && (by.column === "key_id" || filter.keyId !== undefined)) return [];
-      const runs = runsIn(span, by);
-      const days = runs.flatMap(({ from, to }) =>
-        Array.from({ length: (to - from) / dayMs }, (_, n) => ({ from: from + n * dayMs, to: from + (n + 1) * dayMs })),
-      );
-      return [...days, ...hoursIn(span, runs)]
-        .sort((a, b) => a.from - b.from)
-        .map((time) => ({ ...time, version: knownByDay.get(time.from - (time.from % dayMs))?.version ?? "" }));
+      if (filter.seenPerson !== undefined && (column === "key_id" || filter.keyId !== undefined)) return null;
+      // Of people the entries tell too, which retention takes: only summed days are kept.
+      const summedDays = grainFor(neededForPeople(needed(column))) === null ? [] : daysOf(stepMs);
+      const run = asksPeople
+        ? summedDays.flatMap((days) => cutToDays(days, span)).at(-1)
+        : cutTo(lastRun([...knownByDay.keys()]), span);
+      if (run === undefined) return null;
+      const first = run.from - (run.from % dayMs);
+      const days = Array.from({ length: Math.ceil((run.to - first) / dayMs) }, (_, n) => first + n * dayMs);
+      return { ...run, version: days.map(versionOf).join() };
     },
-    rest(span, read) {
-      if (read.length === 0) return [["all", span]];
+    rest(span, past) {
       // One statement more costs PostgreSQL a plan, and it alone has sums that are in no day yet.
-      if (flavour.name === "postgres") return [["rest", span]];
-      return gapsBetween(read, span).map((gap) => ["rest", gap] as const);
+      if (past === null || flavour.name === "postgres") return [{ span, past }];
+      return gapsBetween([past], span).map((gap) => ({ span: gap }));
     },
     stepMs: Math.max(filter.stepMs, hourMs),
     firstSliceMs: firstSliceMs(context, dayMs),
     byHour: true,
-    within(span, { column, stepMs, summed, part = "all" }) {
+    within(part, { column, stepMs, summed }) {
       return rollupsWithin(connection, flavour, {
-        span,
-        part,
+        ...part,
         days: daysOf(stepMs),
-        hours: part === "all" ? [] : joinedTimes(hoursIn(span, runsIn(span, { column, stepMs }))),
         needed: needed(column),
         columns: ["hour", ...(column === null ? [] : [column]), ...(summed ?? [...rollupSums, ...rollupSketches])],
         ...(people === undefined ? {} : { people }),
@@ -132,12 +119,12 @@ function entryRows(context: ReportContext, filter: UsageFilter): UsageRows {
   return {
     ...timesOf(filter, filter.stepMs),
     question: questionOf(filter),
-    known: () => [],
-    rest: (span) => [["all", span]],
+    past: () => null,
+    rest: (span) => [{ span }],
     stepMs: filter.stepMs,
     firstSliceMs: firstSliceMs(context, hourMs / 12),
     byHour: false,
-    within(span) {
+    within({ span }) {
       const counted = context.connection.selectFrom(countedEntries(context.connection).as("usage_rollups"));
       const inTime = (counted as unknown as Rollups).where("hour", ">=", span.from).where("hour", "<", span.to);
       return chosen(inTime, filter);
@@ -155,15 +142,17 @@ function timesOf({ from, to }: UsageFilter, grainMs: number): Pick<UsageRows, "s
   return { span, before: { from: Math.max(0, span.from - (span.to - span.from)), to: span.from } };
 }
 
-/** The same time in as few pieces as there are. */
-export function joinedTimes(times: readonly TimeSpan[]): readonly TimeSpan[] {
-  const joined: { from: number; to: number }[] = [];
-  for (const { from, to } of times) {
-    const last = joined.at(-1);
-    if (last?.to === from) last.to = to;
-    else joined.push({ from, to });
-  }
-  return joined;
+/** The days up to the last of them that follow each other without a gap. */
+function lastRun(days: readonly number[]): TimeSpan {
+  const to = (days.at(-1) ?? -dayMs) + dayMs;
+  let from = to;
+  for (let n = days.length - 1; days[n] === from - dayMs; n--) from -= dayMs;
+  return { from, to };
+}
+
+function cutTo(run: TimeSpan, span: TimeSpan): TimeSpan | undefined {
+  const [from, to] = [Math.max(run.from, span.from), Math.min(run.to, span.to)];
+  return from < to ? { from, to } : undefined;
 }
 
 function questionOf({ workspaceId, groupId, keyId, personId, seenPerson, model, provider }: UsageFilter): string {

@@ -6,7 +6,7 @@ import { ofOneMoment, type ReportContext } from "./report-context.ts";
 import { dearest, dearestLimits } from "./report-dearest.ts";
 import { addFigures, type FigureSums, figuresOf, figuresWithout, noFigures } from "./report-figures.ts";
 import { type Apart, type LineSums, sumsByLine } from "./report-lines.ts";
-import { peopleNamed } from "./report-names.ts";
+import { namesIn, peopleNamed } from "./report-names.ts";
 import { type UsageColumn, type UsageRows, usageRows } from "./report-usage-rows.ts";
 
 /** Entries that a chart by minutes is read from, with those of the time before. */
@@ -125,8 +125,7 @@ async function namesOfLines({ connection }: ReportContext, by: UsageDimension, i
     for (const { id, ...named } of rows) names.set(id, named);
   }
   if (by === "workspace") {
-    const rows = await connection.selectFrom("workspaces").select(["id", "slug"]).where("id", "in", ids).execute();
-    for (const { id, slug } of rows) names.set(id, { name: slug });
+    for (const [id, name] of await namesIn(connection, "workspaces", ids)) names.set(id, { name });
   }
   if (by === "person") for (const { id, email } of await peopleNamed(connection, ids)) names.set(id, { name: email });
   return names;

@@ -7,7 +7,7 @@ import { priceReader } from "../database/price-rows.ts";
 import { KeptSums } from "./kept-sums.ts";
 import { answerTo, type ReportAsk, type ReportKind } from "./report-answers.ts";
 import { Deadline, kindOf } from "./report-context.ts";
-import type { ReportOrder, ReportReply } from "./report-thread.ts";
+import type { ReportOrder, ReportReply } from "./report-store.ts";
 
 /**
  * A thread that answers reports: its entry point, so importing it does have an effect, and only in a thread. No statement

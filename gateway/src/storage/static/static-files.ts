@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { extname, join, relative, sep } from "node:path";
-import { constants, gzip } from "node:zlib";
+import { promisify } from "node:util";
+import { constants, gzip, type ZlibOptions } from "node:zlib";
 import type { StaticFile, StaticFiles } from "#ports/index.ts";
 
 const staticFilesMax = 2_000;
@@ -69,7 +70,7 @@ async function filesBelow(directory: string): Promise<string[]> {
 async function load(path: string, file: string, brotliFile: string | null): Promise<StaticFile> {
   const bytes = await readBounded(file);
   const extension = extname(file);
-  const small = compressible.has(extension) ? await compress(bytes) : bytes;
+  const small = compressible.has(extension) ? await gzipped(bytes, { level: constants.Z_BEST_COMPRESSION }) : bytes;
   return {
     bytes,
     gzip: small.byteLength < bytes.byteLength ? small : null,
@@ -87,13 +88,7 @@ async function readBounded(file: string): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 /** In the runtime's own thread pool: a large script must not hold up the calls that are being carried. Once a file, so as small as it gets. */
-function compress(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
-  return new Promise((resolve, reject) => {
-    gzip(bytes, { level: constants.Z_BEST_COMPRESSION }, (error, result) =>
-      error === null ? resolve(new Uint8Array(result)) : reject(error),
-    );
-  });
-}
+const gzipped = promisify<Uint8Array, ZlibOptions, Uint8Array<ArrayBuffer>>(gzip);
 
 /** What the console's build makes of a name in `assets/`: `index-B1x9_Qz3.js`. */
 const hashedName = /\/assets\/[^/]+-[\w-]{8}\.\w+$/;

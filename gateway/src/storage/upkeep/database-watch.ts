@@ -1,8 +1,7 @@
 import { statSync } from "node:fs";
 import type { Clock, Observer } from "#ports/index.ts";
-import { WorkerThread } from "#system/index.ts";
+import { OrderThread } from "#system/index.ts";
 import type { Database } from "../database/database.ts";
-import type { CheckReport } from "./check-worker.ts";
 import { integrityFaults } from "./integrity.ts";
 
 /** A database up to this size is checked before the port opens; a larger one in a thread, later. */
@@ -43,18 +42,24 @@ export async function watchDatabaseFile(options: FileWatchOptions): Promise<Data
 class Watch implements DatabaseWatch {
   readonly remark = null;
   readonly #options: FileWatchOptions;
-  readonly #files: Map<string, number>;
+  readonly #files: ReadonlyMap<string, number | undefined>;
   #damage: string | null = null;
   #lost: string | null = null;
-  #thread: WorkerThread<never, CheckReport> | null = null;
+  readonly #thread: OrderThread<object, readonly string[]>;
   #closed = false;
   #unbookCheck = (): void => undefined;
   #unbookLook = (): void => undefined;
 
   constructor(options: FileWatchOptions) {
     this.#options = options;
+    this.#thread = new OrderThread({
+      entry: new URL("./check-worker.ts", import.meta.url),
+      name: "database check",
+      data: options.databasePath,
+      onDeath: () => undefined,
+    });
     const paths = [options.databasePath, `${options.databasePath}-wal`];
-    this.#files = new Map(paths.flatMap((path) => inodeOf(path)));
+    this.#files = new Map(paths.map((path) => [path, inodeOf(path)]));
   }
 
   get problem(): string | null {
@@ -74,8 +79,7 @@ class Watch implements DatabaseWatch {
     this.#closed = true;
     this.#unbookCheck();
     this.#unbookLook();
-    this.#thread?.stop();
-    await this.#thread?.gone;
+    await this.#thread.end();
   }
 
   #bookCheck(ms: number): void {
@@ -83,30 +87,18 @@ class Watch implements DatabaseWatch {
   }
 
   #check(): void {
-    const { clock, databasePath, observer } = this.#options;
+    const { clock, observer } = this.#options;
     const startMs = clock.monotonic();
-    let said: CheckReport | null = null;
-    const program = {
-      entry: new URL("./check-worker.ts", import.meta.url),
-      name: "database check",
-      data: databasePath,
-    };
-    const onEnd = (problem: string): void => {
+    this.#unbookCheck = clock.after(databaseCheckMsMax, () => this.#thread.stop());
+    void this.#thread.run({}).then(async (answer) => {
       this.#unbookCheck();
-      this.#thread = null;
       if (this.#closed) return;
-      const report = said ?? { problem };
-      if ("faults" in report) this.#found(report.faults);
-      else observer.log("warn", "The database could not be checked; it is tried again.", { problem: report.problem });
+      if ("reply" in answer) this.#found(answer.reply);
+      else observer.log("warn", "The database could not be checked; it is tried again.", { problem: answer.failed });
       this.#bookCheck(Math.max(databaseCheckMs, (clock.monotonic() - startMs) * databaseCheckRest));
-    };
-    const onReport = (report: CheckReport): void => {
-      said = report;
-    };
-    const thread = new WorkerThread<never, CheckReport>(program, { onReport, onEnd });
-    thread.release();
-    this.#thread = thread;
-    this.#unbookCheck = clock.after(databaseCheckMsMax, () => thread.stop());
+      // It is not needed for an hour.
+      await this.#thread.end();
+    });
   }
 
   #found(faults: readonly string[]): void {
@@ -126,8 +118,7 @@ class Watch implements DatabaseWatch {
   /** By `stat` alone: opening and closing one of these files would drop SQLite's locks on it. */
   #look(): void {
     for (const [path, inode] of this.#files) {
-      const now = new Map(inodeOf(path)).get(path);
-      if (now === inode || this.#lost !== null) continue;
+      if (inode === undefined || inodeOf(path) === inode || this.#lost !== null) continue;
       this.#lost = "the database's files were removed or replaced while the gateway was running";
       this.#options.observer.log(
         "error",
@@ -139,7 +130,6 @@ class Watch implements DatabaseWatch {
   }
 }
 
-function inodeOf(path: string): readonly (readonly [string, number])[] {
-  const facts = statSync(path, { throwIfNoEntry: false });
-  return facts === undefined ? [] : [[path, facts.ino]];
+function inodeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino;
 }

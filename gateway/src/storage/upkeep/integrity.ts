@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Connection } from "../database/database.ts";
+import { hasCode } from "../disk/disk-errors.ts";
 
 /**
  * What SQLite finds wrong with a database's pages, in its own words and at most `linesMax` of them; none when it is
@@ -35,6 +36,5 @@ export async function tableNames(connection: Connection): Promise<readonly strin
 
 /** The file itself is at fault, not who uses it. */
 export function isCorruption(thrown: unknown): thrown is Error {
-  if (!(thrown instanceof Error) || !("code" in thrown)) return false;
-  return /^SQLITE_(CORRUPT|NOTADB)/.test(String(thrown.code));
+  return hasCode(thrown, /^SQLITE_(CORRUPT|NOTADB)/);
 }

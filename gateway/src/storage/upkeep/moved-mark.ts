@@ -55,7 +55,7 @@ function markIn(path: string): Moved | null {
 /** A setting that stands in a database from the first row that is moved into it until all of them are there. */
 const mark = "move.under_way";
 /** Of the session that moves: two at once would mix. */
-const moveLock = 5_310_043;
+const moveLock = 5_310_045;
 
 /** Empties what an earlier move has left, and refuses a database that holds anything else. */
 export async function beginMove({ kysely }: Database, tables: readonly string[]): Promise<void> {

@@ -10,7 +10,7 @@ import {
 } from "../disk/data-directory.ts";
 import { confirmVault, type DatabaseVault, hasVault, openVaultOf } from "../vault/vault.ts";
 import { refuseHalfMoved, refuseMoved } from "./moved-mark.ts";
-import { type Upgrade, upgradeDatabase } from "./upgrade-database.ts";
+import { type Upgrade, upgradeDatabase, upgradePostgres } from "./upgrade-database.ts";
 
 export interface InstallationOptions {
   readonly place: DatabasePlace;
@@ -83,9 +83,6 @@ async function upgraded(
   database: Database,
   { place, ...options }: Omit<InstallationOptions, "masterKey"> & { readonly copyFirst?: boolean },
 ): Promise<Upgrade> {
-  if (place.kind === "postgres") {
-    const { upgradePostgres } = await import("./upgrade-postgres.ts");
-    return await upgradePostgres(database, place.url.reveal());
-  }
+  if (place.kind === "postgres") return await upgradePostgres(database, place.url.reveal());
   return await upgradeDatabase(database, options);
 }

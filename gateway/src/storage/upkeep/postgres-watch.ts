@@ -156,21 +156,14 @@ class PostgresWatch implements DatabaseWatch {
     if (later === this.#later) return;
     this.#later = later;
     if (later === null) return;
-    const { observer } = this.#options;
-    const facts = { migrations: unknown };
-    if (state === "ahead") {
-      observer.log(
-        "warn",
-        "A later version has migrated the database; this one works on it too. Replace it soon.",
-        facts,
-      );
-    } else {
-      observer.log(
-        "error",
-        "A later version has migrated the database, and this one does not work on it: replace it now.",
-        facts,
-      );
-    }
+    const [level, text] =
+      state === "ahead"
+        ? (["warn", "A later version has migrated the database; this one works on it too. Replace it soon."] as const)
+        : ([
+            "error",
+            "A later version has migrated the database, and this one does not work on it: replace it now.",
+          ] as const);
+    this.#options.observer.log(level, text, { migrations: unknown });
   }
 }
 

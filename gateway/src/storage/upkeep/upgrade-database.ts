@@ -1,8 +1,11 @@
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { Database } from "../database/database.ts";
+import { bounds, messageOf } from "#core/index.ts";
+import { closeDatabase, type Database } from "../database/database.ts";
 import { copyDatabaseTo, refuseWithoutRoom } from "../database/database-copy.ts";
 import { migrate, migrations, SchemaTooNew, schemaState } from "../database/migrate.ts";
+import { rightsProblem } from "../database/postgres/postgres-problems.ts";
+import { postgresSettings } from "../database/postgres/postgres-settings.ts";
 import type { Migrations } from "../database/schema-step.ts";
 import { type DataPaths, DataUnusable } from "../disk/data-directory.ts";
 import { lockDirectory } from "../disk/journal-owner.ts";
@@ -45,6 +48,31 @@ export async function upgradeDatabase(database: Database, options: UpgradeOption
   }
 }
 
+/**
+ * Brings a database on a server up to this version: all or nothing, in one process at a time. Others may go on with the version
+ * before meanwhile. No copy is made first: that is the server's own business (`pg_dump`).
+ */
+export async function upgradePostgres(
+  database: Database,
+  url: string,
+  known: Migrations = migrations,
+  migrationMs: number = bounds.postgresMigrationMs,
+): Promise<Upgrade> {
+  const { state, unknown } = await schemaState(database, known);
+  if (state === "newer") throw new SchemaTooNew(unknown);
+  if (state === "current" || state === "ahead") return { ran: [], copy: null };
+  const { openPostgres } = await import("../database/postgres/open-postgres.ts");
+  // On a connection of its own: a migration, and the wait for another process that migrates, take longer than a statement of a call.
+  const patient = await openPostgres({ url, poolSize: 1, statementMs: migrationMs });
+  try {
+    return { ran: await migrate(patient, known), copy: null };
+  } catch (thrown) {
+    throw rightsProblem(thrown, postgresSettings(url));
+  } finally {
+    await closeDatabase(patient);
+  }
+}
+
 /** Copies of `copiesMax` upgrades are kept, the newest. */
 const copiesMax = 3;
 const copyMark = ".schema-";
@@ -56,9 +84,8 @@ async function copyBefore(database: Database, paths: DataPaths, schema: string, 
     await refuseWithoutRoom(paths.database, dirname(path));
     await copyDatabaseTo(database, path);
   } catch (thrown) {
-    const reason = thrown instanceof Error ? thrown.message : String(thrown);
     throw new DataUnusable(
-      `The database must be copied before it is brought from schema ${schema} to this version, but ${reason}. ` +
+      `The database must be copied before it is brought from schema ${schema} to this version, but ${messageOf(thrown)}. ` +
         "Nothing was changed. Make room, or take a copy elsewhere and run `sluice migrate --without-copy`.",
       { cause: thrown },
     );

@@ -84,23 +84,19 @@ function kyselyOn(settings: PostgresSettings, breaker: ServerBreaker, further: s
 
 async function openPool(settings: PostgresSettings, further: string): Promise<Pool> {
   const { default: pg } = await import("pg");
-  const { host, port, user, password, database, tls, poolSize, connectMs, statementMs, applicationName } = settings;
+  const { host, port, user, password, database, connectMs } = settings;
   // Told by a statement and not when connecting: poolers in between refuse what they do not know then.
   const session = `
-    set statement_timeout = ${statementMs}; set idle_in_transaction_session_timeout = ${postgresIdleTransactionMs};
+    set statement_timeout = ${settings.statementMs}; set idle_in_transaction_session_timeout = ${postgresIdleTransactionMs};
     set timezone = 'UTC'; set datestyle = 'ISO'; set default_transaction_isolation = 'read committed'; set jit = off; ${further}`;
   return new pg.Pool({
-    host,
-    port,
-    user,
-    password,
-    database,
-    ssl: tls,
-    max: poolSize,
+    ...{ host, port, user, password, database },
+    ssl: settings.tls,
+    max: settings.poolSize,
     connectionTimeoutMillis: connectMs,
     idleTimeoutMillis: postgresIdleMs,
     keepAlive: true,
-    application_name: applicationName,
+    application_name: settings.applicationName,
     types: postgresTypes,
     // The pool waits for a connection to be made, and not for what is asked on it first.
     onConnect: async (client: PoolClient) => void (await client.query({ text: session, query_timeout: connectMs })),

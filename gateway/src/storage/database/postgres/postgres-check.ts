@@ -1,7 +1,6 @@
 import type { Pool, PoolClient } from "pg";
 import { connectProblem } from "./postgres-problems.ts";
-import type { PostgresSettings } from "./postgres-settings.ts";
-import { PostgresUnusable } from "./postgres-unusable.ts";
+import { type PostgresSettings, PostgresUnusable } from "./postgres-settings.ts";
 
 /** What a server says of itself, for a look before the start and for `sluice doctor`. */
 export interface PostgresFacts {
@@ -34,13 +33,7 @@ export async function checkServer(pool: Pool, settings: PostgresSettings): Promi
     refuseUnfit(facts, settings);
     // Two that are open at once have the same session only where somebody in between hands sessions around.
     if (facts.session === other.session) throw new PostgresUnusable(pooledAway(settings));
-    return {
-      version: facts.version_text,
-      encrypted: facts.encrypted === 1,
-      serverTime: facts.server_time,
-      connections: facts.connections,
-      connectionsMax: facts.connections_max,
-    };
+    return { ...facts, encrypted: facts.encrypted === 1 };
   } catch (thrown) {
     throw thrown instanceof PostgresUnusable ? thrown : connectProblem(thrown, settings);
   } finally {
@@ -56,19 +49,15 @@ function pooledAway({ place }: PostgresSettings): string {
   );
 }
 
-interface ServerFacts {
-  readonly version: number;
-  readonly version_text: string;
+interface ServerFacts extends Omit<PostgresFacts, "encrypted"> {
+  readonly major: number;
   readonly encoding: string;
   readonly schema: string | null;
-  readonly may_create: number;
+  readonly mayCreate: number;
   readonly migrated: number;
   readonly standby: number;
   readonly session: number;
   readonly encrypted: number | null;
-  readonly server_time: number;
-  readonly connections: number;
-  readonly connections_max: number;
   readonly closed: string | null;
 }
 
@@ -92,22 +81,21 @@ const mayNot = ["select", "insert", "update", "delete"]
   .join(" or ");
 
 const aboutServer = `
-  select current_setting('server_version_num')::int as version, current_setting('server_version') as version_text,
+  select current_setting('server_version_num')::int / 10000 as major, current_setting('server_version') as version,
     current_setting('server_encoding') as encoding, current_schema() as schema,
-    coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create,
+    coalesce(has_schema_privilege(current_schema(), 'create'), false) as "mayCreate",
     to_regclass('migrations') is not null as migrated, pg_is_in_recovery() as standby, pg_backend_pid() as session,
     (select ssl from pg_stat_ssl where pid = pg_backend_pid()) as encrypted,
-    floor(extract(epoch from clock_timestamp()) * 1000) as server_time,
+    floor(extract(epoch from clock_timestamp()) * 1000) as "serverTime",
     (select count(*) from pg_stat_activity where backend_type = 'client backend') as connections,
-    current_setting('max_connections')::int as connections_max,
+    current_setting('max_connections')::int as "connectionsMax",
     (select string_agg(relname, ', ') from (
       select relname from pg_class where relkind in ('r', 'p') and relnamespace = to_regnamespace(current_schema())
         and relname in (${ours}) and (${mayNot}) order by relname limit 5) as closed) as closed`;
 
 function refuseUnfit(facts: ServerFacts, { place }: PostgresSettings) {
-  const { version, encoding, schema, may_create, migrated, standby } = facts;
+  const { major, encoding, schema, mayCreate, migrated, standby } = facts;
   const server = `PostgreSQL (${place})`;
-  const major = Math.floor(version / 10_000);
   if (major < versionMin) {
     throw new PostgresUnusable(`${server} is version ${major}; version ${versionMin} or a later one is needed.`);
   }
@@ -117,7 +105,7 @@ function refuseUnfit(facts: ServerFacts, { place }: PostgresSettings) {
   if (standby === 1) {
     throw new PostgresUnusable(`${server} is a standby, which takes no writes: name the primary server.`);
   }
-  if (migrated === 0 && may_create === 0) {
+  if (migrated === 0 && mayCreate === 0) {
     const where = schema === null ? "there is no schema on its search_path" : `it may not create tables in ${schema}`;
     throw new PostgresUnusable(`${server} does not give this user the rights that are needed: ${where}.`);
   }

@@ -1,6 +1,5 @@
-import { bounds, Failure } from "#core/index.ts";
-import type { PostgresSettings } from "./postgres-settings.ts";
-import { PostgresUnusable } from "./postgres-unusable.ts";
+import { bounds, Failure, messageOf } from "#core/index.ts";
+import { type PostgresSettings, PostgresUnusable } from "./postgres-settings.ts";
 
 /** Why no connection comes about, in one line. */
 export function connectProblem(thrown: unknown, settings: PostgresSettings): PostgresUnusable {
@@ -93,8 +92,4 @@ function codeOf(thrown: unknown): string {
   // Every address of a name was tried.
   if (thrown instanceof AggregateError) return codeOf(thrown.errors[0]);
   return codeOf(thrown.cause);
-}
-
-function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }

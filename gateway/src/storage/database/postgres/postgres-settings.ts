@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import { bounds } from "#core/index.ts";
-import { PostgresUnusable } from "./postgres-unusable.ts";
 
 const postgresPoolSizeMax = 100;
 /** How long a call waits for a connection. */
@@ -11,6 +10,11 @@ const postgresConnectMsMax = 120_000;
 /** The server ends a statement that takes longer. */
 const postgresStatementMs = 30_000;
 const postgresStatementMsMax = 3_600_000;
+
+/** PostgreSQL cannot be used as it is set up; the message is one line for a person, without user and password. */
+export class PostgresUnusable extends Error {
+  override readonly name = "PostgresUnusable";
+}
 
 /** Where a PostgreSQL server is and how it is spoken to, as an address says it. */
 export interface PostgresSettings {

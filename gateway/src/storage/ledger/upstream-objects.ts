@@ -1,8 +1,10 @@
 import { type CompiledQuery, sql } from "kysely";
-import type { KeptObject, LedgerEntry, UpstreamObject } from "#core/index.ts";
-import type { Connection, Database } from "../database/database.ts";
-import { runEach } from "../database/each-row.ts";
+import type { KeptObject, LedgerEntry } from "#core/index.ts";
+import type { UpstreamObjectStore } from "#ports/index.ts";
+import { columnsOf, membersOf } from "../database/columns.ts";
+import { type Connection, type Database, deleteInBatches } from "../database/database.ts";
 import type { Row } from "../database/schema.ts";
+import { runEach } from "../database/sqlite-dialect.ts";
 import { type LedgerValues, ledgerPlaces, valuesOf } from "./ledger-columns.ts";
 
 export type ObjectRow = Row<"upstream_objects">;
@@ -30,40 +32,6 @@ export function objectRows(entry: LedgerValues, objects: readonly KeptObject[]):
     created_at: Number(entry[ledgerPlaces.ended_at]),
     expires_at: expiresAt,
   }));
-}
-
-export function objectOf(row: ObjectRow): UpstreamObject {
-  return {
-    id: row.id,
-    kind: row.kind,
-    inputTokens: row.input_tokens,
-    expiresAt: row.expires_at,
-    workspaceId: row.workspace_id,
-    keyId: row.key_id,
-    personId: row.person_id,
-    provider: row.provider,
-    deployment: row.deployment,
-    model: row.model,
-    upstreamModel: row.upstream_model,
-    createdAt: row.created_at,
-  };
-}
-
-export function rowOf(object: UpstreamObject): ObjectRow {
-  return {
-    workspace_id: object.workspaceId,
-    id: object.id,
-    kind: object.kind,
-    provider: object.provider,
-    key_id: object.keyId,
-    person_id: object.personId,
-    deployment: object.deployment,
-    model: object.model,
-    upstream_model: object.upstreamModel,
-    input_tokens: object.inputTokens,
-    created_at: object.createdAt,
-    expires_at: object.expiresAt,
-  };
 }
 
 /**
@@ -121,22 +89,41 @@ function inOrder(rows: readonly ObjectRow[]): readonly ObjectRow[] {
   return [...byKey].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
 }
 
-const placeholders: ObjectRow = {
-  workspace_id: "",
-  id: "",
-  kind: "other",
-  provider: "",
-  key_id: "",
-  person_id: "",
-  deployment: "",
-  model: "",
-  upstream_model: "",
-  input_tokens: 0,
-  created_at: 0,
-  expires_at: 0,
-};
-
-const columns = Object.keys(placeholders) as readonly (keyof ObjectRow)[];
+const columns = [
+  ...(["workspace_id", "id", "kind", "provider", "key_id", "person_id", "deployment", "model"] as const),
+  ...(["upstream_model", "input_tokens", "created_at", "expires_at"] as const),
+];
+const placeholders = Object.fromEntries(columns.map((column) => [column, ""])) as unknown as ObjectRow;
 const renewed = columns.filter((column) => !["workspace_id", "id", "input_tokens"].includes(column));
 /** Far fewer parameters than one statement may have. */
 const rowsTogether = 500;
+
+/** Reads and removes what the drain writes with the ledger's entries. */
+export function createUpstreamObjectStore(database: Database): UpstreamObjectStore {
+  const { kysely, reading } = database;
+  const write = objectWriter(database);
+  return {
+    async find(workspaceId, ids) {
+      const rows = await reading
+        .selectFrom("upstream_objects")
+        .select(columns)
+        .where("workspace_id", "=", workspaceId)
+        .where("id", "in", [...ids])
+        .execute();
+      return rows.map((row) => membersOf(row));
+    },
+    put: (object) => write(kysely, [columnsOf(object)]),
+    prune: (now) =>
+      deleteInBatches(database, (rows) => {
+        const expired = kysely
+          .selectFrom("upstream_objects")
+          .select(["workspace_id", "id"])
+          .where("expires_at", "<", now)
+          .orderBy("expires_at")
+          .limit(rows);
+        return kysely
+          .deleteFrom("upstream_objects")
+          .where((eb) => eb(eb.refTuple("workspace_id", "id"), "in", expired.$asTuple("workspace_id", "id")));
+      }),
+  };
+}
