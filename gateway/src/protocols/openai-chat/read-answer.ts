@@ -1,9 +1,9 @@
 import { type Answer, type AnswerEvent, bounds, type FinishReason } from "#core/index.ts";
-import type { AnswerSource, EventReader } from "../codec.ts";
+import type { AnswerSource } from "../codec.ts";
 import { notCarried, upstreamBroke } from "../errors/upstream-errors.ts";
 import { signatureIn } from "../gemini/google-extras.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseObject, parseReply } from "../json/value.ts";
-import { gatherAnswer } from "../turn/answer-events.ts";
+import { AnswerReader, gatherAnswer } from "../turn/answer-events.ts";
 import { plainName } from "../turn/tool-calls.ts";
 import { warnOfUnread } from "../turn/warnings.ts";
 import {
@@ -33,24 +33,19 @@ export function readChatAnswer(body: Uint8Array, source: AnswerSource): Answer {
 }
 
 /** chat.completion.chunk events in neutral form. The finish is told at the end: usage may stand before or behind it. */
-export class ChatEventReader implements EventReader {
-  readonly #emit: (event: AnswerEvent) => void;
-  readonly #source: AnswerSource;
+export class ChatEventReader extends AnswerReader {
   readonly #calls: CallQueue;
-  #started = false;
-  #over = false;
   #open: Piece["kind"] | null = null;
   #refused = false;
   #finish: string | null = null;
 
   constructor(emit: (event: AnswerEvent) => void, source: AnswerSource) {
-    this.#emit = emit;
-    this.#source = source;
+    super(emit, source);
     this.#calls = new CallQueue(emit, source);
   }
 
   read(data: string): void {
-    if (this.#over || data === "") return;
+    if (this.over || data === "") return;
     if (data.length < 16 && data.trim() === "[DONE]") this.end();
     else this.#readChunk(data);
   }
@@ -60,8 +55,7 @@ export class ChatEventReader implements EventReader {
     if (chunk === null) throw upstreamBroke("The upstream sent an event that is not a JSON object.");
     const error = chunk["error"] ?? (chunk["object"] === "error" ? chunk : null);
     if (error !== null) {
-      this.#over = true;
-      this.#emit({ kind: "error", failure: failureReported(error) });
+      this.fail(failureReported(error));
       return;
     }
     this.take(chunk);
@@ -69,7 +63,7 @@ export class ChatEventReader implements EventReader {
 
   /** A chunk, or the whole answer. */
   take(chunk: JsonObject): void {
-    warnOfUnread(chunk, ofReply, "the answer", this.#source.warn);
+    warnOfUnread(chunk, ofReply, "the answer", this.source.warn);
     const choice = arrayOf(chunk["choices"]).find(isFirst);
     if (choice !== undefined) this.#readChoice(choice, chunk);
     // Moonshot puts usage inside the last choice.
@@ -78,26 +72,24 @@ export class ChatEventReader implements EventReader {
   }
 
   end(): void {
-    if (this.#over) return;
-    if (!this.#started) throw upstreamBroke("The upstream's stream ended without an answer.");
+    if (this.over) return;
+    if (!this.started) throw upstreamBroke("The upstream's stream ended without an answer.");
     this.#close();
-    this.#over = true;
     const reason = readFinish(this.#finish, { calls: this.#calls.count > 0, refusal: this.#refused });
-    this.#emit({ kind: "finish", finish: { reason, stopSequence: null } });
-    this.#emit({ kind: "end" });
+    this.finish({ reason, stopSequence: null });
   }
 
   #readChoice(choice: JsonObject, chunk: JsonObject): void {
     this.#start(chunk);
     const delta = objectOf(choice["delta"] ?? choice["message"]);
-    warnOfUnread(choice, ofChoice, "a choice", this.#source.warn);
-    warnOfUnread(delta, ofMessage, "a message", this.#source.warn);
+    warnOfUnread(choice, ofChoice, "a choice", this.source.warn);
+    warnOfUnread(delta, ofMessage, "a message", this.source.warn);
     for (const piece of piecesOf(delta)) this.#say(piece);
     if ("annotations" in delta) this.#cite(delta);
     for (const source of imagesOf(delta)) {
       this.#close();
-      this.#emit({ kind: "block-start", block: { kind: "image", source } });
-      this.#emit({ kind: "block-end" });
+      this.emit({ kind: "block-start", block: { kind: "image", source } });
+      this.emit({ kind: "block-end" });
     }
     const signature = signatureIn(delta);
     if (signature !== null) this.#sign(signature);
@@ -112,17 +104,17 @@ export class ChatEventReader implements EventReader {
   #sign(signature: string): void {
     if (this.#open !== "reasoning") {
       this.#close();
-      this.#emit({ kind: "block-start", block: { kind: "reasoning", redacted: false } });
+      this.emit({ kind: "block-start", block: { kind: "reasoning", redacted: false } });
     }
-    this.#emit({ kind: "block-seal", seal: signatureSeal(signature, this.#source.account) });
+    this.emit({ kind: "block-seal", seal: signatureSeal(signature, this.source.account) });
     this.#open = null;
-    this.#emit({ kind: "block-end" });
+    this.emit({ kind: "block-end" });
   }
 
   #cite(delta: JsonObject): void {
-    const { warn } = this.#source;
+    const { warn } = this.source;
     for (const citation of readAnnotations(delta, warn)) {
-      if (this.#open === "text") this.#emit({ kind: "block-citation", citation });
+      if (this.#open === "text") this.emit({ kind: "block-citation", citation });
       else warn(citationsLost);
     }
   }
@@ -140,9 +132,9 @@ export class ChatEventReader implements EventReader {
       this.#close();
       this.#open = kind;
       if (kind === "refusal") this.#refused = true;
-      this.#emit({ kind: "block-start", block: kind === "reasoning" ? { kind, redacted: false } : { kind } });
+      this.emit({ kind: "block-start", block: kind === "reasoning" ? { kind, redacted: false } : { kind } });
     }
-    this.#emit({ kind: "block-delta", text });
+    this.emit({ kind: "block-delta", text });
   }
 
   /** Ends what is open: a text, or the calls so far. */
@@ -150,20 +142,18 @@ export class ChatEventReader implements EventReader {
     if (this.#calls.busy) this.#calls.flush();
     if (this.#open === null) return;
     this.#open = null;
-    this.#emit({ kind: "block-end" });
+    this.emit({ kind: "block-end" });
   }
 
   #start(chunk: JsonObject): void {
-    if (this.#started) return;
-    this.#started = true;
-    this.#emit({ kind: "start", id: givenName(chunk["id"]), model: givenName(chunk["model"]) });
+    this.begin(givenName(chunk["id"]), givenName(chunk["model"]));
   }
 
   #readUsage(reported: unknown, chunk: JsonObject): void {
-    const reading = readChatUsage(reported, this.#source.usage);
+    const reading = readChatUsage(reported, this.source.usage);
     if (reading === null) return;
     this.#start(chunk);
-    this.#emit({ kind: "usage", usage: reading.usage });
+    this.emit({ kind: "usage", usage: reading.usage });
   }
 }
 

@@ -5,8 +5,8 @@ import { LOWER_N, QUOTE, type Span } from "../json/cursor.ts";
 import { missing, textOf, wrong } from "../json/value.ts";
 import { GovernedNames } from "../request/governed-names.ts";
 import { MemberChecks, readBoolean, readModel, readSmall, scanRequest } from "../request/members.ts";
-import { bareResponse } from "./bare-response.ts";
 import { continuedResponse } from "./request.ts";
+import { bareResponse } from "./response-object.ts";
 import { writeResponsesUsage } from "./usage.ts";
 
 const socketStreamIdCharactersMax = 128;

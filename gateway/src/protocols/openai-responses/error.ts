@@ -2,7 +2,7 @@ import { type Failure, failureTable } from "#core/index.ts";
 import { errorReported, refusalBody } from "../errors/error-event.ts";
 import { contextLengthCode } from "../errors/upstream-errors.ts";
 import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
-import { bareResponse } from "./bare-response.ts";
+import { bareResponse } from "./response-object.ts";
 
 /**
  * A failure inside a stream that has begun: first the `error` event, at which the SDKs raise (the older ones only if

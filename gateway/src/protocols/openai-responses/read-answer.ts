@@ -1,11 +1,11 @@
-import { type Answer, type AnswerBlock, Failure, type FinishReason } from "#core/index.ts";
-import type { AnswerSource } from "../codec.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, parseReply, textOf } from "../json/value.ts";
-import { customArguments } from "../openai-chat/custom-tool.ts";
-import { plainName, wholeArguments } from "../turn/tool-calls.ts";
+import { type Answer, type AnswerEvent, bounds, type FinishReason } from "#core/index.ts";
+import type { AnswerSource, Warn } from "../codec.ts";
+import { notCarried, upstreamBroke } from "../errors/upstream-errors.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, parseObject, parseReply, textOf } from "../json/value.ts";
+import { AnswerReader, gatherAnswer } from "../turn/answer-events.ts";
 import { warnOfCaller, warnOfStranger, warnOfUnread } from "../turn/warnings.ts";
-import { readAnnotations } from "./annotations.ts";
 import { upstreamFailure } from "./error.ts";
+import { type ItemReader, outputReader } from "./item-readers.ts";
 import { readResponsesUsage } from "./usage.ts";
 
 /** A whole response in neutral form. Built-in tools' own items have none. */
@@ -15,27 +15,164 @@ export function readResponsesAnswer(body: Uint8Array, source: AnswerSource): Ans
   if (status === "failed") throw upstreamFailure(objectOf(response["error"]));
   if (!Array.isArray(response["output"])) {
     if (isObject(response["error"])) throw upstreamFailure(response);
-    throw new Failure("upstream_error", "The upstream's answer is not a response.", {
-      retry: "other",
-      unhealthy: true,
-    });
+    throw upstreamBroke("The upstream's answer is not a response.");
   }
   if (status === "queued" || status === "in_progress" || status === "cancelled") {
-    throw new Failure("upstream_error", `The upstream's answer is ${status}.`, { retry: "other", unhealthy: true });
+    throw upstreamBroke(`The upstream's answer is ${status}.`);
   }
-  warnOfUnread(response, ofResponse, "the answer", source.warn);
-  const blocks = arrayOf(response["output"]).flatMap((item) => blocksOf(objectOf(item), source));
-  return {
-    id: textOf(response["id"]),
-    model: textOf(response["model"]),
-    blocks,
-    finish: { reason: finishOf(status === "incomplete" ? response : null, has(blocks)), stopSequence: null },
-    usage: readResponsesUsage(response["usage"])?.usage ?? null,
-  };
+  return gatherAnswer((emit) => new ResponsesEventReader(emit, source).take(response, status === "incomplete"));
+}
+
+/** One output item on its way: its events wait here while an item before it is unfinished. */
+interface Lane {
+  readonly item: JsonObject;
+  readonly held: AnswerEvent[];
+  /** null for a moment: a reader may speak as soon as it is made, and its lane must stand by then. */
+  reader: ItemReader | null;
+  done: boolean;
+}
+
+/** Reads response events. Items that are made side by side are put one behind the other. */
+export class ResponsesEventReader extends AnswerReader {
+  readonly #lanes = new Map<number, Lane>();
+  /** Unfinished items and finished ones behind them, in the order in which they began. */
+  readonly #order: Lane[] = [];
+  readonly #seen = new Set<number>();
+  readonly #met = { calls: false, refusal: false };
+  #heldLength = 0;
+  #finished = false;
+
+  read(data: string): void {
+    if (this.over || this.#finished || data.trim() === "[DONE]") return;
+    const event = parseObject(data);
+    if (event === null) throw upstreamBroke("The upstream sent an event that is not JSON.");
+    const type = textOf(event["type"]) ?? (event["error"] === undefined ? "" : "error");
+    switch (type) {
+      case "keepalive":
+        return;
+      case "response.created":
+      case "response.queued":
+      case "response.in_progress":
+        this.#start(objectOf(event["response"]));
+        return;
+      case "response.output_item.added":
+        this.#added(indexOf(event), objectOf(event["item"]));
+        return;
+      case "response.output_item.done":
+        this.#done(indexOf(event), objectOf(event["item"]));
+        return;
+      case "response.completed":
+      case "response.incomplete":
+        this.take(objectOf(event["response"]), type === "response.incomplete");
+        return;
+      case "response.failed":
+        this.fail(upstreamFailure(objectOf(objectOf(event["response"])["error"])));
+        return;
+      case "error":
+        this.fail(upstreamFailure(event));
+        return;
+      default: {
+        const lane = this.#lane(indexOf(event), type);
+        lane?.reader?.read(type, event);
+        // Of an item without a neutral form everybody was told when it began.
+        if (lane === undefined && !this.#seen.has(indexOf(event))) warnOfStranger("events", type, this.source.warn);
+      }
+    }
+  }
+
+  end(): void {
+    if (this.over) return;
+    if (!this.#finished) throw upstreamBroke("The upstream's stream ended before it was complete.");
+    this.finish(null);
+  }
+
+  #start(response: JsonObject): void {
+    this.begin(textOf(response["id"]), textOf(response["model"]));
+  }
+
+  #added(index: number, item: JsonObject): void {
+    this.#start({});
+    if (this.#seen.has(index)) return;
+    this.#seen.add(index);
+    const lane: Lane = { item, held: [], reader: null, done: false };
+    this.#order.push(lane);
+    lane.reader = outputReader(item, (event) => this.#pass(lane, event), this.source);
+    if (lane.reader === null) this.#order.pop();
+    else this.#lanes.set(index, lane);
+  }
+
+  #done(index: number, item: JsonObject): void {
+    if (!this.#seen.has(index)) this.#added(index, item);
+    const lane = this.#lanes.get(index);
+    if (lane === undefined || lane.done) return;
+    warnOfItem(item, this.source.warn);
+    lane.reader?.done(item);
+    lane.done = true;
+    this.#advance();
+  }
+
+  /** The item an event belongs to. Some upstreams begin a message with its text. */
+  #lane(index: number, type: string): Lane | undefined {
+    if (index === -1) return undefined;
+    if (!this.#seen.has(index) && (type === "response.output_text.delta" || type === "response.refusal.delta")) {
+      this.#added(index, { type: "message" });
+    }
+    const lane = this.#lanes.get(index);
+    return lane?.done === true ? undefined : lane;
+  }
+
+  #pass(lane: Lane, event: AnswerEvent): void {
+    if (event.kind === "block-start" && event.block.kind === "tool-call") this.#met.calls = true;
+    if (event.kind === "block-start" && event.block.kind === "refusal") this.#met.refusal = true;
+    if (lane === this.#order[0]) {
+      this.emit(event);
+      return;
+    }
+    lane.held.push(event);
+    this.#heldLength += event.kind === "block-delta" ? event.text.length : 1;
+    if (this.#heldLength > bounds.replyBytesMax) throw notCarried("The upstream's interleaved items are too large.");
+  }
+
+  /** The first unfinished item speaks; what it said while it waited comes first. */
+  #advance(): void {
+    while (this.#order[0]?.done === true) {
+      this.#order.shift();
+      const next = this.#order[0];
+      if (next === undefined) return;
+      for (const event of next.held.splice(0)) this.emit(event);
+    }
+  }
+
+  /** The last response of a stream, or a whole one. */
+  take(response: JsonObject, isIncomplete: boolean): void {
+    this.#start(response);
+    warnOfUnread(response, ofResponse, "the answer", this.source.warn);
+    const output = arrayOf(response["output"]).map(objectOf);
+    // Some upstreams say the whole at the end only, or forget to finish an item.
+    if (this.#seen.size === 0) {
+      output.forEach((item, index) => {
+        this.#done(index, item);
+      });
+    }
+    for (const [index, lane] of this.#lanes) {
+      const { id } = lane.item;
+      this.#done(index, output.find((item) => id !== undefined && item["id"] === id) ?? lane.item);
+    }
+    const usage = readResponsesUsage(response["usage"]);
+    if (usage !== null) this.emit({ kind: "usage", usage: usage.usage });
+    const reason = finishOf(isIncomplete ? response : null, this.#met);
+    this.emit({ kind: "finish", finish: { reason, stopSequence: null } });
+    this.#finished = true;
+  }
+}
+
+function indexOf(event: JsonObject): number {
+  const index = event["output_index"];
+  return typeof index === "number" ? index : -1;
 }
 
 /** What is read of a response, what labels it, and what says the request again. */
-export const ofResponse: ReadonlySet<string> = new Set([
+const ofResponse: ReadonlySet<string> = new Set([
   ...[
     "id",
     "object",
@@ -65,28 +202,8 @@ export const ofResponse: ReadonlySet<string> = new Set([
   ...["presence_penalty", "frequency_penalty", "context_management", "caching", "thinking", "expire_at"],
 ]);
 
-/** What one finished output item says. */
-export function blocksOf(item: JsonObject, source: AnswerSource): AnswerBlock[] {
-  warnOfItem(item, source);
-  switch (item["type"]) {
-    case "message":
-      return arrayOf(item["content"]).flatMap((part) => messageBlock(objectOf(part), source));
-    case "function_call":
-      return [callBlock(item, wholeArguments(textOf(item["arguments"]) ?? ""), source)];
-    case "custom_tool_call":
-      return [callBlock(item, customArguments(textOf(item["input"]) ?? ""), source)];
-    case "reasoning":
-      return reasoningBlock(item, source);
-    case "image_generation_call":
-      return imageBlock(item);
-    default:
-      warnOfStranger("items", item["type"], source.warn);
-      return [];
-  }
-}
-
 /** Names what an item holds beside what is read of its type. */
-export function warnOfItem(item: JsonObject, { warn }: AnswerSource): void {
+function warnOfItem(item: JsonObject, warn: Warn): void {
   const read = ofItems.get(item["type"]);
   if (read === undefined) return;
   warnOfUnread(item, read, "an item", warn);
@@ -114,17 +231,8 @@ const ofItems: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
 const ofParts: ReadonlySet<unknown> = new Set(["output_text", "refusal", "text"]);
 const ofPart: ReadonlySet<string> = new Set(["type", "text", "refusal", "annotations"]);
 
-export function callIdOf(item: JsonObject, source: AnswerSource): string {
-  return textOf(item["call_id"]) ?? textOf(item["id"]) ?? source.newId("call_");
-}
-
-/** The tool's own name: one that this API would not take was written in another form. */
-export function callNameOf(item: JsonObject): string {
-  return plainName(textOf(item["name"]) ?? "");
-}
-
 /** `incomplete` is a response that broke off. Else what came out decides: a call is to be answered, a refusal is none. */
-export function finishOf(
+function finishOf(
   incomplete: JsonObject | null,
   met: { readonly calls: boolean; readonly refusal: boolean },
 ): FinishReason {
@@ -136,59 +244,4 @@ export function finishOf(
   }
   if (met.calls) return "tool-calls";
   return met.refusal ? "refusal" : "stop";
-}
-
-/** Thoughts of an item: the summary, or where there is none what was thought itself. */
-export function thoughtsOf(item: JsonObject): string {
-  return joined(item["summary"]) || joined(item["content"]);
-}
-
-function has(blocks: readonly AnswerBlock[]): { calls: boolean; refusal: boolean } {
-  return {
-    calls: blocks.some((block) => block.kind === "tool-call"),
-    refusal: blocks.some((block) => block.kind === "refusal"),
-  };
-}
-
-function messageBlock(part: JsonObject, source: AnswerSource): AnswerBlock[] {
-  if (part["type"] === "refusal") return [{ kind: "refusal", text: textOf(part["refusal"]) ?? "" }];
-  const text = textOf(part["text"]);
-  if (text === null) return [];
-  const citations = readAnnotations(part["annotations"], source.warn);
-  return [{ kind: "text", text, ...(citations.length === 0 ? {} : { citations }) }];
-}
-
-function callBlock(item: JsonObject, argumentsText: string, source: AnswerSource): AnswerBlock {
-  return {
-    kind: "tool-call",
-    id: callIdOf(item, source),
-    name: callNameOf(item),
-    argumentsText,
-    seal: null,
-  };
-}
-
-function reasoningBlock(item: JsonObject, source: AnswerSource): AnswerBlock[] {
-  const text = thoughtsOf(item);
-  const data = textOf(item["encrypted_content"]) ?? "";
-  if (text === "" && data === "") return [];
-  const seal =
-    data === ""
-      ? null
-      : { dialect: "openai-responses" as const, account: source.account, data, itemId: textOf(item["id"]) };
-  return [{ kind: "reasoning", text, seal, redacted: false }];
-}
-
-function imageBlock(item: JsonObject): AnswerBlock[] {
-  const data = textOf(item["result"]);
-  if (data === null || data === "") return [];
-  const mediaType = `image/${textOf(item["output_format"]) ?? "png"}`;
-  return [{ kind: "image", source: { kind: "base64", mediaType, data } }];
-}
-
-function joined(parts: unknown): string {
-  return arrayOf(parts)
-    .map((part) => textOf(objectOf(part)["text"]) ?? "")
-    .filter((text) => text !== "")
-    .join("\n\n");
 }

@@ -1,24 +1,15 @@
 import type { Failure, ReasoningPart, Seal, TextPart, TurnMessage, TurnPart, TurnRole, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import {
-  arrayOf,
-  checkedText,
-  isObject,
-  type JsonObject,
-  objectOf,
-  textOf,
-  unsupported,
-  wrong,
-} from "../json/value.ts";
+import { arrayOf, checkedText, isObject, type JsonObject, textOf, unsupported, wrong } from "../json/value.ts";
 import { customArguments } from "../openai-chat/custom-tool.ts";
 import { wholeArguments } from "../turn/tool-calls.ts";
 import { plainName, warnOfCaller } from "../turn/warnings.ts";
 import { readSummary } from "./compaction.ts";
-import { joinedName } from "./namespaced-tool.ts";
-import { readSealed } from "./output-item.ts";
+import { thoughtsOf } from "./item-readers.ts";
+import { readSealed } from "./output-items.ts";
 import { type ContentPart, readContent, textPart } from "./read-parts.ts";
 import { readTools } from "./read-tools.ts";
-import { foundText, searchArguments, searchToolName } from "./search-tool.ts";
+import { foundText, joinedName, searchArguments, searchToolName } from "./tool-kinds.ts";
 
 /** `input` as messages. What the assistant did in one go becomes one message, and so do the results it got. */
 export class InputReader {
@@ -173,8 +164,7 @@ export class InputReader {
       this.#sealCall(read.seal);
       return;
     }
-    const summary = textsOf(item["summary"]);
-    const text = summary === "" ? textsOf(item["content"]) : summary;
+    const text = thoughtsOf(item);
     if (text === "" && read === null) {
       this.#warn("reasoning that only its upstream keeps was left out");
       return;
@@ -220,11 +210,4 @@ export class InputReader {
 /** Items that refer to what OpenAI keeps, or that only OpenAI can open. */
 function atMakerOnly(type: string, param: string): Failure {
   return unsupported(param, `An item of type ${type} can only be read by the upstream that made it.`);
-}
-
-function textsOf(value: unknown): string {
-  return arrayOf(value)
-    .map((part) => textOf(objectOf(part)["text"]) ?? "")
-    .filter((text) => text !== "")
-    .join("\n\n");
 }

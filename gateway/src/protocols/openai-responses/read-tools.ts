@@ -3,8 +3,7 @@ import type { Warn } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json/value.ts";
 import { customTool } from "../openai-chat/custom-tool.ts";
 import { plainName, warnOfUnasked } from "../turn/warnings.ts";
-import { isNamespaced, joinedName, type NamespacedTool } from "./namespaced-tool.ts";
-import { isSearch, readSearchTool } from "./search-tool.ts";
+import { isNamespaced, isSearch, joinedName, type NamespacedTool, readSearchTool } from "./tool-kinds.ts";
 import { isWebSearch } from "./web-search.ts";
 
 /** The tools that other dialects know: functions, custom tools, and both in namespaces. Built-in ones are left out. */

@@ -13,22 +13,22 @@ import {
 import type { AnswerContext, EventWriter } from "../codec.ts";
 import { customNames } from "../openai-chat/custom-tool.ts";
 import { answerEvents } from "../turn/answer-events.ts";
-import { CustomCallItem, FunctionCallItem, SearchCallItem } from "./call-item.ts";
 import { requireSummary } from "./compaction.ts";
 import { failureEvents, responseError } from "./error.ts";
-import { MessageItem } from "./message-item.ts";
-import { isNamespaced } from "./namespaced-tool.ts";
 import {
   CompactionItem,
+  CustomCallItem,
+  FunctionCallItem,
   ImageItem,
   type ItemPlace,
-  type ItemStatus,
+  MessageItem,
   NumberedEvents,
   type OutputItem,
   ReasoningItem,
-} from "./output-item.ts";
-import { responseEcho } from "./response-echo.ts";
-import { isSearch } from "./search-tool.ts";
+  SearchCallItem,
+} from "./output-items.ts";
+import { responseEcho } from "./response-object.ts";
+import { isNamespaced, isSearch } from "./tool-kinds.ts";
 import { writeResponsesUsage } from "./usage.ts";
 
 /** A whole answer is the response with which its stream would end. */
@@ -58,7 +58,6 @@ export class ResponsesEventWriter implements EventWriter {
   /** Closed only when the next item begins or the answer ends: until then more may join it. */
   #item: OutputItem | null = null;
   #inBlock = false;
-  #thoughts: ReasoningItem | null = null;
   /** The seal of the open tool call, written behind it. */
   #callSeal: Seal | null = null;
   #refused = false;
@@ -96,7 +95,7 @@ export class ResponsesEventWriter implements EventWriter {
         return "";
       case "finish":
         this.#finish = event.finish;
-        return this.#isCompaction ? "" : this.#close(this.#status());
+        return this.#isCompaction ? "" : this.#close(this.#incomplete() === null ? "completed" : "incomplete");
       case "error":
         return this.#fail(event.failure);
       case "end":
@@ -123,9 +122,8 @@ export class ResponsesEventWriter implements EventWriter {
   }
 
   #open(head: BlockHead): string {
-    const item = this.#newItem(head);
-    this.#item = item;
-    return item.open() + (item.startBlock(head) ?? "");
+    this.#item = this.#newItem(head);
+    return this.#item.open() + (this.#item.startBlock(head) ?? "");
   }
 
   get #isCompaction(): boolean {
@@ -139,12 +137,7 @@ export class ResponsesEventWriter implements EventWriter {
       case "refusal":
         return new MessageItem(this.#place("msg_"), this.#context.warn);
       case "reasoning":
-        this.#thoughts = new ReasoningItem(
-          this.#place("rs_"),
-          head.redacted ? "redacted" : null,
-          this.#context.account,
-        );
-        return this.#thoughts;
+        return new ReasoningItem(this.#place("rs_"), head.redacted ? "redacted" : null, this.#context.account);
       case "tool-call":
         return this.#newCall(head.id, head.name);
       case "image":
@@ -155,7 +148,8 @@ export class ResponsesEventWriter implements EventWriter {
 
   #newCall(callId: string, called: string): OutputItem {
     const tool = this.#tools.get(called);
-    if (tool !== undefined && isSearch(tool)) return new SearchCallItem(this.#place("tsc_"), callId);
+    if (tool !== undefined && isSearch(tool))
+      return new SearchCallItem(this.#place("tsc_"), { callId, name: called, namespace: null });
     const spaced = tool !== undefined && isNamespaced(tool) ? tool : null;
     const call = { callId, name: spaced?.ownName ?? called, namespace: spaced?.namespace ?? null };
     if (this.#custom.has(called)) return new CustomCallItem(this.#place("ctc_"), call);
@@ -176,12 +170,12 @@ export class ResponsesEventWriter implements EventWriter {
 
   #seal(seal: Seal): void {
     if (this.#isCompaction) return;
-    if (this.#thoughts !== null && this.#thoughts === this.#item) this.#thoughts.seal(seal);
+    if (this.#item instanceof ReasoningItem) this.#item.seal(seal);
     else this.#callSeal = seal;
   }
 
   /** Closes the open item, and puts the seal of a call behind it. */
-  #close(status: ItemStatus): string {
+  #close(status: "completed" | "incomplete"): string {
     const item = this.#item;
     if (item === null) return "";
     this.#item = null;
@@ -192,7 +186,7 @@ export class ResponsesEventWriter implements EventWriter {
     this.#callSeal = null;
     const sealing = new ReasoningItem(this.#place("rs_"), "call", this.#context.account);
     sealing.seal(seal);
-    const sealed = closed + sealing.open() + sealing.close();
+    const sealed = closed + sealing.open() + sealing.close("completed");
     this.#done.push(sealing.json);
     return sealed;
   }
@@ -206,7 +200,7 @@ export class ResponsesEventWriter implements EventWriter {
     }
     const details = this.#incomplete();
     const status = details === null ? "completed" : "incomplete";
-    const completed_at = details === null ? this.#now() : null;
+    const completed_at = details === null ? (this.#context.now?.() ?? this.#context.createdAt) : null;
     const said = { status, completed_at, error: null, incomplete_details: details, usage: this.#used() };
     return compacted + this.#lines.line(`response.${status}`, `"response":${this.#say(said, this.#done)}`);
   }
@@ -232,14 +226,6 @@ export class ResponsesEventWriter implements EventWriter {
 
   #used(): object | null {
     return this.#usage === null ? null : writeResponsesUsage(this.#usage);
-  }
-
-  #now(): number {
-    return this.#context.now?.() ?? this.#context.createdAt;
-  }
-
-  #status(): ItemStatus {
-    return this.#incomplete() === null ? "completed" : "incomplete";
   }
 
   /** Why the answer is not whole; null when it is. A refusal without a word of its own is a filtered answer. */

@@ -1,4 +1,14 @@
-import type { Answer, AnswerBlock, AnswerEvent, BlockHead, Citation, Failure, Finish, Seal } from "#core/index.ts";
+import {
+  type Answer,
+  type AnswerBlock,
+  type AnswerEvent,
+  type BlockHead,
+  bounds,
+  type Citation,
+  type Failure,
+  type Finish,
+  type Seal,
+} from "#core/index.ts";
 import type { AnswerSource, EventReader } from "../codec.ts";
 
 /** The stream that would have ended in this answer: where a stream is wanted and there was none. */
@@ -39,8 +49,9 @@ export function gatherAnswer(read: (emit: (event: AnswerEvent) => void) => void)
   read((event) => {
     if (event.kind === "block-start") open = { head: event.block, text: "", citations: [], seal: null };
     else if (event.kind === "block-delta" && open !== null) open.text += event.text;
-    else if (event.kind === "block-citation" && open !== null) open.citations.push(event.citation);
-    else if (event.kind === "block-seal" && open !== null) open.seal = event.seal;
+    else if (event.kind === "block-citation" && open !== null) {
+      if (open.citations.length < bounds.blockCitationsMax) open.citations.push(event.citation);
+    } else if (event.kind === "block-seal" && open !== null) open.seal = event.seal;
     else if (event.kind === "block-end" && open !== null) blocks.push(...blockOf(open));
     else if (event.kind === "start") answer = { ...answer, id: event.id, model: event.model };
     else if (event.kind === "usage") answer = { ...answer, usage: event.usage };
@@ -70,7 +81,7 @@ export abstract class AnswerReader implements EventReader {
   protected readonly emit: (event: AnswerEvent) => void;
   protected readonly source: AnswerSource;
   protected over = false;
-  #started = false;
+  protected started = false;
 
   constructor(emit: (event: AnswerEvent) => void, source: AnswerSource) {
     this.emit = emit;
@@ -82,8 +93,8 @@ export abstract class AnswerReader implements EventReader {
 
   /** False: it has begun before. */
   protected begin(id: string | null = null, model: string | null = null): boolean {
-    if (this.#started) return false;
-    this.#started = true;
+    if (this.started) return false;
+    this.started = true;
     this.emit({ kind: "start", id, model });
     return true;
   }

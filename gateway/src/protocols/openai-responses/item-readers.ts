@@ -1,29 +1,40 @@
-import type { AnswerEvent } from "#core/index.ts";
-import type { AnswerSource } from "../codec.ts";
+import type { AnswerEvent, Citation } from "#core/index.ts";
+import type { AnswerSource, Warn } from "../codec.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../json/value.ts";
 import { customArguments } from "../openai-chat/custom-tool.ts";
+import { fileCitation, spanOf, urlCitation } from "../turn/citations.ts";
+import { plainName } from "../turn/tool-calls.ts";
 import { saysNothing, warnOfStranger } from "../turn/warnings.ts";
-import { readAnnotations } from "./annotations.ts";
-import { blocksOf, callIdOf, callNameOf, thoughtsOf, warnOfItem } from "./read-answer.ts";
 
 type Emit = (event: AnswerEvent) => void;
 
 /** Turns the events of one output item into neutral ones. */
-export interface OutputReader {
-  read(type: string, event: JsonObject): void;
+export abstract class ItemReader {
+  protected readonly emit: Emit;
+  protected readonly source: AnswerSource;
+
+  constructor(emit: Emit, source: AnswerSource) {
+    this.emit = emit;
+    this.source = source;
+  }
+
+  read(_type: string, _event: JsonObject): void {}
+
   /** The item is finished; what its events left out is in it. */
-  done(item: JsonObject): void;
+  abstract done(item: JsonObject): void;
 }
 
 /** null for items that have no neutral form. */
-export function outputReader(item: JsonObject, emit: Emit, source: AnswerSource): OutputReader | null {
+export function outputReader(item: JsonObject, emit: Emit, source: AnswerSource): ItemReader | null {
   switch (item["type"]) {
     case "message":
       return new MessageReader(emit, source);
     case "function_call":
-      return new CallReader(item, emit, source);
+      startCall(item, emit, source);
+      return new CallReader(emit, source);
     case "custom_tool_call":
-      return new CustomCallReader(item, emit, source);
+      startCall(item, emit, source);
+      return new CustomCallReader(emit, source);
     case "reasoning":
       return new ReasoningReader(emit, source);
     case "image_generation_call":
@@ -34,6 +45,12 @@ export function outputReader(item: JsonObject, emit: Emit, source: AnswerSource)
   }
 }
 
+/** By the tool's own name: one that this API would not take was written in another form. */
+function startCall(item: JsonObject, emit: Emit, source: AnswerSource): void {
+  const id = textOf(item["call_id"]) ?? textOf(item["id"]) ?? source.newId("call_");
+  emit({ kind: "block-start", block: { kind: "tool-call", id, name: plainName(textOf(item["name"]) ?? "") } });
+}
+
 interface OpenPart {
   readonly index: number;
   readonly kind: "text" | "refusal";
@@ -41,19 +58,12 @@ interface OpenPart {
   annotations: number;
 }
 
-class MessageReader implements OutputReader {
-  readonly #emit: Emit;
-  readonly #source: AnswerSource;
+class MessageReader extends ItemReader {
   /** The part that is open, and how much of its text and how many of its annotations have been passed on. */
   #open: OpenPart | null = null;
   #next = 0;
 
-  constructor(emit: Emit, source: AnswerSource) {
-    this.#emit = emit;
-    this.#source = source;
-  }
-
-  read(type: string, event: JsonObject): void {
+  override read(type: string, event: JsonObject): void {
     const index = typeof event["content_index"] === "number" ? event["content_index"] : 0;
     switch (type) {
       case "response.content_part.added":
@@ -65,7 +75,7 @@ class MessageReader implements OutputReader {
         return;
       case "response.output_text.delta":
       case "response.refusal.delta":
-        if (!saysNothing(event["logprobs"])) this.#source.warn(logprobsLost);
+        if (!saysNothing(event["logprobs"])) this.source.warn(logprobsLost);
         this.#delta(index, type === "response.refusal.delta" ? "refusal" : "text", textOf(event["delta"]) ?? "");
         return;
       case "response.output_text.done":
@@ -78,12 +88,11 @@ class MessageReader implements OutputReader {
         this.#annotate(index, [event["annotation"]]);
         return;
       default:
-        warnOfStranger("events", type, this.#source.warn);
+        warnOfStranger("events", type, this.source.warn);
     }
   }
 
   done(item: JsonObject): void {
-    warnOfItem(item, this.#source);
     arrayOf(item["content"]).forEach((part, index) => {
       this.#part(index, objectOf(part));
     });
@@ -91,12 +100,14 @@ class MessageReader implements OutputReader {
   }
 
   #part(index: number, part: JsonObject): void {
-    if (part["type"] === "refusal") this.#whole(index, "refusal", textOf(part["refusal"]) ?? "");
-    else if (part["type"] === "output_text") {
-      this.#whole(index, "text", textOf(part["text"]) ?? "");
-      if (this.#open?.index === index)
-        this.#annotate(index, arrayOf(part["annotations"]).slice(this.#open.annotations));
+    if (part["type"] === "refusal") {
+      this.#whole(index, "refusal", textOf(part["refusal"]) ?? "");
+      return;
     }
+    const text = textOf(part["text"]);
+    if (text === null) return;
+    this.#whole(index, "text", text);
+    if (this.#open?.index === index) this.#annotate(index, arrayOf(part["annotations"]).slice(this.#open.annotations));
   }
 
   #annotate(index: number, annotations: readonly unknown[]): void {
@@ -104,8 +115,8 @@ class MessageReader implements OutputReader {
     const open = this.#reach(index, "text");
     if (open === null) return;
     open.annotations += annotations.length;
-    for (const citation of readAnnotations(annotations, this.#source.warn)) {
-      this.#emit({ kind: "block-citation", citation });
+    for (const citation of readAnnotations(annotations, this.source.warn)) {
+      this.emit({ kind: "block-citation", citation });
     }
   }
 
@@ -119,7 +130,7 @@ class MessageReader implements OutputReader {
     const open = this.#reach(index, kind);
     if (open === null || text === "") return;
     open.passed += text.length;
-    this.#emit({ kind: "block-delta", text });
+    this.emit({ kind: "block-delta", text });
   }
 
   /** The part at `index`, opened if it comes now; null when it is closed already. */
@@ -129,42 +140,33 @@ class MessageReader implements OutputReader {
     if (this.#open !== null) this.#close(this.#open.index);
     this.#next = index + 1;
     this.#open = { index, kind, passed: 0, annotations: 0 };
-    this.#emit({ kind: "block-start", block: { kind } });
+    this.emit({ kind: "block-start", block: { kind } });
     return this.#open;
   }
 
   #close(index: number): void {
     if (this.#open?.index !== index) return;
     this.#open = null;
-    this.#emit({ kind: "block-end" });
+    this.emit({ kind: "block-end" });
   }
 }
 
 const logprobsLost = "logprobs in the answer cannot be carried and were left out";
 
-class CallReader implements OutputReader {
-  readonly #emit: Emit;
-  readonly #source: AnswerSource;
+class CallReader extends ItemReader {
   #passed = 0;
   /** Some of the arguments were passed on that is not blank. */
   #begun = false;
 
-  constructor(item: JsonObject, emit: Emit, source: AnswerSource) {
-    this.#emit = emit;
-    this.#source = source;
-    emit({ kind: "block-start", block: headOf(item, source) });
-  }
-
-  read(type: string, event: JsonObject): void {
+  override read(type: string, event: JsonObject): void {
     if (type === "response.function_call_arguments.delta") this.#pass(textOf(event["delta"]) ?? "");
     else if (type === "response.function_call_arguments.done") this.#whole(textOf(event["arguments"]) ?? "");
   }
 
   done(item: JsonObject): void {
-    warnOfItem(item, this.#source);
     this.#whole(textOf(item["arguments"]) ?? "");
-    if (!this.#begun) this.#emit({ kind: "block-delta", text: "{}" });
-    this.#emit({ kind: "block-end" });
+    if (!this.#begun) this.emit({ kind: "block-delta", text: "{}" });
+    this.emit({ kind: "block-end" });
   }
 
   #whole(text: string): void {
@@ -175,47 +177,34 @@ class CallReader implements OutputReader {
     if (text === "") return;
     this.#passed += text.length;
     this.#begun ||= text.trim() !== "";
-    this.#emit({ kind: "block-delta", text });
+    this.emit({ kind: "block-delta", text });
   }
 }
 
 /** Its free text becomes JSON arguments, which takes the whole of it. */
-class CustomCallReader implements OutputReader {
-  readonly #emit: Emit;
+class CustomCallReader extends ItemReader {
   #input = "";
 
-  constructor(item: JsonObject, emit: Emit, source: AnswerSource) {
-    this.#emit = emit;
-    emit({ kind: "block-start", block: headOf(item, source) });
-  }
-
-  read(type: string, event: JsonObject): void {
+  override read(type: string, event: JsonObject): void {
     if (type === "response.custom_tool_call_input.delta") this.#input += textOf(event["delta"]) ?? "";
     else if (type === "response.custom_tool_call_input.done") this.#input = textOf(event["input"]) ?? this.#input;
   }
 
   done(item: JsonObject): void {
-    this.#emit({ kind: "block-delta", text: customArguments(textOf(item["input"]) ?? this.#input) });
-    this.#emit({ kind: "block-end" });
+    this.emit({ kind: "block-delta", text: customArguments(textOf(item["input"]) ?? this.#input) });
+    this.emit({ kind: "block-end" });
   }
 }
 
 /** Opened by the first thought or by the seal: an item that shows neither says nothing. */
-class ReasoningReader implements OutputReader {
-  readonly #emit: Emit;
-  readonly #source: AnswerSource;
+class ReasoningReader extends ItemReader {
   #open = false;
   /** Summary or thoughts themselves, whichever came first; and which part of it. */
   #kind: string | null = null;
   #part = 0;
   #passed = false;
 
-  constructor(emit: Emit, source: AnswerSource) {
-    this.#emit = emit;
-    this.#source = source;
-  }
-
-  read(type: string, event: JsonObject): void {
+  override read(type: string, event: JsonObject): void {
     if (type === "response.reasoning_summary_text.delta") this.#delta(type, event["summary_index"], event["delta"]);
     else if (type === "response.reasoning_text.delta") this.#delta(type, event["content_index"], event["delta"]);
   }
@@ -227,10 +216,10 @@ class ReasoningReader implements OutputReader {
     if (data !== "") {
       this.#reach();
       const itemId = textOf(item["id"]);
-      const seal = { dialect: "openai-responses" as const, account: this.#source.account, data, itemId };
-      this.#emit({ kind: "block-seal", seal });
+      const seal = { dialect: "openai-responses" as const, account: this.source.account, data, itemId };
+      this.emit({ kind: "block-seal", seal });
     }
-    if (this.#open) this.#emit({ kind: "block-end" });
+    if (this.#open) this.emit({ kind: "block-end" });
   }
 
   #delta(kind: string, index: unknown, delta: unknown): void {
@@ -246,36 +235,62 @@ class ReasoningReader implements OutputReader {
   #say(text: string): void {
     this.#reach();
     this.#passed = true;
-    this.#emit({ kind: "block-delta", text });
+    this.emit({ kind: "block-delta", text });
   }
 
   #reach(): void {
     if (this.#open) return;
     this.#open = true;
-    this.#emit({ kind: "block-start", block: { kind: "reasoning", redacted: false } });
+    this.emit({ kind: "block-start", block: { kind: "reasoning", redacted: false } });
   }
 }
 
-class ImageReader implements OutputReader {
-  readonly #emit: Emit;
-  readonly #source: AnswerSource;
+/** Thoughts of an item: the summary, or where there is none what was thought itself. */
+export function thoughtsOf(item: JsonObject): string {
+  return paragraphsOf(item["summary"]) || paragraphsOf(item["content"]);
+}
 
-  constructor(emit: Emit, source: AnswerSource) {
-    this.#emit = emit;
-    this.#source = source;
-  }
+function paragraphsOf(parts: unknown): string {
+  return arrayOf(parts)
+    .map((part) => textOf(objectOf(part)["text"]) ?? "")
+    .filter((text) => text !== "")
+    .join("\n\n");
+}
 
-  read(): void {}
-
+class ImageReader extends ItemReader {
   done(item: JsonObject): void {
-    for (const block of blocksOf(item, this.#source)) {
-      if (block.kind !== "image") continue;
-      this.#emit({ kind: "block-start", block });
-      this.#emit({ kind: "block-end" });
-    }
+    const data = textOf(item["result"]) ?? "";
+    if (data === "") return;
+    const mediaType = `image/${textOf(item["output_format"]) ?? "png"}`;
+    this.emit({ kind: "block-start", block: { kind: "image", source: { kind: "base64", mediaType, data } } });
+    this.emit({ kind: "block-end" });
   }
 }
 
-function headOf(item: JsonObject, source: AnswerSource): { kind: "tool-call"; id: string; name: string } {
-  return { kind: "tool-call", id: callIdOf(item, source), name: callNameOf(item) };
+/** The annotations of a text as citations; those that are none have no neutral form. */
+function readAnnotations(annotations: unknown, warn: Warn): Citation[] {
+  return arrayOf(annotations).flatMap((annotation) => readAnnotation(objectOf(annotation), warn) ?? []);
+}
+
+function readAnnotation(annotation: JsonObject, warn: Warn): Citation | null {
+  switch (annotation["type"]) {
+    case "url_citation": {
+      const span = spanOf(annotation["start_index"], annotation["end_index"]);
+      return urlCitation(textOf(annotation["url"]), textOf(annotation["title"]), { span });
+    }
+    case "file_citation": {
+      // It stands behind the words, and does not say where they begin.
+      const at = annotation["index"];
+      return fileCitation(fileOf(annotation), { span: spanOf(at, at) });
+    }
+    case "container_file_citation":
+      return fileCitation(fileOf(annotation), { span: spanOf(annotation["start_index"], annotation["end_index"]) });
+    default:
+      warnOfStranger("annotations", annotation["type"], warn);
+      return null;
+  }
+}
+
+function fileOf(annotation: JsonObject) {
+  return { fileId: textOf(annotation["file_id"]), name: textOf(annotation["filename"]), index: null };
 }

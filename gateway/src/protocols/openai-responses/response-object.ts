@@ -2,24 +2,31 @@ import type { AnswerFormat, RequestedTurn, ToolChoice, TurnTool } from "#core/in
 import type { AnswerContext } from "../codec.ts";
 import type { JsonObject } from "../json/value.ts";
 import { customNames } from "../openai-chat/custom-tool.ts";
-import { inNamespaces, isNamespaced } from "./namespaced-tool.ts";
-import { isSearch } from "./search-tool.ts";
+import { inNamespaces, isNamespaced, isSearch } from "./tool-kinds.ts";
 
-/** What a Response object says of the request it answers. Nothing is kept, and it says so. */
+/** What is the same in all responses that the gateway writes: nothing is kept, and it says so. */
+const unkept = {
+  object: "response",
+  background: false,
+  store: false,
+  previous_response_id: null,
+  max_tool_calls: null,
+  top_logprobs: 0,
+  truncation: "disabled",
+  access_programs: null,
+};
+
+/** What a Response object says of the request it answers. */
 export function responseEcho({ turn, createdAt }: AnswerContext, id: string, model: string): JsonObject {
   const instructions = turn.system.map((part) => part.text).join("\n\n");
   return {
     id,
-    object: "response",
+    ...unkept,
     created_at: createdAt,
     model,
-    background: false,
-    store: false,
-    previous_response_id: null,
     instructions: instructions === "" ? null : instructions,
     frequency_penalty: turn.frequencyPenalty ?? 0,
     max_output_tokens: turn.outputTokensMax,
-    max_tool_calls: null,
     metadata: turn.metadata ?? {},
     parallel_tool_calls: turn.parallelToolCalls ?? true,
     presence_penalty: turn.presencePenalty ?? 0,
@@ -35,10 +42,7 @@ export function responseEcho({ turn, createdAt }: AnswerContext, id: string, mod
     },
     tool_choice: echoToolChoice(turn),
     tools: echoTools(turn),
-    top_logprobs: 0,
     top_p: turn.topP ?? 1,
-    truncation: "disabled",
-    access_programs: null,
   };
 }
 
@@ -77,4 +81,35 @@ function echoToolChoice(turn: RequestedTurn): string | JsonObject {
   if (tool !== undefined && isSearch(tool)) return { type: "tool_search" };
   const type = customNames(turn).has(choice.name) ? "custom" : "function";
   return { type, name: tool !== undefined && isNamespaced(tool) ? tool.ownName : choice.name };
+}
+
+/** A response of which hardly anything is known, with every member that the specification requires. */
+export function bareResponse(known: JsonObject): JsonObject {
+  return {
+    ...unkept,
+    created_at: 0,
+    completed_at: null,
+    status: "completed",
+    error: null,
+    frequency_penalty: 0,
+    incomplete_details: null,
+    instructions: null,
+    max_output_tokens: null,
+    metadata: {},
+    model: "",
+    output: [],
+    parallel_tool_calls: true,
+    presence_penalty: 0,
+    prompt_cache_key: null,
+    reasoning: null,
+    safety_identifier: null,
+    service_tier: "default",
+    temperature: 1,
+    text: { format: { type: "text" } },
+    tool_choice: "auto",
+    tools: [],
+    top_p: 1,
+    usage: null,
+    ...known,
+  };
 }

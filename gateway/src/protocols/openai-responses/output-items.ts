@@ -1,0 +1,349 @@
+import type { BlockHead, Citation, Seal } from "#core/index.ts";
+import type { Warn } from "../codec.ts";
+import { customInput } from "../openai-chat/custom-tool.ts";
+import { documentCitationLost, HeldCitations, placeIn } from "../turn/citations.ts";
+import { bareSeal, readSealText, sealFrom, sealMark, sealText } from "../turn/seal-text.ts";
+import { sealSummary } from "./compaction.ts";
+import { searchedFor } from "./tool-kinds.ts";
+
+/** Where an item stands in the stream. */
+export interface ItemPlace {
+  readonly lines: NumberedEvents;
+  readonly index: number;
+  readonly id: string;
+}
+
+/** Renders events with their running number. */
+export class NumberedEvents {
+  #next = 0;
+
+  get next(): number {
+    return this.#next;
+  }
+
+  /** `members`: JSON text of the event's own members, without braces; type and number are put around them. */
+  line(type: string, members: string): string {
+    return `event: ${type}\ndata: {"type":"${type}",${members},"sequence_number":${this.#next++}}\n\n`;
+  }
+}
+
+/** One output item as it is written: each method gives the events that it causes. */
+export abstract class OutputItem {
+  /** The item's JSON once it is closed. */
+  json = "";
+  protected readonly place: ItemPlace;
+
+  constructor(place: ItemPlace) {
+    this.place = place;
+  }
+
+  /** The item as JSON text. `status`: in_progress while it is empty. */
+  protected abstract item(status: string): string;
+
+  open(): string {
+    return this.#line("response.output_item.added", this.item("in_progress"));
+  }
+
+  /** Another block of the answer begins in this item; null when it needs an item of its own. */
+  startBlock(_head: BlockHead): string | null {
+    return null;
+  }
+
+  delta(_text: string): string {
+    return "";
+  }
+
+  cite(_citation: Citation): void {}
+
+  endBlock(): string {
+    return "";
+  }
+
+  close(status: "completed" | "incomplete"): string {
+    this.json = this.item(status);
+    return this.#line("response.output_item.done", this.json);
+  }
+
+  /** An event about this item. `members` begin with a comma. */
+  protected say(type: string, members: string): string {
+    const { lines, index, id } = this.place;
+    return lines.line(type, `"item_id":"${id}","output_index":${index}${members}`);
+  }
+
+  #line(type: string, item: string): string {
+    return this.place.lines.line(type, `"output_index":${this.place.index},"item":${item}`);
+  }
+}
+
+/** Neighbouring texts and refusals are parts of one message. */
+export class MessageItem extends OutputItem {
+  readonly #parts: string[] = [];
+  #kind: "text" | "refusal" = "text";
+  #text = "";
+  readonly #warn: Warn;
+  readonly #citations: HeldCitations;
+
+  constructor(place: ItemPlace, warn: Warn) {
+    super(place);
+    this.#warn = warn;
+    this.#citations = new HeldCitations(warn);
+  }
+
+  override startBlock(head: BlockHead): string | null {
+    if (head.kind !== "text" && head.kind !== "refusal") return null;
+    this.#kind = head.kind;
+    this.#text = "";
+    return this.say("response.content_part.added", `,${this.#content()},"part":${partJson(this.#kind, "")}`);
+  }
+
+  override delta(text: string): string {
+    this.#text += text;
+    const said = `,${this.#content()},"delta":${JSON.stringify(text)}`;
+    if (this.#kind === "refusal") return this.say("response.refusal.delta", said);
+    return this.say("response.output_text.delta", `${said},"logprobs":[]`);
+  }
+
+  override cite(citation: Citation): void {
+    this.#citations.add(citation);
+  }
+
+  /** Where the words of an annotation end may be known only when all were said. */
+  override endBlock(): string {
+    const text = JSON.stringify(this.#text);
+    const annotations = this.#citations
+      .take()
+      .flatMap((citation) => writeAnnotation(citation, this.#text.length, this.#warn) ?? []);
+    const added = annotations.map((annotation, index) =>
+      this.say(
+        "response.output_text.annotation.added",
+        `,${this.#content()},"annotation_index":${index},"annotation":${annotation}`,
+      ),
+    );
+    const part = partJson(this.#kind, this.#text, annotations);
+    const done =
+      this.#kind === "refusal"
+        ? this.say("response.refusal.done", `,${this.#content()},"refusal":${text}`)
+        : this.say("response.output_text.done", `,${this.#content()},"text":${text},"logprobs":[]`);
+    const partDone = this.say("response.content_part.done", `,${this.#content()},"part":${part}`);
+    this.#parts.push(part);
+    return added.join("") + done + partDone;
+  }
+
+  protected item(status: string): string {
+    return `{"type":"message","id":"${this.place.id}","status":"${status}","role":"assistant","content":[${this.#parts.join(",")}]}`;
+  }
+
+  #content(): string {
+    return `"content_index":${this.#parts.length}`;
+  }
+}
+
+function partJson(kind: "text" | "refusal", text: string, annotations: readonly string[] = []): string {
+  if (kind === "refusal") return `{"type":"refusal","refusal":${JSON.stringify(text)}}`;
+  return `{"type":"output_text","text":${JSON.stringify(text)},"annotations":[${annotations.join(",")}],"logprobs":[]}`;
+}
+
+/** A citation of a text of this length, as JSON; null where it cannot be said. */
+function writeAnnotation(citation: Citation, length: number, warn: Warn): string | null {
+  const { source } = citation;
+  const { start, end } = placeIn(citation, length);
+  if (source.kind === "url") {
+    const title = source.title ?? "";
+    return JSON.stringify({ type: "url_citation", start_index: start, end_index: end, title, url: source.url });
+  }
+  if (source.fileId === null) {
+    warn(documentCitationLost);
+    return null;
+  }
+  return JSON.stringify({ type: "file_citation", file_id: source.fileId, filename: source.name ?? "", index: end });
+}
+
+/** What the caller knows the called tool by. */
+interface CallName {
+  readonly callId: string;
+  readonly name: string;
+  readonly namespace: string | null;
+}
+
+abstract class CallItem extends OutputItem {
+  protected readonly call: CallName;
+  protected arguments = "";
+
+  constructor(place: ItemPlace, call: CallName) {
+    super(place);
+    this.call = call;
+  }
+
+  override delta(text: string): string {
+    this.arguments += text;
+    return "";
+  }
+
+  /** `said`: what the tool is called with. */
+  protected callJson(type: string, said: object, status: string): string {
+    const { callId: call_id, name, namespace } = this.call;
+    const space = namespace === null ? {} : { namespace };
+    return JSON.stringify({ type, id: this.place.id, call_id, name, ...said, status, ...space });
+  }
+}
+
+export class FunctionCallItem extends CallItem {
+  override delta(text: string): string {
+    this.arguments += text;
+    return this.say("response.function_call_arguments.delta", `,"delta":${JSON.stringify(text)}`);
+  }
+
+  override endBlock(): string {
+    const members = `,"arguments":${JSON.stringify(this.arguments)},"name":${JSON.stringify(this.call.name)}`;
+    return this.say("response.function_call_arguments.done", members);
+  }
+
+  protected item(status: string): string {
+    return this.callJson("function_call", { arguments: this.arguments }, status);
+  }
+}
+
+/** A custom tool's free text stands inside JSON arguments: it is told once they are whole. */
+export class CustomCallItem extends CallItem {
+  #input = "";
+
+  override endBlock(): string {
+    this.#input = customInput(this.arguments);
+    const text = JSON.stringify(this.#input);
+    const delta = this.#input === "" ? "" : this.say("response.custom_tool_call_input.delta", `,"delta":${text}`);
+    return delta + this.say("response.custom_tool_call_input.done", `,"input":${text}`);
+  }
+
+  protected item(status: string): string {
+    return this.callJson("custom_tool_call", { input: this.#input }, status);
+  }
+}
+
+/** A search for tools, whose arguments are a value. */
+export class SearchCallItem extends CallItem {
+  protected item(status: string): string {
+    const [id, call_id] = [this.place.id, this.call.callId];
+    const found = searchedFor(this.arguments);
+    return JSON.stringify({ type: "tool_search_call", id, call_id, execution: "client", arguments: found, status });
+  }
+}
+
+/** A picture inside an answer, as the image generation tool would give it. */
+export class ImageItem extends OutputItem {
+  readonly #data: string;
+  readonly #format: string;
+
+  constructor(place: ItemPlace, mediaType: string, data: string) {
+    super(place);
+    this.#data = data;
+    this.#format = mediaType.replace(/^image\//, "");
+  }
+
+  override endBlock(): string {
+    return this.say("response.image_generation_call.completed", "");
+  }
+
+  protected item(status: string): string {
+    const head = { type: "image_generation_call", id: this.place.id };
+    if (status === "in_progress") return JSON.stringify({ ...head, status, result: null });
+    return JSON.stringify({ ...head, status: "completed", result: this.#data, output_format: this.#format });
+  }
+}
+
+/** The one item of a compaction: everything that the model writes is its summary, thoughts and calls are nothing. */
+export class CompactionItem extends OutputItem {
+  #summary = "";
+  #isText = false;
+
+  get summary(): string {
+    return this.#summary.trim();
+  }
+
+  override startBlock(head: BlockHead): string {
+    this.#isText = head.kind === "text";
+    if (this.#isText && this.#summary !== "") this.#summary += "\n\n";
+    return "";
+  }
+
+  /** Says that it goes on, and nothing of the content. */
+  override delta(text: string): string {
+    if (this.#isText) this.#summary += text;
+    return this.say("response.compaction.compacting", "");
+  }
+
+  protected item(status: string): string {
+    const encrypted_content = status === "in_progress" ? "" : sealSummary(this.summary);
+    return JSON.stringify({ type: "compaction", id: this.place.id, encrypted_content });
+  }
+}
+
+/** Thoughts as one summary part, and their seal as encrypted content. */
+export class ReasoningItem extends OutputItem {
+  readonly #note: SealNote;
+  readonly #account: string;
+  #summary = "";
+  #sealed: string | null = null;
+
+  /** `account`: whose thoughts these are. */
+  constructor(place: ItemPlace, note: SealNote, account: string) {
+    super(place);
+    this.#note = note;
+    this.#account = account;
+  }
+
+  seal(seal: Seal): void {
+    this.#sealed = writeSealed(seal, this.#note);
+  }
+
+  override delta(text: string): string {
+    const added =
+      this.#summary === ""
+        ? this.say("response.reasoning_summary_part.added", `,"summary_index":0,"part":${summaryJson("")}`)
+        : "";
+    this.#summary += text;
+    return (
+      added + this.say("response.reasoning_summary_text.delta", `,"summary_index":0,"delta":${JSON.stringify(text)}`)
+    );
+  }
+
+  override endBlock(): string {
+    if (this.#summary === "") return "";
+    const text = JSON.stringify(this.#summary);
+    return (
+      this.say("response.reasoning_summary_text.done", `,"summary_index":0,"text":${text}`) +
+      this.say("response.reasoning_summary_part.done", `,"summary_index":0,"part":${summaryJson(this.#summary)}`)
+    );
+  }
+
+  protected item(status: string): string {
+    const { id } = this.place;
+    if (status === "in_progress") return JSON.stringify({ type: "reasoning", id, summary: [] });
+    const summary = this.#summary === "" ? [] : [{ type: "summary_text", text: this.#summary }];
+    const sealed = this.#sealed ?? writeSealed(bareSeal(this.#account), null);
+    return JSON.stringify({ type: "reasoning", id, summary, encrypted_content: sealed });
+  }
+}
+
+function summaryJson(text: string): string {
+  return JSON.stringify({ type: "summary_text", text });
+}
+
+/**
+ * What a sealed text is beside the thoughts it seals: `redacted` thoughts have no text by their vendor's will;
+ * `call` seals the tool call before it, for which this dialect has no field.
+ */
+type SealNote = "redacted" | "call" | null;
+
+/** A seal as `encrypted_content`. The note stands behind a point, which base64url does not use. */
+function writeSealed(seal: Seal, note: SealNote): string {
+  if (seal.dialect === "openai-responses" && note === null) return seal.data;
+  return note === null ? sealText(seal) : `${sealText(seal)}.${note}`;
+}
+
+export function readSealed(text: string, itemId: string | null): { readonly seal: Seal; readonly note: SealNote } {
+  const point = text.startsWith(sealMark) ? text.indexOf(".", sealMark.length) : -1;
+  const word = point === -1 ? "" : text.slice(point + 1);
+  const note = word === "redacted" || word === "call" ? word : null;
+  const seal = note === null ? null : readSealText(text.slice(0, point));
+  return seal === null ? { seal: sealFrom(text, "openai-responses", itemId), note: null } : { seal, note };
+}
