@@ -20,7 +20,6 @@ import {
   type NewId,
   OwnToolNames,
   readFormContent,
-  readImageForm,
   readImageTurn,
   readOutline,
   refuseCrowd,
@@ -189,7 +188,7 @@ export function writeImages(body: Uint8Array, { talks, boundary, upstreamModel }
     const asked: RequestedImages = { size: null, quality: null, background: null };
     return { made, answer: { asked, warnings } };
   }
-  const turn = content instanceof Uint8Array ? readImageTurn(content, warn) : readImageForm(content, warn);
+  const turn = readImageTurn(content, warn);
   const { size, quality, background } = turn;
   const made = geminiImageCodec.writeImageTurn(turn, warn);
   const asked: RequestedImages = { size, quality, background };

@@ -35,11 +35,6 @@ export const nativeDialectWires: Readonly<Record<NativeDialectId, Wire>> = {
   "openai-speech": speechWire,
 };
 
-/** The same by endpoint; endpoints that speak one dialect are listened to alike. */
-const nativeWires = Object.fromEntries(
-  Object.entries(nativeDialects).map(([endpoint, dialect]) => [endpoint, nativeDialectWires[dialect]]),
-) as Readonly<Record<NativeEndpointId, Wire>>;
-
 /** The smallest request of such a dialect; null for the others, and where there is none. */
 export function smallestRequest(dialect: WireDialectId, model: string): object | null {
   const wires: Readonly<Partial<Record<WireDialectId, Wire>>> = nativeDialectWires;
@@ -56,7 +51,16 @@ export interface CallerSide {
 /** The endpoints at which a model is called with a body. */
 export type CallEndpointId = Exclude<EndpointId, "video">;
 
-const sides: Readonly<Record<Exclude<CallEndpointId, NativeEndpointId>, CallerSide>> = {
+/** Endpoints that speak one dialect are listened to alike. */
+const passed = Object.fromEntries(
+  Object.entries(nativeDialects).map(([endpoint, dialect]): [string, CallerSide] => [
+    endpoint,
+    { wire: nativeDialectWires[dialect], codec: null },
+  ]),
+) as Readonly<Record<NativeEndpointId, CallerSide>>;
+
+const sides: Readonly<Record<CallEndpointId, CallerSide>> = {
+  ...passed,
   chat: { wire: openaiChatWire, codec: openaiChatCodec },
   messages: { wire: anthropicMessagesWire, codec: anthropicMessagesCodec },
   "count-tokens": { wire: countTokensWire, codec: null },
@@ -73,13 +77,5 @@ const sides: Readonly<Record<Exclude<CallEndpointId, NativeEndpointId>, CallerSi
 };
 
 export function callerSide(endpoint: CallEndpointId): CallerSide {
-  return isNative(endpoint) ? passed[endpoint] : sides[endpoint];
-}
-
-const passed = Object.fromEntries(
-  Object.entries(nativeWires).map(([endpoint, wire]): [string, CallerSide] => [endpoint, { wire, codec: null }]),
-) as Readonly<Record<NativeEndpointId, CallerSide>>;
-
-function isNative(endpoint: CallEndpointId): endpoint is NativeEndpointId {
-  return endpoint in nativeWires;
+  return sides[endpoint];
 }

@@ -78,7 +78,6 @@ export { openaiChat, openaiChatCodec, openaiChatWire, searchesByOptions } from "
 export {
   ImagesFormReader,
   imagesWire,
-  readImageForm,
   readImageTurn,
   writeImageAnswer,
   writeImageEvents,

@@ -5,7 +5,7 @@ import { bedrockConverse, bedrockConverseCodec, bedrockErrors } from "./bedrock-
 import { nativeDialectWires } from "./caller-side.ts";
 import type { UpstreamCodec } from "./codec.ts";
 import type { Dialect, Listener } from "./dialect.ts";
-import { type EmbeddingDialectId, embeddingUpstreams } from "./embeddings/index.ts";
+import { embeddingUpstreams } from "./embeddings/index.ts";
 import type { CallerShape } from "./errors/refusal-shape.ts";
 import { gemini, geminiCodec, geminiWire, isGeminiUrl } from "./gemini/index.ts";
 import { openaiChat, openaiChatCodec, openaiChatWire } from "./openai-chat/index.ts";
@@ -26,56 +26,41 @@ export interface UpstreamSide {
   readonly errors: Pick<Dialect, "errorShape" | "readRefusal">;
 }
 
-const sides: Readonly<Record<Exclude<WireDialectId, NativeDialectId>, UpstreamSide>> = {
-  "openai-chat": {
-    listener: openaiChatWire,
+const passed = Object.fromEntries(
+  Object.entries(nativeDialectWires).map(([dialect, wire]) => [dialect, side(wire, openaiChat)]),
+) as Readonly<Record<NativeDialectId, UpstreamSide>>;
+
+const sides: Readonly<Record<WireDialectId, UpstreamSide>> = {
+  ...passed,
+  "openai-chat": side(openaiChatWire, openaiChat, {
     codec: openaiChatCodec,
-    takesUrl: null,
     namedMedia: new Set(["image", "video"]),
-    errors: openaiChat,
-  },
-  "openai-responses": {
-    listener: openaiResponsesWire,
-    codec: openaiResponsesCodec,
-    takesUrl: null,
-    errors: openaiResponses,
-  },
-  "anthropic-messages": {
-    listener: anthropicMessagesWire,
-    codec: anthropicMessagesCodec,
-    takesUrl: null,
-    errors: anthropicMessages,
-  },
-  gemini: { listener: geminiWire, codec: geminiCodec, takesUrl: isGeminiUrl, errors: gemini },
-  "bedrock-converse": {
-    listener: bedrockConverse,
+  }),
+  "openai-responses": side(openaiResponsesWire, openaiResponses, { codec: openaiResponsesCodec }),
+  "anthropic-messages": side(anthropicMessagesWire, anthropicMessages, { codec: anthropicMessagesCodec }),
+  gemini: side(geminiWire, gemini, { codec: geminiCodec, takesUrl: isGeminiUrl }),
+  "bedrock-converse": side(bedrockConverse, bedrockErrors, {
     codec: bedrockConverseCodec,
-    takesUrl: isS3Url,
-    errors: bedrockErrors,
-  },
-  "gemini-embed-content": vectors("gemini-embed-content", gemini),
-  "gemini-batch-embed": vectors("gemini-batch-embed", gemini),
-  "vertex-predict": vectors("vertex-predict", gemini),
-  "titan-embeddings": vectors("titan-embeddings", bedrockErrors),
-  "cohere-on-bedrock": vectors("cohere-on-bedrock", bedrockErrors),
+    takesUrl: (url) => url.startsWith("s3://"),
+  }),
+  // Vectors are translated by a codec of their own.
+  "gemini-embed-content": side(embeddingUpstreams["gemini-embed-content"], gemini),
+  "gemini-batch-embed": side(embeddingUpstreams["gemini-batch-embed"], gemini),
+  "vertex-predict": side(embeddingUpstreams["vertex-predict"], gemini),
+  "titan-embeddings": side(embeddingUpstreams["titan-embeddings"], bedrockErrors),
+  "cohere-on-bedrock": side(embeddingUpstreams["cohere-on-bedrock"], bedrockErrors),
   // Asked as completions are, answered as chat is.
-  "mistral-fim": { listener: openaiChatWire, codec: null, takesUrl: null, errors: openaiChat },
-  "openai-images": { listener: imagesWire, codec: null, takesUrl: null, errors: openaiChat },
-  any: { listener: anyWire, codec: null, takesUrl: null, errors: openaiChat },
+  "mistral-fim": side(openaiChatWire, openaiChat),
+  "openai-images": side(imagesWire, openaiChat),
+  any: side(anyWire, openaiChat),
 };
 
-/** Vectors are translated by a codec of their own. */
-function vectors(dialect: EmbeddingDialectId, errors: UpstreamSide["errors"]): UpstreamSide {
-  return { listener: embeddingUpstreams[dialect], codec: null, takesUrl: null, errors };
+function side(listener: Listener, errors: UpstreamSide["errors"], more: Partial<UpstreamSide> = {}): UpstreamSide {
+  return { listener, codec: null, takesUrl: null, errors, ...more };
 }
 
 export function upstreamSide(dialect: WireDialectId): UpstreamSide {
-  return isNative(dialect) ? passed[dialect] : sides[dialect];
-}
-
-/** How a refusal of this shape is read, where its own looks say more than the lane does. */
-export function refusalReader(shape: CallerShape): Dialect["readRefusal"] {
-  return readers[shape];
+  return sides[dialect];
 }
 
 const readers: Readonly<Record<CallerShape, Dialect["readRefusal"]>> = {
@@ -84,17 +69,7 @@ const readers: Readonly<Record<CallerShape, Dialect["readRefusal"]>> = {
   google: gemini.readRefusal,
 };
 
-const passed = Object.fromEntries(
-  Object.entries(nativeDialectWires).map(([dialect, listener]): [string, UpstreamSide] => [
-    dialect,
-    { listener, codec: null, takesUrl: null, errors: openaiChat },
-  ]),
-) as Readonly<Record<NativeDialectId, UpstreamSide>>;
-
-function isNative(dialect: WireDialectId): dialect is NativeDialectId {
-  return dialect in nativeDialectWires;
-}
-
-function isS3Url(url: string): boolean {
-  return url.startsWith("s3://");
+/** How a refusal of this shape is read, where its own looks say more than the lane does. */
+export function refusalReader(shape: CallerShape): Dialect["readRefusal"] {
+  return readers[shape];
 }

@@ -5,8 +5,7 @@ import type { Span } from "../json/cursor.ts";
 import { missing, misspelt, wrong } from "../json/value.ts";
 import { choosingMembers, GovernedNames } from "../request/governed-names.ts";
 import { checkedModelName, longModelName } from "../request/members.ts";
-import type { PartHead } from "./multipart-head.ts";
-import type { FormEvent } from "./multipart-scanner.ts";
+import type { FormEvent, PartHead } from "./multipart-scanner.ts";
 
 /** A field whose text is kept, and how much of it. */
 interface Field {
@@ -73,21 +72,15 @@ export class FormReader {
     }
   }
 
-  /** The model's name, and where it stands in the body. Throws Failure missing_required_parameter. */
-  model(): { readonly model: string; readonly modelSpan: Span } {
+  /** What every form says of its call, with what this one says otherwise. Throws as `check`. */
+  protected factsWith(more: Partial<RequestFacts> & Pick<RequestFacts, "inputEstimate">): FormFacts {
+    this.check();
     const model = this.text("model");
     if (this.#modelSpan === null || model === null) throw missing("model");
-    return { model: checkedModelName(model), modelSpan: this.#modelSpan };
-  }
-
-  /** What every form says of its call, with what this one says otherwise. Throws as `check`. */
-  facts(more: Partial<RequestFacts> & Pick<RequestFacts, "inputEstimate">): FormFacts {
-    this.check();
-    const { model, modelSpan } = this.model();
     return {
-      modelSpan,
+      modelSpan: this.#modelSpan,
       facts: {
-        model,
+        model: checkedModelName(model),
         modelSpan: null,
         stream: this.isOn("stream"),
         wantsUsage: true,

@@ -122,4 +122,9 @@ export function requireName(value: unknown, param: string): string {
   return checkedText(value, param);
 }
 
+/** A member that is left out where there is nothing to say: JSON.stringify passes over undefined. */
+export function said<T>(value: T | null): T | undefined {
+  return value ?? undefined;
+}
+
 const decoder = new TextDecoder();

@@ -1,11 +1,11 @@
 import type { AnswerFormat, SearchRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../gemini/google-extras.ts";
-import { type JsonObject, unsupported } from "../json/value.ts";
+import { type JsonObject, said, unsupported } from "../json/value.ts";
 import { askedEffort, openaiSampling, refusesStop, type ToldReasoning, tellReasoning } from "../turn/reasoning.ts";
 import type { ReasoningTraits } from "../turn/reasoning-traits.ts";
 import { toolSchema, withProperties } from "../turn/schemas.ts";
-import { approximate, warnOfNoSearch, warnOfSearchRest } from "../turn/search-request.ts";
+import { warnOfNoSearch, warnOfSearchRest } from "../turn/search-request.ts";
 import { shortId, shortToolName } from "../turn/tool-calls.ts";
 import { warnOnce } from "../turn/warnings.ts";
 import { writeMessages } from "./write-messages.ts";
@@ -57,11 +57,6 @@ function writeReasoning({ reasoning }: Turn, { effort, on }: ToldReasoning, trai
     ...(by === "enable_thinking" && on !== null ? { enable_thinking: on } : {}),
     ...(by === "enable_thinking" && on === true ? { thinking_budget: said(reasoning?.budgetTokens ?? null) } : {}),
   };
-}
-
-/** JSON.stringify leaves undefined members out. */
-function said<T>(value: T | null): T | undefined {
-  return value ?? undefined;
 }
 
 function warnOfLosses(turn: Turn, warn: Warn): void {
@@ -127,13 +122,12 @@ const tiers: ReadonlySet<string> = new Set(["default", "flex", "scale", "priorit
 
 const encoder = new TextEncoder();
 
-interface Choice {
-  readonly told: ToldReasoning;
-  readonly choice: ToolChoice | null;
-}
-
 /** What a model is told of reasoning, and the choice among tools that it takes together with that. */
-function reasonAndChoose(turn: Turn, traits: ReasoningTraits, warn: Warn): Choice {
+function reasonAndChoose(
+  turn: Turn,
+  traits: ReasoningTraits,
+  warn: Warn,
+): { told: ToldReasoning; choice: ToolChoice | null } {
   const told = tellReasoning(turn.reasoning, askedEffort(turn.reasoning), traits, warn);
   const choice = turn.toolChoice;
   if (turn.tools.length === 0 || (choice?.kind !== "any" && choice?.kind !== "tool")) return { told, choice };
@@ -180,9 +174,9 @@ function schemaFormat(format: AnswerFormat & { readonly kind: "schema" }): JsonO
     type: "json_schema",
     json_schema: {
       name: schemaName(format.name),
-      ...(format.description === null ? {} : { description: format.description }),
+      description: said(format.description),
       schema: withProperties(format.schema, format.strict === true),
-      ...(format.strict === null ? {} : { strict: format.strict }),
+      strict: said(format.strict),
     },
   };
 }
@@ -216,17 +210,11 @@ function writeSearch(turn: Turn, searches: boolean, warn: Warn): JsonObject {
   warnOfSearchRest(search, carried, warn);
   return {
     web_search_options: {
-      ...(search.contextSize === null ? {} : { search_context_size: search.contextSize }),
-      ...(search.location === null
-        ? {}
-        : { user_location: { type: "approximate", approximate: withoutType(approximate(search.location)) } }),
+      search_context_size: said(search.contextSize),
+      // Here the type stands beside the place.
+      user_location: search.location === null ? undefined : { type: "approximate", approximate: search.location },
     },
   };
 }
 
 const carried: ReadonlySet<keyof SearchRequest> = new Set(["location", "contextSize"]);
-
-/** Here the type stands beside the place. */
-function withoutType({ type: _type, ...place }: JsonObject): JsonObject {
-  return place;
-}

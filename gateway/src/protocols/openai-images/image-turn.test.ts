@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "#core/index.ts";
 import type { FormContent } from "#ports/index.ts";
-import { readImageForm, readImageTurn, writeImageJson } from "./index.ts";
+import { readImageTurn, writeImageJson } from "./index.ts";
 
 const bytes = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
 const uri = "data:image/png;base64,QUJD";
@@ -44,7 +44,7 @@ const json = (body: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(
 
 describe("a call for pictures in neutral form", () => {
   test("says of a form and of a JSON body the same", () => {
-    const { value, warnings } = heard((warn) => readImageForm({ ...form, files: [...form.files, maskFile] }, warn));
+    const { value, warnings } = heard((warn) => readImageTurn({ ...form, files: [...form.files, maskFile] }, warn));
     expect(value).toEqual({
       prompt: "42",
       count: 1,
@@ -99,7 +99,7 @@ describe("a call for pictures in neutral form", () => {
 
   test("a file that is no known picture is refused", () => {
     const files = [{ name: "image", filename: "a", mediaType: null, data: "QUJD" }];
-    expect(refusal(() => readImageForm({ ...form, files }, silent))).toEqual(["invalid_request", "image", "never"]);
+    expect(refusal(() => readImageTurn({ ...form, files }, silent))).toEqual(["invalid_request", "image", "never"]);
   });
 });
 

@@ -1,22 +1,23 @@
 import type { ImageMedia, ImageSize, ImageTurn } from "#core/index.ts";
-import type { FormContent } from "#ports/index.ts";
+import type { FormContent, FormFile } from "#ports/index.ts";
 import type { Warn } from "../codec.ts";
-import { countOf, type JsonObject, missing, parseBody, textOf, unsupported, wrong } from "../json/value.ts";
-import { readDataUri } from "../turn/data-uri.ts";
+import {
+  countOf,
+  isObject,
+  type JsonObject,
+  missing,
+  parseBody,
+  parseObject,
+  textOf,
+  unsupported,
+  wrong,
+} from "../json/value.ts";
+import { dataUri, readDataUri } from "../turn/data-uri.ts";
 import { plainName } from "../turn/warnings.ts";
-import { formFields, imageUrlOf, imageUrlsOf } from "./image-fields.ts";
 
-/** A JSON body that asks for pictures, or for changed ones, in neutral form. */
-export function readImageTurn(body: Uint8Array, warn: Warn): ImageTurn {
-  return turnOf(parseBody(body), warn);
-}
-
-/** The same of a form. */
-export function readImageForm(content: FormContent, warn: Warn): ImageTurn {
-  return turnOf(formFields(content), warn);
-}
-
-function turnOf(fields: JsonObject, warn: Warn): ImageTurn {
+/** A JSON body or a form that asks for pictures, or for changed ones, in neutral form. */
+export function readImageTurn(body: Uint8Array | FormContent, warn: Warn): ImageTurn {
+  const fields = fieldsOf(body);
   const prompt = textOf(fields["prompt"]);
   if (prompt === null || prompt === "") throw missing("prompt");
   warnOfUnknown(fields, warn);
@@ -35,14 +36,14 @@ function turnOf(fields: JsonObject, warn: Warn): ImageTurn {
 }
 
 /** What the neutral form says, and what does not change the picture. */
-const known: ReadonlySet<string> = new Set([
+const ofTurn: ReadonlySet<string> = new Set([
   ...["model", "prompt", "n", "size", "quality", "background", "output_format", "image", "images", "mask", "stream"],
   ...["partial_images", "response_format", "user", "safety_identifier", "moderation"],
 ]);
 
 function warnOfUnknown(fields: JsonObject, warn: Warn): void {
   for (const [name, value] of Object.entries(fields)) {
-    if (value === null || known.has(name)) continue;
+    if (value === null || ofTurn.has(name)) continue;
     warn(`${plainName(name)} is not understood by the upstream and was left out`);
   }
   if (fields["response_format"] === "url") warn("the upstream gives its pictures in the answer, not as URLs");
@@ -70,4 +71,102 @@ function mediaOf(param: string, url: string): ImageMedia {
   if (read === null) throw unsupported(param, "This upstream needs its pictures inside the request, as data URIs.");
   if (!read.mediaType.startsWith("image/")) throw wrong(param, "is no picture");
   return { mediaType: read.mediaType === "image/jpg" ? "image/jpeg" : read.mediaType, data: read.data };
+}
+
+/**
+ * A form, or OpenAI's JSON body, as vendors want it that take the pictures to be changed as URLs in `image`, where
+ * they also make pictures (Seedream). Their own fields pass as they are. Source: Ark, "Image generation API".
+ */
+export function writeImageJson(body: Uint8Array | FormContent, upstreamModel: string, warn: Warn): Uint8Array {
+  const fields = fieldsOf(body);
+  if ((fields["mask"] ?? null) !== null) {
+    throw unsupported("mask", "The upstream takes no mask: say in the prompt what is to be changed.");
+  }
+  const count = countOf(fields["n"]) ?? 1;
+  if (count > 1 && fields["sequential_image_generation"] !== "auto") {
+    throw unsupported("n", "The upstream makes one picture at a time.");
+  }
+  const out: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === null || replaced.has(name) || harmless.has(name)) continue;
+    if (!isOpenaiOnly(name, value)) out[name] = value;
+    else if (value !== "auto") warn(`${name} is not understood by the upstream and was left out`);
+  }
+  out["model"] = upstreamModel;
+  const images = imageUrlsOf(fields);
+  if (images.length > 0) out["image"] = images.length === 1 ? images[0] : images;
+  return encoder.encode(JSON.stringify(out));
+}
+
+const encoder = new TextEncoder();
+/** Said in another way, or checked. */
+const replaced: ReadonlySet<string> = new Set(["model", "images", "image", "mask", "n"]);
+/** Nothing of the picture depends on these; partial pictures may always be fewer than asked. */
+const harmless: ReadonlySet<string> = new Set(["user", "safety_identifier", "moderation", "partial_images"]);
+const openaiOnly: ReadonlySet<string> = new Set([
+  ...["quality", "background", "style", "input_fidelity", "output_compression", "complexity", "markup"],
+  ...["frame_count", "frame_duration_ms"],
+]);
+
+function isOpenaiOnly(name: string, value: unknown): boolean {
+  if (name === "size") return value === "auto";
+  if (name === "output_format") return value !== "png" && value !== "jpeg";
+  return openaiOnly.has(name);
+}
+
+/**
+ * A JSON body; of a form's fields the one that says the same: numbers and switches as such, the pictures as data URIs in
+ * `image`, one or several. What is not known by name stays text.
+ */
+function fieldsOf(content: Uint8Array | FormContent): JsonObject {
+  if (content instanceof Uint8Array) return parseBody(content);
+  const { fields, files } = content;
+  const body: Record<string, unknown> = {};
+  for (const { name, value } of fields) body[name] = typed(name, value);
+  const images = files.filter(isImage).map(uriOf);
+  if (images.length > 0) body["image"] = images.length === 1 ? images[0] : images;
+  for (const file of files) if (!isImage(file)) body[file.name] = uriOf(file);
+  return body;
+}
+
+const numbers: ReadonlySet<string> = new Set(["n", "seed", "guidance_scale", "output_compression", "partial_images"]);
+const switches: ReadonlySet<string> = new Set(["stream", "watermark", "optimize_prompt"]);
+const objects: ReadonlySet<string> = new Set(["sequential_image_generation_options", "optimize_prompt_options"]);
+
+function typed(name: string, value: string): unknown {
+  if (numbers.has(name)) return value.trim() !== "" && Number.isFinite(Number(value)) ? Number(value) : value;
+  if (switches.has(name)) return switchOf(value.toLowerCase()) ?? value;
+  return objects.has(name) ? (parseObject(value) ?? value) : value;
+}
+
+function switchOf(word: string): boolean | null {
+  if (word === "true" || word === "1") return true;
+  return word === "false" || word === "0" ? false : null;
+}
+
+/** `image` may stand several times, and several are also called `image[]` or `image[0]`. */
+function isImage({ name }: FormFile): boolean {
+  return /^image(?:\[\d*\])?$/.test(name);
+}
+
+function uriOf({ name, mediaType, data }: FormFile): string {
+  if (mediaType === null) throw wrong(name, "is of no type of picture that is known here");
+  return dataUri(mediaType, data);
+}
+
+/** The pictures of a body: OpenAI's edits have `images`; other vendors take `image`, one or several. */
+function imageUrlsOf(fields: JsonObject): string[] {
+  const sources = fields["images"] ?? fields["image"] ?? [];
+  return (Array.isArray(sources) ? sources : [sources]).map((source: unknown) => imageUrlOf("image", source));
+}
+
+/** `{"image_url": "…"}`, `{"image_url": {"url": "…"}}` or the URL alone. */
+function imageUrlOf(param: string, source: unknown): string {
+  if (isObject(source) && textOf(source["file_id"]) !== null) {
+    throw unsupported(param, "A file that was uploaded to another vendor cannot be read by this upstream.");
+  }
+  const inner = isObject(source) ? source["image_url"] : source;
+  const url = textOf(isObject(inner) ? inner["url"] : inner);
+  if (url === null) throw wrong(param, "must be a picture's URL");
+  return url;
 }

@@ -1,7 +1,6 @@
 import { imageEditForm } from "@sluice/contract/words";
 import type { FormFacts, Wire } from "../dialect.ts";
 import { FormReader, modelFormKept } from "../form/form-reader.ts";
-import type { FormEvent } from "../form/multipart-scanner.ts";
 import { modelEdit } from "../request/request-body.ts";
 import { readImagesReply } from "./reply.ts";
 import { promptEstimate, readImagesRequest } from "./request.ts";
@@ -16,24 +15,20 @@ export const imagesWire: Wire = {
 };
 
 export { writeImageAnswer, writeImageEvents } from "./image-answer.ts";
-export { writeImageJson } from "./image-json.ts";
-export { readImageForm, readImageTurn } from "./image-turn.ts";
+export { readImageTurn, writeImageJson } from "./image-turn.ts";
 
 /** The facts of a form that asks for edited pictures. */
-export class ImagesFormReader {
-  readonly #form = new FormReader(imageEditForm, modelFormKept);
-
-  take(event: FormEvent): void {
-    this.#form.take(event);
+export class ImagesFormReader extends FormReader {
+  constructor() {
+    super(imageEditForm, modelFormKept);
   }
 
   /** Once the form has ended. Throws Failure missing_required_parameter or invalid_request. */
   facts(): FormFacts {
-    const form = this.#form;
-    return form.facts({
-      inputEstimate: promptEstimate(form.sizeOf("prompt")),
-      images: Number(form.text("n") || 1),
-      addressed: form.files === 0 ? undefined : { pictures: form.files, others: 0 },
+    return this.factsWith({
+      inputEstimate: promptEstimate(this.sizeOf("prompt")),
+      images: Number(this.text("n") || 1),
+      addressed: this.files === 0 ? undefined : { pictures: this.files, others: 0 },
     });
   }
 }

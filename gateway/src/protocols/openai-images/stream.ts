@@ -6,7 +6,7 @@ import { countOf, isObject, type JsonObject, objectOf } from "../json/value.ts";
 import { eventLines, isDone } from "../stream/sse-events.ts";
 import { type TypedEvent, TypedEventStream } from "../stream/typed-events.ts";
 import { readServed } from "../usage/read-served.ts";
-import { imagesUsage } from "./usage.ts";
+import { imagesUsage } from "./reply.ts";
 
 /** OpenAI charges this many image tokens for each unfinished picture it sends. */
 const partialImageTokens = 100;

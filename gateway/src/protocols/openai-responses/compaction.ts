@@ -10,7 +10,6 @@ import {
 import type { AnswerContext } from "../codec.ts";
 import { missing } from "../json/value.ts";
 import { readSealText, sealText } from "../turn/seal-text.ts";
-import { textPart } from "./read-parts.ts";
 import { writeResponsesUsage } from "./usage.ts";
 
 /** What the user said that stays word for word where a conversation is made shorter: about 20,000 tokens, the last ones. */
@@ -24,7 +23,7 @@ export function asCompaction(turn: Turn, kept: readonly string[]): Turn {
   if (turn.messages.length === 0) throw missing("input");
   return {
     ...turn,
-    messages: [...turn.messages, { role: "user", parts: [textPart(order)] }],
+    messages: [...turn.messages, { role: "user", parts: [{ kind: "text", text: order, cache: null }] }],
     // The tools stay declared: the conversation holds calls of them, and its beginning stays the one that is in the cache.
     toolChoice: turn.tools.length === 0 ? null : { kind: "none" },
     format: null,

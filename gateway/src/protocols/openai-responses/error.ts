@@ -34,15 +34,8 @@ const terminalCodes: ReadonlyMap<string, string> = new Map([
   ["server_is_overloaded", "server_is_overloaded"],
 ]);
 
-interface ToldError {
-  readonly type: string;
-  readonly code: string;
-  readonly message: string;
-  readonly param: string | null;
-}
-
 /** The `error` member of the refusal that an upstream's error is; else of a failure of ours. */
-function errorOf(failure: Failure): ToldError {
+function errorOf(failure: Failure) {
   const { type } = failureTable[failure.code];
   const { message, param, contextLength } = failure;
   const own = { type, code: contextLength ? contextLengthCode : failure.code, message, param };

@@ -1,10 +1,10 @@
-import type { ToolChoice, TurnTool } from "#core/index.ts";
+import type { SearchRequest, ToolChoice, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json/value.ts";
 import { customTool } from "../openai-chat/custom-tool.ts";
+import { plainSearch, readContextSize, readLocation, textsOf } from "../turn/search-request.ts";
 import { plainName, warnOfUnasked } from "../turn/warnings.ts";
 import { isNamespaced, isSearch, joinedName, type NamespacedTool, readSearchTool } from "./tool-kinds.ts";
-import { isWebSearch } from "./web-search.ts";
 
 /** The tools that other dialects know: functions, custom tools, and both in namespaces. Built-in ones are left out. */
 export function readTools(value: unknown, param: string, warn: Warn): TurnTool[] {
@@ -130,3 +130,33 @@ function nameOf(tool: JsonObject, param: string): string {
   if (name === null || name === "") throw wrong(`${param}.name`, "must be a name");
   return name;
 }
+
+/** `web_search`, `web_search_2025_08_26`, and the previews before them. */
+function isWebSearch(type: unknown): boolean {
+  return /^web_search(?:_preview)?(?:_\d{4}_\d\d_\d\d)?$/.test(textOf(type) ?? "");
+}
+
+/** The search among a request's tools; null when there is none. */
+export function readWebSearch(tools: unknown, warn: Warn): SearchRequest | null {
+  const tool = arrayOf(tools).find((one) => isObject(one) && isWebSearch(one["type"]));
+  if (!isObject(tool)) return null;
+  warnOfUnasked(tool, ofTool, "the tool web_search", warn);
+  if (tool["external_web_access"] === false) {
+    warn("external_web_access of the tool web_search is not understood by the upstream and was left out");
+  }
+  const filters = objectOf(tool["filters"]);
+  warnOfUnasked(filters, ofFilters, "the tool web_search", warn);
+  return {
+    ...plainSearch,
+    allowedDomains: textsOf(filters["allowed_domains"]),
+    blockedDomains: textsOf(filters["blocked_domains"]),
+    location: readLocation(tool["user_location"], "the tool web_search", warn),
+    contextSize: readContextSize(tool["search_context_size"]),
+  };
+}
+
+const ofTool: ReadonlySet<string> = new Set([
+  ...["type", "filters", "user_location", "search_context_size"],
+  "external_web_access",
+]);
+const ofFilters: ReadonlySet<string> = new Set(["allowed_domains", "blocked_domains"]);

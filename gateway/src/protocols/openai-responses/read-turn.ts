@@ -1,4 +1,4 @@
-import type { AnswerFormat, ReasoningRequest, SearchRequest, Turn, TurnTool } from "#core/index.ts";
+import type { AnswerFormat, ReasoningRequest, Turn, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import {
   arrayOf,
@@ -6,6 +6,7 @@ import {
   countOf,
   isObject,
   type JsonObject,
+  numberMember,
   objectOf,
   parseBody,
   textOf,
@@ -16,10 +17,8 @@ import { readAutoCache } from "../turn/prompt-cache.ts";
 import { readEffort } from "../turn/reasoning.ts";
 import { plainName, warnOfUnasked, warnOnce } from "../turn/warnings.ts";
 import { asCompaction, keptOf } from "./compaction.ts";
-import { InputReader } from "./read-input.ts";
-import { textPart } from "./read-parts.ts";
-import { readToolChoice, readTools } from "./read-tools.ts";
-import { readWebSearch } from "./web-search.ts";
+import { InputReader, textPart } from "./read-input.ts";
+import { readToolChoice, readTools, readWebSearch } from "./read-tools.ts";
 
 /** A Responses request in neutral form. */
 export function readResponsesTurn(body: Uint8Array, facts: Facts, warning: Warn): Turn {
@@ -34,15 +33,10 @@ export function readCompactTurn(body: Uint8Array, facts: Facts, warning: Warn): 
 }
 
 interface Facts {
-  readonly model: string;
   readonly stream: boolean;
 }
 
-function readRequest(
-  body: Uint8Array,
-  facts: Facts,
-  warning: Warn,
-): { readonly turn: Turn; readonly compacts: boolean } {
+function readRequest(body: Uint8Array, facts: Facts, warning: Warn) {
   const request = parseBody(body);
   const warn = warnOnce(warning);
   refuseServerState(request);
@@ -66,13 +60,13 @@ function readRequest(
     tools: chosen.tools,
     toolChoice: chosen.choice,
     parallelToolCalls: booleanOf(request["parallel_tool_calls"]),
-    outputTokensMax: numberIn(request, "max_output_tokens"),
-    temperature: numberIn(request, "temperature"),
-    topP: numberIn(request, "top_p"),
+    outputTokensMax: readOutputCap(request),
+    temperature: numberMember(request, "temperature"),
+    topP: numberMember(request, "top_p"),
     topK: null,
     // Not OpenAI's, but of the Open Responses specification.
-    presencePenalty: numberIn(request, "presence_penalty"),
-    frequencyPenalty: numberIn(request, "frequency_penalty"),
+    presencePenalty: numberMember(request, "presence_penalty"),
+    frequencyPenalty: numberMember(request, "frequency_penalty"),
     seed: null,
     stop: [],
     choices: 1,
@@ -84,7 +78,8 @@ function readRequest(
     cacheKey: textOf(request["prompt_cache_key"]),
     serviceTier: textOf(request["service_tier"]),
     ...(autoCache === null ? {} : { autoCache }),
-    ...(search === null ? {} : { search: withCap(search, request["max_tool_calls"]) }),
+    // The cap is on calls of the upstream's own tools.
+    ...(search === null ? {} : { search: { ...search, usesMax: countOf(request["max_tool_calls"]) } }),
   };
   return { turn, compacts: input.compacts };
 }
@@ -106,11 +101,6 @@ function refuseServerState(request: JsonObject): void {
   if (request["background"] === true) {
     throw unsupported("background", "This model's upstream cannot answer in the background.");
   }
-}
-
-/** The cap is on calls of the upstream's own tools. */
-function withCap(search: SearchRequest, callsMax: unknown): SearchRequest {
-  return { ...search, usesMax: countOf(callsMax) };
 }
 
 function warnOfUnknown(request: JsonObject, warn: Warn): void {
@@ -205,10 +195,8 @@ function readMetadata(value: unknown): Readonly<Record<string, string>> | null {
   return entries.length === 0 ? null : Object.fromEntries(entries);
 }
 
-function numberIn(request: JsonObject, param: string): number | null {
-  const value = request[param];
-  if (value === undefined || value === null) return null;
-  if (typeof value !== "number") throw wrong(param, "must be a number");
-  if (param === "max_output_tokens" && countOf(value) === null) throw wrong(param, "must be a whole number");
-  return value;
+function readOutputCap(request: JsonObject): number | null {
+  const cap = numberMember(request, "max_output_tokens");
+  if (cap !== null && countOf(cap) === null) throw wrong("max_output_tokens", "must be a whole number");
+  return cap;
 }

@@ -4,7 +4,7 @@ import { firstEventBroken } from "../errors/upstream-errors.ts";
 import { closingQuote, QUOTE, type Span } from "../json/cursor.ts";
 import { readSpan } from "../json/scan.ts";
 import { skimObject } from "../json/skim.ts";
-import { type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
+import { objectOf, parseObject, textOf } from "../json/value.ts";
 import { dataWithoutMedia } from "../stream/event-media.ts";
 import { type EventLines, eventLines, SseEvents } from "../stream/sse-events.ts";
 import { readServed } from "../usage/read-served.ts";
@@ -106,9 +106,9 @@ export class ResponsesStreamTap implements StreamTap {
 
   #readBeginning(data: Uint8Array): void {
     const response = responseIn(data);
-    this.id = textOf(response?.["id"]);
+    this.id = textOf(readValue(data, response?.get("id")));
     // The tier that it says now is the one that was asked for.
-    this.served = readServed({ model: response?.["model"] }, null);
+    this.served = readServed({ model: readValue(data, response?.get("model")) }, null);
   }
 
   /** [DONE], which some proxies add, and errors in the shape of chat completions. */
@@ -143,16 +143,26 @@ export class ResponsesStreamTap implements StreamTap {
   #readTerminal(type: string, data: Uint8Array): void {
     const response = responseIn(data);
     if (response === null) return;
-    const { all, model, output } = toolsIn(data, this.#tools.pictures > 0);
-    if (output !== undefined && this.#items.all.length === 0) this.#items.takeAll(data, output);
-    const seen = moreOf(this.#tools.use, all.use);
+    const said = (name: string): unknown => readValue(data, response.get(name));
+    const all = new OutputTools();
+    const output = response.get("output");
+    if (output !== undefined) {
+      all.takeAll(data, output);
+      if (this.#items.all.length === 0) this.#items.takeAll(data, output);
+    }
     this.#madeInAll = all.made;
     this.ended = true;
-    this.id ??= textOf(response["id"]);
-    const drawing = { pictures: Math.max(this.#tools.pictures, all.pictures), model };
-    this.served = readServed({ ...response, model: response["model"] ?? this.served?.model }, response["usage"]);
-    this.#told = readResponsesUsage(response["usage"], { beside: response["tool_usage"] ?? null, seen, drawing });
-    if (type === "response.failed") this.failure ??= upstreamFailure(objectOf(response["error"]));
+    this.id ??= textOf(said("id"));
+    const pictures = Math.max(this.#tools.pictures, all.pictures);
+    const drawing = { pictures, model: pictures > 0 ? drawingModel(data, response.get("tools")) : "" };
+    const reported = said("usage");
+    this.served = readServed(
+      { model: said("model") ?? this.served?.model, service_tier: said("service_tier") },
+      reported,
+    );
+    const seen = moreOf(this.#tools.use, all.use);
+    this.#told = readResponsesUsage(reported, { beside: said("tool_usage"), seen, drawing });
+    if (type === "response.failed") this.failure ??= upstreamFailure(objectOf(said("error")));
   }
 }
 
@@ -180,9 +190,10 @@ const withoutContent: ReadonlySet<string> = new Set([
 ]);
 const typeOnly: ReadonlySet<string> = new Set(["type"]);
 const responseOnly: ReadonlySet<string> = new Set(["response"]);
-const factsWanted: ReadonlySet<string> = new Set(["id", "model", "usage", "service_tier", "tool_usage", "error"]);
+const ofResponse: ReadonlySet<string> = new Set([
+  ...["id", "model", "usage", "service_tier", "tool_usage", "error", "output", "tools"],
+]);
 const itemOnly: ReadonlySet<string> = new Set(["item"]);
-const toolsWanted: ReadonlySet<string> = new Set(["output", "tools"]);
 
 const deltaMark = Buffer.from('"delta":', "latin1");
 const blankLine = Buffer.from("\n\n", "latin1");
@@ -193,8 +204,7 @@ const decoder = new TextDecoder();
 /** What the event's name says, where it is one of this dialect; else what its payload says. Empty: nothing. */
 function typeOf({ name, data }: EventLines): string {
   if (name.startsWith("response.") || name === "error" || name === "keepalive") return name;
-  const span = skim(data, typeOnly)?.get("type");
-  return (span === undefined ? null : textOf(readValue(data, span))) ?? "";
+  return textOf(readValue(data, skim(data, typeOnly)?.get("type"))) ?? "";
 }
 
 /** An item of another type than a message or thoughts is the call of a tool, which is content. */
@@ -216,28 +226,10 @@ function deltaLength(data: Uint8Array): number {
   return end === event.length ? 0 : end - from;
 }
 
-/** The calls of tools in the output that the last event repeats, and the model of the tool that makes pictures. */
-function toolsIn(
-  data: Uint8Array,
-  drew: boolean,
-): { readonly all: OutputTools; readonly model: string; readonly output: Span | undefined } {
-  const response = skim(data, responseOnly)?.get("response");
-  const members = response === undefined ? null : skimObject(data, response.start, response.end, toolsWanted);
-  const output = members?.get("output");
-  const all = new OutputTools();
-  if (output !== undefined) all.takeAll(data, output);
-  return { all, output, model: drew || all.pictures > 0 ? drawingModel(data, members?.get("tools")) : "" };
-}
-
-/** Id, usage and error of the response inside a lifecycle event; the rest of it is passed over unread. */
-function responseIn(data: Uint8Array): JsonObject | null {
+/** Where the members of the response inside a lifecycle event stand; the rest of it is passed over. */
+function responseIn(data: Uint8Array): Map<string, Span> | null {
   const span = skim(data, responseOnly)?.get("response");
-  if (span === undefined) return null;
-  const members = skimObject(data, span.start, span.end, factsWanted);
-  if (members === null) return null;
-  const facts: Record<string, unknown> = {};
-  for (const [name, at] of members) facts[name] = readValue(data, at);
-  return facts;
+  return span === undefined ? null : skimObject(data, span.start, span.end, ofResponse);
 }
 
 function skim(data: Uint8Array, wanted: ReadonlySet<string>): Map<string, Span> | null {
@@ -245,9 +237,9 @@ function skim(data: Uint8Array, wanted: ReadonlySet<string>): Map<string, Span> 
 }
 
 /** null for what is no JSON, which a skim does not see. */
-function readValue(data: Uint8Array, span: Span): unknown {
+function readValue(data: Uint8Array, span: Span | undefined): unknown {
   try {
-    return readSpan(data, span);
+    return span === undefined ? null : readSpan(data, span);
   } catch {
     return null;
   }

@@ -1,7 +1,7 @@
 import { inputTokensOf, noUsage, outputTokensOf, tokensOf, type Usage } from "#core/index.ts";
 import type { OtherUsage, UsageReading } from "../dialect.ts";
 import { countOf, isObject, objectOf } from "../json/value.ts";
-import { imagesUsage } from "../openai-images/usage.ts";
+import { imagesUsage } from "../openai-images/reply.ts";
 import { untoldOf } from "../usage/read-served.ts";
 import {
   compareTotal,

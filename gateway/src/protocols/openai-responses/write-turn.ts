@@ -1,13 +1,13 @@
-import type { AnswerFormat, ReasoningRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
+import type { AnswerFormat, ReasoningRequest, SearchRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../gemini/google-extras.ts";
-import { type JsonObject, unsupported } from "../json/value.ts";
+import { type JsonObject, said, unsupported } from "../json/value.ts";
 import { openaiSampling, tellReasoning } from "../turn/reasoning.ts";
 import type { Effort } from "../turn/reasoning-traits.ts";
 import { toolSchema, withProperties } from "../turn/schemas.ts";
+import { approximate, warnOfSearchRest } from "../turn/search-request.ts";
 import { shortId, shortToolName } from "../turn/tool-calls.ts";
 import { picturesLost, warnOnce } from "../turn/warnings.ts";
-import { writeWebSearch } from "./web-search.ts";
 import { InputWriter, idCharactersMax } from "./write-input.ts";
 
 /** A turn as a Responses request that keeps nothing at the upstream. */
@@ -19,39 +19,37 @@ export function writeResponsesTurn(turn: Turn, target: TurnTarget, warning: Warn
   input.write(turn.messages);
   const instructions = turn.system.map((part) => part.text).join("\n\n");
   const reasoning = turn.reasoning === null ? null : writeReasoning(turn.reasoning, target.traits, warn);
-  const body: Record<string, unknown> = {
+  const outputTokensMax = outputCap(turn.outputTokensMax, warn);
+  const effort = (reasoning?.["effort"] ?? null) as Effort | null;
+  const { temperature, topP } = openaiSampling(withoutPenalties(turn), target.traits, effort, warn);
+  const search = writeWebSearch(turn, warn);
+  const tools = [...turn.tools.map((tool) => writeTool(tool, warn)), ...(search === null ? [] : [search.tool])];
+  const { toolChoice, userId, cacheKey } = turn;
+  const chooses = turn.tools.length > 0;
+  // Models that do not reason refuse a request that asks for sealed reasoning, so only a wish for it does.
+  const wantsSeals = input.restored || (reasoning !== null && reasoning["effort"] !== "none");
+  const body = {
     model: target.upstreamModel,
     // Instructions alone are no input; said as a message they are.
     input: input.items.length > 0 ? input.items : [{ role: "system", content: instructions }],
     store: false,
+    stream: turn.stream ? true : undefined,
+    instructions: instructions !== "" && input.items.length > 0 ? instructions : undefined,
+    max_output_tokens: said(outputTokensMax),
+    temperature: said(temperature),
+    top_p: said(topP),
+    tools: tools.length > 0 ? tools : undefined,
+    max_tool_calls: search?.callsMax ?? undefined,
+    tool_choice: chooses && toolChoice !== null ? writeToolChoice(toolChoice) : undefined,
+    parallel_tool_calls: chooses ? said(turn.parallelToolCalls) : undefined,
+    reasoning: said(reasoning),
+    include: wantsSeals ? ["reasoning.encrypted_content"] : undefined,
+    text: said(writeText(turn, target.traits, warn)),
+    metadata: said(writeMetadata(turn.metadata, warn)),
+    safety_identifier: userId === null ? undefined : shortId(userId, "user_", idCharactersMax),
+    prompt_cache_key: cacheKey === null ? undefined : shortId(cacheKey, "key_", idCharactersMax),
+    service_tier: said(serviceTier(turn.serviceTier, warn)),
   };
-  if (turn.stream) body["stream"] = true;
-  if (instructions !== "" && input.items.length > 0) body["instructions"] = instructions;
-  put(body, "max_output_tokens", outputCap(turn.outputTokensMax, warn));
-  const effort = (reasoning?.["effort"] ?? null) as Effort | null;
-  const { temperature, topP } = openaiSampling(withoutPenalties(turn), target.traits, effort, warn);
-  put(body, "temperature", temperature);
-  put(body, "top_p", topP);
-  const search = writeWebSearch(turn, warn);
-  if (search !== null) {
-    body["tools"] = [search.tool];
-    put(body, "max_tool_calls", search.callsMax);
-  }
-  if (turn.tools.length > 0) {
-    body["tools"] = [...turn.tools.map((tool) => writeTool(tool, warn)), ...(search === null ? [] : [search.tool])];
-    put(body, "tool_choice", turn.toolChoice === null ? null : writeToolChoice(turn.toolChoice));
-    put(body, "parallel_tool_calls", turn.parallelToolCalls);
-  }
-  put(body, "reasoning", reasoning);
-  // Models that do not reason refuse a request that asks for sealed reasoning, so only a wish for it does.
-  if (input.restored || (reasoning !== null && reasoning["effort"] !== "none")) {
-    body["include"] = ["reasoning.encrypted_content"];
-  }
-  put(body, "text", writeText(turn, target.traits, warn));
-  put(body, "metadata", writeMetadata(turn.metadata, warn));
-  put(body, "safety_identifier", turn.userId === null ? null : shortId(turn.userId, "user_", idCharactersMax));
-  put(body, "prompt_cache_key", turn.cacheKey === null ? null : shortId(turn.cacheKey, "key_", idCharactersMax));
-  put(body, "service_tier", serviceTier(turn.serviceTier, warn));
   return encoder.encode(JSON.stringify(body));
 }
 
@@ -59,10 +57,6 @@ export function writeResponsesTurn(turn: Turn, target: TurnTarget, warning: Warn
 const outputTokensMin = 16;
 
 const encoder = new TextEncoder();
-
-function put(body: Record<string, unknown>, name: string, value: unknown): void {
-  if (value !== null) body[name] = value;
-}
 
 function warnOfTheUnsayable(turn: Turn, warn: Warn): void {
   const lost = (name: string): void => warn(`${name} is not understood by the upstream and was left out`);
@@ -91,7 +85,7 @@ function writeTool(tool: TurnTool, warn: Warn): JsonObject {
   return {
     type: "function",
     name: shortToolName(tool.name),
-    ...(tool.description === null ? {} : { description: tool.description }),
+    description: said(tool.description),
     parameters,
     // Left unsaid, this API would hold the schema to rules that other dialects do not know.
     strict: strict ?? false,
@@ -129,9 +123,9 @@ const budgets: readonly (readonly [number, Effort])[] = [
 ];
 
 function writeText(turn: Turn, traits: DialectTraits, warn: Warn): JsonObject | null {
-  const format = turn.format === null ? null : writeFormat(turn.format, traits, warn);
-  if (format === null && turn.verbosity === null) return null;
-  return { ...(format === null ? {} : { format }), ...(turn.verbosity === null ? {} : { verbosity: turn.verbosity }) };
+  const { format, verbosity } = turn;
+  if (format === null && verbosity === null) return null;
+  return { format: format === null ? undefined : writeFormat(format, traits, warn), verbosity: said(verbosity) };
 }
 
 function writeFormat(format: AnswerFormat, traits: DialectTraits, warn: Warn): JsonObject {
@@ -145,8 +139,8 @@ function writeFormat(format: AnswerFormat, traits: DialectTraits, warn: Warn): J
     type: "json_schema",
     name: (format.name ?? "answer").replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "answer",
     schema: withProperties(format.schema, format.strict === true),
-    ...(format.description === null ? {} : { description: format.description }),
-    ...(format.strict === null ? {} : { strict: format.strict }),
+    description: said(format.description),
+    strict: said(format.strict),
   };
 }
 
@@ -165,3 +159,26 @@ function serviceTier(tier: string | null, warn: Warn): string | null {
 }
 
 const tiers: ReadonlySet<string> = new Set(["auto", "default", "flex", "scale", "priority", "fast", "ultrafast"]);
+
+/** The tool, and the cap on calls of the upstream's own tools, of which it is the only one. */
+function writeWebSearch(
+  { search }: Turn,
+  warn: Warn,
+): { readonly tool: JsonObject; readonly callsMax: number | null } | null {
+  if (search === undefined) return null;
+  warnOfSearchRest(search, carriedOfSearch, warn);
+  const tool = {
+    type: "web_search",
+    ...(search.allowedDomains.length === 0 ? {} : { filters: { allowed_domains: search.allowedDomains } }),
+    ...(search.location === null ? {} : { user_location: approximate(search.location) }),
+    ...(search.contextSize === null ? {} : { search_context_size: search.contextSize }),
+  };
+  return { tool, callsMax: search.usesMax };
+}
+
+const carriedOfSearch: ReadonlySet<keyof SearchRequest> = new Set([
+  "usesMax",
+  "allowedDomains",
+  "location",
+  "contextSize",
+]);

@@ -2,7 +2,6 @@ import { soundForm } from "@sluice/contract/words";
 import { Failure, noUsage } from "#core/index.ts";
 import type { FormFacts, ReplyFacts, UsageReading, Wire } from "../dialect.ts";
 import { FormReader, modelFormKept } from "../form/form-reader.ts";
-import type { FormEvent } from "../form/multipart-scanner.ts";
 import { OPEN_OBJECT, skipSpace } from "../json/cursor.ts";
 import { countOf, numberOf, objectOf } from "../json/value.ts";
 import { TypedEventsTap } from "../stream/typed-events.ts";
@@ -91,18 +90,15 @@ function onlyForms(): Failure {
   );
 }
 
-/** How long a sound is: as it probably is, and at most. Whole seconds. */
-interface AudioSeconds {
-  readonly likely: number;
-  readonly most: number;
-}
-
 /** Speech in the formats that are mostly sent has 32 kbit/s and more, and 6 kbit/s at least. */
 const likelyBytesPerSecond = 4_000;
 const leastBytesPerSecond = 750;
 
-/** By its own head where it is a WAV file, whose size says its length; else by its size alone. */
-function audioSeconds(begin: Uint8Array, bytes: number): AudioSeconds {
+/**
+ * How many seconds long a sound is, as it probably is and at most: by its own head where it is a WAV file, whose size says its
+ * length; else by its size alone.
+ */
+function audioSeconds(begin: Uint8Array, bytes: number) {
   const rate = waveBytesPerSecond(begin);
   if (rate !== null) {
     const seconds = Math.max(1, Math.ceil(bytes / rate));
@@ -134,20 +130,17 @@ const tokensPerSecond = 17;
 const tokensPerSecondMax = 25;
 
 /** The facts of a form with a sound in it. */
-export class TranscriptionFormReader {
-  readonly #form = new FormReader(soundForm, modelFormKept);
-
-  take(event: FormEvent): void {
-    this.#form.take(event);
+export class TranscriptionFormReader extends FormReader {
+  constructor() {
+    super(soundForm, modelFormKept);
   }
 
   /** Once the form has ended. Throws Failure missing_required_parameter or invalid_request. */
   facts(): FormFacts {
-    const form = this.#form;
-    form.check();
-    const { likely, most } = audioSeconds(form.fileBegin, form.fileBytes);
-    const promptBytes = form.sizeOf("prompt");
-    return form.facts({
+    this.check();
+    const { likely, most } = audioSeconds(this.fileBegin, this.fileBytes);
+    const promptBytes = this.sizeOf("prompt");
+    return this.factsWith({
       inputEstimate: likely * tokensPerSecond + Math.ceil(promptBytes / 4),
       inputTokensMax: most * tokensPerSecondMax + promptBytes,
       counted: { likely: { audioSeconds: likely }, most: { audioSeconds: most } },
