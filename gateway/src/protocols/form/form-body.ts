@@ -8,12 +8,7 @@ export function createFormBody(spooled: Spooled, type: MultipartType, modelSpan:
   return {
     contentType: type.contentType,
     size: (upstreamModel) => spooled.size - (modelSpan.end - modelSpan.start) + encoder.encode(upstreamModel).length,
-    open: (upstreamModel) =>
-      inTurn([
-        () => spooled.read(0, modelSpan.start),
-        () => new Blob([encoder.encode(upstreamModel)]).stream(),
-        () => spooled.read(modelSpan.end, spooled.size),
-      ]),
+    open: (upstreamModel) => streamOf(inTurn(spooled, modelSpan, encoder.encode(upstreamModel))),
     boundary: type.boundary,
     bytes: (bytesMax) => readBytes(spooled, bytesMax),
     discard: () => spooled.discard(),
@@ -22,6 +17,28 @@ export function createFormBody(spooled: Spooled, type: MultipartType, modelSpan:
 
 const encoder = new TextEncoder();
 
+async function* inTurn(spooled: Spooled, { start, end }: Span, model: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield* spooled.read(0, start);
+  yield model;
+  yield* spooled.read(end, spooled.size);
+}
+
+function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await pieces.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        await pieces.return(undefined);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
 async function readBytes(spooled: Spooled, bytesMax: number): Promise<Uint8Array> {
   if (spooled.size > bytesMax) {
     const message = `The upstream takes no forms, and this one is larger than the ${bytesMax} bytes that can be turned into what it takes.`;
@@ -29,45 +46,9 @@ async function readBytes(spooled: Spooled, bytesMax: number): Promise<Uint8Array
   }
   const bytes = new Uint8Array(spooled.size);
   let at = 0;
-  const reader = spooled.read(0, spooled.size).getReader();
-  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
-    bytes.set(piece.value, at);
-    at += piece.value.length;
+  for await (const piece of spooled.read(0, spooled.size)) {
+    bytes.set(piece, at);
+    at += piece.length;
   }
   return bytes;
-}
-
-/** What is used of a stream's reader; the runtime's own type is wider. */
-interface PieceReader {
-  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
-  cancel(reason?: unknown): Promise<void>;
-}
-
-/** Streams one after the other, each opened when the one before has ended. */
-function inTurn(opens: readonly (() => ReadableStream<Uint8Array>)[]): ReadableStream<Uint8Array> {
-  let next = 0;
-  let reader: PieceReader | null = null;
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        for (;;) {
-          reader ??= opens[next++]?.().getReader() ?? null;
-          if (reader === null) {
-            controller.close();
-            return;
-          }
-          const piece = await reader.read();
-          if (!piece.done) {
-            controller.enqueue(piece.value);
-            return;
-          }
-          reader = null;
-        }
-      },
-      async cancel(reason) {
-        await reader?.cancel(reason);
-      },
-    },
-    { highWaterMark: 0 },
-  );
 }

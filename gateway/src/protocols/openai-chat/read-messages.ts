@@ -5,6 +5,7 @@ import type {
   TextPart,
   ToolCallPart,
   ToolResultPart,
+  Turn,
   TurnMessage,
   TurnPart,
 } from "#core/index.ts";
@@ -29,13 +30,8 @@ import { plainName } from "../turn/warnings.ts";
 import { imagesOf, thinkingText, thoughtsIn } from "./answer-pieces.ts";
 import { customArguments } from "./custom-tool.ts";
 
-export interface Conversation {
-  readonly system: readonly TextPart[];
-  readonly messages: readonly TurnMessage[];
-}
-
 /** The messages of a chat request: leading instructions apart, neighbouring tool results in one user message. */
-export function readMessages(messages: unknown, warn: Warn): Conversation {
+export function readMessages(messages: unknown, warn: Warn): Pick<Turn, "system" | "messages"> {
   if (messages === undefined || messages === null) throw missing("messages");
   if (!Array.isArray(messages)) throw wrong("messages", "must be an array");
   if (messages.length === 0) throw wrong("messages", "must hold at least one message");
@@ -53,7 +49,7 @@ const known: ReadonlySet<string> = new Set([
   ...["images", "cache_control", "prompt_cache_breakpoint", "provider_specific_fields"],
 ]);
 
-class MessageReader implements Conversation {
+class MessageReader {
   readonly system: TextPart[] = [];
   readonly messages: TurnMessage[] = [];
   readonly #warn: Warn;

@@ -192,10 +192,7 @@ function readUnified(reasoning: JsonObject, warn: Warn): ReasoningRequest | null
 
 const ofReasoning: ReadonlySet<string> = new Set(["effort", "max_tokens", "exclude", "enabled", "summary"]);
 
-interface Toolbox {
-  readonly tools: readonly TurnTool[];
-  readonly toolChoice: ToolChoice | null;
-}
+type Toolbox = Pick<Turn, "tools" | "toolChoice">;
 
 /** `tools` and `tool_choice`, and their forerunners `functions` and `function_call`. */
 function readToolbox(request: JsonObject, warn: Warn): Toolbox {

@@ -1,10 +1,10 @@
-import { bounds, type Failure, type Served } from "#core/index.ts";
+import type { Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { choiceError, firstEventBroken } from "../errors/upstream-errors.ts";
 import { closingQuote, OPEN_ARRAY, OPEN_OBJECT, QUOTE, type Span } from "../json/cursor.ts";
 import { arrayOf, type JsonObject, objectOf, parseObject } from "../json/value.ts";
 import { eventWithoutMedia } from "../stream/event-media.ts";
-import { dataEvent, eventData, eventLines, isDone, pieceTokens, SseEvents } from "../stream/sse-events.ts";
+import { dataEvent, EventTap, eventData, eventLines, isDone, pieceTokens } from "../stream/sse-events.ts";
 import { readServed, withServed } from "../usage/read-served.ts";
 import type { UsageConvention } from "../usage/reading.ts";
 import { failureReported, soundsIn } from "./reply.ts";
@@ -40,15 +40,11 @@ interface ChatStreamOptions {
 }
 
 /** Listens to chat.completion.chunk events. Nothing is decoded but the first event, usage and errors. */
-export class ChatStreamTap implements StreamTap {
-  events = 0;
+export class ChatStreamTap extends EventTap implements StreamTap {
   ended = false;
-  contentSeen = false;
   usage: UsageReading | null = null;
   served: Served | undefined;
-  failure: Failure | null = null;
   untold = false;
-  outputEstimate = 0;
   /** Chat completions are not kept under their ids. */
   readonly id = null;
   /** A sound is named where it begins. */
@@ -57,29 +53,23 @@ export class ChatStreamTap implements StreamTap {
   readonly #hideUsage: boolean;
   readonly #marks: readonly Buffer[];
   readonly #convention: UsageConvention | undefined;
-  /** Pictures come whole, as base64. */
-  readonly #sse = new SseEvents(bounds.imageEventBytesMax);
   #hidden: Span[] = [];
   #finished = false;
   /** The usage came behind the content, in an event without choices. */
   #toldAlone = false;
   /** Something was generated after the usage that was told last. */
   #contentSince = false;
-  readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#inspect(bytes, start, end);
 
   constructor(hideUsage: boolean, { marks = contentMarks, convention }: ChatStreamOptions = {}) {
+    super();
     this.#hideUsage = hideUsage;
     this.#marks = marks;
     this.#convention = convention;
   }
 
-  push(chunk: Uint8Array): Uint8Array {
-    const whole = this.#sse.push(chunk, this.#visit);
+  override push(chunk: Uint8Array): Uint8Array {
+    const whole = super.push(chunk);
     return this.#hidden.length === 0 ? whole : this.#withoutHidden(whole);
-  }
-
-  get held(): number {
-    return this.#sse.held.length;
   }
 
   /** Most tell it once, at the end. Some tell it with each event, or zeros first: what came after the last is not in it. */
@@ -87,20 +77,16 @@ export class ChatStreamTap implements StreamTap {
     return this.usage !== null && !this.#contentSince && (this.#finished || this.ended || this.#toldAlone);
   }
 
-  rest(): Uint8Array {
-    return emptyBytes;
-  }
-
   /** [DONE], or a finish reason for vendors that send no [DONE]. */
   complete(): boolean {
-    const held = this.#sse.held;
+    const held = this.sse.held;
     if (!this.ended && held.length > 0 && Buffer.from(held.buffer, held.byteOffset, held.length).includes(doneMark)) {
       this.ended = true;
     }
     return this.ended || this.#finished;
   }
 
-  #inspect(bytes: Uint8Array, start: number, end: number): void {
+  protected inspect(bytes: Uint8Array, start: number, end: number): void {
     if (this.ended) return;
     const event = eventWithoutMedia(bytes, start, end) ?? dataEvent(bytes, start, end);
     if (event === null) return;

@@ -60,28 +60,14 @@ function cachedOf(reported: JsonObject): number {
  * What Perplexity's deep research reads and reasons over before it answers. Both are charged beside the other counts, citations as
  * input, and neither is in `total_tokens`. Nobody else reports `citation_tokens`. Source: docs.perplexity.ai, "Pricing".
  */
-function researchOf(reported: JsonObject): { readonly citations: number; readonly reasoning: number } {
+function researchOf(reported: JsonObject) {
   const citations = countOf(reported["citation_tokens"]);
-  if (citations === null) return noResearch;
-  return { citations, reasoning: countOf(reported["reasoning_tokens"]) ?? 0 };
-}
-
-const noResearch = Object.freeze({ citations: 0, reasoning: 0 });
-
-interface Totals {
-  readonly prompt: number;
-  readonly completion: number;
-  readonly reasoning: number;
-  readonly unexplained: number;
+  const reasoning = citations === null ? 0 : (countOf(reported["reasoning_tokens"]) ?? 0);
+  return { citations: citations ?? 0, reasoning };
 }
 
 /** Both sides whole, whatever the upstream leaves out of them. */
-function totalsOf(
-  reported: JsonObject,
-  prompt: number | null,
-  completion: number | null,
-  convention: UsageConvention,
-): Totals {
+function totalsOf(reported: JsonObject, prompt: number | null, completion: number | null, convention: UsageConvention) {
   const { cache_write_tokens: written } = objectOf(reported["prompt_tokens_details"]);
   const thought = countOf(objectOf(reported["completion_tokens_details"])["reasoning_tokens"]) ?? 0;
   const cached = convention.cacheBeside === true ? cachedOf(reported) + (countOf(written) ?? 0) : 0;

@@ -63,7 +63,7 @@ function warnOfPause(finish: Finish, context: AnswerContext): void {
 }
 
 function finishOf(finish: Finish, context: AnswerContext): ChatFinish | "function_call" {
-  const reason = chatFinish(finish.reason);
+  const reason = finishes[finish.reason];
   if (reason === null) throw brokenAnswer();
   warnOfPause(finish, context);
   return asAsked(reason, context);
@@ -273,7 +273,7 @@ export class ChatEventWriter implements EventWriter {
   }
 
   #finish(finish: Finish): string {
-    const reason = chatFinish(finish.reason);
+    const reason = finishes[finish.reason];
     if (reason === null) {
       this.#over = true;
       return renderChatStreamError(brokenAnswer());
@@ -299,11 +299,7 @@ export class ChatEventWriter implements EventWriter {
 type ChatFinish = "stop" | "length" | "tool_calls" | "content_filter";
 
 /** What a caller of chat completions is told; null for an answer that broke, which this dialect cannot say so. */
-function chatFinish(reason: FinishReason): ChatFinish | null {
-  return written[reason];
-}
-
-const written: Readonly<Record<FinishReason, ChatFinish | null>> = {
+const finishes: Readonly<Record<FinishReason, ChatFinish | null>> = {
   stop: "stop",
   "stop-sequence": "stop",
   pause: "stop",
@@ -316,13 +312,12 @@ const written: Readonly<Record<FinishReason, ChatFinish | null>> = {
 };
 
 /** Where the text of a block stands in the message's content. */
-interface TextPlace {
-  readonly start: number;
-  readonly length: number;
-}
-
 /** The dialect cites pages of the web only, and counts from where the content begins. */
-function writeAnnotations(citations: readonly Citation[], place: TextPlace, warn: Warn): JsonObject[] {
+function writeAnnotations(
+  citations: readonly Citation[],
+  place: { start: number; length: number },
+  warn: Warn,
+): JsonObject[] {
   return citations.flatMap((citation) => {
     const { source } = citation;
     if (source.kind !== "url") {

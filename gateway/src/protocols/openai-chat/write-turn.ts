@@ -147,14 +147,8 @@ function reasonAndChoose(
   return { told, choice: { kind: "any" } };
 }
 
-interface WrittenFormat {
-  readonly responseFormat: JsonObject | undefined;
-  /** What must be said in the instructions for it to work. */
-  readonly instruction: string | null;
-}
-
-/** `response_format`. JSON mode is refused unless the prompt speaks of JSON, so it is made to where it does not. */
-function writeFormat(turn: Turn, schemaUnderstood: boolean, warn: Warn): WrittenFormat {
+/** `response_format`, and what the instructions must say for it to work. JSON mode is refused unless the prompt speaks of JSON, so it is made to where it does not. */
+function writeFormat(turn: Turn, schemaUnderstood: boolean, warn: Warn) {
   const { format } = turn;
   if (format === null || format.kind === "text") return { responseFormat: undefined, instruction: null };
   if (format.kind === "schema" && schemaUnderstood) return { responseFormat: schemaFormat(format), instruction: null };

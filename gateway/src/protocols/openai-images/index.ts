@@ -1,12 +1,15 @@
-import { imageEditForm } from "@sluice/contract/words";
-import type { FormFacts, Wire } from "../dialect.ts";
+import { imageEditForm, requestFields } from "@sluice/contract/words";
+import type { FormFacts, RequestFacts, Wire } from "../dialect.ts";
 import { FormReader, modelFormKept } from "../form/form-reader.ts";
-import { modelEdit } from "../request/request-body.ts";
-import { readImagesReply } from "./reply.ts";
-import { promptEstimate, readImagesRequest } from "./request.ts";
-import { ImagesStreamTap } from "./stream.ts";
+import { OPEN_OBJECT } from "../json/cursor.ts";
+import { GovernedNames } from "../request/governed-names.ts";
+import { readCount, scanRequest, sizeOf } from "../request/members.ts";
+import { objectNames } from "../request/named-objects.ts";
+import { BodyReader, modelEdit, type RequestBody } from "../request/request-body.ts";
+import { namedModel } from "../request/tool-facts.ts";
+import { ImagesStreamTap, readImagesReply } from "./reply.ts";
 
-/** Pictures made or edited, asked for with a JSON body. Their forms are read by form-facts.ts. */
+/** Pictures made or edited, asked for with a JSON body. */
 export const imagesWire: Wire = {
   readRequest: readImagesRequest,
   requestEdits: modelEdit,
@@ -14,8 +17,7 @@ export const imagesWire: Wire = {
   tapStream: () => new ImagesStreamTap(),
 };
 
-export { writeImageAnswer, writeImageEvents } from "./image-answer.ts";
-export { readImageTurn, writeImageJson } from "./image-turn.ts";
+export { readImageTurn, writeImageAnswer, writeImageEvents, writeImageJson } from "./translate.ts";
 
 /** The facts of a form that asks for edited pictures. */
 export class ImagesFormReader extends FormReader {
@@ -31,4 +33,42 @@ export class ImagesFormReader extends FormReader {
       addressed: this.files === 0 ? undefined : { pictures: this.files, others: 0 },
     });
   }
+}
+
+const bodies = new BodyReader(
+  requestFields.images,
+  ["user", "sequential_image_generation", "sequential_image_generation_options", "svg"],
+  objectNames(["file_id"], ["file_id"]),
+);
+const wantedOption = new GovernedNames(["max_images"]);
+
+/**
+ * Reads what governs a request for pictures, made or edited, with a JSON body. Source: OpenAI API reference, "Create
+ * image" and "Create image edit"; Ark's, which counts pictures in `sequential_image_generation_options`.
+ */
+function readImagesRequest(bytes: Uint8Array): RequestFacts {
+  const body = bodies.read(bytes);
+  const facts = body.facts(promptEstimate(sizeOf(body.get("prompt")) - 2));
+  facts.stream = body.isOn("stream");
+  facts.namedModels = namedModel(bytes, body.get("svg"), "svg");
+  facts.objects = body.objects().map((object) => ({ ...object, isPicture: true as const }));
+  facts.addressed = body.addressed();
+  facts.images = Math.max(1, body.count("n") ?? 1, seriesMax(body));
+  return facts;
+}
+
+/** Tokens of a prompt of this many bytes. Pictures that are sent along are counted by the upstream. */
+function promptEstimate(bytes: number): number {
+  return Math.ceil(bytes / 4);
+}
+
+/** How many pictures Ark makes at most when it may make a series and the request does not say. */
+const seriesDefault = 15;
+
+function seriesMax(body: RequestBody): number {
+  if (body.label("sequential_image_generation") !== "auto") return 1;
+  const options = body.get("sequential_image_generation_options");
+  if (options === undefined || body.bytes[options.start] !== OPEN_OBJECT) return seriesDefault;
+  const inner = body.bytes.subarray(options.start, options.end);
+  return readCount(inner, scanRequest(inner, wantedOption).get("max_images")) ?? seriesDefault;
 }

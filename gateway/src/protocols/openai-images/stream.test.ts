@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { bounds, Failure, noUsage } from "#core/index.ts";
 import { imagesWire } from "./index.ts";
-import { ImagesStreamTap } from "./stream.ts";
+import { ImagesStreamTap } from "./reply.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

@@ -1,10 +1,11 @@
 import { requestFields } from "@sluice/contract/words";
 import { Failure, noUsage } from "#core/index.ts";
 import { editBody } from "../json/bytes.ts";
-import { LOWER_N, QUOTE, type Span } from "../json/cursor.ts";
+import { QUOTE, type Span } from "../json/cursor.ts";
 import { missing, textOf, wrong } from "../json/value.ts";
 import { GovernedNames } from "../request/governed-names.ts";
-import { MemberChecks, readBoolean, readModel, readSmall, scanRequest } from "../request/members.ts";
+import { MemberChecks, readModel, readSmall } from "../request/members.ts";
+import { RequestBody } from "../request/request-body.ts";
 import { continuedResponse } from "./request.ts";
 import { bareResponse } from "./response-object.ts";
 import { writeResponsesUsage } from "./usage.ts";
@@ -36,19 +37,16 @@ export class CreateFrame {
   readonly #bytes: Buffer;
   readonly #input: Span | null;
 
-  constructor(bytes: Buffer, members: ReadonlyMap<string, Span>) {
-    checks.check(bytes, members);
+  constructor(bytes: Buffer, frame: RequestBody) {
+    checks.check(bytes, frame.members);
     this.#bytes = bytes;
     this.size = bytes.length;
-    this.streamId = readStreamId(bytes, said(bytes, members.get("stream_id")));
-    this.model = readModel(bytes, members.get("model"));
-    this.previous = continuedResponse(bytes, said(bytes, members.get("previous_response_id")))?.id ?? null;
-    const generate = said(bytes, members.get("generate")) ?? undefined;
-    this.generates = generate === undefined || readBoolean(bytes, generate, "generate");
-    this.#input = said(bytes, members.get("input"));
-    if (readBoolean(bytes, members.get("background"), "background")) {
-      throw wrong("background", "cannot be true over a WebSocket");
-    }
+    this.streamId = readStreamId(bytes, frame.said("stream_id"));
+    this.model = readModel(bytes, frame.get("model"));
+    this.previous = continuedResponse(bytes, frame.said("previous_response_id"))?.id ?? null;
+    this.generates = frame.said("generate") === null || frame.isOn("generate");
+    this.#input = frame.said("input");
+    if (frame.isOn("background")) throw wrong("background", "cannot be true over a WebSocket");
   }
 
   /** The items of its input as JSON text, with their commas; empty where there are none. */
@@ -80,23 +78,23 @@ export class CreateFrame {
  */
 export function readClientFrame(text: string): CreateFrame | string | null {
   const bytes = Buffer.from(text, "utf8");
-  const members = scanRequest(bytes, wanted);
-  const type = members.get("type");
+  const frame = new RequestBody(bytes, wanted, null);
+  const type = frame.get("type");
   if (type === undefined) throw missing("type");
   const named = textOf(readSmall(bytes, type));
   if (named === "response.processed") return null;
-  if (named === "response.steer") return notSteered(bytes, members);
+  if (named === "response.steer") return notSteered(bytes, frame);
   if (named !== "response.create") throw wrong("type", "must be response.create or response.steer");
-  return new CreateFrame(bytes, members);
+  return new CreateFrame(bytes, frame);
 }
 
 /**
  * What was to be added goes back, so that the client can ask with it when the response is done. Source: the SDK's
  * ResponseSteerFailedEvent.
  */
-function notSteered(bytes: Buffer, members: ReadonlyMap<string, Span>): string {
-  const input = said(bytes, members.get("input"));
-  const previous = continuedResponse(bytes, said(bytes, members.get("previous_response_id")))?.id ?? null;
+function notSteered(bytes: Buffer, frame: RequestBody): string {
+  const input = frame.said("input");
+  const previous = continuedResponse(bytes, frame.said("previous_response_id"))?.id ?? null;
   const isWhole = input !== null && previous !== null;
   const error = {
     type: "invalid_request_error",
@@ -128,9 +126,4 @@ function readStreamId(bytes: Buffer, span: Span | null): string | null {
     throw new Failure("invalid_request", 'The parameter "stream_id" must be a short text.', { param: "stream_id" });
   }
   return id;
-}
-
-/** A member that stands there and is not null. */
-function said(bytes: Buffer, span: Span | undefined): Span | null {
-  return span === undefined || bytes[span.start] === LOWER_N ? null : span;
 }

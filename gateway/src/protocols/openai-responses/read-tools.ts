@@ -65,7 +65,7 @@ function readTool(value: unknown, param: string, warn: Warn): TurnTool[] {
 }
 
 function readFunction(tool: JsonObject, param: string, warn: Warn): TurnTool {
-  warnOfUnasked(tool, param.startsWith("tools") ? ofFunction : ofFoundFunction, "a function", warn);
+  warnOfUnasked(loaded(tool, param), ofFunction, "a function", warn);
   const parameters = tool["parameters"];
   return {
     name: nameOf(tool, param),
@@ -85,13 +85,15 @@ function takesNothing(schema: JsonObject): boolean {
 }
 
 const ofFunction: ReadonlySet<string> = new Set(["type", "name", "description", "parameters", "strict"]);
-/** One that was found is not deferred any more. */
-const ofFoundFunction: ReadonlySet<string> = new Set([...ofFunction, "defer_loading"]);
 const ofCustom: ReadonlySet<string> = new Set(["type", "name", "description", "format"]);
-const ofFoundCustom: ReadonlySet<string> = new Set([...ofCustom, "defer_loading"]);
+
+/** One that was found is not deferred any more. */
+function loaded(tool: JsonObject, param: string): JsonObject {
+  return param.startsWith("tools") ? tool : { ...tool, defer_loading: null };
+}
 
 function readCustom(tool: JsonObject, param: string, warn: Warn): TurnTool {
-  warnOfUnasked(tool, param.startsWith("tools") ? ofCustom : ofFoundCustom, "a custom tool", warn);
+  warnOfUnasked(loaded(tool, param), ofCustom, "a custom tool", warn);
   const format = objectOf(tool["format"]);
   const said = textOf(tool["description"]);
   const grammar = format["type"] === "grammar" ? textOf(format["definition"]) : null;

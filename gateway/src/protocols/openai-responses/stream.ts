@@ -1,4 +1,4 @@
-import { bounds, type Failure, type Served } from "#core/index.ts";
+import type { Failure, Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
 import { firstEventBroken } from "../errors/upstream-errors.ts";
 import { closingQuote, QUOTE, type Span } from "../json/cursor.ts";
@@ -6,7 +6,7 @@ import { readSpan } from "../json/scan.ts";
 import { skimObject } from "../json/skim.ts";
 import { objectOf, parseObject, textOf } from "../json/value.ts";
 import { dataWithoutMedia } from "../stream/event-media.ts";
-import { type EventLines, eventLines, SseEvents } from "../stream/sse-events.ts";
+import { type EventLines, EventTap, eventLines } from "../stream/sse-events.ts";
 import { readServed } from "../usage/read-served.ts";
 import { moreOf, OutputTools } from "../usage/reading.ts";
 import { bareFailedResponse, failureEvents, upstreamFailure } from "./error.ts";
@@ -18,32 +18,17 @@ import { readResponsesUsage } from "./usage.ts";
  * id), at the end (for the usage) and at errors. An `error` event is a failure but not yet the end: OpenAI sends
  * `response.failed` after it, and Codex reads only that one.
  */
-export class ResponsesStreamTap implements StreamTap {
-  events = 0;
+export class ResponsesStreamTap extends EventTap implements StreamTap {
   ended = false;
-  contentSeen = false;
-  failure: Failure | null = null;
-  outputEstimate = 0;
   id: string | null = null;
   served: Served | undefined;
 
-  /** The last event repeats the whole answer, and pictures come as base64: as large as those of the images API. */
-  readonly #sse = new SseEvents(bounds.imageEventBytesMax);
   readonly #tools = new OutputTools();
   readonly #items = new ItemIds();
   #told: UsageReading | null = null;
   /** Set by the terminal event. */
   #madeInAll: readonly string[] = [];
   #rest: Uint8Array = emptyBytes;
-  readonly #visit = (bytes: Uint8Array, start: number, end: number): void => this.#inspect(bytes, start, end);
-
-  push(chunk: Uint8Array): Uint8Array {
-    return this.#sse.push(chunk, this.#visit);
-  }
-
-  get held(): number {
-    return this.#sse.held.length;
-  }
 
   get made(): readonly string[] {
     return this.#madeInAll.length > 0 ? this.#madeInAll : this.#tools.made;
@@ -65,15 +50,15 @@ export class ResponsesStreamTap implements StreamTap {
 
   /** The terminal event was seen, be it only that its blank line is missing at the end of the bytes. */
   complete(): boolean {
-    const { held } = this.#sse;
+    const { held } = this.sse;
     if (!this.ended && held.length > 0 && terminal.has(typeOf(eventLines(held, 0, held.length)))) {
-      this.#inspect(held, 0, held.length);
+      this.inspect(held, 0, held.length);
       if (this.ended) this.#rest = Buffer.concat([held, blankLine]);
     }
     return this.ended;
   }
 
-  rest(): Uint8Array {
+  override rest(): Uint8Array {
     return this.#rest;
   }
 
@@ -83,7 +68,7 @@ export class ResponsesStreamTap implements StreamTap {
     return encoder.encode(failureEvents(failure, response, this.events));
   }
 
-  #inspect(bytes: Uint8Array, start: number, end: number): void {
+  protected inspect(bytes: Uint8Array, start: number, end: number): void {
     if (this.ended) return;
     const { name, data: whole } = eventLines(bytes, start, end);
     if (whole.length === 0) return;

@@ -55,12 +55,13 @@ export function readResponsesUsage(reported: unknown, tools: ToolReports = noRep
 }
 
 /** What else a response tells of its upstream's own tools. */
-export interface ToolReports {
+interface ToolReports {
   /** Its `tool_usage`. */
   readonly beside: unknown;
   /** Counted in its output. */
   readonly seen: ServerToolUse;
-  readonly drawing?: Drawing;
+  /** Of its pictures, beside what they used. `model`: the upstream's name of what made them; empty where it is not told. */
+  readonly drawing?: { readonly pictures: number; readonly model: string };
 }
 
 const noReports: ToolReports = { beside: null, seen: noServerTools };
@@ -79,18 +80,11 @@ export function writeResponsesUsage(usage: Usage): object {
   };
 }
 
-/** What an answer says of its pictures, beside what they used. */
-interface Drawing {
-  readonly pictures: number;
-  /** The upstream's name of the model that made them; empty where it is not told. */
-  readonly model: string;
-}
-
 /**
  * What the model behind the tool that makes pictures used: "usage reported by hosted tools, separate from base model `usage`"
  * (OpenAI's SDK, Response.tool_usage). Empty where no token is told.
  */
-function drawnBy(toolUsage: unknown, { pictures, model }: Drawing = nothingDrawn): readonly OtherUsage[] {
+function drawnBy(toolUsage: unknown, { pictures, model } = { pictures: 0, model: "" }): readonly OtherUsage[] {
   const told = objectOf(toolUsage)["image_gen"];
   if (!isObject(told)) return [];
   const used = imagesUsage(told, null, pictures).usage;
@@ -106,5 +100,3 @@ function drawnBy(toolUsage: unknown, { pictures, model }: Drawing = nothingDrawn
   };
   return [{ model, usage }];
 }
-
-const nothingDrawn: Drawing = { pictures: 0, model: "" };

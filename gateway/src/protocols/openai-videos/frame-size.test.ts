@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { frameSize, shapeOf } from "./frame-size.ts";
+import { frameSize, shapeOf } from "./video-members.ts";
 
 test.each([
   ["16:9", "720p", { width: 1280, height: 720 }],

@@ -14,8 +14,7 @@ import { isObject, type JsonObject, wrong } from "../json/value.ts";
 import { parseSmall } from "../request/members.ts";
 
 /** OpenAI's videos as callers speak them: a second way to ask for a video task, and to be shown one. */
-export { frameSize } from "./frame-size.ts";
-export { type RemixedVideo, type RenamedMembers, readVideoMembers, videoObject } from "./video-members.ts";
+export { frameSize, type RemixedVideo, type RenamedMembers, readVideoMembers, videoObject } from "./video-members.ts";
 
 /**
  * A form as the members that the same request has in JSON. OpenAI's clients write `metadata[scene]` for a member within an
