@@ -172,7 +172,7 @@ export interface PartHead {
  * Reads the header lines of one part, without the blank line behind them (RFC 7578, 4.2). Strict where another reader
  * could come to another name: folded lines, bare line ends, doubled headers, escapes in a name, encoded values.
  */
-export function readPartHead(bytes: Uint8Array): PartHead {
+function readPartHead(bytes: Uint8Array): PartHead {
   const headers = new Map<string, string>();
   for (const line of decoder.decode(bytes).split("\r\n")) {
     const match = linePattern.exec(line);
@@ -191,7 +191,7 @@ export function readPartHead(bytes: Uint8Array): PartHead {
   return { name: name.value, filename: filename?.value ?? null, contentType: headers.get("content-type") ?? null };
 }
 
-export function badForm(why: string): Failure {
+function badForm(why: string): Failure {
   return new Failure("invalid_request", `The form is not valid: ${why}.`);
 }
 

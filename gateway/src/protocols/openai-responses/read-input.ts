@@ -236,7 +236,7 @@ function atMakerOnly(type: string, param: string): Failure {
 export type ContentPart = Extract<TurnPart, { kind: "text" | "refusal" }> | MediaPart;
 
 /** The content of a message or of a tool's output: a text, or parts. */
-export function readContent(content: unknown, param: string, warn: Warn): ContentPart[] {
+function readContent(content: unknown, param: string, warn: Warn): ContentPart[] {
   if (typeof content === "string") return content === "" ? [] : [textPart(content)];
   if (content === undefined || content === null) return [];
   if (!Array.isArray(content)) throw wrong(param, "must be a string or an array of parts");
