@@ -20,7 +20,6 @@ export {
   threadLeftOut,
 } from "./anthropic-messages/index.ts";
 export { AnyTap, nothingTold } from "./any-wire.ts";
-export { type CallEndpointId, callerSide, smallestRequest } from "./caller-side.ts";
 export type {
   AnswerContext,
   AnswerSource,
@@ -56,7 +55,6 @@ export {
   writeEmbeddings,
 } from "./embeddings/index.ts";
 export { errorInReply, failedResponse } from "./errors/error-event.ts";
-export { refusalShape } from "./errors/refusal-shape.ts";
 export { brokenAnswer, minimaxPlanUsedUp, minimaxStatus, notCarried, unbroken } from "./errors/upstream-errors.ts";
 export {
   isAwsEventStreamType,
@@ -113,6 +111,7 @@ export { inlineMedia, MediaRoom, mayNameMedia, mediaUrlsIn, noMedia, withMediaIn
 export { parseSmall, refuseCrowd } from "./request/members.ts";
 export type { NamedObject } from "./request/named-objects.ts";
 export { holdsSeals, unsealBody } from "./request/unseal-body.ts";
+export { type CallEndpointId, callerSide, readRefusal, refusalShape, smallestRequest, upstreamSide } from "./sides.ts";
 export { setMediaAside } from "./stream/event-media.ts";
 export { eventData, eventLines, SseEvents, tapAwsEventStream, withoutMark } from "./stream/sse-events.ts";
 export { answerEvents } from "./turn/answer-events.ts";
@@ -121,7 +120,6 @@ export { type Effort, efforts, type ReasoningTraits } from "./turn/reasoning-tra
 export { sealText } from "./turn/seal-text.ts";
 export { OwnToolNames } from "./turn/tool-calls.ts";
 export { readOutline, writeOutline } from "./turn/turn-outline.ts";
-export { refusalReader, upstreamSide } from "./upstream-side.ts";
 export { readServedHeaders, withServed } from "./usage/read-served.ts";
 export type { UsageConvention } from "./usage/reading.ts";
 export { objectBounds } from "./usage/unseen-costs.ts";

@@ -1,6 +1,6 @@
 import type { RequestedEmbedding, WireDialectId } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { parseReply } from "../json/value.ts";
+import { jsonBytes, parseReply } from "../json/value.ts";
 import { warnOnce } from "../turn/warnings.ts";
 import { cohereOnBedrockUpstream, titanUpstream } from "./bedrock.ts";
 import { checkCount, type EmbeddingCaller, type EmbeddingUpstream, noVectors } from "./codec.ts";
@@ -56,7 +56,7 @@ export function writeEmbeddings(body: Uint8Array, to: EmbeddingSides & { readonl
   const { turn, base64 } = callers[to.endpoint].readTurn(body, once);
   const upstream: EmbeddingUpstream = embeddingUpstreams[to.dialect];
   checkCount(turn, upstream.inputsMax(to.upstreamModel));
-  const made = encoder.encode(JSON.stringify(upstream.writeTurn(turn, to.upstreamModel, once)));
+  const made = jsonBytes(upstream.writeTurn(turn, to.upstreamModel, once));
   return { made, asked: { count: turn.inputs.length, base64 } };
 }
 
@@ -71,7 +71,5 @@ export function answerEmbeddings(
   if (answer.vectors.length !== asked.count) throw noVectors();
   const inputTokens = answer.inputTokens ?? asked.inputTokens;
   const written = callers[endpoint].writeAnswer({ ...answer, inputTokens }, asked);
-  return encoder.encode(JSON.stringify(written));
+  return jsonBytes(written);
 }
-
-const encoder = new TextEncoder();

@@ -1,5 +1,5 @@
 import { bounds, Failure } from "#core/index.ts";
-import { countOf, isObject, objectOf, parseObject, textOf } from "../json/value.ts";
+import { countOf, isObject, jsonBytes, objectOf, parseObject, textOf } from "../json/value.ts";
 import { choiceError, isTooLong } from "./upstream-errors.ts";
 
 /**
@@ -19,7 +19,7 @@ export function errorReported(error: unknown, message: string, body: object = { 
   });
   if (status === null) return failure;
   return failure.with({
-    upstream: { status, contentType: "application/json", body: encoder.encode(JSON.stringify(body)) },
+    upstream: { status, contentType: "application/json", body: jsonBytes(body) },
   });
 }
 
@@ -84,5 +84,4 @@ const statuses: ReadonlyMap<string, number> = new Map(
   Object.entries(words).flatMap(([status, names]) => names.split(" ").map((name) => [name, Number(status)] as const)),
 );
 
-const encoder = new TextEncoder();
 const decoder = new TextDecoder();

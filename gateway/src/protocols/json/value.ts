@@ -127,4 +127,10 @@ export function said<T>(value: T | null): T | undefined {
   return value ?? undefined;
 }
 
+/** JSON text as bytes. */
+export function jsonBytes(value: unknown): Uint8Array {
+  return encoder.encode(JSON.stringify(value));
+}
+
+const encoder = new TextEncoder();
 const decoder = new TextDecoder();

@@ -13,7 +13,7 @@ import type {
 import type { AnswerContext, EventWriter, Warn } from "../codec.ts";
 import { brokenAnswer } from "../errors/upstream-errors.ts";
 import { extraContent } from "../gemini/google-extras.ts";
-import type { JsonObject } from "../json/value.ts";
+import { type JsonObject, jsonBytes } from "../json/value.ts";
 import { documentCitationLost, HeldCitations, placeIn } from "../turn/citations.ts";
 import { dataUri } from "../turn/data-uri.ts";
 import { customInput, customNames } from "./custom-tool.ts";
@@ -23,6 +23,8 @@ import { writeChatUsage } from "./usage.ts";
 /** A whole chat.completion. Throws Failure upstream_error for an answer that broke: the dialect cannot say so. */
 export function writeChatAnswer(answer: Answer, context: AnswerContext): Uint8Array {
   const { blocks } = answer;
+  const finish = finishOf(answer.finish, context);
+  if (finish === null) throw brokenAnswer();
   const calls = blocks.filter((block) => block.kind === "tool-call");
   const text = textsOf(blocks, "text");
   const refusal = textsOf(blocks, "refusal");
@@ -50,28 +52,20 @@ export function writeChatAnswer(answer: Answer, context: AnswerContext): Uint8Ar
           ...extraContent(blocks.findLast(isSigned)?.seal ?? null),
         },
         logprobs: null,
-        finish_reason: finishOf(answer.finish, context),
+        finish_reason: finish,
       },
     ],
     ...(answer.usage === null ? {} : { usage: writeChatUsage(answer.usage) }),
   };
-  return encoder.encode(JSON.stringify(completion));
+  return jsonBytes(completion);
 }
 
-function warnOfPause(finish: Finish, context: AnswerContext): void {
-  if (finish.reason === "pause") context.warn("the upstream paused its answer: send it back to have it go on");
-}
-
-function finishOf(finish: Finish, context: AnswerContext): ChatFinish | "function_call" {
-  const reason = finishes[finish.reason];
-  if (reason === null) throw brokenAnswer();
-  warnOfPause(finish, context);
-  return asAsked(reason, context);
-}
-
-/** Who asked with `functions` reads the words of that time. */
-function asAsked(reason: ChatFinish, { turn }: AnswerContext): ChatFinish | "function_call" {
-  return reason === "tool_calls" && turn.legacyFunctions === true ? "function_call" : reason;
+/** null for an answer that broke, which this dialect cannot say. */
+function finishOf({ reason }: Finish, { turn, warn }: AnswerContext): string | null {
+  if (reason === "pause") warn("the upstream paused its answer: send it back to have it go on");
+  const finish = finishes[reason];
+  // Who asked with `functions` reads the words of that time.
+  return finish === "tool_calls" && turn.legacyFunctions === true ? "function_call" : finish;
 }
 
 const secondCallLost = "calls after the first were left out: a caller of functions is told of one";
@@ -110,8 +104,6 @@ function writeCall(call: CallBlock, custom: ReadonlySet<string>): object {
 function textsOf(blocks: readonly AnswerBlock[], kind: "text" | "refusal" | "reasoning"): string {
   return blocks.flatMap((block) => (block.kind === kind ? [block.text] : [])).join("");
 }
-
-const encoder = new TextEncoder();
 
 /**
  * A picture that the model made, as OpenRouter and the vendors of this dialect attach it: OpenAI's own types have no place for one.
@@ -273,13 +265,10 @@ export class ChatEventWriter implements EventWriter {
   }
 
   #finish(finish: Finish): string {
-    const reason = finishes[finish.reason];
-    if (reason === null) {
-      this.#over = true;
-      return renderChatStreamError(brokenAnswer());
-    }
-    warnOfPause(finish, this.#context);
-    return this.#chunk("{}", `"${asAsked(reason, this.#context)}"`);
+    const reason = finishOf(finish, this.#context);
+    if (reason !== null) return this.#chunk("{}", `"${reason}"`);
+    this.#over = true;
+    return renderChatStreamError(brokenAnswer());
   }
 
   #usageChunk(): string {
@@ -296,10 +285,7 @@ export class ChatEventWriter implements EventWriter {
   }
 }
 
-type ChatFinish = "stop" | "length" | "tool_calls" | "content_filter";
-
-/** What a caller of chat completions is told; null for an answer that broke, which this dialect cannot say so. */
-const finishes: Readonly<Record<FinishReason, ChatFinish | null>> = {
+const finishes: Readonly<Record<FinishReason, "stop" | "length" | "tool_calls" | "content_filter" | null>> = {
   stop: "stop",
   "stop-sequence": "stop",
   pause: "stop",

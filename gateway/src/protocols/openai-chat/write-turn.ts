@@ -1,7 +1,7 @@
 import type { AnswerFormat, SearchRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../gemini/google-extras.ts";
-import { type JsonObject, said, unsupported } from "../json/value.ts";
+import { type JsonObject, jsonBytes, said, unsupported } from "../json/value.ts";
 import { askedEffort, openaiSampling, refusesStop, type ToldReasoning, tellReasoning } from "../turn/reasoning.ts";
 import type { ReasoningTraits } from "../turn/reasoning-traits.ts";
 import { toolSchema, withProperties } from "../turn/schemas.ts";
@@ -46,7 +46,7 @@ export function writeChatTurn(turn: Turn, target: TurnTarget, warnAlways: Warn):
     modalities: turn.pictures === true ? ["text", "image"] : undefined,
   };
   warnOfLosses(turn, warn);
-  return encoder.encode(JSON.stringify(request));
+  return jsonBytes(request);
 }
 
 function writeReasoning({ reasoning }: Turn, { effort, on }: ToldReasoning, traits: DialectTraits): JsonObject {
@@ -119,8 +119,6 @@ function writeTier(tier: string | null, warn: Warn): string | null {
 }
 
 const tiers: ReadonlySet<string> = new Set(["default", "flex", "scale", "priority", "fast"]);
-
-const encoder = new TextEncoder();
 
 /** What a model is told of reasoning, and the choice among tools that it takes together with that. */
 function reasonAndChoose(

@@ -5,6 +5,7 @@ import {
   countOf,
   isObject,
   type JsonObject,
+  jsonBytes,
   missing,
   parseBody,
   parseObject,
@@ -95,7 +96,7 @@ export function writeImageJson(body: Uint8Array | FormContent, upstreamModel: st
   out["model"] = upstreamModel;
   const images = imageUrlsOf(fields);
   if (images.length > 0) out["image"] = images.length === 1 ? images[0] : images;
-  return encoder.encode(JSON.stringify(out));
+  return jsonBytes(out);
 }
 
 const encoder = new TextEncoder();
@@ -174,17 +175,15 @@ function imageUrlOf(param: string, source: unknown): string {
 /** The pictures of an upstream of another dialect as OpenAI answers them, whole. `createdAt` is Unix seconds. */
 export function writeImageAnswer(answer: ImageAnswer, createdAt: number): Uint8Array {
   const format = formatOf(answer.images[0]);
-  return encoder.encode(
-    JSON.stringify({
-      created: createdAt,
-      data: answer.images.map(({ data }) => ({
-        b64_json: data,
-        ...(answer.revisedPrompt === null ? {} : { revised_prompt: answer.revisedPrompt }),
-      })),
-      ...(format === null ? {} : { output_format: format }),
-      ...(answer.usage === null ? {} : { usage: usageOf(answer.usage) }),
-    }),
-  );
+  return jsonBytes({
+    created: createdAt,
+    data: answer.images.map(({ data }) => ({
+      b64_json: data,
+      ...(answer.revisedPrompt === null ? {} : { revised_prompt: answer.revisedPrompt }),
+    })),
+    ...(format === null ? {} : { output_format: format }),
+    ...(answer.usage === null ? {} : { usage: usageOf(answer.usage) }),
+  });
 }
 
 /** The same as the events of a stream: each picture's last one. The usage is told once, with the last. */

@@ -8,7 +8,7 @@ import {
   type TurnMessage,
 } from "#core/index.ts";
 import type { AnswerContext } from "../codec.ts";
-import { missing } from "../json/value.ts";
+import { jsonBytes, missing } from "../json/value.ts";
 import { readSealText, sealText } from "../turn/seal-text.ts";
 import { writeResponsesUsage } from "./usage.ts";
 
@@ -96,7 +96,7 @@ export function writeCompactedAnswer(answer: Answer, { turn, createdAt, newId }:
     output: [...kept, compaction],
     usage: writeResponsesUsage(answer.usage ?? noUsage),
   };
-  return encoder.encode(JSON.stringify(compacted));
+  return jsonBytes(compacted);
 }
 
 /** Half a summary, or none, would be taken for all that there was. Throws Failure upstream_error. */
@@ -107,5 +107,3 @@ export function requireSummary(summary: string, reason: FinishReason): void {
   const why = cut ? "was cut off at its limit of tokens" : "was not written by the model";
   throw new Failure("upstream_error", `The summary of the conversation ${why}.`);
 }
-
-const encoder = new TextEncoder();

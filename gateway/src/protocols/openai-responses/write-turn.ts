@@ -1,7 +1,7 @@
 import type { AnswerFormat, ReasoningRequest, SearchRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../gemini/google-extras.ts";
-import { type JsonObject, said, unsupported } from "../json/value.ts";
+import { type JsonObject, jsonBytes, said, unsupported } from "../json/value.ts";
 import { openaiSampling, tellReasoning } from "../turn/reasoning.ts";
 import type { Effort } from "../turn/reasoning-traits.ts";
 import { toolSchema, withProperties } from "../turn/schemas.ts";
@@ -50,13 +50,11 @@ export function writeResponsesTurn(turn: Turn, target: TurnTarget, warning: Warn
     prompt_cache_key: cacheKey === null ? undefined : shortId(cacheKey, "key_", idCharactersMax),
     service_tier: said(serviceTier(turn.serviceTier, warn)),
   };
-  return encoder.encode(JSON.stringify(body));
+  return jsonBytes(body);
 }
 
 /** The API refuses a smaller cap. */
 const outputTokensMin = 16;
-
-const encoder = new TextEncoder();
 
 function warnOfTheUnsayable(turn: Turn, warn: Warn): void {
   const lost = (name: string): void => warn(`${name} is not understood by the upstream and was left out`);

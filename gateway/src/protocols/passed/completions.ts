@@ -2,6 +2,7 @@ import { requestFields } from "@sluice/contract/words";
 import type { Answer, AnswerEvent, Finish, Usage } from "#core/index.ts";
 import type { EventWriter } from "../codec.ts";
 import type { RequestFacts, Wire } from "../dialect.ts";
+import { jsonBytes } from "../json/value.ts";
 import { renderChatStreamError } from "../openai-chat/dialect.ts";
 import { readChatReply } from "../openai-chat/reply.ts";
 import { chatEdits, readStreamFacts } from "../openai-chat/request.ts";
@@ -61,7 +62,7 @@ export function writeCompletion(answer: Answer, context: CompletionContext): Uin
     choices: [choice(text, finishOf(answer.finish))],
     ...(answer.usage === null ? {} : { usage: writeChatUsage(answer.usage) }),
   };
-  return encoder.encode(JSON.stringify(completion));
+  return jsonBytes(completion);
 }
 
 /** The same as events, each with the text that is new. */
@@ -126,5 +127,3 @@ function finishOf({ reason }: Finish): string {
   if (reason === "length" || reason === "context-length") return "length";
   return reason === "content-filter" || reason === "refusal" ? "content_filter" : "stop";
 }
-
-const encoder = new TextEncoder();

@@ -12,11 +12,10 @@ import {
   objectOf,
   parseObject,
   type RequestFacts,
-  refusalReader,
+  readRefusal,
   refusalShape,
   textOf,
   type UpstreamRefusal,
-  upstreamSide,
 } from "#protocols/index.ts";
 import type { WholeAnswer } from "#provider-client/index.ts";
 import { accountRedactor, type ProviderKind } from "#providers/index.ts";
@@ -93,13 +92,6 @@ function inWordsOf(call: Caller, spoken: WireDialectId, failure: Failure): Failu
   if (refusalShape(body) === call.protocol.dialect.errorShape) return failure;
   const refusal = readRefusal(spoken, status, body);
   return said(call, failure, { ...refusal, message: upstreamWords(refusal.message) });
-}
-
-/** By its shape, else as the lane says. */
-function readRefusal(spoken: WireDialectId, status: number, body: Uint8Array): UpstreamRefusal {
-  const shape = refusalShape(body);
-  const read = shape === null ? upstreamSide(spoken).errors.readRefusal : refusalReader(shape);
-  return read(status, body);
 }
 
 /** 529 is Anthropic's own status. */

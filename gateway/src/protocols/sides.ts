@@ -1,0 +1,173 @@
+import {
+  type EndpointId,
+  type MediaPart,
+  type NativeDialectId,
+  type NativeEndpointId,
+  nativeDialects,
+  type WireDialectId,
+} from "#core/index.ts";
+import {
+  anthropicMessages,
+  anthropicMessagesCodec,
+  anthropicMessagesWire,
+  countTokensWire,
+} from "./anthropic-messages/index.ts";
+import { anyWire } from "./any-wire.ts";
+import { bedrockConverse, bedrockConverseCodec, bedrockErrors } from "./bedrock-converse/index.ts";
+import type { CallerCodec, UpstreamCodec } from "./codec.ts";
+import type { Dialect, Listener, UpstreamRefusal, Wire } from "./dialect.ts";
+import { batchEmbedWire, embedContentWire, embeddingUpstreams } from "./embeddings/index.ts";
+import { gemini, geminiCodec, geminiCountWire, geminiWire, isGeminiUrl } from "./gemini/index.ts";
+import { isObject, type JsonObject, objectOf } from "./json/value.ts";
+import { openaiChat, openaiChatCodec, openaiChatWire } from "./openai-chat/index.ts";
+import { imagesWire } from "./openai-images/index.ts";
+import {
+  inputTokensWire,
+  openaiResponses,
+  openaiResponsesCodec,
+  openaiResponsesWire,
+  responsesCompactCodec,
+  responsesCompactWire,
+} from "./openai-responses/index.ts";
+import { completionsWire } from "./passed/completions.ts";
+import { speechWire } from "./passed/speech.ts";
+import { embeddingsWire, moderationsWire, rerankWire } from "./passed/text-wires.ts";
+import { transcriptionsWire } from "./passed/transcriptions.ts";
+
+/** How the dialects that are only ever passed, never translated, are listened to. */
+const nativeDialectWires: Readonly<Record<NativeDialectId, Wire>> = {
+  "openai-completions": completionsWire,
+  "openai-embeddings": embeddingsWire,
+  rerank: rerankWire,
+  "openai-moderations": moderationsWire,
+  "openai-transcriptions": transcriptionsWire,
+  "openai-speech": speechWire,
+};
+
+/** The smallest request of such a dialect; null for the others, and where there is none. */
+export function smallestRequest(dialect: WireDialectId, model: string): object | null {
+  const wires: Readonly<Partial<Record<WireDialectId, Wire>>> = nativeDialectWires;
+  return wires[dialect]?.smallestRequest?.(model) ?? null;
+}
+
+/** How the bodies of one endpoint's callers are read and written. */
+export interface CallerSide {
+  readonly wire: Wire;
+  /** null: a call of it cannot be translated. */
+  readonly codec: CallerCodec | null;
+}
+
+/** The endpoints at which a model is called with a body. */
+export type CallEndpointId = Exclude<EndpointId, "video">;
+
+/** Endpoints that speak one dialect are listened to alike. */
+const passedCallers = Object.fromEntries(
+  Object.entries(nativeDialects).map(([endpoint, dialect]): [string, CallerSide] => [
+    endpoint,
+    { wire: nativeDialectWires[dialect], codec: null },
+  ]),
+) as Readonly<Record<NativeEndpointId, CallerSide>>;
+
+const callers: Readonly<Record<CallEndpointId, CallerSide>> = {
+  ...passedCallers,
+  chat: { wire: openaiChatWire, codec: openaiChatCodec },
+  messages: { wire: anthropicMessagesWire, codec: anthropicMessagesCodec },
+  "count-tokens": { wire: countTokensWire, codec: null },
+  responses: { wire: openaiResponsesWire, codec: openaiResponsesCodec },
+  "responses-compact": { wire: responsesCompactWire, codec: responsesCompactCodec },
+  "input-tokens": { wire: inputTokensWire, codec: null },
+  generate: { wire: geminiWire, codec: geminiCodec },
+  "gemini-count-tokens": { wire: geminiCountWire, codec: null },
+  "embed-content": { wire: embedContentWire, codec: null },
+  "batch-embed-contents": { wire: batchEmbedWire, codec: null },
+  images: { wire: imagesWire, codec: null },
+  "image-edits": { wire: imagesWire, codec: null },
+  "pass-through": { wire: anyWire, codec: null },
+};
+
+export function callerSide(endpoint: CallEndpointId): CallerSide {
+  return callers[endpoint];
+}
+
+/** What is known of a dialect as upstreams speak it. */
+export interface UpstreamSide {
+  /** How its generated answers are listened to. */
+  readonly listener: Listener;
+  /** null: nothing is translated into it. */
+  readonly codec: UpstreamCodec | null;
+  /** Which addresses of media its upstreams read by themselves; null: all. */
+  readonly takesUrl: ((url: string) => boolean) | null;
+  /** Media that its requests can name by address, where that is not all. */
+  readonly namedMedia?: ReadonlySet<MediaPart["kind"]>;
+  /** The shape of its refusals. */
+  readonly errors: Pick<Dialect, "errorShape" | "readRefusal">;
+}
+
+const passedUpstreams = Object.fromEntries(
+  Object.entries(nativeDialectWires).map(([dialect, wire]) => [dialect, side(wire, openaiChat)]),
+) as Readonly<Record<NativeDialectId, UpstreamSide>>;
+
+const upstreams: Readonly<Record<WireDialectId, UpstreamSide>> = {
+  ...passedUpstreams,
+  "openai-chat": side(openaiChatWire, openaiChat, {
+    codec: openaiChatCodec,
+    namedMedia: new Set(["image", "video"]),
+  }),
+  "openai-responses": side(openaiResponsesWire, openaiResponses, { codec: openaiResponsesCodec }),
+  "anthropic-messages": side(anthropicMessagesWire, anthropicMessages, { codec: anthropicMessagesCodec }),
+  gemini: side(geminiWire, gemini, { codec: geminiCodec, takesUrl: isGeminiUrl }),
+  "bedrock-converse": side(bedrockConverse, bedrockErrors, {
+    codec: bedrockConverseCodec,
+    takesUrl: (url) => url.startsWith("s3://"),
+  }),
+  // Vectors are translated by a codec of their own.
+  "gemini-embed-content": side(embeddingUpstreams["gemini-embed-content"], gemini),
+  "gemini-batch-embed": side(embeddingUpstreams["gemini-batch-embed"], gemini),
+  "vertex-predict": side(embeddingUpstreams["vertex-predict"], gemini),
+  "titan-embeddings": side(embeddingUpstreams["titan-embeddings"], bedrockErrors),
+  "cohere-on-bedrock": side(embeddingUpstreams["cohere-on-bedrock"], bedrockErrors),
+  // Asked as completions are, answered as chat is.
+  "mistral-fim": side(openaiChatWire, openaiChat),
+  "openai-images": side(imagesWire, openaiChat),
+  any: side(anyWire, openaiChat),
+};
+
+function side(listener: Listener, errors: UpstreamSide["errors"], more: Partial<UpstreamSide> = {}): UpstreamSide {
+  return { listener, codec: null, takesUrl: null, errors, ...more };
+}
+
+export function upstreamSide(dialect: WireDialectId): UpstreamSide {
+  return upstreams[dialect];
+}
+
+/** What an upstream refused: as its body looks, else as its dialect says. */
+export function readRefusal(spoken: WireDialectId, status: number, body: Uint8Array): UpstreamRefusal {
+  const shape = refusalShape(body);
+  return (shape === null ? upstreams[spoken].errors : byShape[shape]).readRefusal(status, body);
+}
+
+const byShape = { openai: openaiChat, anthropic: anthropicMessages, google: gemini };
+
+/**
+ * Whose error a body is by its own looks, whatever was spoken to the upstream: Anthropic's models at Google Cloud refuse in
+ * either shape, proxies in a third. null: no vendor's.
+ */
+export function refusalShape(body: Uint8Array): keyof typeof byShape | null {
+  const said = firstObject(body);
+  const error = said["error"];
+  if (!isObject(error) || typeof error["message"] !== "string") return null;
+  if (said["type"] === "error" && typeof error["type"] === "string") return "anthropic";
+  return typeof error["code"] === "number" && typeof error["status"] === "string" ? "google" : "openai";
+}
+
+/** Google sends lists of one below its OpenAI face. */
+function firstObject(body: Uint8Array): JsonObject {
+  try {
+    const value: unknown = JSON.parse(decoder.decode(body));
+    return objectOf(Array.isArray(value) ? value[0] : value);
+  } catch {
+    return {};
+  }
+}
+
+const decoder = new TextDecoder();
