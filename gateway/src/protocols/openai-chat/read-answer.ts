@@ -4,7 +4,7 @@ import { notCarried, upstreamBroke } from "../errors/upstream-errors.ts";
 import { signatureIn } from "../gemini/google-extras.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseObject, parseReply } from "../json/value.ts";
 import { AnswerReader, gatherAnswer } from "../turn/answer-events.ts";
-import { plainName } from "../turn/tool-calls.ts";
+import { plainName, wholeArguments } from "../turn/tool-calls.ts";
 import { warnOfUnread } from "../turn/warnings.ts";
 import {
   type CallPiece,
@@ -84,8 +84,15 @@ export class ChatEventReader extends AnswerReader {
     const delta = objectOf(choice["delta"] ?? choice["message"]);
     warnOfUnread(choice, ofChoice, "a choice", this.source.warn);
     warnOfUnread(delta, ofMessage, "a message", this.source.warn);
-    for (const piece of piecesOf(delta)) this.#say(piece);
-    if ("annotations" in delta) this.#cite(delta);
+    const pieces = piecesOf(delta);
+    const cites = "annotations" in delta;
+    // What a message cites, its last text does.
+    const citing = cites ? pieces.findLast(({ kind }) => kind === "text") : undefined;
+    for (const piece of pieces) {
+      this.#say(piece);
+      if (piece === citing) this.#cite(delta);
+    }
+    if (cites && citing === undefined) this.#cite(delta);
     for (const source of imagesOf(delta)) {
       this.#close();
       this.emit({ kind: "block-start", block: { kind: "image", source } });
@@ -123,7 +130,7 @@ export class ChatEventReader extends AnswerReader {
   #readCalls(delta: JsonObject, isWhole: boolean): void {
     callsOf(delta).forEach((piece, place) => {
       if (this.#open !== null) this.#close();
-      this.#calls.add(isWhole ? { ...piece, index: place } : piece);
+      this.#calls.add(isWhole ? { ...piece, index: place, argumentsText: wholeArguments(piece.argumentsText) } : piece);
     });
   }
 

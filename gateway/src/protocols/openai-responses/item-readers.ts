@@ -164,7 +164,8 @@ class CallReader extends ItemReader {
   }
 
   done(item: JsonObject): void {
-    this.#whole(textOf(item["arguments"]) ?? "");
+    const text = textOf(item["arguments"]) ?? "";
+    if (text.trim() !== "") this.#whole(text);
     if (!this.#begun) this.emit({ kind: "block-delta", text: "{}" });
     this.emit({ kind: "block-end" });
   }
