@@ -1,25 +1,14 @@
 import { Failure } from "#core/index.ts";
 
-/** One parameter of a header. `escaped`: it was written with a backslash, which readers do not all read alike. */
-interface HeaderParam {
-  readonly value: string;
-  readonly escaped: boolean;
-}
-
-/** A header such as `form-data; name="image"; filename="a.png"`. Names and the first word are in lower case. */
-export interface HeaderValue {
-  readonly word: string;
-  readonly params: ReadonlyMap<string, HeaderParam>;
-}
-
 /**
- * Reads a word with parameters (RFC 9110, 5.6.6). null for whatever two readers could understand in two ways: a name
- * that stands twice, an open quote, text behind a quoted value.
+ * A header such as `form-data; name="image"; filename="a.png"` (RFC 9110, 5.6.6). Names and the first word are in lower case;
+ * `escaped`: a parameter has a backslash, which readers do not all read alike. null for whatever two readers could understand in
+ * two ways: a name that stands twice, an open quote, text behind a quoted value.
  */
-export function readHeaderValue(text: string): HeaderValue | null {
+export function readHeaderValue(text: string) {
   const word = wordPattern.exec(text)?.[0];
   if (word === undefined) return null;
-  const params = new Map<string, HeaderParam>();
+  const params = new Map<string, ReturnType<typeof readParam>>();
   let at = word.length;
   while (at < text.length) {
     paramPattern.lastIndex = at;
@@ -35,7 +24,7 @@ export function readHeaderValue(text: string): HeaderValue | null {
   return { word: word.trim().toLowerCase(), params };
 }
 
-function readParam(token: string | undefined, quoted: string | undefined): HeaderParam {
+function readParam(token: string | undefined, quoted: string | undefined) {
   if (quoted === undefined) return { value: token ?? "", escaped: false };
   return { value: quoted.replace(/\\(["\\])/g, "$1"), escaped: quoted.includes("\\") };
 }

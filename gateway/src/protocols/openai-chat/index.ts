@@ -12,7 +12,7 @@ export const openaiChatWire: Wire = {
   readRequest: readChatRequest,
   requestEdits: chatEdits,
   readReply: readChatReply,
-  tapStream: (hideUsage, convention) => new ChatStreamTap(hideUsage, { convention }),
+  tapStream: (hideUsage, convention) => new ChatStreamTap(hideUsage, convention),
 };
 
 export { openaiChat } from "./dialect.ts";

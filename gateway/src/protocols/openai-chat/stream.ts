@@ -32,13 +32,6 @@ const emptyBytes = new Uint8Array(0);
 /** Longer than an event can be that holds nothing but [DONE]. */
 const doneEventMax = 64;
 
-interface ChatStreamOptions {
-  /** Members of generated text in a chunk, of which the first that says something counts. */
-  readonly marks?: readonly Buffer[];
-  /** How the upstream counts tokens. */
-  readonly convention?: UsageConvention | undefined;
-}
-
 /** Listens to chat.completion.chunk events. Nothing is decoded but the first event, usage and errors. */
 export class ChatStreamTap extends EventTap implements StreamTap {
   ended = false;
@@ -60,7 +53,8 @@ export class ChatStreamTap extends EventTap implements StreamTap {
   /** Something was generated after the usage that was told last. */
   #contentSince = false;
 
-  constructor(hideUsage: boolean, { marks = contentMarks, convention }: ChatStreamOptions = {}) {
+  /** `marks`: members of generated text in a chunk, of which the first that says something counts. */
+  constructor(hideUsage: boolean, convention?: UsageConvention, marks: readonly Buffer[] = contentMarks) {
     super();
     this.#hideUsage = hideUsage;
     this.#marks = marks;

@@ -297,8 +297,7 @@ const finishes: Readonly<Record<FinishReason, "stop" | "length" | "tool_calls" |
   error: null,
 };
 
-/** Where the text of a block stands in the message's content. */
-/** The dialect cites pages of the web only, and counts from where the content begins. */
+/** The dialect cites pages of the web only, and counts from where the content begins. `place`: of the text in it. */
 function writeAnnotations(
   citations: readonly Citation[],
   place: { start: number; length: number },

@@ -145,7 +145,10 @@ function reasonAndChoose(
   return { told, choice: { kind: "any" } };
 }
 
-/** `response_format`, and what the instructions must say for it to work. JSON mode is refused unless the prompt speaks of JSON, so it is made to where it does not. */
+/**
+ * `response_format`, and what the instructions must say for it to work. JSON mode is refused unless the prompt speaks of JSON, so it
+ * is made to where it does not.
+ */
 function writeFormat(turn: Turn, schemaUnderstood: boolean, warn: Warn) {
   const { format } = turn;
   if (format === null || format.kind === "text") return { responseFormat: undefined, instruction: null };

@@ -48,7 +48,7 @@ export const openaiResponsesCodec: CallerCodec & UpstreamCodec = {
 
 /** The caller's side of /responses/compact, which is never streamed. */
 export const responsesCompactCodec: CallerCodec = {
+  ...openaiResponsesCodec,
   readTurn: readCompactTurn,
   writeAnswer: writeCompactedAnswer,
-  writeEvents: (context) => new ResponsesEventWriter(context),
 };

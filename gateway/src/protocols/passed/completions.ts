@@ -1,6 +1,6 @@
 import { requestFields } from "@sluice/contract/words";
 import type { Answer, AnswerEvent, Finish, Usage } from "#core/index.ts";
-import type { EventWriter } from "../codec.ts";
+import type { AnswerContext, EventWriter } from "../codec.ts";
 import type { RequestFacts, Wire } from "../dialect.ts";
 import { jsonBytes } from "../json/value.ts";
 import { renderChatStreamError } from "../openai-chat/dialect.ts";
@@ -39,20 +39,13 @@ export const completionsWire: Wire = {
   requestEdits: chatEdits,
   smallestRequest: (model) => ({ model, prompt: "ok", max_tokens: 1 }),
   readReply: readChatReply,
-  tapStream: (hideUsage, convention) => new ChatStreamTap(hideUsage, { marks: textMarks, convention }),
+  tapStream: (hideUsage, convention) => new ChatStreamTap(hideUsage, convention, textMarks),
 };
 
 const textMarks = [Buffer.from('"text":', "latin1")];
 
 /** What a completion is told with, where its upstream speaks another dialect. */
-interface CompletionContext {
-  /** The public name; told where the upstream names none. */
-  readonly model: string;
-  /** Unix seconds. */
-  readonly createdAt: number;
-  readonly wantsUsage: boolean;
-  readonly newId: (prefix: string) => string;
-}
+type CompletionContext = Pick<AnswerContext, "model" | "createdAt" | "wantsUsage" | "newId">;
 
 /** A whole text_completion: the texts of the answer as one. */
 export function writeCompletion(answer: Answer, context: CompletionContext): Uint8Array {
