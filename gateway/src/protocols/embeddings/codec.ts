@@ -2,12 +2,13 @@ import {
   bounds,
   type EmbeddingAnswer,
   type EmbeddingTurn,
-  Failure,
+  type Failure,
   noUsage,
   type RequestedEmbedding,
 } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import type { Listener, ReplyFacts, UsageReading } from "../dialect.ts";
+import { upstreamBroke } from "../errors/upstream-errors.ts";
 import { type JsonObject, numberOf, parseReply, textOf, unsupported } from "../json/value.ts";
 import { refuseStream } from "../passed/passed-json.ts";
 import { plainName } from "../turn/warnings.ts";
@@ -70,7 +71,7 @@ export function vectorOf(value: unknown): readonly number[] {
 }
 
 export function noVectors(): Failure {
-  return new Failure("upstream_error", "The upstream's answer holds no vectors.", { retry: "other", unhealthy: true });
+  return upstreamBroke("The upstream's answer holds no vectors.");
 }
 
 /** Names what a body holds beside what is read of it. */

@@ -30,8 +30,8 @@ export class FormReader {
   /** Of which names there were files. */
   readonly #named = new Set<string>();
   #inFile = false;
-  #fileBegin: Uint8Array[] = [];
-  #fileBeginSize = 0;
+  /** How the first file begins, as far as it is looked at. */
+  fileBegin = Buffer.alloc(0);
   /** Bytes of all files. */
   fileBytes = 0;
   files = 0;
@@ -113,11 +113,6 @@ export class FormReader {
     throw wrong(name, "must be true or false");
   }
 
-  /** How the first file begins, as far as it was looked at. */
-  get fileBegin(): Uint8Array {
-    return Buffer.concat(this.#fileBegin);
-  }
-
   #checkText(name: string): void {
     const field = this.#fields.get(name);
     if (field === undefined) return;
@@ -169,10 +164,8 @@ export class FormReader {
 
   #countFile(bytes: Uint8Array): void {
     this.fileBytes += bytes.length;
-    if (this.files !== 1 || this.#fileBeginSize >= fileBeginBytes) return;
-    const piece = Buffer.from(bytes.subarray(0, fileBeginBytes - this.#fileBeginSize));
-    this.#fileBegin.push(piece);
-    this.#fileBeginSize += piece.length;
+    const missing = fileBeginBytes - this.fileBegin.length;
+    if (this.files === 1 && missing > 0) this.fileBegin = Buffer.concat([this.fileBegin, bytes.subarray(0, missing)]);
   }
 
   #close(end: number): void {

@@ -1,7 +1,7 @@
-import { Failure } from "#core/index.ts";
+import type { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
 import { errorReported } from "../errors/error-event.ts";
-import { choiceError, errorText } from "../errors/upstream-errors.ts";
+import { choiceError, errorText, upstreamBroke } from "../errors/upstream-errors.ts";
 import { asBuffer } from "../json/bytes.ts";
 import { OPEN_OBJECT, type Span, skipSpace, valueEnd } from "../json/cursor.ts";
 import { readScanned, readSpan, scanObject, valueAt } from "../json/scan.ts";
@@ -36,11 +36,7 @@ export function readChatReply(body: Uint8Array, convention?: UsageConvention): R
       made: choices === undefined ? [] : soundsIn(body, choices.start, choices.end),
     };
   } catch (thrown) {
-    throw new Failure("upstream_error", "The upstream's answer is not valid JSON.", {
-      retry: "other",
-      unhealthy: true,
-      cause: thrown,
-    });
+    throw upstreamBroke("The upstream's answer is not valid JSON.", thrown);
   }
 }
 

@@ -6,6 +6,7 @@ import { AnswerReader, gatherAnswer } from "../turn/answer-events.ts";
 import { warnOfCaller, warnOfStranger, warnOfUnread } from "../turn/warnings.ts";
 import { upstreamFailure } from "./error.ts";
 import { type ItemReader, outputReader } from "./item-readers.ts";
+import { bareResponse } from "./response-object.ts";
 import { readResponsesUsage } from "./usage.ts";
 
 /** A whole response in neutral form. Built-in tools' own items have none. */
@@ -173,33 +174,9 @@ function indexOf(event: JsonObject): number {
 
 /** What is read of a response, what labels it, and what says the request again. */
 const ofResponse: ReadonlySet<string> = new Set([
-  ...[
-    "id",
-    "object",
-    "created_at",
-    "completed_at",
-    "model",
-    "status",
-    "error",
-    "incomplete_details",
-    "output",
-    "usage",
-  ],
-  ...["tool_usage", "service_tier", "billing", "output_text", "store", "background", "conversation", "instructions"],
-  ...["access_programs", "max_output_tokens", "max_tool_calls", "metadata", "parallel_tool_calls", "prompt"],
-  ...["previous_response_id", "prompt_cache_key", "prompt_cache_retention", "prompt_cache_options", "reasoning"],
-  ...[
-    "safety_identifier",
-    "temperature",
-    "text",
-    "tool_choice",
-    "tools",
-    "top_logprobs",
-    "top_p",
-    "truncation",
-    "user",
-  ],
-  ...["presence_penalty", "frequency_penalty", "context_management", "caching", "thinking", "expire_at"],
+  ...Object.keys(bareResponse({})),
+  ...["id", "tool_usage", "billing", "output_text", "conversation", "prompt", "prompt_cache_retention", "user"],
+  ...["prompt_cache_options", "context_management", "caching", "thinking", "expire_at"],
 ]);
 
 /** Names what an item holds beside what is read of its type. */

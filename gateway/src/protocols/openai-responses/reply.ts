@@ -51,7 +51,7 @@ export function readResponsesReply(body: Uint8Array): ReplyFacts {
     id: textOf(read(members.get("id"))),
     status,
     made: tools.made,
-    items: output === undefined ? [] : new ItemIds().takeAll(body, output).all,
+    items: output === undefined ? [] : itemIds(body, output),
   };
 }
 
@@ -82,27 +82,15 @@ export function drawingModel(bytes: Uint8Array, tools: Span | undefined): string
 const ofTool: ReadonlySet<string> = new Set(["type", "model"]);
 
 /** Items of one stored answer that later calls may refer to. */
-const keptItemsMax = 256;
+export const keptItemsMax = 256;
 
-/** The ids of the items of one answer, by which later calls may name them. */
-export class ItemIds {
-  readonly #ids: string[] = [];
+/** The ids of the items of a whole array, by which later calls may name them. */
+export function itemIds(bytes: Uint8Array, output: Span): string[] {
+  return (skimArray(bytes, output, keptItemsMax) ?? []).flatMap((item) => itemId(bytes, item) ?? []);
+}
 
-  get all(): readonly string[] {
-    return this.#ids;
-  }
-
-  /** The whole array of items. */
-  takeAll(bytes: Uint8Array, output: Span): this {
-    for (const item of skimArray(bytes, output, keptItemsMax) ?? []) this.take(bytes, item);
-    return this;
-  }
-
-  take(bytes: Uint8Array, { start, end }: Span): void {
-    if (this.#ids.length === keptItemsMax) return;
-    const id = textOf(skimValue(bytes, skimObject(bytes, start, end, idOnly)?.get("id")));
-    if (id !== null) this.#ids.push(id);
-  }
+export function itemId(bytes: Uint8Array, { start, end }: Span): string | null {
+  return textOf(skimValue(bytes, skimObject(bytes, start, end, idOnly)?.get("id")));
 }
 
 const idOnly: ReadonlySet<string> = new Set(["id"]);

@@ -10,7 +10,7 @@ import { type EventLines, EventTap, eventLines } from "../stream/sse-events.ts";
 import { readServed } from "../usage/read-served.ts";
 import { moreOf, OutputTools } from "../usage/reading.ts";
 import { bareFailedResponse, failureEvents, upstreamFailure } from "./error.ts";
-import { drawingModel, ItemIds } from "./reply.ts";
+import { drawingModel, itemId, itemIds, keptItemsMax } from "./reply.ts";
 import { readResponsesUsage } from "./usage.ts";
 
 /**
@@ -24,7 +24,7 @@ export class ResponsesStreamTap extends EventTap implements StreamTap {
   served: Served | undefined;
 
   readonly #tools = new OutputTools();
-  readonly #items = new ItemIds();
+  readonly items: string[] = [];
   #told: UsageReading | null = null;
   /** Set by the terminal event. */
   #madeInAll: readonly string[] = [];
@@ -32,10 +32,6 @@ export class ResponsesStreamTap extends EventTap implements StreamTap {
 
   get made(): readonly string[] {
     return this.#madeInAll.length > 0 ? this.#madeInAll : this.#tools.made;
-  }
-
-  get items(): readonly string[] {
-    return this.#items.all;
   }
 
   /** Usage is told once, in the terminal event; until then it is known what the upstream's tools have done. */
@@ -121,7 +117,8 @@ export class ResponsesStreamTap extends EventTap implements StreamTap {
     const item = skim(data, itemOnly)?.get("item");
     if (item === undefined) return;
     this.#tools.take(data, item);
-    this.#items.take(data, item);
+    const id = itemId(data, item);
+    if (id !== null && this.items.length < keptItemsMax) this.items.push(id);
   }
 
   /** An event that is cut or broken does not end the stream; that it never ended will be noticed. */
@@ -133,7 +130,7 @@ export class ResponsesStreamTap extends EventTap implements StreamTap {
     const output = response.get("output");
     if (output !== undefined) {
       all.takeAll(data, output);
-      if (this.#items.all.length === 0) this.#items.takeAll(data, output);
+      if (this.items.length === 0) this.items.push(...itemIds(data, output));
     }
     this.#madeInAll = all.made;
     this.ended = true;
