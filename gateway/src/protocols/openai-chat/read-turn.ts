@@ -22,6 +22,7 @@ import {
 } from "../json/value.ts";
 import { readAutoCache, readCacheHint } from "../turn/prompt-cache.ts";
 import { readEffort } from "../turn/reasoning.ts";
+import { namedSchema } from "../turn/schemas.ts";
 import { plainSearch, readContextSize, readLocation } from "../turn/search-request.ts";
 import { plainName, warnOfUnasked, warnOnce } from "../turn/warnings.ts";
 import { customTool } from "./custom-tool.ts";
@@ -134,23 +135,15 @@ function readFormat(value: unknown): AnswerFormat | null {
       return { kind: "text" };
     case "json_object":
       return { kind: "json" };
-    case "json_schema":
-      return readSchemaFormat(objectOf(format["json_schema"]));
+    case "json_schema": {
+      const named = objectOf(format["json_schema"]);
+      const { schema } = named;
+      if (!isObject(schema)) throw missing("response_format.json_schema.schema");
+      return namedSchema(named, schema);
+    }
     default:
       throw wrong("response_format", "is not a format that is known");
   }
-}
-
-function readSchemaFormat(format: JsonObject): AnswerFormat {
-  const schema = format["schema"];
-  if (!isObject(schema)) throw missing("response_format.json_schema.schema");
-  return {
-    kind: "schema",
-    name: textOf(format["name"]),
-    description: textOf(format["description"]),
-    schema,
-    strict: booleanOf(format["strict"]),
-  };
 }
 
 function readMetadata(value: unknown): Readonly<Record<string, string>> | null {

@@ -1,10 +1,10 @@
-import type { AnswerFormat, SearchRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
+import type { SearchRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../gemini/google-extras.ts";
 import { type JsonObject, jsonBytes, said, unsupported } from "../json/value.ts";
 import { askedEffort, openaiSampling, refusesStop, type ToldReasoning, tellReasoning } from "../turn/reasoning.ts";
 import type { ReasoningTraits } from "../turn/reasoning-traits.ts";
-import { toolSchema, withProperties } from "../turn/schemas.ts";
+import { toolSchema, writeNamedSchema } from "../turn/schemas.ts";
 import { warnOfNoSearch, warnOfSearchRest } from "../turn/search-request.ts";
 import { shortId, shortToolName } from "../turn/tool-calls.ts";
 import { warnOnce } from "../turn/warnings.ts";
@@ -152,7 +152,9 @@ function reasonAndChoose(
 function writeFormat(turn: Turn, schemaUnderstood: boolean, warn: Warn) {
   const { format } = turn;
   if (format === null || format.kind === "text") return { responseFormat: undefined, instruction: null };
-  if (format.kind === "schema" && schemaUnderstood) return { responseFormat: schemaFormat(format), instruction: null };
+  if (format.kind === "schema" && schemaUnderstood) {
+    return { responseFormat: { type: "json_schema", json_schema: writeNamedSchema(format) }, instruction: null };
+  }
   const responseFormat = { type: "json_object" };
   if (format.kind === "schema") {
     warn("a schema for the answer is not understood by the upstream: JSON was asked for, and the schema in words");
@@ -162,23 +164,6 @@ function writeFormat(turn: Turn, schemaUnderstood: boolean, warn: Warn) {
   if (speaksOfJson(turn)) return { responseFormat, instruction: null };
   warn("the upstream wants JSON to be named in the prompt: a sentence was added to the instructions");
   return { responseFormat, instruction: "Answer with one JSON object." };
-}
-
-function schemaFormat(format: AnswerFormat & { readonly kind: "schema" }): JsonObject {
-  return {
-    type: "json_schema",
-    json_schema: {
-      name: schemaName(format.name),
-      description: said(format.description),
-      schema: withProperties(format.schema, format.strict === true),
-      strict: said(format.strict),
-    },
-  };
-}
-
-function schemaName(name: string | null): string {
-  const plain = (name ?? "").replace(/[^\w-]/g, "_").slice(0, 64);
-  return plain === "" ? "answer" : plain;
 }
 
 function speaksOfJson(turn: Turn): boolean {

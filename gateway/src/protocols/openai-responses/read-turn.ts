@@ -15,6 +15,7 @@ import {
 } from "../json/value.ts";
 import { readAutoCache } from "../turn/prompt-cache.ts";
 import { readEffort } from "../turn/reasoning.ts";
+import { namedSchema } from "../turn/schemas.ts";
 import { plainName, warnOfUnasked, warnOnce } from "../turn/warnings.ts";
 import { asCompaction, keptOf } from "./compaction.ts";
 import { InputReader, textPart } from "./read-input.ts";
@@ -160,13 +161,7 @@ function readFormat(value: unknown): AnswerFormat | null {
     case "json_schema": {
       const { schema } = format;
       if (!isObject(schema)) throw wrong("text.format.schema", "must be an object");
-      return {
-        kind: "schema",
-        name: textOf(format["name"]),
-        description: textOf(format["description"]),
-        schema,
-        strict: booleanOf(format["strict"]),
-      };
+      return namedSchema(format, schema);
     }
     default:
       throw wrong("text.format.type", "must be text, json_object or json_schema");

@@ -4,7 +4,7 @@ import { leaveGoogleExtras } from "../gemini/google-extras.ts";
 import { type JsonObject, jsonBytes, said, unsupported } from "../json/value.ts";
 import { openaiSampling, tellReasoning } from "../turn/reasoning.ts";
 import type { Effort } from "../turn/reasoning-traits.ts";
-import { toolSchema, withProperties } from "../turn/schemas.ts";
+import { toolSchema, writeNamedSchema } from "../turn/schemas.ts";
 import { approximate, warnOfSearchRest } from "../turn/search-request.ts";
 import { shortId, shortToolName } from "../turn/tool-calls.ts";
 import { picturesLost, warnOnce } from "../turn/warnings.ts";
@@ -133,13 +133,7 @@ function writeFormat(format: AnswerFormat, traits: DialectTraits, warn: Warn): J
     warn("the schema of the answer is not understood by the upstream: plain JSON was asked for");
     return { type: "json_object" };
   }
-  return {
-    type: "json_schema",
-    name: (format.name ?? "answer").replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "answer",
-    schema: withProperties(format.schema, format.strict === true),
-    description: said(format.description),
-    strict: said(format.strict),
-  };
+  return { type: "json_schema", ...writeNamedSchema(format) };
 }
 
 function writeMetadata(metadata: Turn["metadata"], warn: Warn): JsonObject | null {

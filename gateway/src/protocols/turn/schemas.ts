@@ -1,6 +1,6 @@
-import type { TurnTool } from "#core/index.ts";
+import type { AnswerFormat, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { arrayOf, isObject, type JsonObject } from "../json/value.ts";
+import { arrayOf, booleanOf, isObject, type JsonObject, said, textOf } from "../json/value.ts";
 
 /**
  * A tool's schema as Claude takes one: an object's, and at its top without `anyOf`, `oneOf` and `allOf` ("input_schema does not
@@ -143,7 +143,7 @@ function withInner(
  * callers leave that out for tools without arguments and for maps. It means the same. `strict`: what is added
  * is closed too, as the vendor wants it there. What is no schema (enum, const, default, examples) stays as it is.
  */
-export function withProperties(schema: JsonObject, strict: boolean): JsonObject {
+function withProperties(schema: JsonObject, strict: boolean): JsonObject {
   const mended: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(schema)) {
     mended[name] = withInner(name, value, openaiKeywords, (inner) => withProperties(inner, strict));
@@ -212,3 +212,16 @@ function innerFits(value: unknown): boolean {
 const refusedStrictly: ReadonlySet<string> = new Set([
   ...["allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "patternProperties"],
 ]);
+
+/** A schema for the answer as OpenAI's dialects name one. */
+export function namedSchema(said: JsonObject, schema: JsonObject): AnswerFormat {
+  const [name, description] = [textOf(said["name"]), textOf(said["description"])];
+  return { kind: "schema", name, description, schema, strict: booleanOf(said["strict"]) };
+}
+
+/** The same back: its objects say their properties, its name is one that is taken. */
+export function writeNamedSchema(format: AnswerFormat & { readonly kind: "schema" }): JsonObject {
+  const name = (format.name ?? "").replace(/[^\w-]/g, "_").slice(0, 64) || "answer";
+  const schema = withProperties(format.schema, format.strict === true);
+  return { name, description: said(format.description), schema, strict: said(format.strict) };
+}
