@@ -29,7 +29,7 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
     "storage",
   ],
   api: ["tasks", "relay", "bodies", "assets", "identity", "protocols", "http-server", "http1"],
-  admin: ["directory", "identity", "routing", "limits", "ledger", "providers", "tasks", "assets"],
+  admin: ["directory", "identity", "routing", "limits", "ledger", "provider-client", "providers", "tasks", "assets"],
   storage: ["system"],
   coordination: [],
   http1: [],

@@ -3,22 +3,20 @@ import { Hono } from "hono";
 import { asFailure, Failure, failureAnswer, schemaFailure } from "#core/index.ts";
 import type { AdminOptions } from "./dependencies.ts";
 import { checkStateChange } from "./handlers/callers.ts";
-import { type AdminEnv, mountHandlers } from "./handlers/calls.ts";
+import { type AdminEnv, mountHandlers, readJson } from "./handlers/calls.ts";
 import { consoleHandlers } from "./handlers/console-handlers.ts";
-import { readJson } from "./json-body.ts";
 import { answerConsole, answerDocs, answerText, docsFile, pagePolicy, policyReportPath } from "./pages.ts";
-import { PolicyReports } from "./policy-reports.ts";
+import { policyReports } from "./policy-reports.ts";
 import { ScimCalls } from "./scim/scim-calls.ts";
-import { scimPath } from "./scim/scim-descriptions.ts";
-import { spendLimitsPath } from "./spend-limits/spend-limit.ts";
-import { SpendLimitCalls } from "./spend-limits/spend-limit-calls.ts";
+import { scimPath } from "./scim/scim-schema.ts";
+import { SpendLimitCalls, spendLimitsPath } from "./spend-limits.ts";
 import { mountStreamingRoutes } from "./streaming/mount-streaming-routes.ts";
-import { Throttle } from "./throttle.ts";
+import { linkTries } from "./throttle.ts";
 
 /** Routes and calls of the control plane. They never throw. */
 export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
-  const throttle = new Throttle("setup", options.openTries);
-  const policyReports = new PolicyReports(options);
+  const throttle = linkTries("setup", options.openTries);
+  const takePolicyReport = policyReports(options);
   // Made when somebody first asks: it takes more memory than everything else of this module.
   let openApi: string | null = null;
   const app = new Hono<AdminEnv>();
@@ -38,7 +36,7 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
     noStore(Response.json({ setup_needed: await options.setup.isNeeded(), demo: options.demo() })),
   );
   app.post("/api/setup", async (c) => noStore(await answerSetup(c.req.raw, c.env.ip, options, throttle)));
-  app.post(policyReportPath, (c) => policyReports.answer(c.req.raw));
+  app.post(policyReportPath, (c) => takePolicyReport(c.req.raw));
   const { console } = options;
   if (console !== null) {
     app.all("/api/auth/*", async (c) => noStore(await console.signIn.handle(c.req.raw, { ip: c.env.ip })));
@@ -90,7 +88,7 @@ async function answerSetup(
   request: Request,
   ip: string,
   options: Pick<AdminOptions, "setup" | "observer" | "publicUrl">,
-  throttle: Throttle,
+  throttle: ReturnType<typeof linkTries>,
 ): Promise<Response> {
   checkStateChange(request, options.publicUrl);
   await throttle.take(ip);

@@ -17,10 +17,10 @@ import type {
   StaticFiles,
   Vault,
 } from "#ports/index.ts";
+import type { ProviderProbe } from "#provider-client/index.ts";
 import type { Router } from "#routing/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
-import type { NoticeSender } from "./budgets/notice-sender.ts";
-import type { ProviderTrials } from "./models/provider-trial.ts";
+import type { NoticeSender } from "./budgets/notices.ts";
 import type { RequestTail } from "./tail/request-tail.ts";
 
 export interface AdminOptions {
@@ -66,7 +66,7 @@ export interface ConsoleDependencies {
   readonly router: Pick<Router, "states">;
   readonly videos: VideoTasks;
   readonly assets: Assets;
-  readonly probe: ProviderTrials;
+  readonly probe: ProviderProbe;
   readonly tail: RequestTail;
   readonly noticeSender: NoticeSender;
   /** null: links are handed on by whoever makes them. */

@@ -9,8 +9,7 @@
  * files of the console are missing, its page says how to build them, and the rest works.
  */
 export { createAdmin } from "./admin.ts";
-export { NoticeSender } from "./budgets/notice-sender.ts";
-export { NoticeWatch } from "./budgets/notice-watch.ts";
+export { NoticeSender, NoticeWatch } from "./budgets/notices.ts";
 export type { ConfigFacts, LedgerExportFacts, ProcessNumbers } from "./dependencies.ts";
 export { priceListView } from "./models/price-list-reading.ts";
 export { docsFiles } from "./pages.ts";

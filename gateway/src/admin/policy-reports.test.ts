@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { bounds, Failure } from "#core/index.ts";
 import type { Observer } from "#ports/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
-import { PolicyReports } from "./policy-reports.ts";
+import { policyReports } from "./policy-reports.ts";
 
 const report = {
   "csp-report": {
@@ -26,9 +26,9 @@ function openReports() {
     breakerChange: () => undefined,
     configReload: () => undefined,
   };
-  const reports = new PolicyReports({ clock, observer });
+  const reports = policyReports({ clock, observer });
   const send = (body: unknown) =>
-    reports.answer(
+    reports(
       new Request("http://gateway.test/api/csp-report", {
         method: "POST",
         headers: { "content-type": "application/csp-report" },

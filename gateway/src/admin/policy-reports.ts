@@ -1,46 +1,32 @@
 import { bounds, Failure } from "#core/index.ts";
-import type { Clock, Observer } from "#ports/index.ts";
-import { readText } from "./json-body.ts";
-
-interface PolicyReportsOptions {
-  readonly clock: Clock;
-  readonly observer: Observer;
-}
+import type { AdminOptions } from "./dependencies.ts";
+import { readText } from "./handlers/calls.ts";
 
 /**
  * What browsers say the console's content policy kept from happening: a fault of ours, or somebody's try. Anybody may send
- * one, so little of it is believed: a few fields, cut short, and only so many lines of the log in a while.
+ * one, so little of it is believed: a few fields, cut short, and only so many lines of the log in a while. Answers always 204: a browser
+ * does nothing with any other answer. Throws request_too_large for what is no report.
  */
-export class PolicyReports {
-  readonly #options: PolicyReportsOptions;
-  #windowEndsAtMs = 0;
-  #inWindow = 0;
-
-  constructor(options: PolicyReportsOptions) {
-    this.#options = options;
-  }
-
-  /** Always 204: a browser does nothing with any other answer. Throws request_too_large for what is no report. */
-  async answer(request: Request): Promise<Response> {
+export function policyReports({ clock, observer }: Pick<AdminOptions, "clock" | "observer">) {
+  let windowEndsAtMs = 0;
+  let inWindow = 0;
+  return async (request: Request): Promise<Response> => {
     const report = readReport(await readText(request, bounds.controlBodyBytesMax));
-    if (report !== null) this.#log(report);
-    return new Response(null, { status: 204 });
-  }
-
-  #log(report: Readonly<Record<string, string>>): void {
-    const { clock, observer } = this.#options;
+    if (report === null) return new Response(null, { status: 204 });
     const nowMs = clock.monotonic();
-    if (nowMs >= this.#windowEndsAtMs) {
-      this.#windowEndsAtMs = nowMs + bounds.policyReportsMs;
-      this.#inWindow = 0;
+    if (nowMs >= windowEndsAtMs) {
+      windowEndsAtMs = nowMs + bounds.policyReportsMs;
+      inWindow = 0;
     }
-    this.#inWindow += 1;
-    if (this.#inWindow > bounds.policyReportsMax) return;
-    observer.log("warn", "a browser kept the console from doing something", report);
-    if (this.#inWindow === bounds.policyReportsMax) {
+    inWindow += 1;
+    if (inWindow <= bounds.policyReportsMax) {
+      observer.log("warn", "a browser kept the console from doing something", report);
+    }
+    if (inWindow === bounds.policyReportsMax) {
       observer.log("warn", "more such reports are left out for a while", { for_ms: bounds.policyReportsMs });
     }
-  }
+    return new Response(null, { status: 204 });
+  };
 }
 
 /** The fields of CSP Level 2's report; null for anything else. An address is cut before its query, which may hold anything. */

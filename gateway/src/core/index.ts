@@ -17,6 +17,7 @@ export * from "./deployment.ts";
 export * from "./dialect.ts";
 export * from "./egress-proxy.ts";
 export * from "./failure.ts";
+export * from "./given.ts";
 export * from "./hold-prices.ts";
 export * from "./key-rules.ts";
 export * from "./lasting-fault.ts";

@@ -11,7 +11,7 @@ import {
 } from "#core/index.ts";
 import type { ControlStore, PeopleStore } from "#directory/index.ts";
 import type { Admission, LimitUsage, ScopeLimitUsage } from "#limits/index.ts";
-import type { ConsoleDependencies } from "../dependencies.ts";
+import type { Clock, ReportStore } from "#ports/index.ts";
 
 interface ScopeFilter {
   readonly workspace: Workspace | null;
@@ -86,7 +86,7 @@ export async function limitScopes(
 export async function limitScopesOfPerson(
   { workspace, person }: { readonly workspace: Workspace | null; readonly person: string },
   { workspaces, groups }: ConfigSnapshot,
-  { controlStore, people, reports, clock }: ScopeStores & Pick<ConsoleDependencies, "reports" | "clock">,
+  { controlStore, people, reports, clock }: ScopeStores & { readonly reports: ReportStore; readonly clock: Clock },
 ): Promise<LimitScopes> {
   const workspaceId = workspace?.id ?? null;
   const [owned, persons, keys] = await Promise.all([

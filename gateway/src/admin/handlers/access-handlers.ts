@@ -3,6 +3,7 @@ import {
   bounds,
   type ConfigSnapshot,
   Failure,
+  given,
   type LimitScope,
   type Model,
   type ModelPatterns,
@@ -14,7 +15,7 @@ import { accessReason, deploymentsReady, isGranted, type KeyUsage, matches, matc
 import type { Clock } from "#ports/index.ts";
 import { personScopeOf, personScopes } from "../budgets/limit-scopes.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import type { ConsoleCall, Handlers } from "./calls.ts";
+import { type ConsoleCall, found, type Handlers } from "./calls.ts";
 
 /**
  * The calls about effective access: the rules that a call goes by, asked for many keys and models at once. Which models there
@@ -25,22 +26,16 @@ export function accessHandlers(dependencies: ConsoleDependencies) {
     "access.table": async ({ query, workspace, actor }) => {
       const configSnapshot = dependencies.configSnapshot();
       const slice = new TimeSlice(dependencies.clock);
-      const { search } = query;
+      const asked = given({ search: query.search === "" ? undefined : query.search, keyId: query.key });
       const keys = await dependencies.reports.keys(
-        {
-          workspaceId: workspace?.id ?? null,
-          now: dependencies.clock.now(),
-          ...(search === undefined || search === "" ? {} : { search }),
-          ...(query.key === undefined ? {} : { keyId: query.key }),
-        },
+        { workspaceId: workspace?.id ?? null, now: dependencies.clock.now(), ...asked },
         query.cursor ?? null,
         Math.min(query.limit ?? bounds.accessKeysMax, bounds.accessKeysMax),
       );
-      const visible = actor?.administrator === true ? null : (workspace?.models ?? []);
+      const visible = actor.administrator ? null : (workspace?.models ?? []);
       const persons = await personScopes(dependencies.people, keys.data);
       const fits = fitting(query, keys.data[0], (key) => standingOf(key, configSnapshot, persons), configSnapshot);
-      const page = { part: query.model ?? "", cursor: query.models_cursor ?? null, visible, fits };
-      const { models, next } = await modelPage(configSnapshot, page, slice);
+      const { models, next } = await modelPage(configSnapshot, query, visible, fits, slice);
       const rows = [];
       for (const key of keys.data) {
         if (slice.over) await slice.rest();
@@ -50,22 +45,16 @@ export function accessHandlers(dependencies: ConsoleDependencies) {
         const cells = models.map((model) => accessReason(standing, model, configSnapshot));
         rows.push({ id: key.id, name: key.name, group: key.group, cells });
       }
-      return {
-        models: models.map(({ name, type }) => ({ name, type })),
-        keys: rows,
-        next: keys.next,
-        next_models: next,
-      };
+      const columns = models.map(({ name, type }) => ({ name, type }));
+      return { models: columns, keys: rows, next: keys.next, next_models: next };
     },
     "access.check": async (call) => {
-      const key = await dependencies.controlStore.key(call.workspace?.id ?? null, call.params.key);
+      const what = "key in this workspace";
+      const stored = await dependencies.controlStore.key(call.workspace?.id ?? null, call.params.key);
+      const key = found(stored, what, "key");
+      const persons = await personScopes(dependencies.people, [key]);
       const configSnapshot = dependencies.configSnapshot();
-      const persons = await personScopes(dependencies.people, key === null ? [] : [key]);
-      const standing = key === null ? null : standingOf(key, configSnapshot, persons);
-      if (key === null || standing === null) {
-        throw new Failure("not_found", "There is no such key in this workspace.", { param: "key" });
-      }
-      return checked(call, key, standing, configSnapshot);
+      return checked(call, key, found(standingOf(key, configSnapshot, persons), what, "key"), configSnapshot);
     },
   } satisfies Partial<Handlers>;
 }
@@ -93,8 +82,8 @@ function checked(
   key: ConsoleKey,
   standing: KeyUsage,
   configSnapshot: ConfigSnapshot,
-): AccessCheck {
-  const seesAll = actor?.administrator === true;
+) {
+  const seesAll = actor.administrator;
   const model = configSnapshot.models.get(query.model);
   const hidden = !seesAll && !matches(standing.workspace.models, query.model);
   if (model === undefined && !hidden) {
@@ -103,35 +92,20 @@ function checked(
   const about = { key: { id: key.id, name: key.name }, model: query.model, steps: stepsOf(key, standing, query.model) };
   if (model === undefined || hidden) {
     // Whether there is such a model is not for everybody: one that exists and one that does not look alike.
-    const reason = standing.workspace.enabled ? "workspace_models" : "workspace_disabled";
+    const reason: AccessCheck["reason"] = standing.workspace.enabled ? "workspace_models" : "workspace_disabled";
     return { ...about, allowed: false, reason, deployments: 0, fallbacks: [] };
   }
   const reason = accessReason(standing, model, configSnapshot);
-  return {
-    ...about,
-    allowed: reason === "yes",
-    reason,
-    deployments: deploymentsReady(model),
-    fallbacks: fallbacksOf(model, standing, seesAll),
-  };
-}
-
-function fallbacksOf(model: Model, standing: KeyUsage, seesAll: boolean): AccessCheck["fallbacks"] {
-  return model.fallbacks
+  const fallbacks = model.fallbacks
     .filter((name) => seesAll || matches(standing.workspace.models, name))
     .map((name) => ({ model: name, allowed: isGranted(standing, name) }));
+  return { ...about, allowed: reason === "yes", reason, deployments: deploymentsReady(model), fallbacks };
 }
 
-function stepsOf(key: ConsoleKey, { workspace, group }: KeyUsage, model: string): AccessCheck["steps"] {
+function stepsOf(key: ConsoleKey, { workspace, group }: KeyUsage, model: string) {
   const step = (scope: "workspace" | "group" | "key", label: string, patterns: readonly string[] | null) => {
     const matched = patterns === null ? null : matchingPattern(patterns, model);
-    return {
-      scope,
-      label,
-      patterns: patterns === null ? null : [...patterns],
-      matched,
-      allowed: patterns === null || matched !== null,
-    };
+    return { scope, label, patterns, matched, allowed: patterns === null || matched !== null };
   };
   return [
     step("workspace", workspace.scope.label, workspace.models),
@@ -153,24 +127,16 @@ function standingOf(
   return { workspace, group, models: key.models, state: key.state, scopes };
 }
 
-interface ModelPageQuery {
-  /** Part of a name; empty: all. */
-  readonly part: string;
-  readonly cursor: string | null;
-  /** Only models that these let through; null: all. */
-  readonly visible: ModelPatterns | null;
-  /** Which of those that are visible; null: all. */
-  readonly fits: ((model: Model) => boolean) | null;
-}
-
-/** A page of the config snapshot's models by name. */
+/** A page of the config snapshot's models by name. `visible`: patterns that let them through; null: all. `fits`: which of these; null: all. */
 async function modelPage(
   configSnapshot: ConfigSnapshot,
-  { part, cursor, visible, fits }: ModelPageQuery,
+  query: ConsoleCall<"access.table">["query"],
+  visible: ModelPatterns | null,
+  fits: ((model: Model) => boolean) | null,
   slice: TimeSlice,
 ): Promise<{ readonly models: readonly Model[]; readonly next: string | null }> {
-  const after = cursor === null ? "" : nameOfCursor(cursor, "models_cursor");
-  const wanted = part.toLowerCase();
+  const after = query.models_cursor === undefined ? "" : nameOfCursor(query.models_cursor, "models_cursor");
+  const wanted = query.model?.toLowerCase() ?? "";
   const models: Model[] = [];
   for (const model of byName(configSnapshot)) {
     if (slice.over) await slice.rest();

@@ -4,8 +4,8 @@ import type { AgentSettingsNow, AgentSettingsVersion } from "#directory/index.ts
 import type { AgentSignIn } from "#identity/index.ts";
 import { limitView } from "../budgets/limit-scopes.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { neededWords, workspaceNamed } from "./callers.ts";
-import { type ConsoleCall, type Handlers, oneWorkspace } from "./calls.ts";
+import { neededWords, workspaceNamed, workspacesSeen } from "./callers.ts";
+import { type ConsoleCall, found, type Handlers, oneWorkspace } from "./calls.ts";
 import { callsOrigin } from "./origins.ts";
 
 /** Workspaces whose usage a person sees at once. */
@@ -60,7 +60,7 @@ export function agentHandlers(dependencies: ConsoleDependencies) {
     "agents.end": async ({ actor, params, auditSource }) => {
       await checkToken(actor, params.agent, agentSignIn);
       const owner = actor.administrator ? null : actor.userId;
-      if (!(await agentSignIn.endSession(params.agent, owner, auditSource))) throw noSignIn();
+      found((await agentSignIn.endSession(params.agent, owner, auditSource)) || null, "sign-in", "agent");
       return {};
     },
     // What the coding agents of a group are set to: now, before, and for one person.
@@ -78,16 +78,13 @@ export function agentHandlers(dependencies: ConsoleDependencies) {
     }),
     "agents.settingsVersion": async (call) => {
       const version = /^[1-9]\d{0,8}$/.test(call.params.version) ? Number(call.params.version) : 0;
-      const found = await agents.settingsVersion({ ...groupOf(call), version });
-      if (found === null) throw new Failure("not_found", "There is no such version.", { param: "version" });
-      return { ...versionRow(found), settings: objectOf(found.text) };
+      const kept = found(await agents.settingsVersion({ ...groupOf(call), version }), "version", "version");
+      return { ...versionRow(kept), settings: objectOf(kept.text) };
     },
     "agents.previewSettings": async (call) => {
-      const found = await agents.previewSettings({ workspaceId: oneWorkspace(call).id, person: call.query.person });
-      if (found === null) {
-        throw new Failure("not_found", "There is no such member in this workspace.", { param: "person" });
-      }
-      const { person, group, by, maySignIn } = found;
+      const asked = { workspaceId: oneWorkspace(call).id, person: call.query.person };
+      const preview = found(await agents.previewSettings(asked), "member in this workspace", "person");
+      const { person, group, by, maySignIn } = preview;
       const settings = await dependencies.agentSettings(group.id, callsOrigin(dependencies, call.request));
       return {
         ...{ person, group, by },
@@ -107,15 +104,15 @@ function isSeenBy(actor: Actor): (place: { readonly workspaceId: string }) => bo
 /** Throws for a token whose role lets no agent in where this one is: it keeps none out either. */
 async function checkToken(actor: Actor, id: string, agentSignIn: Pick<AgentSignIn, "sessions">): Promise<void> {
   if (actor.kind === "user" || actor.administrator) return;
-  const session = (await agentSignIn.sessions(actor.userId)).filter(isSeenBy(actor)).find((each) => each.id === id);
-  if (session === undefined) throw noSignIn();
+  const sessions = (await agentSignIn.sessions(actor.userId)).filter(isSeenBy(actor));
+  const session = found(
+    sessions.find((each) => each.id === id),
+    "sign-in",
+    "agent",
+  );
   if (roleIn(actor, session.workspaceId) === "viewer") {
     throw new Failure("forbidden", `This needs ${neededWords("member")}.`);
   }
-}
-
-function noSignIn(): Failure {
-  return new Failure("not_found", "There is no such sign-in.", { param: "agent" });
 }
 
 function personAtConsole(actor: Actor): Actor {
@@ -124,16 +121,9 @@ function personAtConsole(actor: Actor): Actor {
 }
 
 /** The workspaces where they may make keys, by name. */
-function placesOf(person: Actor, { workspaces }: ConfigSnapshot) {
-  return [...workspaces.values()]
-    .filter(({ id, enabled }) => {
-      const role = roleIn(person, id);
-      return enabled && role !== null && role !== "viewer";
-    })
-    .sort(
-      (one, other) =>
-        Number(person.roles.has(other.id)) - Number(person.roles.has(one.id)) || one.name.localeCompare(other.name),
-    )
+function placesOf(person: Actor, configSnapshot: ConfigSnapshot) {
+  return workspacesSeen(person, configSnapshot)
+    .filter(({ id, enabled }) => enabled && roleIn(person, id) !== "viewer")
     .slice(0, bounds.sessionWorkspacesMax)
     .map(({ id, slug, name }) => ({ id, slug, name }));
 }

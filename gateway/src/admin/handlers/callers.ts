@@ -7,6 +7,7 @@ import {
   declaredTokenName,
   Failure,
   type Grant,
+  roleIn,
   type Workspace,
 } from "#core/index.ts";
 import { looksLikeAdminToken } from "#identity/index.ts";
@@ -68,6 +69,14 @@ export function workspaceNamed(name: string, actor: Actor | null, configSnapshot
     return workspace;
   }
   throw new Failure("not_found", "There is no such workspace.", { param: "workspace" });
+}
+
+/** One's own workspaces first, then, for an administrator, the others, by name. */
+export function workspacesSeen(actor: Actor, { workspaces }: ConfigSnapshot): readonly Workspace[] {
+  const own = ({ id }: Workspace) => Number(actor.roles.has(id));
+  return [...workspaces.values()]
+    .filter(({ id }) => roleIn(actor, id) !== null)
+    .sort((one, other) => own(other) - own(one) || one.name.localeCompare(other.name));
 }
 
 /** What somebody holds: in a workspace, or the most they hold anywhere when there is none to look at. */

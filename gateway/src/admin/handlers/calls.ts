@@ -3,10 +3,9 @@ import { consoleRoutes } from "@sluice/contract/console/routes";
 import { meets } from "@sluice/contract/words";
 import type { Context, Hono } from "hono";
 import { z } from "zod";
-import { type Actor, Failure, schemaFailure, type Workspace } from "#core/index.ts";
+import { type Actor, bounds, Failure, readBodyText, schemaFailure, type Workspace } from "#core/index.ts";
 import type { AuditSource } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { readJson } from "../json-body.ts";
 import {
   checkOwnPage,
   checkStateChange,
@@ -65,15 +64,23 @@ type Frozen<Value> = Value extends readonly (infer Item)[]
 
 export type Handlers = { readonly [Id in RouteId]: Handler<Id> };
 
-/** The default page size, in rows. */
-export const pageSize = 50;
-
-/** Fields without those that were not sent. */
-export function given<Fields extends object>(fields: Fields): Given<Fields> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<Fields>;
+/** What was looked for. Throws not_found where there is none, or where the caller may not know of it. */
+export function found<Item>(item: Item | null | undefined, what: string, param: string): Item {
+  if (item !== null && item !== undefined) return item;
+  throw new Failure("not_found", `There is no such ${what}.`, { param });
 }
 
-type Given<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
+/** Waits after a write until this process goes by it. */
+export function applying({ changesSeen }: Pick<ConsoleDependencies, "changesSeen">) {
+  return async <Result>(write: Promise<Result>): Promise<Result> => {
+    const result = await write;
+    await changesSeen();
+    return result;
+  };
+}
+
+/** The default page size, in rows. */
+export const pageSize = 50;
 
 /** Throws invalid_request where the path says `-` for all workspaces and the call needs one. */
 export function oneWorkspace({ workspace }: { readonly workspace: Workspace | null }): Workspace {
@@ -261,4 +268,18 @@ function without(value: unknown, [step, ...rest]: readonly string[]): unknown {
   if (step === "*") return Object.fromEntries(entries.map(([name, each]) => [name, without(each, rest)]));
   if (rest.length === 0) return Object.fromEntries(entries.filter(([name]) => name !== step));
   return Object.fromEntries(entries.map(([name, each]) => [name, name === step ? without(each, rest) : each]));
+}
+
+/** The JSON of a control call, read within its bound. */
+export async function readJson(request: Request): Promise<unknown> {
+  const text = await readText(request, bounds.controlBodyBytesMax);
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new Failure("invalid_json", "The body is not valid JSON.", { cause });
+  }
+}
+
+export async function readText(request: Request, bytesMax: number): Promise<string> {
+  return await readBodyText(request, bytesMax, "The body of a control call");
 }

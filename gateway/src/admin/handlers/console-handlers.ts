@@ -17,7 +17,6 @@ import { systemHandlers } from "./system-handlers.ts";
 import { tokenHandlers } from "./token-handlers.ts";
 import { workspaceHandlers } from "./workspace-handlers.ts";
 
-/** The handler of every route. */
 export function consoleHandlers(dependencies: ConsoleDependencies): Handlers {
   return {
     ...sessionHandlers(dependencies),

@@ -4,7 +4,7 @@ import type { PeopleStore } from "#directory/index.ts";
 import { checkGrant, checkInvitationRevoke, mayInvite, noInvitation } from "#identity/index.ts";
 import type { SignIn, User } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { LetterRate, Throttle } from "../throttle.ts";
+import { letterRate, linkTries } from "../throttle.ts";
 import { grantIn } from "./callers.ts";
 import { type ConsoleCall, type Handlers, oneWorkspace } from "./calls.ts";
 import { oneTimeLink } from "./origins.ts";
@@ -13,8 +13,8 @@ import { oneTimeLink } from "./origins.ts";
 export function invitationHandlers(dependencies: ConsoleDependencies) {
   const { people, signIn, vault } = dependencies;
   // Whoever has a link's secret may not have signed in yet.
-  const throttle = new Throttle("link", dependencies.openTries);
-  const inviting = { ...dependencies, letters: new LetterRate("invitation", dependencies.openTries) };
+  const throttle = linkTries("link", dependencies.openTries);
+  const inviting = { ...dependencies, letters: letterRate("invitation", dependencies.openTries) };
   return {
     "invitations.administrators": async () => ({ data: await people.listInvitations(null), next: null }),
     "invitations.inviteAdministrator": (call) =>
@@ -79,7 +79,7 @@ export function invitationHandlers(dependencies: ConsoleDependencies) {
 }
 
 interface Inviting extends ConsoleDependencies {
-  readonly letters: LetterRate;
+  readonly letters: ReturnType<typeof letterRate>;
 }
 
 async function invite(
@@ -154,7 +154,7 @@ function oneLine(text: string): string {
 /** The invitation of a link. One that was used, taken back, is too old, or never was looks the same. */
 async function openInvitation(
   { people, vault }: ConsoleDependencies,
-  throttle: Throttle,
+  throttle: ReturnType<typeof linkTries>,
   token: string,
   ip: string,
 ): Promise<Invitation> {

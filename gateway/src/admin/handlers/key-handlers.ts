@@ -1,6 +1,6 @@
 import type { BodyOf, ConsoleKey, KeyWithUsage } from "@sluice/contract";
 import { meets } from "@sluice/contract/words";
-import { type ConfigSnapshot, Failure, Secret, type Workspace } from "#core/index.ts";
+import { type ConfigSnapshot, Failure, given, Secret, type Workspace } from "#core/index.ts";
 import {
   type BoundedKey,
   bindsKey,
@@ -14,11 +14,12 @@ import type { KeyFilter } from "#ports/index.ts";
 import { personScopeOf, personScopes, withBudgetUse } from "../budgets/limit-scopes.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { seenPerson } from "./callers.ts";
-import { type ConsoleCall, given, type Handlers, oneWorkspace, pageSize } from "./calls.ts";
+import { applying, type ConsoleCall, found, type Handlers, oneWorkspace, pageSize } from "./calls.ts";
 
 /** The calls about keys. A member manages the keys they made, an admin of the workspace all of them. */
 export function keyHandlers(dependencies: ConsoleDependencies) {
   const { controlStore } = dependencies;
+  const applied = applying(dependencies);
   return {
     "keys.list": async (call) => {
       const { cursor = null, limit = pageSize } = call.query;
@@ -33,8 +34,7 @@ export function keyHandlers(dependencies: ConsoleDependencies) {
       const createdBy = call.body.service === true ? null : call.actor.userId;
       const setByAdmins = boundsSetBy(call, null);
       const wanted = { ...call.body, secret, createdBy, setByAdmins };
-      const key = await controlStore.addKey(id, wanted, call.auditSource);
-      await dependencies.changesSeen();
+      const key = await applied(controlStore.addKey(id, wanted, call.auditSource));
       return { key, secret: secret.reveal() };
     },
     "keys.show": async (call) => {
@@ -49,26 +49,21 @@ export function keyHandlers(dependencies: ConsoleDependencies) {
         checkOwner(call, before);
         return { ...call.body, setByAdmins: boundsSetBy(call, before) };
       };
-      const key = await controlStore.updateKey(workspace.id, id, change, call.auditSource);
-      await dependencies.changesSeen();
-      return key;
+      return await applied(controlStore.updateKey(workspace.id, id, change, call.auditSource));
     },
     "keys.rotate": async (call) => {
-      const before = await ownKey(call, dependencies);
+      const { workspace, id } = await ownKey(call, dependencies);
       const secret = newSecret(dependencies);
       const { grace_seconds: graceSeconds = 0, expires_at: expiresAt } = call.body;
       const rotation = { secret, graceMs: graceSeconds * 1_000, expiresAt };
-      const key = await controlStore.rotateKey(before.workspace.id, before.id, rotation, call.auditSource);
-      await dependencies.changesSeen();
+      const key = await applied(controlStore.rotateKey(workspace.id, id, rotation, call.auditSource));
       return { key, secret: secret.reveal() };
     },
     "keys.revoke": async (call) => {
       const before = await theKey(call, dependencies);
       // Whose calls it makes stops them, whoever made it.
       if (before.owner?.id !== call.actor.userId) checkMaker(call, before);
-      const key = await controlStore.endKey(before.workspace.id, before.id, call.auditSource);
-      await dependencies.changesSeen();
-      return key;
+      return await applied(controlStore.endKey(before.workspace.id, before.id, call.auditSource));
     },
   } satisfies Partial<Handlers>;
 }
@@ -111,8 +106,7 @@ function newSecret({ randomBytes }: ConsoleDependencies): Secret {
 /** A key of the workspace that the path names; one of another looks missing. */
 async function theKey(call: ConsoleCall<OneKeyRoute>, { controlStore }: ConsoleDependencies): Promise<ConsoleKey> {
   const key = await controlStore.key(call.workspace?.id ?? null, call.params.key);
-  if (key !== null) return key;
-  throw new Failure("not_found", "There is no such key in this workspace.", { param: "key" });
+  return found(key, "key in this workspace", "key");
 }
 
 async function ownKey(call: ConsoleCall<OneKeyRoute>, dependencies: ConsoleDependencies): Promise<ConsoleKey> {

@@ -7,7 +7,6 @@ import type { ConsoleDependencies } from "../dependencies.ts";
 import { checkPerson, seenOnly } from "./callers.ts";
 import type { Handlers } from "./calls.ts";
 
-/** The calls about limits. */
 export function limitHandlers(dependencies: ConsoleDependencies) {
   return {
     "limits.list": async (call) => {

@@ -1,13 +1,20 @@
 import { type ConsoleAsset, type ConsoleTask, storedRemark, type TaskDetail } from "@sluice/contract";
 import type { AuditAction, AuditObject } from "@sluice/contract/words";
-import { type Asset, type AssetGroup, shownState, statesShownAs, type Task, type TaskEvent } from "#core/index.ts";
+import {
+  type Asset,
+  type AssetGroup,
+  given,
+  shownState,
+  statesShownAs,
+  type Task,
+  type TaskEvent,
+} from "#core/index.ts";
 import { type Delivery, requestShown, taskCost } from "#tasks/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { checkTask, seenOnly } from "./callers.ts";
-import { type ConsoleCall, given, type Handlers, oneWorkspace, pageSize } from "./calls.ts";
+import { type ConsoleCall, type Handlers, oneWorkspace, pageSize } from "./calls.ts";
 import { KeyNames } from "./key-names.ts";
 
-/** The calls about video tasks and assets. */
 export function mediaHandlers(dependencies: ConsoleDependencies) {
   const { videos, assets, people, configSnapshot, clock } = dependencies;
   const keyNames = new KeyNames(dependencies);

@@ -1,42 +1,36 @@
-import type { BodyOf, ConsoleModel } from "@sluice/contract";
-import { type Actor, Failure } from "#core/index.ts";
-import type { DeploymentRecord, ModelDraft, ModelRecord } from "#ports/index.ts";
+import type { AnswerOf, BodyOf, PriceConfig, PriceMember, Remark } from "@sluice/contract";
+import { usageTable } from "@sluice/contract/words";
+import { type Actor, Failure, given, type PricedClass, type PriceTable, pricedClasses, pricesOf } from "#core/index.ts";
+import type { DeploymentRecord, ModelDraft, ModelRecord, ModelUsage } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { readHealth } from "../models/health.ts";
-import { type ModelSurroundings, modelView, priceVersionView, visibleModels } from "../models/model-view.ts";
-import { priceListInUse, priceListView } from "../models/price-list-reading.ts";
-import { simulatePrice } from "../models/price-simulation.ts";
-import { given, type Handlers } from "./calls.ts";
+import { modelViews, priceVersionView, visibleModels } from "../models/model-view.ts";
+import { priceListView } from "../models/price-list-reading.ts";
+import { applying, found, type Handlers } from "./calls.ts";
 
-const weekMs = 7 * 86_400_000;
-
-/** The calls about models and the price list. */
 export function modelHandlers(dependencies: ConsoleDependencies) {
   const { controlStore, reports } = dependencies;
-  const changed = async (record: ModelRecord, actor: Actor | null): Promise<ConsoleModel> => {
-    await dependencies.changesSeen();
-    return modelView(record, await surroundings(dependencies, actor, record.name));
-  };
+  const view = async (record: ModelRecord, actor: Actor) =>
+    (await modelViews(dependencies, actor, record.name))(record);
+  const applied = applying(dependencies);
+  const changed = async (write: Promise<ModelRecord>, actor: Actor) => await view(await applied(write), actor);
   return {
     "models.list": async ({ query, actor }) => {
       const may = visibleModels(actor, dependencies.configSnapshot());
       const found = (await controlStore.listModels()).filter(
         (record) => may(record.name) && fits(record, query.search),
       );
-      const around = await surroundings(dependencies, actor, null);
-      return { data: found.map((record) => modelView(record, around)), next: null };
+      return { data: found.map(await modelViews(dependencies, actor, null)), next: null };
     },
-    "models.create": async ({ body, auditSource, actor }) =>
-      changed(await controlStore.createModel(newModel(body), auditSource), actor),
-    "models.show": async ({ params, actor }) => {
-      const record = await visibleRecord(dependencies, params.model, actor);
-      return modelView(record, await surroundings(dependencies, actor, record.name));
-    },
-    "models.update": async ({ params, body, auditSource, actor }) =>
-      changed(await controlStore.updateModel(params.model, (before) => changedModel(before, body), auditSource), actor),
+    "models.create": ({ body, auditSource, actor }) =>
+      changed(controlStore.createModel(newModel(body), auditSource), actor),
+    "models.show": async ({ params, actor }) => view(await visibleRecord(dependencies, params.model, actor), actor),
+    "models.update": ({ params, body, auditSource, actor }) =>
+      changed(
+        controlStore.updateModel(params.model, (before) => changedModel(before, body), auditSource),
+        actor,
+      ),
     "models.remove": async ({ params, auditSource }) => {
-      await controlStore.removeModel(params.model, auditSource);
-      await dependencies.changesSeen();
+      await applied(controlStore.removeModel(params.model, auditSource));
       return {};
     },
     "models.prices": async ({ params, actor }) => {
@@ -67,8 +61,7 @@ export function modelHandlers(dependencies: ConsoleDependencies) {
       const prices = changes.flatMap(({ model, after, from }) =>
         wanted.has(model) ? [{ model, price: after, from }] : [],
       );
-      const taken = await controlStore.takePrices(prices, auditSource);
-      await dependencies.changesSeen();
+      const taken = await applied(controlStore.takePrices(prices, auditSource));
       const guesses = changes.filter(({ model, guessed }) => guessed && taken.includes(model));
       const guessed = [...new Set(guesses.map(({ model }) => model))];
       return { ...(await priceListView(dependencies)).view, taken, guessed };
@@ -77,42 +70,9 @@ export function modelHandlers(dependencies: ConsoleDependencies) {
 }
 
 /** One that somebody may not call looks missing to them. */
-async function visibleRecord(
-  dependencies: ConsoleDependencies,
-  name: string,
-  actor: Actor | null,
-): Promise<ModelRecord> {
-  const record = visibleModels(actor, dependencies.configSnapshot())(name)
-    ? await dependencies.controlStore.model(name)
-    : null;
-  if (record === null) throw new Failure("not_found", "There is no such model.", { param: "model" });
-  return record;
-}
-
-/** Health and figures are worked out for administrators only: nobody else is shown them. */
-async function surroundings(
-  dependencies: ConsoleDependencies,
-  actor: Actor | null,
-  model: string | null,
-): Promise<ModelSurroundings> {
-  const { configSnapshot, endpointsOf, untranslatedEndpointsOf } = dependencies;
-  const shown = actor?.administrator === true;
-  const now = dependencies.clock.now();
-  const used = shown ? await dependencies.reports.modelUsage(model, now - weekMs, now) : [];
-  const health = await readHealth(
-    shown ? dependencies : { ...dependencies, reports: { deploymentUse: async () => [] } },
-  );
-  const { prices: known } = await priceListInUse(dependencies);
-  const isVisible = visibleModels(actor, configSnapshot());
-  return {
-    health,
-    lastWeek: new Map(used.map((each) => [each.model, each] as const)),
-    configSnapshot: configSnapshot(),
-    isVisible,
-    known,
-    endpointsOf,
-    untranslatedEndpointsOf,
-  };
+async function visibleRecord(dependencies: ConsoleDependencies, name: string, actor: Actor): Promise<ModelRecord> {
+  const isVisible = visibleModels(actor, dependencies.configSnapshot())(name);
+  return found(isVisible ? await dependencies.controlStore.model(name) : null, "model", "model");
 }
 
 function fits(record: ModelRecord, search: string | undefined): boolean {
@@ -120,7 +80,6 @@ function fits(record: ModelRecord, search: string | undefined): boolean {
   return record.name.toLowerCase().includes(part) || record.ownedBy.toLowerCase().includes(part);
 }
 
-/** A new model from what was sent. */
 function newModel({ deployments, ...rest }: BodyOf<"models.create">): ModelDraft {
   return { ...rest, deployments: deployments.map((sent) => deploymentFrom(sent, undefined)) };
 }
@@ -162,4 +121,99 @@ function deploymentAsStored({ id: _id, upstreamModel, capabilities, ...rest }: D
 
 function targetOf(provider: string, upstreamModel: string): string {
   return JSON.stringify([provider, upstreamModel]);
+}
+
+type Simulation = Omit<AnswerOf<"models.simulate">, "from" | "to">;
+/** The classes of usage in the words of a price. */
+const priceWords = Object.fromEntries(
+  usageTable.flatMap(({ name, price }) => (price === null ? [] : [[name, price]])),
+) as Readonly<Record<PricedClass, PriceMember>>;
+
+/** What a sum of usage would have cost at a price. Exact in pico-USD until it is shown. */
+function simulatePrice(price: PriceConfig, used: readonly ModelUsage[]): Simulation {
+  const { table, variants } = pricesOf(price);
+  const units = new Map(pricedClasses.map((name) => [name, unitsOf(name, used)]));
+  const lines = pricedClasses.flatMap((name) => lineOf(name, units.get(name) ?? 0, table));
+  const picoUsd = lines.reduce((sum, line) => sum + line.pico, 0n);
+  const requests = used.reduce((sum, each) => sum + each.requests, 0);
+  const remarks = remarksOn(units, table, {
+    requests,
+    variants: (variants ?? []).length > 0,
+    longContext: table.longContext !== undefined,
+  });
+  return {
+    requests,
+    usage: Object.fromEntries(
+      pricedClasses.flatMap((name) => {
+        const count = units.get(name) ?? 0;
+        return count === 0 ? [] : [[priceWords[name], count]];
+      }),
+    ),
+    cost_usd: used.reduce((sum, each) => sum + each.costUsd, 0),
+    simulated_usd: usdOf(picoUsd),
+    lines: lines.map(({ pico, ...line }) => ({ ...line, usd: usdOf(pico) })),
+    notes: remarks.map(sentenceOf),
+    remarks,
+  };
+}
+
+function unitsOf(name: PricedClass, used: readonly ModelUsage[]): number {
+  return used.reduce((sum, each) => sum + (each.usage[name] ?? 0), 0);
+}
+
+function lineOf(name: PricedClass, units: number, table: PriceTable) {
+  const pico = table[name];
+  if (units === 0 || pico === undefined) return [];
+  // Counts are whole; what a sum may have lost beyond 2^53 is far below what is shown.
+  return [
+    { class: priceWords[name], units, unit_usd: pico / picoPerUsd, pico: BigInt(Math.round(units)) * BigInt(pico) },
+  ];
+}
+
+type SimulationRemark = Remark<"simulation">;
+
+function remarksOn(
+  units: ReadonlyMap<PricedClass, number>,
+  table: PriceTable,
+  {
+    requests,
+    variants,
+    longContext,
+  }: { readonly requests: number; readonly variants: boolean; readonly longContext: boolean },
+): SimulationRemark[] {
+  if (requests === 0 && [...units.values()].every((count) => count === 0))
+    return [{ code: "nothing_used", params: {} }];
+  const remarks: SimulationRemark[] = [];
+  for (const [name, count] of units) {
+    if (count > 0 && table[name] === undefined) {
+      remarks.push({ code: "class_without_price", params: { class: priceWords[name], count } });
+    }
+  }
+  const videos = (units.get("videoSeconds") ?? 0) > 0 || (units.get("output") ?? 0) > 0;
+  if (variants && videos) remarks.push({ code: "variants_not_told_apart", params: {} });
+  if (longContext) remarks.push({ code: "long_context_not_told_apart", params: {} });
+  remarks.push({ code: "rounded_at_once", params: {} });
+  return remarks;
+}
+
+function sentenceOf(remark: SimulationRemark): string {
+  if (remark.code === "class_without_price") {
+    const { class: name, count } = remark.params;
+    return `\`${name}\` has no price, so ${count} units of it count nothing.`;
+  }
+  return sentences[remark.code];
+}
+
+const sentences: Readonly<Record<Exclude<SimulationRemark["code"], "class_without_price">, string>> = {
+  nothing_used: "Nothing was used in this time.",
+  variants_not_told_apart:
+    "Sums do not tell videos of one resolution or with sound apart: all count at the plain price.",
+  long_context_not_told_apart: "Sums do not tell long requests apart: all count at the price of a shorter context.",
+  rounded_at_once: "Each request is charged in whole billionths of a dollar; here the sum is worked out at once.",
+};
+
+const picoPerUsd = 1_000_000_000_000;
+
+function usdOf(pico: bigint): number {
+  return Number(pico) / picoPerUsd;
 }

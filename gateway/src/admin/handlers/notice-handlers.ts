@@ -1,15 +1,14 @@
 import { storedRemark } from "@sluice/contract";
-import { bounds, Failure, personOf, personOfScope, type Workspace } from "#core/index.ts";
+import { bounds, Failure, given, personOf, personOfScope, type Workspace } from "#core/index.ts";
 import type { NoticeFields, StoredNotice } from "#directory/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { LetterRate } from "../throttle.ts";
+import { letterRate } from "../throttle.ts";
 import { type Looker, seenPerson } from "./callers.ts";
-import { given, type Handlers } from "./calls.ts";
+import { found, type Handlers } from "./calls.ts";
 
-/** The calls about notices. */
 export function noticeHandlers(dependencies: ConsoleDependencies) {
   const { notices } = dependencies;
-  const tests = new LetterRate("alert-test", dependencies.openTries);
+  const tests = letterRate("alert-test", dependencies.openTries);
   return {
     "notices.list": async (call) => {
       const all = await notices.list(call.workspace?.id ?? null);
@@ -97,8 +96,7 @@ function one(workspace: Workspace | null): Workspace {
 
 async function find(dependencies: ConsoleDependencies, workspace: Workspace | null, id: string): Promise<StoredNotice> {
   const notice = await dependencies.notices.find(id);
-  if (notice !== null && notice.workspaceId === one(workspace).id) return notice;
-  throw new Failure("not_found", "There is no such notice.", { param: "notice" });
+  return found(notice !== null && notice.workspaceId === one(workspace).id ? notice : null, "notice", "notice");
 }
 
 /** What a notice listens to must belong to its workspace. */

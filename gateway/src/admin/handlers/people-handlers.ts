@@ -1,35 +1,29 @@
 import type { ConsoleUser, Member, MemberWithUsage, WorkspaceRole } from "@sluice/contract";
 import { meets, workspaceRoles } from "@sluice/contract/words";
-import { type Actor, bounds, Failure, personScopeId } from "#core/index.ts";
+import { type Actor, bounds, Failure, given, personScopeId } from "#core/index.ts";
 import type { MemberChange, PeopleStore } from "#directory/index.ts";
 import { checkMemberRemoval, checkRoleChange } from "#identity/index.ts";
 import type { AuditSource } from "#ports/index.ts";
 import { withBudgetUse } from "../budgets/limit-scopes.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { seenPerson } from "./callers.ts";
-import { type Handlers, oneWorkspace, pageSize } from "./calls.ts";
+import { applying, found, type Handlers, oneWorkspace, pageSize } from "./calls.ts";
 import { oneTimeLink } from "./origins.ts";
 
 /** The calls about users, all of them for administrators, and about the members of a workspace. */
 export function peopleHandlers(dependencies: ConsoleDependencies) {
-  const { people, vault, clock, admission, changesSeen } = dependencies;
+  const { people, vault, clock, admission } = dependencies;
+  const applied = applying(dependencies);
   return {
     "users.list": ({ query }) => people.listUsers(query.search ?? null, query.cursor ?? null, query.limit ?? pageSize),
     "users.update": async ({ params, body, auditSource }) => {
       const before = await userNamed(people, params.user);
-      const change = {
-        ...(body.administrator === undefined ? {} : { administrator: body.administrator }),
-        ...(body.disabled === undefined ? {} : { disabled: body.disabled }),
-        keys: body.keys,
-      };
-      const after = await people.updateUser(before.id, change, auditSource);
-      await changesSeen();
-      return after;
+      const { administrator, disabled, keys } = body;
+      return await applied(people.updateUser(before.id, { ...given({ administrator, disabled }), keys }, auditSource));
     },
     "users.remove": async ({ params, body, auditSource }) => {
       const user = await userNamed(people, params.user);
-      await people.removeUser(user.id, body.keys ?? null, auditSource);
-      await changesSeen();
+      await applied(people.removeUser(user.id, body.keys ?? null, auditSource));
       return {};
     },
     "users.reset": async ({ params, request, auditSource }) => {
@@ -68,8 +62,7 @@ export function peopleHandlers(dependencies: ConsoleDependencies) {
         keepsSpend: !meets(held, "admin"),
         allow: (role: WorkspaceRole) => checkMemberRemoval(actor, id, { id: params.user, role }),
       };
-      await people.removeMember(id, params.user, leaving, auditSource);
-      await changesSeen();
+      await applied(people.removeMember(id, params.user, leaving, auditSource));
       return {};
     },
   } satisfies Partial<Handlers>;
@@ -85,27 +78,22 @@ interface ChangedMember {
 
 /** Throws `not_found` for who is no member, and `forbidden` for one who stands above the actor. */
 export async function changeMember(
-  { people, changesSeen }: Pick<ConsoleDependencies, "people" | "changesSeen">,
+  dependencies: Pick<ConsoleDependencies, "people" | "changesSeen">,
   { workspaceId, userId, change, actor, auditSource }: ChangedMember,
 ): Promise<Member> {
   // Asked in the write: somebody whom an owner raises at this moment stands above the actor.
   const allow = (role: WorkspaceRole | null) => {
     // An administrator sees every user, and so can make one a member without an invitation.
-    if (role === null && !actor.administrator) {
-      throw new Failure("not_found", "There is no such member in this workspace.", { param: "user" });
-    }
+    if (!actor.administrator) found(role, "member in this workspace", "user");
     checkRoleChange(actor, workspaceId, { role }, change.role ?? role ?? lowestRole);
   };
-  const member = await people.updateMember(workspaceId, userId, { ...change, allow }, auditSource);
-  await changesSeen();
-  return member;
+  const { people } = dependencies;
+  return await applying(dependencies)(people.updateMember(workspaceId, userId, { ...change, allow }, auditSource));
 }
 
 /** Whoever may manage members stands above it. */
 const lowestRole = workspaceRoles[0];
 
 async function userNamed(people: PeopleStore, id: string): Promise<ConsoleUser> {
-  const user = await people.user(id);
-  if (user === null) throw new Failure("not_found", "There is no such user.", { param: "user" });
-  return user;
+  return found(await people.user(id), "user", "user");
 }

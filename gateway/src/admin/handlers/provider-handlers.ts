@@ -1,68 +1,65 @@
-import type { ConsoleProvider, Health, ProviderKindForm, UpstreamModel } from "@sluice/contract";
-import { type ConfigSnapshot, Failure, type Provider } from "#core/index.ts";
+import type { BodyOf, ConsoleProvider, Health } from "@sluice/contract";
+import { defaultTimeouts, Failure, type Provider, redactedText } from "#core/index.ts";
 import type { ProviderRecord } from "#directory/index.ts";
+import type { ProviderDraft } from "#ports/index.ts";
 import {
+  defaultBaseUrl,
   kindForm,
   type ProviderKind,
   providerKind,
   providerKinds,
   retirementOf,
+  type SettingField,
+  settingIsShown,
+  settingsProblem,
+  settingTypeProblem,
   shownSettings,
   suggestedModel,
   typesOf,
 } from "#providers/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { readHealth } from "../models/health.ts";
+import { readHealth } from "../models/model-view.ts";
 import { priceListInUse } from "../models/price-list-reading.ts";
-import { changedProvider, newProvider } from "../models/provider-change.ts";
 import { tryProvider } from "../models/provider-trial.ts";
-import type { Handlers } from "./calls.ts";
+import { applying, found, type Handlers } from "./calls.ts";
 
-/** The calls about providers. */
 export function providerHandlers(dependencies: ConsoleDependencies) {
   const { controlStore } = dependencies;
   const shown = async (records: readonly ProviderRecord[]) => {
     const health = await readHealth(dependencies);
-    const deployments = deploymentsByProvider(dependencies.configSnapshot());
+    const models = [...dependencies.configSnapshot().models.values()];
+    const deployments = Map.groupBy(
+      models.flatMap((model) => model.deployments),
+      ({ provider }) => provider.id,
+    );
     return records.map((record) => {
-      const own = deployments.get(record.id) ?? [];
+      const own = deployments.get(record.id)?.map(({ id }) => id) ?? [];
       return providerView(record, own.length, health.ofProvider(record.id, own));
     });
   };
-  const changed = async (record: ProviderRecord) => {
-    await dependencies.changesSeen();
-    const [view] = await shown([record]);
-    if (view === undefined) throw noProvider();
-    return view;
+  const applied = applying(dependencies);
+  const one = async (record: ProviderRecord | null) => {
+    const [view] = record === null ? [] : await shown([record]);
+    return found(view, "provider", "provider");
   };
   return {
     "providers.kinds": () => ({ data: providerKinds.map(kindView), next: null }),
     "providers.list": async () => ({ data: await shown(await controlStore.listProviders()), next: null }),
     "providers.create": async ({ body, auditSource }) =>
-      changed(await controlStore.createProvider(newProvider(body), auditSource)),
-    "providers.show": async ({ params }) => {
-      const record = await controlStore.provider(params.provider);
-      const [view] = record === null ? [] : await shown([record]);
-      if (view === undefined) throw noProvider();
-      return view;
+      one(await applied(controlStore.createProvider(newProvider(body), auditSource))),
+    "providers.show": async ({ params }) => one(await controlStore.provider(params.provider)),
+    "providers.update": async ({ params, body, auditSource }) => {
+      const change = (before: ProviderRecord) => changedProvider(before, body);
+      return await one(await applied(controlStore.updateProvider(params.provider, change, auditSource)));
     },
-    "providers.update": async ({ params, body, auditSource }) =>
-      changed(
-        await controlStore.updateProvider(params.provider, (before) => changedProvider(before, body), auditSource),
-      ),
     "providers.remove": async ({ params, auditSource }) => {
-      await controlStore.removeProvider(params.provider, auditSource);
-      await dependencies.changesSeen();
+      await applied(controlStore.removeProvider(params.provider, auditSource));
       return {};
     },
     "providers.test": async ({ params, body, signal }) => {
       const subject = await subjectOf(dependencies, params.provider);
-      const { configSnapshot } = dependencies;
-      return await tryProvider(
-        dependencies.probe,
-        { ...subject, configSnapshot: configSnapshot(), model: body.upstream_model ?? null },
-        signal,
-      );
+      const asked = { ...subject, configSnapshot: dependencies.configSnapshot(), model: body.upstream_model ?? null };
+      return await tryProvider(dependencies.probe, asked, signal);
     },
     "providers.upstreamModels": async ({ params, signal }) => ({
       data: await upstreamModels(dependencies, params.provider, signal),
@@ -79,9 +76,7 @@ export function providerHandlers(dependencies: ConsoleDependencies) {
         price: prices.price(kind.id, upstream_model),
         outputTokensMax: max_output_tokens ?? null,
       }));
-      const { created, extended, refused } = await controlStore.importModels(params.provider, wanted, auditSource);
-      await dependencies.changesSeen();
-      return { created, extended, refused };
+      return await applied(controlStore.importModels(params.provider, wanted, auditSource));
     },
   } satisfies Partial<Handlers>;
 }
@@ -92,18 +87,13 @@ async function subjectOf(
   id: string,
 ): Promise<{ readonly provider: Provider; readonly kind: ProviderKind }> {
   await dependencies.changesSeen();
-  const provider = dependencies.configSnapshot().providers.get(id);
-  if (provider === undefined) throw noProvider();
+  const provider = found(dependencies.configSnapshot().providers.get(id), "provider", "provider");
   const kind = providerKind(provider.kind);
   if (kind !== null) return { provider, kind };
   throw new Failure("conflict", `Its kind ${provider.kind} is not known to this version of the gateway.`);
 }
 
-async function upstreamModels(
-  dependencies: ConsoleDependencies,
-  id: string,
-  signal: AbortSignal,
-): Promise<UpstreamModel[]> {
+async function upstreamModels(dependencies: ConsoleDependencies, id: string, signal: AbortSignal) {
   const { provider, kind } = await subjectOf(dependencies, id);
   const listing = await dependencies.probe.listModels(provider, kind, signal);
   if (listing === null) {
@@ -113,7 +103,13 @@ async function upstreamModels(
     const advice = listing.advice === null ? "" : ` ${listing.advice}`;
     throw new Failure("upstream_error", `${listing.problem ?? "No list of models came."}${advice}`);
   }
-  const served = servedAs(dependencies.configSnapshot(), id);
+  // Our models by the upstream model name of their deployments.
+  const served = Map.groupBy(
+    [...dependencies.configSnapshot().models.values()].flatMap(({ name, deployments }) =>
+      deployments.filter((each) => each.provider.id === id).map(({ upstreamModel }) => ({ name, upstreamModel })),
+    ),
+    ({ upstreamModel }) => upstreamModel,
+  );
   const { prices } = await priceListInUse(dependencies);
   return listing.models.map((model) => {
     const entry = prices.entry(kind.id, model.id);
@@ -122,7 +118,7 @@ async function upstreamModels(
       id: model.id,
       owned_by: model.ownedBy,
       created_at: model.createdAt,
-      served_as: served.get(model.id) ?? [],
+      served_as: served.get(model.id)?.map(({ name }) => name) ?? [],
       suggested: suggestedModel(kind, model),
       price: entry?.price ?? null,
       price_guessed: entry?.price != null && entry.guessed,
@@ -132,34 +128,6 @@ async function upstreamModels(
       retires_at: retiresAt,
     };
   });
-}
-
-/** Our models by the upstream model name of their deployments. */
-function servedAs(configSnapshot: ConfigSnapshot, provider: string): ReadonlyMap<string, string[]> {
-  const served = new Map<string, string[]>();
-  for (const model of configSnapshot.models.values()) {
-    for (const deployment of model.deployments) {
-      if (deployment.provider.id !== provider) continue;
-      served.set(deployment.upstreamModel, [...(served.get(deployment.upstreamModel) ?? []), model.name]);
-    }
-  }
-  return served;
-}
-
-function deploymentsByProvider(configSnapshot: ConfigSnapshot): ReadonlyMap<string, string[]> {
-  const ids = new Map<string, string[]>();
-  for (const model of configSnapshot.models.values()) {
-    for (const { id, provider } of model.deployments) {
-      const known = ids.get(provider.id);
-      if (known === undefined) ids.set(provider.id, [id]);
-      else known.push(id);
-    }
-  }
-  return ids;
-}
-
-function noProvider(): Failure {
-  return new Failure("not_found", "There is no such provider.", { param: "provider" });
 }
 
 /** A provider as the console shows it: whether it has a secret, never the secret itself. */
@@ -182,7 +150,7 @@ function providerView(record: ProviderRecord, deployments: number, health: Healt
 }
 
 /** The fields of the form for a provider of this kind. */
-function kindView(kind: ProviderKind): ProviderKindForm {
+function kindView(kind: ProviderKind) {
   const form = kindForm(kind);
   return {
     kind: kind.id,
@@ -192,16 +160,136 @@ function kindView(kind: ProviderKind): ProviderKindForm {
     api_key: form.apiKey,
     api_key_help: form.apiKeyHelp,
     dialects: [...new Set(kind.lanes.map((lane) => lane.dialect))],
-    types: [...typesOf(kind)],
+    types: typesOf(kind),
     lists_models: kind.listsModels !== false,
-    fields: form.fields.map(({ name, label, type, required, help, placeholder, options }) => ({
-      name,
-      label,
-      type,
-      required,
-      help,
-      placeholder,
-      options: options === null ? null : [...options],
-    })),
+    fields: form.fields.map(({ leads: _leads, ...field }) => field),
+  };
+}
+
+type Settings = Readonly<Record<string, unknown>>;
+
+function newProvider(body: BodyOf<"providers.create">): ProviderDraft {
+  refuseRedactedKey(body.api_key);
+  const { base_url, disconnect, settings, ...rest } = body;
+  return {
+    ...rest,
+    ...(base_url == null ? {} : { base_url }),
+    ...(disconnect == null ? {} : { disconnect }),
+    ...(settings === undefined ? {} : { settings: mergedSettings(body.kind, settings, {}) }),
+  };
+}
+
+/**
+ * A provider with what was sent put over what is stored; what was not sent stays. A secret setting that reads `[redacted]`
+ * stays too, unless the provider is to send it somewhere else than before: then it is gone, as the API key is.
+ */
+function changedProvider(before: ProviderRecord, body: BodyOf<"providers.update">): ProviderDraft {
+  refuseRedactedKey(body.api_key);
+  const merged =
+    body.settings === undefined ? before.settings : mergedSettings(before.kind, body.settings, before.settings);
+  const address = addressOf(before, body, merged);
+  const moved =
+    (address ?? defaultOf(before, merged)) !== before.baseUrl ||
+    fieldsOf(before.kind).some((field) => field.leads && merged[field.name] !== before.settings[field.name]);
+  const settings = moved ? withoutKept(before, merged) : merged;
+  const timeouts = body.timeouts ?? before.timeouts;
+  const disconnect = body.disconnect === undefined ? before.disconnect : body.disconnect;
+  return {
+    id: before.id,
+    kind: before.kind,
+    ...(address === undefined ? {} : { base_url: address }),
+    ...(body.api_key === undefined ? {} : { api_key: body.api_key }),
+    allow_private_network: body.allow_private_network ?? before.allowPrivateNetwork,
+    timeouts,
+    ...(disconnect === null ? {} : { disconnect }),
+    enabled: body.enabled ?? before.enabled,
+    settings: { ...settings },
+  };
+}
+
+/** undefined: as the kind has it. An address that was the kind's own follows the settings that decide it. */
+function addressOf(before: ProviderRecord, body: BodyOf<"providers.update">, merged: Settings): string | undefined {
+  if (body.base_url !== undefined) return body.base_url ?? undefined;
+  const wasDefault = before.baseUrl === defaultOf(before, before.settings);
+  return wasDefault && defaultOf(before, merged) !== null ? undefined : before.baseUrl;
+}
+
+/** What was sent, checked against the form of its kind, with what is kept in its place. */
+function mergedSettings(kindId: string, sent: Settings, stored: Settings): Settings {
+  const fields = fieldsOf(kindId);
+  const merged: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(sent)) {
+    const param = `settings.${name}`;
+    if (value === redactedText) {
+      if (!(name in stored)) {
+        throw new Failure("invalid_request", `There is no stored \`${param}\` to keep: give its value.`, { param });
+      }
+      merged[name] = stored[name];
+      continue;
+    }
+    if (value === null || value === "") continue;
+    const field = fields.find((one) => one.name === name);
+    if (field === undefined) throw unknownSetting(kindId, name, fields);
+    const problem = settingTypeProblem(field, value);
+    if (problem !== null) throw new Failure("invalid_request", `\`${param}\` ${problem}.`, { param });
+    merged[name] = value;
+  }
+  return merged;
+}
+
+/** Throws when the kind cannot do without what is not kept, and says why it was not. */
+function withoutKept(before: ProviderRecord, merged: Settings): Settings {
+  const dropped = Object.keys(merged).filter(
+    (name) => !settingIsShown(before.kind, name) && merged[name] === before.settings[name],
+  );
+  if (dropped.length === 0) return merged;
+  const rest = Object.fromEntries(Object.entries(merged).filter(([name]) => !dropped.includes(name)));
+  const kind = providerKind(before.kind);
+  const problem = kind === null ? null : settingsProblem(kind, bareProvider(before, rest));
+  if (problem === null) return rest;
+  const names = dropped.map((name) => `settings.${name}`).join(", ");
+  const message = `${problem}. The provider's address changes, so ${names} must be given again.`;
+  throw new Failure("invalid_request", message, { param: `settings.${dropped[0]}` });
+}
+
+function unknownSetting(kindId: string, name: string, fields: readonly SettingField[]): Failure {
+  const known = fields.length === 0 ? "It has none." : `It has: ${fields.map((field) => field.name).join(", ")}.`;
+  const kind = providerKind(kindId);
+  if (kind === null) {
+    return new Failure("invalid_request", `There is no kind of provider called "${kindId}".`, { param: "kind" });
+  }
+  return new Failure("invalid_request", `The kind ${kindId} has no setting ${name}. ${known}`, {
+    param: `settings.${name}`,
+  });
+}
+
+function refuseRedactedKey(apiKey: string | null | undefined): void {
+  if (apiKey !== redactedText) return;
+  throw new Failure("invalid_request", "`[redacted]` is no key. Leave `api_key` out to keep the stored one.", {
+    param: "api_key",
+  });
+}
+
+function fieldsOf(kindId: string): readonly SettingField[] {
+  const kind = providerKind(kindId);
+  return kind === null ? [] : kindForm(kind).fields;
+}
+
+function defaultOf(record: ProviderRecord, settings: Settings): string | null {
+  const kind = providerKind(record.kind);
+  return kind === null ? null : defaultBaseUrl(kind, bareProvider(record, settings));
+}
+
+function bareProvider({ id, kind }: ProviderRecord, settings: Settings): Provider {
+  return {
+    id,
+    kind,
+    baseUrl: "",
+    secret: null,
+    allowPrivateNetwork: false,
+    timeouts: defaultTimeouts,
+    disconnect: "cancel",
+    settings,
+    enabled: true,
   };
 }

@@ -1,10 +1,10 @@
 import type { QueryOf } from "@sluice/contract";
 import { meets } from "@sluice/contract/words";
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, Failure, given } from "#core/index.ts";
 import type { SessionUsage, UsageSums } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { checkPerson, seenOnly, seenPerson } from "./callers.ts";
-import { given, type Handlers, pageSize } from "./calls.ts";
+import { type Handlers, pageSize } from "./calls.ts";
 
 /** The longest time of a chart by minutes. */
 const usageMinutesMaxMs = 6 * 3_600_000;

@@ -1,6 +1,7 @@
 import type { ConsoleUser, SessionAnswer } from "@sluice/contract";
-import { type Actor, bounds, type ConfigSnapshot, roleIn, type Workspace } from "#core/index.ts";
+import { type Actor, bounds, type ConfigSnapshot, roleIn } from "#core/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
+import { workspacesSeen } from "./callers.ts";
 import type { Handlers } from "./calls.ts";
 import { callsOrigin } from "./origins.ts";
 
@@ -36,17 +37,11 @@ function userView({ id, email, name, language }: ConsoleUser, { administrator }:
   return { id, email, name, administrator, language };
 }
 
-/** One's own workspaces first, then, for an administrator, the others, by name; as many as one answer carries. */
-function workspacesOf(actor: Actor | null, { workspaces }: ConfigSnapshot) {
+function workspacesOf(actor: Actor | null, configSnapshot: ConfigSnapshot) {
   if (actor === null) return { shown: [], more: 0 };
-  const own = (workspace: Workspace) => actor.roles.has(workspace.id);
-  const seen = [...workspaces.values()]
-    .filter((workspace) => actor.administrator || own(workspace))
-    .sort((one, other) => Number(own(other)) - Number(own(one)) || one.name.localeCompare(other.name));
+  const seen = workspacesSeen(actor, configSnapshot);
   const shown = seen.slice(0, bounds.sessionWorkspacesMax).map(({ id, slug, name }) => ({
-    id,
-    slug,
-    name,
+    ...{ id, slug, name },
     role: roleIn(actor, id) ?? "viewer",
   }));
   return { shown, more: seen.length - shown.length };

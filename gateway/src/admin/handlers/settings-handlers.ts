@@ -4,7 +4,7 @@ import { ruleFault } from "@sluice/contract/words";
 import { Failure, oidcDefaults, type RightsClaimed, Secret } from "#core/index.ts";
 import type { OidcAccount, RightsSource } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { scimPath } from "../scim/scim-descriptions.ts";
+import { scimPath } from "../scim/scim-schema.ts";
 import type { Handlers } from "./calls.ts";
 import { consoleOrigin, ownOrigin } from "./origins.ts";
 

@@ -6,7 +6,6 @@ import type { Handlers } from "./calls.ts";
 /** How many names of one kind the view of the config file lists. */
 const namesMax = 200;
 
-/** The calls about the system itself. */
 export function systemHandlers(dependencies: ConsoleDependencies) {
   return {
     "settings.config": async () => {

@@ -10,9 +10,8 @@ import {
 } from "#identity/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { grantIn, workspaceNamed } from "./callers.ts";
-import { type ConsoleCall, type Handlers, pageSize } from "./calls.ts";
+import { type ConsoleCall, found, type Handlers, pageSize } from "./calls.ts";
 
-/** The calls about admin tokens. */
 export function tokenHandlers(dependencies: ConsoleDependencies) {
   const { people, vault } = dependencies;
   return {
@@ -46,10 +45,8 @@ export function tokenHandlers(dependencies: ConsoleDependencies) {
     },
     "tokens.revoke": async ({ params, actor, auditSource }) => {
       const token = await people.token(params.token);
-      if (token === null || !mayRevokeToken(actor, revocable(token))) {
-        throw new Failure("not_found", "There is no such admin token of yours.", { param: "token" });
-      }
-      await people.revokeToken(token.id, auditSource);
+      const own = token !== null && mayRevokeToken(actor, revocable(token)) ? token : null;
+      await people.revokeToken(found(own, "admin token of yours", "token").id, auditSource);
       return {};
     },
   } satisfies Partial<Handlers>;

@@ -1,13 +1,13 @@
 import type { ConsoleWorkspace } from "@sluice/contract";
-import { type Actor, Failure } from "#core/index.ts";
+import type { Actor } from "#core/index.ts";
 import type { StoredWorkspace } from "#directory/index.ts";
 import { withBudgetUse } from "../budgets/limit-scopes.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { type Handlers, oneWorkspace, pageSize } from "./calls.ts";
+import { applying, found, type Handlers, oneWorkspace, pageSize } from "./calls.ts";
 
-/** The calls about workspaces and their groups. */
 export function workspaceHandlers(dependencies: ConsoleDependencies) {
-  const { controlStore, admission, changesSeen, people, webhookSecret } = dependencies;
+  const { controlStore, admission, people, webhookSecret } = dependencies;
+  const applied = applying(dependencies);
   const withUse = (workspaces: readonly ConsoleWorkspace[]) =>
     withBudgetUse(admission, "workspace", workspaces, ({ id }) => ({ workspace: id }));
   return {
@@ -16,26 +16,21 @@ export function workspaceHandlers(dependencies: ConsoleDependencies) {
       const { data, next } = await controlStore.workspaces(filter, query.cursor ?? null, query.limit ?? pageSize);
       return { data: await withUse(data.map((workspace) => seenBy(actor, workspace))), next };
     },
-    "workspaces.create": async ({ actor, body, auditSource }) => {
-      const made = await controlStore.addWorkspace(body, auditSource);
-      await changesSeen();
-      return seenBy(actor, made);
-    },
+    "workspaces.create": async ({ actor, body, auditSource }) =>
+      seenBy(actor, await applied(controlStore.addWorkspace(body, auditSource))),
     "workspaces.show": async (call) => {
-      const workspace = await controlStore.workspace(oneWorkspace(call).id);
-      if (workspace === null) throw new Failure("not_found", "There is no such workspace.", { param: "workspace" });
+      const stored = await controlStore.workspace(oneWorkspace(call).id);
+      const workspace = found(stored, "workspace", "workspace");
       const [seen] = await withUse([seenBy(call.actor, workspace)]);
       if (seen === undefined) throw new RangeError("A workspace has its usage.");
       return seen;
     },
     "workspaces.update": async (call) => {
-      const changed = await controlStore.updateWorkspace(oneWorkspace(call).id, call.body, call.auditSource);
-      await changesSeen();
-      return seenBy(call.actor, changed);
+      const { id } = oneWorkspace(call);
+      return seenBy(call.actor, await applied(controlStore.updateWorkspace(id, call.body, call.auditSource)));
     },
     "workspaces.remove": async (call) => {
-      await controlStore.removeWorkspace(oneWorkspace(call).id, call.auditSource);
-      await changesSeen();
+      await applied(controlStore.removeWorkspace(oneWorkspace(call).id, call.auditSource));
       return {};
     },
     // Each view of the secret is audited, because it lets its holder sign as this gateway.
@@ -50,20 +45,11 @@ export function workspaceHandlers(dependencies: ConsoleDependencies) {
       const idsOf = (group: (typeof groups)[number]) => ({ group: group.id, workspace: id });
       return { data: await withBudgetUse(admission, "group", groups, idsOf, [scope]), next: null };
     },
-    "groups.create": async (call) => {
-      const group = await controlStore.addGroup(oneWorkspace(call).id, call.body, call.auditSource);
-      await changesSeen();
-      return group;
-    },
-    "groups.update": async (call) => {
-      const { params, body, auditSource } = call;
-      const changed = await controlStore.updateGroup(oneWorkspace(call).id, params.group, body, auditSource);
-      await changesSeen();
-      return changed;
-    },
+    "groups.create": (call) => applied(controlStore.addGroup(oneWorkspace(call).id, call.body, call.auditSource)),
+    "groups.update": (call) =>
+      applied(controlStore.updateGroup(oneWorkspace(call).id, call.params.group, call.body, call.auditSource)),
     "groups.remove": async (call) => {
-      await controlStore.removeGroup(oneWorkspace(call).id, call.params.group, call.auditSource);
-      await changesSeen();
+      await applied(controlStore.removeGroup(oneWorkspace(call).id, call.params.group, call.auditSource));
       return {};
     },
   } satisfies Partial<Handlers>;

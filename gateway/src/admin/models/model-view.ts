@@ -1,4 +1,4 @@
-import type { ConsoleModel, ConsolePriceVersion, PriceConfig } from "@sluice/contract";
+import type { ConsoleModel, ConsolePriceVersion, Health, PriceConfig } from "@sluice/contract";
 import { type PriceMember, type UsageClassRow, usageTable } from "@sluice/contract/words";
 import {
   type Actor,
@@ -12,75 +12,159 @@ import {
   type Usage,
 } from "#core/index.ts";
 import { matches } from "#identity/index.ts";
-import type { ModelRecord, ModelUsage } from "#ports/index.ts";
-import { type PriceSource, priceTermsOf, retirementOf } from "#providers/index.ts";
-import type { HealthReading } from "./health.ts";
+import type { ModelRecord, ReportStore } from "#ports/index.ts";
+import { priceTermsOf, retirementOf } from "#providers/index.ts";
+import type { DeploymentState } from "#routing/index.ts";
+import type { ConsoleDependencies } from "../dependencies.ts";
+import { priceListInUse } from "./price-list-reading.ts";
 
-/** What a view needs in addition to the record. */
-export interface ModelSurroundings {
-  readonly health: HealthReading;
-  readonly lastWeek: ReadonlyMap<string, Pick<ModelUsage, "requests" | "costUsd" | "usage">>;
-  readonly configSnapshot: ConfigSnapshot;
-  /** Whether the viewer may know of a model. Fallbacks that they may not know of are hidden too. */
-  readonly isVisible: (name: string) => boolean;
-  /** The price list of vendors' models. */
-  readonly known: Pick<PriceSource, "entry">;
-  /** The endpoints at which a model can be called. */
-  readonly endpointsOf: (model: Model) => readonly string[];
-  readonly untranslatedEndpointsOf: (model: Model) => readonly string[];
+const hourMs = 3_600_000;
+const weekMs = 168 * hourMs;
+
+interface Use {
+  readonly attempts: number;
+  readonly failed: number;
 }
 
-/** A model as the console shows it. The caller removes the deployments for viewers who may not see them. */
-export function modelView(record: ModelRecord, surroundings: ModelSurroundings) {
-  const { health, lastWeek, configSnapshot, isVisible, known, endpointsOf, untranslatedEndpointsOf } = surroundings;
-  const model = configSnapshot.models.get(record.name);
-  const [first] = record.deployments;
-  const kind = configSnapshot.providers.get(first?.provider ?? "")?.kind;
-  const entry = first === undefined || kind === undefined ? null : known.entry(kind, first.upstreamModel);
-  const week = lastWeek.get(record.name);
-  const retiresAt = first === undefined || kind === undefined ? null : retirementOf(kind, first.upstreamModel);
-  const view: ConsoleModel = {
-    name: record.name,
-    type: record.type,
-    owned_by: record.ownedBy,
-    endpoints: model === undefined ? [] : [...endpointsOf(model)],
-    untranslated_endpoints: model === undefined ? [] : [...untranslatedEndpointsOf(model)],
-    fallbacks: record.fallbacks.filter(isVisible),
-    max_output_tokens: record.outputTokensMax,
-    price: record.price === null ? null : priceConfigOf(record.price),
-    price_version: record.price?.id ?? null,
-    price_origin: record.price === null ? null : (record.price.origin ?? "set"),
-    next_price:
-      record.nextPrice === null
-        ? null
-        : {
-            from: record.nextPrice.effectiveFrom,
-            price: priceConfigOf(record.nextPrice),
-            origin: record.nextPrice.origin ?? "set",
-          },
-    price_guessed: record.price?.origin === "catalogue" && entry?.guessed === true,
-    context_window: record.contextWindow ?? entry?.contextWindow ?? null,
-    context_window_origin: record.contextWindow !== null ? "set" : entry?.contextWindow == null ? null : "catalogue",
-    deprecated: entry?.deprecated === true || retiresAt !== null,
-    retires_at: retiresAt,
-    unpriced: record.unpriced,
-    calls: callsOf(record, model),
-    deployments: record.deployments.map((deployment) => ({
-      id: deployment.id,
-      provider: deployment.provider,
-      upstream_model: deployment.upstreamModel,
-      priority: deployment.priority,
-      weight: deployment.weight,
-      enabled: deployment.enabled,
-      capabilities: deployment.capabilities,
-      health: health.ofDeployment(deployment.id),
-    })),
-    unpriced_usage: unpricedUsage(record, model, { usage: week?.usage ?? {}, priceList: entry?.price ?? null }),
-    last_week: { requests: week?.requests ?? 0, cost_usd: week?.costUsd ?? 0 },
-    managed_by: record.managedBy,
-    created_at: record.createdAt,
+/**
+ * How deployments and providers are: what the router knows of them, and what the ledger saw in the last hour. Reports that are late or
+ * broken take figures away, not the list they stand in.
+ */
+export async function readHealth({
+  router,
+  reports,
+  clock,
+}: Pick<ConsoleDependencies, "router" | "clock"> & { readonly reports: Pick<ReportStore, "deploymentUse"> }) {
+  const uses = await reports.deploymentUse(clock.now() - hourMs).catch(() => null);
+  const states = new Map(router.states().map((state) => [state.deploymentId, state]));
+  const summed = (isCounted: (use: NonNullable<typeof uses>[number]) => boolean): Use | null => {
+    const counted = uses?.filter(isCounted);
+    if (counted === undefined) return null;
+    return {
+      attempts: counted.reduce((sum, use) => sum + use.attempts, 0),
+      failed: counted.reduce((sum, use) => sum + use.failed, 0),
+    };
   };
-  return view;
+  const of = (deployments: readonly string[], use: Use | null): Health =>
+    healthOf(
+      deployments.flatMap((id) => states.get(id) ?? []),
+      use,
+    );
+  return {
+    ofDeployment: (id: string) =>
+      of(
+        [id],
+        summed((use) => use.deployment === id),
+      ),
+    /** The worst of its deployments; calls of deployments that are gone count too. */
+    ofProvider: (id: string, deployments: readonly string[]) =>
+      of(
+        deployments,
+        summed((use) => use.provider === id),
+      ),
+  };
+}
+
+function healthOf(states: readonly DeploymentState[], use: Use | null): Health {
+  const latencies = states.flatMap((state) => state.latencyMs ?? []);
+  const coolingMs = Math.max(0, ...states.map((state) => state.coolingMs));
+  return {
+    state: stateOf(states, coolingMs, use),
+    breaker: worst(states),
+    cooling_ms: coolingMs,
+    in_flight: states.reduce((sum, state) => sum + state.inFlight, 0),
+    latency_ms: latencies.length === 0 ? null : latencies.reduce((sum, each) => sum + each, 0) / latencies.length,
+    last_hour: use,
+  };
+}
+
+/** One that is down beside one that is not makes a provider unhealthy; all of them make it down. */
+function stateOf(states: readonly DeploymentState[], coolingMs: number, use: Use | null): Health["state"] {
+  const open = states.filter((state) => state.breaker === "open").length;
+  if (open > 0 && open === states.length) return "down";
+  if (open > 0 || coolingMs > 0 || states.some((state) => state.breaker === "half-open")) return "unhealthy";
+  const answers = states.some((state) => state.latencyMs !== null) || (use !== null && use.attempts > use.failed);
+  if (!answers) return "unknown";
+  return use !== null && isDegraded(use) ? "degraded" : "healthy";
+}
+
+/** Some failures are chance; that many of that many are not. */
+function isDegraded({ attempts, failed }: Use): boolean {
+  return failed >= degradedFailuresMin && failed / attempts >= degradedShare;
+}
+
+const degradedFailuresMin = 3;
+const degradedShare = 0.05;
+
+const breakersWorstFirst = ["open", "half-open", "closed"] as const;
+
+function worst(states: readonly DeploymentState[]): Health["breaker"] {
+  return breakersWorstFirst.find((breaker) => states.some((state) => state.breaker === breaker)) ?? null;
+}
+
+/**
+ * A model as the console shows it to somebody; the caller removes the deployments for viewers who may not see them. Health and figures are
+ * worked out for administrators only: nobody else is shown them. `only`: the one model that is looked at; null: any.
+ */
+export async function modelViews(dependencies: ConsoleDependencies, actor: Actor, only: string | null) {
+  const { clock, reports, endpointsOf, untranslatedEndpointsOf } = dependencies;
+  const now = clock.now();
+  const used = actor.administrator ? await reports.modelUsage(only, now - weekMs, now) : [];
+  const lastWeek = new Map(used.map((each) => [each.model, each] as const));
+  const nothingUsed = { deploymentUse: async () => [] };
+  const health = await readHealth(actor.administrator ? dependencies : { ...dependencies, reports: nothingUsed });
+  const { prices: known } = await priceListInUse(dependencies);
+  const configSnapshot = dependencies.configSnapshot();
+  const isVisible = visibleModels(actor, configSnapshot);
+  return (record: ModelRecord): ConsoleModel => {
+    const model = configSnapshot.models.get(record.name);
+    const [first] = record.deployments;
+    const kind = configSnapshot.providers.get(first?.provider ?? "")?.kind;
+    const entry = first === undefined || kind === undefined ? null : known.entry(kind, first.upstreamModel);
+    const week = lastWeek.get(record.name);
+    const retiresAt = first === undefined || kind === undefined ? null : retirementOf(kind, first.upstreamModel);
+    return {
+      name: record.name,
+      type: record.type,
+      owned_by: record.ownedBy,
+      endpoints: model === undefined ? [] : [...endpointsOf(model)],
+      untranslated_endpoints: model === undefined ? [] : [...untranslatedEndpointsOf(model)],
+      fallbacks: record.fallbacks.filter(isVisible),
+      max_output_tokens: record.outputTokensMax,
+      price: record.price === null ? null : priceConfigOf(record.price),
+      price_version: record.price?.id ?? null,
+      price_origin: record.price === null ? null : (record.price.origin ?? "set"),
+      next_price:
+        record.nextPrice === null
+          ? null
+          : {
+              from: record.nextPrice.effectiveFrom,
+              price: priceConfigOf(record.nextPrice),
+              origin: record.nextPrice.origin ?? "set",
+            },
+      price_guessed: record.price?.origin === "catalogue" && entry?.guessed === true,
+      context_window: record.contextWindow ?? entry?.contextWindow ?? null,
+      context_window_origin: record.contextWindow !== null ? "set" : entry?.contextWindow == null ? null : "catalogue",
+      deprecated: entry?.deprecated === true || retiresAt !== null,
+      retires_at: retiresAt,
+      unpriced: record.unpriced,
+      calls: callsOf(record, model),
+      deployments: record.deployments.map((deployment) => ({
+        id: deployment.id,
+        provider: deployment.provider,
+        upstream_model: deployment.upstreamModel,
+        priority: deployment.priority,
+        weight: deployment.weight,
+        enabled: deployment.enabled,
+        capabilities: deployment.capabilities,
+        health: health.ofDeployment(deployment.id),
+      })),
+      unpriced_usage: unpricedUsage(record, model, { usage: week?.usage ?? {}, priceList: entry?.price ?? null }),
+      last_week: { requests: week?.requests ?? 0, cost_usd: week?.costUsd ?? 0 },
+      managed_by: record.managedBy,
+      created_at: record.createdAt,
+    };
+  };
 }
 
 /**
@@ -127,8 +211,7 @@ export function priceVersionView(version: PriceVersion, current: string | null):
 }
 
 /** The models that somebody may know of: all for an administrator, else those that one of their workspaces may call. */
-export function visibleModels(actor: Actor | null, configSnapshot: ConfigSnapshot): (name: string) => boolean {
-  if (actor === null) return () => false;
+export function visibleModels(actor: Actor, configSnapshot: ConfigSnapshot): (name: string) => boolean {
   if (actor.administrator) return () => true;
   const patterns = [...actor.roles.keys()].flatMap((id) => {
     const workspace = configSnapshot.workspaces.get(id);

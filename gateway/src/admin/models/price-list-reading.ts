@@ -17,7 +17,6 @@ interface PriceListDependencies {
   readonly clock: Pick<Clock, "now">;
 }
 
-/** The price list in use. */
 export async function priceListInUse({
   controlStore,
   clock,

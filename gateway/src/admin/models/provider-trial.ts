@@ -1,37 +1,10 @@
 import type { Remark, TestAnswer } from "@sluice/contract";
 import type { ConfigSnapshot, ModelType, Provider } from "#core/index.ts";
+import type { ProviderProbe } from "#provider-client/index.ts";
 import { type ProviderKind, suggestedModel, type UpstreamModelListed } from "#providers/index.ts";
 
-/** What one request to a provider gave. `problem` is null when it answered as it should. */
-interface Trial {
-  /** 0: no answer. */
-  readonly status: number;
-  readonly ms: number;
-  readonly problem: string | null;
-  readonly advice: string | null;
-  /** The problem by code, what the provider itself said of it, and the advice by code. */
-  readonly fault: Remark<"testProblem"> | null;
-  readonly said: string | null;
-  readonly remedy: Remark<"testAdvice"> | null;
-}
-
-interface ListTrial extends Trial {
-  /** null: no list came. */
-  readonly models: readonly UpstreamModelListed[] | null;
-}
-
-/** Asks a provider by the gateway's own way out. null where a kind has nothing of the sort. */
-export interface ProviderTrials {
-  listModels(provider: Provider, kind: ProviderKind, signal: AbortSignal): Promise<ListTrial | null>;
-  ask(
-    provider: Provider,
-    kind: ProviderKind,
-    model: { readonly upstreamModel: string; readonly type: ModelType },
-    signal: AbortSignal,
-  ): Promise<Trial | null>;
-  /** Asks after a video task that is not there. */
-  askForTask(provider: Provider, kind: ProviderKind, model: string, signal: AbortSignal): Promise<Trial | null>;
-}
+type Trial = NonNullable<Awaited<ReturnType<ProviderProbe["ask"]>>>;
+type ListTrial = NonNullable<Awaited<ReturnType<ProviderProbe["listModels"]>>>;
 
 interface Subject {
   readonly provider: Provider;
@@ -45,10 +18,10 @@ interface Subject {
  * Lists the account's models, then asks one of them the smallest question there is. Pictures and videos cost too much to be
  * made for a try: of those it is seen whether the account is let in and has the model. The last step decides.
  */
-export async function tryProvider(trials: ProviderTrials, subject: Subject, signal: AbortSignal): Promise<TestAnswer> {
+export async function tryProvider(probe: ProviderProbe, subject: Subject, signal: AbortSignal): Promise<TestAnswer> {
   const { provider, kind } = subject;
   const steps: TestAnswer["steps"] = [];
-  const listing = await trials.listModels(provider, kind, signal);
+  const listing = await probe.listModels(provider, kind, signal);
   if (listing !== null) {
     steps.push(stepOf("list models", { code: "list_models", params: {} }, listing));
     // Whoever does not get there or is not let in would only hear the same again.
@@ -59,7 +32,7 @@ export async function tryProvider(trials: ProviderTrials, subject: Subject, sign
     if (listing === null) steps.push(nothingToAsk);
     return { ok: steps.at(-1)?.ok === true, steps };
   }
-  steps.push(await askStep(trials, subject, { model, listing, signal }));
+  steps.push(await askStep(probe, subject, { model, listing, signal }));
   return { ok: steps.at(-1)?.ok === true, steps };
 }
 
@@ -69,7 +42,7 @@ interface Chosen {
 }
 
 async function askStep(
-  trials: ProviderTrials,
+  probe: ProviderProbe,
   { provider, kind }: Subject,
   {
     model,
@@ -78,12 +51,12 @@ async function askStep(
   }: { readonly model: Chosen; readonly listing: ListTrial | null; readonly signal: AbortSignal },
 ): Promise<TestAnswer["steps"][number]> {
   const { upstreamModel, type } = model;
-  const answer = await trials.ask(provider, kind, model, signal);
+  const answer = await probe.ask(provider, kind, model, signal);
   // Each vendor has voices of its own: one that does not know ours has let us in, and the list says the rest.
   const otherVoice = type === "speech" && (answer?.status === 400 || answer?.status === 422) && listing?.models != null;
   const asked = { code: "ask_model", params: { type, model: upstreamModel } } as const;
   if (answer !== null && !otherVoice) return stepOf(`${verbs[type] ?? "call"} with ${upstreamModel}`, asked, answer);
-  const task = type === "video" ? await trials.askForTask(provider, kind, upstreamModel, signal) : null;
+  const task = type === "video" ? await probe.askForTask(provider, kind, upstreamModel, signal) : null;
   if (task !== null) return stepOf("look for a video task", { code: "look_for_video_task", params: {} }, task);
   if (listing === null || listing.models === null) return nothingToAsk;
   const there = listing.models.some((each) => each.id === upstreamModel);

@@ -1,30 +1,34 @@
 import { addressKey, bounds, Failure, WindowCounts } from "#core/index.ts";
+import type { ScimGroup, ScimPage, ScimStore, ScimUser } from "#directory/index.ts";
 import { looksLikeScimToken } from "#identity/index.ts";
 import type { AuditSource } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { namesOfToken } from "../handlers/callers.ts";
+import { readText } from "../handlers/calls.ts";
 import { consoleOrigin } from "../handlers/origins.ts";
-import { readText } from "../json-body.ts";
-import { providerConfig, resourceTypes, schemas, scimPath } from "./scim-descriptions.ts";
-import { groupChangeOf, readGroup, shownGroup } from "./scim-group.ts";
-import { readOperations } from "./scim-operations.ts";
+import { groupChangeOf, patchedUser, readOperations } from "./scim-patch.ts";
 import { invalid, problemAnswer, ScimProblem, scimContentType } from "./scim-problem.ts";
 import { isShown, projected, readListQuery, readProjection, refuseManyNames } from "./scim-query.ts";
-import { readUserResource, resourceOf, shownUser, userFormOf, versionOf } from "./scim-user.ts";
-import { patchUser } from "./scim-user-patch.ts";
-import type { JsonObject } from "./scim-values.ts";
+import {
+  readGroup,
+  readUserResource,
+  resourceOf,
+  type ScimResource,
+  shownGroup,
+  shownUser,
+  userFormOf,
+  versionOf,
+} from "./scim-resources.ts";
+import { type JsonObject, providerConfig, resourceTypes, schemas, scimPath } from "./scim-schema.ts";
 
 type ScimDependencies = Pick<ConsoleDependencies, "scim" | "vault" | "clock" | "publicUrl" | "changesSeen">;
 
-/** One call, its caller known. */
 interface ScimCall {
   readonly request: Request;
   readonly query: URLSearchParams;
   readonly base: string;
   readonly auditSource: AuditSource;
 }
-
-type Answered = Promise<Response> | Response;
 
 /** Users and groups as a directory sends them (RFC 7644). Never throws: what is wrong is told in SCIM's shape. */
 export class ScimCalls {
@@ -81,134 +85,128 @@ export class ScimCalls {
   }
 
   async #resource(call: ScimCall, kind: string, id: string | null): Promise<Response> {
+    const { scim } = this.#dependencies;
     const { method } = call.request;
-    if (kind === "Users") return await (id === null ? this.#users(call, method) : this.#user(call, method, id));
-    if (kind === "Groups") return await (id === null ? this.#groups(call, method) : this.#group(call, method, id));
+    if (kind === "Users") return await this.#answered(call, usersOf(scim, call.base), id);
+    if (kind === "Groups") {
+      const withMembers = isShown(readProjection(call.query), "members");
+      return await this.#answered(call, groupsOf(scim, call.base, withMembers), id);
+    }
     const described = descriptionOf(call.base, kind, id === null ? null : decoded(id));
     if (described === null) throw nothingHere();
     if (method !== "GET") throw notHere(method);
     return answerOf(200, described);
   }
 
-  #users(call: ScimCall, method: string): Answered {
-    const { scim } = this.#dependencies;
-    if (method === "GET") {
-      const query = readListQuery(call.query);
-      const projection = readProjection(call.query);
-      return scim.users(query).then(({ total, items }) =>
-        listAnswer(
-          total,
-          query.startIndex,
-          items.map((user) => projected(shownUser(user, call.base), projection)),
-        ),
-      );
+  async #answered(call: ScimCall, kind: ScimKind, id: string | null): Promise<Response> {
+    const { request, auditSource } = call;
+    const { method } = request;
+    if (id === null) {
+      if (method === "GET") return await listed(call, kind);
+      if (method !== "POST") throw notHere(method);
+      return await this.#written(call, 201, await kind.create(await bodyOf(request), auditSource));
     }
-    if (method !== "POST") throw notHere(method);
-    return this.#written(call, async () => {
-      const form = userFormOf(readUserResource(await bodyOf(call.request)), null);
-      return { status: 201, resource: shownUser(await scim.createUser(form, call.auditSource), call.base) };
-    });
-  }
-
-  #user(call: ScimCall, method: string, id: string): Answered {
-    const { scim } = this.#dependencies;
-    const { request, base, auditSource } = call;
-    if (method === "GET") {
-      return scim.user(id).then((user) => {
-        if (user === null) throw noResource();
-        return foundAnswer(call, user, shownUser(user, base));
-      });
-    }
+    const check = (before: Versioned) => checkVersion(request, before);
+    if (method === "GET") return await found(call, kind, id);
     if (method === "DELETE") {
-      return this.#removed(scim.removeUser(id, (before) => checkVersion(request, before), auditSource));
+      await kind.remove(id, check, auditSource);
+      await this.#dependencies.changesSeen();
+      return new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
     }
     if (method !== "PUT" && method !== "PATCH") throw notHere(method);
-    return this.#written(call, async () => {
-      const body = await bodyOf(request);
-      const whole = method === "PUT" ? readUserResource(body) : null;
+    const changed = await kind.change(id, method === "PUT", await bodyOf(request), check, auditSource);
+    return await this.#written(call, method === "PUT" ? 200 : kind.patched, changed);
+  }
+
+  async #written(call: ScimCall, status: number, resource: ScimResource): Promise<Response> {
+    await this.#dependencies.changesSeen();
+    const { location, version: etag } = resource.meta;
+    if (status !== 204) return answerOf(status, projected(resource, readProjection(call.query)), { location, etag });
+    return new Response(null, { status, headers: { location, etag, "cache-control": "no-store" } });
+  }
+}
+
+interface Versioned {
+  readonly version: number;
+}
+
+/** Users, or groups, as they are shown. `patched`: the status that answers a PATCH. */
+type ScimKind = ReturnType<typeof usersOf>;
+
+function usersOf(scim: ScimStore, base: string) {
+  return {
+    patched: 200,
+    async list(page: ScimPage) {
+      const { total, items } = await scim.users(page);
+      return { total, items: items.map((user) => shownUser(user, base)) };
+    },
+    async find(id: string) {
+      const user = await scim.user(id);
+      return user === null ? null : shownUser(user, base);
+    },
+    create: async (body: unknown, auditSource: AuditSource) =>
+      shownUser(await scim.createUser(userFormOf(readUserResource(body), null), auditSource), base),
+    async change(
+      id: string,
+      isWhole: boolean,
+      body: unknown,
+      check: (before: Versioned) => void,
+      auditSource: AuditSource,
+    ) {
+      const whole = isWhole ? readUserResource(body) : null;
       const operations = whole === null ? readOperations(body) : [];
-      const user = await scim.changeUser(
-        id,
-        (before) => {
-          checkVersion(request, before);
-          if (whole !== null) return userFormOf(whole, before);
-          const resource = resourceOf(before);
-          patchUser(resource, operations);
-          return userFormOf(resource, before);
-        },
-        auditSource,
-      );
-      return { status: 200, resource: shownUser(user, base) };
-    });
-  }
+      const changed = (before: ScimUser) => {
+        check(before);
+        return userFormOf(whole ?? patchedUser(resourceOf(before), operations), before);
+      };
+      return shownUser(await scim.changeUser(id, changed, auditSource), base);
+    },
+    remove: (id: string, check: (before: Versioned) => void, auditSource: AuditSource) =>
+      scim.removeUser(id, check, auditSource),
+  };
+}
 
-  #groups(call: ScimCall, method: string): Answered {
-    const { scim } = this.#dependencies;
-    if (method === "GET") {
-      const query = readListQuery(call.query);
-      const projection = readProjection(call.query);
-      return scim.groups(query, isShown(projection, "members")).then(({ total, items }) =>
-        listAnswer(
-          total,
-          query.startIndex,
-          items.map((group) => projected(shownGroup(group, call.base), projection)),
-        ),
-      );
-    }
-    if (method !== "POST") throw notHere(method);
-    return this.#written(call, async () => {
-      const group = await scim.createGroup(readGroup(await bodyOf(call.request)), call.auditSource);
-      return { status: 201, resource: shownGroup(group, call.base) };
-    });
-  }
+function groupsOf(scim: ScimStore, base: string, withMembers: boolean): ScimKind {
+  return {
+    // A group may be large, and nobody who adds a member asks for all of them.
+    patched: 204,
+    async list(page) {
+      const { total, items } = await scim.groups(page, withMembers);
+      return { total, items: items.map((group) => shownGroup(group, base)) };
+    },
+    async find(id) {
+      const group = await scim.group(id, withMembers);
+      return group === null ? null : shownGroup(group, base);
+    },
+    create: async (body, auditSource) => shownGroup(await scim.createGroup(readGroup(body), auditSource), base),
+    async change(id, isWhole, body, check, auditSource) {
+      const change = isWhole ? readGroup(body) : groupChangeOf(readOperations(body));
+      const changed = (before: ScimGroup) => {
+        check(before);
+        return change;
+      };
+      const group = await scim.changeGroup(id, changed, auditSource);
+      return shownGroup((isWhole ? await scim.group(id, true) : null) ?? group, base);
+    },
+    remove: (id, check, auditSource) => scim.removeGroup(id, check, auditSource),
+  };
+}
 
-  #group(call: ScimCall, method: string, id: string): Answered {
-    const { scim } = this.#dependencies;
-    const { request, base, auditSource } = call;
-    if (method === "GET") {
-      return scim.group(id, isShown(readProjection(call.query), "members")).then((group) => {
-        if (group === null) throw noResource();
-        return foundAnswer(call, group, shownGroup(group, base));
-      });
-    }
-    if (method === "DELETE") {
-      return this.#removed(scim.removeGroup(id, (before) => checkVersion(request, before), auditSource));
-    }
-    if (method !== "PUT" && method !== "PATCH") throw notHere(method);
-    return this.#written(call, async () => {
-      const body = await bodyOf(request);
-      const change = method === "PUT" ? readGroup(body) : groupChangeOf(readOperations(body));
-      const group = await scim.changeGroup(
-        id,
-        (before) => {
-          checkVersion(request, before);
-          return change;
-        },
-        auditSource,
-      );
-      // A group may be large, and nobody who adds a member asks for all of them.
-      if (method === "PATCH") return { status: 204, resource: shownGroup(group, base) };
-      return { status: 200, resource: shownGroup((await scim.group(id, true)) ?? group, base) };
-    });
-  }
+async function listed({ query }: ScimCall, kind: ScimKind): Promise<Response> {
+  const page = readListQuery(query);
+  const projection = readProjection(query);
+  const { total, items } = await kind.list(page);
+  const resources = items.map((item) => projected(item, projection));
+  return answerOf(200, listOf(total, page.startIndex, resources));
+}
 
-  async #written(
-    call: ScimCall,
-    write: () => Promise<{ readonly status: number; readonly resource: JsonObject }>,
-  ): Promise<Response> {
-    const { status, resource } = await write();
-    await this.#dependencies.changesSeen();
-    const meta = resource["meta"] as { readonly location: string; readonly version: string };
-    const headers = { location: meta.location, etag: meta.version };
-    if (status === 204) return new Response(null, { status, headers: { ...headers, "cache-control": "no-store" } });
-    return answerOf(status, projected(resource, readProjection(call.query)), headers);
-  }
-
-  async #removed(removal: Promise<void>): Promise<Response> {
-    await removal;
-    await this.#dependencies.changesSeen();
-    return new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
-  }
+async function found({ request, query }: ScimCall, kind: ScimKind, id: string): Promise<Response> {
+  const resource = await kind.find(id);
+  if (resource === null) throw new ScimProblem(404, null, "There is no such resource.");
+  const etag = resource.meta.version;
+  const held = request.headers.get("if-none-match");
+  if (held !== null && namesVersion(held, etag)) return new Response(null, { status: 304, headers: { etag } });
+  return answerOf(200, projected(resource, readProjection(query)), { etag });
 }
 
 /** null: there is none. */
@@ -242,26 +240,15 @@ async function bodyOf(request: Request): Promise<unknown> {
 }
 
 /** RFC 7644, 3.14. */
-function checkVersion(request: Request, item: { readonly version: number }): void {
+function checkVersion(request: Request, item: Versioned): void {
   const wanted = request.headers.get("if-match");
-  if (wanted === null || namesVersion(wanted, item)) return;
+  if (wanted === null || namesVersion(wanted, versionOf(item))) return;
   throw new ScimProblem(412, null, "It was changed meanwhile.");
 }
 
-function namesVersion(header: string, item: { readonly version: number }): boolean {
+function namesVersion(header: string, etag: string): boolean {
   const names = header.split(",", 20).map((each) => each.trim().replace(/^W\//, ""));
-  return names.includes("*") || names.includes(versionOf(item).replace(/^W\//, ""));
-}
-
-function foundAnswer({ request, query }: ScimCall, item: { readonly version: number }, resource: JsonObject): Response {
-  const etag = versionOf(item);
-  const held = request.headers.get("if-none-match");
-  if (held !== null && namesVersion(held, item)) return new Response(null, { status: 304, headers: { etag } });
-  return answerOf(200, projected(resource, readProjection(query)), { etag });
-}
-
-function listAnswer(total: number, startIndex: number, resources: readonly JsonObject[]): Response {
-  return answerOf(200, listOf(total, startIndex, resources));
+  return names.includes("*") || names.includes(etag.replace(/^W\//, ""));
 }
 
 function listOf(total: number, startIndex: number, resources: readonly JsonObject[]): JsonObject {
@@ -290,10 +277,6 @@ function tooMany(waitMs: number): void {
 
 function nothingHere(): ScimProblem {
   return new ScimProblem(404, null, "There is nothing at this path.");
-}
-
-function noResource(): ScimProblem {
-  return new ScimProblem(404, null, "There is no such resource.");
 }
 
 function notHere(method: string): ScimProblem {

@@ -1,7 +1,7 @@
 import { bounds } from "#core/index.ts";
 import type { ScimComparison, ScimFilter } from "#directory/index.ts";
-import { enterpriseSchemaId, groupSchemaId, userSchemaId } from "./scim-attributes.ts";
 import { invalid, type ScimType } from "./scim-problem.ts";
+import { enterpriseSchemaId, groupSchemaId, memberOf, userSchemaId } from "./scim-schema.ts";
 
 /** A path of a change (RFC 7644, 3.5.2): an attribute, which of its values, and a part of them. Names as they were written. */
 export interface ScimPath {
@@ -13,17 +13,7 @@ export interface ScimPath {
   readonly part: string | null;
 }
 
-const comparisons: ReadonlySet<string> = new Set<ScimComparison>([
-  "eq",
-  "ne",
-  "co",
-  "sw",
-  "ew",
-  "gt",
-  "ge",
-  "lt",
-  "le",
-]);
+const letters = /[A-Za-z]*/y;
 const knownSchemas = [userSchemaId, groupSchemaId, enterpriseSchemaId];
 
 /** Throws invalidFilter. Read from left to right, each character once. */
@@ -53,6 +43,42 @@ function withoutSchema(name: string): { readonly schema: string | null; readonly
   return { schema: lower.startsWith("urn:") ? name : null, rest: lower.startsWith("urn:") ? "" : name };
 }
 
+/** Whether a value (`{"value": …, "type": …}`) is one that a filter chooses. Upper and lower case alike. */
+export function chooses(filter: ScimFilter, value: Readonly<Record<string, unknown>>): boolean {
+  switch (filter.kind) {
+    case "and":
+      return filter.parts.every((part) => chooses(part, value));
+    case "or":
+      return filter.parts.some((part) => chooses(part, value));
+    case "not":
+      return !chooses(filter.part, value);
+    case "some":
+      return false;
+    case "present":
+      return memberOf(value, filter.path) !== undefined;
+    case "compare":
+      return compares(filter, memberOf(value, filter.path));
+  }
+}
+
+function compares({ comparison, value }: Extract<ScimFilter, { kind: "compare" }>, held: unknown): boolean {
+  // An absent primary is a false one.
+  if (typeof value === "boolean") return (comparison === "ne") !== ((held ?? false) === value);
+  return comparisons[comparison](String(held ?? "").toLowerCase(), String(value ?? "").toLowerCase());
+}
+
+const comparisons: Readonly<Record<ScimComparison, (one: string, other: string) => boolean>> = {
+  eq: (one, other) => one === other,
+  ne: (one, other) => one !== other,
+  co: (one, other) => one.includes(other),
+  sw: (one, other) => one.startsWith(other),
+  ew: (one, other) => one.endsWith(other),
+  gt: (one, other) => one > other,
+  ge: (one, other) => one >= other,
+  lt: (one, other) => one < other,
+  le: (one, other) => one <= other,
+};
+
 class FilterReader {
   readonly #text: string;
   readonly #scimType: ScimType;
@@ -81,7 +107,7 @@ class FilterReader {
       return { schema, attribute, filter: null, part: part ?? null };
     }
     if (rest === "" || rest.includes(".")) throw this.#wrong("values are chosen of an attribute");
-    const filter = this.#chosen();
+    const filter = this.#inside("]");
     let part: string | null = null;
     if (this.#text[this.#at] === ".") {
       this.#at++;
@@ -105,9 +131,9 @@ class FilterReader {
     if (this.#word("not")) {
       this.#space();
       if (this.#text[this.#at] !== "(") throw this.#wrong("`not` is followed by parentheses");
-      return { kind: "not", part: this.#inside("(", ")") };
+      return { kind: "not", part: this.#inside(")") };
     }
-    if (this.#text[this.#at] === "(") return this.#inside("(", ")");
+    if (this.#text[this.#at] === "(") return this.#inside(")");
     if (++this.#terms > bounds.scimFilterTermsMax) {
       throw invalid(this.#scimType, `A filter has at most ${bounds.scimFilterTermsMax} comparisons.`);
     }
@@ -118,22 +144,18 @@ class FilterReader {
 
   /** `emails[type eq "work"]`, and with a comparison of a part behind it. */
   #values(path: string): ScimFilter {
-    const chosen = this.#chosen();
+    const chosen = this.#inside("]");
     if (this.#text[this.#at] !== ".") return { kind: "some", path, filter: chosen };
     this.#at++;
     const part = this.#name().toLowerCase();
     return { kind: "some", path, filter: { kind: "and", parts: [chosen, this.#compared(part)] } };
   }
 
-  #chosen(): ScimFilter {
-    return this.#inside("[", "]");
-  }
-
-  #inside(open: string, close: string): ScimFilter {
+  #inside(close: string): ScimFilter {
     if (++this.#depth > bounds.scimFilterDepthMax) {
       throw invalid(this.#scimType, `A filter is at most ${bounds.scimFilterDepthMax} parentheses deep.`);
     }
-    this.#at += open.length;
+    this.#at++;
     const filter = this.either();
     this.#space();
     if (this.#text[this.#at] !== close) throw this.#wrong(`\`${close}\` is missing`);
@@ -144,9 +166,10 @@ class FilterReader {
 
   #compared(path: string): ScimFilter {
     this.#space();
-    const comparison = this.#letters().toLowerCase();
+    const comparison = this.#take(letters).toLowerCase();
     if (comparison === "pr") return { kind: "present", path };
-    if (!comparisons.has(comparison)) throw this.#wrong("a comparison is eq, ne, co, sw, ew, gt, ge, lt, le or pr");
+    if (!Object.hasOwn(comparisons, comparison))
+      throw this.#wrong("a comparison is eq, ne, co, sw, ew, gt, ge, lt, le or pr");
     this.#space();
     return { kind: "compare", path, comparison: comparison as ScimComparison, value: this.#value() };
   }
@@ -159,40 +182,23 @@ class FilterReader {
   /** Throws for none. */
   #name(): string {
     this.#space();
-    const start = this.#at;
-    while (this.#at < this.#text.length && /[A-Za-z0-9_$:.-]/.test(this.#text[this.#at] ?? "")) this.#at++;
-    const name = this.#text.slice(start, this.#at);
+    const name = this.#take(/[A-Za-z0-9_$:.-]*/y);
     if (!/^[A-Za-z$]/.test(name)) throw this.#wrong("the name of an attribute is missing");
     return name;
-  }
-
-  #letters(): string {
-    const start = this.#at;
-    while (/[A-Za-z]/.test(this.#text[this.#at] ?? "")) this.#at++;
-    return this.#text.slice(start, this.#at);
   }
 
   /** Whether this word stands here, by itself; then it is passed. */
   #word(word: string): boolean {
     const before = this.#at;
     this.#space();
-    if (this.#letters().toLowerCase() === word && /[\s(]/.test(this.#text[this.#at] ?? "")) return true;
+    if (this.#take(letters).toLowerCase() === word && /[\s(]/.test(this.#text[this.#at] ?? "")) return true;
     this.#at = before;
     return false;
   }
 
   /** A JSON value that is no object and no list. */
   #value(): string | number | boolean | null {
-    const start = this.#at;
-    if (this.#text[start] === '"') {
-      this.#at++;
-      while (this.#at < this.#text.length && this.#text[this.#at] !== '"')
-        this.#at += this.#text[this.#at] === "\\" ? 2 : 1;
-      this.#at++;
-    } else {
-      while (/[A-Za-z0-9+.-]/.test(this.#text[this.#at] ?? "")) this.#at++;
-    }
-    const written = this.#text.slice(start, this.#at);
+    const written = this.#take(/"(?:\\[\s\S]?|[^"\\])*"?|[A-Za-z0-9+.-]*/y);
     // Case does not matter to what some directories write: True.
     const json = written.startsWith('"') ? written : written.toLowerCase();
     try {
@@ -203,7 +209,15 @@ class FilterReader {
   }
 
   #space(): void {
-    while (/\s/.test(this.#text[this.#at] ?? "")) this.#at++;
+    this.#take(/\s*/y);
+  }
+
+  /** What matches here, which is then passed. The pattern is sticky and matches nothing too. */
+  #take(pattern: RegExp): string {
+    pattern.lastIndex = this.#at;
+    const [taken = ""] = pattern.exec(this.#text) ?? [];
+    this.#at += taken.length;
+    return taken;
   }
 
   #wrong(problem: string) {

@@ -1,9 +1,8 @@
 import { bounds, Failure } from "#core/index.ts";
 import type { ScimPage } from "#directory/index.ts";
-import { enterpriseSchemaId, groupSchemaId, userSchemaId } from "./scim-attributes.ts";
 import { readFilter } from "./scim-filter.ts";
 import { invalid } from "./scim-problem.ts";
-import { isObject, type JsonObject } from "./scim-values.ts";
+import { enterpriseSchemaId, groupSchemaId, isObject, type JsonObject, userSchemaId } from "./scim-schema.ts";
 
 /** The most distinct names in one body, and the size (characters) from which they are counted. */
 const scimNamesMax = 1_000;

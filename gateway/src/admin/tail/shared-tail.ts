@@ -31,9 +31,9 @@ export class SharedTail {
   #forgetRenewal = (): void => undefined;
 
   constructor(options: SharedTailOptions) {
-    const { broadcast, instanceId, clock } = options;
+    const { broadcast } = options;
     this.#options = options;
-    this.#words = new RowWords({ instanceId, clock, send: (word) => broadcast.send("row", word) });
+    this.#words = new RowWords(options);
     broadcast.subscribe("watch", (text) => this.#watch(text));
     broadcast.subscribe("row", (text) => this.#hear(text));
   }
@@ -109,31 +109,15 @@ function readJson(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-interface RowWordsOptions {
-  readonly instanceId: string;
-  readonly clock: Pick<Clock, "after">;
-  readonly send: (word: string) => void;
-}
-
-/** What one word tells of requests that ended in another process. */
-interface RowWord {
-  readonly from: string;
-  /** How many rows that process had told before: a gap is what was lost on the way. */
-  readonly before: number;
-  readonly rows: readonly RequestRow[];
-  /** By workspace, how many it did not tell because there were too many at once. */
-  readonly dropped: readonly (readonly [workspaceId: string, rows: number])[];
-}
-
 /** Rows on their way to other processes: gathered for a moment, packed into words, and no more than there is room for. */
 class RowWords {
-  readonly #options: RowWordsOptions;
+  readonly #options: SharedTailOptions;
   #rows: string[] = [];
   #dropped = new Map<string, number>();
   #told = 0;
   #forgetTimer: (() => void) | null = null;
 
-  constructor(options: RowWordsOptions) {
+  constructor(options: SharedTailOptions) {
     this.#options = options;
   }
 
@@ -178,24 +162,29 @@ class RowWords {
   }
 
   #sendWord(rows: readonly string[], dropped: string): void {
-    const { instanceId, send } = this.#options;
+    const { broadcast, instanceId } = this.#options;
     // What is dropped may be long; it is told apart from rows where both do not fit.
     if (dropped.length > droppedBytesMax && rows.length > 0) {
       this.#sendWord(rows, "[]");
       this.#sendWord([], dropped);
       return;
     }
-    send(`{"from":"${instanceId}","before":${this.#told},"dropped":${dropped},"rows":[${rows.join(",")}]}`);
+    const word = `{"from":"${instanceId}","before":${this.#told},"dropped":${dropped},"rows":[${rows.join(",")}]}`;
+    broadcast.send("row", word);
     this.#told += rows.length;
   }
 }
 
-/** Null: it is none that this version knows. */
-function readRowWord(word: Readonly<Record<string, unknown>>): RowWord | null {
+/**
+ * What one word tells of requests that ended in another process; null: it is none that this version knows. `before`: how many rows that
+ * process had told before; a gap is what was lost on the way. `dropped`: by workspace, how many it did not tell, too many at once.
+ */
+function readRowWord(word: Readonly<Record<string, unknown>>) {
   const { from, before, rows, dropped } = word;
   if (typeof from !== "string" || typeof before !== "number") return null;
   if (!Array.isArray(rows) || !Array.isArray(dropped)) return null;
-  return { from, before, rows: rows.filter(isRow), dropped: dropped.filter(isDropped) };
+  const known: readonly RequestRow[] = rows.filter(isRow);
+  return { from, before, rows: known, dropped: dropped.filter(isDropped) };
 }
 
 function isRow(row: RequestRow | null): boolean {
@@ -207,7 +196,7 @@ function isRow(row: RequestRow | null): boolean {
   );
 }
 
-function isDropped(one: readonly unknown[]): boolean {
+function isDropped(one: unknown): one is readonly [workspaceId: string, rows: number] {
   return Array.isArray(one) && typeof one[0] === "string" && typeof one[1] === "number";
 }
 

@@ -1,17 +1,24 @@
 import { domainToASCII } from "node:url";
 import { z } from "zod";
-import type { ScimUser, ScimUserForm } from "#directory/index.ts";
+import { bounds } from "#core/index.ts";
+import type { ScimGroup, ScimGroupChange, ScimUser, ScimUserForm } from "#directory/index.ts";
+import { invalid } from "./scim-problem.ts";
 import {
   attributeNamed,
   commonAttributes,
   enterpriseAttributes,
   enterpriseSchemaId,
+  groupSchemaId,
+  isObject,
+  type JsonObject,
+  memberOf,
+  objectOf,
+  put,
   type ScimAttribute,
+  textOf,
   userAttributes,
   userSchemaId,
-} from "./scim-attributes.ts";
-import { invalid } from "./scim-problem.ts";
-import { isObject, type JsonObject, objectOf, readValue } from "./scim-values.ts";
+} from "./scim-schema.ts";
 
 /** Attributes under their right names, those of the extension under its own. Only what is kept is in it. */
 export type UserResource = Record<string, unknown>;
@@ -43,12 +50,6 @@ function readExtension(given: JsonObject): Record<string, unknown> {
     if (attribute !== null) put(extension, attribute, given[key]);
   }
   return extension;
-}
-
-export function put(resource: Record<string, unknown>, attribute: ScimAttribute, value: unknown): void {
-  const read = readValue(attribute, value);
-  if (read === undefined) delete resource[attribute.name];
-  else resource[attribute.name] = read;
 }
 
 /** What is stored, as it was last said. */
@@ -101,8 +102,12 @@ function nameOf(userName: string, attributes: JsonObject): string {
   return name.trim().slice(0, nameCharactersMax).toWellFormed();
 }
 
+export interface ScimResource extends JsonObject {
+  readonly meta: ReturnType<typeof metaOf>;
+}
+
 /** A user as the answer shows one. `base`: where SCIM is served. */
-export function shownUser(user: ScimUser, base: string): JsonObject {
+export function shownUser(user: ScimUser, base: string): ScimResource {
   const resource = resourceOf(user);
   const extended = Object.hasOwn(resource, enterpriseSchemaId);
   return {
@@ -123,11 +128,11 @@ export function shownUser(user: ScimUser, base: string): JsonObject {
   };
 }
 
-export function metaOf(
+function metaOf(
   kind: "User" | "Group",
   item: { readonly id: string; readonly createdAt: number; readonly updatedAt: number; readonly version: number },
   base: string,
-): JsonObject {
+) {
   return {
     resourceType: kind,
     created: new Date(item.createdAt).toISOString(),
@@ -140,4 +145,65 @@ export function metaOf(
 /** Weak: what is left out of an answer is no other version. */
 export function versionOf({ version }: { readonly version: number }): string {
   return `W/"${version}"`;
+}
+
+/** A body that describes a whole group. */
+export function readGroup(body: unknown): ScimGroupChange & { readonly displayName: string } {
+  const given = objectOf(body, "The body");
+  return {
+    displayName: groupName(memberOf(given, "displayName")),
+    externalId: externalIdOf(memberOf(given, "externalId")),
+    members: [{ what: "set", userIds: userIdsOf(memberOf(given, "members") ?? []) }],
+  };
+}
+
+export function userIdsOf(value: unknown): readonly string[] {
+  const values = Array.isArray(value) ? value : [value];
+  if (values.length > bounds.scimGroupMembersMax) {
+    throw invalid("invalidValue", `A group has at most ${bounds.scimGroupMembersMax} members.`);
+  }
+  return [...new Set(values.map(userIdOf))];
+}
+
+function userIdOf(value: unknown): string {
+  if (typeof value === "string") return textOf("members", value);
+  const given = isObject(value) ? value : {};
+  if (String(memberOf(given, "type") ?? "User").toLowerCase() !== "user") {
+    throw invalid("invalidValue", "Members are users. Groups in groups are not taken.");
+  }
+  const id = memberOf(given, "value");
+  if (typeof id !== "string" || id === "") throw invalid("invalidValue", "A member has the id of a user as its value.");
+  return textOf("members", id);
+}
+
+export function groupName(value: unknown): string {
+  const name = value === undefined || value === null ? "" : textOf("displayName", value).trim();
+  if (name === "" || name.length > 256) throw invalid("invalidValue", "displayName has 1 to 256 characters.");
+  return name;
+}
+
+export function externalIdOf(value: unknown): string | null {
+  if (value === undefined || value === null || value === "") return null;
+  return textOf("externalId", value);
+}
+
+export function shownGroup(group: ScimGroup, base: string): ScimResource {
+  const { id, displayName, externalId, members } = group;
+  return {
+    schemas: [groupSchemaId],
+    id,
+    ...(externalId === null ? {} : { externalId }),
+    displayName,
+    ...(members === null
+      ? {}
+      : {
+          members: members.map((member) => ({
+            value: member.id,
+            $ref: `${base}/Users/${member.id}`,
+            display: member.name,
+            type: "User",
+          })),
+        }),
+    meta: metaOf("Group", group, base),
+  };
 }

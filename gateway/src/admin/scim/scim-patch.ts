@@ -1,24 +1,88 @@
-import type { ScimFilter } from "#directory/index.ts";
+import { bounds } from "#core/index.ts";
+import type { ScimFilter, ScimGroupChange, ScimMemberChange } from "#directory/index.ts";
+import { chooses, readPath, type ScimPath } from "./scim-filter.ts";
+import { invalid } from "./scim-problem.ts";
+import { externalIdOf, groupName, type UserResource, userIdsOf } from "./scim-resources.ts";
 import {
   attributeNamed,
   commonAttributes,
   enterpriseAttributes,
   enterpriseSchemaId,
+  isObject,
+  memberOf,
+  objectOf,
+  put,
+  readValue,
   type ScimAttribute,
   userAttributes,
-} from "./scim-attributes.ts";
-import { chooses, type ScimOperation } from "./scim-operations.ts";
-import { invalid } from "./scim-problem.ts";
-import { put, type UserResource } from "./scim-user.ts";
-import { isObject, readValue } from "./scim-values.ts";
+} from "./scim-schema.ts";
+
+/** One change of a PATCH (RFC 7644, 3.5.2), its path always there: one without becomes one for each name in its value. */
+interface ScimOperation {
+  readonly op: "add" | "replace" | "remove";
+  readonly path: ScimPath;
+  readonly value: unknown;
+  /** It stood in a value, where read-only names are passed over: directories send the id along. */
+  readonly spread: boolean;
+}
+
+export function readOperations(body: unknown): readonly ScimOperation[] {
+  const given = memberOf(objectOf(body, "The body"), "Operations");
+  if (!Array.isArray(given) || given.length === 0) throw invalid("invalidSyntax", "Operations is a list of changes.");
+  const operations: ScimOperation[] = [];
+  for (const each of given) {
+    operations.push(...operationsOf(each));
+    if (operations.length > bounds.scimOperationsMax) {
+      throw invalid("invalidSyntax", `There are at most ${bounds.scimOperationsMax} changes in one call.`);
+    }
+  }
+  return operations;
+}
+
+function operationsOf(given: unknown): readonly ScimOperation[] {
+  const object = objectOf(given, "A change");
+  const op = String(memberOf(object, "op")).toLowerCase();
+  if (op !== "add" && op !== "replace" && op !== "remove") {
+    throw invalid("invalidSyntax", "op is add, replace or remove.");
+  }
+  const path = memberOf(object, "path");
+  const value = memberOf(object, "value");
+  if (path !== undefined && path !== null && typeof path !== "string") throw invalid("invalidPath", "path is text.");
+  if (typeof path === "string" && path.trim() !== "") {
+    return spreadExtension({ op, path: readPath(path.trim()), value, spread: false });
+  }
+  if (op === "remove") throw invalid("noTarget", "A removal says in path what is removed.");
+  if (!isObject(value)) throw invalid("invalidValue", "A change without a path has an object as its value.");
+  const names = Object.keys(value);
+  if (names.length > bounds.scimOperationsMax) throw invalid("invalidValue", "There are too many names in the value.");
+  return names.flatMap((name) => {
+    if (name.toLowerCase() === "schemas") return [];
+    return spreadExtension({ op, path: readPath(name), value: value[name], spread: true });
+  });
+}
+
+/** The whole extension as the target is each of the names in the value. */
+function spreadExtension(operation: ScimOperation): readonly ScimOperation[] {
+  const { op, path, value } = operation;
+  if (path.schema === null || path.attribute !== "" || op === "remove" || !isObject(value)) return [operation];
+  return Object.keys(value)
+    .slice(0, bounds.scimOperationsMax)
+    .map((attribute) => ({
+      op,
+      path: { schema: path.schema, attribute, filter: null, part: null },
+      value: value[attribute],
+      spread: true,
+    }));
+}
 
 type Value = Record<string, unknown>;
 
 const known = [...commonAttributes, ...userAttributes];
 
-/** Changes a user's resource in place, one after the other. What is not kept here is passed over, as in a whole body. */
-export function patchUser(resource: UserResource, operations: readonly ScimOperation[]): void {
+/** A user's resource, changed in place, one after the other. What is not kept here is passed over, as in a whole body. */
+export function patchedUser(resource: UserResource, operations: readonly ScimOperation[]): UserResource {
   for (const operation of operations) patchOnce(resource, operation);
+  return resource;
 }
 
 function patchOnce(resource: UserResource, operation: ScimOperation): void {
@@ -148,4 +212,47 @@ function namedBy(filter: ScimFilter): Value {
 function partOf(attribute: ScimAttribute, name: string): ScimAttribute | null {
   if (attribute.parts === undefined) throw invalid("invalidPath", `${attribute.name} has no parts.`);
   return attributeNamed(attribute.parts, name);
+}
+
+/** What the changes of a PATCH come to. Members are told apart from the rest: nobody has to read a large group to add one. */
+export function groupChangeOf(operations: readonly ScimOperation[]): ScimGroupChange {
+  const change: { displayName?: string; externalId?: string | null; members: ScimMemberChange[] } = { members: [] };
+  for (const operation of operations) {
+    const { op, path, value, spread } = operation;
+    const name = path.schema === null ? path.attribute.toLowerCase() : "";
+    if (name === "members") change.members.push(membersOf(operation));
+    else if (name === "displayname") {
+      if (op === "remove") throw invalid("mutability", "displayName cannot be removed.");
+      change.displayName = groupName(value);
+    } else if (name === "externalid") change.externalId = op === "remove" ? null : externalIdOf(value);
+    else if ((name === "id" || name === "meta") && !spread)
+      throw invalid("mutability", `${path.attribute} cannot be changed.`);
+  }
+  return change;
+}
+
+function membersOf({ op, path, value }: ScimOperation): ScimMemberChange {
+  if (path.filter !== null) {
+    if (op !== "remove")
+      throw invalid("mutability", "Members are added and removed; one that is there is not changed.");
+    return { what: "remove", userIds: chosenIds(path.filter) };
+  }
+  if (path.part !== null && path.part.toLowerCase() !== "value") {
+    throw invalid("invalidPath", "Of members only the value is changed.");
+  }
+  if (op === "remove") {
+    // Entra ID names them in the value; by the RFC a removal has none, and takes all of them.
+    return value === undefined || value === null
+      ? { what: "set", userIds: [] }
+      : { what: "remove", userIds: userIdsOf(value) };
+  }
+  return { what: op === "replace" ? "set" : "add", userIds: userIdsOf(value) };
+}
+
+/** `members[value eq "…"]`, and several of these by `or`. */
+function chosenIds(filter: ScimFilter): readonly string[] {
+  if (filter.kind === "or") return filter.parts.flatMap(chosenIds);
+  const plain = filter.kind === "compare" && filter.comparison === "eq" && filter.path === "value";
+  if (plain && typeof filter.value === "string") return [filter.value];
+  throw invalid("invalidPath", 'Members are chosen by members[value eq "<id>"].');
 }

@@ -1,7 +1,10 @@
+import type { NoticeChannel } from "@sluice/contract";
 import { remarkSentence } from "@sluice/contract/words";
 import {
+  asFailure,
   bounds,
   type ConfigSnapshot,
+  endingTokenId,
   LastingFault,
   type LimitScope,
   personScopeId,
@@ -9,9 +12,9 @@ import {
 } from "#core/index.ts";
 import type { ControlStore, Crossing, DueNotice, EndingToken, NoticeStore, StoredNotice } from "#directory/index.ts";
 import { type Admission, type LimitUsage, periodStart } from "#limits/index.ts";
-import type { Clock, Leadership, Observer } from "#ports/index.ts";
+import type { Clock, Leadership, Mailer, Observer, Transport } from "#ports/index.ts";
+import { webhookHeaders, webhookProblem } from "#tasks/index.ts";
 import { limitScopes, type ScopeStores, shownScopeId } from "./limit-scopes.ts";
-import type { NoticeSender } from "./notice-sender.ts";
 
 /** Sent notices are remembered for longer than any budget period that ends. How often older ones are deleted. */
 const noticeToldKeptMs = 92 * 86_400_000;
@@ -62,19 +65,24 @@ export class NoticeWatch {
 
   /** Checks once, and sends everything that is due. */
   async look(): Promise<void> {
-    const { store, clock } = this.#options;
+    const { store, controlStore, clock } = this.#options;
     const notices = await store.list(null);
     if (notices.length === 0) return;
     const now = clock.now();
     await this.#prune(now);
-    const crossings = crossingsOf(notices, await this.#limitUsages(notices), now);
-    await this.#write([...crossings, ...tokenEndings(notices, await this.#endingTokens(notices, now), now)], now);
+    const enabled = notices.filter((notice) => notice.enabled);
+    const places = [...new Set(enabled.map(({ workspaceId }) => workspaceId))];
+    const crossings = crossingsOf(enabled, await this.#limitUsages(enabled, places), now);
+    // Tokens that expire before this are due for a notice.
+    const tokensUntil = now + Math.max(...bounds.tokenNoticeDays) * dayMs;
+    const tokens = await controlStore.endingTokens(places, now, tokensUntil, bounds.tokensEndingMax);
+    await this.#write([...crossings, ...tokenEndings(enabled, tokens, now)], now);
     const due = await store.due(now, bounds.noticeLeaseMs, bounds.noticesAtOnceMax);
     const byId = new Map(notices.map((notice) => [notice.id, notice]));
     await Promise.all(due.map((each) => this.#tell(each, byId.get(each.noticeId))));
   }
 
-  async #write(crossings: Parameters<NoticeStore["cross"]>[0], now: number): Promise<void> {
+  async #write(crossings: readonly NewCrossing[], now: number): Promise<void> {
     const nameOf = ({ noticeId, budget, periodStart, percent }: Crossing): string =>
       `${noticeId} ${periodStart} ${percent} ${budget}`;
     const news = crossings.filter((crossing) => !this.#written.has(nameOf(crossing)));
@@ -91,50 +99,36 @@ export class NoticeWatch {
     await store.prune(now - noticeToldKeptMs);
   }
 
-  async #endingTokens(notices: readonly StoredNotice[], now: number): Promise<readonly EndingToken[]> {
-    const places = new Set(notices.filter(({ enabled }) => enabled).map(({ workspaceId }) => workspaceId));
-    const { controlStore } = this.#options;
-    return await controlStore.endingTokens([...places], now, tokensUntil(now), bounds.tokensEndingMax);
-  }
-
-  async #limitUsages(notices: readonly StoredNotice[]): Promise<readonly WatchedLimit[]> {
+  async #limitUsages(notices: readonly StoredNotice[], places: readonly string[]): Promise<readonly WatchedLimit[]> {
     const { configSnapshot, admission } = this.#options;
     const snapshot = configSnapshot();
     const limitUsages: WatchedLimit[] = [];
-    for (const workspaceId of new Set(notices.filter(({ enabled }) => enabled).map((notice) => notice.workspaceId))) {
+    for (const workspaceId of places) {
       const workspace = snapshot.workspaces.get(workspaceId);
       if (workspace === undefined) continue;
       const { scopes } = await limitScopes({ workspace }, snapshot, this.#options);
       const here = notices.filter((notice) => notice.workspaceId === workspaceId);
-      const named = [...(await this.#namedKeys(here, scopes)), ...(await this.#namedPeople(here, scopes))];
-      for (const limitUsage of await admission.limitUsages([...scopes, ...named]))
-        limitUsages.push({ ...limitUsage, workspaceId });
+      const all = [...scopes, ...(await this.#named(here, scopes))];
+      for (const limitUsage of await admission.limitUsages(all)) limitUsages.push({ ...limitUsage, workspaceId });
     }
     return limitUsages;
   }
 
-  /** Keys that a notice names and that are not on the first page of keys with limits. */
-  async #namedKeys(notices: readonly StoredNotice[], known: readonly LimitScope[]): Promise<readonly LimitScope[]> {
-    const ids = new Set(notices.filter(({ scope }) => scope === "key").map((notice) => notice.scope_id));
-    for (const scope of known) ids.delete(scope.id);
-    const found: LimitScope[] = [];
-    for (const keyId of ids) {
-      if (keyId === null) continue;
-      const [key] = await this.#options.controlStore.limitedKeys({ workspaceId: null, keyId }, 1);
-      if (key !== undefined) found.push(key.scope);
-    }
-    return found;
-  }
-
-  /** People, likewise. */
-  async #namedPeople(notices: readonly StoredNotice[], known: readonly LimitScope[]): Promise<readonly LimitScope[]> {
+  /** Keys and people that a notice names and that are not on the first page of those with limits. */
+  async #named(notices: readonly StoredNotice[], known: readonly LimitScope[]): Promise<readonly LimitScope[]> {
+    const { controlStore, people } = this.#options;
     const ids = new Set(known.map(({ id }) => id));
     const found: LimitScope[] = [];
-    for (const { workspaceId, scope, scope_id: userId } of notices) {
-      if (scope !== "person" || userId === null || ids.has(personScopeId(workspaceId, userId))) continue;
-      ids.add(personScopeId(workspaceId, userId));
-      const filter = { workspaceId, userIds: [userId] };
-      for (const person of await this.#options.people.limitedPeople(filter, 1)) found.push(person.scope);
+    for (const { workspaceId, scope, scope_id: id } of notices) {
+      if (id === null || (scope !== "key" && scope !== "person")) continue;
+      const scopeId = scope === "key" ? id : personScopeId(workspaceId, id);
+      if (ids.has(scopeId)) continue;
+      ids.add(scopeId);
+      const [one] =
+        scope === "key"
+          ? await controlStore.limitedKeys({ workspaceId: null, keyId: id }, 1)
+          : await people.limitedPeople({ workspaceId, userIds: [id] }, 1);
+      if (one !== undefined) found.push(one.scope);
     }
     return found;
   }
@@ -186,10 +180,7 @@ export class NoticeWatch {
 
 const dayMs = 86_400_000;
 
-/** Tokens that expire before this time (Unix milliseconds) are due for a notice. */
-function tokensUntil(nowMs: number): number {
-  return nowMs + Math.max(...bounds.tokenNoticeDays) * dayMs;
-}
+type NewCrossing = Parameters<NoticeStore["cross"]>[0][number];
 
 /**
  * Service tokens that expire soon, as crossings of the days that are left (`percent`), for each notice that covers them. A token whose
@@ -199,10 +190,9 @@ function tokenEndings(
   notices: readonly StoredNotice[],
   tokens: readonly EndingToken[],
   nowMs: number,
-): readonly (Crossing & { readonly silent: boolean })[] {
-  const endings: (Crossing & { readonly silent: boolean })[] = [];
+): readonly NewCrossing[] {
+  const endings: NewCrossing[] = [];
   for (const notice of notices) {
-    if (!notice.enabled) continue;
     for (const token of tokens.filter((each) => listensTo(notice, each))) {
       const reached = bounds.tokenNoticeDays.filter((days) => token.expiresAt - nowMs <= days * dayMs);
       for (const days of reached) {
@@ -240,10 +230,9 @@ function crossingsOf(
   notices: readonly StoredNotice[],
   limitUsages: readonly WatchedLimit[],
   nowMs: number,
-): readonly (Crossing & { readonly silent: boolean })[] {
-  const crossings: (Crossing & { readonly silent: boolean })[] = [];
+): readonly NewCrossing[] {
+  const crossings: NewCrossing[] = [];
   for (const notice of notices) {
-    if (!notice.enabled) continue;
     for (const limitUsage of limitUsages) {
       if (limitUsage.name !== "budget" || limitUsage.period === null || !listens(notice, limitUsage)) continue;
       const { used, held = 0, limit } = limitUsage;
@@ -275,4 +264,129 @@ function listens(notice: StoredNotice, limitUsage: WatchedLimit): boolean {
   return (
     notice.scope === limitUsage.scope && (notice.scope_id === null || notice.scope_id === shownScopeId(limitUsage))
   );
+}
+
+export interface NoticeSenderOptions {
+  readonly transport: Transport;
+  /** null: no mail server is configured. */
+  readonly mailer: Mailer | null;
+  readonly clock: Clock;
+  readonly webhookSecrets: (workspaceId: string) => readonly string[];
+}
+
+export interface NoticeMessage extends Crossing {
+  readonly workspaceId: string;
+  readonly workspaceSlug: string;
+  readonly noticeName: string;
+  /** Sent by hand, to see whether it arrives. */
+  readonly test: boolean;
+}
+
+/** Sends one message. Resolves to what went wrong, in words; null when it was taken. */
+export class NoticeSender {
+  readonly #options: NoticeSenderOptions;
+
+  constructor(options: NoticeSenderOptions) {
+    this.#options = options;
+  }
+
+  async send(channel: NoticeChannel, message: NoticeMessage, signal: AbortSignal): Promise<string | null> {
+    try {
+      return channel.kind === "webhook"
+        ? await this.#post(channel.url, message, signal)
+        : await this.#mail(channel.to, message);
+    } catch (thrown) {
+      return channel.kind === "webhook" ? webhookProblem(thrown) : asFailure(thrown).message;
+    }
+  }
+
+  async #mail(to: readonly string[], message: NoticeMessage): Promise<string | null> {
+    if (this.#options.mailer === null) {
+      return remarkSentence("alert", { code: "no_mail_server", params: {} });
+    }
+    await this.#options.mailer.send({ to, subject: subjectOf(message), text: `${sentenceOf(message)}\n` });
+    return null;
+  }
+
+  async #post(url: string, message: NoticeMessage, signal: AbortSignal): Promise<string | null> {
+    const { transport, clock, webhookSecrets } = this.#options;
+    const now = clock.now();
+    const id = `${message.noticeId}.${message.periodStart}.${message.percent}.${message.test ? now : "n"}`;
+    const body = JSON.stringify(bodyOf(message, now));
+    const answer = await transport.send(
+      {
+        method: "POST",
+        url,
+        headers: {
+          "content-type": "application/json",
+          ...webhookHeaders(id, body, webhookSecrets(message.workspaceId), now),
+        },
+        body: new TextEncoder().encode(body),
+        connectMs: bounds.deliveryTotalMs,
+        headersMs: bounds.deliveryTotalMs,
+        totalMs: bounds.deliveryTotalMs,
+        // Whoever may write an address must not reach our own network through us, but for what an administrator has named.
+        allowPrivateNetwork: false,
+        webhook: true,
+      },
+      signal,
+    );
+    answer.body.cancel();
+    const { status } = answer;
+    return status >= 200 && status < 300 ? null : remarkSentence("alert", { code: "answered", params: { status } });
+  }
+}
+
+/** `text` and `content` are what chats (Slack, Mattermost; Discord) show of a message; the rest is for programs. */
+function bodyOf(message: NoticeMessage, now: number) {
+  const sentence = sentenceOf(message);
+  const said = { timestamp: new Date(now).toISOString(), text: sentence, content: sentence };
+  const tokenId = endingTokenId(message);
+  if (tokenId !== null) {
+    return {
+      type: "service_token.expires",
+      ...said,
+      data: {
+        notice: message.noticeName,
+        workspace: message.workspaceSlug,
+        token: message.label,
+        key_id: tokenId,
+        expires_at: message.periodStart,
+        days: message.percent,
+      },
+    };
+  }
+  return {
+    type: "budget.threshold",
+    ...said,
+    data: {
+      test: message.test,
+      notice: message.noticeName,
+      workspace: message.workspaceSlug,
+      budget: message.label,
+      percent: message.percent,
+      used_usd: message.usedUsd,
+      limit_usd: message.limitUsd,
+      period_start: message.periodStart,
+    },
+  };
+}
+
+function subjectOf(message: NoticeMessage): string {
+  if (endingTokenId(message) !== null) return `Sluice: the service token ${message.label} expires soon`;
+  return `Sluice: ${message.test ? "a try: " : ""}${message.label} has used ${message.percent} % of its budget`;
+}
+
+function sentenceOf(message: NoticeMessage): string {
+  if (endingTokenId(message) !== null) {
+    const end = new Date(message.periodStart)
+      .toISOString()
+      .replace(/:\d\d\.\d{3}Z$/, " UTC")
+      .replace("T", " ");
+    const left = message.percent === 1 ? "less than a day" : `less than ${message.percent} days`;
+    return `The service token ${message.label} of ${message.workspaceSlug} expires at ${end}, in ${left}. Whatever calls with it fails then: rotate it, with a grace time for the old secret.`;
+  }
+  const used = `${message.usedUsd.toFixed(2)} of ${message.limitUsd.toFixed(2)} USD`;
+  const lead = message.test ? "This is a try of the notice; nothing happened. " : "";
+  return `${lead}The budget of ${message.label} has reached ${message.percent} %: ${used} are used.`;
 }

@@ -1,3 +1,4 @@
+import type { BudgetConfig } from "@sluice/contract/config-file";
 import type { Member } from "@sluice/contract/console";
 import { consoleRoutes } from "@sluice/contract/console/routes";
 import { meets } from "@sluice/contract/words";
@@ -8,35 +9,16 @@ import {
   Failure,
   failureTable,
   personScopeId,
+  usdToNano,
   type Workspace,
 } from "#core/index.ts";
 import { periodStart } from "#limits/index.ts";
 import type { Observer } from "#ports/index.ts";
-import type { ConsoleDependencies } from "../dependencies.ts";
-import { actorOfToken, heldBy, neededWords, seenPerson, workspaceNamed } from "../handlers/callers.ts";
-import type { AdminEnv } from "../handlers/calls.ts";
-import { changeMember } from "../handlers/people-handlers.ts";
-import { readJson } from "../json-body.ts";
-import {
-  budgetPeriodOf,
-  centsText,
-  cursorAfter,
-  type EffectiveQuery,
-  pageOf,
-  readAmount,
-  readEffectiveQuery,
-  readPageQuery,
-  readSpendLimitId,
-  type SpendPeriod,
-  spendLimitId,
-  spendLimitOf,
-  spendLimitsPath,
-  spendPeriodOf,
-  spendPeriods,
-  userScope,
-} from "./spend-limit.ts";
+import type { ConsoleDependencies } from "./dependencies.ts";
+import { actorOfToken, heldBy, neededWords, seenPerson, workspaceNamed } from "./handlers/callers.ts";
+import { type AdminEnv, readJson } from "./handlers/calls.ts";
+import { changeMember } from "./handlers/people-handlers.ts";
 
-/** One call, its caller known. */
 interface SpendLimitCall {
   readonly request: Request;
   readonly query: URLSearchParams;
@@ -95,15 +77,13 @@ export class SpendLimitCalls {
 
   async #list({ workspace, query }: SpendLimitCall) {
     const members = await this.#dependencies.people.listMembers(workspace.id);
-    return pageOf(
-      members.flatMap((member) => spendLimitOf(member) ?? []),
-      readPageQuery(query),
-    );
+    const limits = members.flatMap((member) => spendLimitOf(member) ?? []);
+    return pageOf(limits, query);
   }
 
   async #one({ workspace }: SpendLimitCall, id: string) {
-    const wanted = readSpendLimitId(id);
-    const member = wanted === null ? undefined : await this.#member(workspace, wanted.userId);
+    const userId = /^spl_(\w{1,64})_(?:daily|weekly|monthly)$/.exec(id)?.[1];
+    const member = userId === undefined ? undefined : await this.#member(workspace, userId);
     const limit = member === undefined ? null : spendLimitOf(member);
     if (member === undefined || limit?.id !== id) throw new Failure("not_found", "There is no such spend limit.");
     return { member, limit };
@@ -118,8 +98,8 @@ export class SpendLimitCalls {
       });
     }
     const { budget } = member;
-    if (budget !== null && budget.period !== budgetPeriodOf(period)) throw otherPeriod(member, budget.period);
-    const changed = await this.#change(call, userId, { ...budget, usd, period: budgetPeriodOf(period) });
+    if (budget !== null && budget.period !== budgetPeriods[period]) throw otherPeriod(member, budget.period);
+    const changed = await this.#change(call, userId, { ...budget, usd, period: budgetPeriods[period] });
     return spendLimitOf(changed) ?? {};
   }
 
@@ -139,38 +119,35 @@ export class SpendLimitCalls {
 
   /** For each person and each period: what limits them, and what they have spent in it so far. What others spend is for admins. */
   async #effective({ workspace, query, actor }: SpendLimitCall) {
-    const wanted = readEffectiveQuery(query);
+    const { limit, after, periods, userIds } = readEffectiveQuery(query);
     const own = seenPerson({ actor, held: heldBy(actor, workspace) });
     const people = (await this.#dependencies.people.listMembers(workspace.id))
-      .filter((each) => (own === null || each.id === own) && isWanted(each, wanted))
+      .filter(({ id }) => (own === null || id === own) && (userIds === null || userIds.has(id)))
+      .filter(({ email }) => after === null || email > after)
       // Not as a database would: what comes behind an address is the same everywhere.
       .toSorted((one, other) => (one.email < other.email ? -1 : 1));
-    const page = people.slice(0, wanted.limit);
-    const rows = page.flatMap((member) => wanted.periods.map((period) => ({ member, period })));
+    const page = people.slice(0, limit);
+    const rows = page.flatMap((member) => periods.map((period) => ({ member, period })));
     const now = this.#dependencies.clock.now();
     const asks = rows.map(({ member, period }) => ({
       kind: "person" as const,
       id: personScopeId(workspace.id, member.id),
-      from: periodStart(budgetPeriodOf(period), now),
+      from: periodStart(budgetPeriods[period], now),
       to: null,
     }));
     // No entries beside the sums: nothing is counted here.
-    const { spent } =
-      asks.length === 0 ? { spent: [] } : await this.#dependencies.reports.spending(asks, Number.MAX_SAFE_INTEGER);
+    const { reports } = this.#dependencies;
+    const { spent } = asks.length === 0 ? { spent: [] } : await reports.spending(asks, Number.MAX_SAFE_INTEGER);
     const last = people.length > page.length ? page.at(-1) : undefined;
     return {
       data: rows.map((row, index) => shownRow(row, spent[index]?.amount ?? 0)),
-      next_page: last === undefined ? null : cursorAfter(last.email),
+      next_page: last === undefined ? null : Buffer.from(last.email).toString("base64url"),
     };
   }
 
   async #member({ id }: Workspace, userId: string): Promise<Member | undefined> {
     return (await this.#dependencies.people.listMembers(id)).find((member) => member.id === userId);
   }
-}
-
-function isWanted({ id, email }: Member, { userIds, after }: EffectiveQuery): boolean {
-  return (userIds === null || userIds.has(id)) && (after === null || email > after);
 }
 
 function shownRow({ member, period }: { readonly member: Member; readonly period: SpendPeriod }, spentNanoUsd: number) {
@@ -217,19 +194,18 @@ function readNewLimit(body: unknown): { readonly userId: string; readonly period
   const { scope, amount, period } = membersOf(body);
   const { type, user_id: userId } = membersOf(scope ?? required("scope"));
   if (type === "organization" || type === "rbac_group") {
-    throw new Failure(
-      "invalid_request",
-      "scope: a default for each person of an organization or a group is not known here. Limit people one by one; a workspace and a group have one budget for all their people together, in the console.",
-      { param: "scope" },
+    throw refused(
+      "scope",
+      "a default for each person of an organization or a group is not known here. Limit people one by one; a workspace and a group have one budget for all their people together, in the console.",
     );
   }
-  if (type !== "user") throw new Failure("invalid_request", 'scope.type: "user" is needed.', { param: "scope.type" });
+  if (type !== "user") throw refused("scope.type", '"user" is needed.');
   if (typeof userId !== "string") required("scope.user_id");
   if (amount === undefined) required("amount");
   const usd = readAmount(amount);
   const known = spendPeriods.find((each) => each === (period ?? required("period")));
   if (known === undefined) {
-    throw new Failure("invalid_request", `period: one of ${spendPeriods.join(", ")} is needed.`, { param: "period" });
+    throw refused("period", `one of ${spendPeriods.join(", ")} is needed.`);
   }
   return { userId: String(userId), period: known, usd };
 }
@@ -239,7 +215,11 @@ function membersOf(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 function required(param: string): never {
-  throw new Failure("invalid_request", `${param}: Required`, { param });
+  throw refused(param, "Required");
+}
+
+function refused(param: string, problem: string): Failure {
+  return new Failure("invalid_request", `${param}: ${problem}`, { param });
 }
 
 function otherPeriod({ id, email }: Member, period: NonNullable<Member["budget"]>["period"]): Failure {
@@ -251,4 +231,115 @@ function otherPeriod({ id, email }: Member, period: NonNullable<Member["budget"]
       : `${email} has a ${there} limit. A person has one here: DELETE ${spendLimitsPath}/${spendLimitId(id, there)} first.`,
     { param: "period" },
   );
+}
+
+/** People in one answer about spend limits. */
+const spendLimitPeopleMax = 100;
+
+/** The periods that there are on both sides. A budget in total has no name there. */
+const spendPeriods = ["daily", "weekly", "monthly"] as const;
+type SpendPeriod = (typeof spendPeriods)[number];
+
+const budgetPeriods = { daily: "day", weekly: "week", monthly: "month" } as const;
+
+/** null: of a budget in total. */
+function spendPeriodOf(period: BudgetConfig["period"]): SpendPeriod | null {
+  return spendPeriods.find((each) => budgetPeriods[each] === period) ?? null;
+}
+
+/** The same for a person and a period at any time: nothing is stored for it. */
+function spendLimitId(userId: string, period: SpendPeriod): string {
+  return `spl_${userId}_${period}`;
+}
+
+/** Somebody's budget as a spend limit; null: they have none that can be said so. */
+function spendLimitOf({ id: userId, budget }: Pick<Member, "id" | "budget">) {
+  const period = budget === null ? null : spendPeriodOf(budget.period);
+  if (budget === null || period === null) return null;
+  return {
+    type: "spend_limit",
+    id: spendLimitId(userId, period),
+    // When it was set stands in the audit log alone.
+    created_at: null,
+    updated_at: null,
+    scope: userScope(userId),
+    amount: centsText(usdToNano(budget.usd)),
+    currency: "USD",
+    is_enabled: true,
+    period,
+  } as const;
+}
+
+function userScope(userId: string) {
+  return { type: "user", user_id: userId } as const;
+}
+
+/** Decimal cents, as few digits as say it exactly. */
+function centsText(nanoUsd: number): string {
+  const text = (nanoUsd / nanoPerCent).toFixed(7);
+  return text.replace(/\.?0+$/, "");
+}
+
+/** USD of a string of whole cents. Throws Failure for anything else. */
+function readAmount(amount: unknown): number {
+  if (typeof amount === "string" && /^\d{1,12}$/.test(amount) && Number(amount) <= centsMax) {
+    return Number(amount) / 100;
+  }
+  throw refused("amount", `a string of whole cents is needed, "0" to "${centsMax}".`);
+}
+
+const nanoPerCent = 10_000_000;
+/** The largest budget there may be. */
+const centsMax = 900_000_000;
+
+/** Where Claude's own Admin API has spend limits: below the calls' prefix, and nevertheless for those who run the gateway. */
+export const spendLimitsPath = "/v1/organizations/spend_limits";
+
+/** Cuts a page out of all there are, by the names that Anthropic's lists have. Throws Failure for an id that none of them has. */
+function pageOf<Item extends { readonly id: string }>(items: readonly Item[], query: URLSearchParams) {
+  const [limit, after, before] = [limitOf(query), query.get("after_id"), query.get("before_id")];
+  const end = before === null ? items.length : placeOf(items, before, "before_id");
+  const start =
+    after === null ? (before === null ? 0 : Math.max(0, end - limit)) : placeOf(items, after, "after_id") + 1;
+  const data = items.slice(start, Math.min(end, start + limit));
+  const more = after === null && before !== null ? start > 0 : start + limit < end;
+  return { data, has_more: more, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
+}
+
+function placeOf(items: readonly { readonly id: string }[], id: string, param: string): number {
+  const place = items.findIndex((item) => item.id === id);
+  if (place === -1) throw refused(param, "there is no such spend limit.");
+  return place;
+}
+
+/** `after`: the address that the page before ended with. `userIds` null: everybody. */
+function readEffectiveQuery(query: URLSearchParams) {
+  const page = query.get("page");
+  const named = valuesOf(query, "period");
+  const unknown = named.find((each) => !spendPeriods.some((period) => period === each));
+  if (unknown !== undefined) {
+    throw refused("period", `one of ${spendPeriods.join(", ")} is needed.`);
+  }
+  const userIds = valuesOf(query, "user_ids");
+  if (userIds.length > spendLimitPeopleMax) {
+    throw refused("user_ids", `at most ${spendLimitPeopleMax} at once.`);
+  }
+  return {
+    limit: Math.min(limitOf(query), spendLimitPeopleMax),
+    after: page === null ? null : Buffer.from(page, "base64url").toString(),
+    periods: named.length === 0 ? spendPeriods : spendPeriods.filter((period) => named.includes(period)),
+    userIds: userIds.length === 0 ? null : new Set(userIds),
+  };
+}
+
+/** Lists come as `name[]=one&name[]=two`, and from some clients without the brackets. */
+function valuesOf(query: URLSearchParams, name: string): readonly string[] {
+  return [...query.getAll(`${name}[]`), ...query.getAll(name)];
+}
+
+function limitOf(query: URLSearchParams): number {
+  const text = query.get("limit");
+  const limit = text === null ? 20 : Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= 1_000) return limit;
+  throw refused("limit", "a number from 1 to 1000 is needed.");
 }
