@@ -1,15 +1,12 @@
 import type { z } from "zod";
 import { addressKey, bounds, Failure } from "#core/index.ts";
 import type { ClaimsListener, Clock, SignInEvent } from "#ports/index.ts";
-import { answerJson } from "./answers.ts";
-import type { AuthDatabase } from "./auth-database.ts";
-import type { KnownDevices } from "./known-devices.ts";
+import { type KnownDevices, type TryCounts, takeTry } from "./guards.ts";
 import { addressHeader, type Library } from "./library.ts";
 import { failureOf, type Problems } from "./library-problems.ts";
 import type { Issuers } from "./oidc-issuers.ts";
-import type { Session, Sessions } from "./sessions.ts";
+import type { AuthDatabase, Session, Sessions } from "./sessions.ts";
 import type { Site } from "./site.ts";
-import { type TryCounts, takeTry } from "./try-counts.ts";
 import type { Users } from "./users.ts";
 
 /** A refused sign-in is recorded once its answer has certainly left. */
@@ -216,4 +213,20 @@ function readObject(text: string): Readonly<Record<string, unknown>> {
   } catch {
     return {};
   }
+}
+
+/** An answer under /api/auth: JSON that nobody keeps, with the cookies that go with it. */
+export function answerJson(value: object, cookies: readonly string[] = []): Response {
+  return withCookies(Response.json(value, { headers: { "cache-control": "no-store" } }), cookies);
+}
+
+/** On to a page of our own. */
+export function answerRedirect(path: string, cookies: readonly string[] = []): Response {
+  const headers = { location: path, "cache-control": "no-store" };
+  return withCookies(new Response(null, { status: 302, headers }), cookies);
+}
+
+function withCookies(answer: Response, cookies: readonly string[]): Response {
+  for (const cookie of cookies) answer.headers.append("set-cookie", cookie);
+  return answer;
 }

@@ -1,8 +1,6 @@
 import { Failure } from "#core/index.ts";
 import type { Clock, Transport } from "#ports/index.ts";
-import type { IssuerKey, IssuerMetadata } from "./issuer-schemas.ts";
-
-export type { IssuerKey, IssuerMetadata } from "./issuer-schemas.ts";
+import type { IssuerKey, IssuerMetadata } from "./schemas.ts";
 
 /** One request to an issuer and its answer, how long its documents are used, and the wait before its keys are fetched again. */
 const issuerMs = 10_000;
@@ -24,33 +22,24 @@ export interface IssuerRequest {
 export class IssuerDocuments {
   readonly #issuer: string;
   readonly #transport: Transport;
-  readonly #clock: Clock;
-  #metadata: { readonly value: Promise<IssuerMetadata>; readonly untilMs: number } | null = null;
-  #keys: { readonly value: Promise<readonly IssuerKey[]>; readonly readMs: number } | null = null;
+  readonly #metadata: Kept<IssuerMetadata>;
+  readonly #keys: Kept<readonly IssuerKey[]>;
 
   constructor(issuer: string, transport: Transport, clock: Clock) {
     this.#issuer = issuer;
     this.#transport = transport;
-    this.#clock = clock;
+    this.#metadata = new Kept(() => this.#readMetadata(), clock);
+    this.#keys = new Kept(() => this.#readKeys(), clock);
   }
 
-  async metadata(): Promise<IssuerMetadata> {
-    const nowMs = this.#clock.monotonic();
-    if (this.#metadata === null || this.#metadata.untilMs <= nowMs) {
-      const value = this.#readMetadata();
-      const held = { value, untilMs: nowMs + issuerDocumentMs };
-      this.#metadata = held;
-      value.catch(() => {
-        if (this.#metadata === held) this.#metadata = null;
-      });
-    }
-    return await this.#metadata.value;
+  metadata(): Promise<IssuerMetadata> {
+    return this.#metadata.get(issuerDocumentMs);
   }
 
   /** The key a token says it was signed with. One that is not known is looked for again, but not at every guess. */
   async key(header: { readonly kid?: string | undefined; readonly alg?: string | undefined }): Promise<IssuerKey> {
-    const known = matching(await this.#readKeys(issuerDocumentMs), header);
-    const key = known ?? matching(await this.#readKeys(issuerKeysRetryMs), header);
+    const known = matching(await this.#keys.get(issuerDocumentMs), header);
+    const key = known ?? matching(await this.#keys.get(issuerKeysRetryMs), header);
     if (key === undefined) throw strange("signed with a key that the issuer does not publish");
     return key;
   }
@@ -86,7 +75,7 @@ export class IssuerDocuments {
   async #readMetadata(): Promise<IssuerMetadata> {
     const base = this.#issuer.replace(/\/$/, "");
     const { status, json } = await this.ask({ method: "GET", url: `${base}/.well-known/openid-configuration` });
-    const { metadataSchema } = await import("./issuer-schemas.ts");
+    const { metadataSchema } = await import("./schemas.ts");
     const read = metadataSchema.safeParse(json);
     if (status !== 200 || !read.success) throw strange(`no discovery document (status ${status})`);
     // A document of another issuer could send our users, and their codes, anywhere (Discovery 1.0 §4.3).
@@ -100,26 +89,36 @@ export class IssuerDocuments {
     return Object.freeze(read.data);
   }
 
-  async #readKeys(maxAgeMs: number): Promise<readonly IssuerKey[]> {
-    const nowMs = this.#clock.monotonic();
-    if (this.#keys === null || this.#keys.readMs + maxAgeMs <= nowMs) {
-      const value = this.#askKeys();
-      const held = { value, readMs: nowMs };
-      this.#keys = held;
-      value.catch(() => {
-        if (this.#keys === held) this.#keys = null;
-      });
-    }
-    return await this.#keys.value;
-  }
-
-  async #askKeys(): Promise<readonly IssuerKey[]> {
+  async #readKeys(): Promise<readonly IssuerKey[]> {
     const { jwks_uri } = await this.metadata();
     const { status, json } = await this.ask({ method: "GET", url: jwks_uri });
-    const { keysSchema } = await import("./issuer-schemas.ts");
+    const { keysSchema } = await import("./schemas.ts");
     const read = keysSchema.safeParse(json);
     if (status !== 200 || !read.success) throw strange(`no keys (status ${status})`);
     return read.data.keys;
+  }
+}
+
+/** What was read last, as long as it is young enough; a reading that failed is forgotten. */
+class Kept<Value> {
+  readonly #read: () => Promise<Value>;
+  readonly #clock: Clock;
+  #held: { readonly value: Promise<Value>; readonly readMs: number } | null = null;
+
+  constructor(read: () => Promise<Value>, clock: Clock) {
+    this.#read = read;
+    this.#clock = clock;
+  }
+
+  get(maxAgeMs: number): Promise<Value> {
+    const nowMs = this.#clock.monotonic();
+    if (this.#held !== null && nowMs < this.#held.readMs + maxAgeMs) return this.#held.value;
+    const held = { value: this.#read(), readMs: nowMs };
+    this.#held = held;
+    held.value.catch(() => {
+      if (this.#held === held) this.#held = null;
+    });
+    return held.value;
   }
 }
 

@@ -1,13 +1,10 @@
-import type { BetterAuthOptions } from "better-auth/types";
+import type { BetterAuthOptions, DBAdapter, DBTransactionAdapter, Where } from "better-auth/types";
 import { bounds } from "#core/index.ts";
 import type { Ids, Observer, VersionedSecret } from "#ports/index.ts";
-import type { AuthDatabase } from "./auth-database.ts";
-import { hashedSessions } from "./hashed-sessions.ts";
-import { coreTables, passkeyTables, twoFactorTables } from "./library-tables.ts";
 import type { Issuers } from "./oidc-issuers.ts";
-import { admitByIssuer, oidcPlugin } from "./oidc-plugin.ts";
+import { admitByIssuer, oidcPlugin } from "./oidc-provider.ts";
 import type { PasswordFunctions } from "./passwords.ts";
-import type { Sessions } from "./sessions.ts";
+import { type AuthDatabase, type Sessions, tokenDigest } from "./sessions.ts";
 import type { Site } from "./site.ts";
 
 /** The sign-in library for one site. Requests to it are ours: their paths, bodies and headers have been checked. */
@@ -74,7 +71,7 @@ export async function openLibrary(options: LibraryOptions, site: Site): Promise<
   const adapter = await getAdapter({
     ...settings,
     // Also on PostgreSQL: this says which form values have, and there they come and go as in SQLite.
-    database: { db: options.database.kysely, type: "sqlite", transaction: true },
+    database: { db: options.database, type: "sqlite", transaction: true },
   });
   const auth = betterAuth({ ...settings, database: () => hashedSessions(adapter) });
   // Anything wrong with the settings shows here, not at the first request.
@@ -130,7 +127,7 @@ function baseOptions(options: LibraryOptions, site: Site): BetterAuthOptions {
         enabled: true,
         disableImplicitLinking: true,
         allowDifferentEmails: true,
-        trustedProviders: issuers.list().map(({ id }) => id),
+        trustedProviders: issuers.all().map(({ account }) => account.id),
       },
     },
     verification: { ...coreTables.verification, storeIdentifier: "hashed" },
@@ -174,4 +171,112 @@ const prefixes: Readonly<Record<string, string>> = {
 function problemOf(details: readonly unknown[]): string | undefined {
   const error = details.find((detail) => detail instanceof Error);
   return error === undefined ? undefined : `${error.name}: ${error.message}`.slice(0, 300);
+}
+
+/** A field of the library is a column of ours in snake case: credentialID is credential_id. */
+function columns<Name extends string>(...names: readonly Name[]) {
+  const named = names.map((name) => [name, name.replace(/([a-z])([A-Z]+)/g, "$1_$2").toLowerCase()]);
+  return Object.fromEntries(named) as Record<Name, string>;
+}
+
+/** How the library's models and fields are called in our tables. */
+const coreTables = {
+  user: {
+    modelName: "auth_users",
+    fields: columns("emailVerified", "createdAt", "updatedAt"),
+    // Read so that no session is made for them; nothing the library offers can write it.
+    additionalFields: {
+      language: { type: "string", required: false, input: true, returned: false, fieldName: "language" },
+      disabled: { type: "boolean", required: false, input: false, returned: false, fieldName: "disabled" },
+    },
+  },
+  session: {
+    modelName: "auth_sessions",
+    fields: columns("userId", "expiresAt", "createdAt", "updatedAt", "ipAddress", "userAgent"),
+  },
+  account: {
+    modelName: "auth_accounts",
+    fields: {
+      ...columns("userId", "accountId", "providerId", "accessToken", "refreshToken", "idToken"),
+      ...columns("accessTokenExpiresAt", "refreshTokenExpiresAt", "createdAt", "updatedAt"),
+    },
+  },
+  verification: { modelName: "auth_verifications", fields: columns("expiresAt", "createdAt", "updatedAt") },
+} as const satisfies Pick<BetterAuthOptions, "user" | "session" | "account" | "verification">;
+
+const twoFactorTables = {
+  user: { fields: columns("twoFactorEnabled") },
+  twoFactor: {
+    modelName: "auth_two_factors",
+    fields: columns("userId", "backupCodes", "failedVerificationCount", "lockedUntil"),
+  },
+} as const;
+
+const passkeyTables = {
+  passkey: {
+    modelName: "auth_passkeys",
+    fields: columns("userId", "publicKey", "credentialID", "deviceType", "backedUp", "createdAt"),
+  },
+} as const;
+
+/**
+ * The library's way to its database, with session tokens stored as digests: who reads the database, or a copy of it, can
+ * open no session. What the library looks up by a token comes back with that token; from any other look-up the digest
+ * comes back, which opens nothing.
+ */
+function hashedSessions(inner: DBAdapter): DBAdapter {
+  return { ...hashed(inner), transaction: (work) => inner.transaction((within) => work(hashed(within))) } as DBAdapter;
+}
+
+type Within = DBTransactionAdapter;
+
+function hashed(inner: Within): Within {
+  const asked = <Query extends { model: string; where?: Where[] | undefined }>(query: Query): Query =>
+    query.model === "session" && query.where !== undefined ? { ...query, where: query.where.map(byDigest) } : query;
+  return {
+    ...inner,
+    create: async (query) => {
+      const row = query.data as { readonly token?: unknown };
+      if (query.model !== "session" || typeof row.token !== "string") return await inner.create(query);
+      const made = await inner.create({ ...query, data: { ...query.data, token: tokenDigest(row.token) } });
+      return withTokens(made, [row.token]) as never;
+    },
+    findOne: async (query) => withTokens(await inner.findOne(asked(query)), tokensOf(query)) as never,
+    findMany: async (query) => {
+      const rows = await inner.findMany(asked(query));
+      return rows.map((row) => withTokens(row, tokensOf(query))) as never;
+    },
+    update: async (query) => withTokens(await inner.update(asked(withoutToken(query))), tokensOf(query)) as never,
+    updateMany: (query) => inner.updateMany(asked(withoutToken(query))),
+    count: (query) => inner.count(asked(query)),
+    delete: (query) => inner.delete(asked(query)),
+    deleteMany: (query) => inner.deleteMany(asked(query)),
+    consumeOne: async (query) => withTokens(await inner.consumeOne(asked(query)), tokensOf(query)) as never,
+    incrementOne: async (query) => withTokens(await inner.incrementOne(asked(query)), tokensOf(query)) as never,
+  };
+}
+
+function byDigest(where: Where): Where {
+  if (where.field !== "token") return where;
+  if (typeof where.value === "string") return { ...where, value: tokenDigest(where.value) };
+  if (Array.isArray(where.value)) return { ...where, value: where.value.map((token) => tokenDigest(String(token))) };
+  return where;
+}
+
+/** A session's token is given when it is made and never again. */
+function withoutToken<Query extends { model: string; update: Record<string, unknown> }>(query: Query): Query {
+  if (query.model !== "session" || !("token" in query.update)) return query;
+  const { token: _token, ...update } = query.update;
+  return { ...query, update };
+}
+
+function tokensOf(query: { model: string; where?: Where[] | undefined }): readonly string[] {
+  if (query.model !== "session") return [];
+  return (query.where ?? []).flatMap(({ field, value }) => (field === "token" ? [value].flat().map(String) : []));
+}
+
+function withTokens(row: unknown, tokens: readonly string[]): unknown {
+  if (tokens.length === 0 || typeof row !== "object" || row === null || !("token" in row)) return row;
+  const token = tokens.find((each) => tokenDigest(each) === row.token);
+  return token === undefined ? row : { ...row, token };
 }

@@ -1,12 +1,10 @@
 import type { z } from "zod";
-import { asFailure, bounds, Failure } from "#core/index.ts";
+import { asFailure, bounds, Failure, failureAnswer, readBodyText, schemaFailure } from "#core/index.ts";
 import type { Observer } from "#ports/index.ts";
-import { answerFailure } from "./answers.ts";
+import { passwordCalls, sessionCalls } from "./account-calls.ts";
 import { Call, type CallSpec, type SignInDependencies } from "./call.ts";
 import { oidcCalls } from "./oidc-calls.ts";
 import { passkeyCalls } from "./passkey-calls.ts";
-import { passwordCalls } from "./password-calls.ts";
-import { sessionCalls } from "./session-calls.ts";
 import { requireSite, type Site } from "./site.ts";
 import { twoFactorCalls } from "./two-factor-calls.ts";
 
@@ -19,7 +17,7 @@ const callSpecs: readonly CallSpec[] = Object.freeze([
   ...sessionCalls,
 ]);
 
-export interface SignInRoutesOptions {
+interface SignInRoutesOptions {
   readonly dependencies: SignInDependencies;
   readonly publicUrl: string | null;
   readonly observer: Observer;
@@ -37,7 +35,7 @@ export async function answerAuth(options: SignInRoutesOptions, request: Request,
       const cause = failure.cause instanceof Error ? failure.cause : failure;
       options.observer.log("error", "a sign-in call failed", { error: cause.stack ?? cause.message });
     }
-    const refusal = answerFailure(failure);
+    const refusal = failureAnswer(failure);
     if (failure.code === "method_not_allowed") refusal.headers.set("allow", allowed(pathOf(request)));
     return refusal;
   }
@@ -109,14 +107,10 @@ async function readBody<Body>(request: Request, schema: z.ZodType<Body>): Promis
   if (!/^application\/json\s*(;|$)/i.test(request.headers.get("content-type") ?? "")) {
     throw new Failure("unsupported_media_type", "The body must be application/json.");
   }
-  const read = schema.safeParse(parsed(await readText(request)));
+  const text = await readBodyText(request, bounds.controlBodyBytesMax, "The body");
+  const read = schema.safeParse(parsed(text));
   if (read.success) return read.data;
-  const problem = read.error.issues[0];
-  const param = problem?.path.join(".") ?? "";
-  const named = param === "" ? "" : `\`${param}\`: `;
-  throw new Failure("invalid_request", `${named}${problem?.message ?? "the body cannot be used"}`, {
-    param: param === "" ? null : param,
-  });
+  throw schemaFailure(read.error.issues[0], "the body cannot be used");
 }
 
 function parsed(text: string): unknown {
@@ -125,27 +119,4 @@ function parsed(text: string): unknown {
   } catch {
     throw new Failure("invalid_json", "The body is not valid JSON.");
   }
-}
-
-/** Throws client_closed when the caller leaves before its end. */
-async function* arriving({ body }: Request): AsyncIterable<Uint8Array> {
-  try {
-    yield* body ?? [];
-  } catch (thrown) {
-    throw new Failure("client_closed", "The caller went away while sending its body.", { cause: thrown });
-  }
-}
-
-async function readText(request: Request): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  let size = 0;
-  for await (const piece of arriving(request)) {
-    size += piece.byteLength;
-    if (size > bounds.controlBodyBytesMax) {
-      throw new Failure("request_too_large", `The body has at most ${bounds.controlBodyBytesMax} bytes.`);
-    }
-    text += decoder.decode(piece, { stream: true });
-  }
-  return text + decoder.decode();
 }

@@ -1,10 +1,9 @@
 import { z } from "zod";
 import { Failure } from "#core/index.ts";
-import { answerJson, answerRedirect } from "./answers.ts";
-import { type Call, type CallSpec, get, type LibraryAnswer, post } from "./call.ts";
+import { answerJson, answerRedirect, type Call, type CallSpec, get, type LibraryAnswer, post } from "./call.ts";
 import { signInPage } from "./library.ts";
-import { type RefusalWord, refusalWords } from "./oidc-domains.ts";
-import { type OidcTrip, onTrip } from "./oidc-trip.ts";
+import { type RefusalWord, refusalWords } from "./oidc-issuers.ts";
+import { type OidcTrip, onTrip } from "./oidc-provider.ts";
 import { cookieOf, type Site } from "./site.ts";
 
 const home = "/console/";
@@ -63,7 +62,7 @@ async function comeBack(call: Call): Promise<Response> {
   const query = takenFrom(new URL(call.request.url).searchParams);
   // RFC 9207: an answer that says it is another issuer's is not taken to this one.
   const issuer = query.get("iss");
-  const metadata = issuer === null ? null : await call.dependencies.issuers.documents(call.pathId)?.metadata();
+  const metadata = issuer === null ? null : await call.dependencies.issuers.issuer(call.pathId)?.documents.metadata();
   if (issuer !== null && metadata?.issuer !== issuer) return refuse(call, "failed");
   const startedAt = call.dependencies.clock.now();
   const { result: answer, trip } = await onTrip(() =>

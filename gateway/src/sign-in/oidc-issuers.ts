@@ -1,7 +1,7 @@
-import type { OAuthProvider } from "@better-auth/core/oauth2";
-import type { Clock, Observer, OidcAccount, Transport } from "#ports/index.ts";
+import { domainToASCII } from "node:url";
+import { Failure } from "#core/index.ts";
+import type { Clock, NewIdentity, Observer, OidcAccount, Transport } from "#ports/index.ts";
 import { IssuerDocuments } from "./issuer-documents.ts";
-import type { oidcProvider, ProviderOptions } from "./oidc-provider.ts";
 
 export interface IssuersOptions {
   readonly transport: Transport;
@@ -9,25 +9,26 @@ export interface IssuersOptions {
   readonly observer: Observer;
   /** Which claims the rules of an account read. */
   readonly pathsOf: (account: string) => Promise<readonly string[]>;
-  readonly connect: ProviderOptions["connect"];
+  /** Connects an identity to somebody whom a directory made and who waits for their first sign-in, if there is such a one. */
+  readonly connect: (identity: NewIdentity) => Promise<void>;
 }
 
-interface Issuer {
+export interface Issuer {
   readonly account: OidcAccount;
   readonly documents: IssuerDocuments;
 }
 
 /** The issuers of single sign-on that count now. */
 export class Issuers {
-  readonly #options: IssuersOptions;
+  readonly options: IssuersOptions;
   #issuers: ReadonlyMap<string, Issuer> = new Map();
 
   constructor(options: IssuersOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   use(accounts: readonly OidcAccount[]): void {
-    const { transport, clock, observer } = this.#options;
+    const { transport, clock, observer } = this.options;
     const issuers = new Map<string, Issuer>();
     for (const account of accounts) {
       const problem = problemOf(account);
@@ -48,17 +49,8 @@ export class Issuers {
     return this.#issuers.get(id)?.account ?? null;
   }
 
-  documents(id: string): IssuerDocuments | null {
-    return this.#issuers.get(id)?.documents ?? null;
-  }
-
-  list(): readonly OidcAccount[] {
-    return [...this.#issuers.values()].map(({ account }) => account);
-  }
-
-  /** As the library takes them. `make` is given, not imported: it comes with the library, when somebody signs in. */
-  providers(make: typeof oidcProvider): readonly OAuthProvider[] {
-    return [...this.#issuers.values()].map(({ account, documents }) => make(account, documents, this.#options));
+  all(): readonly Issuer[] {
+    return [...this.#issuers.values()];
   }
 }
 
@@ -69,4 +61,43 @@ function problemOf(account: OidcAccount): string | null {
   const { protocol, hostname } = new URL(account.issuer);
   const local = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
   return protocol === "https:" || (protocol === "http:" && local) ? null : "its issuer is not reached by https";
+}
+
+/** What the sign-in page and the profile are told of a refusal: few words, and none that the issuer chose. */
+export const refusalWords = [
+  "denied",
+  "expired",
+  "no_email",
+  "email_not_verified",
+  "not_invited",
+  "account_exists",
+  "other_person",
+  "sign_in_first",
+  "no_access",
+  "failed",
+] as const;
+export type RefusalWord = (typeof refusalWords)[number];
+
+/** A refusal that is shown as one word. */
+function refusal(word: RefusalWord): Failure {
+  return new Failure("sign_in_refused", "Single sign-on was refused.", { param: word });
+}
+
+/**
+ * Whom an issuer may speak for at all: those with an address in the account's domains. Asked at every coming back, whoever
+ * it is: an issuer that is let in for one domain says nothing about people of another.
+ */
+export function checkDomain(account: OidcAccount, email: string | undefined): void {
+  if (email === undefined || email === "") throw refusal("no_email");
+  if (account.allowedDomains.length > 0 && !isAllowed(account, email)) throw refusal("not_invited");
+}
+
+export function isAllowed({ allowedDomains }: OidcAccount, email: string): boolean {
+  const domain = asciiDomain(email.split("@").at(-1) ?? "");
+  return domain !== "" && allowedDomains.some((each) => asciiDomain(each) === domain);
+}
+
+/** One name for a domain, however it is written: `BÜCHER.example` and `xn--bcher-kva.example` are the same. */
+export function asciiDomain(domain: string): string {
+  return domainToASCII(domain.trim().toLowerCase());
 }

@@ -1,33 +1,84 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { OAuthProvider } from "@better-auth/core/oauth2";
-import { claimAt, Failure } from "#core/index.ts";
+import type { BetterAuthOptions, BetterAuthPlugin } from "better-auth/types";
+import { bounds, type Claims, claimAt, Failure, type Secret } from "#core/index.ts";
 import type { NewIdentity, Observer, OidcAccount } from "#ports/index.ts";
-import type { IssuerDocuments, IssuerMetadata } from "./issuer-documents.ts";
-import { asciiDomain, checkDomain, isAllowed } from "./oidc-domains.ts";
+import { asciiDomain, checkDomain, type Issuer, type Issuers, type IssuersOptions, isAllowed } from "./oidc-issuers.ts";
 import { claimsOf, exchangeCode, type IssuerClaims, refused } from "./oidc-tokens.ts";
-import { learn } from "./oidc-trip.ts";
-import { emailSchema } from "./person-schemas.ts";
+import { emailSchema, type IssuerMetadata } from "./schemas.ts";
+
+/**
+ * Makes the issuers known to the library, and asks for the second factor after them. The library does so after a password
+ * only: an issuer that did not ask for one would open what a password alone does not.
+ */
+export async function oidcPlugin(issuers: Issuers): Promise<BetterAuthPlugin> {
+  const [{ createAuthMiddleware }, { deleteSessionCookie }, { generateRandomString }] = await Promise.all([
+    import("better-auth/api"),
+    import("better-auth/cookies"),
+    import("better-auth/crypto"),
+  ]);
+  const askForCode = createAuthMiddleware(async (context) => {
+    const opened = context.context.newSession;
+    if (!opened) return;
+    learn({ userId: opened.user.id });
+    const account = issuers.account(String(context.params?.["id"] ?? ""));
+    const { twoFactorEnabled } = opened.user as { readonly twoFactorEnabled?: unknown };
+    if (!twoFactorEnabled || account?.secondFactorTrusted === true) return;
+    const { internalAdapter, secret } = context.context;
+    deleteSessionCookie(context, true);
+    await internalAdapter.deleteSession(opened.session.token);
+    context.context.setNewSession(null);
+    // From here on it is a sign-in whose password was right: see the library's own hook of this plugin.
+    const cookie = context.context.createAuthCookie("two_factor", { maxAge: bounds.secondFactorMs / 1_000 });
+    const identifier = `2fa-${generateRandomString(20)}`;
+    const expiresAt = new Date(Date.now() + bounds.secondFactorMs);
+    await internalAdapter.createVerificationValue({ value: opened.user.id, identifier, expiresAt });
+    await internalAdapter.createVerificationValue({ value: "0", identifier: `2fa-attempts-${identifier}`, expiresAt });
+    await context.setSignedCookie(cookie.name, identifier, secret, cookie.attributes);
+  });
+  return {
+    id: "sluice-oidc",
+    init: () => ({
+      context: { socialProviders: issuers.all().map((issuer) => oidcProvider(issuer, issuers.options)) },
+    }),
+    hooks: { after: [{ matcher: ({ path }) => path?.startsWith("/callback/") === true, handler: askForCode }] },
+  };
+}
+
+type Validate = NonNullable<NonNullable<BetterAuthOptions["user"]>["validateUserInfo"]>;
+
+/**
+ * Who becomes a user and what is connected. A stranger becomes one with a verified address in one of the account's domains.
+ * An issuer's identity (its name and the subject there) is connected to a user only on a trip that this user set out on from
+ * their profile, and while they are signed in. An address never connects anything.
+ */
+export function admitByIssuer(
+  issuers: Issuers,
+  signedInLately: (headers: Headers) => Promise<string | null>,
+): Validate {
+  return async ({ user, source }, context) => {
+    const account = issuers.account(source.oauth?.providerId ?? "");
+    if (source.method !== "oauth" || account === null) return { error: "not_admitted" };
+    if (source.action === "sign-in") return;
+    if (source.action === "link-account") {
+      const userId = await signedInLately(context.headers ?? new Headers());
+      return userId !== null && userId === user.id ? undefined : { error: "sign_in_first" };
+    }
+    if (user.emailVerified !== true) return { error: "email_not_verified" };
+    const email = user.email ?? "";
+    return isAllowed(account, email) ? undefined : { error: "not_invited" };
+  };
+}
 
 const notAnAddress = "not-verified@address.invalid";
-
-export interface ProviderOptions {
-  readonly observer: Observer;
-  /** Which claims the rules of an account read. */
-  readonly pathsOf: (account: string) => Promise<readonly string[]>;
-  /** Connects an identity to somebody whom a directory made and who waits for their first sign-in, if there is such a one. */
-  readonly connect: (identity: NewIdentity) => Promise<void>;
-}
 
 /**
  * An issuer of single sign-on (OpenID Connect Core 1.0, code flow with PKCE) as the library takes one. The library's own
  * plugin for this reads every issuer when it is built, and fails whole when one does not answer; and it would fetch past
  * our transport. State, nonce, PKCE and the linking of accounts stay the library's.
  */
-export function oidcProvider(
-  account: OidcAccount,
-  documents: IssuerDocuments,
-  { observer, pathsOf, connect }: ProviderOptions,
-): OAuthProvider {
-  const issuer = { account, documents };
+function oidcProvider(issuer: Issuer, { observer, pathsOf, connect }: IssuersOptions): OAuthProvider {
+  const { account, documents } = issuer;
   const provider: OAuthProvider<IssuerClaims> = {
     id: account.id as OAuthProvider["id"],
     name: account.name,
@@ -148,4 +199,26 @@ function usableAddress(email: string): string | null {
   const at = email.lastIndexOf("@");
   const read = emailSchema.safeParse(`${email.slice(0, at)}@${asciiDomain(email.slice(at + 1))}`);
   return read.success ? read.data : null;
+}
+
+/** What is learned on one coming back from an issuer: the library has no place for it, and answers without it. */
+export interface OidcTrip {
+  claims: Claims | null;
+  refreshToken: Secret | null;
+  /** Whom the library let in, also where a second factor is still to come; null: nobody, or somebody who is connecting. */
+  userId: string | null;
+}
+
+const trips = new AsyncLocalStorage<OidcTrip>();
+
+/** Does `work`, and gives what was learned beside its result. */
+export async function onTrip<Result>(work: () => Promise<Result>): Promise<{ result: Result; trip: OidcTrip }> {
+  const trip: OidcTrip = { claims: null, refreshToken: null, userId: null };
+  return { result: await trips.run(trip, work), trip };
+}
+
+/** Notes what was learned, where somebody is on a trip. */
+function learn(facts: Partial<OidcTrip>): void {
+  const trip = trips.getStore();
+  if (trip !== undefined) Object.assign(trip, facts);
 }

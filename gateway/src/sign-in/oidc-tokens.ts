@@ -1,8 +1,8 @@
 import type { OAuth2Tokens, OAuthIdTokenConfig, OAuthProvider } from "@better-auth/core/oauth2";
 import { z } from "zod";
 import { type Claims, claimAt, Failure, Secret } from "#core/index.ts";
-import type { OidcAccount } from "#ports/index.ts";
-import type { IssuerDocuments, IssuerMetadata } from "./issuer-documents.ts";
+import type { Issuer } from "./oidc-issuers.ts";
+import type { IssuerMetadata } from "./schemas.ts";
 
 const claimsSchema = z.looseObject({
   iss: z.string(),
@@ -25,22 +25,10 @@ const refreshedSchema = tokensSchema.extend({ id_token: z.string().optional() })
 /** Signatures with a public key; `none` and shared secrets are not among them. */
 const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
 
-/** An issuer, and how it is asked. */
-export interface AskedIssuer {
-  readonly account: OidcAccount;
-  readonly documents: IssuerDocuments;
-}
-
-export interface GivenCode {
-  readonly code: string;
-  readonly codeVerifier: string;
-  readonly redirectURI: string;
-}
-
 /** RFC 6749 §4.1.3 with RFC 7636. */
 export async function exchangeCode(
-  issuer: AskedIssuer,
-  given: GivenCode,
+  issuer: Issuer,
+  given: { readonly code: string; readonly codeVerifier: string; readonly redirectURI: string },
 ): Promise<OAuth2Tokens & { readonly kept: Secret | null }> {
   const { status, json } = await askForTokens(issuer, {
     grant_type: "authorization_code",
@@ -57,13 +45,13 @@ export async function exchangeCode(
 }
 
 /** What an issuer says of somebody whom it is asked about again. `refused`: it knows the refresh token no more. */
-export type IssuerWord =
+type IssuerWord =
   | { readonly kind: "refused" }
   | { readonly kind: "claims"; readonly claims: Claims; readonly refreshToken: Secret };
 
 /** RFC 6749 §6. Throws Failure where the issuer does not answer as it should: that says nothing of the person. */
 export async function askAgain(
-  issuer: AskedIssuer,
+  issuer: Issuer,
   asked: { readonly refreshToken: Secret; readonly subject: string; readonly paths: readonly string[] },
 ): Promise<IssuerWord> {
   const form = { grant_type: "refresh_token", refresh_token: asked.refreshToken.reveal() };
@@ -75,25 +63,23 @@ export async function askAgain(
     throw new Failure("upstream_error", `The refresh token was not taken: status ${status}, ${error}.`);
   }
   const { id_token, access_token, refresh_token } = read.data;
-  const claims = await refreshedClaims(issuer, { idToken: id_token, accessToken: access_token, paths: asked.paths });
+  const tokens = { idToken: id_token, accessToken: access_token, nonce: null, paths: asked.paths };
+  const claims = await refreshedClaims(issuer, tokens);
   if (claims["sub"] !== asked.subject) throw refused("the answer is about somebody else");
   return { kind: "claims", claims, refreshToken: secretOf(refresh_token) ?? asked.refreshToken };
 }
 
-interface RefreshedTokens {
-  readonly idToken: string | undefined;
-  readonly accessToken: string | undefined;
-  readonly paths: readonly string[];
+async function refreshedClaims(
+  issuer: Issuer,
+  { idToken, ...read }: Omit<TokensRead, "idToken"> & { readonly idToken: string | undefined },
+): Promise<Claims> {
+  if (idToken !== undefined) return await claimsOf(issuer, { idToken, ...read });
+  const { userinfo_endpoint: url } = await issuer.documents.metadata();
+  if (url === undefined || read.accessToken === undefined) throw refused("there is no ID token");
+  return await askUserInfo(issuer, url, read.accessToken);
 }
 
-async function refreshedClaims(issuer: AskedIssuer, { idToken, accessToken, paths }: RefreshedTokens): Promise<Claims> {
-  if (idToken !== undefined) return await claimsOf(issuer, { idToken, accessToken, nonce: null, paths });
-  const metadata = await issuer.documents.metadata();
-  if (metadata.userinfo_endpoint === undefined || accessToken === undefined) throw refused("there is no ID token");
-  return await askUserInfo(issuer, metadata.userinfo_endpoint, accessToken);
-}
-
-export interface TokensRead {
+interface TokensRead {
   readonly idToken: string;
   readonly accessToken: string | undefined;
   /** null: of a refresh, which has none. */
@@ -104,7 +90,7 @@ export interface TokensRead {
 
 /** The claims of an ID token that holds (Core 1.0 §3.1.3.7), with what it lacks from the user info. */
 export async function claimsOf(
-  issuer: AskedIssuer,
+  issuer: Issuer,
   { idToken, accessToken, nonce, paths }: TokensRead,
 ): Promise<IssuerClaims> {
   const metadata = await issuer.documents.metadata();
@@ -125,7 +111,7 @@ export async function claimsOf(
   return claimsSchema.parse({ ...info, ...claims, email, email_verified });
 }
 
-async function askUserInfo({ documents }: AskedIssuer, url: string, accessToken: string): Promise<Claims> {
+async function askUserInfo({ documents }: Issuer, url: string, accessToken: string): Promise<Claims> {
   const headers = { authorization: `Bearer ${accessToken}` };
   const { status, json } = await documents.ask({ method: "GET", url, headers });
   const info = z.looseObject({ sub: z.string() }).safeParse(json);
@@ -134,7 +120,7 @@ async function askUserInfo({ documents }: AskedIssuer, url: string, accessToken:
   return info.data;
 }
 
-async function askForTokens({ account, documents }: AskedIssuer, fields: Readonly<Record<string, string>>) {
+async function askForTokens({ account, documents }: Issuer, fields: Readonly<Record<string, string>>) {
   const metadata = await documents.metadata();
   const form = new URLSearchParams(fields);
   const headers: Record<string, string> = {};
@@ -160,7 +146,7 @@ function encodeForm(text: string): string {
 }
 
 function idTokenRules(
-  { account, documents }: AskedIssuer,
+  { account, documents }: Issuer,
   metadata: IssuerMetadata,
   nonce: string | null,
 ): OAuthIdTokenConfig {

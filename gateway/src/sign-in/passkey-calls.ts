@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { Failure } from "#core/index.ts";
-import { answerJson } from "./answers.ts";
-import { type Call, type CallSpec, get, post, userView } from "./call.ts";
+import { answerJson, type Call, type CallSpec, get, post, userView } from "./call.ts";
 import { passkeyAddProblems, passkeySignInProblems } from "./library-problems.ts";
-import { nameSchema } from "./person-schemas.ts";
+import { nameSchema } from "./schemas.ts";
 import { isAddress } from "./site.ts";
 
 export const passkeysPerUserMax = 20;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import type { Kysely } from "kysely";
 import { bounds } from "#core/index.ts";
 import type { Clock, User } from "#ports/index.ts";
-import { type AuthDatabase, millisecondsOf, type Time } from "./auth-database.ts";
 import { cookieOf, type Site, signedValue } from "./site.ts";
 
 /** A session ends unused after this, and its use is recorded this often. */
@@ -59,7 +59,7 @@ export class Sessions {
   }
 
   async list(userId: string): Promise<readonly Session[]> {
-    const rows = await this.#rows().where("auth_sessions.user_id", "=", userId).execute();
+    const rows = await sessionRows(this.#database).where("auth_sessions.user_id", "=", userId).execute();
     return rows
       .map((row) => this.#sessionOf(row))
       .filter((session) => this.#holds(session))
@@ -68,7 +68,7 @@ export class Sessions {
 
   /** True when there was such a session of this user. */
   async end(userId: string, sessionId: string): Promise<boolean> {
-    const ended = await this.#database.kysely
+    const ended = await this.#database
       .deleteFrom("auth_sessions")
       .where("user_id", "=", userId)
       .where("id", "=", sessionId)
@@ -78,28 +78,28 @@ export class Sessions {
 
   /** Also what had begun of this user's sign-ins, such as a password given that still waits for its code. */
   async endAll(userId: string, exceptId: string | null = null): Promise<number> {
-    const { kysely } = this.#database;
-    let ending = kysely.deleteFrom("auth_sessions").where("user_id", "=", userId);
+    let ending = this.#database.deleteFrom("auth_sessions").where("user_id", "=", userId);
     if (exceptId !== null) ending = ending.where("id", "!=", exceptId);
     const { numDeletedRows } = await ending.executeTakeFirst();
-    await kysely.deleteFrom("auth_verifications").where("value", "=", userId).execute();
+    await this.#database.deleteFrom("auth_verifications").where("value", "=", userId).execute();
     return Number(numDeletedRows);
   }
 
   /** Takes away what has ended and would never be met again. */
   async sweep(): Promise<void> {
-    const now = this.#database.time(this.#clock.now());
-    const idle = this.#database.time(this.#clock.now() - sessionIdleMs);
-    const { kysely } = this.#database;
-    await kysely.deleteFrom("auth_verifications").where("expires_at", "<", now).execute();
-    await kysely
+    const now = timeText(this.#clock.now());
+    const idle = timeText(this.#clock.now() - sessionIdleMs);
+    await this.#database.deleteFrom("auth_verifications").where("expires_at", "<", now).execute();
+    await this.#database
       .deleteFrom("auth_sessions")
       .where((is) => is.or([is("expires_at", "<", now), is("updated_at", "<", idle)]))
       .execute();
   }
 
   async #byToken(token: string): Promise<Session | null> {
-    const row = await this.#rows().where("auth_sessions.token", "=", tokenDigest(token)).executeTakeFirst();
+    const row = await sessionRows(this.#database)
+      .where("auth_sessions.token", "=", tokenDigest(token))
+      .executeTakeFirst();
     if (row === undefined) return null;
     const session = this.#sessionOf(row);
     if (row.disabled === 0 && this.#holds(session)) return session;
@@ -114,70 +114,48 @@ export class Sessions {
 
   async #touch(session: Session): Promise<void> {
     if (this.#clock.now() - session.seenAt < sessionTouchMs) return;
-    const { kysely } = this.#database;
-    await kysely
+    await this.#database
       .updateTable("auth_sessions")
-      .set({ updated_at: this.#database.time(this.#clock.now()) })
+      .set({ updated_at: timeText(this.#clock.now()) })
       .where("id", "=", session.id)
       .execute();
     await this.#seen(session.user.id);
   }
 
   async #afterOpening(session: Session): Promise<void> {
-    const { kysely } = this.#database;
-    const oldest = kysely
+    const oldest = this.#database
       .selectFrom("auth_sessions")
       .select("id")
       .where("user_id", "=", session.user.id)
       .orderBy("created_at", "desc")
       .limit(1_000)
       .offset(sessionsPerUserMax);
-    await kysely.deleteFrom("auth_sessions").where("id", "in", oldest).where("id", "!=", session.id).execute();
+    await this.#database.deleteFrom("auth_sessions").where("id", "in", oldest).where("id", "!=", session.id).execute();
     await this.#seen(session.user.id);
   }
 
   async #seen(userId: string): Promise<void> {
-    await this.#database.kysely
+    await this.#database
       .updateTable("auth_users")
       .set({ last_seen_at: this.#clock.now() })
       .where("id", "=", userId)
       .execute();
   }
 
-  #rows() {
-    return this.#database.kysely
-      .selectFrom("auth_sessions")
-      .innerJoin("auth_users", "auth_users.id", "auth_sessions.user_id")
-      .select([
-        "auth_sessions.id",
-        "auth_sessions.created_at",
-        "auth_sessions.updated_at",
-        "auth_sessions.expires_at",
-        "auth_sessions.ip_address",
-        "auth_sessions.user_agent",
-        "auth_users.id as user_id",
-        "auth_users.email",
-        "auth_users.name",
-        "auth_users.disabled",
-        "auth_users.two_factor_enabled",
-        "auth_users.created_at as user_created_at",
-      ]);
-  }
-
   #sessionOf(row: SessionRow): Session {
-    const createdAt = millisecondsOf(row.created_at);
+    const createdAt = Date.parse(row.created_at);
     return {
       id: row.id,
       user: {
         id: row.user_id,
         email: row.email,
         name: row.name,
-        createdAt: millisecondsOf(row.user_created_at),
+        createdAt: Date.parse(row.user_created_at),
       },
       twoFactor: Boolean(row.two_factor_enabled),
       createdAt,
-      seenAt: millisecondsOf(row.updated_at),
-      endsAt: Math.min(millisecondsOf(row.expires_at), createdAt + bounds.sessionTotalMs),
+      seenAt: Date.parse(row.updated_at),
+      endsAt: Math.min(Date.parse(row.expires_at), createdAt + bounds.sessionTotalMs),
       fresh: this.#clock.now() < createdAt + bounds.sessionFreshMs,
       ip: row.ip_address ?? "",
       userAgent: row.user_agent ?? "",
@@ -185,17 +163,77 @@ export class Sessions {
   }
 }
 
-interface SessionRow {
-  readonly id: string;
-  readonly created_at: Time;
-  readonly updated_at: Time;
-  readonly expires_at: Time;
-  readonly ip_address: string | null;
-  readonly user_agent: string | null;
-  readonly user_id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly disabled: number;
-  readonly two_factor_enabled: number | boolean;
-  readonly user_created_at: Time;
+type SessionRow = Awaited<ReturnType<ReturnType<typeof sessionRows>["execute"]>>[number];
+
+function sessionRows(database: AuthDatabase) {
+  return database
+    .selectFrom("auth_sessions")
+    .innerJoin("auth_users", "auth_users.id", "auth_sessions.user_id")
+    .select([
+      "auth_sessions.id",
+      "auth_sessions.created_at",
+      "auth_sessions.updated_at",
+      "auth_sessions.expires_at",
+      "auth_sessions.ip_address",
+      "auth_sessions.user_agent",
+      "auth_users.id as user_id",
+      "auth_users.email",
+      "auth_users.name",
+      "auth_users.disabled",
+      "auth_users.two_factor_enabled",
+      "auth_users.created_at as user_created_at",
+    ]);
+}
+
+/** The tables of sign-in as this module uses them. Times are ISO 8601 text and flags 0 or 1, also on PostgreSQL. */
+interface AuthTables {
+  auth_users: {
+    id: string;
+    name: string;
+    email: string;
+    email_verified: number;
+    created_at: string;
+    updated_at: string;
+    two_factor_enabled: number;
+    disabled: number;
+    last_seen_at: number | null;
+  };
+  auth_sessions: {
+    id: string;
+    user_id: string;
+    token: string;
+    expires_at: string;
+    created_at: string;
+    updated_at: string;
+    ip_address: string | null;
+    user_agent: string | null;
+  };
+  auth_accounts: {
+    id: string;
+    user_id: string;
+    issuer: string;
+    account_id: string;
+    provider_id: string;
+    password: string | null;
+    created_at: string;
+    updated_at: string;
+  };
+  auth_verifications: {
+    id: string;
+    identifier: string;
+    value: string;
+    expires_at: string;
+    created_at: string;
+    updated_at: string;
+  };
+  auth_two_factors: { id: string; user_id: string };
+  auth_passkeys: { id: string; user_id: string };
+  /** Of links to a new password, which the people store makes. */
+  password_resets: { user_id: string };
+}
+
+export type AuthDatabase = Kysely<AuthTables>;
+
+export function timeText(ms: number): string {
+  return new Date(ms).toISOString();
 }

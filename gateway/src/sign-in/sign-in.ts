@@ -1,4 +1,3 @@
-import type { Kysely } from "kysely";
 import { BoundedMap, type Claims } from "#core/index.ts";
 import type {
   ClaimsListener,
@@ -8,22 +7,18 @@ import type {
   Observer,
   OidcAccount,
   OpenTries,
-  SignedIn,
   SignIn,
   SignInEvent,
   Transport,
   VersionedSecret,
 } from "#ports/index.ts";
-import { type AuthTables, authDatabase } from "./auth-database.ts";
 import type { SignInDependencies } from "./call.ts";
-import { KnownDevices } from "./known-devices.ts";
+import { KnownDevices, openTryCounts } from "./guards.ts";
 import type { Library } from "./library.ts";
-import { isAllowed } from "./oidc-domains.ts";
-import { Issuers } from "./oidc-issuers.ts";
+import { Issuers, isAllowed } from "./oidc-issuers.ts";
 import { boundedPasswords, type PasswordFunctions } from "./passwords.ts";
-import { Sessions } from "./sessions.ts";
+import { type AuthDatabase, Sessions } from "./sessions.ts";
 import { type Site, siteOf } from "./site.ts";
-import { openTryCounts } from "./try-counts.ts";
 import { Users } from "./users.ts";
 
 /** How often expired sessions, challenges and tries are deleted. */
@@ -55,7 +50,7 @@ export interface SignInOptions extends PasswordFunctions {
 
 export function createSignIn(options: SignInOptions): SignIn {
   const { clock, ids, observer, transport, publicUrl, secrets } = options;
-  const database = authDatabase(options.kysely as Kysely<AuthTables>);
+  const database = options.kysely as AuthDatabase;
   const passwords = boundedPasswords(options);
   const sessions = new Sessions(database, clock);
   const rights = options.rights ?? nobodyListens;
@@ -69,10 +64,20 @@ export function createSignIn(options: SignInOptions): SignIn {
   const mayUse = (provider: string) => issuers.account(provider) !== null;
   const users = new Users({ database, sessions, passwords, clock, ids, mayUse });
   issuers.use(options.oidc);
-  const libraries = new Libraries(async (site) => {
+  // A library knows one site and the issuers of its time, so there is one for each site, made when it is needed.
+  const libraries = new BoundedMap<string, Promise<Library>>(signInSitesMax);
+  const open = async (site: Site): Promise<Library> => {
     const { openLibrary } = await import("./library.ts");
     return await openLibrary({ database, secrets: secrets(), passwords, ids, observer, issuers, sessions }, site);
-  });
+  };
+  const library = (site: Site): Promise<Library> => {
+    const known = libraries.get(site.origin);
+    if (known !== undefined) return known;
+    const opening = open(site);
+    libraries.set(site.origin, opening);
+    opening.catch(() => libraries.delete(site.origin));
+    return opening;
+  };
   const dependencies: SignInDependencies = {
     database,
     sessions,
@@ -84,7 +89,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     devices: new KnownDevices(() => secrets()[0]?.value ?? "", clock),
     onEvent: options.onEvent ?? (() => {}),
     onNoteLost: ({ message }) => observer.log("warn", "A refused sign-in could not be noted.", { error: message }),
-    library: (site) => libraries.at(site),
+    library,
   };
   let sweepAtMs = 0;
   const sweep = async (): Promise<void> => {
@@ -104,13 +109,12 @@ export function createSignIn(options: SignInOptions): SignIn {
       const site = siteOf(request, publicUrl);
       const session = site === null ? null : await sessions.find(request.headers, site);
       if (session === null) return null;
-      const signedIn: SignedIn = { user: session.user, sessionId: session.id, fresh: session.fresh, cookies: [] };
-      return signedIn;
+      return { user: session.user, sessionId: session.id, fresh: session.fresh, cookies: [] };
     },
     methods: () => ({
       password: true,
       passkey: true,
-      oidc: issuers.list().map(({ id, name }) => ({ id, name })),
+      oidc: issuers.all().map(({ account: { id, name } }) => ({ id, name })),
     }),
     createUser: (user) => users.create(user),
     async askIssuer({ account, userId, refreshToken }) {
@@ -133,7 +137,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     removeUser: (userId) => users.remove(userId),
     useOidc(accounts) {
       issuers.use(accounts.filter(({ suspended }) => suspended !== true));
-      libraries.forget();
+      libraries.clear();
     },
   };
 }
@@ -145,31 +149,4 @@ const nobodyListens: ClaimsListener = { pathsOf: async () => [], take: async () 
 /** Whether an issuer may speak for the address that it tells at a refresh; many tell none there. */
 function speaksFor(account: OidcAccount, { email }: Claims): boolean {
   return typeof email !== "string" || account.allowedDomains.length === 0 || isAllowed(account, email);
-}
-
-/** A library knows one site and the issuers of its time, so there is one for each site, made when it is needed. */
-class Libraries {
-  readonly #open: (site: Site) => Promise<Library>;
-  readonly #libraries = new BoundedMap<string, Promise<Library>>(signInSitesMax);
-
-  constructor(open: (site: Site) => Promise<Library>) {
-    this.#open = open;
-  }
-
-  async at(site: Site): Promise<Library> {
-    const known = this.#libraries.get(site.origin);
-    if (known !== undefined) return await known;
-    const opening = this.#open(site);
-    this.#libraries.set(site.origin, opening);
-    try {
-      return await opening;
-    } catch (thrown) {
-      this.#libraries.delete(site.origin);
-      throw thrown;
-    }
-  }
-
-  forget(): void {
-    this.#libraries.clear();
-  }
 }

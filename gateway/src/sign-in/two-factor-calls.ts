@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { Failure } from "#core/index.ts";
-import { answerJson } from "./answers.ts";
-import { type Call, type CallSpec, type Guess, post, userView } from "./call.ts";
+import { givenPassword, guessPassword } from "./account-calls.ts";
+import { answerJson, type Call, type CallSpec, type Guess, post, userView } from "./call.ts";
 import { failureFor, type Problems, startOver, wrongCode } from "./library-problems.ts";
-import { givenPassword, guessPassword } from "./password-calls.ts";
+import { timeText } from "./sessions.ts";
 import { cookieOf } from "./site.ts";
 
 const code = z
@@ -84,13 +84,13 @@ async function pendingGuess(call: Call): Promise<Guess> {
   const { database, clock } = call.dependencies;
   const waiting = cookieOf(call.request.headers, `${call.site.cookiePrefix}.two_factor`);
   if (waiting === null) throw failureFor(startOver);
-  const row = await database.kysely
+  const row = await database
     .selectFrom("auth_verifications")
     .innerJoin("auth_users", "auth_users.id", "auth_verifications.value")
     .select(["auth_users.id", "auth_users.email"])
     // As the library stores it.
     .where("identifier", "=", createHash("sha256").update(waiting).digest("base64url"))
-    .where("expires_at", ">", database.time(clock.now()))
+    .where("expires_at", ">", timeText(clock.now()))
     .executeTakeFirst();
   if (row === undefined) throw failureFor(startOver);
   return { by: "second-factor", account: `second:${row.id}`, userId: row.id, email: row.email };
@@ -103,9 +103,9 @@ async function pendingGuess(call: Call): Promise<Guess> {
 async function takeCode(call: Call, userId: string, code: string): Promise<void> {
   const { database, clock } = call.dependencies;
   const id = `code_${createHash("sha256").update(`${userId}\n${code}`).digest("base64url")}`;
-  const now = database.time(clock.now());
-  const until = database.time(clock.now() + usedCodeMs);
-  const taken = await database.kysely
+  const now = timeText(clock.now());
+  const until = timeText(clock.now() + usedCodeMs);
+  const taken = await database
     .insertInto("auth_verifications")
     .values({ id, identifier: id, value: "used", expires_at: until, created_at: now, updated_at: now })
     .onConflict((conflict) =>

@@ -1,9 +1,7 @@
-import type { Kysely } from "kysely";
 import { Failure } from "#core/index.ts";
 import type { Clock, Ids, User } from "#ports/index.ts";
-import { type AuthDatabase, type AuthTables, millisecondsOf } from "./auth-database.ts";
 import { checkPassword, type PasswordFunctions } from "./passwords.ts";
-import type { Sessions } from "./sessions.ts";
+import { type AuthDatabase, type Sessions, timeText } from "./sessions.ts";
 
 /** Accounts of single sign-on that open one user. */
 export const connectionsPerUserMax = 10;
@@ -47,18 +45,18 @@ export class Users {
     const password = await this.#options.passwords.hashPassword(user.password);
     const { database, ids, clock } = this.#options;
     const id = ids.next("usr_");
-    const at = database.time(clock.now());
-    await database.kysely.transaction().execute(async (transaction) => {
+    const at = timeText(clock.now());
+    await database.transaction().execute(async (transaction) => {
       const made = await transaction
         .insertInto("auth_users")
         .values({
           id,
           name,
           email,
-          email_verified: database.flag(false),
+          email_verified: 0,
           created_at: at,
           updated_at: at,
-          two_factor_enabled: database.flag(false),
+          two_factor_enabled: 0,
           disabled: 0,
           last_seen_at: null,
         })
@@ -70,26 +68,20 @@ export class Users {
       }
       await transaction.insertInto("auth_accounts").values(this.#credential(id, password)).execute();
     });
-    return { id, email, name, createdAt: millisecondsOf(at) };
+    return { id, email, name, createdAt: Date.parse(at) };
   }
 
   async setPassword(userId: string, password: string): Promise<void> {
     checkPassword(password, "password");
     const { database, clock, passwords, sessions } = this.#options;
-    const user = await database.kysely
-      .selectFrom("auth_users")
-      .select("id")
-      .where("id", "=", userId)
-      .executeTakeFirst();
+    const user = await database.selectFrom("auth_users").select("id").where("id", "=", userId).executeTakeFirst();
     if (user === undefined) throw new Failure("not_found", "There is no such user.");
     const hash = await passwords.hashPassword(password);
-    await database.kysely
+    await database
       .insertInto("auth_accounts")
       .values(this.#credential(userId, hash))
       .onConflict((conflict) =>
-        conflict
-          .columns(["issuer", "account_id"])
-          .doUpdateSet({ password: hash, updated_at: database.time(clock.now()) }),
+        conflict.columns(["issuer", "account_id"]).doUpdateSet({ password: hash, updated_at: timeText(clock.now()) }),
       )
       .execute();
     await sessions.endAll(userId);
@@ -97,30 +89,33 @@ export class Users {
 
   /** A link from before a password was changed opens nothing: whoever changed it may have done so because of that link. */
   async dropResetLinks(userId: string): Promise<void> {
-    await this.#options.database.kysely.deleteFrom("password_resets").where("user_id", "=", userId).execute();
+    await this.#options.database.deleteFrom("password_resets").where("user_id", "=", userId).execute();
   }
 
   async remove(userId: string): Promise<void> {
     const { database, sessions } = this.#options;
     await sessions.endAll(userId);
     // Sessions, passwords, passkeys, second factors and linked accounts go with the row.
-    await database.kysely.deleteFrom("auth_users").where("id", "=", userId).execute();
+    await database.deleteFrom("auth_users").where("id", "=", userId).execute();
   }
 
   async idOf(email: string): Promise<string | null> {
-    const { kysely } = this.#options.database;
-    const row = await kysely.selectFrom("auth_users").select("id").where("email", "=", email).executeTakeFirst();
+    const row = await this.#options.database
+      .selectFrom("auth_users")
+      .select("id")
+      .where("email", "=", email)
+      .executeTakeFirst();
     return row?.id ?? null;
   }
 
   /** What somebody can sign in with. */
   async waysOf(userId: string): Promise<WaysIn> {
-    return await waysIn(this.#options.database.kysely, userId);
+    return await waysIn(this.#options.database, userId);
   }
 
   /** What issuers say of somebody who may sign in by them. */
   async connectionsOf(userId: string): Promise<readonly Connection[]> {
-    const rows = await this.#options.database.kysely
+    const rows = await this.#options.database
       .selectFrom("auth_accounts")
       .select(["id", "provider_id", "issuer", "created_at"])
       .where("user_id", "=", userId)
@@ -131,13 +126,13 @@ export class Users {
       id: row.id,
       provider: row.provider_id,
       issuer: row.issuer,
-      connectedAt: millisecondsOf(row.created_at),
+      connectedAt: Date.parse(row.created_at),
     }));
   }
 
   /** As whom the issuer of an account knows somebody; null: it does not. */
   async subjectAt(userId: string, account: string): Promise<string | null> {
-    const row = await this.#options.database.kysely
+    const row = await this.#options.database
       .selectFrom("auth_accounts")
       .select("account_id")
       .where("user_id", "=", userId)
@@ -155,7 +150,7 @@ export class Users {
   /** Takes a passkey or a connection away. Throws `not_found` for one that is not theirs, `conflict` for their last way in. */
   async dropWay(userId: string, way: { readonly passkey: string } | { readonly connection: string }): Promise<void> {
     const { database, mayUse } = this.#options;
-    await database.kysely.transaction().execute(async (transaction) => {
+    await database.transaction().execute(async (transaction) => {
       // One after the other, in every process: of two at once each would find the other's way in still there.
       await transaction
         .updateTable("auth_users")
@@ -185,8 +180,8 @@ export class Users {
   }
 
   #credential(userId: string, password: string) {
-    const { database, ids, clock } = this.#options;
-    const at = database.time(clock.now());
+    const { ids, clock } = this.#options;
+    const at = timeText(clock.now());
     return {
       id: ids.next("acc_"),
       user_id: userId,
@@ -200,7 +195,7 @@ export class Users {
   }
 }
 
-async function waysIn(kysely: Kysely<AuthTables>, userId: string): Promise<WaysIn> {
+async function waysIn(kysely: AuthDatabase, userId: string): Promise<WaysIn> {
   const accounts = await kysely
     .selectFrom("auth_accounts")
     .select(["provider_id", "password"])
@@ -222,10 +217,7 @@ async function waysIn(kysely: Kysely<AuthTables>, userId: string): Promise<WaysI
 const credentialIssuer = "local:credential";
 
 /** Who somebody is, as it is stored. Throws Failure invalid_request. The schemas are loaded with the first one: a start needs none. */
-export async function readPerson(given: {
-  readonly email: string;
-  readonly name: string;
-}): Promise<{ readonly email: string; readonly name: string }> {
-  const late = await import("./person-schemas.ts");
+export async function readPerson(given: { readonly email: string; readonly name: string }) {
+  const late = await import("./schemas.ts");
   return late.readPerson(given);
 }
