@@ -10,4 +10,4 @@ export { configWarnings, kindCheck } from "./main/config-checks.ts";
 export { type Control, networkOf, openControl, placeOf, webhookSecretOf } from "./main/control.ts";
 export { readPriceListFrom } from "./main/price-list.ts";
 export { listProcesses } from "./main/processes.ts";
-export { type ServeOptions, serve, serveWorker, serveWorkers } from "./main/serve.ts";
+export { serve, serveWorker, serveWorkers } from "./main/serve.ts";

@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
 import {
   type Environment,
-  type ProviderVariables,
   processVariables,
   readEnvironment,
   secretNames,
@@ -11,11 +10,14 @@ import {
 } from "#config/index.ts";
 import type { Control } from "#main.ts";
 import type { AuditSource } from "#ports/index.ts";
-import { CommandFailed } from "./command-failed.ts";
+import { CommandFailed } from "./terminal.ts";
 
 /** The environment with the keys of every kind of provider that is found by a variable. Secrets may be in files. */
 export async function environmentOf(variables: Variables): Promise<Environment> {
-  const ofVendors = await providerVariables();
+  const { providerKinds } = await import("#providers/index.ts");
+  const ofVendors = providerKinds.flatMap(({ id, envKey, envBaseUrl }) =>
+    envKey === null ? [] : [{ kind: id, envKey, envBaseUrl }],
+  );
   const names = [...secretNames, ...ofVendors.map(({ envKey }) => envKey)];
   return readEnvironment(await withFiles(variables, names), ofVendors);
 }
@@ -73,11 +75,4 @@ function ownName(): string {
   } catch {
     return `uid ${process.getuid?.() ?? "unknown"}`;
   }
-}
-
-async function providerVariables(): Promise<readonly ProviderVariables[]> {
-  const { providerKinds } = await import("#providers/index.ts");
-  return providerKinds.flatMap(({ id, envKey, envBaseUrl }) =>
-    envKey === null ? [] : [{ kind: id, envKey, envBaseUrl }],
-  );
 }

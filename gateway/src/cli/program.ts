@@ -1,30 +1,24 @@
-import { Command, CommanderError } from "commander";
-import { CommandTold, CommandWrong } from "./command-failed.ts";
-import { addBackup, addRestore } from "./commands/backups.ts";
+import { CommanderError } from "commander";
+import { CliCommand } from "./cli-command.ts";
 import { addApply, addCheck, addSchema } from "./commands/config-files.ts";
-import { addConnect } from "./commands/connect.ts";
-import { addDemo } from "./commands/demo.ts";
+import { addDatabaseCommands } from "./commands/database.ts";
 import { addDoctor } from "./commands/doctor.ts";
-import { addHealth } from "./commands/health.ts";
 import { addKeys } from "./commands/keys.ts";
 import { addLedger } from "./commands/ledger.ts";
-import { addLogin, addLogout } from "./commands/login.ts";
+import { addConnect, addLogin } from "./commands/login.ts";
 import { addMasterKeys } from "./commands/master-key.ts";
-import { addMigrate } from "./commands/migrate.ts";
 import { addPriceListUpdate } from "./commands/price-list-update.ts";
 import { addProviders } from "./commands/providers.ts";
-import { addServe } from "./commands/serve.ts";
-import { addSimulate } from "./commands/simulate.ts";
+import { addDemo, addServe, addSimulate } from "./commands/serve.ts";
 import { addTokens } from "./commands/tokens.ts";
 import { addUsers } from "./commands/users.ts";
 import { addWorkspaces } from "./commands/workspaces.ts";
-import { report } from "./report.ts";
-import { OutputClosed, type Terminal } from "./terminal.ts";
+import { CommandTold, CommandWrong, OutputClosed, type Terminal } from "./terminal.ts";
 import { readRevision, versionFacts, versionLine } from "./version.ts";
 
 /** Every command, ready to parse. Nothing is printed by the parser except help; its errors are thrown. */
-function createProgram(terminal: Terminal): Command {
-  const program = new Command("sluice")
+function createProgram(terminal: Terminal): CliCommand {
+  const program = new CliCommand(terminal, "sluice")
     .description("A model gateway: one address and one key in front of every AI provider.")
     .version(versionLine(readRevision()), "-V, --version", "print the version and the commit it was built from")
     .option("--json", "answer in JSON, for machines")
@@ -34,35 +28,30 @@ function createProgram(terminal: Terminal): Command {
     .exitOverride()
     .configureOutput({ writeOut: (text) => terminal.show(text), writeErr: () => {}, outputError: () => {} })
     .addHelpText("after", afterHelp);
-  addServe(program, terminal);
-  addDemo(program, terminal);
-  addCheck(program, terminal);
-  addApply(program, terminal);
-  addMigrate(program, terminal);
-  addBackup(program, terminal);
-  addRestore(program, terminal);
-  addKeys(program, terminal);
-  addWorkspaces(program, terminal);
-  addUsers(program, terminal);
-  addTokens(program, terminal);
-  addLogin(program, terminal);
-  addLogout(program, terminal);
-  addMasterKeys(program, terminal);
-  addConnect(program, terminal);
-  addProviders(program, terminal);
-  const priceList = program.command("catalogue").description("keep prices current");
-  addPriceListUpdate(priceList, terminal);
-  addLedger(program, terminal);
-  addDoctor(program, terminal);
-  addHealth(program, terminal);
-  addSimulate(program, terminal);
-  addSchema(program, terminal);
+  addServe(program);
+  addDemo(program);
+  addCheck(program);
+  addApply(program);
+  addDatabaseCommands(program);
+  addKeys(program);
+  addWorkspaces(program);
+  addUsers(program);
+  addTokens(program);
+  addLogin(program);
+  addMasterKeys(program);
+  addConnect(program);
+  addProviders(program);
+  addPriceListUpdate(program);
+  addLedger(program);
+  addDoctor(program);
+  addSimulate(program);
+  addSchema(program);
   program
     .command("version")
     .description("print the version and the commit it was built from")
-    .action(async (_options: object, command: Command) => {
+    .answer(async () => {
       const facts = versionFacts();
-      await report(terminal, command, facts, [versionLine(facts.revision)]);
+      return [facts, [versionLine(facts.revision)]];
     });
   return program;
 }

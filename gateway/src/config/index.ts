@@ -13,7 +13,7 @@
 export { didYouMean } from "./closest-name.ts";
 export type { Problem } from "./config-invalid.ts";
 export { ConfigInvalid, EnvironmentInvalid, problemLine } from "./config-invalid.ts";
-export type { Environment, ProviderVariables } from "./environment.ts";
+export type { Environment } from "./environment.ts";
 export { readEnvironment } from "./environment.ts";
 export type { Variables } from "./expand-variables.ts";
 export { isHost, isLoopbackHost } from "./listen-host.ts";

@@ -47,19 +47,17 @@ export const databaseCheck: Check = async ({ environment, clock }) => {
   }
   try {
     const { state, applied, pending, unknown } = await schemaState(database);
-    const later = `a later version has been here (${unknown.join(", ")})`;
     if (state === "newer") {
-      return [fail("database", later, "start that version, or restore a backup from before it")];
+      const advice = "start that version, or restore a backup from before it";
+      return [fail("database", laterVersion(unknown), advice)];
     }
-    if (state === "empty" || state === "behind") {
-      return [warn("database", `migrations to run: ${pending.join(", ")}`, "run `sluice migrate`, or just start")];
-    }
+    if (state === "empty" || state === "behind") return [behind("database", pending)];
     return [
       await soundness(database, path),
       state === "ahead"
-        ? warn("database", `${later} and has only added to it`, "start that version when you can")
+        ? warn("database", `${laterVersion(unknown)} and has only added to it`, "start that version when you can")
         : ok("database", `schema ${applied.at(-1) ?? "empty"}`),
-      await keyFits(database, environment.masterKey?.reveal() ?? null, environment.dataDir),
+      await keyFinding(environment, database, "start with the key that belongs to this database"),
     ];
   } catch (thrown) {
     return [fail("database", failureLine(thrown), "restore a backup")];
@@ -75,20 +73,6 @@ async function soundness(database: Database, path: string): Promise<Finding> {
   const [fault] = await integrityFaults(database.kysely, depth);
   if (fault === undefined) return ok(name, depth === "whole" ? "sound, indexes too" : "sound");
   return fail(name, `damaged: ${fault}`, "stop the gateway and restore a backup (sluice restore <file>)");
-}
-
-async function keyFits(database: Database, masterKey: string | null, dataDir: string): Promise<Finding> {
-  const name = "master key fits";
-  if (masterKey === null && !existsSync(join(dataDir, "master.key"))) {
-    const advice = "restore master.key from a backup: without it no key is known and no provider secret can be opened";
-    return fail(name, "the database is there, its key file is not", advice);
-  }
-  try {
-    await openVaultOf(database, { masterKey, dataDir, mayMakeKey: false });
-    return ok(name, "the database was made with it");
-  } catch (thrown) {
-    return fail(name, failureLine(thrown), "start with the key that belongs to this database");
-  }
 }
 
 /** Budgets begin and keys expire by the processes' clocks, leases by the server's. */
@@ -147,8 +131,8 @@ async function contentFindings(environment: Environment): Promise<readonly Findi
         ? ok("database schema", applied.at(-1) ?? "")
         : state === "ahead"
           ? warn("database schema", laterVersion(unknown), "replace this version soon; it works beside the later one")
-          : warn("database schema", `migrations to run: ${pending.join(", ")}`, "run `sluice migrate`, or just start");
-    const key = await keyFinding(environment, database);
+          : behind("database schema", pending);
+    const key = await keyFinding(environment, database, "bring back the key, or set SLUICE_MASTER_KEY to it");
     return [schema, key, ...(state === "current" || state === "ahead" ? await processFindings(database) : [])];
   } catch (thrown) {
     return [fail("database schema", failureLine(thrown), "see the server's log")];
@@ -161,17 +145,23 @@ function laterVersion(unknown: readonly string[]): string {
   return `a later version has been here (${unknown.join(", ")})`;
 }
 
-async function keyFinding(
-  { masterKey, dataDir }: Environment,
-  database: Awaited<ReturnType<typeof openPlace>>,
-): Promise<Finding> {
+function behind(name: string, pending: readonly string[]): Finding {
+  return warn(name, `migrations to run: ${pending.join(", ")}`, "run `sluice migrate`, or just start");
+}
+
+async function keyFinding({ masterKey, dataDir }: Environment, database: Database, advice: string): Promise<Finding> {
   const name = "master key fits";
+  const isFile = database.flavour.name === "sqlite";
+  if (isFile && masterKey === null && !existsSync(join(dataDir, "master.key"))) {
+    const lost = "restore master.key from a backup: without it no key is known and no provider secret can be opened";
+    return fail(name, "the database is there, its key file is not", lost);
+  }
   try {
-    if (!(await hasVault(database))) return ok(name, "the first start decides on it");
+    if (!isFile && !(await hasVault(database))) return ok(name, "the first start decides on it");
     await openVaultOf(database, { masterKey: masterKey?.reveal() ?? null, dataDir, mayMakeKey: false });
     return ok(name, "the database was made with it");
   } catch (thrown) {
-    return fail(name, failureLine(thrown), "bring back the key, or set SLUICE_MASTER_KEY to it");
+    return fail(name, failureLine(thrown), advice);
   }
 }
 
@@ -196,4 +186,22 @@ async function processFindings(database: Database): Promise<readonly Finding[]> 
 
 function timeOf(at: number): string {
   return new Date(at).toISOString();
+}
+
+/** Reads from the database without a migration; null where there is none yet. */
+export async function lookAtDatabase<T>(
+  environment: Environment,
+  read: (database: Database) => Promise<T>,
+): Promise<T | null> {
+  const path = join(environment.dataDir, "sluice.db");
+  const isFile = environment.databaseUrl === null;
+  if (isFile && !existsSync(path)) return null;
+  const database = isFile
+    ? openDatabase({ path, create: false })
+    : await openPlace(placeOf(environment), { isChecked: true, poolSize: 1 });
+  try {
+    return (await schemaState(database)).state === "empty" ? null : await read(database);
+  } finally {
+    await closeDatabase(database);
+  }
 }

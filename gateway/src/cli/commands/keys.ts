@@ -1,26 +1,15 @@
 import { randomBytes } from "node:crypto";
 import type { BudgetConfig, ConsoleKey } from "@sluice/contract";
 import { defaultGroupName } from "@sluice/contract/words";
-import type { Command } from "commander";
-import { Secret } from "#core/index.ts";
+import { given, Secret } from "#core/index.ts";
 import type { ControlStore, NewKey, StoredWorkspace } from "#directory/index.ts";
-import { CommandFailed, CommandWrong } from "../command-failed.ts";
-import { auditSource, withControl } from "../open.ts";
+import { type Answer, type CliCommand, table, timeText } from "../cli-command.ts";
+import { auditSource } from "../open.ts";
 import { addressList, budget, expiry, graceTime, nameList, positiveInteger } from "../option-readers.ts";
-import { columns, report } from "../report.ts";
-import type { Terminal } from "../terminal.ts";
+import { CommandFailed, CommandWrong } from "../terminal.ts";
 import { workspaceNamed } from "./workspaces.ts";
 
-export function addKeys(program: Command, terminal: Terminal): void {
-  const key = program.command("key").description("create, list, show, rotate and revoke API keys");
-  addKeyCreate(key, terminal);
-  addKeyList(key, terminal);
-  addKeyShow(key, terminal);
-  addKeyRotate(key, terminal);
-  addKeyRevoke(key, terminal);
-}
-
-export interface KeyCreateOptions {
+interface KeyCreateOptions {
   readonly workspace?: string;
   readonly group: string;
   readonly name: string;
@@ -34,15 +23,22 @@ export interface KeyCreateOptions {
   readonly budget?: BudgetConfig;
 }
 
-function addKeyCreate(key: Command, terminal: Terminal): void {
+const fromNow = (text: string) => expiry(text, Date.now());
+const keyArgument = "its id, its name (`ci`, or `acme/ci`), or the beginning of its secret as `key list` shows it";
+const modelsHelp = "only these of the group's models, with commas; * stands for any characters";
+const groupHelp = "which group's models and limits it has";
+const budgetHelp = "such as 50/month (day, week, month, total)";
+
+export function addKeys(program: CliCommand): void {
+  const key = program.command("key").description("create, list, show, rotate and revoke API keys");
   key
     .command("create")
     .description("make a key; its secret is shown once")
     .requiredOption("--name <name>", "what the key is called")
     .option("--workspace <slug>", "whose key it is (may be left out when there is one workspace)")
-    .option("--group <name>", "which group's models and limits it has", defaultGroupName)
-    .option("--expires <when>", "a time from now (12h, 90d, 8w) or a date", (text) => expiry(text, Date.now()))
-    .option("--models <names>", "only these of the group's models, with commas; * stands for any characters", nameList)
+    .option("--group <name>", groupHelp, defaultGroupName)
+    .option("--expires <when>", "a time from now (12h, 90d, 8w) or a date", fromNow)
+    .option("--models <names>", modelsHelp, nameList)
     .option(
       "--pass-through <providers>",
       "providers whose own API it may use whole, with commas; default none",
@@ -52,41 +48,158 @@ function addKeyCreate(key: Command, terminal: Terminal): void {
     .option("--rpm <n>", "requests per minute", positiveInteger)
     .option("--tpm <n>", "tokens per minute", positiveInteger)
     .option("--concurrency <n>", "requests at the same time", positiveInteger)
-    .option("--budget <usd/period>", "such as 50/month (day, week, month, total)", budget)
-    .action(async (options: KeyCreateOptions, command: Command) => {
-      await refuseWrongFields(options);
-      const { keySecretBytes, makeKeySecret } = await import("#identity/index.ts");
-      const secret = new Secret(makeKeySecret(randomBytes(keySecretBytes)));
-      const made = await withControl(terminal.variables, async ({ controlStore }) => {
-        const { id } = await workspaceOf(controlStore, options.workspace);
-        return await controlStore.addKey(id, newKey(options, secret), auditSource);
-      });
-      const until = made.expires_at === null ? "" : `, valid until ${new Date(made.expires_at).toISOString()}`;
-      await report(terminal, command, { secret: secret.reveal(), ...keyView(made) }, [
-        `Key ${made.name} of ${made.workspace.slug}/${made.group.name} (${made.id})${until}.`,
-        "Its secret is shown this once and kept nowhere:",
-        "",
-        secret.reveal(),
+    .option("--budget <usd/period>", budgetHelp, budget)
+    .hook("preAction", refuseWrongFields)
+    .onControl(async ({ controlStore }, options: KeyCreateOptions) => {
+      const { made, told } = await addKey(controlStore, options, {});
+      const until = made.expires_at === null ? "" : `, valid until ${timeText(made.expires_at)}`;
+      return told(`Key ${made.name} of ${placeOf(made)} (${made.id})${until}.`);
+    });
+  key
+    .command("list")
+    .description("show keys, without their secrets")
+    .option("--workspace <slug>", "only those of this workspace")
+    .onControl(async ({ controlStore }, options: { readonly workspace?: string }) => {
+      const keys = await keysOf(controlStore, options.workspace);
+      const names = ["ID", "GROUP", "NAME", "SECRET", "STATE", "LAST USED", "MANAGED BY"];
+      const rows = keys.map((each) => [
+        ...rowOf(each),
+        each.last_used_at === null ? "never" : timeText(each.last_used_at).slice(0, 10),
+        each.managed_by,
       ]);
+      return [{ keys: keys.map(keyView) }, table(names, rows, "no keys")];
+    });
+  key
+    .command("show")
+    .description("show one key, without its secret")
+    .argument("<key>", keyArgument)
+    .onControl(async ({ controlStore }, text: string) => {
+      const found = await keyNamed(controlStore, text);
+      const lastUsed = found.last_used_at === null ? null : timeText(found.last_used_at);
+      const view = { ...keyView(found), state: found.state, last_used_at: lastUsed };
+      const lines = Object.entries({ ...view, secret: shownSecret(found), state: shownState(found) }).map(
+        ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
+      );
+      return [view, lines];
+    });
+  key
+    .command("rotate")
+    .description("give a key a new secret, which is shown once; it stays the same key otherwise")
+    .argument("<key>", keyArgument)
+    .option(
+      "--grace <time>",
+      "how long the old secret still opens, such as 30m, 24h or 7d (default: not at all)",
+      graceTime,
+    )
+    .onControl(async ({ controlStore }, text: string, options: { readonly grace?: number }) => {
+      const { rotated, told } = await rotateKey(controlStore, await keyNamed(controlStore, text), {
+        graceMs: options.grace ?? 0,
+      });
+      return told(`Key ${rotated.name} of ${placeOf(rotated)} (${rotated.id}) has a new secret.`);
+    });
+  key
+    .command("revoke")
+    .description("end a key for good; a running gateway refuses it within two seconds")
+    .argument("<key>", keyArgument)
+    .onControl(async ({ controlStore }, text: string) => {
+      const { workspace, id } = await keyNamed(controlStore, text);
+      const revoked = await controlStore.endKey(workspace.id, id, auditSource);
+      const line = `revoked ${workspace.slug}/${revoked.name} (${id}, ${shownSecret(revoked)})`;
+      return [keyView(revoked), [line]];
     });
 }
 
-/** The rules that a key of the config file has. */
-export async function refuseWrongFields(options: KeyCreateOptions): Promise<void> {
+const usualExpiry = "90d";
+const usualGrace = "24h";
+
+/** `sluice token service …`: keys of CI and other programs, which expire and belong to nobody. */
+export function addServiceTokens(token: CliCommand): void {
+  const expiresHelp = `a time from now (12h, 90d, 8w) or a date (default: ${usualExpiry})`;
+  const service = token
+    .command("service")
+    .description("make, list, rotate and revoke service tokens: keys for CI that expire and belong to nobody");
+  service
+    .command("create")
+    .description("make a service token; its secret is shown once")
+    .requiredOption("--name <name>", "what the token is called")
+    .option("--workspace <slug>", "whose token it is (may be left out when there is one workspace)")
+    .option("--group <name>", groupHelp, defaultGroupName)
+    .option("--expires <when>", expiresHelp, fromNow)
+    .option("--models <names>", modelsHelp, nameList)
+    .option("--budget <usd/period>", budgetHelp, budget)
+    .hook("preAction", refuseWrongFields)
+    .onControl(async ({ controlStore }, options: KeyCreateOptions) => {
+      const expires_at = options.expires ?? fromNow(usualExpiry);
+      const { made, told } = await addKey(controlStore, options, { fillsDeclared: false, service: true, expires_at });
+      return told(`Service token ${made.name} of ${placeOf(made)} (${made.id}), valid until ${endOf(made)}.`);
+    });
+  service
+    .command("list")
+    .description("show service tokens, without their secrets")
+    .option("--workspace <slug>", "only those of this workspace")
+    .onControl(async ({ controlStore }, options: { readonly workspace?: string }) => {
+      const tokens = (await keysOf(controlStore, options.workspace)).filter((key) => key.service);
+      const rows = tokens.map((each) => [
+        ...rowOf(each),
+        each.last_used_at === null ? "never" : timeText(each.last_used_at),
+      ]);
+      const names = ["ID", "GROUP", "NAME", "SECRET", "STATE", "LAST USED"];
+      return [{ tokens: tokens.map(keyView) }, table(names, rows, "no service tokens")];
+    });
+  service
+    .command("rotate")
+    .description("give a service token a new secret, which is shown once, and a new end")
+    .argument("<token>", "its id, or the beginning of its secret as `token service list` shows it")
+    .option(
+      "--grace <time>",
+      `how long the old secret still opens, such as 30m or 7d (default: ${usualGrace})`,
+      graceTime,
+    )
+    .option("--expires <when>", expiresHelp, fromNow)
+    .onControl(
+      async ({ controlStore }, text: string, options: { readonly grace?: number; readonly expires?: number }) => {
+        const { rotated, told } = await rotateKey(controlStore, await serviceToken(controlStore, text), {
+          graceMs: options.grace ?? graceTime(usualGrace),
+          expiresAt: options.expires ?? fromNow(usualExpiry),
+        });
+        const { id, name } = rotated;
+        return told(
+          `Service token ${name} of ${placeOf(rotated)} (${id}) has a new secret, valid until ${endOf(rotated)}.`,
+        );
+      },
+    );
+  service
+    .command("revoke")
+    .description("end a service token for good; a running gateway refuses it within two seconds")
+    .argument("<token>", "its id, or the beginning of its secret")
+    .onControl(async ({ controlStore }, text: string) => {
+      const { workspace, id } = await serviceToken(controlStore, text);
+      const revoked = await controlStore.endKey(workspace.id, id, auditSource);
+      const line = `revoked ${revoked.name} of ${placeOf(revoked)} (${id}, ${shownSecret(revoked)})`;
+      return [keyView(revoked), [line]];
+    });
+}
+
+/** The rules that a key of the config file has, before anything is opened. */
+async function refuseWrongFields(command: Pick<CliCommand, "opts">): Promise<void> {
+  const { name, group, models, passThrough, allowIp } = command.opts<KeyCreateOptions>();
   const { keySchema } = await import("@sluice/contract/config-file");
-  const parsed = keySchema.safeParse({
-    name: options.name,
-    group: options.group,
-    ...(options.models === undefined ? {} : { models: [...options.models] }),
-    ...(options.passThrough === undefined ? {} : { pass_through: [...options.passThrough] }),
-    ...(options.allowIp === undefined ? {} : { allowed_ips: [...options.allowIp] }),
-  });
+  const parsed = keySchema.safeParse({ name, group, models, pass_through: passThrough, allowed_ips: allowIp });
   const issue = parsed.error?.issues[0];
   if (issue !== undefined) throw new CommandWrong(`--${String(issue.path[0])}: ${issue.message}`);
 }
 
-export function newKey(options: KeyCreateOptions, secret: Secret): NewKey {
-  return {
+async function newSecret(): Promise<Secret> {
+  const { keySecretBytes, makeKeySecret } = await import("#identity/index.ts");
+  return new Secret(makeKeySecret(randomBytes(keySecretBytes)));
+}
+
+/** `told`: the answer, which begins with a line about the key. */
+async function addKey(store: ControlStore, options: KeyCreateOptions, more: Partial<NewKey>) {
+  const { rpm, tpm, concurrency } = options;
+  const secret = await newSecret();
+  const { id } = await workspaceOf(store, options.workspace);
+  const wanted: NewKey = {
     group: options.group,
     name: options.name,
     secret,
@@ -96,16 +209,40 @@ export function newKey(options: KeyCreateOptions, secret: Secret): NewKey {
     models: options.models === undefined ? null : [...options.models],
     pass_through: [...(options.passThrough ?? [])],
     allowed_ips: options.allowIp === undefined ? null : [...options.allowIp],
-    limits: {
-      ...(options.rpm === undefined ? {} : { rpm: options.rpm }),
-      ...(options.tpm === undefined ? {} : { tpm: options.tpm }),
-      ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
-    },
-    budget: options.budget === undefined ? null : { usd: options.budget.usd, period: options.budget.period },
+    limits: given({ rpm, tpm, concurrency }),
+    budget: options.budget ?? null,
+    ...more,
   };
+  const made = await store.addKey(id, wanted, auditSource);
+  const told = (line: string): Answer => [
+    { secret: secret.reveal(), ...keyView(made) },
+    [line, "Its secret is shown this once and kept nowhere:", "", secret.reveal()],
+  ];
+  return { made, told };
 }
 
-export async function workspaceOf(store: ControlStore, slug: string | undefined): Promise<StoredWorkspace> {
+async function rotateKey(
+  store: ControlStore,
+  { workspace, id }: ConsoleKey,
+  rotation: { readonly graceMs: number; readonly expiresAt?: number },
+) {
+  const secret = await newSecret();
+  const rotated = await store.rotateKey(workspace.id, id, { secret, ...rotation }, auditSource);
+  const oldUntil = rotated.old_secret_until === null ? null : timeText(rotated.old_secret_until);
+  const told = (line: string): Answer => [
+    { secret: secret.reveal(), ...keyView(rotated), old_secret_until: oldUntil },
+    [
+      line,
+      oldUntil === null ? "The old one no longer opens." : `The old one opens until ${oldUntil}.`,
+      "The new one is shown this once and kept nowhere:",
+      "",
+      secret.reveal(),
+    ],
+  ];
+  return { rotated, told };
+}
+
+async function workspaceOf(store: ControlStore, slug: string | undefined): Promise<StoredWorkspace> {
   if (slug !== undefined) return await workspaceNamed(store, slug);
   const { data } = await store.workspaces({ ids: null }, null, 2);
   const [only, ...others] = data;
@@ -115,109 +252,26 @@ export async function workspaceOf(store: ControlStore, slug: string | undefined)
   throw new CommandFailed("there is more than one workspace; name one with --workspace");
 }
 
-function addKeyList(key: Command, terminal: Terminal): void {
-  key
-    .command("list")
-    .description("show keys, without their secrets")
-    .option("--workspace <slug>", "only those of this workspace")
-    .action(async (options: { readonly workspace?: string }, command: Command) => {
-      await withControl(terminal.variables, async ({ controlStore }) => {
-        const { workspace } = options;
-        const place = workspace === undefined ? null : (await workspaceNamed(controlStore, workspace)).id;
-        const keys = await controlStore.listKeys(place);
-        const rows = keys.map((each) => [
-          each.id,
-          `${each.workspace.slug}/${each.group.name}`,
-          each.name,
-          shownSecret(each),
-          shownState(each),
-          each.last_used_at === null ? "never" : new Date(each.last_used_at).toISOString().slice(0, 10),
-          each.managed_by,
-        ]);
-        const lines =
-          keys.length === 0
-            ? ["no keys"]
-            : columns([["ID", "GROUP", "NAME", "SECRET", "STATE", "LAST USED", "MANAGED BY"], ...rows]);
-        await report(terminal, command, { keys: keys.map(keyView) }, lines);
-      });
-    });
-}
-
-function addKeyShow(key: Command, terminal: Terminal): void {
-  key
-    .command("show")
-    .description("show one key, without its secret")
-    .argument("<key>", "its id, its name (`ci`, or `acme/ci`), or the beginning of its secret as `key list` shows it")
-    .action(async (text: string, _options: object, command: Command) => {
-      const found = await withControl(terminal.variables, ({ controlStore }) => keyNamed(controlStore, text));
-      const view = { ...keyView(found), state: found.state, last_used_at: momentText(found.last_used_at) };
-      const lines = Object.entries({ ...view, secret: shownSecret(found), state: shownState(found) }).map(
-        ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
-      );
-      await report(terminal, command, view, lines);
-    });
-}
-
-function momentText(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
-}
-
-function addKeyRotate(key: Command, terminal: Terminal): void {
-  key
-    .command("rotate")
-    .description("give a key a new secret, which is shown once; it stays the same key otherwise")
-    .argument("<key>", "its id, its name (`ci`, or `acme/ci`), or the beginning of its secret as `key list` shows it")
-    .option(
-      "--grace <time>",
-      "how long the old secret still opens, such as 30m, 24h or 7d (default: not at all)",
-      graceTime,
-    )
-    .action(async (idOrPrefix: string, options: { readonly grace?: number }, command: Command) => {
-      const { keySecretBytes, makeKeySecret } = await import("#identity/index.ts");
-      const secret = new Secret(makeKeySecret(randomBytes(keySecretBytes)));
-      const graceMs = options.grace ?? 0;
-      const rotated = await withControl(terminal.variables, async ({ controlStore }) => {
-        const { workspace, id } = await keyNamed(controlStore, idOrPrefix);
-        return await controlStore.rotateKey(workspace.id, id, { secret, graceMs }, auditSource);
-      });
-      const oldUntil = rotated.old_secret_until === null ? null : new Date(rotated.old_secret_until).toISOString();
-      const data = { secret: secret.reveal(), ...keyView(rotated), old_secret_until: oldUntil };
-      await report(terminal, command, data, [
-        `Key ${rotated.name} of ${rotated.workspace.slug}/${rotated.group.name} (${rotated.id}) has a new secret.`,
-        oldUntil === null ? "The old one no longer opens." : `The old one opens until ${oldUntil}.`,
-        "The new one is shown this once and kept nowhere:",
-        "",
-        secret.reveal(),
-      ]);
-    });
-}
-
-function addKeyRevoke(key: Command, terminal: Terminal): void {
-  key
-    .command("revoke")
-    .description("end a key for good; a running gateway refuses it within two seconds")
-    .argument("<key>", "its id, its name (`ci`, or `acme/ci`), or the beginning of its secret as `key list` shows it")
-    .action(async (idOrPrefix: string, _options: object, command: Command) => {
-      const revoked = await withControl(terminal.variables, async ({ controlStore }) => {
-        const { workspace, id } = await keyNamed(controlStore, idOrPrefix);
-        return await controlStore.endKey(workspace.id, id, auditSource);
-      });
-      await report(terminal, command, keyView(revoked), [
-        `revoked ${revoked.workspace.slug}/${revoked.name} (${revoked.id}, ${shownSecret(revoked)})`,
-      ]);
-    });
+async function keysOf(store: ControlStore, slug: string | undefined): Promise<readonly ConsoleKey[]> {
+  return await store.listKeys(slug === undefined ? null : (await workspaceNamed(store, slug)).id);
 }
 
 /** The key that an argument names: by its id, its name (`ci`, `acme/ci`), or the beginning of its secret. */
-export async function keyNamed(store: Pick<ControlStore, "keyNamed">, text: string): Promise<ConsoleKey> {
+async function keyNamed(store: ControlStore, text: string): Promise<ConsoleKey> {
   const found = await store.keyNamed(text);
   // The argument is not repeated: somebody may have given the whole secret.
   if (found === null) throw new CommandFailed("there is no such key; see `sluice key list`");
   return found;
 }
 
+async function serviceToken(store: ControlStore, text: string): Promise<ConsoleKey> {
+  const key = await keyNamed(store, text);
+  if (key.service) return key;
+  throw new CommandFailed(`${key.name} is no service token but a key; see \`sluice key\``);
+}
+
 /** A key as `--json` shows it; never its secret. Times are ISO 8601. */
-export function keyView(key: ConsoleKey) {
+function keyView(key: ConsoleKey) {
   return {
     id: key.id,
     workspace: key.workspace.slug,
@@ -231,20 +285,33 @@ export function keyView(key: ConsoleKey) {
     allowed_ips: key.allowed_ips,
     limits: key.limits,
     budget: key.budget === null ? null : { usd: key.budget.usd, period: key.budget.period },
-    created_at: new Date(key.created_at).toISOString(),
-    expires_at: key.expires_at === null ? null : new Date(key.expires_at).toISOString(),
+    created_at: timeText(key.created_at),
+    expires_at: key.expires_at === null ? null : timeText(key.expires_at),
     service: key.service,
     managed_by: key.managed_by,
   };
 }
 
+/** What both lists show of a key. */
+function rowOf(key: ConsoleKey): readonly string[] {
+  return [key.id, placeOf(key), key.name, shownSecret(key), shownState(key)];
+}
+
+function placeOf({ workspace, group }: ConsoleKey): string {
+  return `${workspace.slug}/${group.name}`;
+}
+
+function endOf({ expires_at: at }: ConsoleKey): string {
+  return at === null ? "-" : timeText(at);
+}
+
 /** `sk-sluice-AbCd…wxyz`, or that there is no secret yet. */
-export function shownSecret(key: ConsoleKey): string {
+function shownSecret(key: ConsoleKey): string {
   return key.last_four === "" ? "no secret yet" : `${key.prefix}…${key.last_four}`;
 }
 
-export function shownState(key: ConsoleKey): string {
-  const day = key.expires_at === null ? null : new Date(key.expires_at).toISOString().slice(0, 10);
+function shownState(key: ConsoleKey): string {
+  const day = key.expires_at === null ? null : timeText(key.expires_at).slice(0, 10);
   if (key.state === "expired") return `expired ${day}`;
   if (key.state === "active") return day === null ? "active" : `until ${day}`;
   return key.state.replaceAll("_", " ");

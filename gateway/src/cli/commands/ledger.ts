@@ -1,51 +1,13 @@
-import { type Command, Option } from "commander";
-import type { Outcome } from "#core/index.ts";
+import { Option } from "commander";
+import { given, type Outcome } from "#core/index.ts";
 import type { ControlStore } from "#directory/index.ts";
 import type { ExportFormat } from "#ledger/index.ts";
 import type { LedgerFilter } from "#ports/index.ts";
-import { CommandFailed, CommandWrong } from "../command-failed.ts";
+import type { CliCommand } from "../cli-command.ts";
 import { withControl } from "../open.ts";
 import { pointInTime } from "../option-readers.ts";
-import { report, wantsJson } from "../report.ts";
-import type { Terminal } from "../terminal.ts";
+import { CommandFailed, CommandWrong } from "../terminal.ts";
 import { workspaceNamed } from "./workspaces.ts";
-
-export function addLedger(program: Command, terminal: Terminal): void {
-  const ledger = program.command("ledger").description("verify and export the ledger");
-  addLedgerVerify(ledger, terminal);
-  addLedgerExport(ledger, terminal);
-}
-
-function addLedgerVerify(ledger: Command, terminal: Terminal): void {
-  ledger
-    .command("verify")
-    .description("prove the books: sums, prices, counts, the journal; nothing is changed")
-    .action(async (_options: object, command: Command) => {
-      const found = await withControl(terminal.variables, async ({ ledgerStore, journalPath }) => {
-        const { verifyLedger } = await import("#ledger/index.ts");
-        const { readJournal } = await import("#storage/index.ts");
-        return await verifyLedger({ store: ledgerStore, leftovers: readJournal(journalPath) });
-      });
-      const { entries, costNanoUsd, journal, faults } = found;
-      const data = { ok: faults.length === 0, entries, cost_nano_usd: costNanoUsd, journal, faults };
-      await report(terminal, command, data, [
-        `${entries} entries, ${usdText(costNanoUsd)} USD; in the journal ${journal.settled} settled, ${journal.open} open`,
-        ...faults.map(({ rule, detail }) => `broken: ${rule}: ${detail}`),
-        ...(faults.length === 0 ? ["every rule holds"] : []),
-      ]);
-      if (faults.length > 0) {
-        throw new CommandFailed(
-          `the ledger breaks its rules in ${faults.length} ${faults.length === 1 ? "place" : "places"}`,
-        );
-      }
-    });
-}
-
-/** Exact, however large: nine digits behind the point. */
-function usdText(nanoUsd: string): string {
-  const digits = nanoUsd.padStart(10, "0");
-  return `${digits.slice(0, -9)}.${digits.slice(-9)}`;
-}
 
 interface LedgerExportOptions {
   readonly format?: ExportFormat;
@@ -65,7 +27,31 @@ const outcomes: readonly Outcome[] = ["succeeded", "failed", "cancelled", "inter
 /** Lines are handed over in pieces of about this many characters. */
 const pieceLength = 64 * 1024;
 
-function addLedgerExport(ledger: Command, terminal: Terminal): void {
+export function addLedger(program: CliCommand): void {
+  const { terminal } = program;
+  const ledger = program.command("ledger").description("verify and export the ledger");
+  ledger
+    .command("verify")
+    .description("prove the books: sums, prices, counts, the journal; nothing is changed")
+    .action(async (_options: object, command: CliCommand) => {
+      const found = await withControl(terminal.variables, async ({ ledgerStore, journalPath }) => {
+        const { verifyLedger } = await import("#ledger/index.ts");
+        const { readJournal } = await import("#storage/index.ts");
+        return await verifyLedger({ store: ledgerStore, leftovers: readJournal(journalPath) });
+      });
+      const { entries, costNanoUsd, journal, faults } = found;
+      const data = { ok: faults.length === 0, entries, cost_nano_usd: costNanoUsd, journal, faults };
+      await command.report(data, [
+        `${entries} entries, ${usdText(costNanoUsd)} USD; in the journal ${journal.settled} settled, ${journal.open} open`,
+        ...faults.map(({ rule, detail }) => `broken: ${rule}: ${detail}`),
+        ...(faults.length === 0 ? ["every rule holds"] : []),
+      ]);
+      if (faults.length > 0) {
+        throw new CommandFailed(
+          `the ledger breaks its rules in ${faults.length} ${faults.length === 1 ? "place" : "places"}`,
+        );
+      }
+    });
   ledger
     .command("export")
     .description("write entries to standard output, newest first")
@@ -79,8 +65,8 @@ function addLedgerExport(ledger: Command, terminal: Terminal): void {
     .option("--provider <id>", "only of this provider")
     .addOption(new Option("--outcome <outcome>", "only attempts that ended so").choices(outcomes))
     .option("--request <id>", "only of this request")
-    .action(async (options: LedgerExportOptions, command: Command) => {
-      if (wantsJson(command) && options.format === "csv") throw new CommandWrong("--json and --format csv contradict");
+    .action(async (options: LedgerExportOptions, command: CliCommand) => {
+      if (command.isJson && options.format === "csv") throw new CommandWrong("--json and --format csv contradict");
       await withControl(terminal.variables, async ({ controlStore, ledgerStore }) => {
         const filter = await filterOf(options, controlStore);
         const { exportEntries } = await import("#ledger/index.ts");
@@ -96,17 +82,14 @@ function addLedgerExport(ledger: Command, terminal: Terminal): void {
     });
 }
 
+/** Exact, however large: nine digits behind the point. */
+function usdText(nanoUsd: string): string {
+  const digits = nanoUsd.padStart(10, "0");
+  return `${digits.slice(0, -9)}.${digits.slice(-9)}`;
+}
+
 async function filterOf(options: LedgerExportOptions, store: ControlStore): Promise<LedgerFilter> {
-  const { from, to, key, person, model, provider, outcome, request } = options;
-  return {
-    ...(options.workspace === undefined ? {} : { workspaceId: (await workspaceNamed(store, options.workspace)).id }),
-    ...(key === undefined ? {} : { keyId: key }),
-    ...(person === undefined ? {} : { personId: person }),
-    ...(model === undefined ? {} : { model }),
-    ...(provider === undefined ? {} : { provider }),
-    ...(outcome === undefined ? {} : { outcome }),
-    ...(request === undefined ? {} : { requestId: request }),
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-  };
+  const { workspace, key, person, request, format: _format, ...rest } = options;
+  const workspaceId = workspace === undefined ? undefined : (await workspaceNamed(store, workspace)).id;
+  return given({ workspaceId, keyId: key, personId: person, requestId: request, ...rest });
 }

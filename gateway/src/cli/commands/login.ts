@@ -1,15 +1,15 @@
-import type { Command } from "commander";
+import { Option } from "commander";
 import type { Variables } from "#config/index.ts";
-import { CommandWrong } from "../command-failed.ts";
-import { checkedUrl } from "../login/gateway-oauth.ts";
-import { loginPath, readLogin, removeLogin } from "../login/login-file.ts";
-import { endSignIn, freshToken, signIn } from "../login/sign-in.ts";
-import { report } from "../report.ts";
-import type { Terminal } from "../terminal.ts";
+import { type CliCommand, timeText } from "../cli-command.ts";
+import type { ConnectOptions } from "../connect/run-connect.ts";
+import { addressBefore, loginPath, readLogin, removeLogin } from "../login/login-file.ts";
+import { checkedUrl, endSignIn, freshToken, signIn } from "../login/sign-in.ts";
+import { CommandWrong, type Terminal } from "../terminal.ts";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-export function addLogin(program: Command, terminal: Terminal): void {
+export function addLogin(program: CliCommand): void {
+  const { terminal } = program;
   program
     .command("login")
     .description("sign in to a gateway as yourself, so that `sluice token` gives agents a token")
@@ -17,22 +17,19 @@ export function addLogin(program: Command, terminal: Terminal): void {
       "[address]",
       "of the gateway, such as https://gateway.example.com (default: SLUICE_LOGIN_URL, or as before)",
     )
-    .action(async (address: string | undefined, _options: object, command: Command) => {
+    .answer(async (address: string | undefined) => {
       const path = loginPath(terminal.variables);
       const base = checkedUrl(address ?? terminal.variables["SLUICE_LOGIN_URL"] ?? addressBefore(path, "login"));
       const believed = await believedAuthorities(terminal.variables);
       const tell = (line: string): void => terminal.complain(line);
       const { url, expiresAt } = await signIn({ base, path, tell, pause, believed });
-      const view = { url, file: path, expires_at: new Date(expiresAt).toISOString() };
-      await report(terminal, command, view, [`Signed in at ${url}. \`sluice token\` prints a token for agents.`]);
+      const view = { url, file: path, expires_at: timeText(expiresAt) };
+      return [view, [`Signed in at ${url}. \`sluice token\` prints a token for agents.`]];
     });
-}
-
-export function addLogout(program: Command, terminal: Terminal): void {
   program
     .command("logout")
     .description("end the sign-in of `sluice login`, at the gateway and here")
-    .action(async (_options: object, command: Command) => {
+    .answer(async () => {
       const path = loginPath(terminal.variables);
       const login = readLogin(path);
       let ended = false;
@@ -42,10 +39,29 @@ export function addLogout(program: Command, terminal: Terminal): void {
         // What cannot be ended there is at least not used from here.
         removeLogin(path);
       }
-      const said = ended
-        ? `Signed out of ${login.url}.`
-        : `Forgotten here; end the sign-in in the console of ${login.url}.`;
-      await report(terminal, command, { url: login.url, ended }, [said]);
+      const { url } = login;
+      const line = ended ? `Signed out of ${url}.` : `Forgotten here; end the sign-in in the console of ${url}.`;
+      return [{ url, ended }, [line]];
+    });
+}
+
+export function addConnect(program: CliCommand): void {
+  const { terminal } = program;
+  program
+    .command("connect")
+    .description("point Claude Code or Codex on this machine at the gateway; shows what it changes, and asks")
+    .argument("<program>", "claude or codex")
+    .argument("[address]", "of the gateway (default: SLUICE_LOGIN_URL, or where `sluice login` signed in)")
+    .addOption(new Option("--login", "Claude Code signs in by itself with /login, for everybody on this machine"))
+    .option("--file <path>", "another settings file than the program's usual one")
+    .option("--yes", "do not ask")
+    .option("--undo", "take out again what is Sluice's, and bring back what it took the place of")
+    .answer(async (name: string, address: string | undefined, options: ConnectOptions) => {
+      if (name !== "claude" && name !== "codex") throw new CommandWrong("name a program: claude or codex");
+      if (options.login === true && name === "codex")
+        throw new CommandWrong("--login is for claude; Codex has no /login");
+      const { runConnect } = await import("../connect/run-connect.ts");
+      return await runConnect({ ...options, name, address }, terminal);
     });
 }
 
@@ -53,16 +69,6 @@ export function addLogout(program: Command, terminal: Terminal): void {
 export async function printToken(terminal: Terminal): Promise<void> {
   const believed = await believedAuthorities(terminal.variables);
   await terminal.write(`${await freshToken(loginPath(terminal.variables), { pause, believed })}\n`);
-}
-
-/** Where somebody has signed in from here. Throws CommandWrong: nobody has. */
-export function addressBefore(path: string, command: "login" | "connect"): string {
-  try {
-    return readLogin(path).url;
-  } catch {
-    const program = command === "connect" ? " claude" : "";
-    throw new CommandWrong(`say which gateway: \`sluice ${command}${program} https://gateway.example.com\``);
-  }
 }
 
 /** The certificate authorities that a gateway's certificate may be from, with those of SLUICE_CA; undefined: the runtime's alone. */

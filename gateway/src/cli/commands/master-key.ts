@@ -1,26 +1,15 @@
-import type { Command } from "commander";
 import { readEnvironment, withFiles } from "#config/index.ts";
 import type { SeenInstance } from "#ports/index.ts";
 import type { Database, DatabaseVault } from "#storage/index.ts";
-import { CommandWrong } from "../command-failed.ts";
+import type { CliCommand } from "../cli-command.ts";
 import { auditSource, environmentOf, withControl } from "../open.ts";
 import { graceTime } from "../option-readers.ts";
-import { report } from "../report.ts";
-import type { Terminal } from "../terminal.ts";
+import { CommandWrong } from "../terminal.ts";
 
 /** A database may be opened by several master keys while the processes of an installation change from one to another. */
-export function addMasterKeys(program: Command, terminal: Terminal): void {
+export function addMasterKeys(program: CliCommand): void {
+  const { terminal } = program;
   const masterKey = program.command("master-key").description("change the master key");
-  addRotate(masterKey, terminal);
-  addRetire(masterKey, terminal);
-}
-
-interface RotateOptions {
-  readonly newKeyFile?: string;
-  readonly discardOld?: true;
-}
-
-function addRotate(masterKey: Command, terminal: Terminal): void {
   masterKey
     .command("rotate")
     .description("have another master key open the database too; without one to take, master.key gets a new one")
@@ -29,7 +18,7 @@ function addRotate(masterKey: Command, terminal: Terminal): void {
       "--discard-old",
       "do not keep the old master.key beside the new one: backups made until now cannot be opened",
     )
-    .action(async ({ newKeyFile, discardOld }: RotateOptions, command: Command) => {
+    .action(async ({ newKeyFile, discardOld }: { newKeyFile?: string; discardOld?: true }, command: CliCommand) => {
       const environment = await environmentOf(terminal.variables);
       const given = environment.masterKey?.reveal() ?? null;
       if (given !== null && newKeyFile === undefined) {
@@ -54,7 +43,7 @@ function addRotate(masterKey: Command, terminal: Terminal): void {
         newKeyFile === undefined
           ? `${dataDir}/master.key holds a new master key`
           : "the new master key opens the database too";
-      await report(terminal, command, { rotated: true, key_file: newKeyFile === undefined, old_key_file: kept }, [
+      await command.report({ rotated: true, key_file: newKeyFile === undefined, old_key_file: kept }, [
         `${where}; keep a copy of it apart from every backup.`,
         kept === null
           ? "Backups made until now open with the old master key alone: keep it as long as them."
@@ -62,14 +51,6 @@ function addRotate(masterKey: Command, terminal: Terminal): void {
         "Start every process with the new one, then end the old one: sluice master-key retire",
       ]);
     });
-}
-
-interface RetireOptions {
-  readonly grace: number;
-  readonly now?: true;
-}
-
-function addRetire(masterKey: Command, terminal: Terminal): void {
   masterKey
     .command("retire")
     .description("from now on only the master key that is in force here opens the database, and signs")
@@ -80,7 +61,7 @@ function addRetire(masterKey: Command, terminal: Terminal): void {
       defaultGraceMs,
     )
     .option("--now", "end them at once, as after a leak; also while a process still runs with the old key")
-    .action(async ({ grace, now: atOnce }: RetireOptions, command: Command) => {
+    .action(async ({ grace, now: atOnce }: { grace: number; now?: true }, command: CliCommand) => {
       const environment = await environmentOf(terminal.variables);
       const { keptKeyFiles, masterKeyAddedAt, retireMasterKeys } = await import("#storage/index.ts");
       const { dataDir } = environment;
@@ -100,7 +81,7 @@ function addRetire(masterKey: Command, terminal: Terminal): void {
       const before = addedAt === null ? null : new Date(addedAt).toISOString();
       const kept = keptKeyFiles(dataDir);
       const result = { retired: count, signatures_until: count === 0 ? null : new Date(until).toISOString(), sealed };
-      await report(terminal, command, { ...result, backups_before: before, old_key_files: kept }, [
+      await command.report({ ...result, backups_before: before, old_key_files: kept }, [
         ...(count === 0
           ? ["no other master key opened the database"]
           : [

@@ -1,12 +1,10 @@
 import type { PriceConfig } from "@sluice/contract";
-import type { Command } from "commander";
 import { Failure } from "#core/index.ts";
 import type { Control } from "#main.ts";
 import type { PriceChange } from "#providers/index.ts";
-import { CommandFailed } from "../command-failed.ts";
+import { type CliCommand, table, timeText } from "../cli-command.ts";
 import { auditSource, environmentOf, withControl } from "../open.ts";
-import { columns, report } from "../report.ts";
-import type { Terminal } from "../terminal.ts";
+import { CommandFailed, type Terminal } from "../terminal.ts";
 
 interface Options {
   readonly from?: string;
@@ -14,8 +12,11 @@ interface Options {
   readonly yes?: boolean;
 }
 
-export function addPriceListUpdate(parent: Command, terminal: Terminal): void {
-  parent
+export function addPriceListUpdate(program: CliCommand): void {
+  const { terminal } = program;
+  program
+    .command("catalogue")
+    .description("keep prices current")
     .command("update")
     .description("show which prices a newer catalogue would change, and take them with --yes")
     .option(
@@ -24,7 +25,7 @@ export function addPriceListUpdate(parent: Command, terminal: Terminal): void {
     )
     .option("--digest <sha256>", "what the data must be, as sha256:<64 hexadecimal digits>")
     .option("--yes", "take it: the catalogue, and each changed price as a new version")
-    .action(async (options: Options, command: Command) => {
+    .action(async (options: Options, command: CliCommand) => {
       const wanted = wantedDigest(options);
       const taken = options.from === undefined ? null : await readFrom(options.from, terminal);
       if (taken !== null && wanted !== null && taken.digest !== wanted) {
@@ -33,7 +34,7 @@ export function addPriceListUpdate(parent: Command, terminal: Terminal): void {
         );
       }
       await withControl(terminal.variables, (control) =>
-        update(control, terminal, command, { taken, yes: options.yes === true }),
+        update(control, command, { taken, yes: options.yes === true }),
       );
     });
 }
@@ -43,7 +44,7 @@ interface Asked {
   readonly yes: boolean;
 }
 
-async function update(control: Control, terminal: Terminal, command: Command, { taken, yes }: Asked): Promise<void> {
+async function update(control: Control, command: CliCommand, { taken, yes }: Asked): Promise<void> {
   const { controlStore, clock } = control;
   const { priceListView } = await import("#admin/index.ts");
   const asIf =
@@ -62,18 +63,15 @@ async function update(control: Control, terminal: Terminal, command: Command, { 
     done = prices.length === 0 ? [] : await controlStore.takePrices(prices, auditSource);
   }
   const data = { source: view.source, digest: view.digest, models: view.models, changes: view.changes, taken: done };
-  const table = columns([
-    ["model", "of", "before", "after"],
-    ...changes.map((change) => [
-      change.guessed ? `${change.model} (a guess)` : change.model,
-      `${change.provider}/${change.upstreamModel}`,
-      priceWords(change.before),
-      `${priceWords(change.after)}${change.from === null ? "" : ` from ${new Date(change.from).toISOString().slice(0, 10)}`}`,
-    ]),
+  const rows = changes.map((change) => [
+    change.guessed ? `${change.model} (a guess)` : change.model,
+    `${change.provider}/${change.upstreamModel}`,
+    priceWords(change.before),
+    `${priceWords(change.after)}${change.from === null ? "" : ` from ${timeText(change.from).slice(0, 10)}`}`,
   ]);
-  await report(terminal, command, data, [
+  await command.report(data, [
     `catalogue  ${view.source}, ${view.models} models${view.digest === null ? "" : `, sha256:${view.digest}`}`,
-    ...(changes.length === 0 ? ["no price would change"] : table),
+    ...table(["model", "of", "before", "after"], rows, "no price would change"),
     ...(changes.length === 0 && (taken === null || yes) ? [] : [summary(changes.length, done.length, yes)]),
     ...guesses(changes, done),
   ]);

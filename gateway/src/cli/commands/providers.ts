@@ -1,24 +1,18 @@
-import type { Command } from "commander";
 import type { ConfigSnapshot, Provider } from "#core/index.ts";
-import type { ProviderKind } from "#providers/index.ts";
-import { CommandFailed } from "../command-failed.ts";
+import { type CliCommand, table } from "../cli-command.ts";
 import { environmentOf, withControl } from "../open.ts";
-import { columns, report } from "../report.ts";
-import type { Terminal } from "../terminal.ts";
+import { CommandFailed } from "../terminal.ts";
 
-export function addProviders(program: Command, terminal: Terminal): void {
+const modelsShownMax = 50;
+
+export function addProviders(program: CliCommand): void {
+  const { terminal } = program;
   const provider = program.command("provider").description("list and test providers");
-  addProviderList(provider, terminal);
-  addProviderTest(provider, terminal);
-  addModelList(program.command("model").description("list models"), terminal);
-}
-
-function addProviderList(provider: Command, terminal: Terminal): void {
   provider
     .command("list")
     .description("list providers, without their secrets")
-    .action(async (_options: object, command: Command) => {
-      const configSnapshot = await withControl(terminal.variables, ({ controlStore }) => controlStore.configSnapshot());
+    .onControl(async ({ controlStore }) => {
+      const configSnapshot = await controlStore.configSnapshot();
       const providers = [...configSnapshot.providers.values()].map(({ id, kind, baseUrl, enabled }) => ({
         ...{ id, kind, base_url: baseUrl, enabled },
         models: [...configSnapshot.models.values()]
@@ -28,24 +22,14 @@ function addProviderList(provider: Command, terminal: Terminal): void {
       const rows = providers.map(({ id, kind, base_url, enabled, models }) => [
         ...[id, kind, base_url, enabled ? "enabled" : "disabled", String(models.length)],
       ]);
-      await report(
-        terminal,
-        command,
-        { providers },
-        providers.length === 0 ? ["no providers"] : columns([["ID", "KIND", "ADDRESS", "STATE", "MODELS"], ...rows]),
-      );
+      return [{ providers }, table(["ID", "KIND", "ADDRESS", "STATE", "MODELS"], rows, "no providers")];
     });
-}
-
-const modelsShownMax = 50;
-
-function addProviderTest(parent: Command, terminal: Terminal): void {
-  parent
+  provider
     .command("test")
     .description("ask a provider for its models and for one word")
     .argument("<id>", "the provider's id")
     .option("--model <name>", "the name the provider knows (default: one that is deployed on it)")
-    .action(async (id: string, options: { readonly model?: string }, command: Command) => {
+    .action(async (id: string, options: { readonly model?: string }, command: CliCommand) => {
       const environment = await environmentOf(terminal.variables);
       await withControl(terminal.variables, async ({ controlStore, clock }) => {
         const configSnapshot = await controlStore.configSnapshot();
@@ -60,39 +44,48 @@ function addProviderTest(parent: Command, terminal: Terminal): void {
         if (model === undefined) throw new CommandFailed(`no model is known for provider ${id}; name one with --model`);
         const chat = await probe.ask(provider, kind, { upstreamModel: model, type: "chat" }, signal);
         if (chat === null) throw new CommandFailed(`provider ${id} has no endpoint to be tested with`);
+        const { status, problem, advice } = chat;
+        const ms = Math.round(chat.ms);
         const data = {
-          provider: id,
-          kind: kind.id,
-          model,
-          ok: chat.problem === null,
-          status: chat.status,
-          latency_ms: Math.round(chat.ms),
-          problem: chat.problem,
-          advice: chat.advice,
+          ...{ provider: id, kind: kind.id, model, ok: problem === null, status, latency_ms: ms, problem, advice },
           models,
         };
         const shown = models?.slice(0, modelsShownMax) ?? [];
         const rest = (models?.length ?? 0) - shown.length;
-        await report(terminal, command, data, [
-          `chat    ${model}: status ${chat.status === 0 ? "none" : chat.status}, ${Math.round(chat.ms)} ms`,
+        await command.report(data, [
+          `chat    ${model}: status ${status === 0 ? "none" : status}, ${ms} ms`,
           models === null
             ? `models  no list (${listing === null ? "it tells none" : (listing.problem ?? "an answer of another shape")})`
             : `models  ${models.length}: ${shown.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`,
         ]);
-        if (chat.problem !== null) {
-          const advice = chat.advice === null ? "" : ` ${chat.advice}`;
-          throw new CommandFailed(`provider ${id}: ${chat.problem}${advice}`);
+        if (problem !== null) {
+          throw new CommandFailed(`provider ${id}: ${problem}${advice === null ? "" : ` ${advice}`}`);
         }
       });
     });
+  program
+    .command("model")
+    .description("list models")
+    .command("list")
+    .description("list models, where they are served, and whether they have a price")
+    .onControl(async ({ controlStore }) => {
+      const configSnapshot = await controlStore.configSnapshot();
+      const models = [...configSnapshot.models.values()].map(({ name, type, deployments, fallbacks, price }) => ({
+        ...{ name, type, fallbacks, has_price: price !== null },
+        deployments: deployments.map(({ id, provider: { id: provider, enabled: on }, upstreamModel, enabled }) => ({
+          ...{ id, provider, upstream_model: upstreamModel, enabled: enabled && on },
+        })),
+      }));
+      const rows = models.map(({ name, type, has_price, deployments, fallbacks }) => [
+        ...[name, type, has_price ? "yes" : "no"],
+        deployments.map(({ provider, enabled }) => (enabled ? provider : `${provider} (disabled)`)).join(", "),
+        fallbacks.join(", "),
+      ]);
+      return [{ models }, table(["NAME", "TYPE", "PRICE", "PROVIDERS", "FALLBACKS"], rows, "no models")];
+    });
 }
 
-interface Subject {
-  readonly provider: Provider;
-  readonly kind: ProviderKind;
-}
-
-async function subjectOf(configSnapshot: ConfigSnapshot, id: string): Promise<Subject> {
+async function subjectOf(configSnapshot: ConfigSnapshot, id: string) {
   const provider = configSnapshot.providers.get(id);
   if (provider === undefined) {
     const known = [...configSnapshot.providers.keys()].join(", ");
@@ -111,30 +104,4 @@ function deployedModel(configSnapshot: ConfigSnapshot, provider: Provider): stri
     if (found !== undefined) return found.upstreamModel;
   }
   return undefined;
-}
-
-function addModelList(model: Command, terminal: Terminal): void {
-  model
-    .command("list")
-    .description("list models, where they are served, and whether they have a price")
-    .action(async (_options: object, command: Command) => {
-      const configSnapshot = await withControl(terminal.variables, ({ controlStore }) => controlStore.configSnapshot());
-      const models = [...configSnapshot.models.values()].map(({ name, type, deployments, fallbacks, price }) => ({
-        ...{ name, type, fallbacks, has_price: price !== null },
-        deployments: deployments.map(({ id, provider, upstreamModel, enabled }) => ({
-          ...{ id, provider: provider.id, upstream_model: upstreamModel, enabled: enabled && provider.enabled },
-        })),
-      }));
-      const rows = models.map(({ name, type, has_price, deployments, fallbacks }) => [
-        ...[name, type, has_price ? "yes" : "no"],
-        deployments.map(({ provider, enabled }) => (enabled ? provider : `${provider} (disabled)`)).join(", "),
-        fallbacks.join(", "),
-      ]);
-      await report(
-        terminal,
-        command,
-        { models },
-        models.length === 0 ? ["no models"] : columns([["NAME", "TYPE", "PRICE", "PROVIDERS", "FALLBACKS"], ...rows]),
-      );
-    });
 }

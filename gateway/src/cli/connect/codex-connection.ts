@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { codexProvider, codexProviderLines } from "@sluice/contract/words";
-import { CommandFailed } from "../command-failed.ts";
+import { CommandFailed } from "../terminal.ts";
 import type { Connection } from "./connection.ts";
 
 const own = ["model_providers", codexProvider] as const;
@@ -15,8 +15,7 @@ export function codexConnection(path: string): Connection {
     isConnected,
     connected: (text, base) => {
       const before = tomlOf(text, path);
-      const end = text.includes("\r\n") ? "\r\n" : "\n";
-      const { lines, at } = withoutTables(tomlLines(text.replaceAll("\r\n", "\n")), own);
+      const { lines, at, end } = withoutTables(text);
       const texts = lines.map((line) => line.text);
       const block = codexProviderLines(base);
       if (at === null) {
@@ -33,8 +32,7 @@ export function codexConnection(path: string): Connection {
       if (!isConnected(text)) return text;
       const now = tomlOf(text, path);
       const old = before === null ? {} : tomlOf(before, path);
-      const end = text.includes("\r\n") ? "\r\n" : "\n";
-      const { lines } = withoutTables(tomlLines(text.replaceAll("\r\n", "\n")), own);
+      const { lines, end } = withoutTables(text);
       let changed = lines.map((line) => line.text).join("\n");
       if (now[key] === codexProvider) {
         const provider = old[key];
@@ -133,18 +131,17 @@ interface TomlLine {
   readonly key: string;
 }
 
-/** Without the tables below `own`, and where the first of them stood; comments above the table behind them stay. */
-function withoutTables(
-  lines: readonly TomlLine[],
-  own: readonly string[],
-): { readonly lines: readonly TomlLine[]; readonly at: number | null } {
+/** Without our tables, where the first of them stood, and how lines end; comments above the table behind them stay. */
+function withoutTables(text: string) {
+  const lines = tomlLines(text.replaceAll("\r\n", "\n"));
   const kept: TomlLine[] = [];
   let at: number | null = null;
   lines.forEach((line, index) => {
-    if (!isBelow(line.table, own) || (line.begins === null && isTrailing(lines, index))) kept.push(line);
+    const isOwn = own.every((name, depth) => line.table[depth] === name);
+    if (!isOwn || (line.begins === null && isTrailing(lines, index))) kept.push(line);
     else at ??= kept.length;
   });
-  return { lines: kept, at };
+  return { lines: kept, at: at as number | null, end: text.includes("\r\n") ? "\r\n" : "\n" };
 }
 
 function tomlLines(text: string): readonly TomlLine[] {
@@ -210,10 +207,6 @@ function headerPath(header: string): readonly string[] {
     if (!rest.startsWith(".")) return names;
     rest = rest.slice(1).trimStart();
   }
-}
-
-function isBelow(table: readonly string[], own: readonly string[]): boolean {
-  return own.every((name, index) => table[index] === name);
 }
 
 /** Blank lines and comments between a table's last key and the next header. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { CommandFailed } from "../command-failed.ts";
+import { CommandFailed } from "../terminal.ts";
 import type { Connection } from "./connection.ts";
 
 interface JsonConnectionOptions {

@@ -1,9 +1,6 @@
-import { randomBytes } from "node:crypto";
 import {
-  chmodSync,
   existsSync,
   lstatSync,
-  mkdirSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -11,21 +8,22 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname } from "node:path";
-import type { Command } from "commander";
-import { CommandFailed } from "../command-failed.ts";
-import { addressBefore } from "../commands/login.ts";
-import { checkedUrl } from "../login/gateway-oauth.ts";
-import { loginPath } from "../login/login-file.ts";
-import { report } from "../report.ts";
-import type { Terminal } from "../terminal.ts";
+import { homedir, platform } from "node:os";
+import { join } from "node:path";
+import { claudeHelperSettings, claudeLoginSettings } from "@sluice/contract/words";
+import type { Variables } from "#config/index.ts";
+import type { Answer } from "../cli-command.ts";
+import { addressBefore, loginPath, writeWhole } from "../login/login-file.ts";
+import { checkedUrl } from "../login/sign-in.ts";
+import { CommandFailed, type Terminal } from "../terminal.ts";
+import { codexConnection } from "./codex-connection.ts";
 import type { Connection } from "./connection.ts";
-import { connectionFor } from "./connections.ts";
+import { jsonConnection } from "./json-connection.ts";
 
 export interface ConnectOptions {
   readonly login?: boolean;
   readonly file?: string;
-  readonly yes?: boolean;
+  readonly yes?: true;
   readonly undo?: boolean;
 }
 
@@ -35,82 +33,68 @@ interface ConnectAsked extends ConnectOptions {
 }
 
 /** `sluice connect`, once it is known what is asked. */
-export async function runConnect(asked: ConnectAsked, terminal: Terminal, command: Command): Promise<void> {
-  const connection = connectionFor({
-    program: asked.name,
-    login: asked.login === true,
-    file: asked.file,
-    variables: terminal.variables,
-  });
+export async function runConnect(asked: ConnectAsked, terminal: Terminal): Promise<Answer> {
+  const connection = connectionFor(asked, terminal.variables);
   const file = openLocalFile(connection.path);
-  if (asked.undo === true) await undo(connection, file, asked, terminal, command);
-  else await connect(connection, file, asked, terminal, command);
+  return asked.undo === true
+    ? await undo(connection, file, asked, terminal)
+    : await connect(connection, file, asked, terminal);
 }
 
 async function connect(
   connection: Connection,
   file: LocalFile,
-  asked: ConnectAsked,
+  { address, login, yes }: ConnectAsked,
   terminal: Terminal,
-  command: Command,
-): Promise<void> {
+): Promise<Answer> {
   const { path } = file;
-  const loginFile = loginPath(terminal.variables);
-  const base = checkedUrl(
-    asked.address ?? terminal.variables["SLUICE_LOGIN_URL"] ?? addressBefore(loginFile, "connect"),
-  );
+  const { variables } = terminal;
+  const url = checkedUrl(address ?? variables["SLUICE_LOGIN_URL"] ?? addressBefore(loginPath(variables), "connect"));
   const before = file.text ?? "";
-  const after = connection.connected(before, base);
-  const next = asked.login === true ? "Start claude and use /login." : `Sign in, if you have not: sluice login ${base}`;
+  const after = connection.connected(before, url);
+  const next = login === true ? "Start claude and use /login." : `Sign in, if you have not: sluice login ${url}`;
   const lines = [...connection.remarks(after).map((line) => `Note: ${line}.`), next];
   if (after === before) {
-    const said = `${connection.title} is connected to ${base} already; ${path} stays as it is.`;
-    await report(terminal, command, { file: path, url: base, changed: false, backup: null }, [said, ...lines]);
-    return;
+    const line = `${connection.title} is connected to ${url} already; ${path} stays as it is.`;
+    return [{ file: path, url, changed: false, backup: null }, [line, ...lines]];
   }
-  await agreed(`${connection.title}: ${path}`, changedLines(before, after), asked, terminal);
+  await agreed(`${connection.title}: ${path}`, changedLines(before, after), yes, terminal);
   // What stood there before the first time is what --undo brings back.
   const backup = connection.isConnected(before) && file.backup !== null ? file.backupPath : keepBackup(file);
   writeLocalFile(file, after);
-  const said = [
-    `${connection.title} is connected to ${base}.`,
-    ...(backup === null ? [] : [`What stood in the file before: ${backup}`]),
-  ];
-  await report(terminal, command, { file: path, url: base, changed: true, backup }, [...said, ...lines]);
+  const kept = backup === null ? [] : [`What stood in the file before: ${backup}`];
+  const data = { file: path, url, changed: true, backup };
+  return [data, [`${connection.title} is connected to ${url}.`, ...kept, ...lines]];
 }
 
 async function undo(
   connection: Connection,
   file: LocalFile,
-  asked: ConnectOptions,
+  { yes }: ConnectOptions,
   terminal: Terminal,
-  command: Command,
-): Promise<void> {
-  const { path, text } = file;
+): Promise<Answer> {
+  const { path, text, backupPath } = file;
   if (text === null || !connection.isConnected(text)) {
-    const said = `Nothing of Sluice's is in ${path}.`;
-    await report(terminal, command, { file: path, changed: false }, [said]);
-    return;
+    return [{ file: path, changed: false }, [`Nothing of Sluice's is in ${path}.`]];
   }
   const after = connection.disconnected(text, file.backup);
-  await agreed(`${connection.title}: ${path}`, changedLines(text, after ?? ""), asked, terminal);
+  await agreed(`${connection.title}: ${path}`, changedLines(text, after ?? ""), yes, terminal);
   writeLocalFile(file, after);
-  removeBackup(file);
-  await report(terminal, command, { file: path, changed: true }, [
-    after === null ? `${path} held nothing else, and is gone.` : `${connection.title} is no longer connected.`,
-  ]);
+  attempt(backupPath, () => rmSync(backupPath, { force: true }));
+  const gone = `${path} held nothing else, and is gone.`;
+  return [{ file: path, changed: true }, [after === null ? gone : `${connection.title} is no longer connected.`]];
 }
 
 /** Throws CommandFailed unless whoever is asked says yes. */
 async function agreed(
   title: string,
   changes: readonly string[],
-  { yes }: ConnectOptions,
-  terminal: Terminal,
-): Promise<void> {
-  terminal.complain([title, ...changes].join("\n"));
+  yes: true | undefined,
+  { complain, confirm }: Terminal,
+) {
+  complain([title, ...changes].join("\n"));
   if (yes === true) return;
-  const answer = await terminal.confirm("Write this? [y/N] ");
+  const answer = await confirm("Write this? [y/N] ");
   if (answer === null) throw new CommandFailed("there is no terminal to ask at; say --yes. Nothing is changed");
   if (!answer) throw new CommandFailed("nothing is changed");
 }
@@ -120,52 +104,27 @@ async function agreed(
  * the comma of JSON behind it stays.
  */
 function changedLines(before: string, after: string): readonly string[] {
-  const [oldShown, freshShown] = [linesOf(before), linesOf(after)];
-  const [old, fresh] = [oldShown, freshShown].map((lines) => lines.map((line) => line.replace(/,$/, ""))) as [
-    string[],
-    string[],
-  ];
+  const [old, fresh] = [linesOf(before), linesOf(after)];
+  const same = (one = "", other = "") => bare(one) === bare(other);
   let start = 0;
-  while (start < old.length && start < fresh.length && old[start] === fresh[start]) start++;
-  let [oldEnd, freshEnd] = [old.length, fresh.length];
-  while (oldEnd > start && freshEnd > start && old[oldEnd - 1] === fresh[freshEnd - 1]) {
-    oldEnd--;
-    freshEnd--;
-  }
-  const kept = keptPairs(old.slice(start, oldEnd), fresh.slice(start, freshEnd));
-  const said: string[] = [];
-  let [one, other] = [start, start];
-  for (const [keptOld, keptFresh] of [...kept, [oldEnd - start, freshEnd - start] as const]) {
-    for (; one < start + keptOld; one++) said.push(`- ${one + 1}: ${oldShown[one]}`);
-    for (; other < start + keptFresh; other++) said.push(`+ ${other + 1}: ${freshShown[other]}`);
-    one++;
-    other++;
-  }
-  return said;
+  while (start < Math.min(old.length, fresh.length) && same(old[start], fresh[start])) start++;
+  let end = 0;
+  while (end < Math.min(old.length, fresh.length) - start && same(old.at(-1 - end), fresh.at(-1 - end))) end++;
+  return [...missing(old, fresh, start, end, "-"), ...missing(fresh, old, start, end, "+")];
 }
 
-/** Lines that stand in both, in their order, as many as there can be; none where that would cost too much to find. */
-function keptPairs(old: readonly string[], fresh: readonly string[]): readonly (readonly [number, number])[] {
-  if (old.length * fresh.length > cellsMax) return [];
-  const width = fresh.length + 1;
-  const most = new Uint32Array((old.length + 1) * width);
-  const at = (one: number, other: number) => most[one * width + other] ?? 0;
-  for (let one = old.length - 1; one >= 0; one--) {
-    for (let other = fresh.length - 1; other >= 0; other--) {
-      most[one * width + other] =
-        old[one] === fresh[other] ? at(one + 1, other + 1) + 1 : Math.max(at(one + 1, other), at(one, other + 1));
-    }
-  }
-  const pairs: (readonly [number, number])[] = [];
-  for (let one = 0, other = 0; one < old.length && other < fresh.length; ) {
-    if (old[one] === fresh[other]) pairs.push([one++, other++]);
-    else if (at(one + 1, other) >= at(one, other + 1)) one++;
-    else other++;
-  }
-  return pairs;
-}
+const bare = (line: string) => line.replace(/,$/, "");
 
-const cellsMax = 4_000_000;
+/** The lines of one text that the other does not have as often, between those that both begin and end with. */
+function missing(lines: readonly string[], others: readonly string[], start: number, end: number, mark: "-" | "+") {
+  const left = new Map<string, number>();
+  for (const line of others.slice(start, others.length - end)) left.set(bare(line), (left.get(bare(line)) ?? 0) + 1);
+  return lines.slice(start, lines.length - end).flatMap((line, index) => {
+    const count = left.get(bare(line)) ?? 0;
+    if (count > 0) left.set(bare(line), count - 1);
+    return count > 0 ? [] : [`${mark} ${start + index + 1}: ${line}`];
+  });
+}
 
 function linesOf(text: string): readonly string[] {
   const lines = text.split(/\r?\n/);
@@ -198,20 +157,9 @@ function openLocalFile(named: string): LocalFile {
 
 /** As a whole or not at all. `text` null: there is no such file any more. */
 function writeLocalFile({ path, text: before }: LocalFile, text: string | null): void {
-  if (text === null) {
-    attempt(path, () => rmSync(path, { force: true }));
-    return;
-  }
-  const made = `${path}.${randomBytes(6).toString("hex")}`;
   attempt(path, () => {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    try {
-      writeFileSync(made, text, { mode: 0o600, flag: "wx" });
-      if (before !== null) chmodSync(made, statSync(path).mode & 0o777);
-      renameSync(made, path);
-    } finally {
-      rmSync(made, { force: true });
-    }
+    if (text === null) rmSync(path, { force: true });
+    else writeWhole(path, text, before === null ? 0o600 : statSync(path).mode & 0o777);
   });
 }
 
@@ -223,10 +171,6 @@ function keepBackup({ path, text, backup, backupPath }: LocalFile): string | nul
     writeFileSync(backupPath, text, { mode: statSync(path).mode & 0o777, flag: "wx" });
   });
   return backupPath;
-}
-
-function removeBackup({ backupPath }: LocalFile): void {
-  attempt(backupPath, () => rmSync(backupPath, { force: true }));
 }
 
 function target(named: string): string {
@@ -259,3 +203,42 @@ function attempt(path: string, work: () => void): void {
     throw new CommandFailed(`${path} cannot be written: ${(thrown as NodeJS.ErrnoException).code}`);
   }
 }
+
+/** `login`: Claude Code signs in by itself, as the machine's own settings tell it. */
+function connectionFor({ name, login, file }: ConnectAsked, variables: Variables): Connection {
+  const home = variables["HOME"] || homedir();
+  if (name === "codex")
+    return codexConnection(file ?? join(variables["CODEX_HOME"] || join(home, ".codex"), "config.toml"));
+  if (login === true) {
+    return jsonConnection({
+      title: "Claude Code on this machine",
+      path: file ?? machineSettings[platform()] ?? "/etc/claude-code/managed-settings.json",
+      members: (base) => membersOf(claudeLoginSettings(base)),
+    });
+  }
+  const folder = variables["CLAUDE_CONFIG_DIR"] || join(home, ".claude");
+  return jsonConnection({
+    title: "Claude Code",
+    path: file ?? join(folder, "settings.json"),
+    members: (base) => membersOf(claudeHelperSettings(base)),
+    stronger: {
+      "env.ANTHROPIC_AUTH_TOKEN": "it goes before the helper; take it out",
+      "env.ANTHROPIC_API_KEY": "it goes before the helper; take it out",
+    },
+  });
+}
+
+type Settings = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+
+/** Each by its place, in the order in which they stand. */
+function membersOf(settings: Settings): readonly (readonly [path: readonly string[], value: string])[] {
+  return Object.entries(settings).flatMap(([name, value]): (readonly [readonly string[], string])[] =>
+    typeof value === "string" ? [[[name], value]] : Object.entries(value).map(([inner, text]) => [[name, inner], text]),
+  );
+}
+
+/** Where Claude Code looks for what its machine's administrator sets. */
+const machineSettings: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
+  darwin: "/Library/Application Support/ClaudeCode/managed-settings.json",
+  win32: "C:\\ProgramData\\ClaudeCode\\managed-settings.json",
+};

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import {
+  chmodSync,
   closeSync,
   mkdirSync,
   openSync,
@@ -13,7 +14,7 @@ import {
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Variables } from "#config/index.ts";
-import { CommandFailed } from "../command-failed.ts";
+import { CommandFailed, CommandWrong } from "../terminal.ts";
 
 /** What a login holds. `expiresAt`: of the access token, Unix milliseconds. */
 export interface StoredLogin {
@@ -56,16 +57,21 @@ export function readLogin(path: string): StoredLogin {
   throw new CommandFailed(`${path} cannot be read; run \`sluice login\` again`);
 }
 
-/** As a whole or not at all, and for its user's eyes only. */
+/** For its user's eyes only. */
 export function writeLogin(path: string, login: StoredLogin): void {
+  writeWhole(path, `${JSON.stringify(login, null, 2)}\n`);
+}
+
+/** As a whole or not at all. `mode`: of the new file. */
+export function writeWhole(path: string, text: string, mode = 0o600): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const made = `${path}.${randomBytes(6).toString("hex")}`;
   try {
-    writeFileSync(made, `${JSON.stringify(login, null, 2)}\n`, { mode: 0o600, flag: "wx" });
+    writeFileSync(made, text, { mode: 0o600, flag: "wx" });
+    chmodSync(made, mode);
     renameSync(made, path);
-  } catch (thrown) {
+  } finally {
     rmSync(made, { force: true });
-    throw thrown;
   }
 }
 
@@ -114,5 +120,15 @@ function isStale(lock: string): boolean {
     return Date.now() - statSync(lock).mtimeMs > lockStaleMs;
   } catch {
     return false;
+  }
+}
+
+/** Where somebody has signed in from here. Throws CommandWrong: nobody has. */
+export function addressBefore(path: string, command: "login" | "connect"): string {
+  try {
+    return readLogin(path).url;
+  } catch {
+    const program = command === "connect" ? " claude" : "";
+    throw new CommandWrong(`say which gateway: \`sluice ${command}${program} https://gateway.example.com\``);
   }
 }

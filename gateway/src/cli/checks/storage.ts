@@ -1,16 +1,18 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { constants, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { access, stat, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { bounds } from "#core/index.ts";
+import { bounds, type LedgerExportPlace } from "#core/index.ts";
+import { ledgerExportPlace } from "#directory/index.ts";
 import { networkOf, openBlobs } from "#main/control.ts";
-import type { BlobStore } from "#ports/index.ts";
+import { openLedgerObjects } from "#main/ledger-export.ts";
+import type { BlobStore, Clock } from "#ports/index.ts";
 import { countNotInLedger, createSpool, readJournal } from "#storage/index.ts";
 import { createTransport } from "#upstream/index.ts";
 import { causeLine, failureLine } from "../failure-line.ts";
+import { lookAtDatabase } from "./database.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
-import { lookAtDatabase } from "./look-at-database.ts";
 
 const mebibyte = 1024 * 1024;
 const freeBytesFail = 100 * mebibyte;
@@ -110,18 +112,11 @@ export const blobsCheck: Check = async ({ environment, clock }) => {
   const where = bucket === null ? folder : `bucket ${bucket.name} (${bucket.endpoint ?? bucket.region})`;
   // A gateway may run, and its spool is its own.
   const directory = mkdtempSync(join(tmpdir(), "sluice-doctor-"));
-  const late = new AbortController();
-  const stop = clock.after(bounds.doctorBlobsMs, () => late.abort());
   try {
     const spool = createSpool({ directory, nextName: () => "probe" });
-    const blobs = openBlobs(environment, {
-      clock,
-      spool,
-      transport: createTransport({ clock, ...networkOf(environment) }),
-    });
-    const { promise, reject } = Promise.withResolvers<never>();
-    late.signal.addEventListener("abort", () => reject(new Error("it does not answer in time")), { once: true });
-    await Promise.race([probed(blobs, late.signal), promise]);
+    const transport = createTransport({ clock, ...networkOf(environment) });
+    const blobs = openBlobs(environment, { clock, spool, transport });
+    await inTime(clock, (signal) => probed(blobs, signal));
     return [ok(name, `${where}: written, read and removed`)];
   } catch (thrown) {
     const advice =
@@ -130,7 +125,6 @@ export const blobsCheck: Check = async ({ environment, clock }) => {
         : "check SLUICE_S3_*, and that its account may get, put, delete and list";
     return [fail(name, `${where}: ${causeLine(thrown)}`, advice)];
   } finally {
-    stop();
     rmSync(directory, { recursive: true, force: true });
   }
 };
@@ -146,4 +140,49 @@ async function probed(blobs: BlobStore, signal: AbortSignal): Promise<void> {
     await blobs.remove(hash);
   }
   if ((await blobs.stat(hash)) !== null) throw new Error("what was removed is still there");
+}
+
+/** Beside the manifests: readers of such buckets pass over names that begin so. */
+const probeName = "_doctor.txt";
+
+/**
+ * The bucket that the ledger is copied to takes objects. Its keys need not be allowed to remove anything, so the probe stays, always the
+ * same object.
+ */
+export const ledgerExportCheck: Check = async ({ environment, clock }) => {
+  const name = "ledger export";
+  let place: LedgerExportPlace | null;
+  try {
+    place = await lookAtDatabase(environment, ledgerExportPlace);
+  } catch {
+    return [warn(name, "where the ledger is copied to cannot be read", "see the checks of the database")];
+  }
+  if (place === null) return [ok(name, "the ledger is copied nowhere (settings.ledger.export is not set)")];
+  const where = `bucket ${place.bucket} (${place.endpoint ?? place.region})`;
+  try {
+    const transport = createTransport({ clock, ...networkOf(environment) });
+    const objects = openLedgerObjects(place, environment, { clock, transport });
+    const probe = new TextEncoder().encode("Written by `sluice doctor`, to see that objects can be put here.\n");
+    const digest = createHash("sha256").update(probe).digest("hex");
+    await inTime(clock, (signal) => objects.put(probeName, probe, digest, signal));
+    return [ok(name, `${where}: ${place.prefix}${probeName} was written`)];
+  } catch (thrown) {
+    const advice = "check settings.ledger.export and SLUICE_LEDGER_EXPORT_*, and that its account may put objects";
+    return [fail(name, `${where}: ${causeLine(thrown)}`, advice)];
+  }
+};
+
+/** Rejects when the work takes too long, whether it hears of that or not. */
+async function inTime(clock: Clock, work: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+  const late = new AbortController();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = clock.after(bounds.doctorBlobsMs, () => {
+    late.abort();
+    reject(new Error("it does not answer in time"));
+  });
+  try {
+    await Promise.race([work(late.signal), promise]);
+  } finally {
+    stop();
+  }
 }
