@@ -1,7 +1,6 @@
 import { adminAreas } from "@sluice/contract/words";
 import { asFailure, Failure, type FailureCode, failureTable } from "#core/index.ts";
 import type { AttemptSums, RequestOutcome } from "#ports/index.ts";
-import type { Dialect } from "#protocols/index.ts";
 import type { Answer, CallRequest } from "./call-request.ts";
 import type { ApiDependencies, Exchange, Seen } from "./dependencies.ts";
 import { renderFailure } from "./respond.ts";
@@ -31,14 +30,7 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
   dependencies.tracing?.arrived(requestId, request.headers);
   // Now: of a caller who leaves early the connection no longer says it.
   const address = arrival.address();
-  const attempts: AttemptSums = {
-    count: 0,
-    inputTokens: 0,
-    outputTokens: 0,
-    costNanoUsd: 0,
-    last: null,
-    fault: null,
-  };
+  const attempts = noAttempts();
   const seen: Seen = { key: null, model: null, failure: null, attempts, principal: null };
   let response: Answer;
   let streaming = false;
@@ -118,7 +110,9 @@ export async function answerArrival(dependencies: ApiDependencies, arrival: Arri
   } catch (thrown) {
     const failure = asFailure(thrown);
     seen.failure = failure;
-    response = failed(dependencies, thrown, failure, requestId, dialect());
+    logUnexpected(dependencies, failure, requestId);
+    const allow = thrown instanceof MethodNotAllowed ? { allow: thrown.allow } : {};
+    response = renderFailure(failure, requestId, allow, dialect());
   }
   if (streaming) return response;
   if (request.whenAnswered === undefined) report();
@@ -144,20 +138,12 @@ export function reportUnanswered(
     outcome: outcomeOf(status, code),
     totalMs: clock.monotonic() - startedMs,
     ...{ key: null, model: null, principal: null },
-    attempts: { count: 0, inputTokens: 0, outputTokens: 0, costNanoUsd: 0, last: null, fault: null },
+    attempts: noAttempts(),
   });
 }
 
-function failed(
-  dependencies: ApiDependencies,
-  thrown: unknown,
-  failure: Failure,
-  requestId: string,
-  dialect: Dialect,
-): Response {
-  logUnexpected(dependencies, failure, requestId);
-  const allow = thrown instanceof MethodNotAllowed ? { allow: thrown.allow } : {};
-  return renderFailure(failure, requestId, allow, dialect);
+function noAttempts(): AttemptSums {
+  return { count: 0, inputTokens: 0, outputTokens: 0, costNanoUsd: 0, last: null, fault: null };
 }
 
 function logUnexpected({ observer }: ApiDependencies, { code, cause }: Failure, requestId: string): void {

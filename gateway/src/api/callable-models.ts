@@ -17,12 +17,10 @@ export function callableModels(configSnapshot: ConfigSnapshot, principal: Princi
 const none: readonly Model[] = [];
 
 /** By principal and model, of which there are new ones with each config snapshot. */
-const knownModels = oncePerObject((_: Principal) => new WeakMap<Model, KnownModels>());
-
-interface KnownModels {
-  readonly configSnapshot: ConfigSnapshot;
-  readonly models: readonly Model[];
-}
+const knownModels = oncePerObject(
+  (_: Principal) =>
+    new WeakMap<Model, { readonly configSnapshot: ConfigSnapshot; readonly models: readonly Model[] }>(),
+);
 
 function findModels(configSnapshot: ConfigSnapshot, principal: Principal, model: Model): readonly Model[] {
   if (isBlocked(model, principal.scopes) || !mayCall(principal, model.name)) return none;
@@ -69,14 +67,13 @@ function notPriced(name: string): Failure {
  * learns from it whether a model that is not granted exists.
  */
 function whyNotFound(principal: Principal, model: string): string {
-  switch (whyNot(principal, model)) {
-    case "workspace":
-      return `The workspace ${principal.workspace.slug} is not granted the model "${model}".`;
-    case "group":
-      return `The group ${principal.group.name} is not granted the model "${model}".`;
-    case "key":
-      return `The key ${principal.key.name} is not granted the model "${model}".`;
-    case null:
-      return `There is no model called "${model}".`;
-  }
+  const level = whyNot(principal, model);
+  if (level === null) return `There is no model called "${model}".`;
+  return `${holderOf(principal, level)} is not granted the model "${model}".`;
+}
+
+/** Who of a caller's grants something, by name. */
+export function holderOf({ workspace, group, key }: Principal, level: "workspace" | "group" | "key"): string {
+  if (level === "workspace") return `The workspace ${workspace.slug}`;
+  return level === "group" ? `The group ${group.name}` : `The key ${key.name}`;
 }

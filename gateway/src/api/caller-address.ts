@@ -10,12 +10,6 @@ const proxiesRememberedMax = 4_096;
 /** Requests that are searched for a proxy that is not configured. */
 const proxyLooksMax = 10_000;
 
-export interface CallerAddressOptions {
-  /** Addresses and ranges of the proxies that are believed; empty: none is. */
-  readonly trustedProxies: readonly string[];
-  readonly observer: Pick<Observer, "log">;
-}
-
 /**
  * Who the caller is when proxies stand in front. Each writes at the end of `Forwarded` (RFC 7239) or `X-Forwarded-For` whom
  * it has spoken with, so the line is read from its end, for as long as what stands there is a proxy that we trust. What a
@@ -30,7 +24,8 @@ export class CallerAddress {
   #looksLeft: number = proxyLooksMax;
   #disagreementTold = false;
 
-  constructor({ trustedProxies, observer }: CallerAddressOptions) {
+  /** `trustedProxies`: addresses and ranges of the proxies that are believed; empty: none is. */
+  constructor(trustedProxies: readonly string[], observer: Pick<Observer, "log">) {
     this.#trusted = trustedProxies;
     this.#observer = observer;
   }

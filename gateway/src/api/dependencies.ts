@@ -93,21 +93,14 @@ export interface ApiDependencies {
   ) => Response | Promise<Response>;
 }
 
-interface NewSocket {
-  /** Of the answer to the handshake. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly owner: MemoryOwner;
-  readonly open: OpenSession;
-}
-
 /** How a request becomes a WebSocket, where its connection can. */
 export interface SocketOpening {
   /** WebSockets that are open on this port. */
   readonly open: number;
   /** And those of one key or workspace, by its id. */
   openOf(id: string): number;
-  /** False: it is no handshake. The session is made once the socket is open. */
-  upgrade(socket: NewSocket): boolean;
+  /** False: it is no handshake. `headers` are those of its answer; the session is made once the socket is open. */
+  upgrade(socket: { headers: Readonly<Record<string, string>>; owner: MemoryOwner; open: OpenSession }): boolean;
   /** A call of the same path by the same caller, as one of its own connection would be answered. */
   call(request: Request): Promise<Response>;
 }

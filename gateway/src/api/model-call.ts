@@ -166,7 +166,8 @@ export function answerOf(
   }
   if (!(result.body instanceof Uint8Array)) end.heard = exchange.streams();
   const body = capture === null ? result.body : capture.delivered(result);
-  return new ServerAnswer(result.status, result.headers, body);
+  const isEmpty = body instanceof Uint8Array && body.length === 0;
+  return new ServerAnswer(result.status, result.headers, isEmpty ? null : body);
 }
 
 export function refused(
@@ -178,9 +179,9 @@ export function refused(
   return renderFailure(failure, exchange.requestId, headers, dialect);
 }
 
-function callOf(
+export function callOf(
   { request, requestId, startedMs, seen }: Exchange,
-  read: Omit<ReadCall, "body"> & Pick<Call, "body">,
+  read: Omit<ReadCall, "body" | "sent"> & Pick<Call, "body">,
   models: readonly Model[],
   streamEnd: () => void,
 ): Call {
@@ -215,12 +216,10 @@ export async function refusedUnread(
   protocol: EndpointProtocol,
   principal: Principal,
 ): Promise<Response | null> {
-  const read = { protocol, principal, facts: unread, body: null, sent: noBytes, marks: null, bodyWaitMs: 0, query: "" };
+  const read = { protocol, principal, facts: unread, body: null, marks: null, bodyWaitMs: 0, query: "" };
   const refusal = await dependencies.relay.refusedUnread(callOf(exchange, read, [], () => {}));
   return refusal === null ? null : refused(exchange, refusal, protocol);
 }
-
-const noBytes = new Uint8Array(0);
 
 /** What is known of a call whose body was not read. */
 export const unread: RequestFacts = Object.freeze({
@@ -251,15 +250,9 @@ export class StreamEnd {
   readonly tell = (): void => this.heard();
 }
 
-interface BodyWithAssets {
-  /** What was given, to be used from now on in its place. */
-  readonly sent: Uint8Array;
-  /** The same where there was nothing to be put in its place. */
-  readonly body: Uint8Array;
-}
-
 /**
  * A JSON body with its references to assets put in their place: what belongs to the caller's workspace and is Active.
+ * `sent` is what was given, to be used from now on in its place; `body` is the same where nothing was put in its place.
  * Throws asset_not_found, and invalid_request for one that is not Active, and for too many.
  */
 export async function withAssets(
@@ -267,7 +260,7 @@ export async function withAssets(
   principal: Principal,
   { body, marks }: { readonly body: Uint8Array; readonly marks: BodyMarks | null },
   place: HeldMemory,
-): Promise<BodyWithAssets> {
+): Promise<{ readonly sent: Uint8Array; readonly body: Uint8Array }> {
   if (!(marks?.assets ?? mentionsAssets(body))) return { sent: body, body };
   const found = await dependencies.bodies.do("assets", null, body, { owner: principal });
   const urls: [id: string, url: string][] = [];

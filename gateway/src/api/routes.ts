@@ -3,14 +3,12 @@ import { anthropicMessages, type Dialect, gemini, openaiChat } from "#protocols/
 import type { Endpoint } from "./dependencies.ts";
 import * as agents from "./endpoints/agents/agent-facts.ts";
 import * as signIn from "./endpoints/agents/sign-in.ts";
-import { getSpend } from "./endpoints/agents/spend.ts";
 import * as assets from "./endpoints/assets.ts";
 import { healthz, metrics, readyz, root } from "./endpoints/health.ts";
 import * as calls from "./endpoints/model-calls.ts";
 import { getModel, listModels } from "./endpoints/models.ts";
 import * as pass from "./endpoints/pass-through.ts";
-import { compact, inputTokens, keptResponse, responses } from "./endpoints/responses.ts";
-import { responsesSocket } from "./endpoints/responses-socket.ts";
+import { compact, inputTokens, keptResponse, responses, responsesSocket } from "./endpoints/responses.ts";
 import { getUsage } from "./endpoints/usage.ts";
 import * as tasks from "./endpoints/video-tasks.ts";
 import * as videos from "./endpoints/videos.ts";
@@ -81,7 +79,7 @@ const table: readonly (readonly [path: string, route: Route])[] = [
   ["/oauth/revoke", { name: "agent-revoke", methods: { POST: signIn.revokeToken }, ...claude }],
   ["/managed/settings", { name: "agent-settings", methods: { GET: agents.managedSettings }, ...claude }],
   ["/user/bootstrap", { name: "agent-bootstrap", methods: { GET: agents.userBootstrap }, ...claude }],
-  ["/api/oauth/usage", { name: "agent-spend", methods: { GET: getSpend }, ...claude }],
+  ["/api/oauth/usage", { name: "agent-spend", methods: { GET: agents.getSpend }, ...claude }],
   ["/protocol", { name: "agent-protocol", methods: { GET: agents.protocol } }],
   ["/api/hello", { name: "agent-hello", methods: { HEAD: agents.hello } }],
   ...["/v1/metrics", "/v1/logs", "/v1/traces"].map(

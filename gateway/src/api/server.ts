@@ -83,7 +83,7 @@ export function serveApi(dependencies: ApiDependencies, options: ApiServerOption
     dependencies,
     role: options.role ?? "all",
     bodies: new BodyDeadlines(dependencies.clock),
-    callers: new CallerAddress({ trustedProxies: options.trustedProxies ?? [], observer: dependencies.observer }),
+    callers: new CallerAddress(options.trustedProxies ?? [], dependencies.observer),
     sessions,
     idleSeconds: options.idleSeconds ?? bounds.idleConnectionMs / 1_000,
     innerSocket: new InnerSocket(),
@@ -336,7 +336,7 @@ function socketHandlers(
       sessions.add(session, socket.data.owner);
       if (socket.data.tunnel === null) return;
       const held = memory.open(socket.data.owner, "frame");
-      const messages = new IncomingMessages({ held, clock, refuse: (failure) => session.refuse(failure) });
+      const messages = new IncomingMessages(held, clock, (failure) => session.refuse(failure));
       socket.data.messages = messages;
       socket.data.tunnel.guard(messages);
     },

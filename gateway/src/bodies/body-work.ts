@@ -58,7 +58,7 @@ export class BodyWork {
     const { offload } = this.#options;
     const size = sizeOf(body) + sizeOf(beside);
     let reply: WorkReply<Kind>;
-    if (offload === null || size <= inPlaceBytesMax[kind]) {
+    if (offload === null || size <= inPlaceBytesMax(kind)) {
       reply = doBodyJob({ kind, ask, body: wholeOf(body), beside }, this.#options);
     } else {
       const order: WorkOrder<Kind> = { kind, ask, body: movableBody(body), beside: beside.map(movable) };

@@ -16,55 +16,38 @@ import { readVideoBody, writeVideoRequest } from "./video-jobs.ts";
 
 /**
  * Each job on a body: from a body, what is asked of it, and bytes that come beside it, to new bytes (null where it makes
- * none) and an answer beside them. All are plain values. Throws Failure.
+ * none) and an answer beside them. All are plain values. Throws Failure. Behind it how many bytes are worked on in place:
+ * to go to a thread and back costs more.
  */
 const jobs = {
-  unpack: unpackBody,
-  read: readBody,
-  assets: readAssets,
-  "put-assets": putAssets,
-  patch: patchBody,
-  unseal: patchUnsealed,
-  govern: leaveOut,
-  adjust: adjustBody,
-  inline: inlineMedia,
-  translate: translateTurn,
-  images: writeImages,
-  embeddings: writeVectorsAsked,
-  "embeddings-answer": answerVectors,
-  reply: readReply,
-  answer: answerTurn,
-  "image-answer": answerImages,
-  "video-body": readVideoBody,
-  "video-request": writeVideoRequest,
-};
-
-/** To go to a thread and back costs more than work on fewer bytes. */
-export const inPlaceBytesMax: Readonly<Record<BodyJobKind, number>> = {
-  unpack: 0,
-  read: bounds.readInPlaceBytesMax,
-  patch: bounds.readInPlaceBytesMax,
-  unseal: bounds.unsealInPlaceBytesMax,
-  govern: bounds.readInPlaceBytesMax,
+  unpack: [unpackBody, 0],
+  read: [readBody, bounds.readInPlaceBytesMax],
+  assets: [readAssets, bounds.translateInPlaceBytesMax],
+  "put-assets": [putAssets, bounds.translateInPlaceBytesMax],
+  patch: [patchBody, bounds.readInPlaceBytesMax],
+  unseal: [patchUnsealed, bounds.unsealInPlaceBytesMax],
+  govern: [leaveOut, bounds.readInPlaceBytesMax],
   // Whoever asks for it knows whether it is worth the way.
-  adjust: 0,
-  inline: bounds.readInPlaceBytesMax,
-  assets: bounds.translateInPlaceBytesMax,
-  "put-assets": bounds.translateInPlaceBytesMax,
-  translate: bounds.translateInPlaceBytesMax,
-  images: bounds.translateInPlaceBytesMax,
-  embeddings: bounds.translateInPlaceBytesMax,
-  "embeddings-answer": bounds.translateReplyInPlaceBytesMax,
-  reply: bounds.replyInPlaceBytesMax,
-  answer: bounds.translateReplyInPlaceBytesMax,
-  "image-answer": bounds.translateReplyInPlaceBytesMax,
-  "video-body": bounds.taskBodyInPlaceBytesMax,
-  "video-request": bounds.taskBodyInPlaceBytesMax,
-};
+  adjust: [adjustBody, 0],
+  inline: [inlineMedia, bounds.readInPlaceBytesMax],
+  translate: [translateTurn, bounds.translateInPlaceBytesMax],
+  images: [writeImages, bounds.translateInPlaceBytesMax],
+  embeddings: [writeVectorsAsked, bounds.translateInPlaceBytesMax],
+  "embeddings-answer": [answerVectors, bounds.translateReplyInPlaceBytesMax],
+  reply: [readReply, bounds.replyInPlaceBytesMax],
+  answer: [answerTurn, bounds.translateReplyInPlaceBytesMax],
+  "image-answer": [answerImages, bounds.translateReplyInPlaceBytesMax],
+  "video-body": [readVideoBody, bounds.taskBodyInPlaceBytesMax],
+  "video-request": [writeVideoRequest, bounds.taskBodyInPlaceBytesMax],
+} as const;
+
+export function inPlaceBytesMax(kind: BodyJobKind): number {
+  return jobs[kind][1];
+}
 
 export type BodyJobKind = keyof typeof jobs;
-export type BodyAsk<Kind extends BodyJobKind> = Parameters<(typeof jobs)[Kind]>[1];
-export type BodyAnswer<Kind extends BodyJobKind> = ReturnType<(typeof jobs)[Kind]>["answer"];
+export type BodyAsk<Kind extends BodyJobKind> = Parameters<(typeof jobs)[Kind][0]>[1];
+export type BodyAnswer<Kind extends BodyJobKind> = ReturnType<(typeof jobs)[Kind][0]>["answer"];
 
 type Job<Kind extends BodyJobKind> = (
   body: Uint8Array,
@@ -97,7 +80,9 @@ export function doBodyJob<Kind extends BodyJobKind>(
 ): WorkReply<Kind> {
   const body = wholeOfSpent(bytes);
   try {
-    const job: Job<Kind> = (jobs as { readonly [Each in BodyJobKind]: Job<Each> })[kind];
+    const [job]: readonly [Job<Kind>, number] = (
+      jobs as { readonly [Each in BodyJobKind]: readonly [Job<Each>, number] }
+    )[kind];
     const { made, answer } = job(body, ask, beside, context);
     return { body, made, answer, failure: null };
   } catch (thrown) {

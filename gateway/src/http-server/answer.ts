@@ -1,4 +1,5 @@
 import type { LiveBody } from "#core/index.ts";
+import { FieldLines, type Fields, type RequestHead } from "#http1/index.ts";
 
 /** An answer as it is made: cheaper than the runtime's Response, which stays for whoever needs one. */
 export class ServerAnswer {
@@ -13,3 +14,117 @@ export class ServerAnswer {
     this.body = body;
   }
 }
+
+/** Says to whoever waits for it that the body may be sent. */
+export const continueBytes = Buffer.from("HTTP/1.1 100 Continue\r\n\r\n", "latin1");
+
+/** How the end of an answer is told: by its length, by chunks, by the end of the connection; or it has no body. */
+export type AnswerFraming = number | "chunked" | "close" | "none";
+
+export interface AnswerHead {
+  readonly status: number;
+  /** Field lines with their ends, as `fieldLine` makes them. */
+  readonly lines: string;
+  readonly framing: AnswerFraming;
+  /** No request is answered behind this one. */
+  readonly last: boolean;
+  readonly minor: RequestHead["minor"];
+  readonly date: string;
+}
+
+/** The head of an answer, with its empty line. */
+export function answerHead({ status, lines, framing, last, minor, date }: AnswerHead): string {
+  const connection = last ? "connection: close\r\n" : minor === 0 ? "connection: keep-alive\r\n" : "";
+  return `HTTP/1.1 ${status} ${phrases[status] ?? "Status"}\r\n${lines}${nosniff}date: ${date}\r\n${told(framing)}${connection}\r\n`;
+}
+
+/** An upstream's answer is never another type than it says, in whatever browser it ends up. */
+const nosniff = "x-content-type-options: nosniff\r\n";
+
+function told(framing: AnswerFraming): string {
+  if (typeof framing === "number") return `content-length: ${framing}\r\n`;
+  return framing === "chunked" ? "transfer-encoding: chunked\r\n" : "";
+}
+
+/** Empty for what the connection says by itself, and for what HTTP cannot carry. */
+export function fieldLine(name: string, value: string): string {
+  return lines.of(name, value);
+}
+
+const lines = new FieldLines((name) => ours.has(name));
+
+export function linesOf(headers: ServerAnswer["headers"]): string {
+  let lines = "";
+  for (const name in headers) lines += fieldLine(name, headers[name] ?? "");
+  return lines;
+}
+
+/** Of an answer that another server has made. */
+export function fieldLines(fields: Fields): string {
+  let lines = "";
+  for (let index = 0; index < fields.length; index += 2)
+    lines += fieldLine(fields[index] ?? "", fields[index + 1] ?? "");
+  return lines;
+}
+
+/** Statuses whose answers never have a body (RFC 9110, 6.4.1). */
+export function isBodyless(status: number): boolean {
+  return status === 204 || status === 304 || status < 200;
+}
+
+/** Whether the caller waits to be told before it sends its body; null: it wants something that nobody knows. */
+export function expectsContinue(expect: string | null): boolean | null {
+  if (expect === null) return false;
+  return expect.toLowerCase() === "100-continue" ? true : null;
+}
+
+const ours: ReadonlySet<string> = new Set([
+  "connection",
+  "keep-alive",
+  "content-length",
+  "transfer-encoding",
+  "date",
+  "x-content-type-options",
+  "trailer",
+  "proxy-connection",
+]);
+
+const phrases: Readonly<Record<number, string>> = {
+  200: "OK",
+  201: "Created",
+  202: "Accepted",
+  204: "No Content",
+  206: "Partial Content",
+  301: "Moved Permanently",
+  302: "Found",
+  303: "See Other",
+  304: "Not Modified",
+  307: "Temporary Redirect",
+  308: "Permanent Redirect",
+  400: "Bad Request",
+  401: "Unauthorized",
+  402: "Payment Required",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  408: "Request Timeout",
+  409: "Conflict",
+  410: "Gone",
+  411: "Length Required",
+  412: "Precondition Failed",
+  413: "Content Too Large",
+  415: "Unsupported Media Type",
+  416: "Range Not Satisfiable",
+  417: "Expectation Failed",
+  422: "Unprocessable Content",
+  426: "Upgrade Required",
+  429: "Too Many Requests",
+  431: "Request Header Fields Too Large",
+  499: "Client Closed Request",
+  500: "Internal Server Error",
+  501: "Not Implemented",
+  502: "Bad Gateway",
+  503: "Service Unavailable",
+  504: "Gateway Timeout",
+  505: "HTTP Version Not Supported",
+};

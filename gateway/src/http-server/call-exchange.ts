@@ -1,7 +1,6 @@
 import { asFailure, type BodySink, Failure, type LiveBody } from "#core/index.ts";
 import { fieldOf, type RequestHead } from "#http1/index.ts";
-import { ServerAnswer } from "./answer.ts";
-import { continueBytes, expectsContinue, fieldLine } from "./answer-head.ts";
+import { continueBytes, expectsContinue, fieldLine, linesOf, ServerAnswer } from "./answer.ts";
 import { type BodyFlow, CallerRequest } from "./caller-request.ts";
 import type { ServerExchange } from "./exchange.ts";
 import type { ServerConnection } from "./server-connection.ts";
@@ -144,8 +143,7 @@ export class CallExchange implements ServerExchange, BodyFlow, BodySink {
   }
 
   #send({ status, headers, body }: ServerAnswer): void {
-    let lines = "";
-    for (const name in headers) lines += fieldLine(name, headers[name] ?? "");
+    const lines = linesOf(headers);
     if (body === null && this.#head.method === "HEAD") {
       // How long what was not asked for would be is known to whoever answers, or to nobody.
       this.#connection.answerBegin(status, lines, declaredLength(headers["content-length"] ?? null));

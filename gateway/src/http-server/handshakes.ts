@@ -36,18 +36,13 @@ export class Handshakes<Data> {
     return place;
   }
 
-  /** The runtime closes it by itself. */
+  /** The runtime closes it by itself. `thrown` null: it is closed, and by a reset no other word of it comes. */
   failed(socket: Socket<Data>, thrown: Error | null): void {
     const handshake = this.#open.get(socket);
     if (handshake === undefined) return;
     this.#open.delete(socket);
     handshake.place.release();
     this.#problem(problemOf(thrown), handshake.address);
-  }
-
-  /** It was closed: by a reset no other word of it comes. */
-  closed(socket: Socket<Data>): void {
-    this.failed(socket, null);
   }
 
   tick(now: number): void {

@@ -2,8 +2,7 @@ import type { Socket } from "bun";
 import type { CallerMemory } from "#core/index.ts";
 import { fieldOf, type MalformedMessage, type RequestHead } from "#http1/index.ts";
 import type { Clock } from "#ports/index.ts";
-import type { ServerAnswer } from "./answer.ts";
-import { answerHead, expectsContinue, fieldLine } from "./answer-head.ts";
+import { answerHead, expectsContinue, linesOf, type ServerAnswer } from "./answer.ts";
 import { type AnswerCall, CallExchange } from "./call-exchange.ts";
 import type { CallerConnections, ConnectionClosing, ConnectionPlace } from "./caller-connections.ts";
 import type { ConnectionHost, ServerExchange } from "./exchange.ts";
@@ -127,7 +126,7 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
         drain: (socket) => socket.data?.drained(),
         end: (socket) => socket.data?.callerEnded(),
         close: (socket) => {
-          this.#handshakes.closed(socket);
+          this.#handshakes.failed(socket, null);
           socket.data?.closed();
         },
         error: (socket) => socket.data?.cut(),
@@ -299,12 +298,6 @@ export class HttpServer implements ConnectionHost<ServerConnection> {
 }
 
 const nothing = new Uint8Array(0);
-
-function linesOf(headers: ServerAnswer["headers"]): string {
-  let lines = "";
-  for (const name in headers) lines += fieldLine(name, headers[name] ?? "");
-  return lines;
-}
 
 /**
  * The same request by its path, where its target is a whole address: the authority in it counts, and not what `host` says

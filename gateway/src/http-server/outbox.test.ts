@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { Pace } from "./held-bytes.ts";
 import { Outbox } from "./outbox.ts";
-import { Pace } from "./pace.ts";
 
 const pace = new Pace(120_000, 1_000);
 

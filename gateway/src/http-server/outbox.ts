@@ -1,4 +1,4 @@
-import type { Pace } from "./pace.ts";
+import type { Pace } from "./held-bytes.ts";
 
 const nothing = new Uint8Array(0);
 const chunksEnd = "0\r\n\r\n";

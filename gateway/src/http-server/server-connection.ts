@@ -1,12 +1,11 @@
 import type { Socket } from "bun";
 import { anonymousOwner, bounds, type CallerMemory, type HeldMemory, type MemoryOwner } from "#core/index.ts";
 import { MalformedMessage, type RequestHead, RequestReader } from "#http1/index.ts";
-import { type AnswerFraming, answerHead, isBodyless } from "./answer-head.ts";
+import { type AnswerFraming, answerHead, isBodyless } from "./answer.ts";
 import type { ConnectionPlace } from "./caller-connections.ts";
 import type { ConnectionHost, ServerExchange } from "./exchange.ts";
-import { HeldBytes } from "./held-bytes.ts";
+import { HeldBytes, Pace } from "./held-bytes.ts";
 import { Outbox } from "./outbox.ts";
-import { Pace } from "./pace.ts";
 
 /** What was written to one connection and waits for its caller to read. It is here already, so it counts against what is asked for next. */
 class UnreadAnswer {

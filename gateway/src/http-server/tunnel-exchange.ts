@@ -1,7 +1,7 @@
 import type { Socket } from "bun";
 import { bounds } from "#core/index.ts";
 import { type Fields, fieldOf, type RequestHead, ResponseReader } from "#http1/index.ts";
-import { continueBytes, expectsContinue, fieldLines } from "./answer-head.ts";
+import { continueBytes, expectsContinue, fieldLines } from "./answer.ts";
 import type { ServerExchange } from "./exchange.ts";
 import { type Guarded, InnerSocket } from "./inner-socket.ts";
 import { type MessageGuard, MessageMeter } from "./message-meter.ts";

@@ -44,7 +44,7 @@ export class AccountTokens {
     const { held } = account;
     if (held !== null && held.renewMs > this.#clock.monotonic()) return unlessAborted(held.token, signal);
     const draft = exchange.request(provider, this.#clock.now());
-    return draft === null ? null : unlessAborted(this.#renewed(account, { provider, exchange, draft }), signal);
+    return draft === null ? null : unlessAborted(this.#renewed(account, provider, exchange, draft), signal);
   }
 
   /** The upstream did not take this account's token. The next call has a new one, unless this one came a moment ago. */
@@ -62,13 +62,18 @@ export class AccountTokens {
   }
 
   /** Stands in its place before anything is waited for, so that all calls of a moment share one exchange. */
-  #renewed(account: Account, asked: AskedToken): Promise<string> {
+  #renewed(
+    account: Account,
+    provider: Provider,
+    exchange: TokenExchange,
+    draft: Promise<OutboundDraft> | OutboundDraft,
+  ): Promise<string> {
     const never = Number.POSITIVE_INFINITY;
     const begin = Promise.withResolvers<string>();
     const held: Held = { token: begin.promise, sinceMs: never, renewMs: never, endMs: never };
     const old = account.held;
     account.held = held;
-    this.#fetch(asked).then(
+    this.#fetch(provider, exchange, draft).then(
       ({ token, expiresInMs }) => {
         const nowMs = this.#clock.monotonic();
         held.sinceMs = nowMs;
@@ -91,7 +96,7 @@ export class AccountTokens {
     return held.token;
   }
 
-  async #fetch({ provider, exchange, draft: drafted }: AskedToken) {
+  async #fetch(provider: Provider, exchange: TokenExchange, drafted: Promise<OutboundDraft> | OutboundDraft) {
     const draft = await drafted;
     const { connectMs, headersMs } = provider.timeouts;
     const clocks = { connectMs, headersMs, totalMs: headersMs * 2 };
@@ -101,12 +106,6 @@ export class AccountTokens {
     const body = await answer.body.readAll(bounds.errorBodyBytesMax, "idle", headersMs);
     return exchange.read(answer.status, body);
   }
-}
-
-interface AskedToken {
-  readonly provider: Provider;
-  readonly exchange: TokenExchange;
-  readonly draft: Promise<OutboundDraft> | OutboundDraft;
 }
 
 /** What a token is had with and for. A digest, so that no list of secrets is kept. */
@@ -126,7 +125,6 @@ function unlessAborted<T>(pending: Promise<T>, signal: CallSignal): Promise<T> {
   const gone = (): void => reject(new Failure("client_closed", "The caller went away."));
   if (signal.aborted) gone();
   else signal.addEventListener("abort", gone, { once: true });
-  const heard = (): void => signal.removeEventListener("abort", gone);
-  pending.then(resolve, reject).finally(heard);
+  pending.then(resolve, reject).finally(() => signal.removeEventListener("abort", gone));
   return promise;
 }

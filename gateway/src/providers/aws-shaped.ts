@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, type Failure } from "#core/index.ts";
 import { textOf } from "#protocols/index.ts";
-import { classifyByStatus, refusalObject } from "./classify-by-status.ts";
+import { classifyByStatus, refusalObject, unusableCredential } from "./classify-by-status.ts";
 import type { BadAnswer, OutboundDraft } from "./kind.ts";
 import { settingText } from "./settings.ts";
 
@@ -15,11 +15,7 @@ export async function signAws(draft: OutboundDraft, service: string, now: number
   const secretAccessKey = settingText(provider, "secret_access_key");
   const region = settingText(provider, "region");
   if (accessKeyId === null || secretAccessKey === null || region === null) {
-    throw new Failure("upstream_error", "The provider has no AWS credentials or no region.", {
-      retry: "other",
-      unhealthy: true,
-      accountFault: "credential",
-    });
+    throw unusableCredential("The provider has no AWS credentials or no region.");
   }
   // Loaded with the first call that needs it: other installations are spared its start-up time.
   const [{ SignatureV4 }, { Sha256 }] = await Promise.all([

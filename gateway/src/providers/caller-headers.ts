@@ -1,4 +1,4 @@
-import { bounds, type Provider, type WireDialectId } from "#core/index.ts";
+import { bounds, oncePerObject, type Provider, type WireDialectId } from "#core/index.ts";
 import { providerKind } from "./kinds.ts";
 import { settingList } from "./settings.ts";
 
@@ -7,7 +7,7 @@ import { settingList } from "./settings.ts";
  * `settings.forward_headers` adds. A name that ends in `*` stands for all that begin so. What this list does not know
  * stays here: routers and clouds read a great many headers that choose another host, account, model or tier.
  */
-export class CallerHeaders {
+class CallerHeaders {
   readonly #exact: ReadonlySet<string>;
   readonly #beginnings: readonly string[];
   /** What was decided for the names seen so far. */
@@ -33,17 +33,12 @@ export class CallerHeaders {
 }
 
 /** The account's list, made once for each state of it. */
-export function callerHeaders(provider: Provider): CallerHeaders {
-  let made = lists.get(provider);
-  if (made === undefined) {
-    const kind = providerKind(provider.kind);
-    const dialects = new Set(kind?.lanes.map((lane) => lane.dialect));
-    const families = [...dialects].flatMap((dialect) => familyOf[dialect] ?? openaiFamily);
-    made = new CallerHeaders([...common, ...families, ...(kind?.callerHeaders ?? []), ...addedBy(provider)]);
-    lists.set(provider, made);
-  }
-  return made;
-}
+export const callerHeaders = oncePerObject((provider: Provider) => {
+  const kind = providerKind(provider.kind);
+  const dialects = new Set(kind?.lanes.map((lane) => lane.dialect));
+  const families = [...dialects].flatMap((dialect) => familyOf[dialect] ?? openaiFamily);
+  return new CallerHeaders([...common, ...families, ...(kind?.callerHeaders ?? []), ...addedBy(provider)]);
+});
 
 /** Whether its settings ask for the header that says which trace a call belongs to, also where its caller said nothing of one. */
 export function sendsOwnTrace(provider: Provider): boolean {
@@ -63,8 +58,6 @@ export function forwardHeadersProblem(provider: Provider): string | null {
 function addedBy(provider: Provider): readonly string[] {
   return settingList(provider, "forward_headers");
 }
-
-const lists = new WeakMap<Provider, CallerHeaders>();
 
 /** Two characters at least before a star: a list of everything is none. */
 const namePattern = /^(?:[A-Za-z0-9][\w.-]*|[A-Za-z0-9][\w.-]+\*)$/;

@@ -1,28 +1,39 @@
-import { editBody, JsonInvalid, readSpan, scanObject } from "#protocols/index.ts";
+import { asBuffer, editBody, JsonInvalid, readSpan, scanObject } from "#protocols/index.ts";
 import type { OutboundDraft } from "./kind.ts";
 
+type Adjust = (draft: OutboundDraft) => void;
+
 /** For vendors that refuse or overlook `max_completion_tokens`: the same cap under its older name. */
-export function asMaxTokens(draft: OutboundDraft): void {
-  if (mentions(draft.body, "max_completion_tokens")) {
-    draft.body = editBody(draft.body, { rename: { max_completion_tokens: "max_tokens" } });
-  }
-}
+export const asMaxTokens: Adjust = renamed("max_completion_tokens", "max_tokens");
 
 /** The other way round, for servers of newer models only. */
-export function asMaxCompletionTokens(draft: OutboundDraft): void {
-  if (mentions(draft.body, "max_tokens")) {
-    draft.body = editBody(draft.body, { rename: { max_tokens: "max_completion_tokens" } });
-  }
-}
+export const asMaxCompletionTokens: Adjust = renamed("max_tokens", "max_completion_tokens");
 
-/** For vendors that refuse `stream_options`. */
-export function withoutStreamOptions(draft: OutboundDraft): void {
+export const withoutStreamOptions: Adjust = (draft) => {
   if (mentions(draft.body, "stream_options")) draft.body = editBody(draft.body, { remove: ["stream_options"] });
+};
+
+function renamed(from: string, to: string): Adjust {
+  return (draft) => {
+    if (mentions(draft.body, from)) draft.body = editBody(draft.body, { rename: { [from]: to } });
+  };
 }
 
-/** A quick look that spares most bodies the scan. */
+/** Spares most bodies the scan. */
 function mentions(body: Uint8Array | null, name: string): body is Uint8Array {
-  return body !== null && Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(`"${name}"`);
+  return body !== null && asBuffer(body).includes(`"${name}"`);
+}
+
+/** A member at the top of a body; undefined where there is none, or the body is no JSON. */
+export function memberOf(body: Uint8Array, name: string): unknown {
+  if (!mentions(body, name)) return undefined;
+  try {
+    const span = scanObject(body, new Set([name])).get(name);
+    return span === undefined ? undefined : readSpan(body, span);
+  } catch (thrown) {
+    if (thrown instanceof JsonInvalid) return undefined;
+    throw thrown;
+  }
 }
 
 /**
@@ -33,19 +44,7 @@ function mentions(body: Uint8Array | null, name: string): body is Uint8Array {
 export function withoutBase64Asked(draft: OutboundDraft): void {
   const { body, upstreamModel } = draft;
   if (body === null || !alwaysBase64.test(upstreamModel)) return;
-  if (formatAsked(body) === "b64_json") draft.body = editBody(body, { remove: [formatMember] });
+  if (memberOf(body, "response_format") === "b64_json") draft.body = editBody(body, { remove: ["response_format"] });
 }
 
 const alwaysBase64 = /^(?:chat)?gpt-image/;
-const formatMember = "response_format";
-const wanted = new Set([formatMember]);
-
-function formatAsked(body: Uint8Array): unknown {
-  try {
-    const span = scanObject(body, wanted).get(formatMember);
-    return span === undefined ? null : readSpan(body, span);
-  } catch (thrown) {
-    if (thrown instanceof JsonInvalid) return null;
-    throw thrown;
-  }
-}

@@ -37,18 +37,10 @@ export function classifyByStatus(answer: BadAnswer, reading: RefusalReading = {}
   };
 
   if (status === 401 || reading.account === "credential") {
-    return failure("The provider refused the gateway's credentials.", {
-      retry: "other",
-      unhealthy: true,
-      accountFault: "credential",
-    });
+    return failure("The provider refused the gateway's credentials.", credentialFault);
   }
   if (status === 402 || reading.account === "credit") {
-    return failure("The provider's account has no credit left.", {
-      retry: "other",
-      unhealthy: true,
-      accountFault: "credit",
-    });
+    return failure("The provider's account has no credit left.", { ...credentialFault, accountFault: "credit" });
   }
   switch (status) {
     case 403:
@@ -78,6 +70,13 @@ export function classifyByStatus(answer: BadAnswer, reading: RefusalReading = {}
       }
       return failure(`The upstream answered ${status}, which is not an answer to this call.`, { retry: "other" });
   }
+}
+
+const credentialFault = { retry: "other", unhealthy: true, accountFault: "credential" } as const;
+
+/** For an account whose credential is missing or of no use, before anything was sent. */
+export function unusableCredential(message: string): Failure {
+  return new Failure("upstream_error", message, credentialFault);
 }
 
 /** The object that an error body is, or that is the first of its list (Google); empty when there is none. */

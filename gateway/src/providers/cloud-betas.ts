@@ -1,9 +1,9 @@
-import type { Provider } from "#core/index.ts";
 import { type FieldPlaces, findFields, type Warn } from "#protocols/index.ts";
+import type { OutboundDraft } from "./outbound-draft.ts";
 import { settingList } from "./settings.ts";
 
 /** What one cloud takes of Anthropic's betas. It refuses the whole request for one that it does not know. */
-export interface CloudBetas {
+interface CloudBetas {
   readonly takes: readonly string[];
   /** Betas that it knows by other names. */
   readonly renames: Readonly<Record<string, readonly string[]>>;
@@ -37,17 +37,9 @@ export const vertexBetas: CloudBetas = {
   renames: { "advanced-tool-use-2025-11-20": ["tool-search-tool-2025-10-19"] },
 };
 
-export interface RequestedBetas {
-  readonly provider: Provider;
-  readonly upstreamModel: string;
+interface RequestedBetas extends Pick<OutboundDraft, "provider" | "upstreamModel" | "body"> {
   /** By the caller. */
   readonly named: readonly string[];
-  readonly body: Uint8Array | null;
-}
-
-export interface SentBetas {
-  readonly betas: readonly string[];
-  readonly body: Uint8Array | null;
 }
 
 /**
@@ -55,7 +47,7 @@ export interface SentBetas {
  * of them. A beta that belongs to fields is told where the body has them, named or not: Anthropic's own API takes many
  * without it by now. Where it is not taken, the fields go, with a warning where somebody would miss them.
  */
-export function sentBetas(cloud: CloudBetas, asked: RequestedBetas, warn?: Warn): SentBetas {
+export function sentBetas(cloud: CloudBetas, asked: RequestedBetas, warn?: Warn) {
   const { provider, upstreamModel, body } = asked;
   const said = Array.isArray(provider.settings["betas"]) ? settingList(provider, "betas") : null;
   const named = [...new Set(asked.named)];
@@ -67,7 +59,9 @@ export function sentBetas(cloud: CloudBetas, asked: RequestedBetas, warn?: Warn)
   const betas = [...new Set([...renamed, ...needed])].filter((beta) => taken.has(beta) && fits(beta, needed, said));
   const unknown = renamed.filter((beta) => !taken.has(beta) && betaFields.every((field) => field.beta !== beta));
   if (unknown.length > 0) warn?.("betas that the upstream does not take were left out");
-  return { betas, body: body === null ? null : withoutFields(body, found, taken, warn) };
+  const refused = found?.betas.filter((beta) => takenAs(beta, taken).length === 0) ?? [];
+  if (found === null || refused.length === 0) return { betas, body };
+  return { betas, body: found.without(refused, (what) => warn?.(what)) };
 }
 
 /** The same beta of whatever date. */
@@ -80,19 +74,12 @@ function familyOf(beta: string): string {
   return beta.replace(/-\d{4}-\d{2}-\d{2}$/, "");
 }
 
-/** A beta without its fields asks for nothing, and models that need none for them refuse it. */
 function fits(beta: string, needed: readonly string[], said: readonly unknown[] | null): boolean {
-  return said !== null || needed.includes(beta) || betaFields.every((field) => field.beta !== beta || field.always);
-}
-
-function withoutFields(
-  body: Uint8Array,
-  found: FieldsFound | null,
-  taken: ReadonlySet<unknown>,
-  warn?: Warn,
-): Uint8Array {
-  const refused = found?.betas.filter((beta) => takenAs(beta, taken).length === 0) ?? [];
-  return found === null || refused.length === 0 ? body : found.without(refused, (what) => warn?.(what));
+  return (
+    said !== null ||
+    needed.includes(beta) ||
+    betaFields.every((field) => field.beta !== beta || field.onlyWithFields !== true)
+  );
 }
 
 export function namedBetas(header: string | undefined): readonly string[] {
@@ -106,8 +93,8 @@ interface BetaField {
   readonly at: FieldPlaces;
   /** Models that take them only with it; absent: all. */
   readonly models?: RegExp;
-  /** The beta is told without them too: it does more. */
-  readonly always: boolean;
+  /** Without them the beta asks for nothing, and models that need none for them refuse it. */
+  readonly onlyWithFields?: true;
   /** What the caller hears when they are left out; null: the answer does not depend on them. */
   readonly lost: string | null;
 }
@@ -117,76 +104,62 @@ const betaFields: readonly BetaField[] = [
   {
     beta: "tool-search-tool-2025-10-19",
     at: { ofTools: ["defer_loading"], toolTypes: ["tool_search_tool_"] },
-    always: false,
+    onlyWithFields: true,
     lost: "the search for tools is not taken by the upstream: all tools were given to the model at once",
   },
   {
     beta: "tool-examples-2025-10-29",
     at: { ofTools: ["input_examples"] },
-    always: false,
+    onlyWithFields: true,
     lost: "input_examples of tools are not taken by the upstream and were left out",
   },
   {
     beta: "fine-grained-tool-streaming-2025-05-14",
     at: { ofTools: ["eager_input_streaming"] },
-    always: true,
     lost: null,
   },
   {
     beta: "effort-2025-11-24",
     at: { nested: { output_config: ["effort"] } },
     models: /opus-4-5/,
-    always: false,
+    onlyWithFields: true,
     lost: "the effort is not taken by the upstream and was left out",
   },
   {
     beta: "context-management-2025-06-27",
     at: { members: ["context_management"] },
-    always: true,
     lost: "context_management is not taken by the upstream and was left out",
   },
   {
     beta: "mcp-client-2025-11-20",
     at: { members: ["mcp_servers"], toolTypes: ["mcp_toolset"] },
-    always: true,
     lost: "MCP servers are not called by the upstream and were left out",
   },
   {
     beta: "thinking-binding-controls-2026-08-01",
     at: { nested: { thinking: ["block_binding"] } },
-    always: true,
     lost: "block_binding is not taken by the upstream and was left out",
   },
   {
     beta: "task-budgets-2026-03-13",
     at: { nested: { output_config: ["task_budget"] } },
-    always: true,
     lost: "task_budget is not taken by the upstream and was left out",
   },
   {
     beta: "advisor-tool-2026-03-01",
     at: { toolTypes: ["advisor_"] },
-    always: true,
     lost: "the advisor is not asked by the upstream and was left out",
   },
   {
     beta: "fast-mode-2026-02-01",
     at: { members: ["speed"] },
-    always: true,
     lost: "speed is not taken by the upstream and was left out",
   },
-  { beta: "prompt-caching-scope-2026-01-05", at: { ofCacheMarks: ["scope"] }, always: true, lost: null },
+  { beta: "prompt-caching-scope-2026-01-05", at: { ofCacheMarks: ["scope"] }, lost: null },
 ];
 
-interface FieldsFound {
-  /** The betas whose fields the body has. */
-  readonly betas: readonly string[];
-  /** The body without the fields of these betas. */
-  without(betas: readonly string[], warn: Warn): Uint8Array;
-}
-
 /** Looked for in the bytes first; null: it has none of them. */
-function fieldsIn(body: Uint8Array, upstreamModel: string): FieldsFound | null {
+function fieldsIn(body: Uint8Array, upstreamModel: string) {
   const asked = betaFields.filter(({ models }) => models === undefined || models.test(upstreamModel));
   const document = findFields(
     body,
@@ -195,8 +168,10 @@ function fieldsIn(body: Uint8Array, upstreamModel: string): FieldsFound | null {
   if (document === null) return null;
   const there = asked.filter(({ at }) => document.has(at));
   return {
+    /** The betas whose fields the body has. */
     betas: there.map(({ beta }) => beta),
-    without(betas, warn) {
+    /** The body without the fields of these betas. */
+    without(betas: readonly string[], warn: Warn): Uint8Array {
       const gone = there.filter(({ beta }) => betas.includes(beta));
       for (const { lost } of gone) if (lost !== null) warn(lost);
       return document.without(gone.map(({ at }) => at));

@@ -1,7 +1,7 @@
 import { sign } from "node:crypto";
-import { Failure, type Provider } from "#core/index.ts";
+import type { Failure, Provider } from "#core/index.ts";
 import { numberOf, textOf } from "#protocols/index.ts";
-import { refusalObject } from "./classify-by-status.ts";
+import { refusalObject, unusableCredential } from "./classify-by-status.ts";
 import type { OutboundDraft, TokenExchange } from "./kind.ts";
 
 /**
@@ -17,11 +17,7 @@ export const googleTokens: TokenExchange = {
     const answer = refusalObject(body);
     const token = textOf(answer["access_token"]);
     if (status !== 200 || token === null || token === "") {
-      throw new Failure("upstream_error", "Google gave no access token for the provider's service account.", {
-        retry: "other",
-        unhealthy: true,
-        accountFault: "credential",
-      });
+      throw unusableCredential("Google gave no access token for the provider's service account.");
     }
     return { token, expiresInMs: (numberOf(answer["expires_in"]) ?? 3_600) * 1_000 };
   },
@@ -81,11 +77,7 @@ function signedJwt({ email, keyId, privateKey, tokenUri }: ServiceAccount, nowSe
 }
 
 function unusable(): Failure {
-  return new Failure("upstream_error", "The provider's service account key cannot be used.", {
-    retry: "other",
-    unhealthy: true,
-    accountFault: "credential",
-  });
+  return unusableCredential("The provider's service account key cannot be used.");
 }
 
 function base64Url(text: string): string {

@@ -3,7 +3,7 @@ import { forwardHeadersProblem } from "./caller-headers.ts";
 import type { ProviderKind } from "./kind.ts";
 import { networkFields, networkProblem } from "./network-settings.ts";
 import { passThroughProblem } from "./pass-through/pass-through-setting.ts";
-import { reasoningProblem } from "./reasoning/reasoning-setting.ts";
+import { reasoningProblem } from "./reasoning/reasoning-rule.ts";
 import { type KindForm, type SettingField, settingField } from "./setting-field.ts";
 
 interface CommonSetting {
@@ -81,7 +81,7 @@ const commonSettings: readonly CommonSetting[] = [
 
 /** What a kind says of its form, completed: a key is needed, and lanes can be chosen where there are several. */
 export function kindForm(kind: ProviderKind): KindForm {
-  const { fields = [], baseUrlHelp = null, apiKey = "required", apiKeyHelp = null } = kind.form ?? {};
+  const { fields = [], baseUrlHelp = null, apiKey = "required", apiKeyHelp = null } = kind;
   const options = [...new Set(kind.lanes.map((lane) => lane.endpoint))];
   const endpoints = settingField("endpoints", "Endpoints", {
     type: "list",

@@ -70,7 +70,8 @@ export interface StarterModel {
 }
 
 /** What is particular to one kind of upstream: data and pure functions. Sending is the transport's. */
-export interface ProviderKind {
+/** Of `KindForm` it has what a form for its accounts asks beyond an API key. */
+export interface ProviderKind extends Partial<KindForm> {
   readonly id: string;
   readonly title: string;
   /** null: an operator must say where it is. */
@@ -93,8 +94,6 @@ export interface ProviderKind {
   readonly listsModels?: false;
   /** What is asked for with it, where a list is short without (`limit=1000`). */
   readonly modelsQuery?: string;
-  /** How a form asks for an account. Default: an API key, nothing more. */
-  readonly form?: Partial<KindForm>;
   /** Members of a body that choose a model or multiply a cost, where this vendor differs from what is common. */
   readonly memberRules?: MemberRules;
   /** What answers cost that were not served the plain way, ahead of what is usual. A model's own price variants count before. */

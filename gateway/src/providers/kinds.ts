@@ -1,4 +1,11 @@
-import { type CostSource, type PriceTerms, type Provider, usualFactors, usualTerms } from "#core/index.ts";
+import {
+  type CostSource,
+  oncePerObject,
+  type PriceTerms,
+  type Provider,
+  usualFactors,
+  usualTerms,
+} from "#core/index.ts";
 import type { AssetLibrary } from "./asset-library.ts";
 import type { ProviderKind } from "./kind.ts";
 import { anthropic } from "./kinds/anthropic.ts";
@@ -87,19 +94,16 @@ export function assetLibrary(kindId: string): AssetLibrary | null {
 export function priceTermsOf({ kind, settings }: Pick<Provider, "kind" | "settings">): PriceTerms {
   const known = providerKind(kind);
   if (known === null) return usualTerms;
-  let terms = byKind.get(known);
-  if (terms === undefined) {
-    const factors = [...(known.priceFactors ?? []), ...usualFactors];
-    const { routers } = known;
-    const all = routers === undefined ? { factors } : { factors, routers };
-    terms = { price: { costSource: "price", ...all }, vendor: { costSource: "vendor", ...all } };
-    byKind.set(known, terms);
-  }
+  const terms = termsOf(known);
   const said = settings["cost_source"];
   return terms[said === "price" || said === "vendor" ? said : (known.costSource ?? "price")];
 }
 
-const byKind = new WeakMap<ProviderKind, Readonly<Record<CostSource, PriceTerms>>>();
+const termsOf = oncePerObject(({ priceFactors = [], routers }: ProviderKind): Record<CostSource, PriceTerms> => {
+  const factors = [...priceFactors, ...usualFactors];
+  const all = routers === undefined ? { factors } : { factors, routers };
+  return { price: { costSource: "price", ...all }, vendor: { costSource: "vendor", ...all } };
+});
 
 /**
  * Whether this account keeps message threads, so that a call may continue one. An account that does not would answer the

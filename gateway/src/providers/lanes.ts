@@ -3,8 +3,7 @@ import type { DialectTraits } from "#protocols/index.ts";
 import type { Lane, ProviderKind } from "./kind.ts";
 import { settingsProblem } from "./kind-form.ts";
 import { providerKind } from "./kinds.ts";
-import { reasoningBy } from "./reasoning/reasoning-rule.ts";
-import { saidReasoning } from "./reasoning/reasoning-setting.ts";
+import { reasoningBy, saidReasoning } from "./reasoning/reasoning-rule.ts";
 
 /** The lanes that this account offers, in its kind's order: the usual ones, or those that `settings.endpoints` names. */
 export function lanesOf(kind: ProviderKind, provider: Provider): readonly Lane[] {

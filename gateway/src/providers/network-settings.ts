@@ -4,51 +4,46 @@ import type { OutboundNetwork } from "#ports/index.ts";
 import { type SettingField, settingField } from "./setting-field.ts";
 import { settingText } from "./settings.ts";
 
-const proxySetting = "proxy";
-const caSetting = "ca";
-const certificateSetting = "client_certificate";
-const keySetting = "client_key";
-
 /** Settings of every kind: how the account's connections differ from all others. */
 export const networkFields: readonly SettingField[] = [
-  settingField(proxySetting, "Egress proxy", {
+  settingField("proxy", "Egress proxy", {
     type: "secret",
     help: "By which calls to this provider leave, such as http://user:password@proxy.example:3128; none for straight. Default: as the gateway's environment says.",
     leads: true,
   }),
-  settingField(caSetting, "Certificate authorities", {
+  settingField("ca", "Certificate authorities", {
     help: "PEM, believed beside the usual ones.",
     leads: true,
   }),
-  settingField(certificateSetting, "Client certificate", {
+  settingField("client_certificate", "Client certificate", {
     help: "PEM, which the gateway shows of itself. Goes with its key.",
   }),
-  settingField(keySetting, "Client key", { type: "secret", help: "PEM, not encrypted." }),
+  settingField("client_key", "Client key", { type: "secret", help: "PEM, not encrypted." }),
 ];
 
 /** What is wrong with them; null when nothing is. */
 export function networkProblem(provider: Provider): string | null {
   const problem = (name: string, text: string) => `settings.${name} ${text}`;
-  const proxy = settingText(provider, proxySetting);
+  const proxy = settingText(provider, "proxy");
   if (proxy !== null && proxy !== "none") {
     try {
       parseEgressProxy(proxy);
     } catch (thrown) {
-      return problem(proxySetting, thrown instanceof EgressProxyInvalid ? thrown.message : "cannot be read");
+      return problem("proxy", thrown instanceof EgressProxyInvalid ? thrown.message : "cannot be read");
     }
   }
-  const ca = settingText(provider, caSetting);
-  if (ca !== null && !areCertificates(ca)) return problem(caSetting, notPem);
-  const certificate = settingText(provider, certificateSetting);
-  const key = settingText(provider, keySetting);
+  const ca = settingText(provider, "ca");
+  if (ca !== null && !areCertificates(ca)) return problem("ca", notPem);
+  const certificate = settingText(provider, "client_certificate");
+  const key = settingText(provider, "client_key");
   if ((certificate === null) !== (key === null)) {
     return problem(
-      certificate === null ? certificateSetting : keySetting,
+      certificate === null ? "client_certificate" : "client_key",
       "is missing: certificate and key go together",
     );
   }
   if (certificate === null || key === null) return null;
-  if (!areCertificates(certificate)) return problem(certificateSetting, notPem);
+  if (!areCertificates(certificate)) return problem("client_certificate", notPem);
   return keyProblem(certificate, key);
 }
 
@@ -72,31 +67,25 @@ function areCertificates(text: string): boolean {
 function keyProblem(certificate: string, key: string): string | null {
   try {
     const isIts = new X509Certificate(certificatesIn(certificate)[0] ?? "").checkPrivateKey(createPrivateKey(key));
-    return isIts ? null : `settings.${keySetting} is not the key of settings.${certificateSetting}`;
+    return isIts ? null : "settings.client_key is not the key of settings.client_certificate";
   } catch {
-    return `settings.${keySetting} must be a private key in PEM, not encrypted`;
+    return "settings.client_key must be a private key in PEM, not encrypted";
   }
 }
 
-/** Read once for each reading of the configuration: an account's settings are frozen with it. */
-const known = new WeakMap<Provider["settings"], { readonly network: OutboundNetwork | undefined }>();
-
 /** How the connections of this account differ from all others; undefined: in nothing. */
-export function networkOf(provider: Provider): OutboundNetwork | undefined {
-  const { settings } = provider;
-  const found = known.get(settings);
-  if (found !== undefined) return found.network;
-  const network = readNetwork(provider);
-  known.set(settings, { network });
-  return network;
+export function networkOf({ settings }: Provider): OutboundNetwork | undefined {
+  return networkBy(settings) ?? undefined;
 }
 
-function readNetwork(provider: Provider): OutboundNetwork | undefined {
-  const proxy = settingText(provider, proxySetting);
-  const ca = settingText(provider, caSetting);
-  const certificate = settingText(provider, certificateSetting);
-  const key = settingText(provider, keySetting);
-  if (proxy === null && ca === null && certificate === null) return undefined;
+/** Read once for each reading of the configuration: an account's settings are frozen with it. */
+const networkBy = oncePerObject((settings: Provider["settings"]): OutboundNetwork | null => {
+  const provider = { settings };
+  const proxy = settingText(provider, "proxy");
+  const ca = settingText(provider, "ca");
+  const certificate = settingText(provider, "client_certificate");
+  const key = settingText(provider, "client_key");
+  if (proxy === null && ca === null && certificate === null) return null;
   const id = createHash("sha256")
     .update(JSON.stringify([proxy, ca, certificate, key]))
     .digest("base64url");
@@ -106,7 +95,7 @@ function readNetwork(provider: Provider): OutboundNetwork | undefined {
     ...(ca === null ? {} : { authorities: certificatesIn(ca) }),
     ...(certificate === null || key === null ? {} : { client: { certificate, key: new Secret(key) } }),
   });
-}
+});
 
 /**
  * Whether a request for an account may go to a private address: only to the origins that its operator wrote down, those of the

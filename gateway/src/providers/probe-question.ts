@@ -92,12 +92,7 @@ function bodyIn(dialect: WireDialectId, model: string): object {
   }
 }
 
-interface Question {
-  readonly method: "GET" | "POST";
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array | null;
-}
+type Question = Pick<OutboundDraft, "method" | "url" | "headers" | "body">;
 
 function questionDraft(provider: Provider, upstreamModel: string, { headers, ...question }: Question): OutboundDraft {
   const usual = { accept: "application/json", "user-agent": "sluice" };

@@ -1,4 +1,4 @@
-import { type Provider, Redactor, redactedText } from "#core/index.ts";
+import { oncePerObject, type Provider, Redactor, redactedText } from "#core/index.ts";
 import { kindForm } from "./kind-form.ts";
 import { providerKind } from "./kinds.ts";
 
@@ -29,15 +29,7 @@ export function secretsOf({ kind, secret, settings }: Provider): readonly string
 }
 
 /** Hides the secrets of a provider. Built once per provider object, on first use. */
-export function accountRedactor(provider: Provider): Redactor {
-  const known = redactors.get(provider);
-  if (known !== undefined) return known;
-  const made = new Redactor(secretsOf(provider));
-  redactors.set(provider, made);
-  return made;
-}
-
-const redactors = new WeakMap<Provider, Redactor>();
+export const accountRedactor = oncePerObject((provider: Provider) => new Redactor(secretsOf(provider)));
 
 const secretName = /key|secret|token|password|credential|authorization/i;
 

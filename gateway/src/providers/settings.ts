@@ -1,16 +1,18 @@
 import type { Provider } from "#core/index.ts";
 
 /** A setting that is a text; null when it is absent or empty. */
-export function settingText(provider: Provider, name: string): string | null {
-  const value = provider.settings[name];
+export function settingText({ settings }: Pick<Provider, "settings">, name: string): string | null {
+  const value = settings[name];
   return typeof value === "string" && value !== "" ? value : null;
 }
 
 /** The texts of a setting that is a list; none when it is absent. */
 export function settingList({ settings }: Provider, name: string): readonly string[] {
   const value = settings[name];
-  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : none;
 }
+
+const none: readonly string[] = [];
 
 /**
  * Whether addresses that callers name may be left for this upstream to fetch. One in a private network would reach what
@@ -30,8 +32,8 @@ export function allowsObject(provider: Provider, id: string): boolean {
 
 /** Whether the operator lets this member through to this account, by its own name or that of the object that holds it. */
 export function passesMember(provider: Provider, name: string): boolean {
-  const passed = settingList(provider, "pass_members");
-  return passed.includes(name) || passed.includes(name.split(".", 1)[0] ?? "");
+  const passed = provider.settings["pass_members"];
+  return Array.isArray(passed) && (passed.includes(name) || passed.includes(name.split(".", 1)[0]));
 }
 
 /** What is wrong with a name that becomes part of a host or a path; null when nothing is. */

@@ -18,17 +18,14 @@ export interface UpstreamModelListed {
   readonly retiresAt: number | null;
 }
 
-export interface ModelsPage {
-  readonly models: readonly UpstreamModelListed[];
-  /** What stands behind the `?` of the next page's address; null at the end. */
-  readonly next: string | null;
-}
-
 /**
  * A page of a model list in the shape of OpenAI's and Anthropic's (`data`), of Google's (`models`), or a bare list
- * (Together); null for anything else. Names that are none are left out.
+ * (Together); null for anything else. Names that are none are left out. `next` is what
+ * stands behind the `?` of the next page's address; null at the end.
  */
-export function readModelsPage(body: unknown): ModelsPage | null {
+export function readModelsPage(
+  body: unknown,
+): { readonly models: readonly UpstreamModelListed[]; readonly next: string | null } | null {
   const list = Array.isArray(body) ? body : isObject(body) ? (body["data"] ?? body["models"]) : null;
   if (!Array.isArray(list)) return null;
   return { models: list.filter(isObject).flatMap(listedModel), next: isObject(body) ? nextPage(body) : null };

@@ -91,8 +91,6 @@ export interface VideoAdapter {
   content?(provider: Provider, url: string): OutboundDraft;
   /** The task that a callback's body speaks of; it is only a hint. */
   readCallback?(body: Uint8Array): { readonly upstreamId: string } | null;
-  /** How many requests a second one account takes for polls. Default 5. */
-  readonly pollsPerSecond?: number;
   /** How long the vendor keeps results, in seconds, where its answers do not say. */
   readonly keepsSeconds?: number;
   /** How long it makes a video when nobody says, where its answers do not tell either. Default 5. */

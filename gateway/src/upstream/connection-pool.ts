@@ -15,10 +15,6 @@ export class ConnectionPool {
     this.#clock = clock;
   }
 
-  get size(): number {
-    return this.#count;
-  }
-
   /** The one that was used last, because it is the likeliest to stand still; null: there is none. `nowMs`: monotonic. */
   take(target: Target, nowMs: number): Connection | null {
     const kept = this.#kept.get(target);

@@ -7,7 +7,7 @@ import { type EgressGround, openEgressGround } from "../../test/egress-ground.ts
 import { FakeClock } from "../../test/fake-clock.ts";
 import { outbound } from "../../test/outbound.ts";
 import { createTransport } from "./index.ts";
-import type { TransportOptions } from "./transport.ts";
+import type { TransportOptions } from "./route-table.ts";
 
 const never = new AbortController().signal;
 const decoder = new TextDecoder();

@@ -1,5 +1,5 @@
 import type { CallSignal } from "#core/index.ts";
-import type { AnswerBody, Clock, OutboundAnswer, OutboundRequest, ReadClock, Transport } from "#ports/index.ts";
+import type { AnswerBody, Clock, OutboundAnswer, OutboundRequest, ReadClock } from "#ports/index.ts";
 import { Exchange } from "./exchange.ts";
 import { originEnd } from "./origin.ts";
 import { type PieceReader, RequestBody, streamedBody } from "./request-body.ts";
@@ -11,48 +11,50 @@ export type InProcessHandler = (request: Request) => Response | Promise<Response
 
 export const demoScheme = "demo://";
 
+type Handlers = ReadonlyMap<string, InProcessHandler>;
+
 /** Sends to handlers of this process, under the same time-outs as to an upstream. */
-export class InProcessTransport implements Transport {
-  readonly #clock: Clock;
-  readonly #handlers: ReadonlyMap<string, InProcessHandler>;
-
-  constructor(clock: Clock, handlers: ReadonlyMap<string, InProcessHandler> = new Map()) {
-    this.#clock = clock;
-    this.#handlers = handlers;
+export async function sendInProcess(
+  clock: Clock,
+  handlers: Handlers,
+  request: OutboundRequest,
+  signal: CallSignal,
+): Promise<OutboundAnswer> {
+  if (signal.aborted) throw clientClosed().with({ arrival: "unsent" });
+  const exchange = new Exchange(clock, signal, request.totalMs);
+  const ended = new AbortController();
+  const source = streamedBody(request.body);
+  const streamed = source === null ? null : new RequestBody(source, exchange, request.headersMs);
+  try {
+    exchange.begin("headers", request.headersMs);
+    const answer = answerOf(handlers, request, streamed, ended.signal);
+    const response = await exchange.race(answer, (late) => void late.body?.cancel().catch(() => {}));
+    streamed?.answered();
+    exchange.pause();
+    return { status: response.status, headers: response.headers, body: new InProcessBody(exchange, response, ended) };
+  } catch (thrown) {
+    const failure = exchange.failure ?? failedSend(thrown);
+    exchange.fail(failure);
+    ended.abort();
+    throw failure;
   }
+}
 
-  async send(request: OutboundRequest, signal: CallSignal): Promise<OutboundAnswer> {
-    if (signal.aborted) throw clientClosed().with({ arrival: "unsent" });
-    const exchange = new Exchange(this.#clock, signal, request.totalMs);
-    const ended = new AbortController();
-    const source = streamedBody(request.body);
-    const streamed = source === null ? null : new RequestBody(source, exchange, request.headersMs);
-    try {
-      exchange.begin("headers", request.headersMs);
-      const answer = this.#answer(request, streamed, ended.signal);
-      const response = await exchange.race(answer, (late) => void late.body?.cancel().catch(() => {}));
-      streamed?.answered();
-      exchange.pause();
-      return { status: response.status, headers: response.headers, body: new InProcessBody(exchange, response, ended) };
-    } catch (thrown) {
-      const failure = exchange.failure ?? failedSend(thrown);
-      exchange.fail(failure);
-      ended.abort();
-      throw failure;
-    }
-  }
-
-  async #answer(request: OutboundRequest, streamed: RequestBody | null, signal: AbortSignal): Promise<Response> {
-    const rest = request.url.slice(demoScheme.length);
-    const host = rest.slice(0, originEnd(request.url) - demoScheme.length);
-    const handler = this.#handlers.get(host);
-    if (handler === undefined) throw new Error(`no in-process upstream named ${host}`);
-    const { method } = request;
-    const size = streamed === null ? {} : { "content-length": String(streamed.size) };
-    const headers = { ...request.headers, ...size };
-    const body = streamed?.open() ?? (request.body instanceof Uint8Array ? request.body : null);
-    return await handler(new Request(`http://${rest}`, { method, headers, body, signal }));
-  }
+async function answerOf(
+  handlers: Handlers,
+  request: OutboundRequest,
+  streamed: RequestBody | null,
+  signal: AbortSignal,
+): Promise<Response> {
+  const rest = request.url.slice(demoScheme.length);
+  const host = rest.slice(0, originEnd(request.url) - demoScheme.length);
+  const handler = handlers.get(host);
+  if (handler === undefined) throw new Error(`no in-process upstream named ${host}`);
+  const { method } = request;
+  const size = streamed === null ? {} : { "content-length": String(streamed.size) };
+  const headers = { ...request.headers, ...size };
+  const body = streamed?.open() ?? (request.body instanceof Uint8Array ? request.body : null);
+  return await handler(new Request(`http://${rest}`, { method, headers, body, signal }));
 }
 
 /** The body of a handler's answer, read only when asked. */
@@ -92,7 +94,7 @@ class InProcessBody implements AnswerBody {
   }
 
   readAll(bytesMax: number, clock: ReadClock, limitMs: number, grown?: (bytes: number) => void): Promise<Uint8Array> {
-    return readRest(this, this.#exchange, { bytesMax, clock, limitMs, grown });
+    return readRest(this, this.#exchange, bytesMax, clock, limitMs, grown);
   }
 
   cancel(): void {

@@ -13,5 +13,5 @@
  */
 export { addressKind } from "./address-kind.ts";
 export type { InProcessHandler } from "./in-process.ts";
-export { believedBeside } from "./route-table.ts";
-export { createTransport, type TransportOptions } from "./transport.ts";
+export { believedBeside, type TransportOptions } from "./route-table.ts";
+export { createTransport } from "./transport.ts";

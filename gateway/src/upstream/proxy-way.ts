@@ -3,25 +3,19 @@ import { type ResponseHead, ResponseReader } from "#http1/index.ts";
 import type { Origin } from "./origin.ts";
 import { proxyFailure, proxyRefused } from "./send-failure.ts";
 
-/** How an origin is reached through a proxy: what it is asked, made once for all calls. */
-export interface ProxyWay {
-  readonly proxy: EgressProxy;
-  /** `CONNECT` with its fields, for https; null: each request names the origin itself. */
-  readonly connect: string | null;
-  /** In front of the path of each request, for http: `http://host:port`. */
-  readonly targetPrefix: string;
-  /** A line with its end, or nothing. */
-  readonly authorization: string;
-}
+export type ProxyWay = ReturnType<typeof proxyWay>;
 
-export function proxyWay(proxy: EgressProxy, origin: Origin): ProxyWay {
+/** How an origin is reached through a proxy: what it is asked, made once for all calls. */
+export function proxyWay(proxy: EgressProxy, origin: Origin) {
   const host = origin.hostname.includes(":") ? `[${origin.hostname}]` : origin.hostname;
   const authorization = proxy.authorization === null ? "" : `proxy-authorization: ${proxy.authorization.reveal()}\r\n`;
   const place = `${host}:${origin.port}`;
   const secure = origin.scheme === "https";
   return Object.freeze({
     proxy,
+    /** `CONNECT` with its fields; null: each request names the origin itself. */
     connect: secure ? `CONNECT ${place} HTTP/1.1\r\nhost: ${place}\r\n${authorization}\r\n` : null,
+    /** In front of the path of each request. */
     targetPrefix: secure ? "" : `http://${origin.hostHeader}`,
     authorization: secure ? "" : authorization,
   });

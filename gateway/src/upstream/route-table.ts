@@ -11,7 +11,8 @@ import {
 } from "#core/index.ts";
 import type { Clock, OutboundNetwork } from "#ports/index.ts";
 import { type AddressKind, addressKind, worstKind } from "./address-kind.ts";
-import { NameCache, NameVerdicts, type Resolve } from "./names.ts";
+import type { InProcessHandler } from "./in-process.ts";
+import { NameCache, NameVerdicts, type Resolve, systemResolve } from "./names.ts";
 import { type Origin, originEnd, parseOrigin } from "./origin.ts";
 import { type ProxyWay, proxyWay } from "./proxy-way.ts";
 import { proxyFailure, refusedAddress } from "./send-failure.ts";
@@ -45,14 +46,18 @@ interface Known {
   route: Route | null;
 }
 
-export interface RouteTableOptions {
+export interface TransportOptions {
   readonly clock: Clock;
-  readonly resolve: Resolve;
-  /** All that are believed (PEM); left out: the machine's own. */
+  /** Handlers by the host of their `demo:` URLs. */
+  readonly inProcess?: ReadonlyMap<string, InProcessHandler>;
+  /** How names become addresses; the machine's resolver by default. */
+  readonly resolve?: Resolve;
+  /** Certificate authorities (PEM) to trust instead of the machine's own: a closed network, a test. */
   readonly authorities?: readonly string[] | undefined;
-  readonly egress?: Egress | null | undefined;
-  /** Private places that webhooks may go to. */
-  readonly webhookPlaces?: readonly ExemptRule[] | undefined;
+  /** The proxies that calls leave by; null or left out: none. Those of the process's environment are never asked unseen. */
+  readonly egress?: Egress | null;
+  /** Private places that webhooks may go to; left out: none. */
+  readonly webhookPlaces?: readonly ExemptRule[];
 }
 
 export class RouteTable {
@@ -63,7 +68,7 @@ export class RouteTable {
   readonly #egress: Egress | null;
   readonly #webhookPlaces: readonly ExemptRule[];
 
-  constructor({ clock, resolve, authorities, egress, webhookPlaces = [] }: RouteTableOptions) {
+  constructor({ clock, resolve = systemResolve, authorities, egress, webhookPlaces = [] }: TransportOptions) {
     this.#webhookPlaces = webhookPlaces;
     this.#authorities = authorities;
     this.#egress = egress ?? null;

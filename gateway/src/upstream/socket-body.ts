@@ -112,7 +112,7 @@ export class SocketBody implements AnswerBody {
     grown?: (bytes: number) => void,
   ): Promise<Uint8Array> {
     if (this.#declared > bytesMax) throw refuse(this.#exchange, bytesMax);
-    return await readRest(this, this.#exchange, { bytesMax, clock, limitMs, grown });
+    return await readRest(this, this.#exchange, bytesMax, clock, limitMs, grown);
   }
 
   cancel(): void {
@@ -126,18 +126,14 @@ export class SocketBody implements AnswerBody {
   }
 }
 
-interface RestOptions {
-  readonly bytesMax: number;
-  readonly clock: ReadClock;
-  readonly limitMs: number;
-  readonly grown: ((bytes: number) => void) | undefined;
-}
-
 /** All that is left of a body; see `AnswerBody.readAll`. */
 export async function readRest(
   body: Pick<AnswerBody, "read">,
   exchange: Exchange,
-  { bytesMax, clock, limitMs, grown }: RestOptions,
+  bytesMax: number,
+  clock: ReadClock,
+  limitMs: number,
+  grown?: (bytes: number) => void,
 ): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let length = 0;

@@ -165,7 +165,7 @@ const places: Readonly<Record<string, () => Promise<string>>> = {
   "api/respond.ts": () => failing("chat", "400"),
   "api/answer-arrival.ts": () => failing("chat", "400"),
   "api/server.ts": () => failing("chat", "400"),
-  "api/endpoints/responses-socket.ts": async () => (await overSocket("first event")) + (await keptResponse()),
+  "api/endpoints/responses.ts": async () => (await overSocket("first event")) + (await keptResponse()),
   "api/socket/socket-turn.ts": () => overSocket("after content"),
   "api/start-video.ts": async () => {
     answer(json({ error: { code: key, message: ofAccount } }), { status: 400 });

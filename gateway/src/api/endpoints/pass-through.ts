@@ -1,5 +1,4 @@
-import { asFailure, bounds, Failure, type HeaderReader, type Principal, passedModel } from "#core/index.ts";
-import { ServerAnswer } from "#http-server/index.ts";
+import { asFailure, Failure, type HeaderReader, type Principal, passedModel } from "#core/index.ts";
 import { mayPassThrough, whyNotPassThrough } from "#identity/index.ts";
 import type { OutboundMethod } from "#ports/index.ts";
 import type { RequestFacts } from "#protocols/index.ts";
@@ -14,14 +13,14 @@ import {
 import { authenticated } from "../authenticated.ts";
 import { mayBeLarge } from "../body.ts";
 import type { Answer } from "../call-request.ts";
+import { holderOf } from "../callable-models.ts";
 import type { ApiDependencies, Endpoint, Exchange } from "../dependencies.ts";
 import { protocols } from "../endpoint-protocols.ts";
 import { isGoogles } from "../google-path.ts";
-import { answerOf, grantOf, refused, StreamEnd, unread } from "../model-call.ts";
+import { answerOf, callOf, refused, StreamEnd, unread } from "../model-call.ts";
 import { PassedBody, type ReadPassedBody } from "../passed-body.ts";
 import { captureOf } from "../request-capture.ts";
 import { originOf } from "../request-parts.ts";
-import { readTags } from "../tags.ts";
 
 export const providersPath = "/v1/providers/";
 
@@ -39,7 +38,7 @@ export const passThrough: Endpoint = async (dependencies, exchange) => {
   const { protocol } = met;
   const head = { principal, place: met, facts: unread, protocol, bodyWaitMs: 0 };
   if (arriving.isThere && mayBeLarge(exchange.request)) {
-    const refusal = await dependencies.relay.refusedUnread(callOf(exchange, head), met);
+    const refusal = await dependencies.relay.refusedUnread(passedCall(exchange, head), met);
     if (refusal !== null) return refused(exchange, refusal, protocol);
   }
   try {
@@ -94,7 +93,7 @@ function placeOf(
     const failure = asFailure(thrown);
     const why = failure.code === "not_found" ? whyNotFound(principal, asked.providerId) : failure.message;
     const head: Head = { principal, place: null, facts: null, protocol, bodyWaitMs: 0 };
-    dependencies.relay.refuse(callOf(exchange, head), failure, why);
+    dependencies.relay.refuse(passedCall(exchange, head), failure, why);
     return refused(exchange, { failure, headers: {} }, protocol);
   }
 }
@@ -106,17 +105,10 @@ function unknownProtocol(headers: HeaderReader): EndpointProtocol {
 }
 
 function whyNotFound(principal: Principal, provider: string): string {
-  const shown = `the provider "${provider.slice(0, 64)}" in pass_through`;
-  switch (whyNotPassThrough(principal, provider)) {
-    case "workspace":
-      return `The workspace ${principal.workspace.slug} does not name ${shown}.`;
-    case "group":
-      return `The group ${principal.group.name} does not name ${shown}.`;
-    case "key":
-      return `The key ${principal.key.name} does not name ${shown}.`;
-    case null:
-      return `There is no provider called "${provider.slice(0, 64)}".`;
-  }
+  const shown = provider.slice(0, 64);
+  const level = whyNotPassThrough(principal, provider);
+  if (level === null) return `There is no provider called "${shown}".`;
+  return `${holderOf(principal, level)} does not name the provider "${shown}" in pass_through.`;
 }
 
 interface Head {
@@ -147,24 +139,19 @@ async function passed(dependencies: ApiDependencies, exchange: Exchange, head: R
     models: [{ ...price.model, deployments: [price.deployment] }],
   });
   const end = new StreamEnd();
-  const call: Call = {
-    ...callOf(exchange, head),
+  const call = passedCall(exchange, head, {
     models: [price.model],
     priceFloor: price.floor,
     body: body instanceof Uint8Array ? body : null,
     streamEnd: end.tell,
-  };
+  });
   const method = request.method as OutboundMethod;
   const result = await dependencies.relay.pass({ call, place, price, isRead: facts !== null, method, body, fields });
-  const answer = await answerOf(exchange, result, protocol, end, capture);
-  if (answer instanceof Response) return answer;
-  const { status, headers, body: sent } = answer;
-  const isEmpty = sent instanceof Uint8Array && sent.length === 0;
-  const upload = headers[uploadUrlHeader];
+  const upload = "failure" in result ? undefined : result.headers[uploadUrlHeader];
   // An upload goes on through this gateway.
   const provider = `${originOf(dependencies, exchange)}${providersPath}${place.provider.id}`;
-  const moved = upload === undefined ? headers : { ...headers, [uploadUrlHeader]: `${provider}${upload}` };
-  return new ServerAnswer(status, moved, isEmpty ? null : sent);
+  if (upload !== undefined) result.headers[uploadUrlHeader] = provider + upload;
+  return answerOf(exchange, result, protocol, end, capture);
 }
 
 const noBytes = new Uint8Array(0);
@@ -173,26 +160,12 @@ function noteOf(size: number, headers: HeaderReader) {
   return { size: () => size, contentType: headers.get("content-type") ?? "application/octet-stream" };
 }
 
-function callOf(exchange: Exchange, { principal, place, facts, protocol, bodyWaitMs }: Head): Call {
-  const { request, requestId, startedMs } = exchange;
+function passedCall(exchange: Exchange, { place, facts, ...head }: Head, more: Partial<Call> = {}): Call {
+  const known = facts ?? { ...unread, model: place?.path?.model ?? passedModel };
+  const { method } = exchange.request;
   return {
-    requestId,
-    principal,
-    protocol,
-    facts: facts ?? { ...unread, model: place?.path?.model ?? passedModel },
-    body: null,
-    marks: null,
-    headers: request.headers,
-    query: "",
-    models: [],
-    mayCall: grantOf(principal),
-    signal: request.signal,
-    startedMs,
-    bodyWaitMs,
-    userAgent: (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax),
-    tags: readTags(request.headers, principal),
-    attempts: exchange.seen.attempts,
-    streamEnd: () => {},
-    operation: place === null ? request.method : `${request.method} ${place.target.pathClass}`,
+    ...callOf(exchange, { ...head, facts: known, body: null, marks: null, query: "" }, [], () => {}),
+    operation: place === null ? method : `${method} ${place.target.pathClass}`,
+    ...more,
   };
 }

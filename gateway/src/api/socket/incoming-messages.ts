@@ -5,16 +5,12 @@ import type { Clock } from "#ports/index.ts";
 /** From the first byte of a message to its last. */
 const socketMessageMs = 60_000;
 
-export interface IncomingMessagesOptions {
-  readonly held: HeldMemory;
-  readonly clock: Pick<Clock, "after">;
-  /** Called once. */
-  readonly refuse: (failure: Failure) => void;
-}
-
 /** The messages of one WebSocket from the first head of a frame until its session has them. */
 export class IncomingMessages implements MessageGuard {
-  readonly #options: IncomingMessagesOptions;
+  readonly #held: HeldMemory;
+  readonly #clock: Pick<Clock, "after">;
+  /** Called once. */
+  readonly #onRefuse: (failure: Failure) => void;
   /** Sizes of those that have come and are not read yet, oldest first. */
   readonly #whole: number[] = [];
   #wholeBytes = 0;
@@ -22,8 +18,10 @@ export class IncomingMessages implements MessageGuard {
   #arriving = 0;
   #over = false;
 
-  constructor(options: IncomingMessagesOptions) {
-    this.#options = options;
+  constructor(held: HeldMemory, clock: Pick<Clock, "after">, onRefuse: (failure: Failure) => void) {
+    this.#held = held;
+    this.#clock = clock;
+    this.#onRefuse = onRefuse;
   }
 
   get over(): boolean {
@@ -34,12 +32,12 @@ export class IncomingMessages implements MessageGuard {
     if (this.#over) return false;
     this.#arriving = bytes;
     try {
-      this.#options.held.hold(this.#wholeBytes + bytes);
+      this.#held.hold(this.#wholeBytes + bytes);
     } catch (thrown) {
       this.#refuse(thrown as Failure);
       return false;
     }
-    this.#stopDeadline ??= this.#options.clock.after(socketMessageMs, () => this.#refuse(tooLate()));
+    this.#stopDeadline ??= this.#clock.after(socketMessageMs, () => this.#refuse(tooLate()));
     return true;
   }
 
@@ -57,18 +55,18 @@ export class IncomingMessages implements MessageGuard {
   /** The session has the oldest. */
   read(): void {
     this.#wholeBytes -= this.#whole.shift() ?? 0;
-    if (!this.#over) this.#options.held.keep(this.#wholeBytes + this.#arriving);
+    if (!this.#over) this.#held.keep(this.#wholeBytes + this.#arriving);
   }
 
   close(): void {
     this.#over = true;
     this.#stop();
-    this.#options.held.release();
+    this.#held.release();
   }
 
   #refuse(failure: Failure): void {
     this.close();
-    this.#options.refuse(failure);
+    this.#onRefuse(failure);
   }
 
   #stop(): void {

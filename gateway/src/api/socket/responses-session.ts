@@ -3,23 +3,9 @@ import { type CreateFrame, readClientFrame } from "#protocols/index.ts";
 import type { ApiDependencies, Exchange } from "../dependencies.ts";
 import type { SocketLink, SocketSession } from "./socket-link.ts";
 import { type ErrorFrame, failureFrame, type SocketTurn, socketError, socketTurn } from "./socket-turn.ts";
-import { TurnMemory } from "./turn-memory.ts";
 
 /** Responses of one WebSocket that are under way. */
 const socketResponsesMax = 16;
-
-export interface SessionDependencies {
-  readonly dependencies: ApiDependencies;
-  /** The request that became this socket. */
-  readonly exchange: Exchange;
-  readonly call: SocketTurn["call"];
-  readonly link: SocketLink;
-  readonly owner: MemoryOwner;
-  /** Whether its key may still be used; rejects with the Failure where not. */
-  readonly stillWelcome: () => Promise<unknown>;
-  /** Called once, when the socket has closed. */
-  readonly over: () => void;
-}
 
 interface Waiting {
   readonly frame: CreateFrame;
@@ -34,7 +20,13 @@ const closing = { normal: 1000, leaving: 1001, unreadable: 1003, unwelcome: 1008
  * same relay. Requests of a lane wait for each other, lanes do not.
  */
 export class ResponsesSession implements SocketSession {
-  readonly #dependencies: SessionDependencies;
+  readonly #dependencies: ApiDependencies;
+  /** The request that became this socket. */
+  readonly #exchange: Exchange;
+  readonly #call: SocketTurn["call"];
+  readonly #link: SocketLink;
+  readonly #owner: MemoryOwner;
+  readonly #onOver: () => void;
   readonly #memory: TurnMemory;
   readonly #openedMs: number;
   readonly #gone = new AbortController();
@@ -48,10 +40,23 @@ export class ResponsesSession implements SocketSession {
   #room: PromiseWithResolvers<void> | null = null;
   #stopWatch: () => void = () => {};
 
-  constructor(dependencies: SessionDependencies) {
+  /** `onOver` is called once, when the socket has closed. */
+  constructor(
+    dependencies: ApiDependencies,
+    exchange: Exchange,
+    call: SocketTurn["call"],
+    link: SocketLink,
+    owner: MemoryOwner,
+    onOver: () => void,
+  ) {
     this.#dependencies = dependencies;
-    this.#memory = new TurnMemory(dependencies.dependencies.memory.open(dependencies.owner, "conversation"));
-    this.#openedMs = this.#quietMs = dependencies.dependencies.clock.monotonic();
+    this.#exchange = exchange;
+    this.#call = call;
+    this.#link = link;
+    this.#owner = owner;
+    this.#onOver = onOver;
+    this.#memory = new TurnMemory(dependencies.memory.open(owner, "conversation"));
+    this.#openedMs = this.#quietMs = dependencies.clock.monotonic();
     this.#watch();
   }
 
@@ -61,7 +66,7 @@ export class ResponsesSession implements SocketSession {
 
   onText(text: string): void {
     if (this.#over || this.#ending !== null) return;
-    this.#quietMs = this.#dependencies.dependencies.clock.monotonic();
+    this.#quietMs = this.#dependencies.clock.monotonic();
     let lane: string | null = null;
     try {
       if (isTooLarge(text)) throw tooLarge();
@@ -74,7 +79,7 @@ export class ResponsesSession implements SocketSession {
       lane = frame.streamId;
       this.#queue(frame);
     } catch (thrown) {
-      void this.#refuse(lane, failureFrame(thrown, this.#dependencies.exchange.requestId));
+      void this.#refuse(lane, failureFrame(thrown, this.#exchange.requestId));
     }
   }
 
@@ -97,11 +102,11 @@ export class ResponsesSession implements SocketSession {
     this.#waiting.clear();
     this.#waits = 0;
     this.#memory.close();
-    this.#dependencies.over();
+    this.#onOver();
   }
 
   refuse(failure: Failure): void {
-    const told = failureFrame(failure, this.#dependencies.exchange.requestId);
+    const told = failureFrame(failure, this.#exchange.requestId);
     void this.#refuse(null, told).then(() => this.#end(closing.again, failure.message));
   }
 
@@ -119,7 +124,7 @@ export class ResponsesSession implements SocketSession {
       this.#say(streamId, socketError(400, "websocket_stream_limit_reached", message));
       return;
     }
-    const place = this.#dependencies.dependencies.memory.open(this.#dependencies.owner, "request");
+    const place = this.#dependencies.memory.open(this.#owner, "request");
     place.hold(frame.size);
     if (streamId !== null) this.#lanes.add(streamId);
     const waiting = this.#waiting.get(streamId);
@@ -140,7 +145,7 @@ export class ResponsesSession implements SocketSession {
       this.#running.add(lane);
       void this.#run(first).finally(() => {
         this.#running.delete(lane);
-        this.#quietMs = this.#dependencies.dependencies.clock.monotonic();
+        this.#quietMs = this.#dependencies.clock.monotonic();
         this.#next();
         this.#endIfCalm();
       });
@@ -150,13 +155,12 @@ export class ResponsesSession implements SocketSession {
   /** Never rejects: what goes wrong is told in a frame. */
   async #run({ frame, place }: Waiting): Promise<void> {
     const { streamId: lane, previous } = frame;
-    const held = this.#dependencies.dependencies.memory.open(this.#dependencies.owner, "event");
+    const held = this.#dependencies.memory.open(this.#owner, "event");
     try {
       const before = previous === null ? null : this.#memory.find(previous);
-      const { dependencies, exchange, call } = this.#dependencies;
       const send = (text: string): Promise<void> | undefined => this.#say(lane, text);
-      const turn = { frame, before, call, send, held, signal: this.#gone.signal };
-      const end = await socketTurn(dependencies, exchange, turn);
+      const turn = { frame, before, call: this.#call, send, held, signal: this.#gone.signal };
+      const end = await socketTurn(this.#dependencies, this.#exchange, turn);
       if (end === null || this.#over) return;
       if ("status" in end) await this.#refuse(lane, Promise.resolve(end));
       else if (end.id !== null && (previous === null || before !== null)) {
@@ -164,7 +168,7 @@ export class ResponsesSession implements SocketSession {
         this.#memory.remember(lane, end.id, [...(before ?? []), frame.items(), ...end.items]);
       }
     } catch (thrown) {
-      if (!this.#over) await this.#refuse(lane, failureFrame(thrown, this.#dependencies.exchange.requestId));
+      if (!this.#over) await this.#refuse(lane, failureFrame(thrown, this.#exchange.requestId));
     } finally {
       held.release();
       place.release();
@@ -181,7 +185,8 @@ export class ResponsesSession implements SocketSession {
   /** Why its key may not be used any more; null: it may, or nobody knows. */
   async #unwelcome(): Promise<Failure | null> {
     try {
-      await this.#dependencies.stillWelcome();
+      const { request, address } = this.#exchange;
+      await this.#dependencies.authenticator.authenticate(request.headers, address);
       return null;
     } catch (thrown) {
       return thrown instanceof Failure && thrown.status < 500 ? thrown : null;
@@ -196,14 +201,14 @@ export class ResponsesSession implements SocketSession {
   #say(lane: string | null, text: string): Promise<void> | undefined {
     if (this.#over) return undefined;
     const tagged = lane === null ? text : `{"stream_id":${JSON.stringify(lane)},${text.slice(1)}`;
-    if (this.#dependencies.link.send(tagged) !== "full") return undefined;
+    if (this.#link.send(tagged) !== "full") return undefined;
     this.#room ??= Promise.withResolvers<void>();
     return this.#untilRoom(this.#room.promise);
   }
 
   async #untilRoom(room: Promise<void>): Promise<void> {
     // Who reads nothing for so long is gone.
-    const stop = this.#dependencies.dependencies.clock.after(bounds.stalledReaderMs, () => this.#cut());
+    const stop = this.#dependencies.clock.after(bounds.stalledReaderMs, () => this.#cut());
     try {
       await room;
     } finally {
@@ -212,7 +217,7 @@ export class ResponsesSession implements SocketSession {
   }
 
   #cut(): void {
-    this.#dependencies.link.cut();
+    this.#link.cut();
     this.onClose();
   }
 
@@ -225,11 +230,11 @@ export class ResponsesSession implements SocketSession {
 
   #endIfCalm(): void {
     if (this.#ending === null || this.#over || this.pending > 0) return;
-    this.#dependencies.link.close(this.#ending.code, this.#ending.reason);
+    this.#link.close(this.#ending.code, this.#ending.reason);
   }
 
   #watch(): void {
-    const { clock } = this.#dependencies.dependencies;
+    const { clock } = this.#dependencies;
     this.#stopWatch = clock.after(bounds.socketWatchMs, () => {
       const now = clock.monotonic();
       if (now - this.#openedMs >= bounds.socketLifeMs) this.#endOfLife();
@@ -251,7 +256,7 @@ export class ResponsesSession implements SocketSession {
   async #checkKey(): Promise<void> {
     const failure = await this.#unwelcome();
     if (failure === null || this.#over || this.#ending !== null) return;
-    const { text } = await failureFrame(failure, this.#dependencies.exchange.requestId);
+    const { text } = await failureFrame(failure, this.#exchange.requestId);
     await this.#say(null, text);
     this.#endUnwelcome();
   }
@@ -267,4 +272,60 @@ function tooLarge(): Failure {
     "request_too_large",
     `The frame is larger than ${bounds.socketFrameBytesMax} bytes. Send the same to POST /v1/responses, which takes ${bounds.requestBodyBytesMax}.`,
   );
+}
+
+/** What is remembered of the conversations of one WebSocket, in characters of JSON. */
+const socketMemoryCharactersMax = 16 * 1024 * 1024;
+
+interface Remembered {
+  readonly id: string;
+  /** Pieces of JSON text, each of one item or more. */
+  readonly items: readonly string[];
+  readonly characters: number;
+}
+
+/**
+ * The last response of each lane of one socket, with all that came before it, for whoever goes on from it by its id: what
+ * no upstream keeps. What does not fit is not remembered; its caller is then told so, and sends it whole.
+ */
+class TurnMemory {
+  readonly #held: HeldMemory;
+  readonly #lanes = new Map<string | null, Remembered>();
+  #characters = 0;
+
+  constructor(held: HeldMemory) {
+    this.#held = held;
+  }
+
+  find(id: string): readonly string[] | null {
+    for (const remembered of this.#lanes.values()) if (remembered.id === id) return remembered.items;
+    return null;
+  }
+
+  remember(lane: string | null, id: string, items: readonly string[]): void {
+    this.#forget(lane);
+    const said = items.filter((text) => text !== "");
+    const characters = said.reduce((sum, item) => sum + item.length, 0);
+    if (characters > bounds.socketLaneCharactersMax) return;
+    // What was said last is worth most; a map keeps the order of its keys.
+    for (const oldest of this.#lanes.keys()) {
+      if (this.#characters + characters <= socketMemoryCharactersMax) break;
+      this.#forget(oldest);
+    }
+    if (this.#held.tryHold(this.#characters + characters) !== null) return;
+    this.#characters += characters;
+    this.#lanes.set(lane, { id, items: said, characters });
+  }
+
+  close(): void {
+    for (const lane of [...this.#lanes.keys()]) this.#forget(lane);
+  }
+
+  #forget(lane: string | null): void {
+    const remembered = this.#lanes.get(lane);
+    if (remembered === undefined) return;
+    this.#lanes.delete(lane);
+    this.#characters -= remembered.characters;
+    this.#held.keep(this.#characters);
+  }
 }

@@ -15,10 +15,8 @@ export const anthropic: ProviderKind = {
   baseUrl: "https://api.anthropic.com/v1",
   envKey: "ANTHROPIC_API_KEY",
   envBaseUrl: "ANTHROPIC_BASE_URL",
-  form: {
-    baseUrlHelp: "With or without /v1 at its end.",
-    apiKeyHelp: "Create one at console.anthropic.com, under API keys.",
-  },
+  baseUrlHelp: "With or without /v1 at its end.",
+  apiKeyHelp: "Create one at console.anthropic.com, under API keys.",
   priceFactors: anthropicFactors,
   reasoning: claudeModels,
   lanes: [{ ...messages, traits: { dropsMovedThoughts: true }, adjust: nameBinding }, countTokens],

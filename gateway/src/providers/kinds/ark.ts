@@ -43,11 +43,11 @@ export const byteplus = arkKind(byteplusPlace, {
 
 function arkKind(
   place: Place,
-  { apiKeyHelp, ...named }: Record<"id" | "title" | "baseUrl" | "variable" | "apiKeyHelp", string>,
+  named: Record<"id" | "title" | "baseUrl" | "variable" | "apiKeyHelp", string>,
 ): ProviderKind {
   return openaiLike({
     ...named,
-    form: { apiKeyHelp, fields: arkFields(place) },
+    fields: arkFields(place),
     reasoning: arkModels,
     lanes,
     checkSettings: libraryProblem,

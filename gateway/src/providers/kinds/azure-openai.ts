@@ -32,22 +32,20 @@ export const azureOpenai: ProviderKind = {
   baseUrl: null,
   envKey: null,
   envBaseUrl: null,
-  form: {
-    baseUrlHelp:
-      "The resource's endpoint, such as https://NAME.openai.azure.com. Leave it empty to go by the resource's name.",
-    apiKeyHelp: "Key 1 or key 2 of the resource, under Keys and Endpoint.",
-    fields: [
-      settingField("resource", "Resource", {
-        help: "The name before .openai.azure.com. Needed where no base URL is given.",
-        placeholder: "my-resource",
-        leads: true,
-      }),
-      settingField("api_version", "API version", {
-        help: "Of the dated API, such as 2024-10-21. Leave it empty for the v1 API.",
-        placeholder: "2024-10-21",
-      }),
-    ],
-  },
+  baseUrlHelp:
+    "The resource's endpoint, such as https://NAME.openai.azure.com. Leave it empty to go by the resource's name.",
+  apiKeyHelp: "Key 1 or key 2 of the resource, under Keys and Endpoint.",
+  fields: [
+    settingField("resource", "Resource", {
+      help: "The name before .openai.azure.com. Needed where no base URL is given.",
+      placeholder: "my-resource",
+      leads: true,
+    }),
+    settingField("api_version", "API version", {
+      help: "Of the dated API, such as 2024-10-21. Leave it empty for the v1 API.",
+      placeholder: "2024-10-21",
+    }),
+  ],
   priceFactors: openaiFactors,
   // Only what is named after Microsoft's model router leaves the choice of a model to it.
   routers: /router/i,

@@ -1,6 +1,7 @@
 import type { HeaderReader, Provider } from "#core/index.ts";
-import { arrayOf, editBody, JsonInvalid, readSpan, scanObject, type Warn } from "#protocols/index.ts";
+import { arrayOf, asBuffer, editBody, type Warn } from "#protocols/index.ts";
 import { classifyAwsShaped, signAws } from "../aws-shaped.ts";
+import { memberOf } from "../chat-quirks.ts";
 import { bedrockBetas, namedBetas, sentBetas } from "../cloud-betas.ts";
 import type { OutboundDraft, ProviderKind } from "../kind.ts";
 import { authorizeBearer } from "../openai-shaped.ts";
@@ -21,16 +22,14 @@ export const bedrock: ProviderKind = {
   baseUrl: null,
   envKey: null,
   envBaseUrl: null,
-  form: {
-    baseUrlHelp: "Leave it empty: the region says where. Of a VPC endpoint: its address.",
-    apiKey: "optional",
-    apiKeyHelp: "A Bedrock API key. Leave it empty to sign with an access key.",
-    fields: [
-      settingField("region", "Region", { required: true, placeholder: "us-east-1", leads: true }),
-      ...signingFields("Of an IAM user or role that may invoke models, unless there is a Bedrock API key."),
-      betasField,
-    ],
-  },
+  baseUrlHelp: "Leave it empty: the region says where. Of a VPC endpoint: its address.",
+  apiKey: "optional",
+  apiKeyHelp: "A Bedrock API key. Leave it empty to sign with an access key.",
+  fields: [
+    settingField("region", "Region", { required: true, placeholder: "us-east-1", leads: true }),
+    ...signingFields("Of an IAM user or role that may invoke models, unless there is a Bedrock API key."),
+    betasField,
+  ],
   priceFactors: bedrockFactors,
   reasoning: claudeModels,
   lanes: [
@@ -123,8 +122,8 @@ function isRanker(upstreamModel: string): boolean {
 function asRankerTakes(draft: OutboundDraft, warn?: Warn): void {
   const { body, upstreamModel } = draft;
   if (body === null) return;
-  const shows = Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes('"return_documents"');
-  if (shows) warn?.("return_documents is not understood by the upstream and was left out");
+  if (asBuffer(body).includes('"return_documents"'))
+    warn?.("return_documents is not understood by the upstream and was left out");
   const add = upstreamModel.includes("cohere.") ? { api_version: "2" } : {};
   draft.body = editBody(body, { remove: ["model", "user", "return_documents"], add });
 }
@@ -156,15 +155,6 @@ function asInvokeTakes(draft: OutboundDraft, warn?: Warn): void {
 
 /** Betas that a caller for this cloud has put into the body itself. */
 function betasOf(body: Uint8Array): readonly string[] {
-  if (!Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes('"anthropic_beta"')) return [];
-  try {
-    const member = scanObject(body, betaMember).get("anthropic_beta");
-    const betas = member === undefined ? [] : arrayOf(readSpan(body, member));
-    return betas.filter((beta): beta is string => typeof beta === "string");
-  } catch (thrown) {
-    if (thrown instanceof JsonInvalid) return [];
-    throw thrown;
-  }
+  const betas = arrayOf(memberOf(body, "anthropic_beta"));
+  return betas.filter((beta): beta is string => typeof beta === "string");
 }
-
-const betaMember: ReadonlySet<string> = new Set(["anthropic_beta"]);

@@ -10,9 +10,7 @@ export const cohere = openaiLike({
   title: "Cohere",
   baseUrl: "https://api.cohere.ai/compatibility/v1",
   variable: "COHERE",
-  form: {
-    apiKeyHelp: "Create one at dashboard.cohere.com, under API keys.",
-  },
+  apiKeyHelp: "Create one at dashboard.cohere.com, under API keys.",
   reasoning: cohereModels,
   lanes: [
     { ...chatWith({ outputCapName: "max_tokens", noSchemaOutput: true }), adjust: asCohereTakes },

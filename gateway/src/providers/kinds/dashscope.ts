@@ -9,10 +9,8 @@ export const dashscope = openaiLike({
   title: "Alibaba Cloud Model Studio (Qwen)",
   baseUrl: "https://dashscope.aliyuncs.com/compatible-mode/v1",
   variable: "DASHSCOPE",
-  form: {
-    baseUrlHelp: "A key belongs to one region. Outside China: https://dashscope-intl.aliyuncs.com/compatible-mode/v1.",
-    apiKeyHelp: "Create one in the console of Model Studio (Bailian), under API keys.",
-  },
+  baseUrlHelp: "A key belongs to one region. Outside China: https://dashscope-intl.aliyuncs.com/compatible-mode/v1.",
+  apiKeyHelp: "Create one in the console of Model Studio (Bailian), under API keys.",
   reasoning: dashscopeModels,
   lanes: [
     chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content" }),

@@ -12,9 +12,7 @@ export const deepseek = openaiLike({
   title: "DeepSeek",
   baseUrl: "https://api.deepseek.com",
   variable: "DEEPSEEK",
-  form: {
-    apiKeyHelp: "Create one at platform.deepseek.com, under API keys.",
-  },
+  apiKeyHelp: "Create one at platform.deepseek.com, under API keys.",
   reasoning: deepseekModels,
   lanes: [
     {

@@ -30,10 +30,8 @@ export const demo = openaiLike({
   title: "Built-in demo",
   baseUrl: "demo://simulator/v1",
   variable: null,
-  form: {
-    apiKey: "none",
-    baseUrlHelp: "Inside this process: nothing leaves it.",
-  },
+  apiKey: "none",
+  baseUrlHelp: "Inside this process: nothing leaves it.",
   // How a call tells the simulator to behave.
   callerHeaders: ["x-sim-*"],
   lanes: [

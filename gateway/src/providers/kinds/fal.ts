@@ -9,9 +9,7 @@ export const fal = openaiLike({
   variable: null,
   lanes: [],
   envKey: "FAL_KEY",
-  form: {
-    apiKeyHelp: "Create one at fal.ai, under Keys.",
-  },
+  apiKeyHelp: "Create one at fal.ai, under Keys.",
   listsModels: false,
   video: falVideo,
   authorize: ({ provider, headers }) => {

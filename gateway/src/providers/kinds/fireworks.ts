@@ -8,9 +8,7 @@ export const fireworks = openaiLike({
   title: "Fireworks AI",
   baseUrl: "https://api.fireworks.ai/inference/v1",
   variable: "FIREWORKS",
-  form: {
-    apiKeyHelp: "Create one at app.fireworks.ai, under API keys.",
-  },
+  apiKeyHelp: "Create one at app.fireworks.ai, under API keys.",
   // Its prompt cache goes by it.
   callerHeaders: ["x-session-affinity"],
   reasoning: openWeights,

@@ -13,9 +13,7 @@ export const gemini: ProviderKind = {
   baseUrl: "https://generativelanguage.googleapis.com/v1beta",
   envKey: "GEMINI_API_KEY",
   envBaseUrl: "GEMINI_BASE_URL",
-  form: {
-    apiKeyHelp: "Create one at aistudio.google.com, under API keys.",
-  },
+  apiKeyHelp: "Create one at aistudio.google.com, under API keys.",
   priceFactors: googleFactors,
   lanes: [
     generate,

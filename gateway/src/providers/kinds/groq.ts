@@ -7,9 +7,7 @@ export const groq = openaiLike({
   title: "Groq",
   baseUrl: "https://api.groq.com/openai/v1",
   variable: "GROQ",
-  form: {
-    apiKeyHelp: "Create one at console.groq.com, under API keys.",
-  },
+  apiKeyHelp: "Create one at console.groq.com, under API keys.",
   reasoning: groqModels,
   lanes: [chat, responses, transcriptions, translations, speech],
 });

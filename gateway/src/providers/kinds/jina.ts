@@ -7,8 +7,6 @@ export const jina = openaiLike({
   title: "Jina AI",
   baseUrl: "https://api.jina.ai/v1",
   variable: "JINA",
-  form: {
-    apiKeyHelp: "Create one at jina.ai, under API key and billing.",
-  },
+  apiKeyHelp: "Create one at jina.ai, under API key and billing.",
   lanes: [rerank, embeddings],
 });

@@ -14,16 +14,14 @@ export const kling: ProviderKind = {
   // A pair of keys makes an account, and one variable could not tell which of them it is.
   envKey: null,
   envBaseUrl: null,
-  form: {
-    baseUrlHelp: "For an account in China: https://api-beijing.klingai.com.",
-    apiKeyHelp:
-      "The secret key that belongs to the access key; or a plain API key alone. Created at app.klingai.com, under API keys.",
-    fields: [
-      settingField("access_key", "Access key", {
-        help: "Of an account that has a pair of keys. Leave it empty for a plain API key.",
-      }),
-    ],
-  },
+  baseUrlHelp: "For an account in China: https://api-beijing.klingai.com.",
+  apiKeyHelp:
+    "The secret key that belongs to the access key; or a plain API key alone. Created at app.klingai.com, under API keys.",
+  fields: [
+    settingField("access_key", "Access key", {
+      help: "Of an account that has a pair of keys. Leave it empty for a plain API key.",
+    }),
+  ],
   lanes: [],
   checkSettings: (provider) => nameProblem(provider, "access_key"),
   listsModels: false,

@@ -8,10 +8,8 @@ export const minimax = openaiLike({
   title: "MiniMax",
   baseUrl: "https://api.minimax.io/v1",
   variable: "MINIMAX",
-  form: {
-    baseUrlHelp: "For an account in China: https://api.minimaxi.com/v1.",
-    apiKeyHelp: "Create one at platform.minimax.io (in China: platform.minimaxi.com), under API keys.",
-  },
+  baseUrlHelp: "For an account in China: https://api.minimaxi.com/v1.",
+  apiKeyHelp: "Create one at platform.minimax.io (in China: platform.minimaxi.com), under API keys.",
   lanes: [messagesBeside(/\/v1$/, "/anthropic/v1"), chat, responses],
   video: minimaxVideo,
 });

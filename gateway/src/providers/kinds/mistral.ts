@@ -1,5 +1,5 @@
 import { Failure } from "#core/index.ts";
-import { editBody, readSpan, scanObject, type Warn } from "#protocols/index.ts";
+import { asBuffer, editBody, readSpan, scanObject, type Warn } from "#protocols/index.ts";
 import { asMaxTokens, withoutStreamOptions } from "../chat-quirks.ts";
 import type { OutboundDraft } from "../kind.ts";
 import { openaiLike } from "../openai-like.ts";
@@ -12,9 +12,7 @@ export const mistral = openaiLike({
   title: "Mistral",
   baseUrl: "https://api.mistral.ai/v1",
   variable: "MISTRAL",
-  form: {
-    apiKeyHelp: "Create one at console.mistral.ai, under API keys.",
-  },
+  apiKeyHelp: "Create one at console.mistral.ai, under API keys.",
   reasoning: mistralModels,
   lanes: [
     {
@@ -44,10 +42,13 @@ function asFimTakes(draft: OutboundDraft, warn?: Warn): void {
     throw refused("n", "gives one answer at a time");
   for (const name of lost) {
     const said = members.get(name);
-    if (said !== undefined && readSpan(body, said))
-      warn?.(`${name} is not understood by the upstream and was left out`);
+    if (said !== undefined && readSpan(body, said)) warn?.(leftOut(name));
   }
   draft.body = editBody(body, { remove: ["n", ...lost, ...free], rename: { seed: "random_seed" } });
+}
+
+function leftOut(name: string): string {
+  return `${name} is not understood by the upstream and was left out`;
 }
 
 function refused(param: string, why: string): Failure {
@@ -65,16 +66,11 @@ function asMistralTakes(draft: OutboundDraft, warn?: Warn): void {
   asMaxTokens(draft);
   withoutStreamOptions(draft);
   const { body } = draft;
-  if (
-    body === null ||
-    !marksOfChat.some((mark) => Buffer.from(body.buffer, body.byteOffset, body.length).includes(mark))
-  )
-    return;
+  if (body === null || !marksOfChat.some((mark) => asBuffer(body).includes(mark))) return;
   const members = scanObject(body, new Set(lostOfChat));
   for (const name of lostOfChat) {
     const said = members.get(name);
-    if (said !== undefined && !usualTiers.has(readSpan(body, said)))
-      warn?.(`${name} is not understood by the upstream and was left out`);
+    if (said !== undefined && !usualTiers.has(readSpan(body, said))) warn?.(leftOut(name));
   }
   draft.body = editBody(body, { remove: [...unknown, ...lostOfChat], rename: { seed: "random_seed" } });
 }

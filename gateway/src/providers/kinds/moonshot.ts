@@ -8,10 +8,8 @@ export const moonshot = openaiLike({
   title: "Moonshot AI (Kimi)",
   baseUrl: "https://api.moonshot.ai/v1",
   variable: "MOONSHOT",
-  form: {
-    baseUrlHelp: "For an account in China: https://api.moonshot.cn/v1.",
-    apiKeyHelp: "Create one at platform.moonshot.ai (in China: platform.moonshot.cn), under API keys.",
-  },
+  baseUrlHelp: "For an account in China: https://api.moonshot.cn/v1.",
+  apiKeyHelp: "Create one at platform.moonshot.ai (in China: platform.moonshot.cn), under API keys.",
   reasoning: moonshotModels,
   lanes: [
     chatWith({ outputCapName: "max_tokens", reasoningField: "reasoning_content" }),

@@ -9,11 +9,9 @@ export const ollama = openaiLike({
   title: "Ollama",
   baseUrl: "http://localhost:11434/v1",
   variable: null,
-  form: {
-    apiKey: "optional",
-    apiKeyHelp: "Only where something in front of the server asks for one.",
-    baseUrlHelp: "A server of your own: allow the private network for this provider.",
-  },
+  apiKey: "optional",
+  apiKeyHelp: "Only where something in front of the server asks for one.",
+  baseUrlHelp: "A server of your own: allow the private network for this provider.",
   rootOf: (provider) => withDefaultPath(provider, "/v1"),
   reasoning: ollamaModels,
   lanes: [

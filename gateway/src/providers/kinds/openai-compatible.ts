@@ -12,13 +12,11 @@ export const openaiCompatible = openaiLike({
   title: "OpenAI-compatible",
   baseUrl: null,
   variable: null,
-  form: {
-    apiKey: "optional",
-    apiKeyHelp: "What the server asks for, if anything; sent as a bearer.",
-    baseUrlHelp:
-      "What stands before /chat/completions, mostly with /v1 at its end. On a private address, allow the private network.",
-    fields: compatibleFields,
-  },
+  apiKey: "optional",
+  apiKeyHelp: "What the server asks for, if anything; sent as a bearer.",
+  baseUrlHelp:
+    "What stands before /chat/completions, mostly with /v1 at its end. On a private address, allow the private network.",
+  fields: compatibleFields,
   reasoning: openWeights,
   lanes: [
     asServersVary(chatWith({ reasoningField: "reasoning_content" })),

@@ -27,9 +27,7 @@ export const openai = openaiLike({
   title: "OpenAI",
   baseUrl: "https://api.openai.com/v1",
   variable: "OPENAI",
-  form: {
-    apiKeyHelp: "Create one at platform.openai.com, under API keys.",
-  },
+  apiKeyHelp: "Create one at platform.openai.com, under API keys.",
   reasoning: openaiModels,
   priceFactors: openaiFactors,
   lanes: [

@@ -8,9 +8,7 @@ export const openrouter = openaiLike({
   baseUrl: "https://openrouter.ai/api/v1",
   variable: "OPENROUTER",
   costSource: "vendor",
-  form: {
-    apiKeyHelp: "Create one at openrouter.ai, under Keys.",
-  },
+  apiKeyHelp: "Create one at openrouter.ai, under Keys.",
   memberRules: {
     provider: {
       refused: "The providers behind this upstream are chosen by the gateway: leave provider out, or ask its operator.",

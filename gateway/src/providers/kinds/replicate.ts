@@ -9,9 +9,7 @@ export const replicate = openaiLike({
   variable: null,
   lanes: [],
   envKey: "REPLICATE_API_TOKEN",
-  form: {
-    apiKeyHelp: "A token; create one at replicate.com, under API tokens.",
-  },
+  apiKeyHelp: "A token; create one at replicate.com, under API tokens.",
   listsModels: false,
   video: replicateVideo,
 });

@@ -10,9 +10,7 @@ export const runway = openaiLike({
   variable: null,
   lanes: [],
   envKey: "RUNWAYML_API_SECRET",
-  form: {
-    apiKeyHelp: "A secret; create one at dev.runwayml.com, under API keys.",
-  },
+  apiKeyHelp: "A secret; create one at dev.runwayml.com, under API keys.",
   envBaseUrl: "RUNWAYML_BASE_URL",
   listsModels: false,
   video: runwayVideo,

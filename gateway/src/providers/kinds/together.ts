@@ -7,9 +7,7 @@ export const together = openaiLike({
   title: "Together AI",
   baseUrl: "https://api.together.ai/v1",
   variable: "TOGETHER",
-  form: {
-    apiKeyHelp: "Create one at api.together.ai, under Settings, API keys.",
-  },
+  apiKeyHelp: "Create one at api.together.ai, under Settings, API keys.",
   reasoning: openWeights,
   lanes: [chatWith({ outputCapName: "max_tokens" }), responses, completions, embeddings, rerank, images, speech],
 });

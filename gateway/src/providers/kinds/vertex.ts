@@ -24,16 +24,14 @@ export const vertex: ProviderKind = {
   baseUrl: null,
   envKey: null,
   envBaseUrl: null,
-  form: {
-    baseUrlHelp: "Leave it empty: the location says where.",
-    apiKeyHelp: "A service account's key, as the whole JSON text it is given out as; or an access token.",
-    fields: [
-      settingField("project", "Project", { required: true, help: "Its ID.", placeholder: "my-project-123456" }),
-      settingField("location", "Location", { help: "Default: global.", placeholder: "us-central1", leads: true }),
-      settingField("storage_uri", "Video bucket", { placeholder: "gs://bucket/prefix" }),
-      betasField,
-    ],
-  },
+  baseUrlHelp: "Leave it empty: the location says where.",
+  apiKeyHelp: "A service account's key, as the whole JSON text it is given out as; or an access token.",
+  fields: [
+    settingField("project", "Project", { required: true, help: "Its ID.", placeholder: "my-project-123456" }),
+    settingField("location", "Location", { help: "Default: global.", placeholder: "us-central1", leads: true }),
+    settingField("storage_uri", "Video bucket", { placeholder: "gs://bucket/prefix" }),
+    betasField,
+  ],
   priceFactors: googleFactors,
   reasoning: claudeModels,
   lanes: [

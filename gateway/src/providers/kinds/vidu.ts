@@ -8,10 +8,8 @@ export const vidu = openaiLike({
   title: "Vidu",
   baseUrl: "https://api.vidu.com",
   variable: "VIDU",
-  form: {
-    baseUrlHelp: "For an account in China: https://api.vidu.cn.",
-    apiKeyHelp: "Create one at platform.vidu.com, under API keys.",
-  },
+  baseUrlHelp: "For an account in China: https://api.vidu.cn.",
+  apiKeyHelp: "Create one at platform.vidu.com, under API keys.",
   lanes: [],
   listsModels: false,
   video: viduVideo,

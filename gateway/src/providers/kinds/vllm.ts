@@ -19,13 +19,11 @@ export const vllm = openaiLike({
   title: "vLLM",
   baseUrl: null,
   variable: null,
-  form: {
-    apiKey: "optional",
-    apiKeyHelp: "What the server was started with as --api-key, if anything.",
-    baseUrlHelp:
-      "Where the server listens, such as http://10.0.0.7:8000. On a private address, allow the private network.",
-    fields: compatibleFields,
-  },
+  apiKey: "optional",
+  apiKeyHelp: "What the server was started with as --api-key, if anything.",
+  baseUrlHelp:
+    "Where the server listens, such as http://10.0.0.7:8000. On a private address, allow the private network.",
+  fields: compatibleFields,
   rootOf: (provider) => withDefaultPath(provider, "/v1"),
   reasoning: openWeights,
   lanes: [

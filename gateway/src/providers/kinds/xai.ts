@@ -9,9 +9,7 @@ export const xai = openaiLike({
   baseUrl: "https://api.x.ai/v1",
   variable: "XAI",
   costSource: "vendor",
-  form: {
-    apiKeyHelp: "Create one at console.x.ai, under API keys.",
-  },
+  apiKeyHelp: "Create one at console.x.ai, under API keys.",
   // Its prompt cache goes by it.
   callerHeaders: ["x-grok-conv-id"],
   reasoning: xaiModels,

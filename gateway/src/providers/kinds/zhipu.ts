@@ -9,11 +9,9 @@ export const zhipu = openaiLike({
   title: "Z.ai (Zhipu)",
   baseUrl: "https://api.z.ai/api/paas/v4",
   variable: "ZHIPU",
-  form: {
-    baseUrlHelp:
-      "For an account in China: https://open.bigmodel.cn/api/paas/v4. For a coding plan: https://api.z.ai/api/coding/paas/v4.",
-    apiKeyHelp: "Create one at z.ai (in China: open.bigmodel.cn), under API keys.",
-  },
+  baseUrlHelp:
+    "For an account in China: https://open.bigmodel.cn/api/paas/v4. For a coding plan: https://api.z.ai/api/coding/paas/v4.",
+  apiKeyHelp: "Create one at z.ai (in China: open.bigmodel.cn), under API keys.",
   reasoning: zhipuModels,
   lanes: [
     {

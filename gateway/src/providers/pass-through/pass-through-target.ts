@@ -1,4 +1,4 @@
-import { bounds, Failure, type Provider } from "#core/index.ts";
+import { bounds, Failure, oncePerObject, type Provider } from "#core/index.ts";
 import { withOwnQuery } from "../caller-query.ts";
 import type { Lane } from "../kind.ts";
 import { providerKind } from "../kinds.ts";
@@ -144,25 +144,22 @@ const containers: ReadonlySet<string> = new Set([
 /** What stands for a model while a lane's address becomes a pattern. */
 const modelMark = "MODELOFTHEPATH";
 
-interface LanePattern {
-  readonly lane: Lane;
-  readonly pattern: RegExp;
-  readonly streamPath: boolean;
-  readonly namesModel: boolean;
-  /** What the query of such a call must hold. */
-  readonly query: string | null;
-}
-
 /** By provider object: a changed one is another. Vendors may take a path in other letters than it is written in. */
-const patterns = new WeakMap<Provider, readonly LanePattern[]>();
+const patternsOf = oncePerObject((provider: Provider) => {
+  const lanes = providerKind(provider.kind)?.lanes ?? [];
+  return lanes.flatMap((lane) =>
+    [false, true].flatMap((streamPath) => {
+      if (streamPath && lane.streamPath === undefined) return [];
+      const [address = "", query = null] = laneUrl(provider, lane, modelMark, streamPath).split("?");
+      const source = RegExp.escape(address).replace(modelMark, "([^/]+)");
+      const pattern = new RegExp(`^${source}$`, "i");
+      return [{ lane, pattern, streamPath, namesModel: address.includes(modelMark), query }];
+    }),
+  );
+});
 
 function laneCalled(provider: Provider, url: string, query: string): LaneCalled | null {
-  let known = patterns.get(provider);
-  if (known === undefined) {
-    known = patternsOf(provider);
-    patterns.set(provider, known);
-  }
-  for (const { lane, pattern, streamPath, namesModel, query: needed } of known) {
+  for (const { lane, pattern, streamPath, namesModel, query: needed } of patternsOf(provider)) {
     const found = pattern.exec(url);
     if (found === null || (needed !== null && !query.split("&").includes(needed))) continue;
     const model = namesModel ? (found[1] ?? "") : null;
@@ -170,20 +167,6 @@ function laneCalled(provider: Provider, url: string, query: string): LaneCalled 
     return { lane, model, streamPath };
   }
   return null;
-}
-
-function patternsOf(provider: Provider): readonly LanePattern[] {
-  const lanes = providerKind(provider.kind)?.lanes ?? [];
-  return lanes.flatMap((lane) =>
-    [false, true].flatMap((streamPath): LanePattern[] => {
-      if (streamPath && lane.streamPath === undefined) return [];
-      const [address = "", query = null] = laneUrl(provider, lane, modelMark, streamPath).split("?");
-      const source = RegExp.escape(address).replace(modelMark, "([^/]+)");
-      return [
-        { lane, pattern: new RegExp(`^${source}$`, "i"), streamPath, namesModel: address.includes(modelMark), query },
-      ];
-    }),
-  );
 }
 
 function wrong(why: string): Failure {

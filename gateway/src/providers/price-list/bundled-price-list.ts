@@ -1,4 +1,4 @@
-import type { ConfigSnapshot, Deployment, Model } from "#core/index.ts";
+import { type ConfigSnapshot, type Deployment, type Model, oncePerObject } from "#core/index.ts";
 import type { StoredPriceList } from "#ports/index.ts";
 import { hasPriceList, priceListModel } from "./price-list.ts";
 import { type PriceListData, readPriceList } from "./read-price-list.ts";
@@ -70,14 +70,10 @@ export async function withContextWindows(
 }
 
 /** Remembered, because every change of the configuration asks for all models again. */
-const windows = new WeakMap<PriceListData, Map<string, number | null>>();
+const windowsOf = oncePerObject((_: PriceListData) => new Map<string, number | null>());
 
 function windowIn(data: PriceListData, { provider: { kind }, upstreamModel }: Deployment): number | null {
-  let known = windows.get(data);
-  if (known === undefined) {
-    known = new Map();
-    windows.set(data, known);
-  }
+  const known = windowsOf(data);
   const name = `${kind}\n${upstreamModel}`;
   let window = known.get(name);
   if (window === undefined) {

@@ -2,26 +2,21 @@ import type { PriceConfig } from "@sluice/contract/config-file";
 import { priceConfigOf, pricesOf } from "#core/index.ts";
 import type { ModelRecord } from "#ports/index.ts";
 import { listPrice } from "./list-price.ts";
-import { type PriceListEntry, priceListEntry, priceListModel } from "./price-list.ts";
+import { priceListEntry, priceListModel } from "./price-list.ts";
 import type { PriceListData } from "./read-price-list.ts";
 
-/** What a price list says of a kind's model today. */
-export interface PriceSource {
-  entry(kind: string, upstreamModel: string): PriceListEntry | null;
-  price(kind: string, upstreamModel: string): PriceConfig | null;
-  /** The first other price that begins within thirty days; `from` is Unix milliseconds. */
-  nextPrice(kind: string, upstreamModel: string): { readonly from: number; readonly price: PriceConfig } | null;
-}
+export type PriceSource = ReturnType<typeof priceSource>;
 
-/** `now` is Unix milliseconds. */
-export function priceSource(data: PriceListData, now: number): PriceSource {
+/** What a price list says of a kind's model today. `now` is Unix milliseconds. */
+export function priceSource(data: PriceListData, now: number) {
   const day = new Date(now).toISOString().slice(0, 10);
   const entry = (kind: string, upstreamModel: string) => priceListEntry(data, kind, upstreamModel, day);
-  const price: PriceSource["price"] = (kind, upstreamModel) => entry(kind, upstreamModel)?.price ?? null;
+  const price = (kind: string, upstreamModel: string) => entry(kind, upstreamModel)?.price ?? null;
   return {
     entry,
     price,
-    nextPrice(kind, upstreamModel) {
+    /** The first other price that begins within thirty days; `from` is Unix milliseconds. */
+    nextPrice(kind: string, upstreamModel: string): { readonly from: number; readonly price: PriceConfig } | null {
       const found = priceListModel(data, kind, upstreamModel);
       const before = price(kind, upstreamModel);
       const days = (found?.model.prices ?? []).flatMap(({ from }) => from ?? []).toSorted();

@@ -52,13 +52,8 @@ function paramOf({ role }: VideoMaterial): string {
   return role === "reference" ? "references" : role === "first_frame" ? "image" : "last_frame";
 }
 
-interface InlineData {
-  readonly contentType: string;
-  readonly base64: string;
-}
-
 /** What a `data:` URI holds as base64; null for an address, and for data in another form (RFC 2397). */
-export function readDataUri(url: string): InlineData | null {
+export function readDataUri(url: string): { readonly contentType: string; readonly base64: string } | null {
   const comma = url.indexOf(",");
   if (comma === -1 || !/^data:/i.test(url.slice(0, 5))) return null;
   const [contentType = "", ...parameters] = url.slice(5, comma).split(";");

@@ -4,10 +4,11 @@ import type { VideoTasksOptions } from "../options.ts";
 import type { TaskStep } from "../store/task-rows.ts";
 import type { TaskStore } from "../store/task-store.ts";
 import type { TaskPass } from "../task-pass.ts";
-import { videoKindOf } from "../video-lanes.ts";
 
 /** A poll whose turn is nearer than this waits in memory. */
 const taskSlotWaitMs = 1_000;
+/** Between two polls of one account: five a second. */
+const stepMs = 200;
 
 /**
  * How often one account is asked about its tasks, by all processes of the installation together: the pace stands in the store. Polls
@@ -31,7 +32,6 @@ export class AccountRates {
     account: TaskAccount,
     signal: AbortSignal,
   ): Promise<number | null> {
-    const stepMs = stepMsOf(account);
     // Somebody wants it looked at sooner than its place is.
     if (placeAt !== null && placeAt > this.#clock.now()) return (await this.spare(account)) ? null : placeAt;
     let kind: "new" | "placed" = placeAt !== null && placeAt === dueAt ? "placed" : "new";
@@ -61,17 +61,10 @@ export class AccountRates {
   async spare(account: TaskAccount): Promise<boolean> {
     const name = nameOf(account);
     if ((this.#busyUntil.get(name) ?? 0) > this.#clock.monotonic()) return false;
-    const stepMs = stepMsOf(account);
     const at = await this.#store.takePoll({ account: name, now: this.#clock.now(), stepMs, nearMs: 0, kind: "spare" });
     if (at === null) this.#busyUntil.set(name, this.#clock.monotonic() + stepMs);
     return at !== null;
   }
-}
-
-const pollsPerSecondUsual = 5;
-
-function stepMsOf({ kind }: TaskAccount): number {
-  return 1_000 / Math.max(0.01, videoKindOf(kind)?.adapter.pollsPerSecond ?? pollsPerSecondUsual);
 }
 
 function nameOf({ providerId, baseUrl }: TaskAccount): string {

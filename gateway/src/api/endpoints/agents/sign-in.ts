@@ -5,7 +5,6 @@ import { readPieces } from "../../body.ts";
 import type { BodyRules } from "../../body-rules.ts";
 import type { ApiDependencies, Endpoint, Exchange } from "../../dependencies.ts";
 import { originOf } from "../../request-parts.ts";
-import { guardHeaders, inOAuth, oauthAnswer, oauthError } from "./oauth-answer.ts";
 
 /** From somebody who shows no key. */
 const agentForm: BodyRules = { bytesMax: bounds.agentFormBytesMax, packed: false };
@@ -102,19 +101,17 @@ async function byDeviceCode(
 ): Promise<Response> {
   if (deviceCode === undefined) return oauthError(exchange, 400, "invalid_request", "device_code is missing.");
   const polled = await dependencies.agentSignIn.poll(deviceCode, originOf(dependencies, exchange));
-  switch (polled) {
-    case "pending":
-      return oauthError(exchange, 400, "authorization_pending");
-    case "too_soon":
-      return oauthError(exchange, 429, "slow_down");
-    case "denied":
-      return oauthError(exchange, 400, "access_denied");
-    case "unknown":
-      return oauthError(exchange, 400, "expired_token");
-    default:
-      return tokenAnswer(exchange, polled);
-  }
+  return typeof polled === "string"
+    ? oauthError(exchange, polled === "too_soon" ? 429 : 400, pollErrors[polled])
+    : tokenAnswer(exchange, polled);
 }
+
+const pollErrors = {
+  pending: "authorization_pending",
+  too_soon: "slow_down",
+  denied: "access_denied",
+  unknown: "expired_token",
+} as const;
 
 async function byRefreshToken(
   dependencies: ApiDependencies,
@@ -141,4 +138,67 @@ function tokenAnswer(exchange: Exchange, issued: IssuedTokens): Response {
     token_type: "Bearer",
     expires_in: issued.expiresIn,
   });
+}
+
+/** The errors that a device flow tells of (RFC 6749, 5.2; RFC 8628, 3.5). */
+type OAuthError =
+  | "invalid_request"
+  | "invalid_grant"
+  | "unsupported_grant_type"
+  | "authorization_pending"
+  | "slow_down"
+  | "access_denied"
+  | "expired_token";
+
+/** What a token endpoint says: JSON that nobody keeps and no page shows inside itself. */
+function oauthAnswer(
+  { requestId }: Pick<Exchange, "requestId">,
+  status: number,
+  body: object | null,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return new Response(body === null ? null : JSON.stringify(body), {
+    status,
+    headers: {
+      ...(body === null ? {} : { "content-type": "application/json" }),
+      "cache-control": "no-store",
+      pragma: "no-cache",
+      "x-request-id": requestId,
+      ...guardHeaders,
+      ...headers,
+    },
+  });
+}
+
+/** On every answer that an agent or a browser gets beside calls of models. */
+export const guardHeaders: Readonly<Record<string, string>> = {
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+};
+
+function oauthError(exchange: Exchange, status: number, error: OAuthError, description?: string): Response {
+  return oauthAnswer(exchange, status, {
+    error,
+    ...(description === undefined ? {} : { error_description: description }),
+  });
+}
+
+/** An endpoint whose callers know OAuth's errors alone: too many tries, or a request that cannot be read. */
+function inOAuth(endpoint: Endpoint): Endpoint {
+  return async (dependencies, exchange) => {
+    try {
+      return await endpoint(dependencies, exchange);
+    } catch (thrown) {
+      if (!(thrown instanceof Failure)) throw thrown;
+      if (thrown.code === "rate_limit_exceeded") {
+        const seconds = Math.max(1, Math.ceil((thrown.retryAfterMs ?? 0) / 1_000));
+        const body = { error: "slow_down", error_description: thrown.message };
+        return oauthAnswer(exchange, 429, body, { "retry-after": String(seconds) });
+      }
+      if (thrown.status >= 500 || thrown.code === "client_closed") throw thrown;
+      return oauthError(exchange, 400, "invalid_request", thrown.message);
+    }
+  };
 }
