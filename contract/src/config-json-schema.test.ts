@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import stored from "../config.schema.json" with { type: "json" };
 import { configJsonSchema, configJsonSchemaText } from "./config-json-schema.ts";
+import { withSettings } from "./write-schema.ts";
 
 const validate = new Ajv2020({
   strict: true,
@@ -13,6 +14,11 @@ const validate = new Ajv2020({
 test("the stored JSON Schema is the one of the config schema (else run contract/src/write-schema.ts)", async () => {
   expect(await Bun.file(new URL("../config.schema.json", import.meta.url)).text()).toBe(configJsonSchemaText());
   expect(stored.title).toBe("Sluice configuration");
+});
+
+test("docs/configuration.md has the settings of the table (else run contract/src/write-schema.ts)", async () => {
+  const page = await Bun.file(new URL("../../docs/configuration.md", import.meta.url)).text();
+  expect(page).toBe(withSettings(page));
 });
 
 test("an editor accepts what the gateway accepts, with variables where any text stands", () => {

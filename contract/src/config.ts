@@ -14,6 +14,13 @@ import {
   slugPattern,
   slugRule,
 } from "./names.ts";
+import {
+  type NestedSettings,
+  nestedSettings,
+  type SettingValues,
+  settingHelp,
+  settingsTable,
+} from "./settings-table.ts";
 import { longContextFields, priceFields } from "./usage-classes.ts";
 
 /**
@@ -239,93 +246,39 @@ export const ledgerExportSchema = z.strictObject({
     .describe("Of a store other than Amazon's; it may be private."),
 });
 
-export const settingsSchema = z.strictObject({
-  log_bodies: z.enum(["none"]).optional().describe("Bodies are not stored, but for keys that say `capture: bodies`."),
-  ledger: z
-    .strictObject({
-      durability: z
-        .enum(["process", "disk", "strict", "remote"])
-        .optional()
-        .describe(
-          "process: survives this process; disk: synced within 50 ms; strict: synced before the call is sent; remote: in the PostgreSQL database before the call is sent.",
-        ),
-      retention_days: z.int().min(1).max(36_500).optional(),
-      export: ledgerExportSchema
-        .optional()
-        .describe(
-          "The S3-compatible bucket that the ledger is copied to by the hour, as JSON Lines. Its keys are in the environment: SLUICE_LEDGER_EXPORT_ACCESS_KEY_ID and SLUICE_LEDGER_EXPORT_SECRET_ACCESS_KEY.",
-        ),
-    })
-    .optional(),
-  explanations: z
-    .strictObject({
-      retention_days: z
-        .int()
-        .min(1)
-        .max(36_500)
-        .optional()
-        .describe("Why a request went as it did; never longer than its ledger entry. Default 30."),
-    })
-    .optional(),
-  captures: z
-    .strictObject({
-      retention_days: z
-        .int()
-        .min(1)
-        .max(365)
-        .optional()
-        .describe("Headers and bodies of keys that capture them; default 7."),
-    })
-    .optional(),
-  audit: z
-    .strictObject({
-      retention_days: z
-        .int()
-        .min(90)
-        .max(36_500)
-        .optional()
-        .describe("The audit log: who changed what. At least 90, default 3650."),
-    })
-    .optional(),
-  keys: z
-    .strictObject({
-      stale_max: z
-        .int()
-        .min(10)
-        .max(86_400)
-        .optional()
-        .describe(
-          "Seconds. How long calls with known keys go on while the database is unreachable, although a key may have been revoked meanwhile; default 3600.",
-        ),
-    })
-    .optional(),
-  disconnect: z.strictObject({ default: disconnectSchema.optional() }).optional(),
-  video: z
-    .strictObject({
-      copy_results: z.boolean().optional().describe("Keep finished videos in our own store; default false."),
-    })
-    .optional(),
-  retry_sent: z
-    .boolean()
-    .optional()
-    .describe(
-      "Calls that were sent and not answered (a time-out, a cut) go to the next deployment, although both may be charged; default false.",
-    ),
-  unpriced: unpricedSchema
-    .optional()
-    .describe(
-      "Calls of models without a price: `block_in_budgets` refuses those that a budget would count and serves others at zero, `block` refuses all, `allow` serves all at zero, `{ price_as: <model> }` charges another model's price. Default: block_in_budgets. The demo is always served.",
-    ),
-  drain_timeout_ms: timeoutMs.optional().describe("How long live streams may finish after SIGTERM; default 120000."),
-});
+const ownSettings = { "ledger.export": ledgerExportSchema, unpriced: unpricedSchema };
 
-/** As a change of what is there: a setting that has no default is taken away by null. */
-export const settingsChangeSchema = settingsSchema.extend({
-  ledger: settingsSchema.shape.ledger
-    .unwrap()
-    .extend({ export: ledgerExportSchema.nullable().optional().describe("Replaced whole. null: copied nowhere.") })
-    .optional(),
-});
+/** `isChange`: a setting that has no default is taken away by null. */
+function settingsObject(isChange: boolean): z.ZodType {
+  const fields = settingsTable.map((row): [string, z.ZodType] => {
+    const said = settingHelp(row).replaceAll(/\[([^\]]+)\]\([^)]+\)/g, "$1");
+    const schema = settingSchema(row);
+    if (row.default !== null) {
+      const asJson = typeof row.default === "string" ? row.default : JSON.stringify(row.default);
+      return [row.path, schema.optional().describe(`${said} Default: ${asJson}.`)];
+    }
+    if (!isChange) return [row.path, schema.optional().describe(said)];
+    return [row.path, schema.nullable().optional().describe("Replaced whole. null: taken away.")];
+  });
+  const shape = Object.entries(nestedSettings(fields)).map(([field, value]) => {
+    return [field, value instanceof z.ZodType ? value : z.strictObject(value as z.ZodRawShape).optional()];
+  });
+  return z.strictObject(Object.fromEntries(shape));
+}
+
+function settingSchema({ path, kind }: (typeof settingsTable)[number]): z.ZodType {
+  if (kind.type === "integer") return z.int().min(kind.min).max(kind.max);
+  if (kind.type === "boolean") return z.boolean();
+  return kind.type === "choice" ? z.enum(kind.of) : ownSettings[path as keyof typeof ownSettings];
+}
+
+export type Settings = SettingValues<{ "ledger.export": LedgerExportConfig; unpriced: UnpricedPolicy }>;
+type GivenSettings = { readonly [Path in keyof Settings]: Exclude<Settings[Path], null> };
+export type SettingsConfig = NestedSettings<GivenSettings>;
+export type SettingsChange = NestedSettings<Settings>;
+
+export const settingsSchema = settingsObject(false) as z.ZodType<SettingsConfig, SettingsConfig>;
+export const settingsChangeSchema = settingsObject(true) as z.ZodType<SettingsChange, SettingsChange>;
 
 export const configSchema = z.strictObject({
   $schema: z.string().optional(),
@@ -356,6 +309,4 @@ export type WorkspaceConfig = z.infer<typeof workspaceSchema>;
 export type GroupConfig = z.infer<typeof groupSchema>;
 export type KeyConfig = z.infer<typeof keySchema>;
 export type UnpricedPolicy = z.infer<typeof unpricedSchema>;
-export type SettingsChange = z.infer<typeof settingsChangeSchema>;
-export type SettingsConfig = z.infer<typeof settingsSchema>;
 export type LedgerExportConfig = z.infer<typeof ledgerExportSchema>;

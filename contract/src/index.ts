@@ -16,4 +16,5 @@ export * from "./names.ts";
 export * from "./openapi.ts";
 export * from "./provider-kinds.ts";
 export * from "./request-fields.ts";
+export * from "./settings-table.ts";
 export * from "./usage-classes.ts";

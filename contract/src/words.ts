@@ -19,5 +19,6 @@ export * from "./model-endpoints.ts";
 export * from "./names.ts";
 export * from "./request-fields.ts";
 export * from "./rule-fault.ts";
+export * from "./settings-table.ts";
 export * from "./usage-classes.ts";
 export * from "./video-fields.ts";

@@ -1,3 +1,4 @@
+import { settingDefaults } from "@sluice/contract/words";
 import type { ConfigSnapshot, Model, Provider } from "#core/index.ts";
 
 interface ConfigSnapshotParts extends Partial<Omit<ConfigSnapshot, "providers" | "models" | "settings">> {
@@ -20,17 +21,9 @@ export function quietConfigSnapshot({
     providers: providers instanceof Map ? providers : new Map([...providers.values()].map((one) => [one.id, one])),
     models: new Map(models.map((model) => [model.name, model])),
     settings: {
-      logBodies: "none",
-      ledgerDurability: "disk",
-      keysStaleMaxMs: 3_600_000,
-      ledgerRetentionDays: 1,
-      ledgerExport: null,
-      explanationRetentionDays: 30,
-      captureRetentionDays: 7,
-      auditRetentionDays: 3_650,
-      drainTimeoutMs: 1,
-      videoCopyResults: false,
-      retrySent: false,
+      ...settingDefaults,
+      "ledger.retention_days": 1,
+      drain_timeout_ms: 1,
       unpriced: "block",
       ...settings,
     },

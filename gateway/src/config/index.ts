@@ -11,17 +11,12 @@
  */
 
 export { didYouMean } from "./closest-name.ts";
-export type { Problem } from "./config-invalid.ts";
-export { ConfigInvalid, EnvironmentInvalid, problemLine } from "./config-invalid.ts";
-export type { Environment } from "./environment.ts";
-export { readEnvironment } from "./environment.ts";
+export { ConfigInvalid, EnvironmentInvalid, type Problem, problemLine } from "./config-invalid.ts";
+export { type Environment, readEnvironment } from "./environment.ts";
+export type { PriceListSource, TlsFiles } from "./environment-values.ts";
 export type { Variables } from "./expand-variables.ts";
-export { isHost, isLoopbackHost } from "./listen-host.ts";
-export type { ConfigCheck } from "./load-config-file.ts";
-export { loadConfigFile } from "./load-config-file.ts";
-export type { TlsFiles } from "./read-network.ts";
-export type { PriceListSource } from "./read-price-list-source.ts";
-export { redactedSource } from "./shown-source.ts";
+export { loadConfigFile, redactedSource } from "./load-config-file.ts";
+export type { ConfigCheck } from "./parse-config.ts";
 export { processVariables, secretNames, withFiles } from "./variable-files.ts";
-export type { ConfigWatch } from "./watch-config-file.ts";
-export { fileState, watchConfigFile } from "./watch-config-file.ts";
+export { isHost, isLoopbackHost } from "./variable-reader.ts";
+export { type ConfigWatch, fileState, watchConfigFile } from "./watch-config-file.ts";

@@ -1,14 +1,11 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import type { ConfigFile } from "@sluice/contract/config-file";
 import { bounds } from "#core/index.ts";
 import { ConfigInvalid, EnvironmentInvalid, type Problem } from "./config-invalid.ts";
-
 import type { Variables } from "./expand-variables.ts";
 import type { ConfigCheck } from "./parse-config.ts";
-import { withFiles } from "./variable-files.ts";
-
-export type { ConfigCheck } from "./parse-config.ts";
+import type { SettingIsShown } from "./redacted-source.ts";
+import { readBounded, TooLarge, withFiles } from "./variable-files.ts";
 
 export interface LoadedConfig {
   readonly file: string;
@@ -53,26 +50,13 @@ async function withNamedFiles(text: string, file: string, variables: Variables):
   }
 }
 
-const readMs = 10_000;
-
-/** Bounded in size and time, whatever the path turns out to be. */
 async function readBytes(file: string): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
   try {
-    for await (const piece of createReadStream(file, { signal: AbortSignal.timeout(readMs) })) {
-      if (!(piece instanceof Uint8Array)) continue;
-      size += piece.length;
-      if (size > bounds.configFileBytesMax) break;
-      pieces.push(piece);
-    }
+    return await readBounded(file, bounds.configFileBytesMax);
   } catch (thrown) {
-    throw wholeFile(file, unreadable(thrown));
+    const tooLarge = `is larger than ${bounds.configFileBytesMax / 1024 / 1024} MiB`;
+    throw wholeFile(file, thrown instanceof TooLarge ? tooLarge : unreadable(thrown));
   }
-  if (size > bounds.configFileBytesMax) {
-    throw wholeFile(file, `is larger than ${bounds.configFileBytesMax / 1024 / 1024} MiB`);
-  }
-  return Buffer.concat(pieces);
 }
 
 function unreadable(thrown: unknown): string {
@@ -93,4 +77,10 @@ function decode(bytes: Uint8Array, file: string): string {
 
 function wholeFile(file: string, message: string): ConfigInvalid {
   return new ConfigInvalid(file, [{ file, line: 0, column: 0, path: "", message }], 1);
+}
+
+/** What may be shown of a config file. Its parser is loaded when somebody looks. */
+export async function redactedSource(text: string, settingIsShown: SettingIsShown): Promise<string | null> {
+  const parser = await import("./redacted-source.ts");
+  return parser.redactedSource(text, settingIsShown);
 }

@@ -8,18 +8,12 @@ const otlpIntervalMsMax = 3_600_000;
 const otlpQueueMax = 1_000_000;
 const otlpBatchMax = 50_000;
 
-interface ReadOtlp {
-  /** null: nothing is exported. */
-  readonly settings: OtlpSettings | null;
-  readonly warnings: readonly string[];
-}
-
 /**
  * What OpenTelemetry's variables say (specification of SDK environment variables, and of the OTLP exporter). Unlike there, nothing
  * is exported until somebody names an endpoint or says OTEL_<SIGNAL>_EXPORTER=otlp: a gateway calls nobody by itself.
- * `ownEndpoint`: from SLUICE_OTLP_ENDPOINT, in the place of OTEL_EXPORTER_OTLP_ENDPOINT where that is not set.
+ * `ownEndpoint`: from SLUICE_OTLP_ENDPOINT, in the place of OTEL_EXPORTER_OTLP_ENDPOINT where that is not set. `settings` null: nothing is exported.
  */
-export function readOtlp(variables: Variables, ownEndpoint: string | null): ReadOtlp {
+export function readOtlp(variables: Variables, ownEndpoint: string | null) {
   const reader = new OtlpVariables(variables);
   if (reader.flag("OTEL_SDK_DISABLED")) return { settings: null, warnings: reader.warnings };
   const base = reader.url("OTEL_EXPORTER_OTLP_ENDPOINT") ?? ownEndpoint;
@@ -27,31 +21,25 @@ export function readOtlp(variables: Variables, ownEndpoint: string | null): Read
   const metrics = readSignal(reader, "METRICS", base);
   const logs = readSignal(reader, "LOGS", base);
   if (traces === null && metrics === null && logs === null) return { settings: null, warnings: reader.warnings };
-  const said = (reader.text("OTEL_SEMCONV_STABILITY_OPT_IN") ?? "").split(",").map((word) => word.trim());
+  const said = reader.words("OTEL_SEMCONV_STABILITY_OPT_IN") ?? [];
   const content = readContent(reader);
   const settings: OtlpSettings = {
-    traces:
-      traces === null
-        ? null
-        : {
-            ...traces,
-            batch: readBatch(reader, "OTEL_BSP", 5_000),
-            sampler: readSampler(reader),
-            content: content.inSpans,
-          },
-    metrics:
-      metrics === null
-        ? null
-        : {
-            ...metrics,
-            timeoutMs: Math.min(
-              metrics.timeoutMs,
-              reader.integer("OTEL_METRIC_EXPORT_TIMEOUT", 1, otlpTimeoutMsMax) ?? 30_000,
-            ),
-            intervalMs: reader.integer("OTEL_METRIC_EXPORT_INTERVAL", 100, otlpIntervalMsMax) ?? 60_000,
-            temporality: readTemporality(reader),
-          },
-    logs: logs === null ? null : { ...logs, batch: readBatch(reader, "OTEL_BLRP", 1_000), content: content.inEvents },
+    traces: traces && {
+      ...traces,
+      batch: readBatch(reader, "OTEL_BSP", 5_000),
+      sampler: readSampler(reader),
+      content: content.inSpans,
+    },
+    metrics: metrics && {
+      ...metrics,
+      timeoutMs: Math.min(
+        metrics.timeoutMs,
+        reader.integer("OTEL_METRIC_EXPORT_TIMEOUT", 1, otlpTimeoutMsMax) ?? 30_000,
+      ),
+      intervalMs: reader.integer("OTEL_METRIC_EXPORT_INTERVAL", 100, otlpIntervalMsMax) ?? 60_000,
+      temporality: readTemporality(reader),
+    },
+    logs: logs && { ...logs, batch: readBatch(reader, "OTEL_BLRP", 1_000), content: content.inEvents },
     resource: readResource(reader),
     propagates: readPropagation(reader),
     oldNames: said.includes("gen_ai/dup"),
@@ -94,11 +82,7 @@ function belowOf(root: string, path: string): string {
 
 function readExporter(reader: OtlpVariables, signal: SignalName): "otlp" | "none" | null {
   const name = `OTEL_${signal}_EXPORTER`;
-  const words = (reader.text(name) ?? "")
-    .toLowerCase()
-    .split(",")
-    .map((word) => word.trim())
-    .filter((word) => word !== "");
+  const words = (reader.words(name) ?? []).map((word) => word.toLowerCase());
   // Whoever names Prometheus alone has its numbers at /metrics, and wants them sent nowhere.
   const isPulled = signal === "METRICS" && words.includes("prometheus");
   const known = isPulled ? ["otlp", "none", "prometheus"] : ["otlp", "none"];
@@ -171,11 +155,8 @@ function readResource(reader: OtlpVariables): Readonly<Record<string, string>> {
 /** Baggage is neither read nor sent: nothing here would use it, and it may say who the caller's user is. */
 function readPropagation(reader: OtlpVariables): boolean {
   const name = "OTEL_PROPAGATORS";
-  const words = (reader.text(name) ?? "tracecontext")
-    .toLowerCase()
-    .split(",")
-    .map((word) => word.trim());
-  if (words.some((word) => !["tracecontext", "baggage", "none", ""].includes(word))) {
+  const words = (reader.words(name) ?? ["tracecontext"]).map((word) => word.toLowerCase());
+  if (words.some((word) => !["tracecontext", "baggage", "none"].includes(word))) {
     reader.warn(name, "names a form of propagation that there is not here; there are tracecontext and none");
   }
   return words.includes("tracecontext") && !words.includes("none");
@@ -207,6 +188,14 @@ class OtlpVariables {
     const value = this.#variables[name]?.trim() ?? "";
     if (value === "") return null;
     return value.includes("\0") ? this.warn(name, "holds a NUL character; it is not used") : value;
+  }
+
+  /** Separated by commas; null: not set. */
+  words(name: string): readonly string[] | null {
+    const words = this.text(name)
+      ?.split(",")
+      .map((word) => word.trim());
+    return words?.filter((word) => word !== "") ?? null;
   }
 
   /** Only `true`, in whatever case, is true. */

@@ -17,12 +17,7 @@ const configProblemsMax = 100;
 export type ConfigCheck = (config: ConfigFile) => readonly Conflict[];
 
 /** Text to a frozen, valid configuration. Throws ConfigInvalid with everything that is wrong. `file` names it in messages. */
-export function parseConfig(
-  text: string,
-  file: string,
-  variables: Variables,
-  checks: readonly ConfigCheck[] = [],
-): ConfigFile {
+export function parseConfig(text: string, file: string, variables: Variables, checks: readonly ConfigCheck[] = []) {
   return parseWithWarnings(text, file, variables, checks).config;
 }
 
@@ -36,12 +31,8 @@ export function parseWithWarnings(
 ): { readonly config: ConfigFile; readonly warnings: readonly Problem[] } {
   if (/^\s*$/.test(text)) refuse(file, [{ file, line: 0, column: 0, path: "", message: emptyMessage }]);
   const source = readYaml(text);
-  if (source.faults.length > 0) {
-    refuse(
-      file,
-      source.faults.map((fault) => ({ ...fault, file, path: "" })),
-    );
-  }
+  const faults = source.faults.map((fault) => ({ ...fault, file, path: "" }));
+  if (faults.length > 0) refuse(file, faults);
   const expansion = expandVariables(source.document, variables);
   const data = toData(source, file);
   let parsed = configSchema.safeParse(data);
@@ -64,11 +55,11 @@ export function parseWithWarnings(
   for (const check of [conflictsOf, keyConflicts, ...checks]) {
     for (const conflict of check(config)) {
       if (!told.isNews(conflict, config)) continue;
-      problems.push(located({ ...conflict, unknownField: null }, source, expansion, file));
+      problems.push(located(conflict, source, expansion, file));
     }
   }
   if (problems.length > 0 || !parsed.success) refuse(file, problems);
-  const warnings = warn(parsed.data).map((found) => located({ ...found, unknownField: null }, source, expansion, file));
+  const warnings = warn(parsed.data).map((found) => located(found, source, expansion, file));
   return { config: deepFreeze(parsed.data), warnings: inOrder(warnings) };
 }
 
@@ -131,15 +122,11 @@ function withoutExtensions(data: unknown): unknown {
   return Object.fromEntries(Object.entries(data).filter(([name]) => !name.startsWith("x-")));
 }
 
-interface Found {
-  readonly path: readonly PropertyKey[];
-  readonly unknownField: string | null;
-  readonly message: string;
-}
-
-function located(found: Found, source: YamlSource, expansion: Expansion, file: string): Problem {
+function located(found: SchemaProblem, source: YamlSource, expansion: Expansion, file: string): Problem {
   const position =
-    found.unknownField === null ? source.positionOf(found.path) : source.positionOfKey(found.path, found.unknownField);
+    found.unknownField === undefined
+      ? source.positionOf(found.path)
+      : source.positionOfKey(found.path, found.unknownField);
   const names = expansion.used.get(source.nodeAt(found.path)) ?? [];
   const origin = names.length === 0 ? "" : ` (the value comes from ${names.map((name) => `\${${name}}`).join(", ")})`;
   return { file, ...position, path: dataPath(found.path), message: `${expansion.mask(found.message)}${origin}` };
@@ -164,7 +151,7 @@ function expansionProblems(
     }
     if (typeof value !== "string" || !value.includes("${")) return;
     const node = source.nodeAt(path);
-    if (expansion.refused.has(node)) told.tell({ path, unknownField: null });
+    if (expansion.refused.has(node)) told.tell({ path });
     if (seen.has(node)) return;
     seen.add(node);
     for (const message of expansion.refused.get(node) ?? []) {
@@ -191,7 +178,7 @@ class ToldProblems {
   #unknownSection = false;
 
   tell(problem: Pick<SchemaProblem, "path" | "unknownField">): void {
-    if (problem.unknownField === null) this.#paths.push(problem.path);
+    if (problem.unknownField === undefined) this.#paths.push(problem.path);
     else if (problem.path.length === 0) this.#unknownSection = true;
   }
 
@@ -211,10 +198,7 @@ class ToldProblems {
 
 function isUnreadName(config: unknown, path: Path): boolean {
   if (!nameFields.has(String(path.at(-1)))) return false;
-  const value = path.reduce(
-    (at: unknown, step) => (typeof at === "object" && at !== null ? Reflect.get(at, step) : undefined),
-    config,
-  );
+  const value = valueAt(config, path);
   return typeof value !== "string" || isNameless(value) || value.includes("${");
 }
 

@@ -4,7 +4,7 @@ import { didYouMean } from "./closest-name.ts";
 export interface SchemaProblem {
   readonly path: readonly PropertyKey[];
   /** The field that should not be there, when that is the problem; `path` is then of the object around it. */
-  readonly unknownField: string | null;
+  readonly unknownField?: string;
   readonly message: string;
 }
 
@@ -13,7 +13,7 @@ export type SchemaIssue = NonNullable<ReturnType<typeof configSchema.safeParse>[
 /** A schema's issue as problems in words that never hold the value itself. */
 export function schemaProblems(issue: SchemaIssue, data: unknown): readonly SchemaProblem[] {
   if (issue.code !== "unrecognized_keys") {
-    return [{ path: issue.path, unknownField: null, message: messageOf(issue, valueAt(data, issue.path)) }];
+    return [{ path: issue.path, message: messageOf(issue, valueAt(data, issue.path)) }];
   }
   const fields = configFieldsAt(issue.path);
   return issue.keys.map((key) => ({

@@ -30,19 +30,24 @@ export async function withFiles(variables: Variables, names: Iterable<string>): 
 const secretBytesMax = 1024 * 1024;
 const readMs = 10_000;
 
-/** Bounded in size and time, whatever the path turns out to be. */
 async function contentOf(path: string): Promise<string> {
+  const bytes = await readBounded(path, secretBytesMax);
+  return new TextDecoder("utf-8", { fatal: true }).decode(bytes).replace(/\r?\n$/, "");
+}
+
+/** A file, bounded in size and time, whatever the path turns out to be. Throws TooLarge, and what reading throws. */
+export async function readBounded(path: string, bytesMax: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;
   for await (const piece of createReadStream(path, { signal: AbortSignal.timeout(readMs) })) {
     size += (piece as Buffer).length;
-    if (size > secretBytesMax) throw new TooLarge();
+    if (size > bytesMax) throw new TooLarge();
     pieces.push(piece as Buffer);
   }
-  return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(pieces)).replace(/\r?\n$/, "");
+  return Buffer.concat(pieces);
 }
 
-class TooLarge extends Error {}
+export class TooLarge extends Error {}
 
 function flaw(thrown: unknown): string {
   if (thrown instanceof TooLarge) return `is larger than ${secretBytesMax / 1024} KiB`;

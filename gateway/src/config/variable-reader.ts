@@ -1,6 +1,6 @@
+import ipaddr from "ipaddr.js";
 import { Secret } from "#core/index.ts";
 import type { Variables } from "./expand-variables.ts";
-import { isHost } from "./listen-host.ts";
 
 /**
  * Reads variables one by one and keeps what is wrong with them. A refused variable reads as null, so that one run
@@ -8,6 +8,8 @@ import { isHost } from "./listen-host.ts";
  */
 export class VariableReader {
   readonly problems: string[] = [];
+  /** Every name that was asked for. */
+  readonly asked = new Set<string>();
   readonly #variables: Variables;
 
   constructor(variables: Variables) {
@@ -20,11 +22,11 @@ export class VariableReader {
   }
 
   isSet(name: string): boolean {
-    return (this.#variables[name] ?? "") !== "";
+    return (this.#value(name) ?? "") !== "";
   }
 
   text(name: string): string | null {
-    const value = this.#variables[name]?.trim() ?? "";
+    const value = this.#value(name)?.trim() ?? "";
     if (value === "") return null;
     return value.includes("\0") ? this.refuse(name, "must not hold a NUL character") : value;
   }
@@ -74,12 +76,17 @@ export class VariableReader {
 
   /** Set but empty is refused: it is a mistake in a deployment, and must not quietly mean "none". */
   secret(name: string, lengthMin: number): Secret | null {
-    const value = this.#variables[name];
+    const value = this.#value(name);
     if (value === undefined) return null;
     if (value.trim() === "") return this.refuse(name, "is set but empty; give it a value or unset it");
     if (value.length < lengthMin) return this.refuse(name, `must have at least ${lengthMin} characters`);
     if (value !== value.trim()) return this.refuse(name, "begins or ends with white space");
     return new Secret(value);
+  }
+
+  #value(name: string): string | undefined {
+    this.asked.add(name);
+    return this.#variables[name];
   }
 }
 
@@ -91,4 +98,23 @@ function parseUrl(value: string, schemes: readonly string[]): URL | null {
 
 function schemeList(schemes: readonly string[]): string {
   return schemes.map((scheme) => `${scheme}://`).join(" or ");
+}
+
+/** Whether a host to listen on can be reached from this machine only. A name other than localhost counts as open. */
+export function isLoopbackHost(host: string): boolean {
+  const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
+  if (bare.toLowerCase() === "localhost") return true;
+  // Strict forms only: what `127.1` or `0x7f.1` means is up to the system.
+  if (ipaddr.IPv4.isValidFourPartDecimal(bare)) return ipaddr.IPv4.parse(bare).range() === "loopback";
+  return ipaddr.IPv6.isValid(bare) && ipaddr.process(bare).range() === "loopback";
+}
+
+/** Whether a text can be a host to listen on: an address (with or without brackets) or a name. */
+export function isHost(text: string): boolean {
+  const bare = text.startsWith("[") && text.endsWith("]") ? text.slice(1, -1) : text;
+  if (ipaddr.IPv6.isValid(bare)) return true;
+  return (
+    bare.length <= 253 &&
+    /^[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*$/.test(bare)
+  );
 }

@@ -20,21 +20,23 @@ import {
   inSnapshot,
   lastChange,
   limitScope,
+  membersOf,
   openedSettings,
   patternsOf,
   priceOf,
   type Row,
   sealId,
 } from "#storage/tables.ts";
-import { type ModelPrices, pricesInForce } from "./providers/model-rows.ts";
-import { readSettings, type StoredSettings } from "./settings.ts";
+import { type ModelPrices, pricesInForce } from "./providers/prices.ts";
+import { findRows, not } from "./rows.ts";
+import { readSettings } from "./settings.ts";
 
 /** Everything of one moment, with provider secrets opened. */
 export async function readConfigSnapshot(database: Database, vault: Vault, now: number): Promise<ConfigSnapshot> {
   return await inSnapshot(database, async (snapshot): Promise<ConfigSnapshot> => {
-    const stored = await readSettings(snapshot);
+    const settings = await readSettings(snapshot);
     const workspaces = await readWorkspaces(snapshot);
-    const providers = await readProviders(snapshot, vault, stored);
+    const providers = await readProviders(snapshot, vault, settings["disconnect.default"]);
     const prices = await pricesInForce(snapshot, now);
     const later = [...prices.values()].flatMap(({ next }) => (next === null ? [] : [next.effective_from]));
     return Object.freeze({
@@ -42,28 +44,20 @@ export async function readConfigSnapshot(database: Database, vault: Vault, now: 
       workspaces,
       groups: await readGroups(snapshot, workspaces),
       providers,
-      models: await readModels(snapshot, { providers, prices, policy: stored.settings.unpriced }),
-      settings: stored.settings,
+      models: await readModels(snapshot, providers, prices, settings.unpriced),
+      settings,
       ...(later.length === 0 ? {} : { nextPriceAt: Math.min(...later) }),
     });
   });
 }
 
 async function readWorkspaces(connection: Connection): Promise<ReadonlyMap<string, Workspace>> {
-  const rows = await connection
-    .selectFrom("workspaces")
-    .selectAll()
-    .where("managed_by", "!=", "suspended")
-    .orderBy("slug")
-    .execute();
-  const workspace = (row: Row<"workspaces">): Workspace =>
+  const rows = await findRows(connection, "workspaces", { managed_by: not("suspended") }, "slug");
+  const workspace = ({ slug, ...row }: Row<"workspaces">): Workspace =>
     Object.freeze({
-      id: row.id,
-      slug: row.slug,
-      name: row.name,
-      models: patternsOf(row.models),
-      passThrough: patternsOf(row.pass_through),
-      scope: limitScope("workspace", row.id, row.slug, row),
+      ...grantedIn(row),
+      slug,
+      scope: limitScope("workspace", row.id, slug, row),
       enabled: row.enabled === 1,
     });
   return new Map(rows.map((row) => [row.id, workspace(row)]));
@@ -73,39 +67,31 @@ async function readGroups(
   connection: Connection,
   workspaces: ReadonlyMap<string, Workspace>,
 ): Promise<ReadonlyMap<string, Group>> {
-  const rows = await connection
-    .selectFrom("groups")
-    .selectAll()
-    .where("managed_by", "!=", "suspended")
-    .orderBy("name")
-    .execute();
-  const group = (row: Row<"groups">): Group =>
-    Object.freeze({
-      id: row.id,
-      workspaceId: row.workspace_id,
-      name: row.name,
-      models: patternsOf(row.models),
-      passThrough: patternsOf(row.pass_through),
-      scope: limitScope("group", row.id, `${workspaces.get(row.workspace_id)?.slug}/${row.name}`, row),
-    });
+  const rows = await findRows(connection, "groups", { managed_by: not("suspended") }, "name");
+  const group = ({ workspace_id: workspaceId, ...row }: Row<"groups">): Group => {
+    const scope = limitScope("group", row.id, `${workspaces.get(workspaceId)?.slug}/${row.name}`, row);
+    return Object.freeze({ ...grantedIn(row), workspaceId, scope });
+  };
   return new Map(rows.map((row) => [row.id, group(row)]));
+}
+
+function grantedIn(row: Pick<Row<"workspaces">, "id" | "name" | "models" | "pass_through">) {
+  return {
+    ...{ id: row.id, name: row.name },
+    ...{ models: patternsOf(row.models), passThrough: patternsOf(row.pass_through) },
+  };
 }
 
 async function readProviders(
   connection: Connection,
   vault: Vault,
-  stored: StoredSettings,
+  disconnect: Provider["disconnect"],
 ): Promise<ReadonlyMap<string, Provider>> {
-  const rows = await connection
-    .selectFrom("providers")
-    .selectAll()
-    .where("managed_by", "!=", "suspended")
-    .orderBy("id")
-    .execute();
-  return new Map(rows.map((row) => [row.id, providerOf(row, vault, stored)]));
+  const rows = await findRows(connection, "providers", { managed_by: not("suspended") }, "id");
+  return new Map(rows.map((row) => [row.id, providerOf(row, vault, disconnect)]));
 }
 
-function providerOf(row: Row<"providers">, vault: Vault, stored: StoredSettings): Provider {
+function providerOf(row: Row<"providers">, vault: Vault, disconnect: Provider["disconnect"]): Provider {
   const timeouts: Partial<Timeouts> = JSON.parse(row.timeouts);
   return Object.freeze({
     id: row.id,
@@ -114,33 +100,24 @@ function providerOf(row: Row<"providers">, vault: Vault, stored: StoredSettings)
     secret: row.sealed_secret === null ? null : vault.open(row.sealed_secret, sealId(row.id, "secret")),
     allowPrivateNetwork: row.allow_private_network === 1,
     timeouts: Object.freeze({ ...defaultTimeouts, ...timeouts }),
-    disconnect: row.disconnect === "drain" || row.disconnect === "cancel" ? row.disconnect : stored.disconnectDefault,
+    disconnect: row.disconnect === "drain" || row.disconnect === "cancel" ? row.disconnect : disconnect,
     settings: Object.freeze(openedSettings(row, vault)),
     enabled: row.enabled === 1,
   });
 }
 
-interface ModelParts {
-  readonly providers: ReadonlyMap<string, Provider>;
-  readonly prices: ReadonlyMap<string, ModelPrices>;
-  readonly policy: Settings["unpriced"];
-}
-
 async function readModels(
   connection: Connection,
-  { providers, prices, policy }: ModelParts,
+  providers: ReadonlyMap<string, Provider>,
+  prices: ReadonlyMap<string, ModelPrices>,
+  policy: Settings["unpriced"],
 ): Promise<ReadonlyMap<string, Model>> {
-  const rows = await connection
-    .selectFrom("models")
-    .selectAll()
-    .where("managed_by", "!=", "suspended")
-    .orderBy("name")
-    .execute();
+  const rows = await findRows(connection, "models", { managed_by: not("suspended") }, "name");
   const windows = new Map(rows.map((row) => [row.name, row.context_window]));
   const deployments = await readDeployments(connection, providers, windows);
-  const priceIn = (row: Row<"prices"> | null | undefined) => (row == null ? null : priceOf(row));
-  const model = (row: Row<"models">): Model =>
-    Object.freeze({
+  const model = (row: Row<"models">): Model => {
+    const price = prices.get(row.name)?.inForce ?? null;
+    return Object.freeze({
       name: row.name,
       type: row.type as ModelType,
       ownedBy: row.owned_by,
@@ -149,17 +126,13 @@ async function readModels(
       fallbacks: patternsOf(row.fallbacks),
       outputTokensMax: row.max_output_tokens,
       contextWindow: row.context_window,
-      price: priceIn(prices.get(row.name)?.inForce),
+      price: price === null ? null : priceOf(price),
     });
-  const own = new Map(rows.map((row) => [row.name, model(row)]));
-  return new Map(rows.map((row) => [row.name, chargedModel(own, row, policy)]));
-}
-
-/** A model with what becomes of it while it has no price of its own. */
-function chargedModel(own: ReadonlyMap<string, Model>, row: Row<"models">, policy: Settings["unpriced"]): Model {
-  const model = own.get(row.name);
-  if (model === undefined) throw new Error(`The model ${row.name} was not read.`);
-  return withoutOwnPrice(model, row.unpriced, { policy, models: own });
+  };
+  const own = rows.map((row) => ({ row, model: model(row) }));
+  const models = new Map(own.map(({ row, model }) => [row.name, model]));
+  // With what becomes of each while it has no price of its own.
+  return new Map(own.map(({ row, model }) => [row.name, withoutOwnPrice(model, row.unpriced, { policy, models })]));
 }
 
 async function readDeployments(
@@ -167,12 +140,11 @@ async function readDeployments(
   providers: ReadonlyMap<string, Provider>,
   windows: ReadonlyMap<string, number | null>,
 ): Promise<ReadonlyMap<string, Deployment[]>> {
-  const rows = await connection.selectFrom("deployments").selectAll().orderBy("priority").orderBy("id").execute();
-  const byModel = new Map<string, Deployment[]>();
-  for (const row of rows) {
+  const rows = await findRows(connection, "deployments", {}, "priority", "id");
+  const deploymentsOf = (row: Row<"deployments">): readonly Deployment[] => {
     const provider = providers.get(row.provider);
-    if (provider === undefined) continue;
-    const deployment: Deployment = Object.freeze({
+    if (provider === undefined) return [];
+    const deployment = Object.freeze({
       id: row.id,
       provider,
       upstreamModel: row.upstream_model,
@@ -180,29 +152,15 @@ async function readDeployments(
       weight: row.weight,
       enabled: row.enabled === 1,
       contextWindow: windows.get(row.model) ?? null,
-      ...(row.capabilities === null ? {} : { capabilities: capabilitiesOf(row.capabilities) }),
+      ...(row.capabilities === null ? {} : { capabilities: Object.freeze(capabilitiesOf(row.capabilities)) }),
     });
-    const list = byModel.get(row.model);
-    if (list === undefined) byModel.set(row.model, [deployment]);
-    else list.push(deployment);
-  }
-  return byModel;
+    return [deployment];
+  };
+  const byModel = Map.groupBy(rows, (row) => row.model);
+  return new Map([...byModel].map(([model, own]) => [model, own.flatMap(deploymentsOf)]));
 }
 
-/** From the file's words to ours. */
+/** From the file's words to ours; what the file leaves out is not there. */
 function capabilitiesOf(text: string): Partial<VideoCapabilities> {
-  const said: CapabilitiesConfig = JSON.parse(text);
-  const entries = {
-    ratios: said.ratios,
-    resolutions: said.resolutions,
-    durations: said.durations,
-    durationMin: said.duration_min,
-    durationMax: said.duration_max,
-    audio: said.audio,
-    firstFrame: said.first_frame,
-    lastFrame: said.last_frame,
-    referencesMax: said.references_max,
-    seed: said.seed,
-  };
-  return Object.freeze(Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined)));
+  return membersOf(JSON.parse(text) as CapabilitiesConfig) as Partial<VideoCapabilities>;
 }

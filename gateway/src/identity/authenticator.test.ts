@@ -167,7 +167,7 @@ describe("a known key", () => {
   const away = new Failure("storage_unavailable", "The database is away.");
   const letIn = async ({ authenticator }: ReturnType<typeof gateway>) =>
     await refusalOf(() => authenticator.authenticate(bearer("secret"), address));
-  const staleMaxMs = quietConfigSnapshot().settings.keysStaleMaxMs;
+  const staleMaxMs = quietConfigSnapshot().settings["keys.stale_max"] * 1_000;
 
   test("is read once an hour while the feed of changes says that nothing has changed", async () => {
     const { authenticator, keyStore, clock, feed } = gateway();

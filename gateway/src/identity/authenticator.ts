@@ -14,6 +14,7 @@ import {
 } from "#core/index.ts";
 import type { Change, Clock, KeyStore, Vault } from "#ports/index.ts";
 import { AccessTokens, looksLikeAccessToken } from "./agents/access-tokens.ts";
+import { type AddressRange, rangeOf } from "./key-bounds.ts";
 import { KeyCache } from "./key-cache.ts";
 
 /** A credential in a header. */
@@ -60,7 +61,7 @@ export class Authenticator {
       store: options.keyStore,
       clock: options.clock,
       currentAtMs: options.changesKnownAtMs,
-      staleMaxMs: () => options.configSnapshot().settings.keysStaleMaxMs,
+      staleMaxMs: () => options.configSnapshot().settings["keys.stale_max"] * 1_000,
     });
   }
 
@@ -203,10 +204,8 @@ function readBearer(authorization: string, otherwise: boolean): string | null {
   return authorization.slice(7).trim();
 }
 
-type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
-
 /** Parsed ranges by their list; the list is frozen with its key. */
-const parsed = new WeakMap<readonly string[], readonly Range[]>();
+const parsed = new WeakMap<readonly string[], readonly AddressRange[]>();
 
 /** Whether `address` lies in one of `ranges` (addresses or CIDR). An unreadable address lies in none. */
 export function addressAllowed(ranges: readonly string[], address: string): boolean {
@@ -214,15 +213,8 @@ export function addressAllowed(ranges: readonly string[], address: string): bool
   const caller = ipaddr.process(address);
   let list = parsed.get(ranges);
   if (list === undefined) {
-    list = ranges.flatMap(parseRange);
+    list = ranges.map(rangeOf).filter((range) => range !== null);
     parsed.set(ranges, list);
   }
   return list.some((range) => range[0].kind() === caller.kind() && caller.match(range as [ipaddr.IPv4, number]));
-}
-
-function parseRange(text: string): Range[] {
-  if (ipaddr.isValidCIDR(text)) return [ipaddr.parseCIDR(text) as Range];
-  if (!ipaddr.isValid(text)) return [];
-  const address = ipaddr.process(text);
-  return [[address, address.kind() === "ipv4" ? 32 : 128]];
 }

@@ -11,7 +11,6 @@ export { AgentSignIn, type IssuedTokens } from "./agents/agent-sign-in.ts";
 export { IssuerRecheck } from "./agents/issuer-recheck.ts";
 export { type AgentSettingsOf, agentSettingsBy } from "./agents/served-settings.ts";
 export { Authenticator, addressAllowed } from "./authenticator.ts";
-export { accessReason, deploymentsReady, isGranted, type KeyUsage } from "./effective-access.ts";
 export {
   checkGrant,
   checkInvitationRevoke,
@@ -31,5 +30,16 @@ export {
   makeKeySecret,
   makeScimTokenSecret,
 } from "./key-secret.ts";
-export { matches, matchingPattern, mayCall, mayPassThrough, whyNot, whyNotPassThrough } from "./model-grant.ts";
+export {
+  accessReason,
+  deploymentsReady,
+  isGranted,
+  type KeyUsage,
+  matches,
+  matchingPattern,
+  mayCall,
+  mayPassThrough,
+  whyNot,
+  whyNotPassThrough,
+} from "./model-grant.ts";
 export { createSetup, makeFirstAdministrator, type Setup, type SharedSetup } from "./setup.ts";

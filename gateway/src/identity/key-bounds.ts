@@ -86,7 +86,10 @@ function isWithin(range: string, wide: string): boolean {
   return address.kind() === outer[0].kind() && bits >= outer[1] && address.match(outer as [ipaddr.IPv4, number]);
 }
 
-function rangeOf(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] | null {
+export type AddressRange = [ipaddr.IPv4 | ipaddr.IPv6, number];
+
+/** An address, or a range in CIDR notation; null: neither. */
+export function rangeOf(text: string): AddressRange | null {
   if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
   if (!ipaddr.isValid(text)) return null;
   const address = ipaddr.process(text);

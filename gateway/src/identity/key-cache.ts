@@ -78,13 +78,6 @@ export class KeyCache {
     this.#reading.delete(digest);
   }
 
-  forgetAll(): void {
-    this.#changes++;
-    this.#known.clear();
-    this.#unknown.clear();
-    this.#reading.clear();
-  }
-
   /** The next call with this key tries again what fails here. */
   #refresh(digest: string, nowMs: number): void {
     if (this.#reading.has(digest)) return;

@@ -120,7 +120,7 @@ export async function makeFirstAdministrator(
   const known = await people.userByEmail(email);
   const user = known ?? (await signIn.createUser({ email, name: nameOf(email), password }));
   if (known !== null) await signIn.setPassword(known.id, password);
-  const made = await people.makeFirstAdministrator(user.id, { actor: email, ip }, known === null);
+  const made = await people.makeFirstAdministrator(user.id, known === null, { actor: email, ip });
   // Somebody else was first: a user that nobody invited must not stay.
   if (!made && known === null) await signIn.removeUser(user.id);
   return made;

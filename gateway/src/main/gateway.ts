@@ -42,7 +42,7 @@ export async function createGateway(options: GatewayOptions) {
       leavePlace: async (signal: AbortSignal): Promise<void> => {
         leaving.isReplaced = true;
         base.tail.close();
-        const timeoutMs = configSnapshot.current.settings.drainTimeoutMs;
+        const timeoutMs = configSnapshot.current.settings.drain_timeout_ms;
         await depart({ listeners, clock, observer, timeoutMs, signal });
       },
       /** The numbers of this process. */
@@ -88,7 +88,7 @@ async function drain(base: Base, calls: Calls, listeners: Listeners, leaving: Le
   listeners.leave();
   // A live view has no end of its own that the drain could wait for.
   tail.close();
-  const { drainTimeoutMs } = configSnapshot.current.settings;
+  const drainTimeoutMs = configSnapshot.current.settings.drain_timeout_ms;
   await waitUntil(clock, drainTimeoutMs, () => hurried.aborted || listeners.pending() === 0);
   if (listeners.pending() > 0) {
     observer.log("warn", "Calls under way are ended.", { pending: listeners.pending(), hurried: hurried.aborted });

@@ -218,8 +218,8 @@ export function startLedgerExport(parts: ExportParts): () => Promise<void> {
   const { environment, control, configSnapshot, metrics, clock } = parts;
   const exported = new LedgerExport({
     ...parts,
-    place: () => configSnapshot.current.settings.ledgerExport,
-    retentionDays: () => configSnapshot.current.settings.ledgerRetentionDays,
+    place: () => configSnapshot.current.settings["ledger.export"],
+    retentionDays: () => configSnapshot.current.settings["ledger.retention_days"],
     storeOf: (place) => openLedgerObjects(place, environment, parts),
     hours: createExportedHours(control.database),
     reader: createLedgerReader(control.place, clock),

@@ -205,7 +205,7 @@ function openMedia(base: Base, observer: Observer, spool: Spool, parts: MediaPar
     },
     publicUrl,
     webhookPlaces: environment.webhookPlaces,
-    copyResults: () => configSnapshot.current.settings.videoCopyResults,
+    copyResults: () => configSnapshot.current.settings["video.copy_results"],
   });
   return {
     videos,
@@ -235,7 +235,7 @@ function openExplainer({ control, configSnapshot, observer, metrics, options, co
     showsHeader: isShownHeader,
     content,
     ...(writer === undefined ? {} : { writer }),
-    captureRetentionMs: () => configSnapshot.current.settings.captureRetentionDays * dayMs,
+    captureRetentionMs: () => configSnapshot.current.settings["captures.retention_days"] * dayMs,
   });
   metrics.numbers({
     sluice_explanations_dropped_total: () => explainer.dropped.explanations,

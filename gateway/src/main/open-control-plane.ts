@@ -98,7 +98,7 @@ function consoleBase(base: Base) {
     processFacts: base.numbers,
     version: processes.instance.version,
     publicUrl: consoleUrl(environment),
-    ledgerExport: ledgerExportFacts(environment, control, () => configSnapshot.current.settings.ledgerExport),
+    ledgerExport: ledgerExportFacts(environment, control, () => configSnapshot.current.settings["ledger.export"]),
     webhookSecret: (workspaceId: string) => webhookSecretOf(vault, workspaceId),
     onRightsKept: (problems: readonly string[]) => tellKept(problems, observer),
     ...{ endpointsOf, untranslatedEndpointsOf },
@@ -147,7 +147,7 @@ function readiness(
     unready() {
       if (leaving.isLeaving) return "draining";
       if (!journal.healthy) return "the ledger cannot be written";
-      const { keysStaleMaxMs } = configSnapshot.current.settings;
+      const keysStaleMaxMs = configSnapshot.current.settings["keys.stale_max"] * 1_000;
       const isStale = breaker?.isOpen === true && clock.monotonic() - feed.currentAtMs >= keysStaleMaxMs;
       return isStale ? "the database has been unreachable for longer than keys.stale_max" : databaseWatch.problem;
     },

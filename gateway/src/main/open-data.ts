@@ -25,7 +25,7 @@ export async function openData(base: Base) {
   const { journal, ...recovery } = await openJournal({
     ...{ control, observer },
     ...{ directory: options.directory, onFatal: options.onFatal, drain: options.drain },
-    durability: configSnapshot.current.settings.ledgerDurability,
+    durability: configSnapshot.current.settings["ledger.durability"],
     onRest: () => rest.begins(),
   });
   ending.deferLast("journal", (ms) => journal.close(ms));

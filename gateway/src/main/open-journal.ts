@@ -20,7 +20,7 @@ interface OpenJournalOptions {
   readonly control: Control;
   /** Held by this process. */
   readonly directory: JournalDirectory;
-  readonly durability: Settings["ledgerDurability"];
+  readonly durability: Settings["ledger.durability"];
   readonly observer: Observer;
   readonly onFatal: (error: Error) => void;
   readonly drain?: typeof startDrain | undefined;

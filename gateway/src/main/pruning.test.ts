@@ -8,10 +8,10 @@ import { pruneDaily } from "./upkeep.ts";
 const day = 86_400_000;
 
 const settings = {
-  ledgerRetentionDays: 30,
-  explanationRetentionDays: 30,
-  captureRetentionDays: 7,
-  auditRetentionDays: 90,
+  "ledger.retention_days": 30,
+  "explanations.retention_days": 30,
+  "captures.retention_days": 7,
+  "audit.retention_days": 90,
 } as Settings;
 
 test("what is too old only by a clock that has jumped years ahead is not removed, until it stays so", async () => {

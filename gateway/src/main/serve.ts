@@ -216,7 +216,7 @@ async function runUntilTold(
     // Somebody at a terminal waits; a load balancer has to see first that this one is leaving.
     if (reason !== "SIGINT" && reason !== "replaced") graceMs = environment.drainGraceMs;
     observer.log("info", "The gateway was asked to end.", { reason, graceMs });
-    const { drainTimeoutMs } = configSnapshot.current.settings;
+    const drainTimeoutMs = configSnapshot.current.settings.drain_timeout_ms;
     link?.ending(graceMs + drainTimeoutMs + bounds.lastBytesMs + bounds.flushMs);
     if (reason === "replaced") await Promise.race([gateway.leavePlace(hurried), ...asked]);
   } finally {

@@ -134,13 +134,13 @@ export function pruneDaily(options: PruningOptions): () => Promise<void> {
   const removeOld = async ({ signal }: Pick<KeptLease, "signal">): Promise<void> => {
     const now = clock.now();
     const { settings } = configSnapshot.current;
-    await remove("ledger entries", () => ledgerStore.prune(now - settings.ledgerRetentionDays * dayMs));
+    await remove("ledger entries", () => ledgerStore.prune(now - settings["ledger.retention_days"] * dayMs));
     if (signal.aborted) return;
     await remove("upstream objects", () => objectStore.prune(now));
     if (signal.aborted) return;
     await remove("explanations and captures", () => explainer.prune(explainedAges(settings, now)));
     if (signal.aborted) return;
-    await remove("audit entries", () => pruneAudit(now - settings.auditRetentionDays * dayMs));
+    await remove("audit entries", () => pruneAudit(now - settings["audit.retention_days"] * dayMs));
   };
   const remove = async (what: string, act: () => Promise<number>): Promise<void> => {
     try {
@@ -157,10 +157,10 @@ const dayMs = 86_400_000;
 
 /** What is too old now. An explanation never outlives its request's entries. */
 export function explainedAges(settings: Settings, now: number): Parameters<ExplainQueue["prune"]>[0] {
-  const explanationDays = Math.min(settings.explanationRetentionDays, settings.ledgerRetentionDays);
+  const explanationDays = Math.min(settings["explanations.retention_days"], settings["ledger.retention_days"]);
   return {
     explanationsBefore: now - explanationDays * dayMs,
-    capturesBefore: now - settings.captureRetentionDays * dayMs,
+    capturesBefore: now - settings["captures.retention_days"] * dayMs,
     now,
   };
 }

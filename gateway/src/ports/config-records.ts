@@ -1,29 +1,20 @@
-import type { CapabilitiesConfig, ModelConfig, PriceConfig, ProviderConfig } from "@sluice/contract/config-file";
-import type { Deployment, Model, PriceVersion } from "#core/index.ts";
-
-type Owner = "file" | "console" | "suspended";
+import type { ModelConfig, PriceConfig, ProviderConfig } from "@sluice/contract/config-file";
+import type { ConsoleModel } from "@sluice/contract/console";
+import type { PriceVersion } from "#core/index.ts";
 
 /** What a provider should become. Without `api_key` the stored one stays, unless the address changes. null removes it. */
 export type ProviderDraft = Omit<ProviderConfig, "api_key"> & { readonly api_key?: string | null | undefined };
 
-export interface DeploymentRecord extends Omit<Deployment, "provider" | "contextWindow" | "capabilities"> {
-  readonly provider: string;
-  readonly capabilities: CapabilitiesConfig | null;
-}
+export type DeploymentRecord = Omit<ConsoleModel["deployments"][number], "health">;
 
-export interface ModelRecord extends Pick<Model, "name" | "type" | "ownedBy" | "fallbacks" | "price"> {
-  /** null: not known. */
-  readonly outputTokensMax: number | null;
-  /** As somebody set it; null: as the price list knows it. */
-  readonly contextWindow: number | null;
+/** A model as it is stored. `context_window`: as somebody set it; null: as the price list knows it. `unpriced` null: as the settings say. */
+export interface ModelRecord
+  extends Pick<ConsoleModel, "name" | "type" | "owned_by" | "max_output_tokens" | "context_window" | "unpriced">,
+    Pick<ConsoleModel, "fallbacks" | "managed_by" | "created_at"> {
+  readonly price: PriceVersion | null;
   /** A price that begins later. */
-  readonly nextPrice: PriceVersion | null;
-  /** While it has no price. null: as the settings say. */
-  readonly unpriced: "allow" | "block" | null;
+  readonly next_price: PriceVersion | null;
   readonly deployments: readonly DeploymentRecord[];
-  readonly managedBy: Owner;
-  /** Unix milliseconds. */
-  readonly createdAt: number;
 }
 
 /** What a model should become. Without `price` the current price version stays. null removes the price. */

@@ -23,7 +23,7 @@ export function configStoreSuite(name: string, make: StoreGroundFactory): void {
       expect(await told()).toEqual(["config"]);
       const before = await wholeText(ground.database);
       const same = await ground.controlStore.updateProvider("own", ({ id, kind }) => ({ id, kind }), auditSource);
-      expect(same.hasApiKey).toBe(true);
+      expect(same.has_api_key).toBe(true);
       expect(await wholeText(ground.database)).toBe(before);
       expect([(await auditOf(ground)).length, await told()]).toEqual([length, []]);
     });
@@ -103,7 +103,7 @@ export function configStoreSuite(name: string, make: StoreGroundFactory): void {
         );
       }
       const listed = await ground.controlStore.listProviders();
-      expect(listed.map(({ id, hasApiKey }) => [id, hasApiKey])).toEqual(
+      expect(listed.map(({ id, has_api_key }) => [id, has_api_key])).toEqual(
         [...providers.values()].map(({ id, secret }) => [id, secret !== null]),
       );
       expect(await ground.controlStore.provider("nobody")).toBeNull();
@@ -143,9 +143,9 @@ function draftOf(
   model: Awaited<ReturnType<StoreGround["controlStore"]["listModels"]>>[number],
   changes: Parameters<StoreGround["controlStore"]["createModel"]>[0] extends infer Draft ? Partial<Draft> : never,
 ) {
-  const deployments = model.deployments.map(({ provider, upstreamModel }) => ({
+  const deployments = model.deployments.map(({ provider, upstream_model }) => ({
     provider,
-    upstream_model: upstreamModel,
+    upstream_model,
   }));
   return { name: model.name, type: model.type, deployments, fallbacks: [...model.fallbacks], ...changes };
 }

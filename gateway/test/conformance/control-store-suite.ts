@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ConfigFile } from "@sluice/contract";
+import { settingDefaults } from "@sluice/contract/words";
 import { Secret } from "#core/index.ts";
 import { ConfigConflict } from "#directory/index.ts";
 import {
@@ -77,18 +78,10 @@ function applyTests(make: StoreGroundFactory): void {
       ["group acme/default", ["gpt-*"], { rpm: 600, fail: "open" }],
     ]);
     expect(configSnapshot.settings).toEqual({
-      logBodies: "none",
-      ledgerDurability: "strict",
-      ledgerRetentionDays: 30,
-      ledgerExport: null,
-      explanationRetentionDays: 30,
-      captureRetentionDays: 7,
-      auditRetentionDays: 3_650,
-      drainTimeoutMs: 120_000,
-      keysStaleMaxMs: 3_600_000,
-      videoCopyResults: false,
-      retrySent: false,
-      unpriced: "block_in_budgets",
+      ...settingDefaults,
+      "ledger.durability": "strict",
+      "ledger.retention_days": 30,
+      "disconnect.default": "drain",
     });
   });
 
@@ -172,7 +165,7 @@ function applyTests(make: StoreGroundFactory): void {
       configSnapshot.providers.size,
       configSnapshot.models.size,
     ]).toEqual([0, 0, 0, 0]);
-    expect(configSnapshot.settings.ledgerDurability).toBe("disk");
+    expect(configSnapshot.settings["ledger.durability"]).toBe("disk");
     expect(await findKey(ground, ciSecret)).toBeNull();
   });
 
@@ -180,12 +173,12 @@ function applyTests(make: StoreGroundFactory): void {
     await using ground = await make();
     const file = { ...acmeConfig, settings: { ledger: { durability: "remote" as const } } };
     const applied = await ground.controlStore.apply(file, "test").catch((thrown: unknown) => thrown);
-    const { ledgerDurability } = (await ground.controlStore.configSnapshot()).settings;
+    const durability = (await ground.controlStore.configSnapshot()).settings["ledger.durability"];
     if (ground.database.flavour.name === "postgres") {
-      expect(ledgerDurability).toBe("remote");
+      expect(durability).toBe("remote");
       return;
     }
-    expect(ledgerDurability).toBe("disk");
+    expect(durability).toBe("disk");
     expect(applied).toBeInstanceOf(ConfigConflict);
     expect(String(applied)).toMatch(/settings\.ledger\.durability: `remote` needs PostgreSQL/);
   });

@@ -28,7 +28,7 @@ function userTests(make: () => Promise<PeopleGround>): void {
     const { people } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
     expect(await people.administratorExists()).toBe(false);
-    const made = await Promise.all([ada, bob].map((id) => people.makeFirstAdministrator(id, auditSource)));
+    const made = await Promise.all([ada, bob].map((id) => people.makeFirstAdministrator(id, false, auditSource)));
     expect(made.toSorted()).toEqual([false, true]);
     expect(await people.administratorExists()).toBe(true);
   });
@@ -37,7 +37,7 @@ function userTests(make: () => Promise<PeopleGround>): void {
     await using ground = await make();
     const { people } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
-    await people.makeFirstAdministrator(ada, auditSource);
+    await people.makeFirstAdministrator(ada, false, auditSource);
     await people.updateUser(bob, { administrator: true, disabled: true }, auditSource);
     await expect(people.updateUser(ada, { administrator: false }, auditSource)).rejects.toMatchObject(conflict);
     await expect(people.updateUser(ada, { disabled: true }, auditSource)).rejects.toMatchObject(conflict);
@@ -50,7 +50,7 @@ function userTests(make: () => Promise<PeopleGround>): void {
     await using ground = await make();
     const { people } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
-    await people.makeFirstAdministrator(ada, auditSource);
+    await people.makeFirstAdministrator(ada, false, auditSource);
     await people.updateUser(bob, { administrator: true }, auditSource);
     const both = await Promise.allSettled([
       people.updateUser(ada, { administrator: false }, auditSource),
@@ -92,7 +92,7 @@ function userTests(make: () => Promise<PeopleGround>): void {
     await using ground = await make();
     const { people, acme } = ground;
     const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
-    await people.makeFirstAdministrator(bob, auditSource);
+    await people.makeFirstAdministrator(bob, false, auditSource);
     await people.setMember(acme, ada, "admin", auditSource);
     await people.createToken(newToken(ada, acme), auditSource);
     await people.invite(newInvitation(ada, acme), auditSource);

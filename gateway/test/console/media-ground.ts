@@ -126,7 +126,7 @@ async function makeUsers(
   const made: [MediaUser, User][] = [];
   for (const name of mediaUsers) {
     const user = await signIn.createUser({ email: `${name}@example.com`, name, password: `password of ${name}` });
-    if (name === "administrator") await people.makeFirstAdministrator(user.id, auditSource);
+    if (name === "administrator") await people.makeFirstAdministrator(user.id, false, auditSource);
     else if (name === "stranger") await people.setMember(workspaceId("other"), user.id, "owner", auditSource);
     else if (name !== "newcomer") await people.setMember(workspaceId("acme"), user.id, name, auditSource);
     made.push([name, user]);

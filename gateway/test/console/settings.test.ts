@@ -32,8 +32,8 @@ describe("settings", () => {
     });
     expect(await show(ground)).toEqual(after.body);
     expect((await ground.controlStore.configSnapshot()).settings).toMatchObject({
-      ledgerRetentionDays: 30,
-      videoCopyResults: true,
+      "ledger.retention_days": 30,
+      "video.copy_results": true,
     });
     const rows = (await ground.audit()).filter((row) => row.object.startsWith("setting "));
     expect(rows.map((row) => [row.actor, row.action, row.object])).toEqual([
@@ -73,14 +73,14 @@ describe("settings", () => {
     expect(made.body.settings.ledger).toEqual({ durability: "disk", retention_days: 400, export: place });
     const atMinio = { bucket: "acme-usage", endpoint: "http://minio:9000" };
     expect((await change(ground, { ledger: { export: atMinio } })).body.settings.ledger.export).toEqual(atMinio);
-    expect((await ground.controlStore.configSnapshot()).settings.ledgerExport).toEqual({
+    expect((await ground.controlStore.configSnapshot()).settings["ledger.export"]).toEqual({
       ...{ bucket: "acme-usage", prefix: "", region: "us-east-1", endpoint: "http://minio:9000" },
     });
     const wrong = await change(ground, { ledger: { export: { bucket: "acme-usage", endpoint: "minio:9000" } } });
     expect([wrong.status, wrong.param]).toEqual([400, "ledger.export.endpoint"]);
     const gone = await change(ground, { ledger: { export: null } });
     expect(gone.body.settings.ledger).toEqual({ durability: "disk", retention_days: 400 });
-    expect((await ground.controlStore.configSnapshot()).settings.ledgerExport).toBeNull();
+    expect((await ground.controlStore.configSnapshot()).settings["ledger.export"]).toBeNull();
     await change(ground, { ledger: { export: null } });
     const rows = (await ground.audit()).filter((row) => row.object === "setting ledger.export");
     expect(rows.map((row) => row.action)).toEqual(["create", "update", "remove"]);

@@ -18,7 +18,9 @@ const stopMs = bounds.drainGraceMs + drainTimeoutMs + bounds.lastBytesMs + bound
 const [compose] = documentsOf("compose.yaml");
 const [small] = documentsOf("compose.small.yaml");
 const gateways = ["gateway-1", "gateway-2", "gateway-3"];
-const environmentSource = readFileSync(join(root, "gateway/src/config/environment.ts"), "utf8");
+const environmentSource = ["environment.ts", "environment-values.ts"]
+  .map((file) => readFileSync(join(root, "gateway/src/config", file), "utf8"))
+  .join("\n");
 
 test("every variable that deploy/ names is one that the gateway reads", () => {
   const known = new Set([

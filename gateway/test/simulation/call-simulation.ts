@@ -139,7 +139,7 @@ function configSnapshotOf({ prices, retrySent }: Configured, version: number): C
       price: prices.get(name) ?? null,
     }),
   );
-  return quietConfigSnapshot({ version, providers, models, settings: { retrySent } });
+  return quietConfigSnapshot({ version, providers, models, settings: { retry_sent: retrySent } });
 }
 
 /** One process of the gateway, entered as the console's playground does: a whole HTTP request, with a key's principal. */

@@ -320,7 +320,7 @@ test("a model that another falls back to stays, whoever would remove it: the fil
   await applied(ground, { providers, models: [model("last"), model("middle", ["last"]), model("alone")] });
   await ground.controlStore.createModel(model("ours", ["middle"]), { actor: "test", ip: null });
   expect(await applied(ground, {})).toBeNull();
-  const left = (await ground.controlStore.listModels()).map(({ name, managedBy }) => [name, managedBy]);
+  const left = (await ground.controlStore.listModels()).map(({ name, managed_by }) => [name, managed_by]);
   expect(left).toEqual([
     ["alone", "suspended"],
     ["last", "console"],

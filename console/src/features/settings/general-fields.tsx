@@ -1,18 +1,9 @@
-import { NumberInput, Select, SimpleGrid, Switch, Text, TextInput } from "@mantine/core";
+import { Select, SimpleGrid, Switch, Text, TextInput } from "@mantine/core";
 import { NumberField } from "../../components/number-field.tsx";
 import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/settings.ts";
 import { SettingLabel } from "./setting-label.tsx";
-import {
-  auditDaysMin,
-  captureDaysMax,
-  daysMax,
-  drainSecondsMax,
-  type RetentionName,
-  type SettingsDraft,
-  staleKeySecondsMax,
-  staleKeySecondsMin,
-} from "./settings-draft.ts";
+import { type FormRow, formRows, type SettingsDraft, shownAs } from "./settings-draft.ts";
 
 export interface FieldsProps {
   readonly draft: SettingsDraft;
@@ -24,43 +15,9 @@ export interface FieldsProps {
 
 /** How durably requests are recorded, and for how long. */
 export function RetentionFields(props: FieldsProps) {
-  const { draft, change } = props;
   return (
     <Section title={t("settings.general.retention")} description={t("settings.general.retentionHelp")}>
-      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg" className="fields">
-        <Select
-          {...lookOf(props, "durability", t("settings.general.durability"))}
-          description={t("settings.general.durabilityHelp")}
-          data={durabilities}
-          value={draft.durability}
-          onChange={(value) => {
-            const chosen = durabilities.find((each) => each.value === value);
-            if (chosen !== undefined) change({ durability: chosen.value });
-          }}
-          allowDeselect={false}
-        />
-        <NumberInput
-          {...lookOf(props, "ledgerDays", t("settings.general.ledgerDays"))}
-          description={t("settings.general.ledgerDaysHelp")}
-          {...daysOf(props, "ledgerDays", daysMax)}
-        />
-        <NumberInput
-          {...lookOf(props, "explanationDays", t("settings.general.explanationDays"))}
-          description={t("settings.general.explanationDaysHelp")}
-          {...daysOf(props, "explanationDays", daysMax)}
-        />
-        <NumberInput
-          {...lookOf(props, "captureDays", t("settings.general.captureDays"))}
-          description={t("settings.general.captureDaysHelp")}
-          {...daysOf(props, "captureDays", captureDaysMax)}
-        />
-        <NumberInput
-          {...lookOf(props, "auditDays", t("settings.general.auditDays"))}
-          description={t("settings.general.auditDaysHelp")}
-          {...daysOf(props, "auditDays", daysMax)}
-          min={auditDaysMin}
-        />
-      </SimpleGrid>
+      <Fields rows={retentionRows} {...props} />
       <Text fz="xs" c="dimmed" mt="md">
         {t("settings.general.captureNote")}
       </Text>
@@ -70,58 +27,81 @@ export function RetentionFields(props: FieldsProps) {
 
 /** What happens to requests when something breaks, and to what they made. */
 export function RequestFields(props: FieldsProps) {
-  const { draft, change } = props;
   return (
     <Section title={t("settings.general.requests")}>
-      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg" className="fields">
-        <Select
-          {...lookOf(props, "disconnect", t("settings.general.disconnect"))}
-          description={t("settings.general.disconnectHelp")}
-          data={disconnects}
-          value={draft.disconnect}
-          onChange={(value) => {
-            const chosen = disconnects.find((each) => each.value === value);
-            if (chosen !== undefined) change({ disconnect: chosen.value });
-          }}
-          allowDeselect={false}
-        />
-        <NumberField
-          {...lookOf(props, "drainSeconds", t("settings.general.drain"))}
-          description={t("settings.general.drainHelp")}
-          suffix={` ${t("settings.general.seconds")}`}
-          min={0.001}
-          max={drainSecondsMax}
-          allowNegative={false}
-          value={draft.drainSeconds}
-          onChange={(drainSeconds) => change({ drainSeconds })}
-        />
-        <NumberField
-          {...lookOf(props, "staleKeySeconds", t("settings.general.staleKeys"))}
-          description={t("settings.general.staleKeysHelp")}
-          suffix={` ${t("settings.general.seconds")}`}
-          min={staleKeySecondsMin}
-          max={staleKeySecondsMax}
-          allowNegative={false}
-          allowDecimal={false}
-          value={draft.staleKeySeconds}
-          onChange={(staleKeySeconds) => change({ staleKeySeconds })}
-        />
-        <Switch
-          {...switchLookOf(props, "retrySent", t("settings.general.retrySent"))}
-          description={t("settings.general.retrySentHelp")}
-          checked={draft.retrySent}
-          onChange={(event) => change({ retrySent: event.currentTarget.checked })}
-        />
-        <Switch
-          {...switchLookOf(props, "copyResults", t("settings.general.copyVideos"))}
-          description={t("settings.general.copyVideosHelp")}
-          checked={draft.copyResults}
-          onChange={(event) => change({ copyResults: event.currentTarget.checked })}
-        />
-      </SimpleGrid>
+      <Fields rows={requestRows} {...props} />
     </Section>
   );
 }
+
+const retentionRows = formRows.filter(({ form }) => form === "retention");
+const requestRows = formRows.filter(({ form }) => form === "requests");
+
+/** The settings of one part of the form, as the table has them. */
+function Fields({ rows, ...props }: FieldsProps & { readonly rows: readonly FormRow[] }) {
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg" className="fields">
+      {rows.map((row) => (
+        <Field key={row.path} row={row} {...props} />
+      ))}
+    </SimpleGrid>
+  );
+}
+
+function Field({ row, ...props }: FieldsProps & { readonly row: FormRow }) {
+  const { path, kind } = row;
+  const { draft, change } = props;
+  const label = t(`settings.fields.${path}.label`);
+  const description = t(`settings.fields.${path}.help`);
+  if (kind.type === "boolean") {
+    return (
+      <Switch
+        {...switchLookOf(props, path, label)}
+        description={description}
+        checked={draft[path] === true}
+        onChange={(event) => change({ [path]: event.currentTarget.checked })}
+      />
+    );
+  }
+  if (kind.type === "choice") {
+    return (
+      <Select
+        {...lookOf(props, path, label)}
+        description={description}
+        data={choicesOf(row)}
+        value={String(draft[path])}
+        onChange={(value) => value !== null && change({ [path]: value })}
+        allowDeselect={false}
+      />
+    );
+  }
+  const scale = shownAs(row);
+  const value = draft[path];
+  return (
+    <NumberField
+      {...lookOf(props, path, label)}
+      description={description}
+      suffix={` ${t(kind.unit === "days" ? "settings.general.days" : "settings.general.seconds")}`}
+      min={kind.min / scale}
+      max={kind.max / scale}
+      allowNegative={false}
+      allowDecimal={scale > 1}
+      value={typeof value === "number" ? value / scale : null}
+      onChange={(shown) => change({ [path]: shown === null ? null : Math.round(shown * scale) })}
+    />
+  );
+}
+
+function choicesOf({ path, kind }: FormRow) {
+  if (kind.type !== "choice") return [];
+  return kind.of.map((value) => ({ value, label: t(`settings.fields.${path}.${value}` as ChoiceName) }));
+}
+
+type ChoiceName = {
+  [One in FormRow as One["path"]]: One["kind"] extends { readonly of: readonly (infer Choice extends string)[] }
+    ? `settings.fields.${One["path"]}.${Choice}`
+    : never;
+}[FormRow["path"]];
 
 /** What becomes of calls that no budget can count. */
 export function UnpricedFields(props: FieldsProps) {
@@ -165,30 +145,6 @@ export function switchLookOf({ isLocked }: FieldsProps, name: keyof SettingsDraf
   const locked = isLocked(name);
   return { label: <SettingLabel label={label} locked={locked} />, disabled: locked };
 }
-
-function daysOf({ draft, change }: FieldsProps, name: RetentionName, max: number) {
-  return {
-    suffix: ` ${t("settings.general.days")}`,
-    min: 1,
-    max,
-    allowDecimal: false,
-    allowNegative: false,
-    value: draft[name] ?? "",
-    onChange: (value: string | number) => change({ [name]: typeof value === "number" ? value : null }),
-  };
-}
-
-const durabilities = [
-  { value: "process", label: t("settings.durability.process") },
-  { value: "disk", label: t("settings.durability.disk") },
-  { value: "strict", label: t("settings.durability.strict") },
-  { value: "remote", label: t("settings.durability.remote") },
-] as const;
-
-const disconnects = [
-  { value: "cancel", label: t("settings.disconnect.cancel") },
-  { value: "drain", label: t("settings.disconnect.drain") },
-] as const;
 
 const unpricedPolicies = [
   { value: "block_in_budgets", label: t("settings.unpriced.block_in_budgets") },

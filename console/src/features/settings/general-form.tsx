@@ -17,7 +17,7 @@ import {
   faultsOf,
   isChanged,
   type SettingsDraft,
-  settingNames,
+  settingName,
   shortened,
 } from "./settings-draft.ts";
 
@@ -52,9 +52,9 @@ export function GeneralForm({ answer }: { readonly answer: ConsoleSettings }) {
   const fields = {
     draft,
     isLocked: (name: keyof SettingsDraft) =>
-      answer.managed_by_file.some((each) => `${settingNames[name]}.`.startsWith(`${each}.`)),
+      answer.managed_by_file.some((each) => `${settingName(name)}.`.startsWith(`${each}.`)),
     fault: (name: keyof SettingsDraft) =>
-      faults.of(name) ?? (save.error?.param === settingNames[name] ? wrongField(save.error, settingNames[name]) : null),
+      faults.of(name) ?? (save.error?.param === settingName(name) ? wrongField(save.error, settingName(name)) : null),
     change: (changes: Partial<SettingsDraft>) => setTouched((earlier) => ({ ...earlier, ...changes })),
   };
   return (

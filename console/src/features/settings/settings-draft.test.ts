@@ -1,6 +1,14 @@
 import { expect, test } from "bun:test";
 import { settingsChangeSchema, settingsSchema } from "@sluice/contract";
-import { changeOf, draftOf, faultsOf, isChanged, settingNames, shortened } from "./settings-draft.ts";
+import {
+  changeOf,
+  draftOf,
+  faultsOf,
+  isChanged,
+  type SettingsDraft,
+  settingName,
+  shortened,
+} from "./settings-draft.ts";
 
 const settings = settingsSchema.parse({
   log_bodies: "none",
@@ -19,18 +27,19 @@ const draft = draftOf(settings);
 
 test("only what was changed is sent, in the shape that the gateway takes", () => {
   expect(changeOf(draft, draft)).toEqual({});
-  expect(changeOf(draft, { ...draft, captureDays: 3 })).toEqual({ captures: { retention_days: 3 } });
+  expect(changeOf(draft, { ...draft, "captures.retention_days": 3 })).toEqual({ captures: { retention_days: 3 } });
   const all = changeOf(draft, {
-    durability: "strict",
-    ledgerDays: 90,
-    explanationDays: 10,
-    captureDays: 1,
-    auditDays: 90,
-    disconnect: "drain",
-    retrySent: true,
-    copyResults: true,
-    drainSeconds: 0.5,
-    staleKeySeconds: 600,
+    ...draft,
+    "ledger.durability": "strict",
+    "ledger.retention_days": 90,
+    "explanations.retention_days": 10,
+    "captures.retention_days": 1,
+    "audit.retention_days": 90,
+    "disconnect.default": "drain",
+    retry_sent: true,
+    "video.copy_results": true,
+    drain_timeout_ms: 500,
+    "keys.stale_max": 600,
     unpriced: "price_as",
     priceAs: " gpt-5 ",
     exportOn: true,
@@ -59,13 +68,15 @@ test("only what was changed is sent, in the shape that the gateway takes", () =>
 
 test("an empty field and one out of its bounds are told beside the field", () => {
   expect(faultsOf(draft)).toEqual({});
-  expect(Object.keys(faultsOf({ ...draft, ledgerDays: null, drainSeconds: 0 }))).toEqual([
-    "ledgerDays",
-    "drainSeconds",
+  expect(Object.keys(faultsOf({ ...draft, "ledger.retention_days": null, drain_timeout_ms: 0 }))).toEqual([
+    "ledger.retention_days",
+    "drain_timeout_ms",
   ]);
-  expect(faultsOf({ ...draft, captureDays: 366 })).toEqual({ captureDays: "Enter a number from 1 to 365." });
-  expect(Object.keys(faultsOf({ ...draft, auditDays: 89 }))).toEqual(["auditDays"]);
-  expect(Object.keys(faultsOf({ ...draft, staleKeySeconds: 9 }))).toEqual(["staleKeySeconds"]);
+  expect(faultsOf({ ...draft, "captures.retention_days": 366 })).toEqual({
+    "captures.retention_days": "Enter a number from 1 to 365.",
+  });
+  expect(Object.keys(faultsOf({ ...draft, "audit.retention_days": 89 }))).toEqual(["audit.retention_days"]);
+  expect(Object.keys(faultsOf({ ...draft, "keys.stale_max": 9 }))).toEqual(["keys.stale_max"]);
 });
 
 test("the place of the export is sent whole, switching it off is null, and what is typed while it is off is no change", () => {
@@ -86,14 +97,18 @@ test("the place of the export is sent whole, switching it off is null, and what 
 });
 
 test("what will be removed by a shorter retention is named", () => {
-  expect(shortened(draft, { ...draft, ledgerDays: 500 })).toEqual([]);
-  expect(shortened(draft, { ...draft, ledgerDays: 5, captureDays: 1 })).toEqual(["request records", "captures"]);
+  expect(shortened(draft, { ...draft, "ledger.retention_days": 500 })).toEqual([]);
+  expect(shortened(draft, { ...draft, "ledger.retention_days": 5, "captures.retention_days": 1 })).toEqual([
+    "request records",
+    "captures",
+  ]);
 });
 
 test("every setting of the form is one that the config file knows, so that its lock is found", () => {
   const place = { bucket: "acme-usage", prefix: "sluice/", region: "eu-central-1", endpoint: "http://minio:9000" };
   const all = settingsSchema.parse({ ...settings, ledger: { ...settings.ledger, export: place } });
-  for (const name of Object.values(settingNames)) {
+  for (const field of Object.keys(draft) as (keyof SettingsDraft)[]) {
+    const name = settingName(field);
     const value = name.split(".").reduce<unknown>((outer, part) => Reflect.get(outer as object, part), all);
     expect(value, name).toBeDefined();
   }

@@ -1,4 +1,12 @@
-import type { SettingsChange, SettingsConfig } from "@sluice/contract";
+import {
+  nestedSettings,
+  type SettingPath,
+  type Settings,
+  type SettingsChange,
+  type SettingsConfig,
+  settingAt,
+  settingsTable,
+} from "@sluice/contract";
 import { formatCount } from "../../client/format.ts";
 import { t } from "../../language/areas/settings.ts";
 import type { Faults } from "../catalog/use-faults.ts";
@@ -11,154 +19,86 @@ import {
   ledgerExportOf,
 } from "./ledger-export-draft.ts";
 
-/** The settings as the form has them: flat, and the wait in seconds. */
-export interface SettingsDraft extends LedgerExportDraft {
-  readonly durability: "process" | "disk" | "strict" | "remote";
-  readonly ledgerDays: number | null;
-  readonly explanationDays: number | null;
-  readonly captureDays: number | null;
-  readonly auditDays: number | null;
-  readonly disconnect: "cancel" | "drain";
-  readonly retrySent: boolean;
-  readonly copyResults: boolean;
-  readonly drainSeconds: number | null;
-  readonly staleKeySeconds: number | null;
+type Row = (typeof settingsTable)[number];
+/** A setting that the form draws by the table. */
+export type FormRow = Extract<Row, { readonly form: string }>;
+type Draft = {
+  readonly [One in FormRow as One["path"]]: Settings[One["path"]] extends number
+    ? number | null
+    : Settings[One["path"]];
+};
+
+export const formRows = settingsTable.filter((row): row is FormRow => row.form !== null);
+
+/** The settings as the form has them, by their paths. A number is null while nothing stands in its field. */
+export interface SettingsDraft extends Draft, LedgerExportDraft {
   readonly unpriced: "block_in_budgets" | "block" | "allow" | "price_as";
   /** The model whose price counts with `price_as`. */
   readonly priceAs: string;
 }
 
-/** What the config file calls each of them. */
-export const settingNames: Readonly<Record<keyof SettingsDraft, string>> = {
-  durability: "ledger.durability",
-  ledgerDays: "ledger.retention_days",
-  explanationDays: "explanations.retention_days",
-  captureDays: "captures.retention_days",
-  auditDays: "audit.retention_days",
-  disconnect: "disconnect.default",
-  retrySent: "retry_sent",
-  copyResults: "video.copy_results",
-  drainSeconds: "drain_timeout_ms",
-  staleKeySeconds: "keys.stale_max",
-  unpriced: "unpriced",
-  priceAs: "unpriced",
-  ...ledgerExportNames,
-};
+/** What the config file calls a field of the form. */
+export function settingName(name: keyof SettingsDraft): string {
+  if (name === "priceAs") return "unpriced";
+  return name in ledgerExportNames ? ledgerExportNames[name as keyof LedgerExportDraft] : name;
+}
 
 export function draftOf(settings: SettingsConfig): SettingsDraft {
-  const {
-    ledger,
-    explanations,
-    captures,
-    audit,
-    disconnect,
-    video,
-    retry_sent: retrySent,
-    drain_timeout_ms: drainMs,
-    keys,
-    unpriced = "block_in_budgets",
-  } = settings;
+  const { unpriced = "block_in_budgets" } = settings;
+  const values = formRows.map((row) => {
+    const empty = row.kind.type === "integer" ? null : row.default;
+    return [row.path, settingAt(settings, row.path) ?? empty];
+  });
   return {
-    durability: ledger?.durability ?? "disk",
-    ledgerDays: ledger?.retention_days ?? null,
-    explanationDays: explanations?.retention_days ?? null,
-    captureDays: captures?.retention_days ?? null,
-    auditDays: audit?.retention_days ?? null,
-    disconnect: disconnect?.default ?? "cancel",
-    retrySent: retrySent ?? false,
-    copyResults: video?.copy_results ?? false,
-    drainSeconds: drainMs === undefined ? null : drainMs / 1_000,
-    staleKeySeconds: keys?.stale_max ?? null,
+    ...(Object.fromEntries(values) as Draft),
     unpriced: typeof unpriced === "object" ? "price_as" : unpriced,
     priceAs: typeof unpriced === "object" ? unpriced.price_as : "",
-    ...ledgerExportDraft(ledger?.export),
+    ...ledgerExportDraft(settings.ledger?.export),
   };
 }
 
 /** Whether there is something to save. */
 export function isChanged(before: SettingsDraft, after: SettingsDraft): boolean {
-  const names = (Object.keys(settingNames) as (keyof SettingsDraft)[]).filter((name) => !(name in ledgerExportNames));
+  const names = ["unpriced", "priceAs", ...formRows.map(({ path }) => path)] as const;
   return names.some((name) => before[name] !== after[name]) || isOtherExport(before, after);
 }
 
 /** What was changed and nothing else: the rest may have an owner of its own, or have been changed by somebody else meanwhile. */
 export function changeOf(before: SettingsDraft, after: SettingsDraft): SettingsChange {
-  const changed = (name: keyof SettingsDraft) => before[name] !== after[name];
-  const days = (name: RetentionName) => {
-    const value = after[name];
-    return changed(name) && value !== null ? { retention_days: value } : {};
-  };
-  const ledger = {
-    ...(changed("durability") ? { durability: after.durability } : {}),
-    ...days("ledgerDays"),
-    ...(isOtherExport(before, after) ? { export: ledgerExportOf(after) } : {}),
-  };
-  const explanations = days("explanationDays");
-  const captures = days("captureDays");
-  const audit = days("auditDays");
-  return {
-    ...(isEmpty(ledger) ? {} : { ledger }),
-    ...(isEmpty(explanations) ? {} : { explanations }),
-    ...(isEmpty(captures) ? {} : { captures }),
-    ...(isEmpty(audit) ? {} : { audit }),
-    ...(changed("disconnect") ? { disconnect: { default: after.disconnect } } : {}),
-    ...(changed("retrySent") ? { retry_sent: after.retrySent } : {}),
-    ...(changed("copyResults") ? { video: { copy_results: after.copyResults } } : {}),
-    ...(changed("drainSeconds") && after.drainSeconds !== null
-      ? { drain_timeout_ms: Math.round(after.drainSeconds * 1_000) }
-      : {}),
-    ...(changed("staleKeySeconds") && after.staleKeySeconds !== null
-      ? { keys: { stale_max: after.staleKeySeconds } }
-      : {}),
-    ...(changed("unpriced") || (after.unpriced === "price_as" && changed("priceAs"))
-      ? { unpriced: after.unpriced === "price_as" ? { price_as: after.priceAs.trim() } : after.unpriced }
-      : {}),
-  };
+  const changed: [SettingPath, unknown][] = formRows
+    .filter(({ path }) => after[path] !== before[path] && after[path] !== null)
+    .map(({ path }) => [path, after[path]]);
+  if (isOtherExport(before, after)) changed.push(["ledger.export", ledgerExportOf(after)]);
+  if (after.unpriced === "price_as" && (before.unpriced !== "price_as" || before.priceAs !== after.priceAs)) {
+    changed.push(["unpriced", { price_as: after.priceAs.trim() }]);
+  } else if (after.unpriced !== before.unpriced) changed.push(["unpriced", after.unpriced]);
+  return nestedSettings(changed);
+}
+
+/** How many of a setting's unit the form shows as one: milliseconds are shown as seconds. */
+export function shownAs({ kind }: FormRow): number {
+  return kind.type === "integer" && kind.unit === "milliseconds" ? 1_000 : 1;
 }
 
 /** What is wrong with it as it stands, by field. */
 export function faultsOf(draft: SettingsDraft): Faults {
-  const wrong = bounds.filter(({ name, min, max }) => {
-    const value = draft[name];
-    return value === null || value < min || value > max;
-  });
-  const missing =
-    draft.unpriced === "price_as" && draft.priceAs.trim() === "" ? { priceAs: t("settings.unpriced.nameModel") } : {};
-  return {
-    ...missing,
-    ...ledgerExportFaults(draft),
-    ...Object.fromEntries(
-      wrong.map(({ name, min, max }) => [name, t("settings.general.bounds", { min, max: formatCount(max) })]),
-    ),
-  };
+  const faults: Record<string, string> = {};
+  if (draft.unpriced === "price_as" && draft.priceAs.trim() === "")
+    faults["priceAs"] = t("settings.unpriced.nameModel");
+  for (const row of formRows) {
+    const { path, kind } = row;
+    const value = draft[path];
+    if (kind.type !== "integer" || (typeof value === "number" && value >= kind.min && value <= kind.max)) continue;
+    const [min, max] = [kind.min / shownAs(row), kind.max / shownAs(row)];
+    faults[path] = t("settings.general.bounds", { min, max: formatCount(max) });
+  }
+  return { ...faults, ...ledgerExportFaults(draft) };
 }
 
 /** Retention that takes away what is there: said before it happens. */
 export function shortened(before: SettingsDraft, after: SettingsDraft): readonly string[] {
-  return retentionNames
-    .filter((name) => (after[name] ?? 0) < (before[name] ?? 0))
-    .map((name) => t(`settings.general.kept.${name}`));
-}
-
-const retentionNames = ["ledgerDays", "explanationDays", "captureDays", "auditDays"] as const;
-export type RetentionName = (typeof retentionNames)[number];
-
-export const daysMax = 36_500;
-export const captureDaysMax = 365;
-export const auditDaysMin = 90;
-export const drainSecondsMax = 86_400;
-export const staleKeySecondsMin = 10;
-export const staleKeySecondsMax = 86_400;
-
-const bounds = [
-  { name: "ledgerDays", min: 1, max: daysMax },
-  { name: "explanationDays", min: 1, max: daysMax },
-  { name: "captureDays", min: 1, max: captureDaysMax },
-  { name: "auditDays", min: auditDaysMin, max: daysMax },
-  { name: "drainSeconds", min: 0.001, max: drainSecondsMax },
-  { name: "staleKeySeconds", min: staleKeySecondsMin, max: staleKeySecondsMax },
-] as const;
-
-function isEmpty(value: object): boolean {
-  return Object.keys(value).length === 0;
+  return formRows.flatMap(({ path, form }) => {
+    if (form !== "retention" || path === "ledger.durability") return [];
+    return (after[path] ?? 0) < (before[path] ?? 0) ? [t(`settings.fields.${path}.kept`)] : [];
+  });
 }

@@ -87,41 +87,81 @@ export const settings = {
     saved: "Settings saved.",
     retention: "Data retention",
     retentionHelp: "How durably requests are recorded, and for how long.",
-    durability: "Request records survive",
-    durabilityHelp: "Stronger guarantees cost a little latency. Takes effect after a restart.",
-    ledgerDays: "Keep request records",
-    ledgerDaysHelp: "Who called what, when, and what it cost. Older records are deleted; hourly totals stay.",
-    explanationDays: "Keep explanations",
-    explanationDaysHelp: "How and why each request was routed. Never kept longer than its record.",
-    captureDays: "Keep captures",
-    captureDaysHelp: "Headers and bodies of keys with capture on. They may contain private data: keep them short.",
-    auditDays: "Keep the audit log",
-    auditDaysHelp: "Who changed what, when, and from where. At least 90 days.",
     captureNote: "Request bodies are never stored unless “Capture” is turned on for a key.",
     days: "days",
     requests: "Requests",
-    disconnect: "When a client disconnects",
-    disconnectHelp: "For providers without a setting of their own.",
-    drain: "Shutdown grace period",
-    drainHelp: "When the gateway is stopped, open streams may finish for this long.",
-    staleKeys: "Accept known keys without the database",
-    staleKeysHelp: "While the database is unreachable, known keys work for this long, revoked ones too.",
     seconds: "s",
-    retrySent: "Retry requests that got no response",
-    retrySentHelp: "After a timeout or broken connection, try the next deployment, although both may be billed.",
-    copyVideos: "Copy finished videos",
-    copyVideosHelp: "Provider links expire after hours or days. A copy in your own storage stays, and takes up space.",
     discard: "Discard",
     save: "Save settings",
     shorten: "Keep less data?",
     shortenHelp: "Older {what} are deleted soon after. You can't undo this.",
     shortenVerb: "Save and delete",
     bounds: "Enter a number from {min} to {max}.",
-    kept: {
-      ledgerDays: "request records",
-      explanationDays: "explanations",
-      captureDays: "captures",
-      auditDays: "audit log entries",
+  },
+  fields: {
+    ledger: {
+      durability: {
+        label: "Request records survive",
+        help: "Stronger guarantees cost a little latency. Takes effect after a restart.",
+        process: "a crash of the process",
+        disk: "a crash of the machine (within 50 ms)",
+        strict: "a crash of the machine (before the request is sent)",
+        remote: "the loss of a disk (needs PostgreSQL)",
+      },
+      retention_days: {
+        label: "Keep request records",
+        help: "Who called what, when, and what it cost. Older records are deleted; hourly totals stay.",
+        kept: "request records",
+      },
+    },
+    explanations: {
+      retention_days: {
+        label: "Keep explanations",
+        help: "How and why each request was routed. Never kept longer than its record.",
+        kept: "explanations",
+      },
+    },
+    captures: {
+      retention_days: {
+        label: "Keep captures",
+        help: "Headers and bodies of keys with capture on. They may contain private data: keep them short.",
+        kept: "captures",
+      },
+    },
+    audit: {
+      retention_days: {
+        label: "Keep the audit log",
+        help: "Who changed what, when, and from where. At least 90 days.",
+        kept: "audit log entries",
+      },
+    },
+    disconnect: {
+      default: {
+        label: "When a client disconnects",
+        help: "For providers without a setting of their own.",
+        cancel: "Cancel the upstream request: pay for less",
+        drain: "Let the upstream request finish",
+      },
+    },
+    drain_timeout_ms: {
+      label: "Shutdown grace period",
+      help: "When the gateway is stopped, open streams may finish for this long.",
+    },
+    keys: {
+      stale_max: {
+        label: "Accept known keys without the database",
+        help: "While the database is unreachable, known keys work for this long, revoked ones too.",
+      },
+    },
+    retry_sent: {
+      label: "Retry requests that got no response",
+      help: "After a timeout or broken connection, try the next deployment, although both may be billed.",
+    },
+    video: {
+      copy_results: {
+        label: "Copy finished videos",
+        help: "Provider links expire after hours or days. A copy in your own storage stays, and takes up space.",
+      },
     },
   },
   unpriced: {
@@ -139,16 +179,6 @@ export const settings = {
     model: "Model",
     modelHelp: "It must have a price. Only models of its type are served this way; others stay blocked.",
     nameModel: "Enter the name of a model that has a price.",
-  },
-  durability: {
-    process: "a crash of the process",
-    disk: "a crash of the machine (within 50 ms)",
-    strict: "a crash of the machine (before the request is sent)",
-    remote: "the loss of a disk (needs PostgreSQL)",
-  },
-  disconnect: {
-    cancel: "Cancel the upstream request: pay for less",
-    drain: "Let the upstream request finish",
   },
   invite: {
     title: "Invite an administrator",

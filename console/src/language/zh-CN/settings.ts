@@ -94,41 +94,74 @@ export const settings: Translation<typeof english> = {
     saved: "设置已保存。",
     retention: "数据保留",
     retentionHelp: "请求记录的可靠程度和保留时长。",
-    durability: "请求记录可承受",
-    durabilityHelp: "在每个请求前后写入。保证越强，延迟略增。重启后生效。",
-    ledgerDays: "保留请求记录",
-    ledgerDaysHelp: "谁在何时调用了什么、花费多少。更早的记录会被删除，按小时的汇总会保留。",
-    explanationDays: "保留路由说明",
-    explanationDaysHelp: "每个请求如何路由及原因。保留时间不会超过请求记录。",
-    captureDays: "保留抓取内容",
-    captureDaysHelp: "已开启抓取的密钥的请求头和正文。可能包含隐私数据，建议缩短保留时间。",
-    auditDays: "保留审计日志",
-    auditDaysHelp: "谁在何时、从哪里更改了什么。至少 90 天。",
     captureNote: "除非为密钥开启“抓取”，否则不会存储请求正文。",
     days: "天",
     requests: "请求处理",
-    disconnect: "客户端断开时",
-    disconnectHelp: "用于未单独设置的提供商。",
-    drain: "关闭等待时间",
-    drainHelp: "网关停止时，允许进行中的流式响应继续完成的时间。",
-    staleKeys: "数据库不可用时接受已知密钥",
-    staleKeysHelp: "数据库无法连接时，已知密钥可继续使用这么长时间，期间被吊销的也不例外。",
     seconds: "秒",
-    retrySent: "重试未收到响应的请求",
-    retrySentHelp: "超时或连接中断后尝试下一个部署，但两者都可能计费。关闭时，只重试被拒绝或未发出的请求。",
-    copyVideos: "复制已完成的视频",
-    copyVideosHelp: "提供商的链接会在数小时或数天后失效。自有存储中的副本会保留，并占用空间。",
     discard: "放弃",
     save: "保存设置",
     shorten: "缩短保留时间？",
     shortenHelp: "更早的{what}很快会被删除。此操作无法撤销。",
     shortenVerb: "保存并删除",
     bounds: "请输入 {min} 到 {max} 之间的数字。",
-    kept: {
-      ledgerDays: "请求记录",
-      explanationDays: "路由说明",
-      captureDays: "抓取内容",
-      auditDays: "审计日志条目",
+  },
+  fields: {
+    ledger: {
+      durability: {
+        label: "请求记录可承受",
+        help: "在每个请求前后写入。保证越强，延迟略增。重启后生效。",
+        process: "进程崩溃",
+        disk: "机器崩溃（50 毫秒内）",
+        strict: "机器崩溃（在请求发出之前写入）",
+        remote: "磁盘丢失（需要 PostgreSQL）",
+      },
+      retention_days: {
+        label: "保留请求记录",
+        help: "谁在何时调用了什么、花费多少。更早的记录会被删除，按小时的汇总会保留。",
+        kept: "请求记录",
+      },
+    },
+    explanations: {
+      retention_days: {
+        label: "保留路由说明",
+        help: "每个请求如何路由及原因。保留时间不会超过请求记录。",
+        kept: "路由说明",
+      },
+    },
+    captures: {
+      retention_days: {
+        label: "保留抓取内容",
+        help: "已开启抓取的密钥的请求头和正文。可能包含隐私数据，建议缩短保留时间。",
+        kept: "抓取内容",
+      },
+    },
+    audit: {
+      retention_days: { label: "保留审计日志", help: "谁在何时、从哪里更改了什么。至少 90 天。", kept: "审计日志条目" },
+    },
+    disconnect: {
+      default: {
+        label: "客户端断开时",
+        help: "用于未单独设置的提供商。",
+        cancel: "取消上游请求：减少费用",
+        drain: "让上游请求完成",
+      },
+    },
+    drain_timeout_ms: { label: "关闭等待时间", help: "网关停止时，允许进行中的流式响应继续完成的时间。" },
+    keys: {
+      stale_max: {
+        label: "数据库不可用时接受已知密钥",
+        help: "数据库无法连接时，已知密钥可继续使用这么长时间，期间被吊销的也不例外。",
+      },
+    },
+    retry_sent: {
+      label: "重试未收到响应的请求",
+      help: "超时或连接中断后尝试下一个部署，但两者都可能计费。关闭时，只重试被拒绝或未发出的请求。",
+    },
+    video: {
+      copy_results: {
+        label: "复制已完成的视频",
+        help: "提供商的链接会在数小时或数天后失效。自有存储中的副本会保留，并占用空间。",
+      },
     },
   },
   unpriced: {
@@ -146,16 +179,6 @@ export const settings: Translation<typeof english> = {
     model: "模型",
     modelHelp: "该模型必须已定价。只有相同类型的模型按此计费，其他类型仍会被拒绝。",
     nameModel: "请输入一个已定价的模型名称。",
-  },
-  durability: {
-    process: "进程崩溃",
-    disk: "机器崩溃（50 毫秒内）",
-    strict: "机器崩溃（在请求发出之前写入）",
-    remote: "磁盘丢失（需要 PostgreSQL）",
-  },
-  disconnect: {
-    cancel: "取消上游请求：减少费用",
-    drain: "让上游请求完成",
   },
   invite: {
     title: "邀请管理员",

@@ -77,7 +77,7 @@ async function visibleRecord(dependencies: ConsoleDependencies, name: string, ac
 
 function fits(record: ModelRecord, search: string | undefined): boolean {
   const part = search?.trim().toLowerCase() ?? "";
-  return record.name.toLowerCase().includes(part) || record.ownedBy.toLowerCase().includes(part);
+  return record.name.toLowerCase().includes(part) || record.owned_by.toLowerCase().includes(part);
 }
 
 function newModel({ deployments, ...rest }: BodyOf<"models.create">): ModelDraft {
@@ -86,17 +86,17 @@ function newModel({ deployments, ...rest }: BodyOf<"models.create">): ModelDraft
 
 /** A model with what was sent put over what is stored; what was not sent stays, of a deployment too. */
 function changedModel(before: ModelRecord, body: BodyOf<"models.update">): ModelDraft {
-  const stored = new Map(before.deployments.map((each) => [targetOf(each.provider, each.upstreamModel), each]));
+  const stored = new Map(before.deployments.map((each) => [targetOf(each.provider, each.upstream_model), each]));
   const deployments = body.deployments?.map((sent) =>
     deploymentFrom(sent, stored.get(targetOf(sent.provider, sent.upstream_model ?? before.name))),
   );
   return {
     name: before.name,
     type: body.type ?? before.type,
-    owned_by: body.owned_by ?? before.ownedBy,
+    owned_by: body.owned_by ?? before.owned_by,
     fallbacks: body.fallbacks ?? [...before.fallbacks],
-    max_output_tokens: body.max_output_tokens === undefined ? before.outputTokensMax : body.max_output_tokens,
-    context_window: body.context_window === undefined ? before.contextWindow : body.context_window,
+    max_output_tokens: body.max_output_tokens === undefined ? before.max_output_tokens : body.max_output_tokens,
+    context_window: body.context_window === undefined ? before.context_window : body.context_window,
     ...given({ unpriced: body.unpriced, price: body.price, next_price: body.next_price }),
     deployments: deployments ?? before.deployments.map(deploymentAsStored),
   };
@@ -115,8 +115,8 @@ function deploymentFrom(
   };
 }
 
-function deploymentAsStored({ id: _id, upstreamModel, capabilities, ...rest }: DeploymentRecord) {
-  return { ...rest, upstream_model: upstreamModel, ...(capabilities === null ? {} : { capabilities }) };
+function deploymentAsStored({ id: _id, capabilities, ...rest }: DeploymentRecord) {
+  return { ...rest, ...(capabilities === null ? {} : { capabilities }) };
 }
 
 function targetOf(provider: string, upstreamModel: string): string {

@@ -132,21 +132,7 @@ async function upstreamModels(dependencies: ConsoleDependencies, id: string, sig
 
 /** A provider as the console shows it: whether it has a secret, never the secret itself. */
 function providerView(record: ProviderRecord, deployments: number, health: Health): ConsoleProvider {
-  return {
-    id: record.id,
-    kind: record.kind,
-    base_url: record.baseUrl,
-    has_api_key: record.hasApiKey,
-    allow_private_network: record.allowPrivateNetwork,
-    timeouts: record.timeouts,
-    disconnect: record.disconnect,
-    enabled: record.enabled,
-    settings: shownSettings(record.kind, record.settings),
-    deployments,
-    health,
-    managed_by: record.managedBy,
-    created_at: record.createdAt,
-  };
+  return { ...record, settings: shownSettings(record.kind, record.settings), deployments, health };
 }
 
 /** The fields of the form for a provider of this kind. */
@@ -189,7 +175,7 @@ function changedProvider(before: ProviderRecord, body: BodyOf<"providers.update"
     body.settings === undefined ? before.settings : mergedSettings(before.kind, body.settings, before.settings);
   const address = addressOf(before, body, merged);
   const moved =
-    (address ?? defaultOf(before, merged)) !== before.baseUrl ||
+    (address ?? defaultOf(before, merged)) !== before.base_url ||
     fieldsOf(before.kind).some((field) => field.leads && merged[field.name] !== before.settings[field.name]);
   const settings = moved ? withoutKept(before, merged) : merged;
   const timeouts = body.timeouts ?? before.timeouts;
@@ -199,7 +185,7 @@ function changedProvider(before: ProviderRecord, body: BodyOf<"providers.update"
     kind: before.kind,
     ...(address === undefined ? {} : { base_url: address }),
     ...(body.api_key === undefined ? {} : { api_key: body.api_key }),
-    allow_private_network: body.allow_private_network ?? before.allowPrivateNetwork,
+    allow_private_network: body.allow_private_network ?? before.allow_private_network,
     timeouts,
     ...(disconnect === null ? {} : { disconnect }),
     enabled: body.enabled ?? before.enabled,
@@ -210,8 +196,8 @@ function changedProvider(before: ProviderRecord, body: BodyOf<"providers.update"
 /** undefined: as the kind has it. An address that was the kind's own follows the settings that decide it. */
 function addressOf(before: ProviderRecord, body: BodyOf<"providers.update">, merged: Settings): string | undefined {
   if (body.base_url !== undefined) return body.base_url ?? undefined;
-  const wasDefault = before.baseUrl === defaultOf(before, before.settings);
-  return wasDefault && defaultOf(before, merged) !== null ? undefined : before.baseUrl;
+  const wasDefault = before.base_url === defaultOf(before, before.settings);
+  return wasDefault && defaultOf(before, merged) !== null ? undefined : before.base_url;
 }
 
 /** What was sent, checked against the form of its kind, with what is kept in its place. */

@@ -120,49 +120,43 @@ export async function modelViews(dependencies: ConsoleDependencies, actor: Actor
     const model = configSnapshot.models.get(record.name);
     const [first] = record.deployments;
     const kind = configSnapshot.providers.get(first?.provider ?? "")?.kind;
-    const entry = first === undefined || kind === undefined ? null : known.entry(kind, first.upstreamModel);
+    const entry = first === undefined || kind === undefined ? null : known.entry(kind, first.upstream_model);
     const week = lastWeek.get(record.name);
-    const retiresAt = first === undefined || kind === undefined ? null : retirementOf(kind, first.upstreamModel);
+    const retiresAt = first === undefined || kind === undefined ? null : retirementOf(kind, first.upstream_model);
     return {
       name: record.name,
       type: record.type,
-      owned_by: record.ownedBy,
+      owned_by: record.owned_by,
       endpoints: model === undefined ? [] : [...endpointsOf(model)],
       untranslated_endpoints: model === undefined ? [] : [...untranslatedEndpointsOf(model)],
       fallbacks: record.fallbacks.filter(isVisible),
-      max_output_tokens: record.outputTokensMax,
+      max_output_tokens: record.max_output_tokens,
       price: record.price === null ? null : priceConfigOf(record.price),
       price_version: record.price?.id ?? null,
       price_origin: record.price === null ? null : (record.price.origin ?? "set"),
       next_price:
-        record.nextPrice === null
+        record.next_price === null
           ? null
           : {
-              from: record.nextPrice.effectiveFrom,
-              price: priceConfigOf(record.nextPrice),
-              origin: record.nextPrice.origin ?? "set",
+              from: record.next_price.effectiveFrom,
+              price: priceConfigOf(record.next_price),
+              origin: record.next_price.origin ?? "set",
             },
       price_guessed: record.price?.origin === "catalogue" && entry?.guessed === true,
-      context_window: record.contextWindow ?? entry?.contextWindow ?? null,
-      context_window_origin: record.contextWindow !== null ? "set" : entry?.contextWindow == null ? null : "catalogue",
+      context_window: record.context_window ?? entry?.contextWindow ?? null,
+      context_window_origin: record.context_window !== null ? "set" : entry?.contextWindow == null ? null : "catalogue",
       deprecated: entry?.deprecated === true || retiresAt !== null,
       retires_at: retiresAt,
       unpriced: record.unpriced,
       calls: callsOf(record, model),
       deployments: record.deployments.map((deployment) => ({
-        id: deployment.id,
-        provider: deployment.provider,
-        upstream_model: deployment.upstreamModel,
-        priority: deployment.priority,
-        weight: deployment.weight,
-        enabled: deployment.enabled,
-        capabilities: deployment.capabilities,
+        ...deployment,
         health: health.ofDeployment(deployment.id),
       })),
       unpriced_usage: unpricedUsage(record, model, { usage: week?.usage ?? {}, priceList: entry?.price ?? null }),
       last_week: { requests: week?.requests ?? 0, cost_usd: week?.costUsd ?? 0 },
-      managed_by: record.managedBy,
-      created_at: record.createdAt,
+      managed_by: record.managed_by,
+      created_at: record.created_at,
     };
   };
 }

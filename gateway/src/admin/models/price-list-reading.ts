@@ -34,7 +34,7 @@ export async function priceListView(
   const since = priceListSince(inUse);
   const models = await dependencies.controlStore.listModels();
   const providers = await dependencies.controlStore.listProviders();
-  const owners = new Map(models.map(({ name, managedBy }) => [name, managedBy]));
+  const owners = new Map(models.map(({ name, managed_by }) => [name, managed_by]));
   const changes = priceChanges(models, new Map(providers.map(({ id, kind }) => [id, kind])), prices);
   const view: ConsoleCatalogue = {
     source: stored?.source ?? data.source ?? "",

@@ -1,4 +1,3 @@
-import { defaultGroupName } from "@sluice/contract/words";
 import { type ApiKey, Failure, personDigest, sessionDigest } from "#core/index.ts";
 import type { Ids } from "#ports/index.ts";
 import {
@@ -16,6 +15,8 @@ import { blankKey, keyCalled, keyCountProblems, keyObject, nameOfRevoked } from 
 import { mayHoldKeys } from "../people/key-owners.ts";
 import { slugOf, type UserRow, userRow } from "../people/people-rows.ts";
 import { refuseProblems } from "../refusals.ts";
+import { deleteRows, findRow, findRows, putRow } from "../rows.ts";
+import { firstGroup } from "../workspaces/workspace-rows.ts";
 
 /** The key that somebody's sign-ins call with, by `personDigest` or `sessionDigest`; null unless they may call there now. */
 export async function personKey(connection: Connection, digest: string): Promise<ApiKey | null> {
@@ -117,11 +118,8 @@ async function freeName(under: AuditedWrite, workspaceId: string, email: string,
   const taken = await keyCalled(under.transaction, workspaceId, email);
   if (taken === null) return email;
   if (taken.revoked_at === null || taken.managed_by === "file") return `${email} (${id})`;
-  const object = keyObject(await slugOf(under.transaction, workspaceId));
-  await updateRow(under, object, {
-    before: taken,
-    after: { ...taken, name: await nameOfRevoked(under.transaction, taken) },
-  });
+  const after = { ...taken, name: await nameOfRevoked(under.transaction, taken) };
+  await updateRow(under, keyObject(await slugOf(under.transaction, workspaceId)), { before: taken, after });
   return email;
 }
 
@@ -150,49 +148,32 @@ export async function endAgents(
 /** Ends every sign-in that calls with a key, and devices that were let in and did not come for it yet. */
 async function endSessionsOf({ transaction, log }: AuditedWrite, keyId: string): Promise<void> {
   const ended = await transaction.deleteFrom("agent_sessions").where("key_id", "=", keyId).returning("id").execute();
-  await transaction.deleteFrom("agent_devices").where("key_id", "=", keyId).execute();
+  await deleteRows(transaction, "agent_devices", { key_id: keyId });
   for (const { id } of ended) log.keyChanged(sessionDigest(id));
   log.keyChanged(personDigest(keyId));
 }
 
 /** The group that somebody's key for sign-ins begins in: the one that rules give them, or else the first. */
 async function groupOfNewKey(connection: Connection, workspaceId: string, userId: string): Promise<string> {
-  return (await givenGroup(connection, workspaceId, userId)) ?? (await firstGroup(connection, workspaceId));
+  return (await givenGroup(connection, workspaceId, userId)) ?? (await firstGroupOf(connection, workspaceId));
 }
 
 /** The group that rules give somebody; null: none. */
 export async function givenGroup(connection: Connection, workspaceId: string, userId: string): Promise<string | null> {
-  const given = await connection
-    .selectFrom("person_groups")
-    .select("group_id")
-    .where("user_id", "=", userId)
-    .where("workspace_id", "=", workspaceId)
-    .executeTakeFirst();
+  const given = await findRow(connection, "person_groups", { user_id: userId, workspace_id: workspaceId });
   return given?.group_id ?? null;
 }
 
-/** The group `default`, or else the first by name. */
-export async function firstGroup(connection: Connection, workspaceId: string): Promise<string> {
-  const groups = await connection
-    .selectFrom("groups")
-    .select(["id", "name"])
-    .where("workspace_id", "=", workspaceId)
-    .orderBy("name")
-    .execute();
-  const group = groups.find(({ name }) => name === defaultGroupName) ?? groups[0];
+/** The group that somebody's key for sign-ins begins in where no rule says. */
+export async function firstGroupOf(connection: Connection, workspaceId: string): Promise<string> {
+  const group = await firstGroup(connection, workspaceId);
   if (group === undefined) throw new Failure("not_found", "This workspace has no group.", { param: "workspace" });
   return group.id;
 }
 
 /** The key of somebody's sign-ins in a workspace, unless it was revoked. */
 async function signInKey(connection: Connection, workspaceId: string, userId: string) {
-  return await connection
-    .selectFrom("api_keys")
-    .selectAll()
-    .where("person_id", "=", userId)
-    .where("workspace_id", "=", workspaceId)
-    .where("revoked_at", "is", null)
-    .executeTakeFirst();
+  return await findRow(connection, "api_keys", { person_id: userId, workspace_id: workspaceId, revoked_at: null });
 }
 
 /**
@@ -202,19 +183,15 @@ async function signInKey(connection: Connection, workspaceId: string, userId: st
 export async function placeKeys(under: AuditedWrite, userId: string): Promise<void> {
   const { transaction } = under;
   const wanted = await wantedGroups(transaction, userId);
-  const placed = await placedGroups(transaction, userId);
+  const rows = await findRows(transaction, "person_groups", { user_id: userId });
+  const placed = new Map(rows.map((row) => [row.workspace_id, row.group_id]));
   for (const workspaceId of new Set([...wanted.keys(), ...placed.keys()])) {
     const [from, to] = [placed.get(workspaceId) ?? null, wanted.get(workspaceId) ?? null];
     if (from === to) continue;
-    await moveKey(under, { userId, workspaceId, from, to });
-    await transaction
-      .deleteFrom("person_groups")
-      .where("user_id", "=", userId)
-      .where("workspace_id", "=", workspaceId)
-      .execute();
-    if (to === null) continue;
-    const row = { user_id: userId, workspace_id: workspaceId, group_id: to };
-    await transaction.insertInto("person_groups").values(row).execute();
+    await moveKey(under, await signInKey(transaction, workspaceId, userId), workspaceId, { from, to });
+    const place = { user_id: userId, workspace_id: workspaceId };
+    if (to === null) await deleteRows(transaction, "person_groups", place);
+    else await putRow(transaction, "person_groups", place, { group_id: to });
   }
 }
 
@@ -232,23 +209,16 @@ async function wantedGroups(connection: Connection, userId: string): Promise<Rea
   return wanted;
 }
 
-async function placedGroups(connection: Connection, userId: string): Promise<ReadonlyMap<string, string>> {
-  const rows = await connection.selectFrom("person_groups").selectAll().where("user_id", "=", userId).execute();
-  return new Map(rows.map((row) => [row.workspace_id, row.group_id]));
-}
-
-interface KeyMove {
-  readonly userId: string;
-  readonly workspaceId: string;
-  readonly from: string | null;
-  readonly to: string | null;
-}
-
-async function moveKey(under: AuditedWrite, { userId, workspaceId, from, to }: KeyMove): Promise<void> {
+/** `from` null: it began in the first group, where it is moved to where `to` is null. */
+async function moveKey(
+  under: AuditedWrite,
+  key: KeyRow | undefined,
+  workspaceId: string,
+  { from, to }: { readonly from: string | null; readonly to: string | null },
+): Promise<void> {
   const { transaction } = under;
-  const key = await signInKey(transaction, workspaceId, userId);
   if (key === undefined) return;
-  const first = await firstGroup(transaction, workspaceId);
+  const first = await firstGroupOf(transaction, workspaceId);
   if (key.group_id !== (from ?? first)) return;
   const object = keyObject(await slugOf(transaction, workspaceId));
   await updateRow(under, object, { before: key, after: { ...key, group_id: to ?? first } });

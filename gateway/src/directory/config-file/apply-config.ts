@@ -4,12 +4,13 @@ import type { Transaction } from "kysely";
 import { keyConflicts } from "#core/index.ts";
 import type { ApplyReport, ConfigChange } from "#ports/index.ts";
 import { auditedWrite, type Connection, type Tables } from "#storage/tables.ts";
-import type { ControlOptions } from "../control-options.ts";
 import { readFilePeople } from "../people/file-people.ts";
 import { applyModels } from "../providers/models.ts";
 import { applyProviders, kindConflicts, suspendProviders } from "../providers/providers.ts";
 import { refuseConflicts } from "../refusals.ts";
+import { countRows, findRow, not } from "../rows.ts";
 import { applySettings, settingConflicts } from "../settings.ts";
+import type { ControlDirectory } from "../store.ts";
 import { applyPeople, firstPasswords } from "./apply-people.ts";
 import { applyWorkspaces } from "./apply-workspaces.ts";
 
@@ -30,7 +31,7 @@ interface ConfigPlan {
  * nothing: a conflict, found before or within, leaves everything as it was.
  */
 export async function applyConfig(
-  options: ControlOptions,
+  options: ControlDirectory,
   config: ConfigFile,
   actor: string,
   { refuseLargeRemovals = false }: ApplyOptions = {},
@@ -42,7 +43,7 @@ export async function applyConfig(
 }
 
 /** What `applyConfig` would do. Its transaction is rolled back. */
-export async function planConfig(options: ControlOptions, config: ConfigFile, actor: string): Promise<ConfigPlan> {
+export async function planConfig(options: ControlDirectory, config: ConfigFile, actor: string): Promise<ConfigPlan> {
   let planned: ConfigPlan | null = null;
   try {
     return await write(options, config, actor, (plan) => {
@@ -59,7 +60,7 @@ const rollback = new Error("A plan is not carried out.");
 
 /** `judge` sees what was done before it is committed, and may throw. */
 async function write(
-  options: ControlOptions,
+  options: ControlDirectory,
   config: ConfigFile,
   actor: string,
   judge: (plan: ConfigPlan) => void,
@@ -92,7 +93,7 @@ async function write(
  * config file that comes later does not take them away. Where `actor` alone has ever made any, and all that it made is
  * the demo, what is missing is added. Else nothing is done.
  */
-export async function seedConfig(options: ControlOptions, config: ConfigFile, actor: string): Promise<ApplyReport> {
+export async function seedConfig(options: ControlDirectory, config: ConfigFile, actor: string): Promise<ApplyReport> {
   const providers = config.providers ?? [];
   const models = config.models ?? [];
   refuseConflicts([...conflictsOf({ providers, models }), ...kindConflicts(providers, options.kindDefaults)]);
@@ -105,10 +106,10 @@ export async function seedConfig(options: ControlOptions, config: ConfigFile, ac
 }
 
 async function isUntouched(transaction: Transaction<Tables>, actor: string): Promise<boolean> {
-  const other = await transaction.selectFrom("providers").select("id").where("kind", "!=", "demo").executeTakeFirst();
+  const other = await findRow(transaction, "providers", { kind: not("demo") });
   if (other !== undefined) return false;
-  const provider = await transaction.selectFrom("providers").select("id").executeTakeFirst();
-  const model = await transaction.selectFrom("models").select("name").executeTakeFirst();
+  const provider = await findRow(transaction, "providers", {});
+  const model = await findRow(transaction, "models", {});
   if (provider === undefined) return model === undefined;
   const touched = await transaction
     .selectFrom("audit_log")
@@ -120,68 +121,54 @@ async function isUntouched(transaction: Transaction<Tables>, actor: string): Pro
   return touched === undefined;
 }
 
-/** How many objects of each kind the config file owns. */
-type Owned = Readonly<Record<Kind, number>>;
+/** What each kind is called: in the file, and as the first words of an audit object. People have no owner in their rows. */
+const kindsOfFile = [
+  { kind: "providers", word: "provider ", table: "providers" },
+  { kind: "models", word: "model ", table: "models" },
+  { kind: "workspaces", word: "workspace ", table: "workspaces" },
+  { kind: "groups", word: "group ", table: "groups" },
+  { kind: "keys", word: "key ", table: "api_keys" },
+  { kind: "users", word: "user ", table: null },
+  { kind: "tokens", word: "admin token ", table: null },
+  { kind: "oidc", word: "single sign-on ", table: null },
+  { kind: "settings", word: "setting ", table: "settings" },
+] as const;
 
-type Kind = keyof typeof words;
-
-/** What each kind is called: in the file, and as the first words of an audit object. */
-const words = {
-  providers: "provider ",
-  models: "model ",
-  workspaces: "workspace ",
-  groups: "group ",
-  keys: "key ",
-  users: "user ",
-  tokens: "admin token ",
-  oidc: "single sign-on ",
-  settings: "setting ",
-} as const;
-
-const kinds = Object.keys(words) as readonly Kind[];
+type Kind = (typeof kindsOfFile)[number]["kind"];
 
 /** Names that a refusal lists of each kind. */
 const namedMax = 5;
 
-async function ownedByFile(connection: Connection): Promise<Owned> {
-  const count = async (table: "providers" | "models" | "workspaces" | "groups" | "api_keys" | "settings") => {
-    const row = await connection
-      .selectFrom(table)
-      .select((eb) => eb.fn.countAll<number>().as("n"))
-      .where("managed_by", "=", "file")
-      .executeTakeFirstOrThrow();
-    return Number(row.n);
-  };
+/** How many objects of each kind the config file owns. */
+async function ownedByFile(connection: Connection): Promise<ReadonlyMap<Kind, number>> {
   const people = await readFilePeople(connection);
-  return {
-    providers: await count("providers"),
-    models: await count("models"),
-    workspaces: await count("workspaces"),
-    groups: await count("groups"),
-    keys: await count("api_keys"),
-    users: people.users.length,
-    tokens: people.tokens.length,
-    oidc: people.oidc.length,
-    settings: await count("settings"),
-  };
+  const owned = new Map<Kind, number>();
+  for (const row of kindsOfFile) {
+    if (row.table === null) owned.set(row.kind, people[row.kind].length);
+    else owned.set(row.kind, await countRows(connection.selectFrom(row.table).where("managed_by", "=", "file")));
+  }
+  return owned;
 }
 
 /**
  * Removals that look like a file that was read half-written: at least two objects and more than a quarter of a kind, or all of a
  * kind of which the file declares nothing any more. A retention is one by itself: what the default deletes does not come back.
  */
-function largeRemovals(changes: ApplyReport, config: ConfigFile, owned: Owned): readonly Conflict[] {
+function largeRemovals(
+  changes: ApplyReport,
+  config: ConfigFile,
+  owned: ReadonlyMap<Kind, number>,
+): readonly Conflict[] {
   const gone = changes.filter(isRemoval);
-  const large = kinds.flatMap((kind): string[] => {
-    const names = gone.flatMap(({ object }) =>
-      object.startsWith(words[kind]) ? [object.slice(words[kind].length)] : [],
-    );
+  const large = kindsOfFile.flatMap(({ kind, word }): string[] => {
+    const names = gone.flatMap(({ object }) => (object.startsWith(word) ? [object.slice(word.length)] : []));
+    const count = owned.get(kind) ?? 0;
     const isLarge =
-      (names.length >= 2 && names.length * 4 > owned[kind]) || (names.length > 0 && declared(kind, config) === 0);
+      (names.length >= 2 && names.length * 4 > count) || (names.length > 0 && declared(kind, config) === 0);
     const isRetention = kind === "settings" && names.some((name) => name.endsWith(".retention_days"));
     if (!isLarge && !isRetention) return [];
     const more = names.length > namedMax ? `, and ${names.length - namedMax} more` : "";
-    return [`${names.length} of ${owned[kind]} ${kind} (${names.slice(0, namedMax).join(", ")}${more})`];
+    return [`${names.length} of ${count} ${kind} (${names.slice(0, namedMax).join(", ")}${more})`];
   });
   if (large.length === 0) return [];
   const message = `the file no longer declares ${large.join(", ")}. If that is meant, confirm it with \`sluice apply --prune\`, or set SLUICE_CONFIG_PRUNE=allow; nothing was changed`;

@@ -1,26 +1,28 @@
 import type { ConfigFile, TokenConfig, UserConfig } from "@sluice/contract/config-file";
-import type { Conflict, WorkspaceRole } from "@sluice/contract/words";
+import type { Conflict } from "@sluice/contract/words";
 import { declaredTokenName, Failure, type Grant } from "#core/index.ts";
-import { type Connection, hashPassword, namedKeys, peopleLock, updateRow } from "#storage/tables.ts";
+import { type Connection, hashPassword, namedKeys, sameRow, updateRow } from "#storage/tables.ts";
 import { endAgents } from "../agents/agent-persons.ts";
-import type { ApplyContext, ControlOptions } from "../control-options.ts";
 import { keyObject } from "../keys/key-rules.ts";
 import { type DisabledKey, type FilePeople, readFilePeople, writeFilePeople } from "../people/file-people.ts";
 import { mayHoldKeys } from "../people/key-owners.ts";
 import { dropMember, putMember } from "../people/members.ts";
+import { insertUser } from "../people/new-users.ts";
+import { grantColumns, membershipsOf } from "../people/people-rows.ts";
 import { limitPerson } from "../people/person-limits.ts";
 import { insertToken, recordToken, removeToken } from "../people/tokens.ts";
-import { insertUser } from "../people/user-creation.ts";
 import { changeUser } from "../people/users.ts";
 import { applyOidc } from "../providers/oidc-writes.ts";
-import { refuseConflicts } from "../refusals.ts";
+import { ConfigConflict } from "../refusals.ts";
 import { forgetGiven } from "../rights/given-rows.ts";
+import { findRow, not } from "../rows.ts";
+import type { ControlDirectory, ControlWrite } from "../store.ts";
 
 type People = Pick<ConfigFile, "users" | "tokens" | "oidc">;
 
 /** Hashes by address, of the first passwords of those who are not there yet. Made before the write: each takes a while. */
 export async function firstPasswords(
-  { database }: ControlOptions,
+  { database }: ControlDirectory,
   users: readonly UserConfig[],
 ): Promise<ReadonlyMap<string, string>> {
   const hashes = new Map<string, string>();
@@ -37,20 +39,17 @@ export async function firstPasswords(
  * token opens nothing, and an account of single sign-on signs in nobody. Declared again, each is as it was.
  */
 export async function applyPeople(
-  context: ApplyContext,
+  context: ControlWrite,
   people: People,
   passwords: ReadonlyMap<string, string>,
 ): Promise<void> {
   const { transaction } = context;
   const before = await readFilePeople(transaction);
-  const declared = people.users ?? [];
-  if (declared.length + (people.tokens ?? []).length + (people.oidc ?? []).length + sizeOf(before) === 0) return;
-  await transaction.updateTable("settings").set({ value: "" }).where("name", "=", peopleLock).execute();
-  const applied = await applyUsers(context, declared, before, passwords);
+  const { users, ...applied } = await applyUsers(context, people.users ?? [], before, passwords);
   const tokens = await applyTokens(context, people.tokens ?? [], before);
   const oidc = await applyOidc(context, people.oidc ?? [], before);
   const after: FilePeople = {
-    users: applied.users,
+    users,
     tokens: tokens.ids,
     oidc: oidc.ids,
     suspended: { users: applied.suspended, tokens: tokens.suspended, oidc: oidc.suspended },
@@ -59,25 +58,13 @@ export async function applyPeople(
   if (JSON.stringify(after) !== JSON.stringify(before)) await writeFilePeople(transaction, after);
 }
 
-function sizeOf({ users, tokens, oidc, suspended }: FilePeople): number {
-  return [users, tokens, oidc, suspended.users, suspended.tokens, suspended.oidc].reduce(
-    (sum, ids) => sum + ids.length,
-    0,
-  );
-}
-
-interface AppliedUsers extends Pick<FilePeople, "users" | "disabledKeys"> {
-  /** Of those who are still there. */
-  readonly suspended: readonly string[];
-}
-
 /** First who gains, then who loses: the last administrator may be replaced by another in one file. */
 async function applyUsers(
-  context: ApplyContext,
+  context: ControlWrite,
   users: readonly UserConfig[],
   before: FilePeople,
   passwords: ReadonlyMap<string, string>,
-): Promise<AppliedUsers> {
+) {
   const { transaction } = context;
   const ids: string[] = [];
   const disabled = [...before.disabledKeys];
@@ -88,8 +75,7 @@ async function applyUsers(
       const name = user.name ?? (email.slice(0, email.indexOf("@")) || email);
       const passwordHash = passwords.get(email) ?? null;
       const id =
-        (await userIdOf(transaction, email)) ??
-        (await insertUser(context, context, { email, name, passwordHash, grants: [] }));
+        (await userIdOf(transaction, email)) ?? (await insertUser(context, { email, name, passwordHash, grants: [] }));
       ids.push(id);
       if (before.suspended.users.includes(id)) context.log.record("resume", `user ${email}`, null, null);
       await forgetGiven(transaction, id);
@@ -153,7 +139,7 @@ async function disabledBy(
 
 /** Keys come back with their declared users, where these hold keys again. Gives those that are still to come back. */
 async function enableKeys(
-  context: ApplyContext,
+  context: ControlWrite,
   declared: readonly string[],
   disabled: readonly DisabledKey[],
 ): Promise<readonly DisabledKey[]> {
@@ -172,34 +158,19 @@ async function enableKeys(
   return waiting;
 }
 
-async function leaveOthers(context: ApplyContext, userId: string, kept: ReadonlySet<string>): Promise<void> {
-  const held = await context.transaction
-    .selectFrom("members")
-    .innerJoin("workspaces", "workspaces.id", "members.workspace_id")
-    .select(["workspaces.id", "workspaces.slug"])
-    .where("members.user_id", "=", userId)
+async function leaveOthers(context: ControlWrite, userId: string, kept: ReadonlySet<string>): Promise<void> {
+  for (const { id, slug, managed_by } of await membershipsOf(context.transaction, [userId])) {
     // What they hold in a suspended workspace comes back with it.
-    .where("workspaces.managed_by", "!=", "suspended")
-    .execute();
-  for (const { id, slug } of held) {
-    if (!kept.has(slug)) await dropMember(context, { workspaceId: id, userId, keys: "disable" });
+    if (managed_by === "suspended" || kept.has(slug)) continue;
+    await dropMember(context, { workspaceId: id, userId, keys: "disable" });
   }
-}
-
-interface AppliedIds {
-  readonly ids: readonly string[];
-  readonly suspended: readonly string[];
 }
 
 /**
  * A token is another one when its secret, its owner or what it is for is another. One whose name or secret the file gives to another
  * is revoked; others that vanished are suspended.
  */
-async function applyTokens(
-  context: ApplyContext,
-  tokens: readonly TokenConfig[],
-  before: FilePeople,
-): Promise<AppliedIds> {
+async function applyTokens(context: ControlWrite, tokens: readonly TokenConfig[], before: FilePeople) {
   const { transaction, vault } = context;
   const known = [...before.tokens, ...before.suspended.tokens];
   const names = new Set(tokens.map(({ name }) => name));
@@ -207,48 +178,28 @@ async function applyTokens(
   const wanted: { readonly id: string; readonly make: (() => Promise<string>) | null }[] = [];
   for (const [index, token] of tokens.entries()) {
     const at = ["tokens", index];
+    const { name, secret, secret_sha256, scim = false } = token;
     const ownerId = await userIdOf(transaction, token.owner);
     if (ownerId === null) refuse([...at, "owner"], `there is no user "${token.owner}"`);
-    const grant = await grantOf(context, token, at);
-    const digest = vault.digest(token.secret ?? declaredTokenName(token.secret_sha256 ?? ""));
+    const grant = await tokenGrant(context, token, at);
+    const digest = vault.digest(secret ?? declaredTokenName(secret_sha256 ?? ""));
     digests.add(digest);
     const expiresAt = token.expires_at === undefined ? null : Date.parse(token.expires_at);
-    const row = await transaction
-      .selectFrom("admin_tokens")
-      .selectAll()
-      .where("digest", "=", digest)
-      .executeTakeFirst();
+    const row = await findRow(transaction, "admin_tokens", { digest });
     if (row !== undefined && !known.includes(row.id)) {
-      refuse([...at, token.secret === undefined ? "secret_sha256" : "secret"], "another admin token has this secret");
+      refuse([...at, secret === undefined ? "secret_sha256" : "secret"], "another admin token has this secret");
     }
-    const same =
-      row !== undefined &&
-      row.name === token.name &&
-      row.owner_id === ownerId &&
-      row.scope === (token.scim === true ? "scim" : null) &&
-      (row.expires_at === null ? null : Number(row.expires_at)) === expiresAt &&
-      (grant.administrator
-        ? row.administrator === 1
-        : row.workspace_id === grant.workspaceId && row.role === grant.role);
-    const prefix =
-      token.secret?.slice(0, token.secret.lastIndexOf("-") + shownLetters) ??
-      `sha256:${token.secret_sha256?.slice(0, 8)}`;
-    const made = {
-      name: token.name,
-      grant,
-      ownerId: ownerId ?? "",
-      digest,
-      prefix,
-      expiresAt,
-      scim: token.scim === true,
-    };
-    wanted.push(same ? { id: row.id, make: null } : { id: "", make: () => insertToken(context, context, made) });
+    const columns = { name, owner_id: ownerId, scope: scim ? "scim" : null, expires_at: expiresAt };
+    const prefix = secret?.slice(0, secret.lastIndexOf("-") + shownLetters) ?? `sha256:${secret_sha256?.slice(0, 8)}`;
+    const make = () => insertToken(context, { name, grant, ownerId, digest, prefix, expiresAt, scim });
+    const isSame = row !== undefined && sameRow(row, { ...columns, ...grantColumns(grant) });
+    wanted.push(isSame ? { id: row.id, make: null } : { id: "", make });
   }
   const kept = new Set(wanted.map(({ id }) => id));
   const suspended: string[] = [];
   // What is replaced gives its secret free first.
   for (const id of known) {
-    const row = await transaction.selectFrom("admin_tokens").selectAll().where("id", "=", id).executeTakeFirst();
+    const row = await findRow(transaction, "admin_tokens", { id });
     if (row === undefined) continue;
     if (kept.has(id)) {
       if (before.suspended.tokens.includes(id)) await recordToken(context, "resume", id);
@@ -268,41 +219,30 @@ async function applyTokens(
 /** Behind `sluice-admin-` or `sluice-scim-`: the dash, and four characters to tell it by. */
 const shownLetters = 5;
 
-async function grantOf(context: ApplyContext, token: TokenConfig, at: Conflict["path"]): Promise<Grant> {
+async function tokenGrant(context: ControlWrite, token: TokenConfig, at: Conflict["path"]): Promise<Grant> {
   if (token.administrator === true || token.scim === true || token.workspace === undefined)
     return { administrator: true };
   const workspaceId = await workspaceIdOf(context, token.workspace, [...at, "workspace"]);
-  const role: WorkspaceRole = token.role ?? "viewer";
-  return { administrator: false, workspaceId, role };
+  return { administrator: false, workspaceId, role: token.role ?? "viewer" };
 }
 
-async function workspaceIdOf({ transaction }: ApplyContext, slug: string, path: Conflict["path"]): Promise<string> {
-  const row = await transaction
-    .selectFrom("workspaces")
-    .select("id")
-    .where("slug", "=", slug)
-    .where("managed_by", "!=", "suspended")
-    .executeTakeFirst();
-  if (row === undefined) refuse(path, `there is no workspace "${slug}"`);
-  return row?.id ?? "";
+async function workspaceIdOf({ transaction }: ControlWrite, slug: string, path: Conflict["path"]): Promise<string> {
+  const row = await findRow(transaction, "workspaces", { slug, managed_by: not("suspended") });
+  return row?.id ?? refuse(path, `there is no workspace "${slug}"`);
 }
 
 async function userIdOf(connection: Connection, email: string): Promise<string | null> {
-  const row = await connection
-    .selectFrom("auth_users")
-    .select("id")
-    .where("email", "=", email.toLowerCase())
-    .executeTakeFirst();
+  const row = await findRow(connection, "auth_users", { email: email.toLowerCase() });
   return row?.id ?? null;
 }
 
 async function emailOf(connection: Connection, id: string): Promise<string | null> {
-  const row = await connection.selectFrom("auth_users").select("email").where("id", "=", id).executeTakeFirst();
+  const row = await findRow(connection, "auth_users", { id });
   return row?.email ?? null;
 }
 
-function refuse(path: Conflict["path"], message: string): void {
-  refuseConflicts([{ path, message }]);
+function refuse(path: Conflict["path"], message: string): never {
+  throw new ConfigConflict([{ path, message }]);
 }
 
 /** A refusal of what people may not do either, such as to leave nobody who governs, names the place in the file. */

@@ -1,124 +1,236 @@
-import type { GroupConfig, WorkspaceConfig } from "@sluice/contract/config-file";
-import type { Conflict } from "@sluice/contract/words";
-import { defaultGroupName } from "@sluice/contract/words";
-import { insertRows, patternsOf, reconcile, suspendRows, updateRow } from "#storage/tables.ts";
-import type { ApplyContext } from "../control-options.ts";
-import { conflictsAt, refuseConflicts } from "../refusals.ts";
+import type { KeyConfig, WorkspaceConfig } from "@sluice/contract/config-file";
+import { type Conflict, defaultGroupName } from "@sluice/contract/words";
+import { Secret } from "#core/index.ts";
+import {
+  type Connection,
+  insertRows,
+  type KeyRow,
+  patternsOf,
+  recognition,
+  reconcile,
+  suspendRows,
+  updateRow,
+} from "#storage/tables.ts";
+import { blankKey, keyCountProblems, keyObject, nameOfRevoked, secretProblems } from "../keys/key-rules.ts";
+import { conflictsAt, type Problem, refuseConflicts } from "../refusals.ts";
+import { applyRows, findRows, setColumns, suspendOrRelease } from "../rows.ts";
+import type { ControlWrite } from "../store.ts";
 import { groupCountProblems } from "../workspaces/groups.ts";
 import {
   type GroupRow,
   grantProblems,
   groupObject,
   groupRow,
-  type WorkspaceRow,
   workspaceObject,
   workspaceRow,
 } from "../workspaces/workspace-rows.ts";
 import { workLeft } from "../workspaces/workspaces.ts";
-import { applyKeys, placeOf } from "./apply-keys.ts";
 
 /**
  * Workspaces with their groups and keys. A workspace or group that vanished but still holds what was made elsewhere
  * is handed over (released) instead of suspended, so that nobody's key dies by an edit of a file that never named it.
  */
-export async function applyWorkspaces(context: ApplyContext, workspaces: readonly WorkspaceConfig[]): Promise<void> {
-  const existing = await context.transaction.selectFrom("workspaces").selectAll().execute();
+export async function applyWorkspaces(context: ControlWrite, workspaces: readonly WorkspaceConfig[]): Promise<void> {
+  const { transaction } = context;
+  const existing = await findRows(transaction, "workspaces", {});
   const bySlug = new Map(existing.map((row) => [row.slug, row]));
   const wanted = workspaces.map((workspace) => workspaceRow(context, workspace, bySlug.get(workspace.slug)));
-  const ids = new Map(wanted.map((row) => [row.slug, row.id]));
   const slugs = new Map([...existing, ...wanted].map((row) => [row.id, row.slug]));
-  const { create, update, vanished } = reconcile(existing, wanted, (row) => row.slug);
-  const found: Conflict[] = [];
-  for (const [index, { slug, pass_through }] of workspaces.entries()) {
-    const granted = patternsOf(bySlug.get(slug)?.pass_through ?? "[]");
-    const problems = await grantProblems(context.transaction, pass_through, granted);
-    found.push(...conflictsAt(["workspaces", index], problems));
-  }
-  refuseConflicts(found);
-  await insertRows(context, workspaceObject, create);
-  for (const change of update) await updateRow(context, workspaceObject, change);
+  const declared = workspaces.map((config, index) => ({ config, place: config.slug, path: ["workspaces", index] }));
+  await refuseGrants(transaction, declared, bySlug);
+  const { vanished } = await applyRows(context, workspaceObject, existing, wanted, (row) => row.slug);
+  const ids = wanted.map((row) => row.id);
   const groups = await applyGroups(context, workspaces, ids, slugs);
-  await applyKeys(context, workspaces, { workspaceIds: ids, groupIds: groups.ids, slugs });
+  await applyKeys(context, declaredIn(workspaces, ids, "keys"), groups.ids, slugs);
   const inUse = new Set<string>();
-  for (const { id } of vanished) if ((await workLeft(context.transaction, id)) !== null) inUse.add(id);
-  await suspendGroups(context, groups.vanished, inUse, slugs);
-  await suspendWorkspaces(context, vanished);
+  for (const { id } of vanished) if ((await workLeft(transaction, id)) !== null) inUse.add(id);
+  for (const row of groups.vanished) {
+    // A workspace that stays, though the file has it no more, keeps its groups.
+    const isNeeded = inUse.has(row.workspace_id) || (await isUsed(transaction, "api_keys", "group_id", row.id));
+    await suspendOrRelease(context, groupObject(slugs), row, isNeeded);
+  }
+  for (const row of vanished) {
+    await suspendOrRelease(context, workspaceObject, row, await isUsed(transaction, "groups", "workspace_id", row.id));
+  }
 }
 
-interface AppliedGroups {
+/** What a group or key is known by, across applies. */
+function placeOf(row: Pick<KeyRow, "workspace_id" | "name">): string {
+  return `${row.workspace_id}/${row.name}`;
+}
+
+/** Something the file declares, and where in the file. */
+interface Declared<Config> {
+  readonly config: Config;
   /** By `placeOf`. */
-  readonly ids: ReadonlyMap<string, string>;
-  readonly vanished: readonly GroupRow[];
+  readonly place: string;
+  readonly path: Conflict["path"];
 }
 
-async function applyGroups(
-  context: ApplyContext,
+type DeclaredIn<Config> = Declared<Config> & { readonly workspaceId: string };
+
+/** The groups or keys of all workspaces. `ids`: of the workspaces, in their order. */
+function declaredIn<Kind extends "groups" | "keys">(
   workspaces: readonly WorkspaceConfig[],
-  workspaceIds: ReadonlyMap<string, string>,
-  slugs: ReadonlyMap<string, string>,
-): Promise<AppliedGroups> {
-  const { transaction } = context;
-  const object = groupObject(slugs);
-  const existing = await transaction.selectFrom("groups").selectAll().execute();
-  const byPlace = new Map(existing.map((row) => [placeOf(row), row]));
-  const wanted: GroupRow[] = [];
+  ids: readonly string[],
+  kind: Kind,
+): readonly DeclaredIn<NonNullable<WorkspaceConfig[Kind]>[number]>[] {
+  return workspaces.flatMap((workspace, index) => {
+    const workspaceId = ids[index] ?? "";
+    return (workspace[kind] ?? []).map((config, at) => ({
+      config,
+      workspaceId,
+      place: placeOf({ workspace_id: workspaceId, name: config.name }),
+      path: ["workspaces", index, kind, at],
+    }));
+  });
+}
+
+async function refuseGrants(
+  connection: Connection,
+  declared: readonly Declared<{ readonly pass_through?: string[] | undefined }>[],
+  before: ReadonlyMap<string, { readonly pass_through: string }>,
+): Promise<void> {
   const found: Conflict[] = [];
-  for (const [index, workspace] of workspaces.entries()) {
-    const workspaceId = workspaceIds.get(workspace.slug) ?? "";
-    for (const [at, group] of groupsOf(workspace).entries()) {
-      const before = byPlace.get(placeOf({ workspace_id: workspaceId, name: group.name }));
-      const problems = await grantProblems(transaction, group.pass_through, patternsOf(before?.pass_through ?? "[]"));
-      found.push(...conflictsAt(["workspaces", index, "groups", at], problems));
-      wanted.push(groupRow(context, group, workspaceId, before));
-    }
+  for (const { config, place, path } of declared) {
+    const granted = patternsOf(before.get(place)?.pass_through ?? "[]");
+    found.push(...conflictsAt(path, await grantProblems(connection, config.pass_through, granted)));
   }
   refuseConflicts(found);
-  const { create, update, vanished } = reconcile(existing, wanted, placeOf);
-  await insertRows(context, object, create);
-  for (const change of update) await updateRow(context, object, change);
-  const grown = new Set(create.map((row) => row.workspace_id));
-  for (const [index, { slug }] of workspaces.entries()) {
-    const workspaceId = workspaceIds.get(slug) ?? "";
-    if (!grown.has(workspaceId)) continue;
-    refuseConflicts(conflictsAt(["workspaces", index, "groups"], await groupCountProblems(transaction, workspaceId)));
+}
+
+/** Asked of the workspaces that have more than before. */
+async function refuseTooMany(
+  declared: readonly DeclaredIn<object>[],
+  created: readonly { readonly workspace_id: string }[],
+  problemsIn: (workspaceId: string) => Promise<readonly Problem[]>,
+): Promise<void> {
+  const grown = new Set(created.map((row) => row.workspace_id));
+  const places = new Map(declared.map(({ workspaceId, path }) => [workspaceId, path.slice(0, -1)]));
+  for (const [workspaceId, path] of places) {
+    if (grown.has(workspaceId)) refuseConflicts(conflictsAt(path, await problemsIn(workspaceId)));
   }
+}
+
+async function isUsed(
+  connection: Connection,
+  table: "api_keys" | "groups",
+  column: "group_id" | "workspace_id",
+  id: string,
+): Promise<boolean> {
+  const rows = connection.selectFrom(table).select("id").where("managed_by", "!=", "suspended");
+  return (await rows.where(column as "workspace_id", "=", id).executeTakeFirst()) !== undefined;
+}
+
+/** Every workspace has a group: `default` where the file names none. Gives the ids by `placeOf`. */
+async function applyGroups(
+  context: ControlWrite,
+  workspaces: readonly WorkspaceConfig[],
+  ids: readonly string[],
+  slugs: ReadonlyMap<string, string>,
+): Promise<{ readonly ids: ReadonlyMap<string, string>; readonly vanished: readonly GroupRow[] }> {
+  const { transaction } = context;
+  const existing = await findRows(transaction, "groups", {});
+  const before = new Map(existing.map((row) => [placeOf(row), row]));
+  const grouped = workspaces.map((workspace) =>
+    (workspace.groups ?? []).length === 0 ? { ...workspace, groups: [{ name: defaultGroupName }] } : workspace,
+  );
+  const declared = declaredIn(grouped, ids, "groups");
+  await refuseGrants(transaction, declared, before);
+  const wanted = declared.map(({ config, workspaceId, place }) =>
+    groupRow(context, config, workspaceId, before.get(place)),
+  );
+  const { create, vanished } = await applyRows(context, groupObject(slugs), existing, wanted, placeOf);
+  await refuseTooMany(declared, create, (workspaceId) => groupCountProblems(transaction, workspaceId));
   return { ids: new Map(wanted.map((row) => [placeOf(row), row.id])), vanished };
 }
 
-function groupsOf(workspace: WorkspaceConfig): readonly GroupConfig[] {
-  const groups = workspace.groups ?? [];
-  return groups.length === 0 ? [{ name: defaultGroupName }] : groups;
-}
+const noSecret = { digest: null, old_digest: null, old_until: null };
 
-/** `inUse`: workspaces that stay, though the file has them no more. A workspace keeps its groups. */
-async function suspendGroups(
-  context: ApplyContext,
-  vanished: readonly GroupRow[],
-  inUse: ReadonlySet<string>,
+/**
+ * Keys become what the file says. One that vanished is suspended: it keeps its secret and opens nothing. One whose secret the file leaves
+ * out keeps the secret that was made for it. A revoked key stays revoked: it gives its name up to a new key, made with
+ * what the file says; one of the file itself does so once the file gives another secret.
+ */
+async function applyKeys(
+  context: ControlWrite,
+  declared: readonly DeclaredIn<KeyConfig>[],
+  groupIds: ReadonlyMap<string, string>,
   slugs: ReadonlyMap<string, string>,
 ): Promise<void> {
-  const object = groupObject(slugs);
-  for (const row of vanished) {
-    const key = await context.transaction
-      .selectFrom("api_keys")
-      .select("id")
-      .where("group_id", "=", row.id)
-      .where("managed_by", "!=", "suspended")
-      .executeTakeFirst();
-    if (key === undefined && !inUse.has(row.workspace_id)) await suspendRows(context, object, [row]);
-    else await updateRow(context, object, { before: row, after: { ...row, managed_by: "console" } });
-  }
+  const { transaction } = context;
+  const object = keyObject(slugs);
+  const existing = await keysInUse(context, declared, slugs);
+  const byPlace = new Map(existing.map((row) => [placeOf(row), row]));
+  await refuseGrants(transaction, declared, byPlace);
+  const wanted = declared.map(({ config, workspaceId: workspace_id, place }) => {
+    const group_id = groupIds.get(placeOf({ workspace_id, name: config.group ?? defaultGroupName })) ?? "";
+    return keyRow(context, config, { workspace_id, group_id }, byPlace.get(place));
+  });
+  const { create, update, vanished } = reconcile(existing, wanted, placeOf);
+
+  // Order matters, since a digest is unique: what is suspended gives up a secret that the file gives to another key, and so does
+  // what gets another.
+  await suspendRows(context, object, vanished);
+  const digests = wanted.flatMap(({ digest }) => digest ?? []);
+  await setColumns(transaction, "api_keys", { managed_by: "suspended", digest: digests }, noSecret);
+  await setColumns(transaction, "api_keys", { managed_by: "suspended", old_digest: digests }, noSecret);
+  const moved = update.filter(({ before, after }) => before.digest !== null && before.digest !== after.digest);
+  await setColumns(transaction, "api_keys", { id: moved.map(({ before }) => before.id) }, noSecret);
+  // By now only keys the file does not name, or names with this very secret, still hold one.
+  const secrets = wanted.map((row, index) => ({ ...row, path: [...(declared[index]?.path ?? []), "secret"] }));
+  refuseConflicts(await secretProblems(transaction, secrets));
+  for (const change of update) await updateRow(context, object, change);
+  await insertRows(context, object, create);
+  await refuseTooMany(declared, create, (workspaceId) => keyCountProblems(transaction, workspaceId));
 }
 
-async function suspendWorkspaces(context: ApplyContext, vanished: readonly WorkspaceRow[]): Promise<void> {
-  for (const row of vanished) {
-    const group = await context.transaction
-      .selectFrom("groups")
-      .select("id")
-      .where("workspace_id", "=", row.id)
-      .where("managed_by", "!=", "suspended")
-      .executeTakeFirst();
-    if (group === undefined) await suspendRows(context, workspaceObject, [row]);
-    else await updateRow(context, workspaceObject, { before: row, after: { ...row, managed_by: "console" } });
+/**
+ * The file's keys, and those made elsewhere that have the name of one the file declares; without the revoked ones that give up their
+ * name, which is written here.
+ */
+async function keysInUse(
+  context: ControlWrite,
+  declared: readonly DeclaredIn<KeyConfig>[],
+  slugs: ReadonlyMap<string, string>,
+): Promise<readonly KeyRow[]> {
+  const { transaction, vault } = context;
+  const rows = await findRows(transaction, "api_keys", { managed_by: "file" });
+  const known = new Set(rows.map(placeOf));
+  const strange = Map.groupBy(
+    declared.filter(({ place }) => !known.has(place)),
+    ({ workspaceId }) => workspaceId,
+  );
+  for (const [workspaceId, keys] of strange) {
+    const names = keys.map(({ config }) => config.name);
+    rows.push(...(await findRows(transaction, "api_keys", { workspace_id: workspaceId, name: names })));
   }
+  const secrets = new Map(declared.map(({ config, place }) => [place, config.secret]));
+  const inUse: KeyRow[] = [];
+  for (const before of rows) {
+    const secret = secrets.get(placeOf(before));
+    const isRenewed = secret !== undefined && vault.digest(secret) !== before.digest;
+    if (before.revoked_at !== null && secrets.has(placeOf(before)) && (before.managed_by !== "file" || isRenewed)) {
+      const name = await nameOfRevoked(transaction, before);
+      await updateRow(context, keyObject(slugs), { before, after: { ...before, name, managed_by: "console" } });
+    } else inUse.push(before);
+  }
+  return inUse;
+}
+
+function keyRow(
+  context: ControlWrite,
+  { name, group: _group, secret, expires_at, ...fields }: KeyConfig,
+  place: Pick<KeyRow, "workspace_id" | "group_id">,
+  before: KeyRow | undefined,
+): KeyRow {
+  const expires = expires_at === undefined ? null : Date.parse(expires_at);
+  const made = blankKey(context, { ...place, name }, { ...fields, expires_at: expires });
+  const { id, created_at, created_by, digest, prefix, last_four, revoked_at, old_digest, old_until } = before ?? made;
+  const named = { ...made, id, created_at, created_by };
+  const given = secret === undefined ? digest : context.vault.digest(secret);
+  if (secret === undefined || given === digest) {
+    return { ...named, digest, prefix, last_four, revoked_at, old_digest, old_until };
+  }
+  return { ...named, digest: given, ...recognition(new Secret(secret)) };
 }

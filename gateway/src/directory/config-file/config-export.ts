@@ -1,17 +1,12 @@
-import type {
-  ConfigFile,
-  GroupConfig,
-  KeyConfig,
-  ModelConfig,
-  ProviderConfig,
-  WorkspaceConfig,
-} from "@sluice/contract/config-file";
+import type { ConfigFile, GroupConfig, KeyConfig, ProviderConfig, WorkspaceConfig } from "@sluice/contract/config-file";
 import { priceConfigOf } from "#core/index.ts";
+import type { ModelRecord } from "#ports/index.ts";
 import { budgetOf, inSnapshot, limitsOf, type Row, type ScopeColumns, saidFields } from "#storage/tables.ts";
-import type { ControlOptions } from "../control-options.ts";
-import { modelRecords } from "../providers/model-rows.ts";
+import { modelRecords } from "../providers/models.ts";
 import { type ProviderRecord, providerRecord } from "../providers/providers.ts";
-import { settingsConfig } from "../settings.ts";
+import { findRows, not } from "../rows.ts";
+import { settingsOf } from "../settings.ts";
+import type { ControlDirectory } from "../store.ts";
 
 interface ManagedNames {
   readonly kind: string;
@@ -34,29 +29,14 @@ const keysMax = 10_000;
  * name of a variable that is to hold it; `isSecret` says which settings of a kind are secrets.
  */
 export async function exportConfig(
-  { database, vault, clock }: Pick<ControlOptions, "database" | "vault" | "clock">,
+  { database, vault, clock }: Pick<ControlDirectory, "database" | "vault" | "clock">,
   isSecret: (kind: string, setting: string) => boolean,
 ): Promise<ConfigExport> {
   return await inSnapshot(database, async (snapshot) => {
-    const providers = await snapshot
-      .selectFrom("providers")
-      .selectAll()
-      .where("managed_by", "!=", "suspended")
-      .orderBy("id")
-      .execute();
-    const models = (await modelRecords(snapshot, clock.now())).filter(({ managedBy }) => managedBy !== "suspended");
-    const workspaces = await snapshot
-      .selectFrom("workspaces")
-      .selectAll()
-      .where("managed_by", "!=", "suspended")
-      .orderBy("slug")
-      .execute();
-    const groups = await snapshot
-      .selectFrom("groups")
-      .selectAll()
-      .where("managed_by", "!=", "suspended")
-      .orderBy("name")
-      .execute();
+    const providers = await findRows(snapshot, "providers", { managed_by: not("suspended") }, "id");
+    const models = (await modelRecords(snapshot, clock.now())).filter(({ managed_by }) => managed_by !== "suspended");
+    const workspaces = await findRows(snapshot, "workspaces", { managed_by: not("suspended") }, "slug");
+    const groups = await findRows(snapshot, "groups", { managed_by: not("suspended") }, "name");
     const keys = await snapshot
       .selectFrom("api_keys")
       .selectAll()
@@ -67,21 +47,21 @@ export async function exportConfig(
       .orderBy("name")
       .limit(keysMax + 1)
       .execute();
-    const settings = await snapshot.selectFrom("settings").selectAll().where("managed_by", "!=", "system").execute();
+    const settings = await findRows(snapshot, "settings", { managed_by: not("system") });
     const config: ConfigFile = {
       providers: providers.map((row) => providerConfig(providerRecord(row, vault), isSecret)),
       models: models.map(modelConfig),
       workspaces: workspaces.map((row) => workspaceConfig(row, groups, keys.slice(0, keysMax), providers)),
-      settings: settingsConfig(settings.map((row) => [row.name, JSON.parse(row.value)])),
+      settings: settingsOf(settings),
     };
     const slugs = new Map(workspaces.map((row) => [row.id, row.slug]));
     const manages: ManagedNames[] = [
       { kind: "providers", names: ofFile(providers, (row) => row.id) },
-      { kind: "models", names: models.filter((model) => model.managedBy === "file").map((model) => model.name) },
+      { kind: "models", names: ofFile(models, (model) => model.name) },
       { kind: "workspaces", names: ofFile(workspaces, (row) => row.slug) },
       { kind: "groups", names: ofFile(groups, (row) => `${slugs.get(row.workspace_id)}/${row.name}`) },
       { kind: "keys", names: ofFile(keys, (row) => `${slugs.get(row.workspace_id)}/${row.name}`) },
-      { kind: "settings", names: settings.filter((row) => row.managed_by === "file").map((row) => row.name) },
+      { kind: "settings", names: ofFile(settings, (row) => row.name) },
     ];
     return { config, manages, keysLeftOut: keys.length > keysMax };
   });
@@ -98,49 +78,33 @@ function providerConfig(
   provider: ProviderRecord,
   isSecret: (kind: string, setting: string) => boolean,
 ): ProviderConfig {
-  const { id, kind } = provider;
+  const { id, kind, has_api_key, allow_private_network, timeouts, disconnect, enabled } = provider;
   const settings = Object.entries(provider.settings).map(([name, value]) => [
     name,
     isSecret(kind, name) ? variable(`${id}_${name}`) : value,
   ]);
   return said({
-    id,
-    kind,
-    base_url: provider.baseUrl,
-    api_key: provider.hasApiKey ? variable(`${id}_api_key`) : undefined,
-    allow_private_network: provider.allowPrivateNetwork ? true : undefined,
-    timeouts: orNothing(provider.timeouts),
-    disconnect: provider.disconnect ?? undefined,
-    enabled: provider.enabled ? undefined : false,
-    settings: settings.length === 0 ? undefined : Object.fromEntries(settings),
+    ...{ id, kind, base_url: provider.base_url },
+    api_key: has_api_key ? variable(`${id}_api_key`) : undefined,
+    allow_private_network: allow_private_network || undefined,
+    timeouts: orNothing(timeouts),
+    disconnect: disconnect ?? undefined,
+    enabled: enabled && undefined,
+    settings: orNothing(Object.fromEntries(settings)),
   });
 }
 
-function modelConfig(model: Awaited<ReturnType<typeof modelRecords>>[number]): ModelConfig {
+function modelConfig({ managed_by: _owner, created_at: _at, price, next_price: next, ...model }: ModelRecord) {
   return said({
-    name: model.name,
-    type: model.type,
-    owned_by: model.ownedBy,
-    deployments: model.deployments.map((deployment) =>
-      said({
-        provider: deployment.provider,
-        upstream_model: deployment.upstreamModel,
-        priority: deployment.priority,
-        weight: deployment.weight,
-        enabled: deployment.enabled ? undefined : false,
-        capabilities: deployment.capabilities ?? undefined,
-      }),
+    ...model,
+    deployments: model.deployments.map(({ id: _id, enabled, capabilities, ...deployment }) =>
+      said({ ...deployment, enabled: enabled && undefined, capabilities: capabilities ?? undefined }),
     ),
-    price: model.price === null ? undefined : priceConfigOf(model.price),
+    price: price === null ? undefined : priceConfigOf(price),
     next_price:
-      model.nextPrice === null
-        ? undefined
-        : {
-            from: new Date(model.nextPrice.effectiveFrom).toISOString(),
-            price: priceConfigOf(model.nextPrice),
-          },
-    max_output_tokens: model.outputTokensMax ?? undefined,
-    context_window: model.contextWindow ?? undefined,
+      next === null ? undefined : { from: new Date(next.effectiveFrom).toISOString(), price: priceConfigOf(next) },
+    max_output_tokens: model.max_output_tokens ?? undefined,
+    context_window: model.context_window ?? undefined,
     // A file that is applied elsewhere starts there: what an upgrade kept callable is said outright.
     unpriced: model.unpriced ?? undefined,
     fallbacks: model.fallbacks.length === 0 ? undefined : [...model.fallbacks],

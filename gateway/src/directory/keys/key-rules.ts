@@ -4,15 +4,15 @@ import {
   type AuditedObject,
   boundsOf,
   type Connection,
-  chunksOf,
   everyBound,
   fieldsOf,
   type KeyFieldChange,
   type KeyRow,
   newColumns,
 } from "#storage/tables.ts";
-import type { ApplyContext } from "../control-options.ts";
 import type { Problem } from "../refusals.ts";
+import { countRows, findRow, findRows } from "../rows.ts";
+import type { ControlWrite } from "../store.ts";
 import { slugIn } from "../workspaces/workspace-rows.ts";
 
 /** A field that is left out does not change. */
@@ -67,12 +67,7 @@ export async function nameOfRevoked(
 }
 
 export async function keyCalled(connection: Connection, workspaceId: string, name: string): Promise<KeyRow | null> {
-  const row = await connection
-    .selectFrom("api_keys")
-    .selectAll()
-    .where("workspace_id", "=", workspaceId)
-    .where("name", "=", name)
-    .executeTakeFirst();
+  const row = await findRow(connection, "api_keys", { workspace_id: workspaceId, name });
   return row ?? null;
 }
 
@@ -86,18 +81,13 @@ export async function secretProblems(
   connection: Connection,
   wanted: readonly WantedSecret[],
 ): Promise<readonly Problem[]> {
-  const holders = new Map<string, string>();
-  for (const chunk of chunksOf(wanted.flatMap(({ digest }) => digest ?? []))) {
-    const rows = await connection
-      .selectFrom("api_keys")
-      .select(["id", "digest", "old_digest"])
-      .where((eb) => eb.or([eb("digest", "in", [...chunk]), eb("old_digest", "in", [...chunk])]))
-      .execute();
-    for (const { id, digest, old_digest } of rows) {
-      if (old_digest !== null) holders.set(old_digest, id);
-      if (digest !== null) holders.set(digest, id);
-    }
-  }
+  const digests = wanted.flatMap(({ digest }) => digest ?? []);
+  const old = await findRows(connection, "api_keys", { old_digest: digests });
+  const current = await findRows(connection, "api_keys", { digest: digests });
+  const holders = new Map([
+    ...old.map((row) => [row.old_digest, row.id] as const),
+    ...current.map((row) => [row.digest, row.id] as const),
+  ]);
   return wanted.flatMap(({ id, digest, path }) => {
     const holder = digest === null ? undefined : holders.get(digest);
     return holder === undefined || holder === id ? [] : [{ path, message: "another key already has this secret" }];
@@ -106,21 +96,21 @@ export async function secretProblems(
 
 /** Asked once the new keys stand. */
 export async function keyCountProblems(connection: Connection, workspaceId: string): Promise<readonly Problem[]> {
-  const { n } = await connection
-    .selectFrom("api_keys")
-    .select((eb) => eb.fn.countAll<number>().as("n"))
-    .where("workspace_id", "=", workspaceId)
-    .where("revoked_at", "is", null)
-    .where("managed_by", "!=", "suspended")
-    .executeTakeFirstOrThrow();
-  if (Number(n) <= bounds.workspaceKeysMax) return [];
+  const n = await countRows(
+    connection
+      .selectFrom("api_keys")
+      .where("workspace_id", "=", workspaceId)
+      .where("revoked_at", "is", null)
+      .where("managed_by", "!=", "suspended"),
+  );
+  if (n <= bounds.workspaceKeysMax) return [];
   const message = `A workspace has at most ${bounds.workspaceKeysMax} keys in use. Revoke some first.`;
   return [{ path: [], message, code: "conflict" }];
 }
 
 /** A new key of a workspace, without a secret, a person or an owner; bounded in everything by whoever made it. */
 export function blankKey(
-  { ids, at, owner }: Pick<ApplyContext, "ids" | "at" | "owner">,
+  { ids, at, owner }: Pick<ControlWrite, "ids" | "at" | "owner">,
   place: Pick<KeyRow, "workspace_id" | "group_id" | "name">,
   fields: KeyFieldChange,
 ): KeyRow {

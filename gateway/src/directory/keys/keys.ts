@@ -1,26 +1,28 @@
 import type { ConsoleKey } from "@sluice/contract/console";
 import { defaultGroupName } from "@sluice/contract/words";
-import { Failure, type Secret } from "#core/index.ts";
-import type { AuditSource } from "#ports/index.ts";
+import { type ApiKey, Failure, type Secret } from "#core/index.ts";
 import {
-  type AuditedWrite,
-  auditedWrite,
   boundsText,
   type Connection,
+  callerKeys,
   changedColumns,
   consoleKeyOf,
   consoleKeys,
+  contains,
   everyBound,
   insertRows,
   type KeyRow,
+  keyOf,
   namedKeys,
   patternsOf,
   recognition,
+  scopeColumns,
   updateRow,
 } from "#storage/tables.ts";
-import { type ApplyContext, type ControlOptions, consoleWrite } from "../control-options.ts";
 import { mayHoldKeys, ownerOfNew, refuseOwner } from "../people/key-owners.ts";
 import { refuseFileDeclared, refuseFileOwned, refuseProblems, refuseSuspended } from "../refusals.ts";
+import { findRow } from "../rows.ts";
+import type { ControlDirectory, ControlWrite } from "../store.ts";
 import { grantProblems, groupIn, type WorkspaceRow, workspaceOf } from "../workspaces/workspace-rows.ts";
 import {
   blankKey,
@@ -52,7 +54,7 @@ interface Rotation {
 
 /** `workspaceId` null: in any workspace. */
 export async function key(
-  { database, clock }: ControlOptions,
+  { database, clock }: ControlDirectory,
   workspaceId: string | null,
   id: string,
 ): Promise<ConsoleKey | null> {
@@ -64,7 +66,7 @@ export async function key(
 
 /** Ordered by workspace and name. `workspaceId` null: of every workspace. */
 export async function listKeys(
-  { database, clock }: ControlOptions,
+  { database, clock }: ControlDirectory,
   workspaceId: string | null,
 ): Promise<readonly ConsoleKey[]> {
   let query = consoleKeys(database.kysely).orderBy("workspaces.slug").orderBy("api_keys.name");
@@ -73,19 +75,18 @@ export async function listKeys(
 }
 
 /** Whether there is any key, revoked ones included. */
-export async function hasKeys({ database }: ControlOptions): Promise<boolean> {
-  return (await database.kysely.selectFrom("api_keys").select("id").limit(1).executeTakeFirst()) !== undefined;
+export async function hasKeys({ database }: ControlDirectory): Promise<boolean> {
+  return (await findRow(database.kysely, "api_keys", {})) !== undefined;
 }
 
 /** `change` gets the key as it is within the transaction. If it throws, nothing changes. */
 export async function updateKey(
-  options: ControlOptions,
+  under: ControlWrite,
   workspaceId: string,
   id: string,
   change: (before: ConsoleKey) => KeyChange,
-  auditSource: AuditSource,
 ): Promise<ConsoleKey> {
-  return await changeKey(options, { workspaceId, id, auditSource, action: "update" }, async (row, under) => {
+  return await changeKey(under, { workspaceId, id, action: "update" }, async (row) => {
     refuseFileOwned(row, `key ${row.name}`);
     refuseRevoked(row);
     return await changedRow(under, row, change(await shown(under.transaction, id, under.at)));
@@ -97,34 +98,28 @@ export async function updateKey(
  * its first one, and keeps what the file says of it.
  */
 export async function rotateKey(
-  options: ControlOptions,
+  under: ControlWrite,
   workspaceId: string,
   id: string,
   rotation: Rotation,
-  auditSource: AuditSource,
 ): Promise<ConsoleKey> {
-  return await changeKey(options, { workspaceId, id, auditSource, action: "rotate" }, async (row, under) => {
+  return await changeKey(under, { workspaceId, id, action: "rotate" }, async (row) => {
     refuseSuspended(row, `key ${row.name}`);
     if (row.digest !== null) refuseFileDeclared(row, `key ${row.name}`);
-    return await rotatedRow(under, options, row, rotation);
+    return await rotatedRow(under, row, rotation);
   });
 }
 
 /** Revokes the key for good, with both of its secrets. A second call changes nothing. */
-export async function endKey(
-  options: ControlOptions,
-  workspaceId: string,
-  id: string,
-  auditSource: AuditSource,
-): Promise<ConsoleKey> {
-  return await changeKey(options, { workspaceId, id, auditSource, action: "revoke" }, async (row, { at }) => {
+export async function endKey(under: ControlWrite, workspaceId: string, id: string): Promise<ConsoleKey> {
+  return await changeKey(under, { workspaceId, id, action: "revoke" }, async (row) => {
     refuseFileDeclared(row, `key ${row.name}`);
-    return row.revoked_at === null ? { ...row, revoked_at: at, old_digest: null, old_until: null } : row;
+    return row.revoked_at === null ? { ...row, revoked_at: under.at, old_digest: null, old_until: null } : row;
   });
 }
 
 /** By id, or by the beginning of its secret when only one key has it, or by name. Throws `invalid_request` when several have it. */
-export async function keyNamed({ database, clock }: ControlOptions, idOrPrefix: string): Promise<ConsoleKey | null> {
+export async function keyNamed({ database, clock }: ControlDirectory, idOrPrefix: string): Promise<ConsoleKey | null> {
   const [connection, now] = [database.kysely, clock.now()];
   const byId = await consoleKeys(connection).where("api_keys.id", "=", idOrPrefix).executeTakeFirst();
   if (byId !== undefined) return consoleKeyOf(byId, now);
@@ -156,45 +151,38 @@ async function keyCalledSo(connection: Connection, text: string, now: number): P
 }
 
 /** If a revoked key has the name, that key is renamed. */
-export async function addKey(
-  options: ControlOptions,
-  workspaceId: string,
-  wanted: NewKey,
-  auditSource: AuditSource,
-): Promise<ConsoleKey> {
-  return await consoleWrite(options, auditSource, async (under) => {
-    const { transaction, at } = under;
-    const workspace = await workspaceOf(transaction, workspaceId);
-    refuseSuspended(workspace, `workspace ${workspace.slug}`);
-    refuseProblems(keyProblems(wanted, { now: at, before: null }));
-    refuseProblems(await grantProblems(transaction, wanted.pass_through));
-    const { createdBy } = wanted;
-    if (createdBy !== null && !(await mayHoldKeys(transaction, workspaceId, createdBy))) {
-      // They were let in a moment ago, and left since: what they leave behind was looked for without this key.
-      throw new Failure("forbidden", "You can no longer make keys in this workspace.");
-    }
-    await refuseOwner(transaction, workspaceId, wanted.owner, { service: Number(wanted.service ?? false) });
-    const object = keyObject(workspace.slug);
-    const before = await keyCalled(transaction, workspaceId, wanted.name);
-    if (wanted.fillsDeclared === true && before?.managed_by === "file" && before.digest === null) {
-      const after = await rotatedRow(under, options, before, { secret: wanted.secret, graceMs: 0 });
-      await updateRow(under, object, { before, after, action: "rotate" });
-      return await shown(transaction, before.id, at);
-    }
-    if (before !== null) {
-      // The file would look for its key by this name, and find ours.
-      if (before.revoked_at === null) refuseSuspended(before, `key ${before.name}`);
-      if (before.revoked_at === null || before.managed_by === "file") throw taken(workspace, wanted.name);
-      await updateRow(under, object, { before, after: { ...before, name: await nameOfRevoked(transaction, before) } });
-    }
-    const row = await newRow(under, workspaceId, wanted);
-    await insertRows(under, object, [row]);
-    refuseProblems(await keyCountProblems(transaction, workspaceId));
-    return await shown(transaction, row.id, at);
-  });
+export async function addKey(under: ControlWrite, workspaceId: string, wanted: NewKey): Promise<ConsoleKey> {
+  const { transaction, at } = under;
+  const workspace = await workspaceOf(transaction, workspaceId);
+  refuseSuspended(workspace, `workspace ${workspace.slug}`);
+  refuseProblems(keyProblems(wanted, { now: at, before: null }));
+  refuseProblems(await grantProblems(transaction, wanted.pass_through));
+  const { createdBy } = wanted;
+  if (createdBy !== null && !(await mayHoldKeys(transaction, workspaceId, createdBy))) {
+    // They were let in a moment ago, and left since: what they leave behind was looked for without this key.
+    throw new Failure("forbidden", "You can no longer make keys in this workspace.");
+  }
+  await refuseOwner(transaction, workspaceId, wanted.owner, { service: Number(wanted.service ?? false) });
+  const object = keyObject(workspace.slug);
+  const before = await keyCalled(transaction, workspaceId, wanted.name);
+  if (wanted.fillsDeclared === true && before?.managed_by === "file" && before.digest === null) {
+    const after = await rotatedRow(under, before, { secret: wanted.secret, graceMs: 0 });
+    await updateRow(under, object, { before, after, action: "rotate" });
+    return await shown(transaction, before.id, at);
+  }
+  if (before !== null) {
+    // The file would look for its key by this name, and find ours.
+    if (before.revoked_at === null) refuseSuspended(before, `key ${before.name}`);
+    if (before.revoked_at === null || before.managed_by === "file") throw taken(workspace, wanted.name);
+    await updateRow(under, object, { before, after: { ...before, name: await nameOfRevoked(transaction, before) } });
+  }
+  const row = await newRow(under, workspaceId, wanted);
+  await insertRows(under, object, [row]);
+  refuseProblems(await keyCountProblems(transaction, workspaceId));
+  return await shown(transaction, row.id, at);
 }
 
-async function newRow(under: ApplyContext, workspaceId: string, wanted: NewKey): Promise<KeyRow> {
+async function newRow(under: ControlWrite, workspaceId: string, wanted: NewKey): Promise<KeyRow> {
   const { transaction, vault } = under;
   const group_id = await groupIdOf(transaction, workspaceId, wanted.group ?? defaultGroupName);
   const row: KeyRow = {
@@ -210,36 +198,25 @@ async function newRow(under: ApplyContext, workspaceId: string, wanted: NewKey):
   return row;
 }
 
-interface KeyWrite {
-  readonly workspaceId: string;
-  readonly id: string;
-  readonly auditSource: AuditSource;
-  readonly action: "update" | "rotate" | "revoke";
-}
-
 /** One change of one key. What gives back the row it was given changes nothing and leaves no trace. */
 async function changeKey(
-  options: ControlOptions,
-  { workspaceId, id, auditSource, action }: KeyWrite,
-  change: (row: KeyRow, under: AuditedWrite) => Promise<KeyRow>,
+  under: ControlWrite,
+  place: { readonly workspaceId: string; readonly id: string; readonly action: "update" | "rotate" | "revoke" },
+  change: (row: KeyRow) => Promise<KeyRow>,
 ): Promise<ConsoleKey> {
-  return await auditedWrite(options, auditSource, async (under) => {
-    const { transaction } = under;
-    const named = await namedKeys(transaction)
-      .where("api_keys.id", "=", id)
-      .where("api_keys.workspace_id", "=", workspaceId)
-      .executeTakeFirst();
-    if (named === undefined) {
-      throw new Failure("not_found", "There is no such key in this workspace.", { param: "key" });
-    }
-    const { workspace_slug, group_name: _group, ...before } = named;
-    const after = await change(before, under);
-    await updateRow(under, keyObject(workspace_slug), { before, after, action });
-    return await shown(transaction, id, under.at);
-  });
+  const named = await namedKeys(under.transaction)
+    .where("api_keys.id", "=", place.id)
+    .where("api_keys.workspace_id", "=", place.workspaceId)
+    .executeTakeFirst();
+  if (named === undefined) {
+    throw new Failure("not_found", "There is no such key in this workspace.", { param: "key" });
+  }
+  const { workspace_slug, group_name: _group, ...before } = named;
+  await updateRow(under, keyObject(workspace_slug), { before, after: await change(before), action: place.action });
+  return await shown(under.transaction, place.id, under.at);
 }
 
-async function changedRow({ transaction, at }: AuditedWrite, row: KeyRow, change: KeyChange): Promise<KeyRow> {
+async function changedRow({ transaction, at }: ControlWrite, row: KeyRow, change: KeyChange): Promise<KeyRow> {
   refuseProblems(keyProblems(change, { now: at, before: row }));
   refuseProblems(await grantProblems(transaction, change.pass_through, patternsOf(row.pass_through)));
   if (change.name !== undefined && change.name !== row.name) {
@@ -258,8 +235,7 @@ async function changedRow({ transaction, at }: AuditedWrite, row: KeyRow, change
 }
 
 async function rotatedRow(
-  { transaction, at }: AuditedWrite,
-  { vault }: ControlOptions,
+  { transaction, at, vault }: ControlWrite,
   row: KeyRow,
   { secret, graceMs, expiresAt }: Rotation,
 ): Promise<KeyRow> {
@@ -307,4 +283,78 @@ function refuseRevoked(row: KeyRow): void {
 
 function taken(workspace: WorkspaceRow, name: string): Failure {
   return new Failure("conflict", `There is already a key called ${name} in ${workspace.slug}.`, { param: "name" });
+}
+
+const noLimits = scopeColumns(undefined, null).limits;
+
+/** Selects keys. `search`: a part of the name. */
+interface LimitedKeyFilter {
+  readonly workspaceId: string | null;
+  readonly search?: string;
+  readonly keyId?: string;
+  /** Whose calls they make. */
+  readonly ownerId?: string;
+  /** Whose keys alone are given of those that make somebody's calls. */
+  readonly seenPerson?: string;
+}
+
+/** Keys in use that have a limit or a budget of their own, by name. */
+export async function limitedKeys(
+  { database }: ControlDirectory,
+  filter: LimitedKeyFilter,
+  limit: number,
+): Promise<readonly ApiKey[]> {
+  let query = callerKeys(database.kysely)
+    .where("api_keys.revoked_at", "is", null)
+    .where((eb) => eb.or([eb("api_keys.limits", "!=", noLimits), eb("api_keys.budget", "is not", null)]))
+    .orderBy("workspaces.slug")
+    .orderBy("api_keys.name")
+    .limit(limit);
+  if (filter.workspaceId !== null) query = query.where("api_keys.workspace_id", "=", filter.workspaceId);
+  if (filter.keyId !== undefined) query = query.where("api_keys.id", "=", filter.keyId);
+  const { ownerId, search, seenPerson } = filter;
+  if (ownerId !== undefined) {
+    query = query.where((eb) => eb.or([eb("api_keys.owner_id", "=", ownerId), eb("api_keys.person_id", "=", ownerId)]));
+  }
+  if (seenPerson !== undefined) {
+    query = query.where((eb) => {
+      const whose = eb.fn.coalesce("api_keys.person_id", "api_keys.owner_id");
+      return eb.or([eb(whose, "is", null), eb(whose, "=", seenPerson)]);
+    });
+  }
+  if (search !== undefined && search !== "") {
+    query = query.where((eb) => contains(eb.ref("api_keys.name"), search));
+  }
+  return (await query.execute()).map(keyOf);
+}
+
+/** A service token whose end is near. `expiresAt`: Unix milliseconds. */
+export type EndingToken = Awaited<ReturnType<typeof endingTokens>>[number];
+
+/**
+ * Service tokens in use that expire within a time (Unix milliseconds, `until` included), the next first. Those that are disabled let
+ * nobody in, so that their end is no news.
+ */
+export async function endingTokens(
+  { database }: ControlDirectory,
+  workspaceIds: readonly string[],
+  after: number,
+  until: number,
+  limit: number,
+) {
+  if (workspaceIds.length === 0) return [];
+  return await database.kysely
+    .selectFrom("api_keys")
+    .select(["id as keyId", "workspace_id as workspaceId", "name"])
+    .select((eb) => eb.ref("expires_at").$notNull().as("expiresAt"))
+    .where("service", "=", 1)
+    .where("enabled", "=", 1)
+    .where("revoked_at", "is", null)
+    .where("workspace_id", "in", [...workspaceIds])
+    .where("expires_at", ">", after)
+    .where("expires_at", "<=", until)
+    .orderBy("expires_at")
+    .orderBy("id")
+    .limit(limit)
+    .execute();
 }

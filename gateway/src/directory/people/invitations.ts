@@ -1,12 +1,13 @@
 import type { Invitation } from "@sluice/contract/console";
-import { type AuditObject, workspaceRoles } from "@sluice/contract/words";
+import type { AuditObject } from "@sluice/contract/words";
 import { bounds, Failure, type Grant, type Rights } from "#core/index.ts";
-import type { AuditSource } from "#ports/index.ts";
-import { auditedWrite, type Connection } from "#storage/tables.ts";
-import { addByHand } from "../rights/given-rows.ts";
-import { makeAdministrator } from "./administrators.ts";
+import { type Connection, columnsOf, type Row } from "#storage/tables.ts";
+import { addByHand, rank } from "../rights/given-rows.ts";
+import { deleteRows, findRow, findRows } from "../rows.ts";
+import type { Directory, Write } from "../store.ts";
 import { putMember, roleOf } from "./members.ts";
-import { grantColumns, grantOf, grantPlace, type PeopleContext } from "./people-rows.ts";
+import { makeAdministrator } from "./new-users.ts";
+import { grantColumns, grantOf, grantPlace } from "./people-rows.ts";
 import { rightsOf } from "./tokens.ts";
 
 interface NewInvitation {
@@ -20,7 +21,7 @@ interface NewInvitation {
 
 /** Those still open, newest first. `workspaceId` null: of administrators. */
 export async function listInvitations(
-  { database, clock }: PeopleContext,
+  { database, clock }: Directory,
   workspaceId: string | null,
 ): Promise<readonly Invitation[]> {
   const rows = await invitationRows(database.kysely, clock.now())
@@ -42,43 +43,24 @@ export async function oneInvitation(
 }
 
 /** Replaces an open invitation for the same address and place. */
-export async function invite(
-  options: PeopleContext,
-  invitation: NewInvitation,
-  auditSource: AuditSource,
-): Promise<Invitation> {
-  return await auditedWrite(options, auditSource, async (under) => {
-    const { transaction, log, at } = under;
-    await transaction.deleteFrom("invitations").where("expires_at", "<=", at).execute();
-    const email = invitation.email.toLowerCase();
-    const columns = grantColumns(invitation.grant);
-    const label = await labelOf(transaction, invitation.grant, email);
-    const here = (query: ReturnType<typeof openAt>) =>
-      query.where("workspace_id", columns.workspace_id === null ? "is" : "=", columns.workspace_id);
-    const before = await here(openAt(transaction)).where("email", "=", email).executeTakeFirst();
-    if (before === undefined) await refuseTooMany((await here(openAt(transaction)).execute()).length);
-    else await transaction.deleteFrom("invitations").where("id", "=", before.id).execute();
-    const row = {
-      id: options.ids.next("inv_"),
-      email,
-      ...columns,
-      digest: invitation.digest,
-      invited_by: invitation.invitedBy,
-      created_at: at,
-      expires_at: invitation.expiresAt,
-    };
-    await transaction.insertInto("invitations").values(row).execute();
-    log.record(
-      before === undefined ? "create" : "update",
-      label,
-      before === undefined ? null : invitationView(before),
-      invitationView(row),
-      columns.workspace_id,
-    );
-    return invitationOf(
-      await invitationRows(transaction, at).where("invitations.id", "=", row.id).executeTakeFirstOrThrow(),
-    );
-  });
+export async function invite(under: Write, invitation: NewInvitation): Promise<Invitation> {
+  const { transaction, log, at } = under;
+  await transaction.deleteFrom("invitations").where("expires_at", "<=", at).execute();
+  const email = invitation.email.toLowerCase();
+  const columns = grantColumns(invitation.grant);
+  const label = await labelOf(transaction, invitation.grant, email);
+  const open = await findRows(transaction, "invitations", { workspace_id: columns.workspace_id });
+  const before = open.find((other) => other.email === email);
+  if (before === undefined) refuseTooMany(open.length);
+  else await deleteRows(transaction, "invitations", { id: before.id });
+  const { grant: _grant, ...given } = invitation;
+  const row = { id: under.ids.next("inv_"), ...columnsOf(given), email, ...columns, created_at: at };
+  await transaction.insertInto("invitations").values(row).execute();
+  const replaced = before === undefined ? null : invitationView(before);
+  log.change(label, replaced, invitationView(row), columns.workspace_id);
+  return invitationOf(
+    await invitationRows(transaction, at).where("invitations.id", "=", row.id).executeTakeFirstOrThrow(),
+  );
 }
 
 interface Acceptance {
@@ -93,68 +75,44 @@ interface Acceptance {
  * rights: all of them for an administrator, otherwise all but the one that accepts.
  */
 export async function acceptInvitation(
-  options: PeopleContext,
+  under: Write,
   id: string,
   { userId, sessionId, worth }: Acceptance,
-  auditSource: AuditSource,
 ): Promise<boolean> {
-  return await auditedWrite(options, auditSource, async (under) => {
-    const { transaction, log, at } = under;
-    const open = await openAt(transaction).where("id", "=", id).where("expires_at", ">", at).executeTakeFirst();
-    if (open === undefined) return false;
-    const grant = grantOf(open);
-    // A password was hashed since the link was looked at; meanwhile its maker may have lost what they give here.
-    const inviter = await rightsOf(transaction, open.invited_by);
-    if (inviter === null || !worth(inviter, grant)) return false;
-    await transaction.deleteFrom("invitations").where("id", "=", id).execute();
-    log.record("remove", await labelOf(transaction, grant, open.email), invitationView(open), null, open.workspace_id);
-    if (grant.administrator) await makeAdministrator(under, userId);
-    else {
-      const held = await roleOf(transaction, grant.workspaceId, userId);
-      const higher =
-        held !== null && workspaceRoles.indexOf(held) > workspaceRoles.indexOf(grant.role) ? held : grant.role;
-      await addByHand(transaction, { userId, workspaceId: grant.workspaceId, role: grant.role });
-      await putMember(under, { workspaceId: grant.workspaceId, userId, role: higher, keptSession: sessionId });
-    }
-    return true;
-  });
+  const { transaction, log, at } = under;
+  const open = await findRow(transaction, "invitations", { id });
+  if (open === undefined || open.expires_at <= at) return false;
+  const grant = grantOf(open);
+  // A password was hashed since the link was looked at; meanwhile its maker may have lost what they give here.
+  const inviter = await rightsOf(transaction, open.invited_by);
+  if (inviter === null || !worth(inviter, grant)) return false;
+  await deleteRows(transaction, "invitations", { id });
+  log.record("remove", await labelOf(transaction, grant, open.email), invitationView(open), null, open.workspace_id);
+  if (grant.administrator) await makeAdministrator(under, userId);
+  else {
+    const held = await roleOf(transaction, grant.workspaceId, userId);
+    const higher = held !== null && rank(held) > rank(grant.role) ? held : grant.role;
+    await addByHand(transaction, { userId, workspaceId: grant.workspaceId, role: grant.role });
+    await putMember(under, { workspaceId: grant.workspaceId, userId, role: higher, keptSession: sessionId });
+  }
+  return true;
 }
 
-export async function revokeInvitation(options: PeopleContext, id: string, auditSource: AuditSource): Promise<void> {
-  await auditedWrite(options, auditSource, async ({ transaction, log }) => {
-    const open = await openAt(transaction).where("id", "=", id).executeTakeFirst();
-    if (open === undefined) return;
-    await transaction.deleteFrom("invitations").where("id", "=", id).execute();
-    log.record(
-      "revoke",
-      await labelOf(transaction, grantOf(open), open.email),
-      invitationView(open),
-      null,
-      open.workspace_id,
-    );
-  });
+export async function revokeInvitation({ transaction, log }: Write, id: string): Promise<void> {
+  const open = await findRow(transaction, "invitations", { id });
+  if (open === undefined) return;
+  await deleteRows(transaction, "invitations", { id });
+  const label = await labelOf(transaction, grantOf(open), open.email);
+  log.record("revoke", label, invitationView(open), null, open.workspace_id);
 }
-
-function openAt(connection: Connection) {
-  return connection
-    .selectFrom("invitations")
-    .select(["id", "email", "administrator", "workspace_id", "role", "expires_at", "invited_by"]);
-}
-
-type OpenInvitation = Awaited<ReturnType<ReturnType<typeof openAt>["executeTakeFirstOrThrow"]>>;
 
 async function labelOf(connection: Connection, grant: Grant, email: string): Promise<AuditObject> {
   return `invitation ${await grantPlace(connection, grant)}/${email}`;
 }
 
-function invitationView(row: OpenInvitation) {
-  return {
-    id: row.id,
-    email: row.email,
-    administrator: row.administrator === 1,
-    role: row.role,
-    expires_at: Number(row.expires_at),
-  };
+function invitationView(row: Pick<Row<"invitations">, "id" | "email" | "administrator" | "role" | "expires_at">) {
+  const { id, email, role, expires_at } = row;
+  return { id, email, administrator: row.administrator === 1, role, expires_at };
 }
 
 function refuseTooMany(open: number): void {
@@ -179,15 +137,11 @@ function invitationRows(connection: Connection, now: number) {
 function invitationOf(
   row: Awaited<ReturnType<ReturnType<typeof invitationRows>["executeTakeFirstOrThrow"]>>,
 ): Invitation {
+  const { workspace_id: id, slug, workspace_name: name } = row;
   return {
-    id: row.id,
-    email: row.email,
-    administrator: row.administrator === 1,
-    workspace:
-      row.workspace_id === null ? null : { id: row.workspace_id, slug: row.slug ?? "", name: row.workspace_name ?? "" },
-    role: row.role,
+    ...invitationView(row),
+    workspace: id === null ? null : { id, slug: slug ?? "", name: name ?? "" },
     invited_by: { id: row.invited_by, email: row.inviter_email, name: row.inviter_name },
-    created_at: Number(row.created_at),
-    expires_at: Number(row.expires_at),
+    created_at: row.created_at,
   };
 }

@@ -1,13 +1,14 @@
 import type { LeaverKeys, Member } from "@sluice/contract/console";
-import { type WorkspaceRole, workspaceRoles } from "@sluice/contract/words";
+import type { WorkspaceRole } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
-import type { AuditSource } from "#ports/index.ts";
-import { type AuditedWrite, auditedWrite, type Connection } from "#storage/tables.ts";
+import type { AuditedWrite, Connection } from "#storage/tables.ts";
 import { endAgents } from "../agents/agent-persons.ts";
-import { setByHand } from "../rights/given-rows.ts";
+import { rank, setByHand } from "../rights/given-rows.ts";
+import { deleteRows, findRow, findRows, putRow } from "../rows.ts";
+import type { Directory, Write } from "../store.ts";
 import { refuseFilePeople } from "./file-people.ts";
 import { settleKeys } from "./key-owners.ts";
-import { endSessions, type PeopleContext, personOf, slugOf, userRow } from "./people-rows.ts";
+import { endSessions, personOf, slugOf, userRow } from "./people-rows.ts";
 import { limitPerson, type PersonLimitChange, shownLimits } from "./person-limits.ts";
 
 /** A field that is left out does not change. */
@@ -18,7 +19,7 @@ export interface MemberChange extends PersonLimitChange {
 }
 
 /** By address. */
-export async function listMembers({ database }: PeopleContext, workspaceId: string): Promise<readonly Member[]> {
+export async function listMembers({ database }: Directory, workspaceId: string): Promise<readonly Member[]> {
   const rows = await memberRows(database.kysely, workspaceId).orderBy("auth_users.email").execute();
   return rows.map(memberOf);
 }
@@ -29,26 +30,23 @@ export async function listMembers({ database }: PeopleContext, workspaceId: stri
  * never gains rights.
  */
 export async function updateMember(
-  options: PeopleContext,
+  under: Write,
   workspaceId: string,
   userId: string,
   { role, allow, ...limits }: MemberChange,
-  auditSource: AuditSource,
 ): Promise<Member> {
-  return await auditedWrite(options, auditSource, async (under) => {
-    allow?.(await roleOf(under.transaction, workspaceId, userId));
-    const email = await refuseFileUser(under, userId);
-    if (role !== undefined) {
-      await setByHand(under.transaction, { userId, workspaceId, role, email });
-      if (role !== "owner") await refuseOwnerless(under.transaction, workspaceId, userId);
-      await putMember(under, { workspaceId, userId, role, keptSession: null });
-      await endAgents(under, { userId });
-    }
-    await limitPerson(under, workspaceId, userId, limits);
-    const row = await memberRows(under.transaction, workspaceId).where("auth_users.id", "=", userId).executeTakeFirst();
-    if (row === undefined) throw noMember();
-    return memberOf(row);
-  });
+  allow?.(await roleOf(under.transaction, workspaceId, userId));
+  const email = await refuseFileUser(under, userId);
+  if (role !== undefined) {
+    await setByHand(under.transaction, { userId, workspaceId, role, email });
+    if (role !== "owner") await refuseOwnerless(under.transaction, workspaceId, userId);
+    await putMember(under, { workspaceId, userId, role, keptSession: null });
+    await endAgents(under, { userId });
+  }
+  await limitPerson(under, workspaceId, userId, limits);
+  const row = await memberRows(under.transaction, workspaceId).where("auth_users.id", "=", userId).executeTakeFirst();
+  if (row === undefined) throw noMember();
+  return memberOf(row);
 }
 
 interface Membership {
@@ -68,21 +66,13 @@ export async function putMember(
   if (before === role) return;
   const slug = await slugOf(transaction, workspaceId);
   const user = await userRow(transaction, userId);
-  await transaction
-    .insertInto("members")
-    .values({ workspace_id: workspaceId, user_id: userId, role, since: at })
-    .onConflict((conflict) => conflict.columns(["workspace_id", "user_id"]).doUpdateSet({ role }))
-    .execute();
+  const key = { workspace_id: workspaceId, user_id: userId };
+  await putRow(transaction, "members", key, { role }, { since: at });
   // An administrator had every role before.
-  if (user.administrator === 0 && ranks(role) > ranks(before)) await endSessions(transaction, userId, keptSession);
-  const view = (held: WorkspaceRole) => ({ user_id: userId, email: user.email, role: held });
-  log.record(
-    before === null ? "create" : "update",
-    `member ${slug}/${user.email}`,
-    before === null ? null : view(before),
-    view(role),
-    workspaceId,
-  );
+  if (user.administrator === 0 && rank(role) > rank(before)) await endSessions(transaction, userId, keptSession);
+  const view = (held: WorkspaceRole | null) =>
+    held === null ? null : { user_id: userId, email: user.email, role: held };
+  log.change(`member ${slug}/${user.email}`, view(before), view(role), workspaceId);
 }
 
 interface Leaving {
@@ -99,20 +89,17 @@ interface Leaving {
  * for the last owner. `allow` is asked within the write, of what they hold by then.
  */
 export async function removeMember(
-  options: PeopleContext,
+  under: Write,
   workspaceId: string,
   userId: string,
   { allow, ...leaving }: Pick<Leaving, "keys" | "keepsSpend"> & { readonly allow?: (held: WorkspaceRole) => void },
-  auditSource: AuditSource,
 ): Promise<void> {
-  await auditedWrite(options, auditSource, async (under) => {
-    const held = await roleOf(under.transaction, workspaceId, userId);
-    if (held === null) throw noMember();
-    allow?.(held);
-    const email = await refuseFileUser(under, userId);
-    await setByHand(under.transaction, { userId, workspaceId, role: null, email });
-    await dropMember(under, { workspaceId, userId, ...leaving });
-  });
+  const held = await roleOf(under.transaction, workspaceId, userId);
+  if (held === null) throw noMember();
+  allow?.(held);
+  const email = await refuseFileUser(under, userId);
+  await setByHand(under.transaction, { userId, workspaceId, role: null, email });
+  await dropMember(under, { workspaceId, userId, ...leaving });
 }
 
 /** The config file says of its users what they hold anywhere. Gives the address of others. */
@@ -129,31 +116,19 @@ export async function dropMember(
 ): Promise<void> {
   const { transaction, log } = under;
   const role = await roleOf(transaction, workspaceId, userId);
-  if (role === null) {
-    throw noMember();
-  }
+  if (role === null) throw noMember();
   await refuseOwnerless(transaction, workspaceId, userId);
   const slug = await slugOf(transaction, workspaceId);
   const leaver = await userRow(transaction, userId);
   const { email } = leaver;
-  const place = (table: "members" | "admin_tokens" | "invitations", column: string, value = userId) =>
-    transaction
-      .deleteFrom(table)
-      .where("workspace_id", "=", workspaceId)
-      .where(column as never, "=", value as never);
-  await place("members", "user_id").execute();
+  const here = { workspace_id: workspaceId };
+  await deleteRows(transaction, "members", { ...here, user_id: userId });
   // They hold nothing any more; without this they would hold again should their maker come back.
-  const tokens = await transaction
-    .selectFrom("admin_tokens")
-    .select("name")
-    .where("workspace_id", "=", workspaceId)
-    .where("owner_id", "=", userId)
-    .orderBy("name")
-    .execute();
-  await place("admin_tokens", "owner_id").execute();
-  await place("invitations", "invited_by").execute();
+  const tokens = await findRows(transaction, "admin_tokens", { ...here, owner_id: userId }, "name");
+  await deleteRows(transaction, "admin_tokens", { ...here, owner_id: userId });
+  await deleteRows(transaction, "invitations", { ...here, invited_by: userId });
   // One to them that they did not open yet would bring them back.
-  await place("invitations", "email", email).execute();
+  await deleteRows(transaction, "invitations", { ...here, email });
   await settleKeys(under, { leaver, keys, workspaceId, keepsSpend });
   await endAgents(under, { userId });
   const view = { user_id: userId, email, role, tokens: tokens.map((token) => token.name) };
@@ -164,21 +139,12 @@ function noMember(): Failure {
   return new Failure("not_found", "There is no such member in this workspace.", { param: "user" });
 }
 
-function ranks(role: WorkspaceRole | null): number {
-  return role === null ? -1 : workspaceRoles.indexOf(role);
-}
-
 export async function roleOf(
   connection: Connection,
   workspaceId: string,
   userId: string,
 ): Promise<WorkspaceRole | null> {
-  const row = await connection
-    .selectFrom("members")
-    .select("role")
-    .where("workspace_id", "=", workspaceId)
-    .where("user_id", "=", userId)
-    .executeTakeFirst();
+  const row = await findRow(connection, "members", { workspace_id: workspaceId, user_id: userId });
   return row?.role ?? null;
 }
 
@@ -209,16 +175,7 @@ function memberRows(connection: Connection, workspaceId: string) {
     .where("members.workspace_id", "=", workspaceId);
 }
 
-function memberOf(row: {
-  id: string;
-  email: string;
-  name: string;
-  disabled: number;
-  role: WorkspaceRole;
-  since: number;
-  limits: string | null;
-  budget: string | null;
-}): Member {
+function memberOf(row: Awaited<ReturnType<ReturnType<typeof memberRows>["executeTakeFirstOrThrow"]>>): Member {
   const { role, since, disabled } = row;
-  return { ...personOf(row), role, since: Number(since), disabled: disabled === 1, ...shownLimits(row) };
+  return { ...personOf(row), role, since, disabled: disabled === 1, ...shownLimits(row) };
 }

@@ -1,49 +1,20 @@
 import type { Person, WorkspaceRole } from "@sluice/contract/console";
 import { Failure, type Grant } from "#core/index.ts";
-import type { Clock, Ids, Vault } from "#ports/index.ts";
-import { type Connection, type Database, peopleLock, type Row } from "#storage/tables.ts";
+import type { Connection, Row } from "#storage/tables.ts";
+import { deleteRows, findRow, not } from "../rows.ts";
+import { workspaceOf } from "../workspaces/workspace-rows.ts";
 
-/** A user's row without what they sign in with. */
-export type UserRow = Pick<
-  Row<"auth_users">,
-  | "id"
-  | "email"
-  | "name"
-  | "administrator"
-  | "disabled"
-  | "two_factor_enabled"
-  | "created_at"
-  | "last_seen_at"
-  | "language"
->;
-
-export function userRows(connection: Connection) {
-  return connection
-    .selectFrom("auth_users")
-    .select([
-      "id",
-      "email",
-      "name",
-      "administrator",
-      "disabled",
-      "two_factor_enabled",
-      "created_at",
-      "last_seen_at",
-      "language",
-    ]);
-}
+export type UserRow = Row<"auth_users">;
 
 /** Throws `not_found` when there is no such user. */
 export async function userRow(connection: Connection, userId: string): Promise<UserRow> {
-  const row = await userRows(connection).where("id", "=", userId).executeTakeFirst();
+  const row = await findRow(connection, "auth_users", { id: userId });
   if (row === undefined) throw new Failure("not_found", "There is no such user.", { param: "user" });
   return row;
 }
 
 export async function slugOf(connection: Connection, workspaceId: string): Promise<string> {
-  const row = await connection.selectFrom("workspaces").select("slug").where("id", "=", workspaceId).executeTakeFirst();
-  if (row === undefined) throw new Failure("not_found", "There is no such workspace.", { param: "workspace" });
-  return row.slug;
+  return (await workspaceOf(connection, workspaceId)).slug;
 }
 
 export function personOf(row: Pick<UserRow, "id" | "email" | "name">): Person {
@@ -80,29 +51,6 @@ export async function grantPlace(connection: Connection, grant: Grant): Promise<
   return grant.administrator ? "installation" : await slugOf(connection, grant.workspaceId);
 }
 
-export interface PeopleOptions {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly ids: Ids;
-}
-
-/**
- * Writes about people happen one after the other, in every process. Whether somebody is the last owner or the last
- * administrator is a question about other rows, which two writes at once would both answer with no.
- */
-export interface PeopleContext extends PeopleOptions {
-  readonly lock: typeof peopleLock;
-}
-
-/** The same for those who open what is sealed. */
-export interface RightsContext extends PeopleContext {
-  readonly vault: Vault;
-}
-
-export function peopleContext(options: PeopleOptions): PeopleContext {
-  return { ...options, lock: peopleLock };
-}
-
 /**
  * Ends the sessions of somebody in the transaction that changes what they may do, and whatever had begun of a sign-in: a
  * password that was given and waits for its code was given under the old rules.
@@ -111,10 +59,29 @@ export async function endSessions(connection: Connection, userId: string, except
   let ending = connection.deleteFrom("auth_sessions").where("user_id", "=", userId);
   if (except !== null) ending = ending.where("id", "!=", except);
   await ending.execute();
-  await connection.deleteFrom("auth_verifications").where("value", "=", userId).execute();
+  await deleteRows(connection, "auth_verifications", { value: userId });
 }
 
 /** The links to a new password that somebody was given open nothing any more. */
 export async function dropResets(connection: Connection, userId: string): Promise<void> {
-  await connection.deleteFrom("password_resets").where("user_id", "=", userId).execute();
+  await deleteRows(connection, "password_resets", { user_id: userId });
+}
+
+/** An installation nobody governs could only be mended in its database. */
+export async function refuseUngoverned(transaction: Connection, user: UserRow): Promise<void> {
+  if (user.administrator === 0 || user.disabled === 1) return;
+  const other = await findRow(transaction, "auth_users", { administrator: 1, disabled: 0, id: not(user.id) });
+  if (other !== undefined) return;
+  throw new Failure("conflict", `${user.email} is the last administrator. Make somebody else one first.`);
+}
+
+/** What users hold in workspaces, by workspace. */
+export async function membershipsOf(connection: Connection, userIds: readonly string[]) {
+  return await connection
+    .selectFrom("members")
+    .innerJoin("workspaces", "workspaces.id", "members.workspace_id")
+    .select(["members.user_id", "members.role", "workspaces.id", "workspaces.slug", "workspaces.managed_by"])
+    .where("members.user_id", "in", userIds)
+    .orderBy("workspaces.slug")
+    .execute();
 }

@@ -11,7 +11,9 @@ import {
   type ScopeColumns,
   scopeColumns,
 } from "#storage/tables.ts";
-import { type PeopleContext, slugOf, userRow } from "./people-rows.ts";
+import { deleteRows, findRow, putRow } from "../rows.ts";
+import type { Directory } from "../store.ts";
+import { slugOf, userRow } from "./people-rows.ts";
 
 /** What limits somebody in a workspace; a field that is left out does not change. */
 export interface PersonLimitChange {
@@ -33,19 +35,11 @@ export async function limitPerson(
   if (after.limits === before.limits && after.budget === before.budget) return;
   const { email } = await userRow(transaction, userId);
   const slug = await slugOf(transaction, workspaceId);
-  const row = { workspace_id: workspaceId, user_id: userId };
+  const place = { workspace_id: workspaceId, user_id: userId };
   if (after.limits === unlimited.limits && after.budget === null) {
-    await transaction
-      .deleteFrom("person_limits")
-      .where("workspace_id", "=", workspaceId)
-      .where("user_id", "=", userId)
-      .execute();
+    await deleteRows(transaction, "person_limits", place);
   } else {
-    await transaction
-      .insertInto("person_limits")
-      .values({ ...row, ...after })
-      .onConflict((conflict) => conflict.columns(["workspace_id", "user_id"]).doUpdateSet(after))
-      .execute();
+    await putRow(transaction, "person_limits", place, after);
   }
   const view = (columns: ScopeColumns) => ({
     user_id: userId,
@@ -75,12 +69,7 @@ export async function isLimited(connection: Connection, workspaceId: string, use
 }
 
 async function limitColumns(connection: Connection, workspaceId: string, userId: string): Promise<ScopeColumns> {
-  const row = await connection
-    .selectFrom("person_limits")
-    .select(["limits", "budget"])
-    .where("workspace_id", "=", workspaceId)
-    .where("user_id", "=", userId)
-    .executeTakeFirst();
+  const row = await findRow(connection, "person_limits", { workspace_id: workspaceId, user_id: userId });
   return row ?? unlimited;
 }
 
@@ -98,19 +87,12 @@ interface LimitedPersonFilter {
   readonly search?: string | undefined;
 }
 
-/** What limits somebody in a workspace. */
-interface PersonScope {
-  readonly workspaceId: string;
-  readonly userId: string;
-  readonly scope: LimitScope;
-}
-
 /** People whom something limits, by workspace and address. */
 export async function limitedPeople(
-  { database }: PeopleContext,
+  { database }: Directory,
   { workspaceId, userIds, search }: LimitedPersonFilter,
   limit: number,
-): Promise<readonly PersonScope[]> {
+): Promise<readonly { readonly workspaceId: string; readonly userId: string; readonly scope: LimitScope }[]> {
   if (userIds?.length === 0) return [];
   let query = database.kysely
     .selectFrom("person_limits")
@@ -128,15 +110,9 @@ export async function limitedPeople(
       eb.or([contains(eb.ref("auth_users.email"), search), contains(eb.ref("auth_users.name"), search)]),
     );
   }
-  return (await query.execute()).map((row) => ({
-    workspaceId: row.workspace_id,
-    userId: row.user_id,
-    scope: scopeOf(row),
+  return (await query.execute()).map(({ workspace_id: workspaceId, user_id: userId, slug, email, ...columns }) => ({
+    workspaceId,
+    userId,
+    scope: personScope(workspaceId, userId, `${slug}/${email}`, columns),
   }));
-}
-
-function scopeOf(
-  row: ScopeColumns & { workspace_id: string; user_id: string; slug: string; email: string },
-): LimitScope {
-  return personScope(row.workspace_id, row.user_id, `${row.slug}/${row.email}`, row);
 }

@@ -1,10 +1,10 @@
 import type { AdminToken } from "@sluice/contract/console";
 import { type Actor, bounds, Failure, type Grant, leastOf, type Rights } from "#core/index.ts";
-import type { AuditSource, Paged } from "#ports/index.ts";
+import type { Paged } from "#ports/index.ts";
 import {
   type AuditedWrite,
-  auditedWrite,
   type Connection,
+  columnsOf,
   cursorOf,
   cutPage,
   type Database,
@@ -12,8 +12,10 @@ import {
   placeOf,
   relaxedWrite,
 } from "#storage/tables.ts";
+import { countRows, deleteRows, findRow, findRows } from "../rows.ts";
+import type { Directory, Write } from "../store.ts";
 import { refuseFilePeople, suspendedPeople } from "./file-people.ts";
-import { grantColumns, grantOf, grantPlace, type PeopleContext, userRow } from "./people-rows.ts";
+import { grantColumns, grantOf, grantPlace, userRow } from "./people-rows.ts";
 
 interface NewToken {
   readonly name: string;
@@ -30,23 +32,14 @@ interface NewToken {
 
 /** The current rights of a user. null: there is no such user, or it is disabled. */
 export async function rightsOf(connection: Connection, userId: string): Promise<Rights | null> {
-  const user = await connection
-    .selectFrom("auth_users")
-    .select("administrator")
-    .where("id", "=", userId)
-    .where("disabled", "=", 0)
-    .executeTakeFirst();
+  const user = await findRow(connection, "auth_users", { id: userId, disabled: 0 });
   if (user === undefined) return null;
-  const rows = await connection
-    .selectFrom("members")
-    .select(["workspace_id", "role"])
-    .where("user_id", "=", userId)
-    .execute();
+  const rows = await findRows(connection, "members", { user_id: userId });
   return { administrator: user.administrator === 1, roles: new Map(rows.map((row) => [row.workspace_id, row.role])) };
 }
 
 /** The actor of a token. It never has more rights than its owner has now. null: the token is not valid. */
-export async function tokenActor({ database, clock }: PeopleContext, digest: string): Promise<Actor | null> {
+export async function tokenActor({ database, clock }: Directory, digest: string): Promise<Actor | null> {
   const now = clock.now();
   const row = await validToken(database.kysely, digest, now);
   if (row === null || row.scope !== null) return null;
@@ -61,7 +54,7 @@ export async function tokenActor({ database, clock }: PeopleContext, digest: str
 
 /** A token that a directory calls with, and how audit rows name it. null: it is not valid, or its maker is no administrator. */
 export async function scimCaller(
-  { database, clock }: PeopleContext,
+  { database, clock }: Directory,
   digest: string,
 ): Promise<{ readonly tokenId: string; readonly name: string } | null> {
   const now = clock.now();
@@ -80,7 +73,7 @@ async function validToken(connection: Connection, digest: string, now: number): 
 
 /** Newest first. `ownerId` null: everybody's. */
 export async function listTokens(
-  { database }: PeopleContext,
+  { database }: Directory,
   ownerId: string | null,
   cursor: string | null,
   limit: number,
@@ -104,44 +97,24 @@ export async function oneToken(connection: Connection, id: string): Promise<Admi
   return row === undefined ? null : tokenOf(row, (await suspendedPeople(connection)).tokens);
 }
 
-export async function createToken(
-  options: PeopleContext,
-  token: NewToken,
-  auditSource: AuditSource,
-): Promise<AdminToken> {
-  return await auditedWrite(options, auditSource, async (under) => {
-    const id = await insertToken(under, options, token);
-    return tokenOf(await tokenRows(under.transaction).where("admin_tokens.id", "=", id).executeTakeFirstOrThrow(), []);
-  });
+export async function createToken(under: Write, token: NewToken): Promise<AdminToken> {
+  const id = await insertToken(under, token);
+  return tokenOf(await tokenRows(under.transaction).where("admin_tokens.id", "=", id).executeTakeFirstOrThrow(), []);
 }
 
 /** Gives its id. */
-export async function insertToken(
-  { transaction, log, at }: AuditedWrite,
-  options: Pick<PeopleContext, "ids">,
-  token: NewToken,
-): Promise<string> {
+export async function insertToken({ transaction, log, at, ids }: Write, token: NewToken): Promise<string> {
   const owner = await userRow(transaction, token.ownerId);
   const place = await grantPlace(transaction, token.grant);
-  const { count } = await transaction
-    .selectFrom("admin_tokens")
-    .select((eb) => eb.fn.countAll<number>().as("count"))
-    .where("owner_id", "=", token.ownerId)
-    .executeTakeFirstOrThrow();
-  if (Number(count) >= bounds.tokensPerUserMax) {
+  const count = await countRows(transaction.selectFrom("admin_tokens").where("owner_id", "=", token.ownerId));
+  if (count >= bounds.tokensPerUserMax) {
     throw new Failure("conflict", `${owner.email} has ${count} admin tokens, the most there may be. Revoke some.`);
   }
+  const { grant, madeWith = null, scim = false, ...given } = token;
   const row = {
-    id: options.ids.next("adt_"),
-    name: token.name,
-    digest: token.digest,
-    prefix: token.prefix,
-    ...grantColumns(token.grant),
-    owner_id: token.ownerId,
-    made_with: token.madeWith ?? null,
-    scope: token.scim === true ? ("scim" as const) : null,
+    ...{ id: ids.next("adt_"), ...columnsOf(given), ...grantColumns(grant), made_with: madeWith },
+    scope: scim ? ("scim" as const) : null,
     created_at: at,
-    expires_at: token.expiresAt,
     last_used_at: null,
   };
   await transaction.insertInto("admin_tokens").values(row).execute();
@@ -150,12 +123,10 @@ export async function insertToken(
 }
 
 /** Also revokes the tokens that it made. */
-export async function revokeToken(options: PeopleContext, id: string, auditSource: AuditSource): Promise<void> {
-  await auditedWrite(options, auditSource, async (under) => {
-    const row = await oneToken(under.transaction, id);
-    if (row !== null) await refuseFilePeople(under.transaction, "tokens", id, `admin token ${row.name}`);
-    await removeToken(under, id);
-  });
+export async function revokeToken(under: Write, id: string): Promise<void> {
+  const row = await oneToken(under.transaction, id);
+  if (row !== null) await refuseFilePeople(under.transaction, "tokens", id, `admin token ${row.name}`);
+  await removeToken(under, id);
 }
 
 /** What becomes of a token that the config file declared. */
@@ -173,7 +144,7 @@ export async function recordToken(
 export async function removeToken({ transaction, log }: AuditedWrite, id: string): Promise<void> {
   const row = await tokenRows(transaction).where("admin_tokens.id", "=", id).executeTakeFirst();
   if (row === undefined) return;
-  await transaction.deleteFrom("admin_tokens").where("id", "=", id).execute();
+  await deleteRows(transaction, "admin_tokens", { id });
   log.record("revoke", tokenLabel(row), tokenView(row), null, row.workspace_id);
 }
 
@@ -203,25 +174,18 @@ function tokenOf(row: TokenRow, suspended: readonly string[]): AdminToken {
     workspace: row.workspace_id === null ? null : { id: row.workspace_id, slug: row.slug ?? "" },
     role: row.role,
     owner: { id: row.owner_id, email: row.email, name: row.owner_name },
-    created_at: Number(row.created_at),
-    expires_at: row.expires_at === null ? null : Number(row.expires_at),
-    last_used_at: row.last_used_at === null ? null : Number(row.last_used_at),
+    created_at: row.created_at,
+    expires_at: row.expires_at,
+    last_used_at: row.last_used_at,
   };
 }
 
 function tokenView(
   row: Pick<TokenRow, "id" | "name" | "prefix" | "administrator" | "role" | "scope" | "owner_id" | "expires_at">,
 ) {
-  return {
-    id: row.id,
-    name: row.name,
-    prefix: row.prefix,
-    administrator: row.administrator === 1 && row.scope === null,
-    ...(row.scope === null ? {} : { scope: row.scope }),
-    role: row.role,
-    owner_id: row.owner_id,
-    expires_at: row.expires_at,
-  };
+  const { id, name, prefix, scope, role, owner_id, expires_at } = row;
+  const administrator = row.administrator === 1 && scope === null;
+  return { id, name, prefix, administrator, ...(scope === null ? {} : { scope }), role, owner_id, expires_at };
 }
 
 /** A script may call a thousand times a minute; when it last did is worth one small write of these. */

@@ -1,6 +1,5 @@
 import type { ModelConfig } from "@sluice/contract/config-file";
 import {
-  type AuditedObject,
   type Connection,
   insertRows,
   putSystemValue,
@@ -9,25 +8,22 @@ import {
   systemValue,
   updateRow,
 } from "#storage/tables.ts";
-import type { ApplyContext } from "../control-options.ts";
+import { findRows, installationObject } from "../rows.ts";
+import type { ControlWrite } from "../store.ts";
 
 type DeploymentRow = Row<"deployments">;
 
 /** Deployments as every writer writes them. They belong to their model, and whoever owns that owns them. */
-const deploymentObject: AuditedObject<"deployments"> = {
-  table: "deployments",
-  idColumn: "id",
+const deploymentObject = installationObject("deployments", "id", {
   label: (row) => `deployment ${row.model} at ${row.provider}/${row.upstream_model}`,
   view: (row) => row,
-  workspaceOf: () => null,
-  notify: (log) => log.configChanged(),
-};
+});
 
 /** Of more models than this all deployments are read. */
 const namedMax = 100;
 
 /** Deployments belong to their model: those of the file's models become what the file says. */
-export async function applyDeployments(context: ApplyContext, models: readonly ModelConfig[]): Promise<void> {
+export async function applyDeployments(context: ControlWrite, models: readonly ModelConfig[]): Promise<void> {
   const { transaction } = context;
   const existing = new Map<string, DeploymentRow>();
   const names = new Set(models.map((model) => model.name));
@@ -52,8 +48,8 @@ export async function applyDeployments(context: ApplyContext, models: readonly M
   for (const change of update) await updateRow(context, deploymentObject, change);
 }
 
-export async function removeDeployments(context: ApplyContext, model: string): Promise<void> {
-  const rows = await context.transaction.selectFrom("deployments").selectAll().where("model", "=", model).execute();
+export async function removeDeployments(context: ControlWrite, model: string): Promise<void> {
+  const rows = await findRows(context.transaction, "deployments", { model });
   await removeRows(context, deploymentObject, rows);
 }
 

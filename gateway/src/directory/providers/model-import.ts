@@ -1,12 +1,10 @@
 import type { ModelConfig, PriceConfig } from "@sluice/contract/config-file";
 import type { Remark } from "@sluice/contract/words";
 import { Failure, type ModelType } from "#core/index.ts";
-import type { AuditSource } from "#ports/index.ts";
-import { type ApplyContext, type ControlOptions, consoleWrite } from "../control-options.ts";
+import { findRow } from "../rows.ts";
+import type { ControlWrite } from "../store.ts";
 import { applyDeployments } from "./deployments.ts";
-
-import { modelRecord } from "./model-rows.ts";
-import { insertModel } from "./models.ts";
+import { insertModel, modelRecord } from "./models.ts";
 
 /** A model of a provider that is imported under one of our names. `ownedBy` and `price` are used if the model is new. */
 interface WantedModel {
@@ -32,33 +30,26 @@ type ImportRefusal = Remark<"importRefusal"> & { readonly name: string; readonly
 
 /** Makes models, or adds the provider to existing ones. What cannot be done is reported; the rest is done. */
 export async function importModels(
-  options: ControlOptions,
+  context: ControlWrite,
   provider: string,
   wanted: readonly WantedModel[],
-  auditSource: AuditSource,
 ): Promise<ImportReport> {
-  return await consoleWrite(options, auditSource, async (context) => {
-    const row = await context.transaction
-      .selectFrom("providers")
-      .select("id")
-      .where("id", "=", provider)
-      .executeTakeFirst();
-    if (row === undefined) throw new Failure("not_found", "There is no such provider.", { param: "provider" });
-    const created: string[] = [];
-    const extended: string[] = [];
-    const refused: ImportRefusal[] = [];
-    for (const model of wanted) {
-      const done = await importOne(context, provider, model);
-      if (done === "created") created.push(model.name);
-      else if (done === "extended") extended.push(model.name);
-      else refused.push({ name: model.name, ...done });
-    }
-    return { created, extended, refused };
-  });
+  const row = await findRow(context.transaction, "providers", { id: provider });
+  if (row === undefined) throw new Failure("not_found", "There is no such provider.", { param: "provider" });
+  const created: string[] = [];
+  const extended: string[] = [];
+  const refused: ImportRefusal[] = [];
+  for (const model of wanted) {
+    const done = await importOne(context, provider, model);
+    if (done === "created") created.push(model.name);
+    else if (done === "extended") extended.push(model.name);
+    else refused.push({ name: model.name, ...done });
+  }
+  return { created, extended, refused };
 }
 
 async function importOne(
-  context: ApplyContext,
+  context: ControlWrite,
   provider: string,
   { name, type, upstreamModel, ownedBy, price, outputTokensMax }: WantedModel,
 ): Promise<"created" | "extended" | (Remark<"importRefusal"> & { readonly reason: string })> {
@@ -70,7 +61,7 @@ async function importOne(
     await insertModel(context, { name, type, deployments: [deployment], price, ...owner, ...most }, "catalogue");
     return "created";
   }
-  if (before.managedBy === "file") {
+  if (before.managed_by === "file") {
     const reason = "It comes from the config file. Add the provider to it there.";
     return { code: "managed_by_file", params: {}, reason };
   }
@@ -78,7 +69,7 @@ async function importOne(
     const reason = `There is a model of this name already, of the type ${before.type}.`;
     return { code: "other_type", params: { type: before.type }, reason };
   }
-  if (before.deployments.some((each) => each.provider === provider && each.upstreamModel === upstreamModel)) {
+  if (before.deployments.some((each) => each.provider === provider && each.upstream_model === upstreamModel)) {
     return { code: "already_there", params: {}, reason: "It leads there already." };
   }
   if (before.deployments.length >= deploymentsMax) {
@@ -88,9 +79,8 @@ async function importOne(
   const config: ModelConfig = {
     name,
     deployments: [
-      ...before.deployments.map(({ id: _id, upstreamModel: upstream, capabilities, ...rest }) => ({
+      ...before.deployments.map(({ id: _id, capabilities, ...rest }) => ({
         ...rest,
-        upstream_model: upstream,
         ...(capabilities === null ? {} : { capabilities }),
       })),
       deployment,

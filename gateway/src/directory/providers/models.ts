@@ -1,62 +1,26 @@
-import type { ModelConfig, ProviderConfig } from "@sluice/contract/config-file";
+import type { ModelConfig, PriceConfig, ProviderConfig } from "@sluice/contract/config-file";
 import { conflictsOf } from "@sluice/contract/words";
-import { Failure, type PriceVersion } from "#core/index.ts";
-
-import type { AuditSource, ModelDraft, ModelRecord } from "#ports/index.ts";
-import { insertRows, priceOf, reconcile, removeRows, suspendRows, updateRow } from "#storage/tables.ts";
-
-import { type ApplyContext, type ControlOptions, consoleWrite } from "../control-options.ts";
+import { Failure, type ModelType } from "#core/index.ts";
+import type { ModelDraft, ModelRecord } from "#ports/index.ts";
+import { type Connection, insertRows, priceOf, type Row, removeRows, updateRow } from "#storage/tables.ts";
 import { refuseDraft, refuseFileDeclared, refuseSuspended } from "../refusals.ts";
+import { applyRows, findRow, findRows, installationObject, not, suspendOrRelease } from "../rows.ts";
+import type { ControlWrite } from "../store.ts";
 import { applyDeployments, removeDeployments } from "./deployments.ts";
-import {
-  dropNextPrice,
-  type ModelRow,
-  modelObject,
-  modelRecord,
-  modelRow,
-  modelsLeaningOn,
-  noPrices,
-  pricesInForce,
-  setPrice,
-  setPriceOver,
-} from "./model-rows.ts";
+import { applyPrices, dropNextPrice, type ModelPrices, noPrices, pricesInForce, setPriceOver } from "./prices.ts";
 
-/** All prices that the model has had, newest first. */
-export async function listPrices({ database }: ControlOptions, model: string): Promise<readonly PriceVersion[]> {
-  const rows = await database.kysely
-    .selectFrom("prices")
-    .selectAll()
-    .where("model", "=", model)
-    .orderBy("effective_from", "desc")
-    .orderBy("id", "desc")
-    .limit(pricesMax)
-    .execute();
-  return rows.map(priceOf);
-}
-
-/** Versions that a list shows. */
-const pricesMax = 1_000;
-
-export async function createModel(
-  options: ControlOptions,
-  draft: ModelDraft,
-  auditSource: AuditSource,
-): Promise<ModelRecord> {
-  return await consoleWrite(options, auditSource, (context) => insertModel(context, draft));
+export async function createModel(context: ControlWrite, draft: ModelDraft): Promise<ModelRecord> {
+  return insertModel(context, draft);
 }
 
 /** `origin`: of its price. */
 export async function insertModel(
-  context: ApplyContext,
+  context: ControlWrite,
   draft: ModelDraft,
   origin: "catalogue" | null = null,
 ): Promise<ModelRecord> {
   const { transaction } = context;
-  const taken = await transaction
-    .selectFrom("models")
-    .select("managed_by")
-    .where("name", "=", draft.name)
-    .executeTakeFirst();
+  const taken = await findRow(transaction, "models", { name: draft.name });
   if (taken !== undefined) {
     refuseSuspended(taken, `model ${draft.name}`);
     throw new Failure("conflict", `There is already a model ${draft.name}.`, { param: "name" });
@@ -67,44 +31,39 @@ export async function insertModel(
 }
 
 export async function updateModel(
-  options: ControlOptions,
+  context: ControlWrite,
   name: string,
   change: (before: ModelRecord) => ModelDraft,
-  auditSource: AuditSource,
 ): Promise<ModelRecord> {
-  return await consoleWrite(options, auditSource, async (context) => {
-    const before = await ownRow(context, name);
-    refuseSuspended(before, `model ${name}`);
-    const record = await modelRecord(context.transaction, name, context.at);
-    if (record === null) throw noModel();
-    const draft = change(record);
-    const checked = await checkedRow(context, draft, before, record.fallbacks);
-    const after = { ...checked, unpriced: draft.unpriced === undefined ? before.unpriced : draft.unpriced };
-    await updateRow(context, modelObject, { before, after });
-    return await writeParts(context, draft);
-  });
+  const before = await ownRow(context, name);
+  refuseSuspended(before, `model ${name}`);
+  const record = await modelRecord(context.transaction, name, context.at);
+  if (record === null) throw noModel();
+  const draft = change(record);
+  const checked = await checkedRow(context, draft, before, record.fallbacks);
+  const after = { ...checked, unpriced: draft.unpriced === undefined ? before.unpriced : draft.unpriced };
+  await updateRow(context, modelObject, { before, after });
+  return await writeParts(context, draft);
 }
 
 /** Throws `conflict` while another model falls back to it. */
-export async function removeModel(options: ControlOptions, name: string, auditSource: AuditSource): Promise<void> {
-  await consoleWrite(options, auditSource, async (context) => {
-    const row = await ownRow(context, name);
-    const leaning = await modelsLeaningOn(context.transaction, new Set([name]));
-    if (leaning.length > 0) {
-      const names = leaning.slice(0, namedMax).map((other) => other.name);
-      const more = leaning.length > namedMax ? " and others" : "";
-      throw new Failure("conflict", `Other models fall back to it: ${names.join(", ")}${more}. Change them first.`);
-    }
-    await removeDeployments(context, name);
-    await removeRows(context, modelObject, [row]);
-  });
+export async function removeModel(context: ControlWrite, name: string): Promise<void> {
+  const row = await ownRow(context, name);
+  const leaning = await modelsLeaningOn(context.transaction, new Set([name]));
+  if (leaning.length > 0) {
+    const names = leaning.slice(0, namedMax).map((other) => other.name);
+    const more = leaning.length > namedMax ? " and others" : "";
+    throw new Failure("conflict", `Other models fall back to it: ${names.join(", ")}${more}. Change them first.`);
+  }
+  await removeDeployments(context, name);
+  await removeRows(context, modelObject, [row]);
 }
 
 /** Models that a refusal names. */
 const namedMax = 5;
 
-async function ownRow(context: ApplyContext, name: string): Promise<ModelRow> {
-  const row = await context.transaction.selectFrom("models").selectAll().where("name", "=", name).executeTakeFirst();
+async function ownRow(context: ControlWrite, name: string): Promise<ModelRow> {
+  const row = await findRow(context.transaction, "models", { name });
   if (row === undefined) throw noModel();
   refuseFileDeclared(row, `model ${name}`);
   return row;
@@ -119,41 +78,34 @@ function noModel(): Failure {
  * had may be one that is gone since: whoever changes something else is not held up by it.
  */
 async function checkedRow(
-  context: ApplyContext,
+  context: ControlWrite,
   draft: ModelDraft,
   before: ModelRow | undefined,
   fallbacksBefore: readonly string[] = [],
 ): Promise<ModelRow> {
   const { transaction } = context;
   const providerIds = [...new Set(draft.deployments.map((deployment) => deployment.provider))];
-  const providers = await transaction
-    .selectFrom("providers")
-    .select(["id", "kind"])
-    .where("id", "in", providerIds)
-    .where("managed_by", "!=", "suspended")
-    .execute();
+  const providers = await findRows(transaction, "providers", { id: providerIds, managed_by: not("suspended") });
   const fallbacks = draft.fallbacks ?? [];
   const found =
     fallbacks.length === 0
       ? []
-      : await transaction
-          .selectFrom("models")
-          .select("name")
-          .where("name", "in", fallbacks)
-          .where("managed_by", "!=", "suspended")
-          .execute();
+      : await findRows(transaction, "models", { name: fallbacks, managed_by: not("suspended") });
   const known = new Set([...found.map((row) => row.name), ...fallbacksBefore]);
   known.delete(draft.name);
   const others = [...known].map((name): ModelConfig => ({ name, deployments: [] }));
   const config = configOf(draft);
-  refuseDraft(conflictsOf({ providers: providers as ProviderConfig[], models: [config, ...others] }), 2);
+  refuseDraft(
+    conflictsOf({ providers: providers.map(({ id, kind }) => ({ id, kind })), models: [config, ...others] }),
+    2,
+  );
   const kinds = new Map(providers.map((provider) => [provider.id, provider.kind]));
   return modelRow(context, config, kinds, before);
 }
 
 /** Price and deployments, once the model's own row stands. */
 async function writeParts(
-  context: ApplyContext,
+  context: ControlWrite,
   draft: ModelDraft,
   origin: "catalogue" | null = null,
 ): Promise<ModelRecord> {
@@ -190,24 +142,22 @@ function configOf({
 
 /** Models with their prices and deployments. A model that vanished is suspended with them. */
 export async function applyModels(
-  context: ApplyContext,
+  context: ControlWrite,
   models: readonly ModelConfig[],
   providers: readonly ProviderConfig[],
 ): Promise<void> {
-  const existing = await context.transaction.selectFrom("models").selectAll().execute();
+  const existing = await findRows(context.transaction, "models", {});
   const byName = new Map(existing.map((row) => [row.name, row]));
   const kinds = new Map(providers.map((provider) => [provider.id, provider.kind]));
   const wanted = models.map((model) => modelRow(context, model, kinds, byName.get(model.name)));
-  const { create, update, vanished } = reconcile(existing, wanted, (row) => row.name);
-  await insertRows(context, modelObject, create);
-  for (const change of update) await updateRow(context, modelObject, change);
+  const { vanished } = await applyRows(context, modelObject, existing, wanted, (row) => row.name);
   await applyPrices(context, models, byName);
   await applyDeployments(context, models);
   await suspendModels(context, vanished);
 }
 
 /** A model that others, made elsewhere, fall back to is handed over instead of suspended. */
-async function suspendModels(context: ApplyContext, vanished: readonly ModelRow[]): Promise<void> {
+async function suspendModels(context: ControlWrite, vanished: readonly ModelRow[]): Promise<void> {
   if (vanished.length === 0) return;
   const gone = new Set(vanished.map((row) => row.name));
   const leaning = await modelsLeaningOn(context.transaction, gone);
@@ -218,31 +168,126 @@ async function suspendModels(context: ApplyContext, vanished: readonly ModelRow[
     for (const name of held) gone.delete(name);
   } while (held.length > 0);
   for (const row of vanished) {
-    if (gone.has(row.name)) await suspendRows(context, modelObject, [row]);
-    else await updateRow(context, modelObject, { before: row, after: { ...row, managed_by: "console" } });
+    await suspendOrRelease(context, modelObject, row, !gone.has(row.name));
   }
 }
 
+type ModelRow = Row<"models">;
+
+/** Models as every writer writes them. Their prices and deployments have rows and audit rows of their own. */
+const modelObject = installationObject("models", "name", {
+  label: (row) => `model ${row.name}`,
+  view: (row) => modelView(row),
+});
+
+function modelRow(
+  context: ControlWrite,
+  model: ModelConfig,
+  kinds: ReadonlyMap<string, string>,
+  before: ModelRow | undefined,
+): ModelRow {
+  return {
+    name: model.name,
+    type: model.type ?? "chat",
+    owned_by: model.owned_by ?? kinds.get(model.deployments[0]?.provider ?? "") ?? "sluice",
+    fallbacks: JSON.stringify(model.fallbacks ?? []),
+    max_output_tokens: model.max_output_tokens ?? null,
+    context_window: model.context_window ?? null,
+    // Set by setPrice, which knows whether the version in force still says the same.
+    price_version: before?.price_version ?? null,
+    next_price_version: before?.next_price_version ?? null,
+    unpriced: model.unpriced ?? null,
+    managed_by: context.owner,
+    created_at: before?.created_at ?? context.at,
+  };
+}
+
+/** Names of models in use that fall back to one of these names. */
+async function modelsLeaningOn(connection: Connection, names: ReadonlySet<string>) {
+  const rows = await findRows(connection, "models", { managed_by: not("suspended") });
+  return rows
+    .map((row) => ({
+      name: row.name,
+      fallbacks: (JSON.parse(row.fallbacks) as string[]).filter((to) => names.has(to)),
+    }))
+    .filter(({ fallbacks }) => fallbacks.length > 0);
+}
+
+function modelView(row: ModelRow) {
+  return {
+    name: row.name,
+    type: row.type,
+    owned_by: row.owned_by,
+    fallbacks: JSON.parse(row.fallbacks),
+    max_output_tokens: row.max_output_tokens,
+    context_window: row.context_window,
+    unpriced: row.unpriced,
+    managed_by: row.managed_by,
+  };
+}
+
+/** Every model with its deployments and prices, by name. `now` is Unix milliseconds. */
+export async function modelRecords(connection: Connection, now: number): Promise<readonly ModelRecord[]> {
+  const rows = await findRows(connection, "models", {}, "name");
+  const deployments = await findRows(connection, "deployments", {}, "priority", "id");
+  const prices = await pricesInForce(connection, now);
+  const byModel = Map.groupBy(deployments, (row) => row.model);
+  return rows.map((row) => recordOf(row, byModel.get(row.name) ?? [], prices.get(row.name)));
+}
+
+export async function modelRecord(connection: Connection, name: string, now: number): Promise<ModelRecord | null> {
+  const row = await findRow(connection, "models", { name });
+  if (row === undefined) return null;
+  const deployments = await findRows(connection, "deployments", { model: name }, "priority", "id");
+  const prices = await pricesInForce(connection, now, name);
+  return recordOf(row, deployments, prices.get(name));
+}
+
+function recordOf(
+  row: ModelRow,
+  deployments: readonly Row<"deployments">[],
+  { inForce, next }: ModelPrices = noPrices,
+): ModelRecord {
+  const { name, owned_by, max_output_tokens, context_window, managed_by, created_at } = row;
+  return {
+    ...{ name, type: row.type as ModelType, owned_by, max_output_tokens, context_window },
+    price: inForce === null ? null : priceOf(inForce),
+    next_price: next === null ? null : priceOf(next),
+    unpriced: row.unpriced as ModelRecord["unpriced"],
+    fallbacks: JSON.parse(row.fallbacks),
+    managed_by,
+    created_at,
+    deployments: deployments.map(({ id, provider, upstream_model, priority, weight, enabled, capabilities }) => ({
+      ...{ id, provider, upstream_model, priority, weight },
+      enabled: enabled === 1,
+      capabilities: capabilities === null ? null : JSON.parse(capabilities),
+    })),
+  };
+}
+
+/** `from`: Unix milliseconds; null: now. */
+interface TakenPrice {
+  readonly model: string;
+  readonly price: PriceConfig;
+  readonly from: number | null;
+}
+
 /**
- * A changed price becomes a new version; the old one stays, since entries were paid by it. A next price whose time has come is the
- * price, as long as the file says it.
+ * Takes prices of a price list. A model whose price somebody has set meanwhile, and one that is gone, keep what they have. Gives the
+ * names of those that were changed.
  */
-async function applyPrices(
-  context: ApplyContext,
-  models: readonly ModelConfig[],
-  byName: ReadonlyMap<string, ModelRow>,
-): Promise<void> {
-  const prices = await pricesInForce(context.transaction, context.at);
-  for (const model of models) {
-    const before = byName.has(model.name) ? (prices.get(model.name) ?? noPrices) : noPrices;
-    const { next_price: next } = model;
-    const from = next === undefined ? null : Date.parse(next.from);
-    const isDue = from !== null && from <= context.at;
-    const price = isDue ? next?.price : model.price;
-    // A file that says nothing of a price leaves one that was taken from the price list.
-    const keepsPriceList = price === undefined && (before.inForce ?? before.next)?.origin === "catalogue";
-    if (!keepsPriceList) await setPrice(context, model.name, before, price ?? null);
-    if (next !== undefined && from !== null && !isDue) await setPriceOver(context, model.name, next.price, { from });
-    else if (before.next !== null && !keepsPriceList) await dropNextPrice(context, model.name);
+export async function takePrices(context: ControlWrite, prices: readonly TakenPrice[]): Promise<readonly string[]> {
+  const taken = new Set<string>();
+  for (const { model, price, from } of prices) {
+    const record = await modelRecord(context.transaction, model, context.at);
+    if (record === null || !isFree(record)) continue;
+    await setPriceOver(context, model, price, { origin: "catalogue", from: from ?? undefined });
+    taken.add(model);
   }
+  return [...taken];
+}
+
+/** Nobody has said what it costs, nor that it is to cost nothing. */
+function isFree({ price, unpriced }: ModelRecord): boolean {
+  return price === null ? unpriced === null : price.origin === "catalogue";
 }

@@ -1,34 +1,31 @@
 import type { ProviderConfig } from "@sluice/contract/config-file";
+import type { ConsoleProvider } from "@sluice/contract/console";
 import { type Conflict, conflictsOf } from "@sluice/contract/words";
 import { Failure, type Timeouts } from "#core/index.ts";
-import type { AuditSource, ProviderDraft, Vault } from "#ports/index.ts";
+import type { ProviderDraft, Vault } from "#ports/index.ts";
 import {
-  type AuditedObject,
   type Connection,
+  columnsOf,
   insertRows,
+  membersOf,
   openedSettings,
   type Row,
-  reconcile,
   removeRows,
   sealedAgain,
   sealId,
-  suspendRows,
   updateRow,
 } from "#storage/tables.ts";
-import { type ApplyContext, type ControlOptions, consoleWrite, type KindDefaults } from "../control-options.ts";
 import { refuseDraft, refuseFileDeclared, refuseSuspended } from "../refusals.ts";
+import { applyRows, findRow, findRows, installationObject, suspendOrRelease } from "../rows.ts";
+import type { ControlDirectory, ControlWrite, KindDefaults } from "../store.ts";
 
 type ProviderRow = Row<"providers">;
 
 /** Providers as every writer writes them. */
-const providerObject: AuditedObject<"providers"> = {
-  table: "providers",
-  idColumn: "id",
+const providerObject = installationObject("providers", "id", {
   label: (row) => `provider ${row.id}`,
   view: (row, before) => providerView(row, before),
-  workspaceOf: () => null,
-  notify: (log) => log.configChanged(),
-};
+});
 
 /** Kinds nobody knows, settings that their kind cannot use, and kinds that have no address and were given none. */
 export function kindConflicts(providers: readonly ProviderConfig[], kindDefaults: KindDefaults): readonly Conflict[] {
@@ -46,22 +43,15 @@ export function kindConflicts(providers: readonly ProviderConfig[], kindDefaults
   });
 }
 
-function providerRow(context: ApplyContext, provider: ProviderConfig, before: ProviderRow | undefined): ProviderRow {
+function providerRow(context: ControlWrite, provider: ProviderConfig, before: ProviderRow | undefined): ProviderRow {
   const baseUrl = provider.base_url ?? context.kindDefaults(provider.kind, provider)?.baseUrl ?? "";
-  const { connect_ms, headers_ms, first_event_ms, idle_ms, total_ms } = provider.timeouts ?? {};
   return {
     id: provider.id,
     kind: provider.kind,
     base_url: baseUrl,
     sealed_secret: sealedSecret(context, provider, baseUrl, before),
     allow_private_network: provider.allow_private_network === true ? 1 : 0,
-    timeouts: JSON.stringify({
-      connectMs: connect_ms,
-      headersMs: headers_ms,
-      firstEventMs: first_event_ms,
-      idleMs: idle_ms,
-      totalMs: total_ms,
-    }),
+    timeouts: JSON.stringify(membersOf(provider.timeouts ?? {})),
     disconnect: provider.disconnect ?? null,
     sealed_settings: sealedSettings(context, provider, before),
     enabled: provider.enabled === false ? 0 : 1,
@@ -71,7 +61,7 @@ function providerRow(context: ApplyContext, provider: ProviderConfig, before: Pr
 }
 
 function sealedSecret(
-  context: ApplyContext,
+  context: ControlWrite,
   provider: ProviderConfig,
   baseUrl: string,
   before: ProviderRow | undefined,
@@ -85,7 +75,7 @@ function sealedSecret(
 }
 
 function sealedSettings(
-  context: ApplyContext,
+  context: ControlWrite,
   provider: ProviderConfig,
   before: ProviderRow | undefined,
 ): string | null {
@@ -116,102 +106,80 @@ function sealedView(sealed: string | null, before: string | null | undefined): s
   return before === undefined || before === sealed ? "[redacted]" : "[redacted, changed]";
 }
 
-export type ProviderRecord = ReturnType<typeof providerRecord>;
+/** A provider as it is stored, in the words of the API. `settings` are decrypted: code that shows them must leave the secret ones out. */
+export type ProviderRecord = Omit<ConsoleProvider, "settings" | "deployments" | "health"> & {
+  readonly settings: Readonly<Record<string, unknown>>;
+};
 
-/** A provider as it is stored. `settings` are decrypted: code that shows them must leave the secret ones out. */
-export function providerRecord(row: ProviderRow, vault: Vault) {
-  const timeouts: Partial<Timeouts> = JSON.parse(row.timeouts);
-  const { connectMs, headersMs, firstEventMs, idleMs, totalMs } = timeouts;
-  const disconnect: ProviderConfig["disconnect"] | null =
-    row.disconnect === "drain" || row.disconnect === "cancel" ? row.disconnect : null;
+export function providerRecord(row: ProviderRow, vault: Vault): ProviderRecord {
+  const { id, kind, base_url, managed_by, created_at } = row;
   return {
-    id: row.id,
-    kind: row.kind,
-    baseUrl: row.base_url,
-    hasApiKey: row.sealed_secret !== null,
-    allowPrivateNetwork: row.allow_private_network === 1,
-    timeouts: {
-      ...(connectMs === undefined ? {} : { connect_ms: connectMs }),
-      ...(headersMs === undefined ? {} : { headers_ms: headersMs }),
-      ...(firstEventMs === undefined ? {} : { first_event_ms: firstEventMs }),
-      ...(idleMs === undefined ? {} : { idle_ms: idleMs }),
-      ...(totalMs === undefined ? {} : { total_ms: totalMs }),
-    },
-    disconnect,
+    ...{ id, kind, base_url, managed_by, created_at },
+    has_api_key: row.sealed_secret !== null,
+    allow_private_network: row.allow_private_network === 1,
+    timeouts: columnsOf(JSON.parse(row.timeouts) as Partial<Timeouts>),
+    disconnect: row.disconnect === "drain" || row.disconnect === "cancel" ? row.disconnect : null,
     enabled: row.enabled === 1,
-    settings: openedSettings(row, vault) as Readonly<Record<string, unknown>>,
-    managedBy: row.managed_by,
-    createdAt: row.created_at,
+    settings: openedSettings(row, vault),
   };
 }
 
-export async function listProviders({ database, vault }: ControlOptions): Promise<readonly ProviderRecord[]> {
-  const rows = await database.kysely.selectFrom("providers").selectAll().orderBy("id").execute();
+export async function listProviders({ database, vault }: ControlDirectory): Promise<readonly ProviderRecord[]> {
+  const rows = await findRows(database.kysely, "providers", {}, "id");
   return rows.map((row) => providerRecord(row, vault));
 }
 
-export async function provider({ database, vault }: ControlOptions, id: string): Promise<ProviderRecord | null> {
+export async function provider({ database, vault }: ControlDirectory, id: string): Promise<ProviderRecord | null> {
   const row = await rowOf(database.kysely, id);
   return row === undefined ? null : providerRecord(row, vault);
 }
 
-export async function createProvider(
-  options: ControlOptions,
-  draft: ProviderDraft,
-  auditSource: AuditSource,
-): Promise<ProviderRecord> {
-  return await consoleWrite(options, auditSource, async (context) => {
-    const taken = await rowOf(context.transaction, draft.id);
-    if (taken !== undefined) {
-      refuseSuspended(taken, `provider ${draft.id}`);
-      throw new Failure("conflict", `There is already a provider ${draft.id}.`, { param: "id" });
-    }
-    const row = rowFrom(context, draft, undefined);
-    await insertRows(context, providerObject, [row]);
-    return providerRecord(row, options.vault);
-  });
+export async function createProvider(context: ControlWrite, draft: ProviderDraft): Promise<ProviderRecord> {
+  const taken = await rowOf(context.transaction, draft.id);
+  if (taken !== undefined) {
+    refuseSuspended(taken, `provider ${draft.id}`);
+    throw new Failure("conflict", `There is already a provider ${draft.id}.`, { param: "id" });
+  }
+  const row = rowFrom(context, draft, undefined);
+  await insertRows(context, providerObject, [row]);
+  return providerRecord(row, context.vault);
 }
 
 export async function updateProvider(
-  options: ControlOptions,
+  context: ControlWrite,
   id: string,
   change: (before: ProviderRecord) => ProviderDraft,
-  auditSource: AuditSource,
 ): Promise<ProviderRecord> {
-  return await consoleWrite(options, auditSource, async (context) => {
-    const before = await ownRow(context, id);
-    refuseSuspended(before, `provider ${id}`);
-    const after = rowFrom(context, change(providerRecord(before, options.vault)), before);
-    await updateRow(context, providerObject, { before, after });
-    return providerRecord(after, options.vault);
-  });
+  const before = await ownRow(context, id);
+  refuseSuspended(before, `provider ${id}`);
+  const after = rowFrom(context, change(providerRecord(before, context.vault)), before);
+  await updateRow(context, providerObject, { before, after });
+  return providerRecord(after, context.vault);
 }
 
 /** Throws `conflict` while a deployment uses it. */
-export async function removeProvider(options: ControlOptions, id: string, auditSource: AuditSource): Promise<void> {
-  await consoleWrite(options, auditSource, async (context) => {
-    const row = await ownRow(context, id);
-    const users = await context.transaction
-      .selectFrom("deployments")
-      .select("model")
-      .distinct()
-      .where("provider", "=", id)
-      .orderBy("model")
-      .limit(namedMax + 1)
-      .execute();
-    if (users.length > 0) {
-      const names = users.slice(0, namedMax).map(({ model }) => model);
-      const more = users.length > namedMax ? " and others" : "";
-      throw new Failure("conflict", `Models still lead to it: ${names.join(", ")}${more}. Take it out of them first.`);
-    }
-    await removeRows(context, providerObject, [row]);
-  });
+export async function removeProvider(context: ControlWrite, id: string): Promise<void> {
+  const row = await ownRow(context, id);
+  const users = await context.transaction
+    .selectFrom("deployments")
+    .select("model")
+    .distinct()
+    .where("provider", "=", id)
+    .orderBy("model")
+    .limit(namedMax + 1)
+    .execute();
+  if (users.length > 0) {
+    const names = users.slice(0, namedMax).map(({ model }) => model);
+    const more = users.length > namedMax ? " and others" : "";
+    throw new Failure("conflict", `Models still lead to it: ${names.join(", ")}${more}. Take it out of them first.`);
+  }
+  await removeRows(context, providerObject, [row]);
 }
 
 /** Models that a refusal names. */
 const namedMax = 5;
 
-async function ownRow(context: ApplyContext, id: string): Promise<ProviderRow> {
+async function ownRow(context: ControlWrite, id: string): Promise<ProviderRow> {
   const row = await rowOf(context.transaction, id);
   if (row === undefined) throw new Failure("not_found", "There is no such provider.", { param: "provider" });
   refuseFileDeclared(row, `provider ${id}`);
@@ -219,11 +187,11 @@ async function ownRow(context: ApplyContext, id: string): Promise<ProviderRow> {
 }
 
 async function rowOf(connection: Connection, id: string): Promise<ProviderRow | undefined> {
-  return await connection.selectFrom("providers").selectAll().where("id", "=", id).executeTakeFirst();
+  return await findRow(connection, "providers", { id });
 }
 
 /** The same checks and the same row as from a config file. */
-function rowFrom(context: ApplyContext, draft: ProviderDraft, before: ProviderRow | undefined): ProviderRow {
+function rowFrom(context: ControlWrite, draft: ProviderDraft, before: ProviderRow | undefined): ProviderRow {
   const { api_key, ...rest } = draft;
   const config: ProviderConfig = { ...rest, ...(api_key == null ? {} : { api_key }) };
   refuseDraft([...conflictsOf({ providers: [config] }), ...kindConflicts([config], context.kindDefaults)], 2);
@@ -233,20 +201,17 @@ function rowFrom(context: ApplyContext, draft: ProviderDraft, before: ProviderRo
 
 /** Creates and updates; gives the providers that vanished, to be suspended once no deployment stands on them. */
 export async function applyProviders(
-  context: ApplyContext,
+  context: ControlWrite,
   providers: readonly ProviderConfig[],
 ): Promise<readonly ProviderRow[]> {
-  const existing = await context.transaction.selectFrom("providers").selectAll().execute();
+  const existing = await findRows(context.transaction, "providers", {});
   const byId = new Map(existing.map((row) => [row.id, row]));
   const wanted = providers.map((provider) => providerRow(context, provider, byId.get(provider.id)));
-  const { create, update, vanished } = reconcile(existing, wanted, (row) => row.id);
-  await insertRows(context, providerObject, create);
-  for (const change of update) await updateRow(context, providerObject, change);
-  return vanished;
+  return (await applyRows(context, providerObject, existing, wanted, (row) => row.id)).vanished;
 }
 
 /** A provider that deployments made elsewhere still use is handed over instead of suspended. */
-export async function suspendProviders(context: ApplyContext, vanished: readonly ProviderRow[]): Promise<void> {
+export async function suspendProviders(context: ControlWrite, vanished: readonly ProviderRow[]): Promise<void> {
   for (const row of vanished) {
     const used = await context.transaction
       .selectFrom("deployments")
@@ -255,7 +220,6 @@ export async function suspendProviders(context: ApplyContext, vanished: readonly
       .where("deployments.provider", "=", row.id)
       .where("models.managed_by", "!=", "suspended")
       .executeTakeFirst();
-    if (used === undefined) await suspendRows(context, providerObject, [row]);
-    else await updateRow(context, providerObject, { before: row, after: { ...row, managed_by: "console" } });
+    await suspendOrRelease(context, providerObject, row, used !== undefined);
   }
 }

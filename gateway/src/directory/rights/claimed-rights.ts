@@ -1,11 +1,13 @@
+import { createHash } from "node:crypto";
 import type { RightsRule } from "@sluice/contract/config-file";
-import { type Claims, claimsRead, type RightsClaimed, rightsFromClaims, type Secret } from "#core/index.ts";
-import type { RightsSource } from "#ports/index.ts";
-import { type AuditedWrite, type Connection, type Row, tokenSealId } from "#storage/tables.ts";
-import type { RightsContext } from "../people/people-rows.ts";
+import { type Claims, canonicalJson, claimsRead, rightsFromClaims, type Secret } from "#core/index.ts";
+import type { RightsSource, Vault } from "#ports/index.ts";
+import { type Connection, type Row, tokenSealId } from "#storage/tables.ts";
+import { findRow, putRow } from "../rows.ts";
+import type { SealedWrite } from "../store.ts";
+import { putSealedSetting, sealedSetting, sealedSettings } from "../system-settings.ts";
 import { type Given, giveRights } from "./given-rights.ts";
 import { givenRows, installation } from "./given-rows.ts";
-import { placesNamed, rulesDigest, rulesOf } from "./rights-rules.ts";
 
 /** What a source says of somebody now. It takes the place of what it said before. */
 export interface Said {
@@ -18,14 +20,11 @@ export interface Said {
   readonly keptSession?: string | null;
 }
 
-/** A write under way that holds the lock of people. */
-type Taking = AuditedWrite & Pick<RightsContext, "ids" | "vault">;
-
 /**
- * What a source says of somebody becomes their rights, in a write of the caller's that holds the lock of people: sign-in does so, a refresh,
+ * What a source says of somebody becomes their rights, in a write of the caller's: sign-in does so, a refresh,
  * and whatever else tells of people. Of the claims only what the rules read is kept. Gives what could not be taken away, in words.
  */
-export async function takeClaims(under: Taking, said: Said): Promise<readonly string[]> {
+export async function takeClaims(under: SealedWrite, said: Said): Promise<readonly string[]> {
   const { transaction, vault, at } = under;
   const { userId, source } = said;
   const rules = await rulesOf(transaction, vault, source);
@@ -38,7 +37,7 @@ export async function takeClaims(under: Taking, said: Said): Promise<readonly st
     rules_digest: rulesDigest(rules),
     refresh_token: tokenColumn(under, said, before),
     said_at: at,
-    asked_at: Number(before?.asked_at ?? 0),
+    asked_at: before?.asked_at ?? 0,
   };
   // A source without rules has nothing to remember but how to ask it again.
   if (rules.length > 0 || row.refresh_token !== null || before !== undefined) await writeClaims(transaction, row);
@@ -51,12 +50,10 @@ export async function takeClaims(under: Taking, said: Said): Promise<readonly st
  * a rule reads one, they keep what they have in its place until the source speaks again.
  */
 export async function reapplyRules(
-  under: Taking,
-  {
-    userId,
-    source,
-    rules,
-  }: { readonly userId: string; readonly source: RightsSource; readonly rules: readonly RightsRule[] },
+  under: SealedWrite,
+  userId: string,
+  source: RightsSource,
+  rules: readonly RightsRule[],
 ): Promise<readonly string[]> {
   const { transaction } = under;
   const row = await claimsRow(transaction, userId, source);
@@ -78,25 +75,12 @@ export async function reapplyRules(
 }
 
 /** What claims would give by rules. */
-export async function tryClaims(
-  connection: Connection,
-  rules: readonly RightsRule[],
-  claims: Claims,
-): Promise<RightsClaimed> {
+export async function tryClaims(connection: Connection, rules: readonly RightsRule[], claims: Claims) {
   return rightsFromClaims(rules, claims, (await placesNamed(connection, rules)).there);
 }
 
-export async function claimsRow(
-  connection: Connection,
-  userId: string,
-  source: RightsSource,
-): Promise<Row<"person_claims"> | undefined> {
-  return await connection
-    .selectFrom("person_claims")
-    .selectAll()
-    .where("user_id", "=", userId)
-    .where("source", "=", source)
-    .executeTakeFirst();
+export async function claimsRow(connection: Connection, userId: string, source: RightsSource) {
+  return await findRow(connection, "person_claims", { user_id: userId, source });
 }
 
 function pathsOf(rules: readonly RightsRule[]): readonly string[] {
@@ -121,16 +105,86 @@ async function rightsOf(connection: Connection, rules: readonly RightsRule[], cl
   return { given, placeOf };
 }
 
-function tokenColumn({ vault }: Taking, said: Said, before: Row<"person_claims"> | undefined): string | null {
+function tokenColumn({ vault }: SealedWrite, said: Said, before: Row<"person_claims"> | undefined): string | null {
   if (said.refreshToken === undefined) return before?.refresh_token ?? null;
   return said.refreshToken === null ? null : vault.seal(said.refreshToken, tokenSealId(said.userId, said.source));
 }
 
 async function writeClaims(connection: Connection, row: Row<"person_claims">): Promise<void> {
-  const { user_id: _user, source: _source, ...columns } = row;
-  await connection
-    .insertInto("person_claims")
-    .values(row)
-    .onConflict((conflict) => conflict.columns(["user_id", "source"]).doUpdateSet(columns))
-    .execute();
+  const { user_id, source, ...columns } = row;
+  await putRow(connection, "person_claims", { user_id, source }, columns);
 }
+
+/** Rules are settings of the system, each source's sealed whole: nobody who writes to the database makes an administrator. */
+const prefix = "sign-in.rules.";
+
+export async function rulesOf(
+  connection: Connection,
+  vault: Vault,
+  source: RightsSource,
+): Promise<readonly RightsRule[]> {
+  return ((await sealedSetting(connection, vault, `${prefix}${source}`)) ?? []) as RightsRule[];
+}
+
+/** Every source that has rules or ever had some, with its rules. */
+export async function everyRules(connection: Connection, vault: Vault) {
+  const found = (await sealedSettings(connection, vault, prefix)) as ReadonlyMap<RightsSource, RightsRule[]>;
+  return [...found].map(([source, rules]) => ({ source, rules }));
+}
+
+/** Writes nothing when they are the same. A source that has none any more keeps its row, so that what they gave is taken away. */
+export async function writeRules(
+  under: SealedWrite,
+  source: RightsSource,
+  rules: readonly RightsRule[],
+): Promise<void> {
+  const { transaction, log, vault } = under;
+  const before = await rulesOf(transaction, vault, source);
+  if (rulesDigest(before) === rulesDigest(rules)) return;
+  await putSealedSetting(under, `${prefix}${source}`, JSON.stringify(rules));
+  const view = (shown: readonly RightsRule[]) => (shown.length === 0 ? null : { rules: shown });
+  log.change(`rights rules ${source}`, view(before), view(rules));
+  log.configChanged();
+}
+
+/** The same for the same rules. */
+export function rulesDigest(rules: readonly RightsRule[]): string {
+  return createHash("sha256").update(canonicalJson(rules, rulesDepth)).digest("base64url");
+}
+
+/** The workspaces that rules name, with their groups. */
+async function placesNamed(connection: Connection, rules: readonly RightsRule[]) {
+  const slugs = [...new Set(rules.flatMap(({ workspace }) => workspace ?? []))];
+  const ids = new Map<string, { id: string; groups: Map<string, string> }>();
+  if (slugs.length === 0) return { there: new Map<string, Set<string>>(), ids };
+  const rows = await connection
+    .selectFrom("workspaces")
+    .leftJoin("groups", "groups.workspace_id", "workspaces.id")
+    .select(["workspaces.id", "workspaces.slug", "groups.id as group_id", "groups.name"])
+    .where("workspaces.slug", "in", slugs)
+    .execute();
+  for (const { id, slug, group_id, name } of rows) {
+    const place = ids.get(slug) ?? { id, groups: new Map() };
+    ids.set(slug, place);
+    if (group_id !== null && name !== null) place.groups.set(name, group_id);
+  }
+  return { ids, there: new Map([...ids].map(([slug, { groups }]) => [slug, new Set(groups.keys())])) };
+}
+
+/** The first rule that names what is not there; null: all is there. */
+export async function missingPlace(
+  connection: Connection,
+  rules: readonly RightsRule[],
+): Promise<{ readonly index: number; readonly field: "workspace" | "group"; readonly message: string } | null> {
+  const { there } = await placesNamed(connection, rules);
+  for (const [index, { workspace, group }] of rules.entries()) {
+    if (workspace === undefined) continue;
+    const groups = there.get(workspace);
+    if (groups === undefined) return { index, field: "workspace", message: `there is no workspace "${workspace}"` };
+    if (group === undefined || groups.has(group)) continue;
+    return { index, field: "group", message: `there is no group "${group}" in the workspace ${workspace}` };
+  }
+  return null;
+}
+
+const rulesDepth = 4;

@@ -1,12 +1,13 @@
 import { Failure } from "#core/index.ts";
-import type { Ids, RightsSource } from "#ports/index.ts";
+import type { RightsSource } from "#ports/index.ts";
 import type { AuditedWrite, Connection } from "#storage/tables.ts";
 import { endAgents, placeKeys } from "../agents/agent-persons.ts";
-import { refuseUngoverned } from "../people/administrators.ts";
 import { readFilePeople } from "../people/file-people.ts";
 import { dropMember, putMember, refuseOwnerless, roleOf } from "../people/members.ts";
-import { userRow } from "../people/people-rows.ts";
+import { refuseUngoverned, userRow } from "../people/people-rows.ts";
 import { changeUser } from "../people/users.ts";
+import { deleteRows } from "../rows.ts";
+import type { Write } from "../store.ts";
 import {
   byHand,
   type GivenRow,
@@ -32,13 +33,10 @@ export interface Giving {
 }
 
 /**
- * Gives somebody what a source gives them now, within a write that holds the lock of people. The same twice changes nothing. First what
+ * Gives somebody what a source gives them now. The same twice changes nothing. First what
  * they gain, then what they lose. Resolves to what could not be taken away, in words: it is tried again the next time.
  */
-export async function giveRights(
-  under: AuditedWrite & { readonly ids: Ids },
-  giving: Giving,
-): Promise<readonly string[]> {
+export async function giveRights(under: Write, giving: Giving): Promise<readonly string[]> {
   const { transaction } = under;
   const { userId, source } = giving;
   // The config file says all of what its users hold.
@@ -49,7 +47,7 @@ export async function giveRights(
   const wanted = giving.given.map((given): GivenRow => ({ ...given, user_id: userId, source }));
   const others = before.filter((row) => row.source !== source);
   const places = new Set([...old, ...wanted].filter(({ role }) => role !== null).map((row) => row.workspace_id));
-  const manual = await heldByHand(transaction, { userId, before, places });
+  const manual = await heldByHand(transaction, userId, before, places);
   let rows = [...others, ...manual, ...wanted];
   const moves: Move[] = [];
   for (const place of places) {
@@ -84,11 +82,9 @@ interface Move {
 /** What they hold where no source gave a role until now was given by hand. */
 async function heldByHand(
   connection: Connection,
-  {
-    userId,
-    before,
-    places,
-  }: { readonly userId: string; readonly before: readonly GivenRow[]; readonly places: Set<string> },
+  userId: string,
+  before: readonly GivenRow[],
+  places: ReadonlySet<string>,
 ): Promise<readonly GivenRow[]> {
   const found: GivenRow[] = [];
   for (const place of places) {
@@ -146,12 +142,8 @@ async function writeRows(
   after: readonly GivenRow[],
 ): Promise<void> {
   if (textOf(before) === textOf(after)) return;
-  await connection.deleteFrom("given_rights").where("user_id", "=", userId).execute();
-  if (after.length > 0)
-    await connection
-      .insertInto("given_rights")
-      .values([...after])
-      .execute();
+  await deleteRows(connection, "given_rights", { user_id: userId });
+  if (after.length > 0) await connection.insertInto("given_rights").values(after).execute();
 }
 
 function textOf(rows: readonly GivenRow[]): string {

@@ -1,23 +1,20 @@
 import { type WorkspaceRole, workspaceRoles } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
 import type { Connection, Row } from "#storage/tables.ts";
+import { deleteRows, findRows } from "../rows.ts";
 
 export type GivenRow = Row<"given_rights">;
+
 export type HeldRole = NonNullable<GivenRow["role"]>;
 
 /** The place of a right that counts everywhere. */
 export const installation = "";
+
 /** The source of what somebody holds by hand; it has a row only where another source gives a role too. */
 export const byHand = "manual";
 
 export async function givenRows(connection: Connection, userId: string): Promise<readonly GivenRow[]> {
-  return await connection
-    .selectFrom("given_rights")
-    .selectAll()
-    .where("user_id", "=", userId)
-    .orderBy("source")
-    .orderBy("workspace_id")
-    .execute();
+  return await findRows(connection, "given_rights", { user_id: userId }, "source", "workspace_id");
 }
 
 /** null: none. */
@@ -85,7 +82,7 @@ export async function addByHand(
 
 /** From now on what they hold is by hand, or the file's. */
 export async function forgetGiven(connection: Connection, userId: string): Promise<void> {
-  await connection.deleteFrom("given_rights").where("user_id", "=", userId).execute();
+  await deleteRows(connection, "given_rights", { user_id: userId });
 }
 
 /** As people read it. */
@@ -103,10 +100,5 @@ async function rolesIn(connection: Connection, userId: string, workspaceId: stri
 }
 
 async function dropManual(connection: Connection, userId: string, workspaceId: string): Promise<void> {
-  await connection
-    .deleteFrom("given_rights")
-    .where("user_id", "=", userId)
-    .where("source", "=", byHand)
-    .where("workspace_id", "=", workspaceId)
-    .execute();
+  await deleteRows(connection, "given_rights", { user_id: userId, source: byHand, workspace_id: workspaceId });
 }

@@ -1,10 +1,19 @@
+import type { RightsRule } from "@sluice/contract/config-file";
 import { bounds, Failure } from "#core/index.ts";
-import type { AuditSource } from "#ports/index.ts";
-import { type AuditedWrite, auditedWrite, type Connection, chunksOf, type Row } from "#storage/tables.ts";
-import type { RightsContext } from "../people/people-rows.ts";
+import {
+  type AuditedWrite,
+  auditedWrite,
+  type Connection,
+  chunksOf,
+  columnsOf,
+  membersOf,
+  type Row,
+} from "#storage/tables.ts";
+import { userRow } from "../people/people-rows.ts";
+import { rulesDigest, rulesOf, takeClaims } from "../rights/claimed-rights.ts";
+import { countRows, deleteRows, findRow, findRows, setColumns } from "../rows.ts";
+import type { SealedDirectory, SealedWrite } from "../store.ts";
 import { groupCondition, type ScimList, type ScimPage } from "./scim-filter.ts";
-import { takeGroups } from "./scim-rights.ts";
-import { nameKey } from "./scim-users.ts";
 
 type GroupRow = Row<"scim_groups">;
 
@@ -13,15 +22,10 @@ export interface ScimGroup {
   readonly displayName: string;
   readonly externalId: string | null;
   /** null: they were not asked for. */
-  readonly members: readonly ScimMember[] | null;
+  readonly members: readonly { readonly id: string; readonly name: string }[] | null;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly version: number;
-}
-
-interface ScimMember {
-  readonly id: string;
-  readonly name: string;
 }
 
 /** Changes of a group's members, in their order. `set`: these and nobody else. */
@@ -38,27 +42,18 @@ export interface ScimGroupChange {
 
 /** In the order in which they came. With members, a page ends before it has more of them than an answer may; it has one group at least. */
 export async function listScimGroups(
-  { database: { kysely: connection } }: RightsContext,
+  { database: { kysely: connection } }: SealedDirectory,
   { filter, offset, limit }: ScimPage,
   withMembers: boolean,
 ): Promise<ScimList<ScimGroup>> {
-  let counting = connection.selectFrom("scim_groups").select((eb) => eb.fn.countAll<number>().as("count"));
-  let query = connection
-    .selectFrom("scim_groups")
-    .selectAll()
-    .orderBy("created_at")
-    .orderBy("id")
-    .offset(offset)
-    .limit(limit);
-  if (filter !== null) {
-    counting = counting.where((eb) => groupCondition(eb, filter));
-    query = query.where((eb) => groupCondition(eb, filter));
-  }
-  const total = Number((await counting.executeTakeFirstOrThrow()).count);
+  let found = connection.selectFrom("scim_groups").selectAll();
+  if (filter !== null) found = found.where((eb) => groupCondition(eb, filter));
+  const total = await countRows(found);
   if (limit === 0) return { total, items: [] };
+  const rows = await found.orderBy("created_at").orderBy("id").offset(offset).limit(limit).execute();
   const items: ScimGroup[] = [];
   let members = 0;
-  for (const row of await query.execute()) {
+  for (const row of rows) {
     const group = await groupOf(connection, row, withMembers);
     members += group.members?.length ?? 0;
     if (items.length > 0 && members > bounds.scimAnswerMembersMax) break;
@@ -67,108 +62,75 @@ export async function listScimGroups(
   return { total, items };
 }
 
-export async function oneScimGroup(
-  { database: { kysely } }: RightsContext,
-  id: string,
-  withMembers: boolean,
-): Promise<ScimGroup | null> {
-  return await groupById(kysely, id, withMembers);
-}
-
-async function groupById(connection: Connection, id: string, withMembers: boolean): Promise<ScimGroup | null> {
-  const row = await connection.selectFrom("scim_groups").selectAll().where("id", "=", id).executeTakeFirst();
+export async function oneScimGroup(connection: Connection, id: string, withMembers: boolean) {
+  const row = await findRow(connection, "scim_groups", { id });
   return row === undefined ? null : await groupOf(connection, row, withMembers);
 }
 
 export async function createScimGroup(
-  options: RightsContext,
+  under: SealedWrite,
   { displayName, externalId = null, members }: ScimGroupChange & { readonly displayName: string },
-  auditSource: AuditSource,
 ): Promise<ScimGroup> {
-  return await auditedWrite(options, auditSource, async (under) => {
-    const { transaction, log, at } = under;
-    await refuseTakenName(transaction, displayName, null);
-    await refuseTooMany(transaction);
-    const id = options.ids.next("scg_");
-    const row: GroupRow = {
-      id,
-      display_name: displayName,
-      name_key: nameKey(displayName),
-      external_id: externalId,
-      version: 1,
-      created_at: at,
-      updated_at: at,
-    };
-    await transaction.insertInto("scim_groups").values(row).execute();
-    const { added } = await changeMembers(under, id, members);
-    await takeGroups(under, added);
-    log.record("create", `directory group ${displayName}`, null, { ...viewOf(row), members_added: added.length });
-    return await groupOf(transaction, row, true);
-  });
+  const { transaction, log, at } = under;
+  await refuseTakenName(transaction, displayName, null);
+  await refuseTooMany(transaction);
+  const id = under.ids.next("scg_");
+  const named = { ...columnsOf({ displayName, externalId }), name_key: nameKey(displayName) };
+  const row: GroupRow = { id, ...named, version: 1, created_at: at, updated_at: at };
+  await transaction.insertInto("scim_groups").values(row).execute();
+  const { added } = await changeMembers(under, id, members);
+  await takeGroups(under, added);
+  log.record("create", `directory group ${displayName}`, null, { ...viewOf(row), members_added: added.length });
+  return await groupOf(transaction, row, true);
 }
 
 export async function changeScimGroup(
-  options: RightsContext,
+  under: SealedWrite,
   id: string,
   change: (before: ScimGroup) => ScimGroupChange,
-  auditSource: AuditSource,
 ): Promise<ScimGroup> {
-  return await auditedWrite(options, auditSource, async (under) => {
-    const { transaction, log, at } = under;
-    const before = await presentRow(transaction, id);
-    const { displayName, externalId, members } = change(await groupOf(transaction, before, false));
-    const after: GroupRow = {
-      ...before,
-      display_name: displayName ?? before.display_name,
-      name_key: nameKey(displayName ?? before.display_name),
-      external_id: externalId === undefined ? before.external_id : externalId,
-      version: Number(before.version) + 1,
-      updated_at: at,
-    };
-    if (after.name_key !== before.name_key) await refuseTakenName(transaction, after.display_name, id);
-    const { added, removed } = await changeMembers(under, id, members);
-    const isNamed = after.display_name !== before.display_name;
-    if (isNamed || after.external_id !== before.external_id || added.length + removed.length > 0) {
-      const { display_name, name_key, external_id, version, updated_at } = after;
-      const columns = { display_name, name_key, external_id, version, updated_at };
-      await transaction.updateTable("scim_groups").set(columns).where("id", "=", id).execute();
-      const counted = { members_added: added.length, members_removed: removed.length };
-      log.record("update", `directory group ${before.display_name}`, viewOf(before), { ...viewOf(after), ...counted });
-      // Another name may give others rights, to everybody who is in it.
-      await takeGroups(under, isNamed ? [...(await memberIds(transaction, id)), ...removed] : [...added, ...removed]);
-    }
-    return (await groupById(transaction, id, false)) as ScimGroup;
-  });
+  const { transaction, log, at } = under;
+  const before = await presentRow(transaction, id);
+  const { displayName, externalId, members } = change(await groupOf(transaction, before, false));
+  const after: GroupRow = {
+    ...before,
+    display_name: displayName ?? before.display_name,
+    name_key: nameKey(displayName ?? before.display_name),
+    external_id: externalId === undefined ? before.external_id : externalId,
+    version: Number(before.version) + 1,
+    updated_at: at,
+  };
+  if (after.name_key !== before.name_key) await refuseTakenName(transaction, after.display_name, id);
+  const { added, removed } = await changeMembers(under, id, members);
+  const isNamed = after.display_name !== before.display_name;
+  if (isNamed || after.external_id !== before.external_id || added.length + removed.length > 0) {
+    const { display_name, name_key, external_id, version, updated_at } = after;
+    const columns = { display_name, name_key, external_id, version, updated_at };
+    await setColumns(transaction, "scim_groups", { id }, columns);
+    const counted = { members_added: added.length, members_removed: removed.length };
+    log.record("update", `directory group ${before.display_name}`, viewOf(before), { ...viewOf(after), ...counted });
+    // Another name may give others rights, to everybody who is in it.
+    await takeGroups(under, isNamed ? [...(await memberIds(transaction, id)), ...removed] : [...added, ...removed]);
+  }
+  return await groupOf(transaction, await presentRow(transaction, id), false);
 }
 
 export async function removeScimGroup(
-  options: RightsContext,
+  under: SealedWrite,
   id: string,
   check: (before: ScimGroup) => void,
-  auditSource: AuditSource,
 ): Promise<void> {
-  await auditedWrite(options, auditSource, async (under) => {
-    const { transaction, log } = under;
-    const before = await presentRow(transaction, id);
-    check(await groupOf(transaction, before, false));
-    const { removed } = await changeMembers(under, id, [{ what: "set", userIds: [] }]);
-    await transaction.deleteFrom("scim_groups").where("id", "=", id).execute();
-    await takeGroups(under, removed);
-    log.record("remove", `directory group ${before.display_name}`, viewOf(before), null);
-  });
-}
-
-interface MembersChanged {
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
+  const { transaction, log } = under;
+  const before = await presentRow(transaction, id);
+  check(await groupOf(transaction, before, false));
+  const { removed } = await changeMembers(under, id, [{ what: "set", userIds: [] }]);
+  await deleteRows(transaction, "scim_groups", { id });
+  await takeGroups(under, removed);
+  log.record("remove", `directory group ${before.display_name}`, viewOf(before), null);
 }
 
 /** Adding somebody who is there and removing somebody who is not change nothing. Throws for somebody whom the directory does not have here. */
-async function changeMembers(
-  { transaction }: AuditedWrite,
-  groupId: string,
-  changes: readonly ScimMemberChange[],
-): Promise<MembersChanged> {
+async function changeMembers({ transaction }: AuditedWrite, groupId: string, changes: readonly ScimMemberChange[]) {
   const touched = new Map<string, boolean>();
   for (const { what, userIds } of changes) {
     if (what === "set") for (const id of await memberIds(transaction, groupId)) touched.set(id, false);
@@ -180,10 +142,7 @@ async function changeMembers(
   const added = wanted.filter((id) => touched.get(id) === true && !held.has(id));
   const removed = wanted.filter((id) => touched.get(id) === false && held.has(id));
   await refuseUnknown(transaction, added);
-  for (const chunk of chunksOf(removed)) {
-    const gone = transaction.deleteFrom("scim_members").where("group_id", "=", groupId);
-    await gone.where("user_id", "in", [...chunk]).execute();
-  }
+  await deleteRows(transaction, "scim_members", { group_id: groupId, user_id: removed });
   for (const chunk of chunksOf(added)) {
     const rows = chunk.map((userId) => ({ group_id: groupId, user_id: userId }));
     await transaction.insertInto("scim_members").values(rows).execute();
@@ -197,80 +156,50 @@ async function memberIds(
   groupId: string,
   among: readonly string[] | null = null,
 ): Promise<readonly string[]> {
-  const query = transaction.selectFrom("scim_members").select("user_id").where("group_id", "=", groupId);
-  if (among === null) return (await query.execute()).map((row) => row.user_id);
-  const found: string[] = [];
-  for (const chunk of chunksOf(among)) {
-    for (const row of await query.where("user_id", "in", [...chunk]).execute()) found.push(row.user_id);
-  }
-  return found;
+  const where = { group_id: groupId, ...(among === null ? {} : { user_id: among }) };
+  return (await findRows(transaction, "scim_members", where)).map((row) => row.user_id);
 }
 
 async function refuseUnknown(transaction: Connection, userIds: readonly string[]): Promise<void> {
-  for (const chunk of chunksOf(userIds)) {
-    const rows = await transaction
-      .selectFrom("scim_users")
-      .select("user_id")
-      .where("user_id", "in", [...chunk])
-      .where("removed_at", "is", null)
-      .execute();
-    if (rows.length === chunk.length) continue;
-    const known = new Set(rows.map((row) => row.user_id));
-    const missing = chunk.find((id) => !known.has(id)) ?? "";
-    throw new Failure("invalid_request", `There is no user ${missing.slice(0, 128)}.`, { param: "members" });
-  }
+  const rows = await findRows(transaction, "scim_users", { user_id: userIds, removed_at: null });
+  const known = new Set(rows.map((row) => row.user_id));
+  const missing = userIds.find((id) => !known.has(id));
+  if (missing === undefined) return;
+  throw new Failure("invalid_request", `There is no user ${missing.slice(0, 128)}.`, { param: "members" });
 }
 
 async function refuseTooManyMembers(transaction: Connection, groupId: string): Promise<void> {
-  const { count } = await transaction
-    .selectFrom("scim_members")
-    .select((eb) => eb.fn.countAll<number>().as("count"))
-    .where("group_id", "=", groupId)
-    .executeTakeFirstOrThrow();
-  if (Number(count) <= bounds.scimGroupMembersMax) return;
+  const count = await countRows(transaction.selectFrom("scim_members").where("group_id", "=", groupId));
+  if (count <= bounds.scimGroupMembersMax) return;
   throw new Failure("invalid_request", `A group has at most ${bounds.scimGroupMembersMax} members.`, {
     param: "members",
   });
 }
 
 async function refuseTakenName(transaction: Connection, displayName: string, own: string | null): Promise<void> {
-  const row = await transaction
-    .selectFrom("scim_groups")
-    .select("id")
-    .where("name_key", "=", nameKey(displayName))
-    .executeTakeFirst();
+  const row = await findRow(transaction, "scim_groups", { name_key: nameKey(displayName) });
   if (row === undefined || row.id === own) return;
   throw new Failure("conflict", `There is a group ${displayName} already.`, { param: "displayName" });
 }
 
 async function refuseTooMany(transaction: Connection): Promise<void> {
-  const { count } = await transaction
-    .selectFrom("scim_groups")
-    .select((eb) => eb.fn.countAll<number>().as("count"))
-    .executeTakeFirstOrThrow();
-  if (Number(count) < bounds.scimGroupsMax) return;
+  const count = await countRows(transaction.selectFrom("scim_groups"));
+  if (count < bounds.scimGroupsMax) return;
   throw new Failure("conflict", `There are ${count} groups by SCIM, the most there may be.`);
 }
 
 async function presentRow(transaction: Connection, id: string): Promise<GroupRow> {
-  const row = await transaction.selectFrom("scim_groups").selectAll().where("id", "=", id).executeTakeFirst();
+  const row = await findRow(transaction, "scim_groups", { id });
   if (row === undefined) throw new Failure("not_found", "There is no such resource.");
   return row;
 }
 
 async function groupOf(connection: Connection, row: GroupRow, withMembers: boolean): Promise<ScimGroup> {
-  return {
-    id: row.id,
-    displayName: row.display_name,
-    externalId: row.external_id,
-    members: withMembers ? await membersOf(connection, row.id) : null,
-    createdAt: Number(row.created_at),
-    updatedAt: Number(row.updated_at),
-    version: Number(row.version),
-  };
+  const { name_key: _key, ...columns } = row;
+  return { ...membersOf(columns), members: withMembers ? await peopleIn(connection, row.id) : null };
 }
 
-async function membersOf(connection: Connection, groupId: string): Promise<readonly ScimMember[]> {
+async function peopleIn(connection: Connection, groupId: string) {
   return await connection
     .selectFrom("scim_members")
     .innerJoin("auth_users", "auth_users.id", "scim_members.user_id")
@@ -282,4 +211,78 @@ async function membersOf(connection: Connection, groupId: string): Promise<reado
 
 function viewOf(row: GroupRow) {
   return { id: row.id, display_name: row.display_name, external_id: row.external_id };
+}
+
+const source = "scim";
+
+/**
+ * What the directory's groups give to those whose groups have just changed, by the rules of SCIM, in the same write. Of very many
+ * only a mark is made: `settleGroups` goes on after the write, a few at a time, so that nobody waits long behind it.
+ */
+export async function takeGroups(under: SealedWrite, userIds: readonly string[]): Promise<void> {
+  if (userIds.length <= bounds.rightsAtOnceMax) {
+    for (const userId of userIds) await takeGroupsOf(under, userId);
+    return;
+  }
+  await setColumns(under.transaction, "person_claims", { source, user_id: userIds }, { rules_digest: "" });
+}
+
+/** Puts everybody whom SCIM has here under its rules who is not yet: after a change of the rules, or of large groups. */
+export async function settleGroups(options: SealedDirectory): Promise<void> {
+  const { kysely } = options.database;
+  for (let after = ""; ; ) {
+    const people = await waiting(kysely, await rulesOf(kysely, options.vault, source), after);
+    const last = people.at(-1);
+    if (last === undefined) return;
+    after = last;
+    await auditedWrite(options, { actor: "rules of SCIM", ip: null }, async (under) => {
+      for (const userId of people) await takeGroupsOf(under, userId);
+    });
+  }
+}
+
+async function waiting(
+  connection: Connection,
+  rules: readonly RightsRule[],
+  after: string,
+): Promise<readonly string[]> {
+  const rows = await connection
+    .selectFrom("scim_users")
+    .leftJoin("person_claims", (join) =>
+      join.onRef("person_claims.user_id", "=", "scim_users.user_id").on("person_claims.source", "=", source),
+    )
+    .select("scim_users.user_id")
+    .where("scim_users.user_id", ">", after)
+    .where((eb) =>
+      eb.or([
+        eb("person_claims.rules_digest", "!=", rulesDigest(rules)),
+        ...(rules.length > 0 ? [eb("person_claims.rules_digest", "is", null)] : []),
+      ]),
+    )
+    .orderBy("scim_users.user_id")
+    .limit(bounds.rightsAtOnceMax)
+    .execute();
+  return rows.map((row) => row.user_id);
+}
+
+async function takeGroupsOf(under: SealedWrite, userId: string): Promise<void> {
+  const { transaction, log } = under;
+  const rows = await transaction
+    .selectFrom("scim_members")
+    .innerJoin("scim_groups", "scim_groups.id", "scim_members.group_id")
+    .select("scim_groups.display_name")
+    .where("scim_members.user_id", "=", userId)
+    .orderBy("scim_groups.display_name")
+    .limit(bounds.scimGroupsOfUserMax)
+    .execute();
+  const groups = rows.map((row) => row.display_name);
+  const kept = await takeClaims(under, { userId, source, claims: { groups } });
+  if (kept.length === 0) return;
+  const { email } = await userRow(transaction, userId);
+  log.note({ action: "update", object: `user ${email}`, workspaceId: null, after: { scim: kept } });
+}
+
+/** What is equal in upper and lower case. */
+export function nameKey(name: string): string {
+  return name.toLowerCase();
 }

@@ -1,19 +1,20 @@
 import type { BudgetConfig, LimitsConfig } from "@sluice/contract/config-file";
 import type { ConsoleGroup, ConsoleWorkspace } from "@sluice/contract/console";
+import { defaultGroupName } from "@sluice/contract/words";
 import { Failure } from "#core/index.ts";
 import {
   type AuditedObject,
   budgetOf,
   type Connection,
   changedScope,
-  chunksOf,
   limitsOf,
   patternsText,
   type Row,
   scopeColumns,
 } from "#storage/tables.ts";
-import type { ApplyContext } from "../control-options.ts";
 import type { Problem } from "../refusals.ts";
+import { findRow, findRows, not } from "../rows.ts";
+import type { ControlWrite } from "../store.ts";
 
 /** A workspace as it is stored, without the role of the user who asks. */
 export type StoredWorkspace = Omit<ConsoleWorkspace, "role">;
@@ -44,7 +45,7 @@ export const workspaceObject: AuditedObject<"workspaces"> = {
 
 /** A new workspace, or what the config file makes of one. */
 export function workspaceRow(
-  context: ApplyContext,
+  context: ControlWrite,
   fields: ScopeChange & {
     readonly slug: string;
     readonly name?: string | undefined;
@@ -62,7 +63,7 @@ export function workspaceRow(
 
 /** A new group, or what the config file makes of one. */
 export function groupRow(
-  context: ApplyContext,
+  context: ControlWrite,
   fields: ScopeChange & { readonly name: string },
   workspaceId: string,
   before?: GroupRow,
@@ -71,7 +72,7 @@ export function groupRow(
 }
 
 function scopeRow(
-  context: ApplyContext,
+  context: ControlWrite,
   prefix: "ws_" | "grp_",
   { models, pass_through, limits, budget }: ScopeChange,
   before: WorkspaceRow | GroupRow | undefined,
@@ -147,47 +148,32 @@ export function countedWorkspaces(connection: Connection) {
     ]);
 }
 
-type CountedWorkspaceRow = WorkspaceRow & {
-  readonly groups: number | null;
-  readonly keys: number | null;
-  readonly members: number | null;
-};
+type CountedWorkspaceRow = WorkspaceRow & Record<"groups" | "keys" | "members", number | null>;
 
 export function storedWorkspace(row: CountedWorkspaceRow): StoredWorkspace {
-  return {
-    id: row.id,
-    slug: row.slug,
-    name: row.name,
-    enabled: row.enabled === 1,
-    models: JSON.parse(row.models),
-    pass_through: JSON.parse(row.pass_through),
-    limits: limitsOf(row),
-    budget: budgetOf(row),
-    groups: Number(row.groups),
-    keys: Number(row.keys),
-    members: Number(row.members),
-    managed_by: row.managed_by,
-    created_at: row.created_at,
-  };
+  const counts = { groups: Number(row.groups), keys: Number(row.keys), members: Number(row.members) };
+  return { ...shownScope(row), slug: row.slug, enabled: row.enabled === 1, ...counts };
 }
 
 export function consoleGroup(row: GroupRow, keys: number): ConsoleGroup {
+  return { ...shownScope(row), keys };
+}
+
+/** What a workspace and a group are both shown with. */
+function shownScope(row: WorkspaceRow | GroupRow) {
+  const { id, name, managed_by, created_at } = row;
   return {
-    id: row.id,
-    name: row.name,
-    models: JSON.parse(row.models),
-    pass_through: JSON.parse(row.pass_through),
+    ...{ id, name, managed_by, created_at },
+    models: JSON.parse(row.models) as string[],
+    pass_through: JSON.parse(row.pass_through) as string[],
     limits: limitsOf(row),
     budget: budgetOf(row),
-    keys,
-    managed_by: row.managed_by,
-    created_at: row.created_at,
   };
 }
 
 /** The workspace of a write, which its row in the transaction is looked up for. */
 export async function workspaceOf(connection: Connection, id: string): Promise<WorkspaceRow> {
-  const row = await connection.selectFrom("workspaces").selectAll().where("id", "=", id).executeTakeFirst();
+  const row = await findRow(connection, "workspaces", { id });
   if (row === undefined) throw new Failure("not_found", "There is no such workspace.", { param: "workspace" });
   return row;
 }
@@ -210,6 +196,16 @@ export async function groupIn(connection: Connection, workspaceId: string, idOrN
   return row ?? null;
 }
 
+/** The group `default`, or else the first by name; but for the one that goes. */
+export async function firstGroup(
+  connection: Connection,
+  workspaceId: string,
+  going: string | null = null,
+): Promise<GroupRow | undefined> {
+  const groups = await findRows(connection, "groups", { workspace_id: workspaceId, id: not(going) }, "name");
+  return groups.find(({ name }) => name === defaultGroupName) ?? groups[0];
+}
+
 /**
  * A grant names a provider that is there, so that a mistyped one is heard of and none waits for somebody who makes it later.
  * `before` was granted already and may be sent back with the rest.
@@ -221,15 +217,8 @@ export async function grantProblems(
 ): Promise<readonly Problem[]> {
   const known = new Set(before);
   const asked = [...new Set(granted)].filter((id) => !known.has(id));
-  for (const chunk of chunksOf(asked)) {
-    const rows = await connection
-      .selectFrom("providers")
-      .select("id")
-      .where("id", "in", [...chunk])
-      .where("managed_by", "!=", "suspended")
-      .execute();
-    for (const { id } of rows) known.add(id);
-  }
+  const rows = await findRows(connection, "providers", { id: asked, managed_by: not("suspended") });
+  for (const { id } of rows) known.add(id);
   return (granted ?? []).flatMap((id, at) =>
     known.has(id) ? [] : [{ path: ["pass_through", at], message: `there is no provider "${id}"` }],
   );

@@ -1,9 +1,8 @@
 import { defaultGroupName, nameLettersMax, slugPattern, slugRule } from "@sluice/contract/words";
 import { Failure, nameCursor, nameOfCursor } from "#core/index.ts";
-import type { AuditSource, Paged } from "#ports/index.ts";
+import type { Paged } from "#ports/index.ts";
 import {
   type AuditedWrite,
-  auditedWrite,
   type Connection,
   contains,
   cutPage,
@@ -12,8 +11,9 @@ import {
   removeRows,
   updateRow,
 } from "#storage/tables.ts";
-import { type ControlOptions, consoleWrite } from "../control-options.ts";
 import { refuseFileDeclared, refuseFileOwned, refuseProblems, refuseSuspended } from "../refusals.ts";
+import { deleteRows, findRow, not } from "../rows.ts";
+import type { ControlDirectory, ControlWrite } from "../store.ts";
 import {
   changedGrants,
   countedWorkspaces,
@@ -57,7 +57,7 @@ export async function oneWorkspace(
 
 /** Ordered by slug. */
 export async function listWorkspaces(
-  { database }: ControlOptions,
+  { database }: ControlDirectory,
   filter: WorkspaceFilter,
   cursor: string | null,
   limit: number,
@@ -80,65 +80,54 @@ export async function listWorkspaces(
 }
 
 /** Makes a workspace with its first group, `default`. */
-export async function addWorkspace(
-  options: ControlOptions,
-  wanted: NewWorkspace,
-  auditSource: AuditSource,
-): Promise<StoredWorkspace> {
+export async function addWorkspace(under: ControlWrite, wanted: NewWorkspace): Promise<StoredWorkspace> {
   checkName(wanted);
   if (!slugPattern.test(wanted.slug)) throw wrong("slug", slugRule);
-  return await consoleWrite(options, auditSource, async (under) => {
-    const { transaction } = under;
-    refuseProblems(await grantProblems(transaction, wanted.pass_through));
-    const workspace = workspaceRow(under, wanted);
-    const group = groupRow(under, { name: defaultGroupName }, workspace.id);
-    const taken = await oneWorkspace(transaction, "slug", workspace.slug);
-    if (taken !== null) {
-      refuseSuspended(taken, `workspace ${workspace.slug}`);
-      throw new Failure("conflict", `There is already a workspace called ${workspace.slug}.`, { param: "slug" });
-    }
-    await insertRows(under, workspaceObject, [workspace]);
-    await insertRows(under, groupObject(workspace.slug), [group]);
-    return storedWorkspace({ ...workspace, groups: 1, keys: 0, members: 0 });
-  });
+  const { transaction } = under;
+  refuseProblems(await grantProblems(transaction, wanted.pass_through));
+  const workspace = workspaceRow(under, wanted);
+  const group = groupRow(under, { name: defaultGroupName }, workspace.id);
+  const taken = await oneWorkspace(transaction, "slug", workspace.slug);
+  if (taken !== null) {
+    refuseSuspended(taken, `workspace ${workspace.slug}`);
+    throw new Failure("conflict", `There is already a workspace called ${workspace.slug}.`, { param: "slug" });
+  }
+  await insertRows(under, workspaceObject, [workspace]);
+  await insertRows(under, groupObject(workspace.slug), [group]);
+  return storedWorkspace({ ...workspace, groups: 1, keys: 0, members: 0 });
 }
 
 export async function updateWorkspace(
-  options: ControlOptions,
+  under: ControlWrite,
   id: string,
   change: WorkspaceChange,
-  auditSource: AuditSource,
 ): Promise<StoredWorkspace> {
   checkName(change);
-  return await auditedWrite(options, auditSource, async (under) => {
-    const { transaction } = under;
-    const before = await workspaceOf(transaction, id);
-    refuseFileOwned(before, `workspace ${before.slug}`);
-    refuseProblems(await grantProblems(transaction, change.pass_through, patternsOf(before.pass_through)));
-    const after: WorkspaceRow = {
-      ...before,
-      name: change.name ?? before.name,
-      ...changedGrants(before, change),
-      enabled: change.enabled === undefined ? before.enabled : Number(change.enabled),
-    };
-    await updateRow(under, workspaceObject, { before, after });
-    return storedWorkspace(
-      await countedWorkspaces(transaction).where("workspaces.id", "=", id).executeTakeFirstOrThrow(),
-    );
-  });
+  const { transaction } = under;
+  const before = await workspaceOf(transaction, id);
+  refuseFileOwned(before, `workspace ${before.slug}`);
+  refuseProblems(await grantProblems(transaction, change.pass_through, patternsOf(before.pass_through)));
+  const after: WorkspaceRow = {
+    ...before,
+    name: change.name ?? before.name,
+    ...changedGrants(before, change),
+    enabled: change.enabled === undefined ? before.enabled : Number(change.enabled),
+  };
+  await updateRow(under, workspaceObject, { before, after });
+  return storedWorkspace(
+    await countedWorkspaces(transaction).where("workspaces.id", "=", id).executeTakeFirstOrThrow(),
+  );
 }
 
 /**
  * Removes a workspace with its groups, revoked keys, members and notices. Throws `conflict` while it has a key that is not revoked, an
  * open task or an asset group. Ledger entries and ended tasks stay.
  */
-export async function removeWorkspace(options: ControlOptions, id: string, auditSource: AuditSource): Promise<void> {
-  await auditedWrite(options, auditSource, async (under) => {
-    const row = await workspaceOf(under.transaction, id);
-    refuseFileDeclared(row, `workspace ${row.slug}`);
-    await refuseWorkspaceInUse(under.transaction, row);
-    await removeWorkspaceRows(under, row);
-  });
+export async function removeWorkspace(under: ControlWrite, id: string): Promise<void> {
+  const row = await workspaceOf(under.transaction, id);
+  refuseFileDeclared(row, `workspace ${row.slug}`);
+  await refuseWorkspaceInUse(under.transaction, row);
+  await removeWorkspaceRows(under, row);
 }
 
 function checkName({ name }: { readonly name?: string | undefined }): void {
@@ -152,16 +141,9 @@ function wrong(param: string, rule: string): Failure {
 
 /** Throws `conflict` with what stands in the way: a key in use, an open task, an asset group. */
 async function refuseWorkspaceInUse(connection: Connection, workspace: WorkspaceRow): Promise<void> {
-  const key = await connection
-    .selectFrom("api_keys")
-    .select("name")
-    .where("workspace_id", "=", workspace.id)
-    .where("revoked_at", "is", null)
-    .where("managed_by", "!=", "suspended")
-    // Those of people who signed in go with the workspace.
-    .where("person_id", "is", null)
-    .limit(1)
-    .executeTakeFirst();
+  // The keys of people who signed in go with the workspace.
+  const used = { workspace_id: workspace.id, revoked_at: null, managed_by: not("suspended"), person_id: null };
+  const key = await findRow(connection, "api_keys", used);
   if (key !== undefined) throw inUse(workspace, `the key ${key.name} is still in use. Revoke its keys first.`);
   const work = await workLeft(connection, workspace.id);
   if (work !== null) throw inUse(workspace, work);
@@ -169,20 +151,9 @@ async function refuseWorkspaceInUse(connection: Connection, workspace: Workspace
 
 /** What a workspace has that would be lost without it, though no key of it is in use; null: nothing. */
 export async function workLeft(connection: Connection, workspaceId: string): Promise<string | null> {
-  const task = await connection
-    .selectFrom("tasks")
-    .select("id")
-    .where("workspace_id", "=", workspaceId)
-    .where("final", "=", 0)
-    .limit(1)
-    .executeTakeFirst();
+  const task = await findRow(connection, "tasks", { workspace_id: workspaceId, final: 0 });
   if (task !== undefined) return `the task ${task.id} has not ended. Cancel it, or wait for it.`;
-  const assets = await connection
-    .selectFrom("asset_groups")
-    .select("name")
-    .where("workspace_id", "=", workspaceId)
-    .limit(1)
-    .executeTakeFirst();
+  const assets = await findRow(connection, "asset_groups", { workspace_id: workspaceId });
   // They may stand in an upstream's library too, where removing the row would leave them for ever.
   return assets === undefined ? null : `it has assets, in ${assets.name}. Remove its asset groups first.`;
 }
@@ -198,14 +169,14 @@ async function removeWorkspaceRows(under: AuditedWrite, workspace: WorkspaceRow)
     .where("workspace_id", "=", workspace.id)
     .returning(["digest", "old_digest"])
     .execute();
-  await transaction.deleteFrom("groups").where("workspace_id", "=", workspace.id).execute();
+  await deleteRows(transaction, "groups", { workspace_id: workspace.id });
   // Its invitations and admin tokens go with its row; who was in it is for the audit log.
   const members = await transaction
     .deleteFrom("members")
     .where("workspace_id", "=", workspace.id)
     .returning(["user_id", "role"])
     .execute();
-  await transaction.deleteFrom("notices").where("workspace_id", "=", workspace.id).execute();
+  await deleteRows(transaction, "notices", { workspace_id: workspace.id });
   await removeRows(under, workspaceObject, [workspace], { revoked_keys: keys.length, members });
   for (const key of keys) {
     log.keyChanged(key.digest);

@@ -41,29 +41,21 @@ interface CodeHolder {
  * that they compare; the device that asked for it calls as them until the sign-in ends.
  */
 export class AgentSignIn {
-  readonly #agents: AgentStore;
-  readonly #vault: Vault;
-  readonly #clock: Clock;
-  readonly #randomBytes: AgentSignInOptions["randomBytes"];
-  readonly #recheck: AgentSignInOptions["recheck"];
+  readonly #options: AgentSignInOptions;
   readonly #tokens: AccessTokens;
   readonly #starts: Tries;
   readonly #guesses: Tries;
 
-  constructor({ agents, vault, clock, openTries, randomBytes, recheck }: AgentSignInOptions) {
-    this.#agents = agents;
-    this.#vault = vault;
-    this.#clock = clock;
-    this.#randomBytes = randomBytes;
-    this.#recheck = recheck;
-    this.#tokens = new AccessTokens(vault, clock);
-    this.#starts = openTries({
+  constructor(options: AgentSignInOptions) {
+    this.#options = options;
+    this.#tokens = new AccessTokens(options.vault, options.clock);
+    this.#starts = options.openTries({
       name: "agent",
       max: bounds.deviceStartsMax,
       windowMs: bounds.deviceStartsMs,
       windowMsMax: bounds.deviceStartsMs,
     });
-    this.#guesses = openTries({
+    this.#guesses = options.openTries({
       name: "user-code",
       max: bounds.userCodeTriesMax,
       windowMs: bounds.userCodeTriesMs,
@@ -79,14 +71,14 @@ export class AgentSignIn {
         retryAfterMs: waitMs,
       });
     }
-    const deviceCode = Buffer.from(this.#randomBytes(deviceCodeBytes)).toString("base64url");
-    const userCode = makeUserCode(this.#randomBytes);
-    await this.#agents.addDevice({
-      deviceDigest: this.#vault.digest(deviceCode),
+    const deviceCode = Buffer.from(this.#options.randomBytes(deviceCodeBytes)).toString("base64url");
+    const userCode = makeUserCode(this.#options.randomBytes);
+    await this.#options.agents.addDevice({
+      deviceDigest: this.#options.vault.digest(deviceCode),
       userDigest: this.#userDigest(userCode),
       client: shownClient(client),
       ip,
-      expiresAt: this.#clock.now() + bounds.deviceCodeMs,
+      expiresAt: this.#options.clock.now() + bounds.deviceCodeMs,
     });
     return {
       deviceCode,
@@ -97,7 +89,7 @@ export class AgentSignIn {
   }
 
   async poll(deviceCode: string, issuer: string): Promise<DevicePoll> {
-    const outcome = await this.#agents.poll(this.#vault.digest(deviceCode));
+    const outcome = await this.#options.agents.poll(this.#options.vault.digest(deviceCode));
     return typeof outcome === "string" ? outcome : this.#issued(outcome, issuer);
   }
 
@@ -108,10 +100,10 @@ export class AgentSignIn {
   async refresh(refreshToken: string, issuer: string): Promise<IssuedTokens | null> {
     const read = this.#tokens.readRefreshToken(refreshToken);
     if (read === null) return null;
-    const owner = await this.#agents.ownerOf(read.sessionId);
+    const owner = await this.#options.agents.ownerOf(read.sessionId);
     if (owner === null) return null;
-    await this.#recheck.check(owner);
-    const grant = await this.#agents.refresh(read.sessionId, read.generation);
+    await this.#options.recheck.check(owner);
+    const grant = await this.#options.agents.refresh(read.sessionId, read.generation);
     return grant === null ? null : this.#issued(grant, issuer);
   }
 
@@ -121,13 +113,13 @@ export class AgentSignIn {
       ? this.#sessionOf(token)
       : this.#tokens.readRefreshToken(token)?.sessionId;
     if (sessionId == null) return;
-    await this.#agents.endSession(sessionId, null, { actor: "its own token", ip });
+    await this.#options.agents.endSession(sessionId, null, { actor: "its own token", ip });
   }
 
   /** What waits for a code. Throws `not_found`, or `rate_limit_exceeded` for whoever tries too many. */
   async look(typed: string, holder: CodeHolder): Promise<WaitingDevice & { readonly userCode: string }> {
     return await this.#guess(typed, holder, async (digest, userCode) => {
-      const device = await this.#agents.waitingDevice(digest);
+      const device = await this.#options.agents.waitingDevice(digest);
       return device === null ? null : { ...device, userCode };
     });
   }
@@ -138,21 +130,21 @@ export class AgentSignIn {
     auditSource: AuditSource,
   ): Promise<void> {
     await this.#guess(typed, holder, (digest) =>
-      this.#agents.approve(digest, { userId: holder.userId, workspaceId }, auditSource),
+      this.#options.agents.approve(digest, { userId: holder.userId, workspaceId }, auditSource),
     );
   }
 
   async deny(typed: string, holder: CodeHolder, auditSource: AuditSource): Promise<void> {
-    await this.#guess(typed, holder, (digest) => this.#agents.deny(digest, auditSource));
+    await this.#guess(typed, holder, (digest) => this.#options.agents.deny(digest, auditSource));
   }
 
   sessions(userId: string): Promise<readonly AgentSession[]> {
-    return this.#agents.sessions({ userId });
+    return this.#options.agents.sessions({ userId });
   }
 
   /** `userId` null: whoever's it is. */
   endSession(sessionId: string, userId: string | null, auditSource: AuditSource): Promise<boolean> {
-    return this.#agents.endSession(sessionId, userId, auditSource);
+    return this.#options.agents.endSession(sessionId, userId, auditSource);
   }
 
   /** Each wrong code counts against its person; a good one does not. */
@@ -192,7 +184,7 @@ export class AgentSignIn {
   }
 
   #userDigest(userCode: string): string {
-    return this.#vault.digest(`user code\n${userCode}`);
+    return this.#options.vault.digest(`user code\n${userCode}`);
   }
 }
 

@@ -61,7 +61,7 @@ export function priceChanges(
     const [first] = model.deployments;
     const kind = kinds.get(first?.provider ?? "");
     if (first === undefined || kind === undefined) return [];
-    const { provider, upstreamModel } = first;
+    const { provider, upstream_model: upstreamModel } = first;
     const guessed = source.entry(kind, upstreamModel)?.guessed === true;
     const about = { model: model.name, provider, upstreamModel, guessed };
     const current = model.price === null ? null : priceConfigOf(model.price);
@@ -73,7 +73,7 @@ export function priceChanges(
 
 /** A price that begins later and was not taken in advance, or was and is another now. `current`: what it takes the place of. */
 function laterChanges(
-  { nextPrice: taken }: ModelRecord,
+  { next_price: taken }: ModelRecord,
   next: ReturnType<PriceSource["nextPrice"]>,
   current: PriceConfig | null,
   about: Pick<PriceChange, "model" | "provider" | "upstreamModel" | "guessed">,

@@ -218,7 +218,7 @@ export class AttemptEntry {
   #judged(failure: Failure): Failure {
     if (failure.arrival !== "unknown") return failure;
     if (onlyCounts(this.#parts.call.protocol.endpoint)) return failure.with({ arrival: "refused" });
-    const again = this.#parts.dependencies.configSnapshot().settings.retrySent;
+    const again = this.#parts.dependencies.configSnapshot().settings.retry_sent;
     return again || failure.retry === "never" ? failure : failure.with({ retry: "never" });
   }
 

@@ -24,8 +24,8 @@ export async function runAttempt(
   if (own !== null) call.signal.addEventListener("abort", gone, { once: true });
   if (call.signal.aborted) gone();
   try {
-    const { ledgerDurability } = dependencies.configSnapshot().settings;
-    if (ledgerDurability === "strict" || ledgerDurability === "remote") await dependencies.journal.synced();
+    const durability = dependencies.configSnapshot().settings["ledger.durability"];
+    if (durability === "strict" || durability === "remote") await dependencies.journal.synced();
     const delivery = await work(entry, own?.signal ?? call.signal);
     // A stream may last long, and its request is not needed any more.
     if (call.body instanceof Uint8Array) call.body = null;

@@ -7,8 +7,6 @@ import type { NewRow, Tables } from "../database/schema.ts";
 interface AuditedWriteOptions {
   readonly database: Database;
   readonly clock: Clock;
-  /** A row of `settings`. Writes that name the same one happen one after the other, in every process. */
-  readonly lock?: string;
 }
 
 /** A write under way: its transaction, its moment (Unix milliseconds), and what it has done so far. */
@@ -29,9 +27,6 @@ export async function auditedWrite<Options extends AuditedWriteOptions, Result>(
 ): Promise<Result> {
   return await options.database.kysely.transaction().execute(async (transaction) => {
     await takeTurn(options.database, transaction);
-    if (options.lock !== undefined) {
-      await transaction.updateTable("settings").set({ value: "" }).where("name", "=", options.lock).execute();
-    }
     const at = options.clock.now();
     const log = new ChangeLog(auditSource, at);
     const result = await write({ ...options, transaction, log, at });
@@ -80,6 +75,10 @@ export class ChangeLog {
     this.#at = at;
   }
 
+  get actor(): string {
+    return this.#auditSource.actor;
+  }
+
   /** What was done so far. */
   get report(): ApplyReport {
     return Object.freeze([...this.#report]);
@@ -94,6 +93,11 @@ export class ChangeLog {
   ): void {
     this.#report.push({ action, object, text: `${pastWords[action]} ${object}`, before, after });
     this.#add({ action, object, workspaceId, before, after });
+  }
+
+  /** The same for what was made (`before` is null), removed (`after` is null) or changed. */
+  change(object: AuditObject, before: AuditView, after: AuditView, workspaceId: string | null = null): void {
+    this.record(before === null ? "create" : after === null ? "remove" : "update", object, before, after, workspaceId);
   }
 
   /** What happened outside the stores: a sign-in, a backup. */

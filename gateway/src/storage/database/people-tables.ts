@@ -118,14 +118,10 @@ export interface PeopleTables {
     refreshed_at: number;
     expires_at: number;
   };
-  /** `settings` is JSON with sorted keys, which `checksum` is of. */
-  agent_settings: {
-    group_id: string;
-    settings: string;
-    checksum: string;
-    updated_at: number;
-  };
-  /** Every version of them, counted from 1 in each group; the last is what is there now. `settings` null: it took them away. */
+  /**
+   * Every version of a group's settings, counted from 1; the last is what is there now. `settings` is JSON with sorted keys, which
+   * `checksum` is of; null: it took them away.
+   */
   agent_settings_versions: {
     group_id: string;
     version: number;
@@ -168,9 +164,6 @@ interface AdminTokenTable extends GrantColumns {
   /** Right to about a minute. */
   last_used_at: number | null;
 }
-
-/** The row of `settings` that every write about people takes hold of first, so that they happen one after the other. */
-export const peopleLock = "people.lock";
 
 /**
  * The tables of the console's sign-in. The library behind the port `SignIn` writes them, so

@@ -40,7 +40,7 @@ export const journalRetryMs = 200;
 
 export interface JournalOptions {
   readonly directory: JournalDirectory;
-  readonly durability: Settings["ledgerDurability"];
+  readonly durability: Settings["ledger.durability"];
   readonly drain: JournalDrain;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;

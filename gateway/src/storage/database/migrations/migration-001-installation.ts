@@ -1,5 +1,4 @@
 import { type Flavour, turnLock } from "../database.ts";
-import { peopleLock } from "../people-tables.ts";
 
 /** Settings, the audit log, notices of changes, the running processes, and notices about budgets. */
 export function installationTables({ name }: Flavour): readonly string[] {
@@ -9,7 +8,6 @@ export function installationTables({ name }: Flavour): readonly string[] {
   value text not null,
   managed_by text not null
 )`,
-    `insert into settings (name, value, managed_by) values ('${peopleLock}', '', 'system')`,
 
     `create table audit_log (
   seq sequence,

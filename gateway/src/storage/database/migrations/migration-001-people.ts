@@ -253,13 +253,6 @@ export const agentTables: readonly string[] = [
   "create index agent_sessions_user on agent_sessions (user_id)",
   "create index agent_sessions_key on agent_sessions (key_id)",
 
-  `create table agent_settings (
-  group_id text not null primary key references groups (id) on delete cascade,
-  settings text not null,
-  checksum text not null,
-  updated_at bigint not null
-)`,
-
   `create table agent_settings_versions (
   group_id text not null references groups (id) on delete cascade,
   version integer not null,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isHost, isLoopbackHost } from "./listen-host.ts";
+import { isHost, isLoopbackHost } from "./variable-reader.ts";
 
 test("only addresses of this machine count as loopback", () => {
   for (const host of ["127.0.0.1", "127.8.9.1", "::1", "[::1]", "localhost", "::ffff:127.0.0.1"]) {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { networksOf } from "#core/index.ts";
-import { fromFullestNetworks } from "./agent-devices.ts";
+import { fromFullestNetworks } from "./agent-sign-ins.ts";
 
 const from = (...addresses: string[]) => addresses.map((ip, age) => ({ ip, age, networks: networksOf(ip) }));
 const dropped = (count: number, ...addresses: string[]) =>

@@ -1,0 +1,196 @@
+/** How a setting is written: a whole number within bounds, a switch, one of some words, or by a schema of its own in `config.ts`. */
+type SettingKind =
+  | {
+      readonly type: "integer";
+      readonly unit: "days" | "seconds" | "milliseconds";
+      readonly min: number;
+      readonly max: number;
+    }
+  | { readonly type: "boolean" }
+  | { readonly type: "choice"; readonly of: readonly string[] }
+  | { readonly type: "own" };
+
+interface SettingRow {
+  /** Where it stands below `settings` in the config file; the name of its row in the database, and in the audit log. */
+  readonly path: string;
+  readonly kind: SettingKind;
+  /** What holds while nobody sets it; null: nothing does. */
+  readonly default: unknown;
+  /** For the schema, the API description and docs/configuration.md, where its links lead from. */
+  readonly help: string;
+  /** It is read when the gateway starts; others take effect at once. */
+  readonly atStart?: true;
+  /** The part of the console's form, whose words are under the same path; null: drawn by hand, or not at all. */
+  readonly form: "retention" | "requests" | null;
+}
+
+function days(min: number, max: number) {
+  return { type: "integer", unit: "days", min, max } as const;
+}
+
+const daysMax = 36_500;
+
+/**
+ * Every setting of the installation. The schema of the config file and of the admin API, the stored rows, the config snapshot, the
+ * export, the documents and the console's form are made of it.
+ */
+export const settingsTable = [
+  {
+    path: "ledger.durability",
+    kind: { type: "choice", of: ["process", "disk", "strict", "remote"] },
+    default: "disk",
+    help: "`process`: survives the end of the process. `disk`: synced within 50 ms. `strict`: synced before the call is sent. `remote`: [in the database](operations.md#the-journal) before the call is sent; needs PostgreSQL.",
+    atStart: true,
+    form: "retention",
+  },
+  {
+    path: "ledger.retention_days",
+    kind: days(1, daysMax),
+    default: 400,
+    help: "Older entries are removed; sums per hour stay.",
+    form: "retention",
+  },
+  {
+    path: "ledger.export",
+    kind: { type: "own" },
+    default: null,
+    help: "`bucket`, `prefix`, `region`, `endpoint`: the S3-compatible bucket that the ledger is [copied to by the hour](ledger-export.md), as JSON Lines. Its keys are in the environment: SLUICE_LEDGER_EXPORT_ACCESS_KEY_ID and SLUICE_LEDGER_EXPORT_SECRET_ACCESS_KEY.",
+    form: null,
+  },
+  {
+    path: "explanations.retention_days",
+    kind: days(1, daysMax),
+    default: 30,
+    help: "[Why requests went as they did](operations.md#explained-requests); never longer than their ledger entries.",
+    form: "retention",
+  },
+  {
+    path: "captures.retention_days",
+    kind: days(1, 365),
+    default: 7,
+    help: "[Headers and bodies](operations.md#captured-requests) of keys that say `capture`. At most 365.",
+    form: "retention",
+  },
+  {
+    path: "audit.retention_days",
+    kind: days(90, daysMax),
+    default: 3_650,
+    help: "Older entries of the audit log are removed. At least 90, so that nobody hides what was done a moment ago.",
+    form: "retention",
+  },
+  {
+    path: "disconnect.default",
+    kind: { type: "choice", of: ["cancel", "drain"] },
+    default: "cancel",
+    help: "For providers that do not say.",
+    form: "requests",
+  },
+  {
+    path: "drain_timeout_ms",
+    kind: { type: "integer", unit: "milliseconds", min: 1, max: 86_400_000 },
+    default: 120_000,
+    help: "How long live streams may finish after SIGTERM.",
+    form: "requests",
+  },
+  {
+    path: "keys.stale_max",
+    kind: { type: "integer", unit: "seconds", min: 10, max: 86_400 },
+    default: 3_600,
+    help: "Seconds, 10 to 86400. How long calls with known keys go on [while PostgreSQL is unreachable](operations.md#while-postgresql-is-unreachable). A key revoked meanwhile works until then too.",
+    form: "requests",
+  },
+  {
+    path: "retry_sent",
+    kind: { type: "boolean" },
+    default: false,
+    help: "`true`: a call that was sent and not answered (a time-out, a cut) goes to the next deployment, although [both may be charged](operations.md#what-is-tried-again).",
+    form: "requests",
+  },
+  {
+    path: "video.copy_results",
+    kind: { type: "boolean" },
+    default: false,
+    help: "Finished videos are copied into the [blob store](operations.md#blobs), so that they outlive their vendor's link.",
+    form: "requests",
+  },
+  {
+    path: "unpriced",
+    kind: { type: "own" },
+    default: "block_in_budgets",
+    help: "What becomes of calls of [models without a price](#models-without-a-price): `block_in_budgets` refuses those that a budget would count and serves others at zero, `block` refuses all, `allow` serves all at zero, `{ price_as: <model> }` charges another model's price. The demo is always served.",
+    form: null,
+  },
+  {
+    path: "log_bodies",
+    kind: { type: "choice", of: ["none"] },
+    default: "none",
+    help: "Bodies are not stored, but for keys that say `capture: bodies`.",
+    form: null,
+  },
+] as const satisfies readonly SettingRow[];
+
+type Row = (typeof settingsTable)[number];
+export type SettingPath = Row["path"];
+
+type ValueOf<One, Own> = One extends { kind: { type: "integer" } }
+  ? number
+  : One extends { kind: { type: "boolean" } }
+    ? boolean
+    : One extends { kind: { type: "choice"; of: readonly (infer Choice)[] } }
+      ? Choice
+      : One extends { path: infer Path }
+        ? Own[Path & keyof Own]
+        : never;
+
+/** Every setting by its path, defaults filled in. `Own`: the types of those that have a schema of their own. */
+export type SettingValues<Own> = {
+  readonly [One in Row as One["path"]]: ValueOf<One, Own> | (One["default"] & null);
+};
+
+export const settingDefaults = Object.fromEntries(settingsTable.map((row) => [row.path, row.default])) as {
+  readonly [One in Row as One["path"]]: One["default"];
+};
+
+/** Settings as they are nested in the config file, each left out or given. */
+export type NestedSettings<Values> = {
+  [Path in keyof Values as Path extends `${string}.${string}` ? never : Path]?: Values[Path] | undefined;
+} & {
+  [Path in keyof Values as Path extends `${infer Field}.${string}` ? Field : never]?:
+    | (Path extends `${infer Field}.${string}` ? InnerSettings<Values, Field> : never)
+    | undefined;
+};
+
+type InnerSettings<Values, Field extends string> = {
+  [Path in keyof Values as Path extends `${Field}.${infer Inner}` ? Inner : never]?: Values[Path] | undefined;
+};
+
+/** The value at a path of nested settings; undefined: it is not given. */
+export function settingAt(settings: object, path: string): unknown {
+  return path.split(".").reduce<unknown>((part, step) => (part as Fields | null | undefined)?.[step], settings);
+}
+
+type Fields = Record<string, unknown>;
+
+/** Values by their paths, nested. */
+export function nestedSettings(values: Iterable<readonly [path: string, value: unknown]>): Fields {
+  const settings: Fields = {};
+  for (const [path, value] of values) {
+    const [field, inner] = path.split(".") as [string, string?];
+    settings[field] = inner === undefined ? value : { ...(settings[field] as Fields | undefined), [inner]: value };
+  }
+  return settings;
+}
+
+/** What a setting is for, with when it takes effect. */
+export function settingHelp({ help, atStart }: SettingRow): string {
+  return atStart === true ? `${help} Takes effect after a restart.` : help;
+}
+
+/** As a table of docs/configuration.md. */
+export function settingsDocument(): string {
+  const lines = settingsTable.map((row) => {
+    const value = row.default === null ? "–" : `\`${row.default}\``;
+    return `| \`${row.path}\` | ${value} | ${settingHelp(row)} |`;
+  });
+  return ["| key | default | meaning |", "|---|---|---|", ...lines].join("\n");
+}

@@ -1,0 +1,306 @@
+import { createPublicKey, type KeyObject, X509Certificate } from "node:crypto";
+import {
+  type Egress,
+  EgressProxyInvalid,
+  type ExemptRule,
+  isAddressRange,
+  memoryBytesMin,
+  parseEgressProxy,
+  parseExemptions,
+  type Secret,
+} from "#core/index.ts";
+import type { VariableReader } from "./variable-reader.ts";
+
+/** Values of the environment that are more than one variable, or more than a number or a word. */
+
+export function readPort(reader: VariableReader): number {
+  // Kubernetes gives every pod SLUICE_PORT=tcp://… when a Service is called sluice.
+  if (reader.text("SLUICE_PORT")?.startsWith("tcp://") === true) {
+    reader.refuse(
+      "SLUICE_PORT",
+      "holds an address that Kubernetes sets for a Service called sluice; " +
+        "set it to a port number, or switch enableServiceLinks off in the pod",
+    );
+    return 8787;
+  }
+  return reader.integer("SLUICE_PORT", 0, 65_535) ?? 8787;
+}
+
+export function readAdminListener(reader: VariableReader, callsHost: string) {
+  const port = reader.integer("SLUICE_ADMIN_PORT", 0, 65_535);
+  const host = reader.host("SLUICE_ADMIN_HOST") ?? callsHost;
+  const url = reader.url("SLUICE_ADMIN_URL", ["http", "https"]);
+  refuseAlone(reader, "SLUICE_ADMIN_PORT", ["SLUICE_ADMIN_HOST", "SLUICE_ADMIN_URL"]);
+  return port === null ? null : Object.freeze({ host, port, url });
+}
+
+/** `others` mean something only with `name`. */
+function refuseAlone(reader: VariableReader, name: string, others: readonly string[]): void {
+  if (reader.isSet(name)) return;
+  for (const other of others) if (reader.isSet(other)) reader.refuse(other, `says nothing without ${name}`);
+}
+
+const adminPasswordLengthMin = 12;
+
+export function readAdministrator(reader: VariableReader) {
+  const email = reader.email("SLUICE_ADMIN_EMAIL");
+  const password = reader.secret("SLUICE_ADMIN_PASSWORD", adminPasswordLengthMin);
+  requireBoth(reader, "SLUICE_ADMIN_EMAIL", "SLUICE_ADMIN_PASSWORD");
+  requireBoth(reader, "SLUICE_ADMIN_PASSWORD", "SLUICE_ADMIN_EMAIL");
+  return email === null || password === null ? null : Object.freeze({ email, password });
+}
+
+function requireBoth(reader: VariableReader, name: string, other: string): void {
+  if (reader.isSet(name) && !reader.isSet(other)) reader.refuse(other, `must be set too when ${name} is`);
+}
+
+export function readMail(reader: VariableReader) {
+  const url = reader.secretUrl("SLUICE_SMTP_URL", ["smtp", "smtps"]);
+  const from = reader.email("SLUICE_MAIL_FROM");
+  if (url !== null) requireBoth(reader, "SLUICE_SMTP_URL", "SLUICE_MAIL_FROM");
+  if (url !== null && !hasReadableAccount(url)) {
+    reader.refuse(
+      "SLUICE_SMTP_URL",
+      "has a user or a password that is not percent-encoded rightly; a lone % is written %25",
+    );
+  }
+  return url === null || from === null ? null : Object.freeze({ url, from });
+}
+
+function hasReadableAccount(address: Secret): boolean {
+  const { username, password } = new URL(address.reveal());
+  try {
+    for (const text of [username, password]) decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A bucket of an S3-compatible store. `endpoint` null: Amazon's own for the region. `prefix`: in front of every object's name; may be empty. */
+export function readBucket(reader: VariableReader) {
+  const name = reader.text("SLUICE_S3_BUCKET");
+  const endpoint = reader.url("SLUICE_S3_ENDPOINT", ["http", "https"]);
+  const accessKeyId = reader.text("SLUICE_S3_ACCESS_KEY_ID");
+  const hasSecret = reader.isSet("SLUICE_S3_SECRET_ACCESS_KEY");
+  if (name === null) return null;
+  if (accessKeyId === null) reader.refuse("SLUICE_S3_ACCESS_KEY_ID", "must be set when SLUICE_S3_BUCKET is");
+  const secretAccessKey = reader.secret("SLUICE_S3_SECRET_ACCESS_KEY", 1);
+  if (!hasSecret) reader.refuse("SLUICE_S3_SECRET_ACCESS_KEY", "must be set when SLUICE_S3_BUCKET is");
+  if (accessKeyId === null || secretAccessKey === null) return null;
+  const region = reader.text("SLUICE_S3_REGION") ?? "us-east-1";
+  const prefix = reader.text("SLUICE_S3_PREFIX") ?? "";
+  return Object.freeze({ name, endpoint, region, prefix, accessKeyId, secretAccessKey });
+}
+
+export function readLedgerExportKeys(reader: VariableReader) {
+  const names = ["SLUICE_LEDGER_EXPORT_ACCESS_KEY_ID", "SLUICE_LEDGER_EXPORT_SECRET_ACCESS_KEY"] as const;
+  const accessKeyId = reader.text(names[0]);
+  const secretAccessKey = reader.secret(names[1], 1);
+  const [missing, other] = accessKeyId === null ? names : [names[1], names[0]];
+  if (reader.isSet(other) && !reader.isSet(missing)) reader.refuse(missing, `must be set when ${other} is`);
+  return accessKeyId === null || secretAccessKey === null ? null : Object.freeze({ accessKeyId, secretAccessKey });
+}
+
+export function readMemory(reader: VariableReader): number | null {
+  const mebibytes = reader.integer("SLUICE_MEMORY_MB", memoryBytesMin / 1024 / 1024, 1024 * 1024);
+  return mebibytes === null ? null : mebibytes * 1024 * 1024;
+}
+
+/** Which variables hold the key and the base URL of one kind of provider. */
+export interface ProviderVariables {
+  readonly kind: string;
+  readonly envKey: string;
+  readonly envBaseUrl: string | null;
+}
+
+export function readProviderKeys(reader: VariableReader, providerVariables: readonly ProviderVariables[]) {
+  const found = providerVariables.flatMap(({ kind, envKey, envBaseUrl }) => {
+    // An empty vendor variable is common in compose files and means that there is no such provider.
+    if (reader.text(envKey) === null) return [];
+    const apiKey = reader.secret(envKey, 1);
+    const baseUrl = envBaseUrl === null ? null : reader.url(envBaseUrl, ["http", "https"]);
+    return apiKey === null ? [] : [Object.freeze({ kind, envKey, apiKey, baseUrl })];
+  });
+  return Object.freeze(found);
+}
+
+/** What `loopback` and `private` stand for. */
+const namedRanges: Readonly<Record<string, readonly string[]>> = {
+  loopback: ["127.0.0.0/8", "::1/128"],
+  private: ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7", "fe80::/10"],
+};
+
+export function readTrustedProxies(reader: VariableReader): readonly string[] {
+  const ranges: string[] = [];
+  for (const word of (reader.text("SLUICE_TRUSTED_PROXIES") ?? "").split(/[\s,]+/)) {
+    if (word === "") continue;
+    const named = namedRanges[word.toLowerCase()];
+    if (named !== undefined) ranges.push(...named);
+    else if (isAddressRange(word)) ranges.push(word);
+    else {
+      reader.refuse(
+        "SLUICE_TRUSTED_PROXIES",
+        "must be addresses, ranges such as 10.0.0.0/8, `loopback` or `private`, separated by commas",
+      );
+      break;
+    }
+  }
+  return Object.freeze(ranges);
+}
+
+/** Where the certificate of the gateway's own ports is read, now and whenever it changes. */
+export interface TlsFiles {
+  /** PEM: its own first, then those that lead to the authority. */
+  readonly certificate: string;
+  /** PEM, without a passphrase. */
+  readonly key: string;
+}
+
+/** null: plain HTTP. */
+export function readTls(reader: VariableReader): TlsFiles | null {
+  const [certificateName, keyName] = ["SLUICE_TLS_CERT_FILE", "SLUICE_TLS_KEY_FILE"];
+  const certificate = reader.text(certificateName);
+  const key = reader.text(keyName);
+  if (certificate !== null && key !== null) return Object.freeze({ certificate, key });
+  if (certificate !== null) return reader.refuse(keyName, `is missing, and ${certificateName} is of no use without it`);
+  if (key !== null) return reader.refuse(certificateName, `is missing, and ${keyName} is of no use without it`);
+  return null;
+}
+
+/** Certificate authorities (PEM, one text each) that are believed beside the usual ones; empty: no others. */
+export function readAuthorities(reader: VariableReader): readonly string[] {
+  const text = reader.text("SLUICE_CA");
+  if (text === null) return Object.freeze([]);
+  const found = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  if (found.length === 0) {
+    reader.refuse("SLUICE_CA", "holds no certificate: it must be PEM, with lines -----BEGIN CERTIFICATE-----");
+  }
+  const unread = found.findIndex((certificate) => !isCertificate(certificate));
+  if (unread >= 0) {
+    reader.refuse("SLUICE_CA", `holds a certificate (number ${unread + 1} of ${found.length}) that cannot be read`);
+  }
+  return Object.freeze([...found]);
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    new X509Certificate(pem);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The proxies that calls leave by, from the variables that curl, Go and Python read too: in lower case first. null: none is
+ * named.
+ */
+export function readEgress(reader: VariableReader): Egress | null {
+  const all = readProxy(reader, "ALL_PROXY");
+  const https = readProxy(reader, "HTTPS_PROXY") ?? all;
+  const http = readProxy(reader, "HTTP_PROXY") ?? all;
+  const name = nameSet(reader, "NO_PROXY");
+  const { rules, unread } = parseExemptions(reader.text(name) ?? "");
+  if (http === null && https === null) return null;
+  if (unread.length > 0) {
+    const shown = unread.slice(0, 3).map((word) => JSON.stringify(word.slice(0, 100)));
+    reader.refuse(
+      name,
+      `must list names, .suffixes, addresses, ranges or *, each with an optional :port, separated by commas; ${shown.join(", ")} is none`,
+    );
+  }
+  return Object.freeze({ http, https, exempt: rules });
+}
+
+function readProxy(reader: VariableReader, upper: string) {
+  const name = nameSet(reader, upper);
+  const value = reader.text(name);
+  if (value === null) return null;
+  try {
+    return parseEgressProxy(value);
+  } catch (thrown) {
+    if (!(thrown instanceof EgressProxyInvalid)) throw thrown;
+    return reader.refuse(name, thrown.message);
+  }
+}
+
+function nameSet(reader: VariableReader, upper: string): string {
+  const lower = upper.toLowerCase();
+  return reader.isSet(lower) ? lower : upper;
+}
+
+/** Private places that webhooks may go to: names, suffixes, addresses and ranges. Never all of them. */
+export function readWebhookPlaces(reader: VariableReader): readonly ExemptRule[] {
+  const name = "SLUICE_WEBHOOK_ALLOW";
+  const { rules, unread } = parseExemptions(reader.text(name) ?? "");
+  const wrong = unread[0] ?? (rules.some(({ kind }) => kind === "all") ? "*" : undefined);
+  if (wrong === undefined) return rules;
+  const shown = JSON.stringify(wrong.slice(0, 100));
+  reader.refuse(
+    name,
+    `must list names, .suffixes, addresses or ranges, each with an optional :port, separated by commas; ${shown} is none`,
+  );
+  return Object.freeze([]);
+}
+
+/** How often newer prices are looked for, in hours. */
+const priceListHours = 24;
+const priceListHoursMax = 24 * 31;
+
+/** Where newer prices are looked for, how often, and what becomes of them. */
+export interface PriceListSource {
+  /** An https address, or a file. */
+  readonly from: string;
+  readonly everyMs: number;
+  /** `show`: changed prices wait for somebody. `take`: those that nobody has set are changed. */
+  readonly changes: "show" | "take";
+  /** SHA-256 in hexadecimal that the data must have. */
+  readonly digest: string | null;
+  /** Ed25519: who must have signed the data. The signature lies beside it, with `.sig` at the end. */
+  readonly publicKey: KeyObject | null;
+}
+
+/** null: nowhere. */
+export function readPriceListSource(reader: VariableReader): PriceListSource | null {
+  const from = reader.text("SLUICE_CATALOGUE_FROM");
+  const hours = reader.integer("SLUICE_CATALOGUE_HOURS", 1, priceListHoursMax) ?? priceListHours;
+  const changes = reader.oneOf("SLUICE_CATALOGUE_CHANGES", ["show", "take"]) ?? "show";
+  const digest = readDigest(reader);
+  const publicKey = readKey(reader);
+  const others = ["HOURS", "CHANGES", "DIGEST", "PUBLIC_KEY"].map((one) => `SLUICE_CATALOGUE_${one}`);
+  refuseAlone(reader, "SLUICE_CATALOGUE_FROM", others);
+  if (from === null) return null;
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(from)?.[1]?.toLowerCase();
+  if (scheme !== undefined && scheme !== "https")
+    return reader.refuse("SLUICE_CATALOGUE_FROM", "must be an https address or a file");
+  if (changes === "take" && digest === null && publicKey === null)
+    return reader.refuse(
+      "SLUICE_CATALOGUE_CHANGES",
+      "is take: that needs SLUICE_CATALOGUE_PUBLIC_KEY or SLUICE_CATALOGUE_DIGEST, so that nobody else's prices are taken",
+    );
+  return Object.freeze({ from, everyMs: hours * 3_600_000, changes, digest, publicKey });
+}
+
+function readDigest(reader: VariableReader): string | null {
+  const text = reader.text("SLUICE_CATALOGUE_DIGEST");
+  if (text === null) return null;
+  const hex = /^(?:sha256:)?([0-9a-f]{64})$/i.exec(text)?.[1];
+  return hex?.toLowerCase() ?? reader.refuse("SLUICE_CATALOGUE_DIGEST", "must be sha256:<64 hexadecimal digits>");
+}
+
+function readKey(reader: VariableReader): KeyObject | null {
+  const text = reader.text("SLUICE_CATALOGUE_PUBLIC_KEY");
+  if (text === null) return null;
+  const bare = text.replaceAll(/-----[A-Z ]+-----|\s/g, "");
+  try {
+    const key = createPublicKey({ key: Buffer.from(bare, "base64"), format: "der", type: "spki" });
+    if (key.asymmetricKeyType === "ed25519") return key;
+  } catch {
+    // Said below.
+  }
+  return reader.refuse(
+    "SLUICE_CATALOGUE_PUBLIC_KEY",
+    "must be an Ed25519 public key in PEM, or what stands between its lines",
+  );
+}

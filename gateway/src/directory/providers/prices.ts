@@ -1,0 +1,189 @@
+import type { ModelConfig, PriceConfig } from "@sluice/contract/config-file";
+import { type PriceVersion, pricesOf } from "#core/index.ts";
+import type { StoredPriceList } from "#ports/index.ts";
+import { type Connection, priceOf, putSystemValue, type Row, systemValue } from "#storage/tables.ts";
+import { deleteRows, setColumns } from "../rows.ts";
+import type { ControlDirectory, ControlWrite } from "../store.ts";
+
+/** The price of a model at a moment, and one that begins later. */
+export interface ModelPrices {
+  readonly inForce: Row<"prices"> | null;
+  readonly next: Row<"prices"> | null;
+}
+
+export const noPrices: ModelPrices = Object.freeze({ inForce: null, next: null });
+
+/** By model, of those that have any; of one model alone where it is named. `now` is Unix milliseconds. */
+export async function pricesInForce(
+  connection: Connection,
+  now: number,
+  model?: string,
+): Promise<ReadonlyMap<string, ModelPrices>> {
+  let query = connection
+    .selectFrom("models")
+    .innerJoin("prices", (join) =>
+      join.on((on) =>
+        on.or([
+          on("prices.id", "=", on.ref("models.price_version")),
+          on("prices.id", "=", on.ref("models.next_price_version")),
+        ]),
+      ),
+    )
+    .selectAll("prices")
+    .select(["models.name as owner", "models.next_price_version as next"]);
+  if (model !== undefined) query = query.where("models.name", "=", model);
+  const found = new Map<string, ModelPrices>();
+  for (const { owner, next, ...row } of await query.execute()) {
+    const known = found.get(owner) ?? noPrices;
+    if (row.id !== next) found.set(owner, { inForce: known.inForce ?? row, next: known.next });
+    else if (row.effective_from <= now) found.set(owner, { inForce: row, next: null });
+    else found.set(owner, { ...known, next: row });
+  }
+  return found;
+}
+
+/**
+ * Gives a model another price, from now on or from a later moment. `before`: what it has. The same again changes nothing; what was
+ * to begin later is forgotten when another price is set now.
+ */
+async function setPrice(
+  context: ControlWrite,
+  model: string,
+  before: ModelPrices,
+  price: PriceConfig | null,
+  { origin = null, from }: PriceSetting = {},
+): Promise<void> {
+  const { transaction, log, ids, at } = context;
+  const later = from !== undefined && from > at ? from : null;
+  const replaced = later === null ? before.inForce : before.next;
+  const after = price === null ? null : priceText(price);
+  if ((replaced?.price_table ?? null) === after && (later === null || replaced?.effective_from === later)) return;
+  const version = after === null ? null : ids.next("prc_");
+  if (version !== null && after !== null) {
+    const row = { id: version, model, price_table: after, effective_from: later ?? at, origin };
+    await transaction.insertInto("prices").values(row).execute();
+  }
+  await setColumns(
+    transaction,
+    "models",
+    { name: model },
+    {
+      price_version: later === null ? version : (before.inForce?.id ?? null),
+      next_price_version: later === null ? null : version,
+    },
+  );
+  // It never was in force, so nothing was charged by it.
+  if (before.next !== null) await deleteRows(transaction, "prices", { id: before.next.id });
+  const now = priceView(version, after);
+  log.record(
+    "set-price",
+    `model ${model}`,
+    priceView(replaced?.id ?? null, replaced?.price_table ?? null),
+    now === null ? now : { ...now, ...(origin === null ? {} : { origin }), ...(later === null ? {} : { from: later }) },
+  );
+  log.configChanged();
+}
+
+interface PriceSetting {
+  readonly origin?: "catalogue" | null;
+  /** Unix milliseconds; left out, or past: now. */
+  readonly from?: number | undefined;
+}
+
+/** The same, where nobody has read what the model has. */
+export async function setPriceOver(
+  context: ControlWrite,
+  model: string,
+  price: PriceConfig | null,
+  setting: PriceSetting = {},
+): Promise<void> {
+  const before = await pricesInForce(context.transaction, context.at, model);
+  await setPrice(context, model, before.get(model) ?? noPrices, price, setting);
+}
+
+/** What was to begin later does not. */
+export async function dropNextPrice(context: ControlWrite, model: string): Promise<void> {
+  const { transaction, log } = context;
+  const { inForce, next } = (await pricesInForce(transaction, context.at, model)).get(model) ?? noPrices;
+  if (next === null) return;
+  const kept = { price_version: inForce?.id ?? null, next_price_version: null };
+  await setColumns(transaction, "models", { name: model }, kept);
+  await deleteRows(transaction, "prices", { id: next.id });
+  const before = priceView(next.id, next.price_table);
+  log.record("set-price", `model ${model}`, before === null ? null : { ...before, from: next.effective_from }, null);
+  log.configChanged();
+}
+
+/** As a version stores it: equal prices are equal text. */
+function priceText(price: PriceConfig): string {
+  const { table, variants } = pricesOf(price);
+  return JSON.stringify({ ...table, ...(variants === undefined ? {} : { variants }) });
+}
+
+function priceView(version: string | null, table: string | null) {
+  return version === null || table === null ? null : { version, pico_usd: JSON.parse(table) };
+}
+
+/** All prices that the model has had, newest first. */
+export async function listPrices({ database }: ControlDirectory, model: string): Promise<readonly PriceVersion[]> {
+  const rows = await database.kysely
+    .selectFrom("prices")
+    .selectAll()
+    .where("model", "=", model)
+    .orderBy("effective_from", "desc")
+    .orderBy("id", "desc")
+    .limit(pricesMax)
+    .execute();
+  return rows.map(priceOf);
+}
+
+/** Versions that a list shows. */
+const pricesMax = 1_000;
+
+/**
+ * A changed price becomes a new version; the old one stays, since entries were paid by it. A next price whose time has come is the
+ * price, as long as the file says it.
+ */
+export async function applyPrices(
+  context: ControlWrite,
+  models: readonly ModelConfig[],
+  byName: ReadonlyMap<string, object>,
+): Promise<void> {
+  const prices = await pricesInForce(context.transaction, context.at);
+  for (const model of models) {
+    const before = byName.has(model.name) ? (prices.get(model.name) ?? noPrices) : noPrices;
+    const { next_price: next } = model;
+    const from = next === undefined ? null : Date.parse(next.from);
+    const isDue = from !== null && from <= context.at;
+    const price = isDue ? next?.price : model.price;
+    // A file that says nothing of a price leaves one that was taken from the price list.
+    const keepsPriceList = price === undefined && (before.inForce ?? before.next)?.origin === "catalogue";
+    if (!keepsPriceList) await setPrice(context, model.name, before, price ?? null);
+    if (next !== undefined && from !== null && !isDue) await setPriceOver(context, model.name, next.price, { from });
+    else if (before.next !== null && !keepsPriceList) await dropNextPrice(context, model.name);
+  }
+}
+
+/** Holds a price list which was taken from elsewhere. */
+const rowName = "catalogue.data";
+
+/** null: the one that comes with the program is in use. */
+export async function priceListIn(connection: Connection): Promise<StoredPriceList | null> {
+  const value = await systemValue(connection, rowName);
+  return value === null ? null : (JSON.parse(value) as StoredPriceList);
+}
+
+export async function storePriceList(
+  { transaction, log, at }: ControlWrite,
+  priceList: Omit<StoredPriceList, "takenAt">,
+): Promise<void> {
+  const before = await priceListIn(transaction);
+  await putSystemValue(transaction, rowName, JSON.stringify({ ...priceList, takenAt: at }));
+  // The config snapshot has context windows from it.
+  log.configChanged();
+  log.record("update", "setting catalogue", before === null ? null : view(before), view(priceList));
+}
+
+function view({ source, digest }: Pick<StoredPriceList, "source" | "digest">) {
+  return { source, digest };
+}

@@ -1,0 +1,180 @@
+import { type SelectQueryBuilder, sql } from "kysely";
+import {
+  type AuditedObject,
+  type Connection,
+  chunksOf,
+  insertRows,
+  type ManagedBy,
+  type Row,
+  reconcile,
+  suspendRows,
+  type Tables,
+  updateRow,
+} from "#storage/tables.ts";
+import type { ControlWrite } from "./store.ts";
+
+/** What a column has: this value, one of several, or anything but one. */
+type Asked<Value> = Value | readonly Value[] | Not<Value>;
+type Where<Name extends keyof Tables> = { readonly [Column in keyof Row<Name>]?: Asked<Row<Name>[Column]> | Not<null> };
+
+class Not<Value> {
+  readonly value: Value;
+
+  constructor(value: Value) {
+    this.value = value;
+  }
+}
+
+export function not<const Value>(value: Value): Not<Value> {
+  return new Not(value);
+}
+
+/** Rows whose columns are as asked, ordered by `order`. Of a list of values any number may be asked; the order is then that of each 500. */
+export async function findRows<Name extends keyof Tables>(
+  connection: Connection,
+  table: Name,
+  where: Where<Name>,
+  ...order: readonly (keyof Row<Name> & string)[]
+): Promise<Row<Name>[]> {
+  const rows: unknown[] = [];
+  for (const conditions of statements(where)) {
+    let query = selected(connection, table, conditions);
+    for (const column of order) query = query.orderBy(column as "id");
+    rows.push(...(await query.execute()));
+  }
+  return rows as Row<Name>[];
+}
+
+export async function findRow<Name extends keyof Tables>(
+  connection: Connection,
+  table: Name,
+  where: Where<Name>,
+): Promise<Row<Name> | undefined> {
+  for (const conditions of statements(where)) {
+    const row = await selected(connection, table, conditions).limit(1).executeTakeFirst();
+    if (row !== undefined) return row as unknown as Row<Name>;
+  }
+  return undefined;
+}
+
+function selected(connection: Connection, table: keyof Tables, conditions: readonly Condition[]) {
+  let query = connection.selectFrom(plain(table)).selectAll();
+  for (const condition of conditions) query = query.where(...condition);
+  return query;
+}
+
+export async function deleteRows<Name extends keyof Tables>(
+  connection: Connection,
+  table: Name,
+  where: Where<Name>,
+): Promise<void> {
+  for (const conditions of statements(where)) {
+    let query = connection.deleteFrom(plain(table));
+    for (const condition of conditions) query = query.where(...condition);
+    await query.execute();
+  }
+}
+
+/** Gives how many rows it changed. */
+export async function setColumns<Name extends keyof Tables>(
+  connection: Connection,
+  table: Name,
+  where: Where<Name>,
+  columns: Partial<Row<Name>>,
+): Promise<number> {
+  let changed = 0;
+  for (const conditions of statements(where)) {
+    let query = connection.updateTable(plain(table)).set(columns as object);
+    for (const condition of conditions) query = query.where(...condition);
+    changed += Number((await query.executeTakeFirst()).numUpdatedRows);
+  }
+  return changed;
+}
+
+/** Writes columns of the row with this key, which is made where there is none. `made`: what only a new row gets. */
+export async function putRow<Name extends keyof Tables>(
+  connection: Connection,
+  table: Name,
+  key: Partial<Row<Name>>,
+  columns: Partial<Row<Name>>,
+  made: Partial<Row<Name>> = {},
+): Promise<void> {
+  await connection
+    .insertInto(plain(table))
+    .values({ ...key, ...columns, ...made } as never)
+    .onConflict((conflict) => conflict.columns(Object.keys(key) as never).doUpdateSet(columns as never))
+    .execute();
+}
+
+export async function countRows<Names extends keyof Tables>(
+  query: SelectQueryBuilder<Tables, Names, object>,
+): Promise<number> {
+  const counting = query.clearSelect().select(sql<number>`count(*)`.as("n"));
+  return Number((await counting.executeTakeFirstOrThrow()).n);
+}
+
+/** Which table it is matters to the rows' types and to nothing else here: one stands for all. */
+function plain(table: keyof Tables) {
+  return table as "workspaces";
+}
+
+type Condition = readonly ["id", "=" | "!=" | "in" | "is" | "is not", never];
+
+/** The conditions of each statement that it takes: a statement carries so many values. */
+function statements(where: object): readonly (readonly Condition[])[] {
+  const columns = Object.entries(where);
+  const lists = columns
+    .filter(([, value]) => Array.isArray(value))
+    .map(([column, values]) => {
+      return chunksOf(values as unknown[]).map((chunk) => [column, "in", chunk] as unknown as Condition);
+    });
+  const plainly = columns
+    .filter(([, value]) => !Array.isArray(value))
+    .map(([column, asked]): Condition => {
+      const value = asked instanceof Not ? asked.value : asked;
+      const operator = asked instanceof Not ? (value === null ? "is not" : "!=") : value === null ? "is" : "=";
+      return [column as "id", operator, value as never];
+    });
+  return lists.reduce<Condition[][]>(
+    (all, chunks) => all.flatMap((before) => chunks.map((chunk) => [...before, chunk])),
+    [plainly],
+  );
+}
+
+/** What belongs to the installation: a change of it is one of the config snapshot. */
+export function installationObject<Name extends "providers" | "models" | "deployments" | "settings">(
+  table: Name,
+  idColumn: "id" | "name",
+  { label, view }: Pick<AuditedObject<Name>, "label" | "view">,
+): AuditedObject<Name> {
+  return { table, idColumn, label, view, workspaceOf: () => null, notify: (log) => log.configChanged() };
+}
+
+type FileOwned = "workspaces" | "groups" | "api_keys" | "providers" | "models";
+
+type Managed<Name extends FileOwned | "settings"> = Row<Name> & { readonly managed_by: string };
+
+/** Makes rows what the config file says. Gives those it made, and those of the file that the file no longer declares. */
+export async function applyRows<Name extends FileOwned | "settings">(
+  under: ControlWrite,
+  object: AuditedObject<Name>,
+  existing: readonly Managed<Name>[],
+  wanted: readonly Managed<Name>[],
+  nameOf: (row: Managed<Name>) => string,
+): Promise<{ readonly create: readonly Managed<Name>[]; readonly vanished: readonly Managed<Name>[] }> {
+  const { create, update, vanished } = reconcile(existing, wanted, nameOf);
+  await insertRows(under, object, create);
+  for (const change of update) await updateRow(under, object, change);
+  return { create, vanished };
+}
+
+/** What the file no longer declares is suspended; what something made elsewhere needs is handed over to the console. */
+export async function suspendOrRelease<Name extends FileOwned>(
+  under: ControlWrite,
+  object: AuditedObject<Name>,
+  row: Row<Name>,
+  isNeeded: boolean,
+): Promise<void> {
+  if (!isNeeded) await suspendRows(under, object, [row]);
+  else await updateRow(under, object, { before: row, after: { ...row, managed_by: "console" satisfies ManagedBy } });
+}
