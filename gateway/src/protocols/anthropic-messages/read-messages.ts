@@ -16,7 +16,6 @@ import { readSealText, sealFrom, sealText } from "../turn/seal-text.ts";
 import { plainName } from "../turn/tool-calls.ts";
 import { warnOfCaller, warnOfUnasked } from "../turn/warnings.ts";
 
-/** The conversation of a messages request. */
 export function readMessages(messages: readonly unknown[], warn: Warn): readonly TurnMessage[] {
   const reading: Reading = { warn, names: new Map(), seals: new Map() };
   const read = messages.map((message, index) => readMessage(objectOf(message), `messages.${index}`, reading));
@@ -139,7 +138,6 @@ function textParts(text: string, block: JsonObject = {}): TextPart[] {
   return text === "" ? [] : [{ kind: "text", text, cache: readCache(block) }];
 }
 
-/** An `image` block. */
 function readImage(block: JsonObject, param: string, warn: Warn): MediaPart {
   warnOfUnasked(block, ofImage, "an image", warn);
   const source = readSource(objectOf(block["source"]), `${param}.source`);

@@ -142,7 +142,6 @@ function readReasoning(thinking: JsonObject, effortSaid: unknown, warn: Warn): R
   }
 }
 
-/** The tools of a messages request and how they are to be chosen. */
 function readTools(request: JsonObject, warn: Warn) {
   const tools = (arrayMember(request, "tools") ?? []).flatMap((tool, index) => readTool(tool, `tools.${index}`, warn));
   const choice = objectOf(request["tool_choice"]);

@@ -132,7 +132,6 @@ export function readMessagesReply(body: Uint8Array): ReplyFacts {
   };
 }
 
-/** The id of the container that code ran in. */
 export function containerIn(container: unknown): readonly string[] {
   const id = isObject(container) ? textOf(container["id"]) : null;
   return id === null ? [] : [id];

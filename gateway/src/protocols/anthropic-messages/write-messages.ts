@@ -3,14 +3,13 @@ import type {
   MediaPart,
   MediaSource,
   ReasoningPart,
-  TextPart,
   ToolCallPart,
   ToolResultPart,
   TurnMessage,
   TurnPart,
 } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
-import { type JsonObject, unsupported } from "../json/value.ts";
+import { type JsonObject, present, unsupported } from "../json/value.ts";
 import { readDataUri } from "../turn/data-uri.ts";
 import { opens } from "../turn/seal-text.ts";
 import { argumentsObject, safeName } from "../turn/tool-calls.ts";
@@ -25,37 +24,26 @@ export interface Message {
  * head of the very next message, no empty text, no thought at the end of a message.
  */
 export function writeMessages(turns: readonly TurnMessage[], options: BlockOptions): Message[] {
-  const pairs = pairResults(turns);
+  const resultOf = pairResults(turns);
+  const paired = new Set(resultOf.values());
   const messages: Message[] = [];
   let calls: ToolCallPart[] = [];
   const answer = (): void => {
-    const results = calls.map((call) => toolResult(call, pairs.resultOf.get(call), options));
+    const results = calls.map((call) => toolResult(call, resultOf.get(call), options));
     calls = [];
     append(messages, "user", results);
   };
   for (const { role, parts } of turns) {
-    if (role === "assistant") {
-      append(
-        messages,
-        "assistant",
-        parts.flatMap((part) => spoken(part, options)),
-      );
-      calls.push(...parts.filter((part) => part.kind === "tool-call"));
-      continue;
-    }
     if (role === "system") options.warn("a system message inside the conversation was sent as user text");
-    answer();
-    append(
-      messages,
-      "user",
-      parts.flatMap((part) => asked(part, pairs, options)),
-    );
+    if (role !== "assistant") answer();
+    const blocks = parts.flatMap((part) => blocksOf(part, role === "assistant", paired, options));
+    append(messages, role === "assistant" ? role : "user", blocks);
+    if (role === "assistant") calls.push(...parts.filter((part) => part.kind === "tool-call"));
   }
   answer();
   return whole(messages, options);
 }
 
-/** Whether the block is a thought. */
 export function isThinking(block: Block): boolean {
   return block.type === "thinking" || block.type === "redacted_thinking";
 }
@@ -67,40 +55,29 @@ function append(messages: Message[], role: Message["role"], blocks: readonly Blo
   else messages.push({ role, content: [...blocks] });
 }
 
-/** A part of an assistant's message. */
-function spoken(part: TurnPart, options: BlockOptions): Block[] {
+/** A part of a message; results stand with their calls. */
+function blocksOf(
+  part: TurnPart,
+  isModel: boolean,
+  paired: ReadonlySet<ToolResultPart>,
+  options: BlockOptions,
+): Block[] {
   switch (part.kind) {
     case "text":
       return textBlocks(part.text, part.cache);
     case "refusal":
       return textBlocks(part.text);
-    case "tool-call":
-      return [toolUse(part, options.warn)];
-    case "reasoning":
-      return thought(part, options);
     case "tool-result":
-      return [];
-    default:
-      options.warn("media in an assistant message cannot be carried and was left out");
-      return [];
-  }
-}
-
-/** A part of a user's message, but for the results that stand with their calls. */
-function asked(part: TurnPart, pairs: Pairs, options: BlockOptions): Block[] {
-  switch (part.kind) {
-    case "text":
-      return textBlocks(part.text, part.cache);
-    case "tool-result":
-      return pairs.paired.has(part) ? [] : orphan(part, options);
+      return isModel || paired.has(part) ? [] : orphan(part, options);
     case "tool-call":
     case "reasoning":
+      if (isModel) return part.kind === "reasoning" ? thought(part, options) : [toolUse(part, options.warn)];
       options.warn(`a ${part.kind} in a user message was left out`);
       return [];
-    case "refusal":
-      return textBlocks(part.text);
     default:
-      return [mediaBlock(part, options)];
+      if (!isModel) return [mediaBlock(part, options)];
+      options.warn("media in an assistant message cannot be carried and was left out");
+      return [];
   }
 }
 
@@ -162,16 +139,12 @@ function askToContinue(messages: Message[], warn: Warn): void {
 const goOn =
   "Your last message is the beginning of your answer. Go on exactly where it ends, without repeating any of it and without a word about this.";
 
-/** Each tool call with its result; a call that no later result answers is not in it. */
-interface Pairs {
-  readonly resultOf: ReadonlyMap<ToolCallPart, ToolResultPart>;
-  readonly paired: ReadonlySet<ToolResultPart>;
-}
-
-/** A result answers the earliest call before it that has its id and no result yet: ids may come again in later turns. */
-function pairResults(messages: readonly TurnMessage[]): Pairs {
+/**
+ * Each tool call with its result; a call that no later result answers is not in it. A result answers the earliest call before it that
+ * has its id and no result yet: ids may come again in later turns.
+ */
+function pairResults(messages: readonly TurnMessage[]): ReadonlyMap<ToolCallPart, ToolResultPart> {
   const resultOf = new Map<ToolCallPart, ToolResultPart>();
-  const paired = new Set<ToolResultPart>();
   const unanswered = new Map<string, ToolCallPart[]>();
   for (const part of messages.flatMap((message) => message.parts)) {
     if (part.kind === "tool-call") {
@@ -180,12 +153,10 @@ function pairResults(messages: readonly TurnMessage[]): Pairs {
       else calls.push(part);
     } else if (part.kind === "tool-result") {
       const call = unanswered.get(part.callId)?.shift();
-      if (call === undefined) continue;
-      resultOf.set(call, part);
-      paired.add(part);
+      if (call !== undefined) resultOf.set(call, part);
     }
   }
-  return { resultOf, paired };
+  return resultOf;
 }
 
 /** A content block on its way to the upstream. Cache marks are set and taken away after it is built. */
@@ -202,7 +173,7 @@ export interface CacheControl {
 
 export function cacheControl(hint: CacheHint | null): { readonly cache_control?: CacheControl } {
   if (hint === null) return {};
-  return { cache_control: hint.ttl === null ? { type: "ephemeral" } : { type: "ephemeral", ttl: hint.ttl } };
+  return { cache_control: { type: "ephemeral", ...(hint.ttl === null ? {} : { ttl: hint.ttl }) } };
 }
 
 /** A text as a block; none for one that says nothing, which Anthropic refuses. */
@@ -223,14 +194,15 @@ function toolResult(call: ToolCallPart, result: ToolResultPart | undefined, opti
     options.warn("a tool call without a result was answered with an error");
     return { ...head, content: "No result of this call is known.", is_error: true };
   }
-  const content = resultContent(result.parts, options);
-  const cache = result.cache ?? result.parts.findLast((part) => part.cache !== null)?.cache ?? null;
-  return {
-    ...head,
-    ...(content === null ? {} : { content }),
-    ...(result.isError ? { is_error: true } : {}),
-    ...cacheControl(cache),
-  };
+  const { parts, isError } = result;
+  const blocks = parts.flatMap((part) =>
+    part.kind === "text" ? textBlocks(part.text) : [mediaBlock({ ...part, cache: null }, options)],
+  );
+  // One plain text is a string, which every imitation of the API understands; more are blocks.
+  const text = blocks.length === 1 ? blocks[0]?.["text"] : undefined;
+  const content = blocks.length === 0 ? null : typeof text === "string" ? text : blocks;
+  const cache = result.cache ?? parts.findLast((part) => part.cache !== null)?.cache ?? null;
+  return { ...head, ...present({ content, is_error: isError || null }), ...cacheControl(cache) };
 }
 
 export interface BlockOptions {
@@ -248,16 +220,6 @@ function mediaBlock(part: MediaPart, options: BlockOptions): Block {
   const source = (part.kind === "image" ? imageSource : documentSource)(inline ?? part.source, options);
   const title = part.kind === "document" && name !== null && name !== "" ? { title: name } : {};
   return { type: part.kind, source, ...title, ...cacheControl(cache) };
-}
-
-/** One plain text as a string, which every imitation of the API understands; more as blocks. */
-function resultContent(parts: readonly (TextPart | MediaPart)[], options: BlockOptions): string | Block[] | null {
-  const blocks = parts.flatMap((part) =>
-    part.kind === "text" ? textBlocks(part.text) : [mediaBlock({ ...part, cache: null }, options)],
-  );
-  const [first, second] = blocks;
-  if (first === undefined) return null;
-  return second === undefined && typeof first["text"] === "string" ? first["text"] : blocks;
 }
 
 const imageTypes: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);

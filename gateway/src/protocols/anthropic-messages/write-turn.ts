@@ -244,7 +244,6 @@ function oneOfTwo(turn: Turn, target: TurnTarget, warn: Warn): Pick<Turn, "tempe
   return { temperature, topP: null };
 }
 
-/** The tools of a request and the choice among them. */
 function writeTools(turn: Turn, target: TurnTarget, warn: Warn): { tools: Tool[]; choice: JsonObject | null } {
   if (turn.tools.length === 0) return onlyInHistory(turn, warn);
   const tools = turn.tools.map((tool) => writeTool(tool, target, warn));

@@ -21,9 +21,9 @@ export function readContents(contents: readonly unknown[], warn: Warn): TurnMess
     if (parts !== last?.parts) messages.push({ role, parts });
     for (const value of arrayOf(content["parts"])) {
       const part = camelKeys(value);
-      const { mediaResolution, videoMetadata } = part;
-      if (mediaResolution !== undefined) warn("mediaResolution is not understood by the upstream and was left out");
-      if (videoMetadata !== undefined) warn("videoMetadata is not understood by the upstream and was left out");
+      for (const name of ["mediaResolution", "videoMetadata"]) {
+        if (part[name] !== undefined) warn(`${name} is not understood by the upstream and was left out`);
+      }
       if (role === "assistant") readModelPart(part, parts, ids, warn);
       else readUserPart(part, parts, ids, warn);
     }
@@ -41,13 +41,13 @@ function roleOf(role: unknown): TurnRole {
 
 function readUserPart(part: JsonObject, parts: TurnPart[], ids: CallIds, warn: Warn): void {
   const text = textOf(part["text"]);
-  if (text !== null) {
-    if (text !== "") parts.push({ kind: "text", text, cache: null });
-  } else if (isObject(part["functionResponse"])) {
-    parts.push(readResult(camelKeys(part["functionResponse"]), ids, warn));
-  } else {
-    readOther(part, parts, warn);
-  }
+  if (text !== null) parts.push(...textParts(text));
+  else if (isObject(part["functionResponse"])) parts.push(readResult(camelKeys(part["functionResponse"]), ids, warn));
+  else readOther(part, parts, warn);
+}
+
+function textParts(text: string): TurnPart[] {
+  return text === "" ? [] : [{ kind: "text", text, cache: null }];
 }
 
 function readModelPart(part: JsonObject, parts: TurnPart[], ids: CallIds, warn: Warn): void {
@@ -97,9 +97,7 @@ function readOther(part: JsonObject, parts: TurnPart[], warn: Warn): void {
   else if (media !== null) parts.push(media);
   else {
     const name = Object.keys(part).find((key) => !silent.has(key));
-    if (name !== undefined) {
-      warn(`parts with ${plainName(name)} are not understood by the upstream and were left out`);
-    }
+    if (name !== undefined) warn(`parts with ${plainName(name)} are not understood by the upstream and were left out`);
   }
 }
 
@@ -107,9 +105,8 @@ const silent: ReadonlySet<string> = new Set(["thought", "thoughtSignature", "par
 
 function addText(parts: TurnPart[], text: string): void {
   const last = parts.at(-1);
-  if (text === "") return;
   if (last?.kind === "text") parts[parts.length - 1] = { ...last, text: last.text + text };
-  else parts.push({ kind: "text", text, cache: null });
+  else parts.push(...textParts(text));
 }
 
 /** Pieces of one thought belong together until its signature closes it. */
@@ -191,10 +188,7 @@ function readMedia(part: JsonObject, warn: Warn): MediaPart | null {
 const vendorFile = /^(?:gs:\/\/|https:\/\/generativelanguage\.googleapis\.com\/)/;
 
 function mediaOf(mediaType: string | null, holder: JsonObject): Omit<MediaPart, "source"> {
-  return { kind: kindOf(mediaType ?? ""), name: textOf(holder["displayName"]), detail: null, cache: null };
-}
-
-function kindOf(mediaType: string): MediaPart["kind"] {
-  const family = mediaType.split("/", 1)[0];
-  return family === "image" || family === "audio" || family === "video" ? family : "document";
+  const family = mediaType?.split("/", 1)[0];
+  const kind = family === "image" || family === "audio" || family === "video" ? family : "document";
+  return { kind, name: textOf(holder["displayName"]), detail: null, cache: null };
 }

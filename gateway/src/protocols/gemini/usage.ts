@@ -1,6 +1,7 @@
 import { noUsage, type Usage } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
 import { arrayOf, countOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
+import { textsOf } from "../turn/search-request.ts";
 import { untoldOf } from "../usage/read-served.ts";
 import { compareTotal, noServerTools, rawUsage, type ServerToolUse, usedAny } from "../usage/reading.ts";
 import { generationOf } from "./encodings.ts";
@@ -67,7 +68,9 @@ export function writeGeminiUsage(usage: Usage): JsonObject {
  */
 export function groundingIn(candidates: readonly unknown[], modelVersion: unknown): ServerToolUse {
   const all = candidates.map((candidate) => objectOf(objectOf(candidate)["groundingMetadata"]));
-  const queries = new Set(all.flatMap(queriesIn));
+  const queries = new Set(
+    all.flatMap(({ webSearchQueries }) => textsOf(webSearchQueries)).filter((query) => query.trim() !== ""),
+  );
   const generation = generationOf(textOf(modelVersion) ?? "");
   return {
     webSearches: generation !== null && generation < 3 ? Math.min(1, queries.size) : queries.size,
@@ -86,10 +89,6 @@ const groundingMarks = ['"webSearchQueries"', '"retrievalQueries"', '"maps"', '"
   (mark) => Buffer.from(mark),
 );
 
-function queriesIn({ webSearchQueries }: JsonObject): readonly string[] {
-  return arrayOf(webSearchQueries).filter((query): query is string => typeof query === "string" && query.trim() !== "");
-}
-
 function hasPlaces({ groundingChunks, googleMapsWidgetContextToken }: JsonObject): boolean {
   return (
     textOf(googleMapsWidgetContextToken) !== null ||
@@ -97,16 +96,7 @@ function hasPlaces({ groundingChunks, googleMapsWidgetContextToken }: JsonObject
   );
 }
 
-interface Split {
-  readonly text: number;
-  readonly audio: number;
-  readonly image: number;
-}
-
-function splitInput(
-  prompt: number,
-  counts: JsonObject,
-): Pick<Usage, "inputUncached" | "cacheRead" | "cacheReadAudio" | "audioInput" | "imageInput"> {
+function splitInput(prompt: number, counts: JsonObject) {
   const fromCache = Math.min(countOf(counts["cachedContentTokenCount"]) ?? 0, prompt);
   const fresh = prompt - fromCache;
   const all = modalities(counts["promptTokensDetails"]);
@@ -128,7 +118,7 @@ function splitInput(
   };
 }
 
-function splitOutput(candidates: number, reported: unknown): Split {
+function splitOutput(candidates: number, reported: unknown) {
   const told = modalities(reported);
   const audio = Math.min(told.audio, candidates);
   const image = Math.min(told.image, candidates - audio);
@@ -153,10 +143,6 @@ function details(name: string, text: number, audio: number, image: number): Json
 }
 
 function rows(text: number, audio: number, image: number): readonly object[] {
-  const all = [
-    { modality: "TEXT", tokenCount: text },
-    { modality: "AUDIO", tokenCount: audio },
-    { modality: "IMAGE", tokenCount: image },
-  ];
-  return all.filter((row) => row.tokenCount > 0);
+  const tokens = Object.entries({ TEXT: text, AUDIO: audio, IMAGE: image }).filter(([, count]) => count > 0);
+  return tokens.map(([modality, tokenCount]) => ({ modality, tokenCount }));
 }

@@ -10,7 +10,7 @@ import {
   type Usage,
 } from "#core/index.ts";
 import type { AnswerContext, EventWriter, Warn } from "../codec.ts";
-import type { JsonObject } from "../json/value.ts";
+import { type JsonObject, present } from "../json/value.ts";
 import { HeldCitations } from "../turn/citations.ts";
 import { bareSeal } from "../turn/seal-text.ts";
 import { argumentsObject } from "../turn/tool-calls.ts";
@@ -37,14 +37,7 @@ export function writeGeminiAnswer(answer: Answer, context: AnswerContext): Uint8
   // Clients read parts[0].text without asking whether it is there.
   const content = { role: "model", parts: parts.length === 0 ? [{ text: "" }] : parts };
   const response = {
-    candidates: [
-      {
-        content,
-        finishReason: writeFinish(answer.finish),
-        ...(groundingMetadata === null ? {} : { groundingMetadata }),
-        index: 0,
-      },
-    ],
+    candidates: [present({ content, finishReason: writeFinish(answer.finish), groundingMetadata, index: 0 })],
     ...(answer.usage === null ? {} : { usageMetadata: writeGeminiUsage(answer.usage) }),
     modelVersion: answer.model ?? context.model,
     responseId: answer.id ?? context.newId("resp_"),

@@ -1,7 +1,7 @@
 import { EventStreamCodec } from "@smithy/eventstream-codec";
 import { bounds, Failure } from "#core/index.ts";
-import { notCarried } from "../errors/upstream-errors.ts";
-import { type JsonObject, parseObject, textOf } from "../json/value.ts";
+import { notCarried, upstreamBroke } from "../errors/upstream-errors.ts";
+import { parseObject, textOf } from "../json/value.ts";
 
 /**
  * Amazon's binary event stream in, server-sent events out. A `chunk` of InvokeModel is an event of the model's own
@@ -10,7 +10,7 @@ import { type JsonObject, parseObject, textOf } from "../json/value.ts";
  * not depend on how the bytes were cut. Source: "Event stream encoding" of the AWS SDK reference; Bedrock Runtime API.
  */
 export class AwsEventStream {
-  readonly #codec = new EventStreamCodec(toText, toBytes);
+  readonly #codec = new EventStreamCodec(toText, (text) => encoder.encode(text));
   #held: Uint8Array = new Uint8Array(256);
   #size = 0;
   #failure: Failure | null = null;
@@ -91,10 +91,6 @@ function toText(input: Uint8Array | string): string {
   return typeof input === "string" ? input : decoder.decode(input);
 }
 
-function toBytes(text: string): Uint8Array {
-  return encoder.encode(text);
-}
-
 function eventText(type: string, payload: string): string {
   if (type !== "chunk") {
     // The first message of a stream, which says nothing.
@@ -102,16 +98,12 @@ function eventText(type: string, payload: string): string {
     if (parseObject(payload) === null) throw damaged(new Error("an event holds no JSON object"));
     return `event: ${type}\ndata: {${JSON.stringify(type)}:${onOneLine(payload)}}\n\n`;
   }
-  const inner = innerEvent(parseObject(payload));
+  const inner = Buffer.from(textOf(parseObject(payload)?.["bytes"]) ?? "", "base64").toString("utf8");
   const event = parseObject(inner);
   if (event === null) throw damaged(new Error("a chunk holds no JSON object"));
   const name = textOf(event["type"]);
   const label = name !== null && /^[\w.-]+$/.test(name) ? `event: ${name}\n` : "";
   return `${label}data: ${onOneLine(inner)}\n\n`;
-}
-
-function innerEvent(chunk: JsonObject | null): string {
-  return Buffer.from(textOf(chunk?.["bytes"]) ?? "", "base64").toString("utf8");
 }
 
 /** Line ends stand only between the tokens of a JSON text, where a space does as well. */
@@ -136,9 +128,5 @@ const errorTypes: ReadonlyMap<string, string> = new Map([
 ]);
 
 function damaged(cause: unknown): Failure {
-  return new Failure("upstream_error", "The upstream's event stream is damaged.", {
-    retry: "other",
-    unhealthy: true,
-    cause,
-  });
+  return upstreamBroke("The upstream's event stream is damaged.", cause);
 }

@@ -68,7 +68,6 @@ export function pairResults(
   return { answers, strays };
 }
 
-/** The texts of a result in one. */
 export function resultText({ parts }: ToolResultPart): string {
   return parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n");
 }

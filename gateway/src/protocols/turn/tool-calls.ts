@@ -88,7 +88,6 @@ export function argumentsObject(text: string, warn: Warn): JsonObject {
   return { _raw: text };
 }
 
-/** Whether a choice among tools forces a call. */
 export function isForced(choice: ToolChoice | null): boolean {
   return choice?.kind === "any" || choice?.kind === "tool";
 }

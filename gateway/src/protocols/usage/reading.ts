@@ -21,7 +21,7 @@ export interface UsageConvention {
  * output. `unexplained`: how far the two differ, in either direction. A total that is absent or 0 says nothing, and neither does one
  * beside a side that is not told (null): that side is estimated.
  */
-export function compareTotal(total: number | null, parts: readonly (number | null)[]): TotalComparison {
+export function compareTotal(total: number | null, parts: readonly (number | null)[]): typeof agrees {
   if (total === null || total === 0) return agrees;
   let sum = 0;
   for (const part of parts) {
@@ -31,12 +31,7 @@ export function compareTotal(total: number | null, parts: readonly (number | nul
   return { beyond: Math.max(0, total - sum), unexplained: Math.abs(total - sum) };
 }
 
-interface TotalComparison {
-  readonly beyond: number;
-  readonly unexplained: number;
-}
-
-const agrees: TotalComparison = Object.freeze({ beyond: 0, unexplained: 0 });
+const agrees = Object.freeze({ beyond: 0 as number, unexplained: 0 as number });
 
 /** An upstream's own words on usage, as the ledger keeps them; `{}` where they are too long. */
 export function rawUsage(reported: unknown): string {
@@ -105,17 +100,16 @@ export function moreOf(one: ServerToolUse, other: ServerToolUse): ServerToolUse 
 export class OutputTools {
   #webSearches = 0;
   #fileSearches = 0;
-  #pictures = 0;
+  /** That were made. */
+  pictures = 0;
   readonly #containers = new Set<string>();
 
-  /** The whole array of items. */
   takeAll(bytes: Uint8Array, output: Span): this {
     if (!mayHoldTools(bytes, output)) return this;
     for (const item of skimArray(bytes, output, bounds.jsonValuesMax) ?? []) this.take(bytes, item);
     return this;
   }
 
-  /** One item. */
   take(bytes: Uint8Array, item: Span): void {
     if (!mayHoldTools(bytes, item)) return;
     const members = skimObject(bytes, item.start, item.end, itemMembers);
@@ -124,7 +118,7 @@ export class OutputTools {
       const action = textOf(objectOf(skimValue(bytes, members?.get("action")))["type"]) ?? "search";
       if (action === "search") this.#webSearches++;
     } else if (type === "file_search_call") this.#fileSearches++;
-    else if (type === "image_generation_call") this.#pictures++;
+    else if (type === "image_generation_call") this.pictures++;
     else if (type === "code_interpreter_call" && this.#containers.size < bounds.jsonValuesMax) {
       this.#containers.add(textOf(skimValue(bytes, members?.get("container_id"))) ?? "");
     }
@@ -137,11 +131,6 @@ export class OutputTools {
   /** The ids of containers that code ran in. */
   get made(): readonly string[] {
     return [...this.#containers].filter((id) => id !== "");
-  }
-
-  /** Pictures that were made. */
-  get pictures(): number {
-    return this.#pictures;
   }
 
   get use(): ServerToolUse {
