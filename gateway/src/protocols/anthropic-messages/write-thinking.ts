@@ -76,11 +76,9 @@ function isExcluded(
     warn("thinking was switched off: the conversation ends with the assistant");
     return true;
   }
-  if (!adaptive && unthoughtLoop(messages)) {
-    warn("thinking was switched off: an earlier tool call came without its thinking");
-    return true;
-  }
-  return false;
+  if (adaptive || !unthoughtLoop(messages)) return false;
+  warn("thinking was switched off: an earlier tool call came without its thinking");
+  return true;
 }
 
 /** The running loop of tool calls must begin with a thought: whether it does not. */

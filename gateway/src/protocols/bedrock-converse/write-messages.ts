@@ -1,4 +1,11 @@
-import type { CacheHint, MediaPart, ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
+import type {
+  CacheHint,
+  MediaPart,
+  ToolCallPart,
+  ToolResultPart,
+  TurnMessage,
+  TurnPart,
+} from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, unsupported } from "../json/value.ts";
 import { pairResults, resultText, type Side, takeTurns } from "../turn/alternation.ts";
@@ -34,32 +41,23 @@ class MediaWriter {
   }
 
   write(part: MediaPart): JsonObject {
-    if (part.detail !== null && part.detail !== "auto") {
+    const { kind, source, detail } = part;
+    if (detail !== null && detail !== "auto") {
       this.#warn("image detail is not understood by the upstream and was left out");
     }
-    const { source } = part;
-    switch (source.kind) {
-      case "base64":
-        return this.#block(part, formatOf(part, source.mediaType), { bytes: source.data });
-      case "text":
-        return this.#block(part, "txt", { bytes: Buffer.from(source.text, "utf8").toString("base64") });
-      case "file":
-        throw unsupported("messages", `The ${part.kind} is a file of another vendor, which the upstream cannot read.`);
-      case "url":
-        return this.#url(part, source.url, source.mediaType);
+    if (source.kind === "file") {
+      throw unsupported("messages", `The ${kind} is a file of another vendor, which the upstream cannot read.`);
     }
-  }
-
-  #url(part: MediaPart, url: string, mediaType: string | null): JsonObject {
-    const inline = readDataUri(url);
+    if (source.kind === "text") {
+      return this.#block(part, "txt", { bytes: Buffer.from(source.text, "utf8").toString("base64") });
+    }
+    if (source.kind === "base64") return this.#block(part, formatOf(part, source.mediaType), { bytes: source.data });
+    const { url: uri, mediaType } = source;
+    const inline = readDataUri(uri);
     if (inline !== null) return this.#block(part, formatOf(part, inline.mediaType), { bytes: inline.data });
-    if (!url.startsWith("s3://")) {
-      throw unsupported(
-        "messages",
-        `The upstream does not fetch URLs: the ${part.kind} must be sent inline, as base64.`,
-      );
-    }
-    return this.#block(part, formatOf(part, mediaType ?? endingOf(url)), { s3Location: { uri: url } });
+    if (uri.startsWith("s3://"))
+      return this.#block(part, formatOf(part, mediaType ?? endingOf(uri)), { s3Location: { uri } });
+    throw unsupported("messages", `The upstream does not fetch URLs: the ${kind} must be sent inline, as base64.`);
   }
 
   #block(part: MediaPart, format: string, source: JsonObject): JsonObject {

@@ -223,17 +223,8 @@ export class GeminiEventReader extends AnswerReader {
 
 /** Ratings explain what the finish reason says; the rest labels the answer. */
 const ofResponse: ReadonlySet<string> = new Set([
-  ...[
-    "candidates",
-    "usageMetadata",
-    "promptFeedback",
-    "error",
-    "modelVersion",
-    "responseId",
-    "createTime",
-    "modelStatus",
-  ],
-  "sdkHttpResponse",
+  ...["candidates", "usageMetadata", "promptFeedback", "error", "modelVersion", "responseId"],
+  ...["createTime", "modelStatus", "sdkHttpResponse"],
 ]);
 const ofCandidate: ReadonlySet<string> = new Set([
   ...["content", "finishReason", "index", "groundingMetadata", "citationMetadata", "safetyRatings"],

@@ -201,26 +201,17 @@ function skipString(bytes: Uint8Array, from: number): number {
 }
 
 function skipEscape(bytes: Uint8Array, at: number): number {
-  const byte = bytes[at];
-  switch (byte) {
-    case 0x22: // "
-    case 0x5c: // \
-    case 0x2f: // /
-    case 0x62: // b
-    case 0x66: // f
-    case 0x6e: // n
-    case 0x72: // r
-    case 0x74: // t
-      return at + 1;
-    case 0x75: // u
-      for (let digit = 1; digit <= 4; digit++) {
-        if (!isHex(bytes[at + digit])) throw new JsonInvalid("bad \\u escape", at);
-      }
-      return at + 5;
-    default:
-      throw new JsonInvalid("bad escape", at);
+  if (escapable[bytes[at] as number] === 1) return at + 1;
+  if (bytes[at] !== 0x75) throw new JsonInvalid("bad escape", at);
+  for (let digit = 1; digit <= 4; digit++) {
+    if (!isHex(bytes[at + digit])) throw new JsonInvalid("bad \\u escape", at);
   }
+  return at + 5;
 }
+
+/** 1 for each byte that a backslash may stand before, but for the u. */
+const escapable = new Uint8Array(256);
+for (const byte of Buffer.from('"\\/bfnrt')) escapable[byte] = 1;
 
 function isHex(byte: number | undefined): boolean {
   if (byte === undefined) return false;

@@ -39,15 +39,10 @@ export function warnOfNoSearch(turn: Turn, warn: Warn): void {
 
 /** Names what of a wish the target's own search cannot be told. */
 export function warnOfSearchRest(search: SearchRequest, carried: ReadonlySet<keyof SearchRequest>, warn: Warn): void {
-  const said: Readonly<Record<keyof SearchRequest, boolean>> = {
-    usesMax: search.usesMax !== null,
-    allowedDomains: search.allowedDomains.length > 0,
-    blockedDomains: search.blockedDomains.length > 0,
-    location: search.location !== null,
-    contextSize: search.contextSize !== null && search.contextSize !== "medium",
-  };
   for (const [name, words] of Object.entries(parameters) as [keyof SearchRequest, string][]) {
-    if (said[name] && !carried.has(name)) warn(`${words} of the web search cannot be carried and was left out`);
+    const said = search[name];
+    const isPlain = said === null || said === "medium" || (Array.isArray(said) && said.length === 0);
+    if (!isPlain && !carried.has(name)) warn(`${words} of the web search cannot be carried and was left out`);
   }
 }
 
