@@ -105,7 +105,6 @@ function boundThinking(
   return { ...asked, block_binding: { prefix_mismatch_behavior: "drop_block" } };
 }
 
-/** Whether it was asked for and is on. */
 function thinks(thinking: JsonObject | null): boolean {
   return thinking?.["type"] === "adaptive" || thinking?.["type"] === "enabled";
 }

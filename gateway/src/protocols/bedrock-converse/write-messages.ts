@@ -1,11 +1,4 @@
-import type {
-  CacheHint,
-  MediaPart,
-  ToolCallPart,
-  ToolResultPart,
-  TurnMessage,
-  TurnPart,
-} from "#core/index.ts";
+import type { CacheHint, MediaPart, ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, unsupported } from "../json/value.ts";
 import { pairResults, resultText, type Side, takeTurns } from "../turn/alternation.ts";

@@ -42,12 +42,10 @@ export function leaveGoogleExtras({ google: extras }: Turn, warn: Warn): void {
   warn("safety_settings of google are not understood by the upstream and were left out");
 }
 
-/** The signature of a call, a message or a piece of one. */
 export function signatureIn(said: JsonObject): string | null {
   return textOf(extrasOf(said)["thought_signature"]) || null;
 }
 
-/** Whether the content of a message is what the model thought. */
 export function isThought(said: JsonObject): boolean {
   return extrasOf(said)["thought"] === true;
 }

@@ -32,7 +32,6 @@ export function geminiObjects(body: Uint8Array, heard: NamesHeard): readonly Nam
   return named.filter(isOfAccount).map((object) => ({ ...object, kind: kindOf(object) }));
 }
 
-/** Whether the address is that of a file or store of the vendor's. */
 function isVendorFile(address: string): boolean {
   return ofVendor.test(address);
 }

@@ -48,7 +48,6 @@ export class GeminiStreamTap extends EventTap implements StreamTap {
   /** Something was generated after the usage that was told last. */
   #contentSince = false;
   #grounding = noServerTools;
-  /** Pieces of content so far. */
   #counted = 0;
 
   get served(): Served | undefined {

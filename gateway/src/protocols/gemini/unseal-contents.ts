@@ -14,7 +14,6 @@ export function unsealContents(body: Place, upstreamModel: string): readonly Edi
 
 function unsealList(contents: readonly Place[], signs: boolean): readonly Edit[] {
   const cuts: Edit[] = [];
-  /** All parts that go. */
   const gone = new Set<Place>();
   /** The model has called something since the user spoke. */
   let called = false;

@@ -20,7 +20,6 @@ import { type SaidText, writeGrounding } from "./grounding.ts";
 import { writeFinish } from "./read-events.ts";
 import { writeGeminiUsage } from "./usage.ts";
 
-/** A whole answer as a GenerateContentResponse. */
 export function writeGeminiAnswer(answer: Answer, context: AnswerContext): Uint8Array {
   const warn = warnOnce(context.warn);
   const parts: JsonObject[] = [];

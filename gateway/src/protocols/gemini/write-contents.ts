@@ -89,7 +89,6 @@ function idOf(id: string, { noCallIds }: DialectTraits): JsonObject {
   return id === "" || noCallIds === true ? {} : { id };
 }
 
-/** A picture, document, sound or film as a Part. */
 function writeMedia(part: MediaPart, traits: DialectTraits, warn: Warn): JsonObject {
   const { source } = part;
   if (part.detail !== null && part.detail !== "auto") {

@@ -59,7 +59,6 @@ function serviceTier(tier: string | null, warn: Warn): JsonObject {
 
 const encoder = new TextEncoder();
 
-/** `tools` and `toolConfig`, as members of the request's body. */
 function writeTools(turn: Turn, warn: Warn): JsonObject {
   const searching = writeSearch(turn, warn);
   if (turn.tools.length === 0) return searching.length === 0 ? {} : { tools: searching };

@@ -164,7 +164,6 @@ export function valueAt(bytes: Uint8Array, span: Span | undefined): unknown {
 interface Count {
   /** Values that may still come. */
   left: number;
-  /** See NameSieve. */
   readonly classesOf: Uint8Array;
   /** Classes heard so far. */
   heard: number;

@@ -70,26 +70,36 @@ function walk(bytes: Buffer, visitor: Visitor): void {
   }
 }
 
-/** What an object says of itself: where the values of such members begin, the last where one stands twice; -1 for one that is not there. */
-export interface Described {
+/**
+ * A value, and where the members begin by which an object says what it is: the last where one stands twice, -1 for one that is not
+ * there. Read it at once: another one may take its place.
+ */
+class Described {
+  /** Of the member whose value it is. */
+  name = "";
+  start = 0;
   /** `TWICE` where two stand there: two readers could disagree on which one counts. */
-  id: number;
-  type: number;
-  url: number;
+  id = -1;
+  type = -1;
+  url = -1;
   /** `mimeType` or `mime_type`. */
-  mimeType: number;
+  mimeType = -1;
+
+  begin(start: number, name = ""): void {
+    this.name = name;
+    this.start = start;
+    this.describe(undescribed);
+  }
+
+  describe({ id, type, url, mimeType }: Described): void {
+    this.id = id;
+    this.type = type;
+    this.url = url;
+    this.mimeType = mimeType;
+  }
 }
 
-/** A member that was found. Read it at once: the next one may take its place. */
-export interface FoundMember extends Described {
-  name: string;
-  /** Where its value begins. What is described is that value, where it is an object. */
-  start: number;
-}
-
-interface OpenObject extends Described {
-  start: number;
-}
+const undescribed = new Described();
 
 /**
  * The same, telling of each wanted member when the object that holds it ends, so that it is known what that object says of itself
@@ -100,30 +110,28 @@ export function walkObjects(
   bytes: Buffer,
   wanted: ReadonlySet<string>,
   membersMax: number,
-  visit: (member: FoundMember, object: Described) => void,
+  visit: (member: Described, object: Described) => void,
 ): string | null {
   let left = membersMax;
-  /** By depth. */
-  const open: OpenObject[] = [];
+  const open: Described[] = [];
   let depth = 0;
   /** Those of objects that are open, outer ones first. */
-  const found: FoundMember[] = [];
+  const found: Described[] = [];
   let count = 0;
   let beyond: string | null = null;
   walk(bytes, {
     open: (start) => {
-      open[depth] ??= { start: 0, id: -1, type: -1, url: -1, mimeType: -1 };
-      const object = open[depth++] as OpenObject;
-      object.start = start;
-      copyDescription(nothingSaid, object);
+      open[depth] ??= new Described();
+      open[depth++]?.begin(start);
     },
     close: () => {
       const object = open[--depth];
       if (object === undefined) return;
-      while (count > 0 && (found[count - 1] as FoundMember).start > object.start)
-        visit(found[--count] as FoundMember, object);
+      while (count > 0 && (found[count - 1] as Described).start > object.start) {
+        visit(found[--count] as Described, object);
+      }
       const holder = found[count - 1];
-      if (count > 0 && holder?.start === object.start) copyDescription(object, holder);
+      if (count > 0 && holder?.start === object.start) holder.describe(object);
     },
     member: (name, start) => {
       const object = open[depth - 1];
@@ -138,26 +146,15 @@ export function walkObjects(
         beyond = name;
         return false;
       }
-      found[count] ??= { name: "", start: 0, id: -1, type: -1, url: -1, mimeType: -1 };
-      const member = found[count++] as FoundMember;
-      member.name = name;
-      member.start = start;
-      copyDescription(nothingSaid, member);
+      found[count] ??= new Described();
+      found[count++]?.begin(start, name);
       return true;
     },
   });
   return beyond;
 }
 
-function copyDescription({ id, type, url, mimeType }: Described, to: Described): void {
-  to.id = id;
-  to.type = type;
-  to.url = url;
-  to.mimeType = mimeType;
-}
-
 export const TWICE = -2;
-const nothingSaid: Described = { id: -1, type: -1, url: -1, mimeType: -1 };
 
 /** Whether the member's value is passed over. */
 function isData(name: string, depth: number): boolean {

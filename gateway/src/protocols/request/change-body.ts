@@ -19,7 +19,6 @@ interface MemberRule {
 export type MemberRules = Readonly<Record<string, MemberRule>>;
 
 export interface Governing {
-  /** The members to look for. */
   readonly names: readonly string[];
   /** A member without one is left out, whatever it says. */
   readonly rules: MemberRules;
