@@ -1,6 +1,5 @@
-import { type RawBuilder, sql, type Transaction } from "kysely";
-import type { Database } from "../database/database.ts";
-import type { Tables } from "../database/schema.ts";
+import { sql } from "kysely";
+import { type Connection, type Database, databaseNow } from "../database/database.ts";
 import { hasCode } from "../disk/disk-errors.ts";
 
 /** Months that are made ahead, and how far from today one may be. */
@@ -53,21 +52,27 @@ export async function makeMonths(database: Database, now: number): Promise<numbe
   return made;
 }
 
-/** A part of the ledger and the moment before which all its entries began; null: it may hold any. */
+/** A part of the ledger and the moments that its entries began between; null: it may hold any. */
 export interface LedgerPart {
   readonly name: string;
+  readonly from: number | null;
   readonly until: number | null;
 }
 
-export async function ledgerParts({ kysely }: Pick<Database, "kysely">): Promise<readonly LedgerPart[]> {
+export async function ledgerParts({ kysely }: { readonly kysely: Connection }): Promise<readonly LedgerPart[]> {
   const { rows } = await sql<{ name: string; bound: string }>`
     select c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound
     from pg_inherits i join pg_class c on c.oid = i.inhrelid
     where i.inhparent = 'ledger_entries'::regclass order by c.relname`.execute(kysely);
   return rows.map(({ name, bound }) => {
-    const [, until] = / TO \('(\d+)'\)$/.exec(bound) ?? [];
-    return { name, until: until === undefined ? null : Number(until) };
+    const [, from, until] = /FROM \('?(-?\d+)'?\) TO \('?(\d+)'?\)/.exec(bound) ?? [];
+    return { name, from: from === undefined ? null : Number(from), until: until === undefined ? null : Number(until) };
   });
+}
+
+async function hasPart(connection: Connection, at: number): Promise<boolean> {
+  const parts = await ledgerParts({ kysely: connection });
+  return parts.some(({ from, until }) => from !== null && until !== null && from <= at && at < until);
 }
 
 /**
@@ -104,19 +109,16 @@ function nextMonth(month: number): number {
  * False when it is there, or too far from today by the server's clock: entries of clocks that are wrong stay in the default part.
  * What that part holds of the month is moved. Others insert meanwhile, but for those whose entries would go there.
  */
-async function makeMonth({ kysely }: Database, month: number): Promise<boolean> {
+async function makeMonth(database: Database, month: number): Promise<boolean> {
   const until = nextMonth(month);
-  return await kysely.transaction().execute(async (transaction) => {
-    const { rows } = await sql<{ wanted: number }>`
-      select ${month}::bigint between ${serverNow} - ${ledgerMonthsPastMs}::bigint
-          and ${serverNow} + ${ledgerMonthsFutureMs}::bigint
-        and not exists (${partOf(month)}) as wanted`.execute(transaction);
-    if (rows[0]?.wanted !== 1) return false;
+  return await database.kysely.transaction().execute(async (transaction) => {
+    const { now } = await transaction.selectNoFrom(databaseNow(database).as("now")).executeTakeFirstOrThrow();
+    if (month < now - ledgerMonthsPastMs || month > now + ledgerMonthsFutureMs) return false;
+    if (await hasPart(transaction, month)) return false;
     await boundedLocks(transaction, ledgerPartMs);
     // Of two that make months at once the second finds it made. The order of locks is everybody's: first the whole, then parts.
     await sql`lock table only ledger_entries in share update exclusive mode`.execute(transaction);
-    const made = await partOf(month).execute(transaction);
-    if (made.rows.length > 0) return false;
+    if (await hasPart(transaction, month)) return false;
     await sql`lock table ledger_entries_default in access exclusive mode`.execute(transaction);
     const part = sql.table(nameOf(month));
     const within = sql`at >= ${sql.lit(month)} and at < ${sql.lit(until)}`;
@@ -129,17 +131,6 @@ async function makeMonth({ kysely }: Database, month: number): Promise<boolean> 
     `.execute(transaction);
     return true;
   });
-}
-
-const serverNow = sql`(extract(epoch from now()) * 1000)`;
-
-/** The month that a moment belongs to, if it has a part. */
-function partOf(at: number): RawBuilder<unknown> {
-  const ends = sql`regexp_match(pg_get_expr(c.relpartbound, c.oid), 'FROM \\(''?(-?\\d+)''?\\) TO \\(''?(\\d+)''?\\)')`;
-  return sql`
-    select 1 from pg_inherits i join pg_class c on c.oid = i.inhrelid, ${ends} as ends
-    where i.inhparent = 'ledger_entries'::regclass
-      and ends[1]::bigint <= ${at}::bigint and ends[2]::bigint > ${at}::bigint`;
 }
 
 async function monthsInDefault({ kysely }: Database, now: number): Promise<readonly number[]> {
@@ -156,7 +147,7 @@ async function monthsInDefault({ kysely }: Database, now: number): Promise<reado
   }
 }
 
-async function boundedLocks(transaction: Transaction<Tables>, ms: number): Promise<void> {
+async function boundedLocks(transaction: Connection, ms: number): Promise<void> {
   await sql`set local lock_timeout = ${sql.lit(ms)}`.execute(transaction);
 }
 
