@@ -4,18 +4,11 @@ import { type Database, databaseNow } from "./database.ts";
 /** How often a process asks the database for the time. */
 export const databaseClockMs = 30_000;
 
-/** A clock with the database's time of day. */
-export interface DatabaseClock extends Clock {
-  /** How far this machine's clock was ahead of the database's when it was asked last; milliseconds. */
-  readonly aheadMs: number;
-  stop(): void;
-}
-
 /**
  * The time of day of the database, so that processes on several machines agree on what is due, leased and spent in which period
  * however their own clocks are set. It is asked now and then, at first here; in between it goes on as time passes.
  */
-export async function openDatabaseClock(database: Database, clock: Clock): Promise<DatabaseClock> {
+export async function openDatabaseClock(database: Database, clock: Clock) {
   // The database's time minus the monotonic one.
   let offsetMs = await readOffset(database, clock);
   let stopped = false;
@@ -33,11 +26,12 @@ export async function openDatabaseClock(database: Database, clock: Clock): Promi
   return {
     now,
     monotonic: () => clock.monotonic(),
-    after: (delayMs, act) => clock.after(delayMs, act),
-    get aheadMs() {
+    after: (delayMs: number, act: () => void) => clock.after(delayMs, act),
+    /** How far this machine's clock was ahead of the database's when it was asked last; milliseconds. */
+    get aheadMs(): number {
       return clock.now() - now();
     },
-    stop() {
+    stop(): void {
       stopped = true;
       unbook();
     },

@@ -8,8 +8,30 @@ export interface PeopleTables {
     role: WorkspaceRole;
     since: number;
   };
-  invitations: InvitationTable;
-  admin_tokens: AdminTokenTable;
+  invitations: GrantColumns & {
+    id: string;
+    /** Lower case. */
+    email: string;
+    digest: string;
+    invited_by: string;
+    created_at: number;
+    expires_at: number;
+  };
+  admin_tokens: GrantColumns & {
+    id: string;
+    name: string;
+    digest: string;
+    prefix: string;
+    owner_id: string;
+    /** The token that made this one and takes it along when it is revoked; null: somebody with a session. */
+    made_with: string | null;
+    /** `scim`: a directory's, which may do nothing else; null: an admin token. */
+    scope: "scim" | null;
+    created_at: number;
+    expires_at: number | null;
+    /** Right to about a minute. */
+    last_used_at: number | null;
+  };
   /** One for a user: a new link takes the place of the one before. */
   password_resets: {
     user_id: string;
@@ -137,32 +159,6 @@ interface GrantColumns {
   administrator: number;
   workspace_id: string | null;
   role: WorkspaceRole | null;
-}
-
-interface InvitationTable extends GrantColumns {
-  id: string;
-  /** Lower case. */
-  email: string;
-  digest: string;
-  invited_by: string;
-  created_at: number;
-  expires_at: number;
-}
-
-interface AdminTokenTable extends GrantColumns {
-  id: string;
-  name: string;
-  digest: string;
-  prefix: string;
-  owner_id: string;
-  /** The token that made this one and takes it along when it is revoked; null: somebody with a session. */
-  made_with: string | null;
-  /** `scim`: a directory's, which may do nothing else; null: an admin token. */
-  scope: "scim" | null;
-  created_at: number;
-  expires_at: number | null;
-  /** Right to about a minute. */
-  last_used_at: number | null;
 }
 
 /**

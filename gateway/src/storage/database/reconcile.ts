@@ -1,20 +1,13 @@
-/** What stands between the rows there are and the rows there should be. */
-export interface Difference<Row> {
-  readonly create: readonly Row[];
-  readonly update: readonly { readonly before: Row; readonly after: Row }[];
-  /** Rows of the file that the file no longer has. */
-  readonly vanished: readonly Row[];
-}
-
 /**
- * Compares by name. `wanted` rows are whole rows that already carry the id of the row they match; rows that
+ * What stands between the rows there are and the rows there should be, by name; `vanished` are rows of the file that it no longer has.
+ * `wanted` rows are whole rows that already carry the id of the row they match; rows that
  * other hands manage are touched only where the file has one of the same name.
  */
 export function reconcile<Row extends { readonly managed_by: string }>(
   existing: readonly Row[],
   wanted: readonly Row[],
   nameOf: (row: Row) => string,
-): Difference<Row> {
+) {
   const before = new Map(existing.map((row) => [nameOf(row), row]));
   const names = new Set(wanted.map(nameOf));
   const create: Row[] = [];

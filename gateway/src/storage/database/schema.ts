@@ -120,9 +120,14 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     /** `catalogue`: taken from there. null: somebody set it. */
     origin: Generated<string | null>;
   };
-  ledger_entries: LedgerTable;
+  /** One row per attempt, as the contract's table of the ledger says it. `at` is when it began; lists and hours go by it. */
+  ledger_entries: UsageColumns & Omit<StoredLedgerColumns, "cost_nano_usd">;
   usage_rollups: RollupTable;
-  usage_days: DayTable;
+  /**
+   * Sums of a day (UTC), which begins at `hour`. `grain` says by which columns of scope they are summed; the others are empty. Nothing
+   * of it counts but for the days that `summed_days` says are right.
+   */
+  usage_days: RollupTable & { grain: string };
   /** `touched`: how often rollups of the day were changed since it was first summed; `summed`: what that was before it was summed last. */
   summed_days: {
     day: number;
@@ -255,9 +260,6 @@ export type ManagedBy = "file" | "console" | "suspended";
 
 type UsageColumns = { [Column in UsageColumnName]: number } & { cost_nano_usd: number };
 
-/** One row per attempt, as the contract's table of the ledger says it. `at` is when it began; lists and hours go by it. */
-interface LedgerTable extends UsageColumns, Omit<StoredLedgerColumns, "cost_nano_usd"> {}
-
 /** `hour` is the Unix millisecond its hour (UTC) begins. `requests` counts first attempts, `attempts` all. */
 interface RollupTable extends UsageColumns, Record<LatencyColumn, string> {
   hour: number;
@@ -276,14 +278,6 @@ interface RollupTable extends UsageColumns, Record<LatencyColumn, string> {
   compared_cost_nano_usd: number;
   /** Whose calls they were; null: nobody's; `*`: several people's, as the key changed hands within the hour. */
   person_id: Generated<string | null>;
-}
-
-/**
- * Sums of a day (UTC), which begins at `hour`. `grain` says by which columns of scope they are summed; the others are empty. Nothing
- * of it counts but for the days that `summed_days` says are right.
- */
-interface DayTable extends RollupTable {
-  grain: string;
 }
 
 export type Row<Name extends keyof Tables> = Selectable<Tables[Name]>;

@@ -41,12 +41,7 @@ export interface ExportedPart {
 }
 
 /** Of one object: at most so many entries, and when it is over so many bytes it is full. */
-interface PartLimits {
-  readonly entries: number;
-  readonly bytes: number;
-}
-
-const partLimits: PartLimits = { entries: exportPartEntries, bytes: exportPartBytes };
+const partLimits = { entries: exportPartEntries, bytes: exportPartBytes };
 
 /** The same entries are the same bytes: a copy that is made again replaces itself. */
 export async function readPart(

@@ -8,7 +8,7 @@ import {
   refuseEmptyServerBeside,
   refuseLostDatabase,
 } from "../disk/data-directory.ts";
-import { confirmVault, type DatabaseVault, hasVault, openVaultOf } from "../vault/vault.ts";
+import { confirmVault, hasVault, openVaultOf } from "../vault/vault.ts";
 import { refuseHalfMoved, refuseMoved } from "./moved-mark.ts";
 import { type Upgrade, upgradeDatabase, upgradePostgres } from "./upgrade-database.ts";
 
@@ -23,17 +23,11 @@ export interface InstallationOptions {
   readonly held: boolean;
 }
 
-export interface Installation {
-  readonly database: Database;
-  readonly vault: DatabaseVault;
-  readonly upgrade: Upgrade;
-}
-
 /**
  * Opens database and vault, and brings the schema up to date. Throws in one line when the database is of a later version, belongs
  * to another master key, or is not where it was; then nothing was made.
  */
-export async function openInstallation(options: InstallationOptions): Promise<Installation> {
+export async function openInstallation(options: InstallationOptions) {
   const { place, paths, masterKey } = options;
   prepareDataDirectory(paths.dataDir);
   if (place.kind === "sqlite") refuseUnfitFile(paths);
