@@ -1,5 +1,5 @@
 import type { Failure } from "./failure.ts";
-import type { MediaSource, Seal } from "./turn.ts";
+import type { MediaSource, Seal, ToolCallPart } from "./turn.ts";
 import type { Usage } from "./usage.ts";
 
 /** What a model answered, whole, in neutral form. */
@@ -17,13 +17,7 @@ export type AnswerBlock =
   | { readonly kind: "text"; readonly text: string; readonly citations?: readonly Citation[] }
   | { readonly kind: "refusal"; readonly text: string }
   | { readonly kind: "reasoning"; readonly text: string; readonly seal: Seal | null; readonly redacted: boolean }
-  | {
-      readonly kind: "tool-call";
-      readonly id: string;
-      readonly name: string;
-      readonly argumentsText: string;
-      readonly seal: Seal | null;
-    }
+  | Omit<ToolCallPart, "cache">
   | { readonly kind: "image"; readonly source: MediaSource };
 
 /** A source that words of an answer rest on. */

@@ -99,15 +99,15 @@ export type Cools = "never" | "now" | "once_served_elsewhere";
 export interface FailureOptions {
   readonly param?: string | null;
   readonly retry?: Retry;
-  readonly retryAfterMs?: number;
-  readonly details?: FailureDetails;
-  readonly upstream?: UpstreamAnswer;
+  readonly retryAfterMs?: number | undefined;
+  readonly details?: FailureDetails | undefined;
+  readonly upstream?: UpstreamAnswer | undefined;
   /** True when the deployment itself is unhealthy, so that the breaker counts it. */
   readonly unhealthy?: boolean;
   readonly cools?: Cools;
   /** Default: unknown. */
   readonly arrival?: Arrival;
-  readonly accountFault?: AccountFault;
+  readonly accountFault?: AccountFault | null;
   /** The upstream says that the prompt is longer than its model can read: clients of each dialect know that by words of their own. */
   readonly contextLength?: boolean;
   /** Where the caller's own contract has another status for it than the table. */
@@ -152,24 +152,7 @@ export class Failure extends Error {
 
   /** The same with some of it otherwise. */
   with(changes: FailureOptions & { readonly message?: string }): Failure {
-    const { param, retry, retryAfterMs, details, upstream, unhealthy, cools } = this;
-    const { arrival, accountFault, contextLength, status, type, cause } = this;
-    return new Failure(this.code, changes.message ?? this.message, {
-      param,
-      retry,
-      unhealthy,
-      cools,
-      arrival,
-      contextLength,
-      status,
-      type,
-      cause,
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      ...(details === undefined ? {} : { details }),
-      ...(upstream === undefined ? {} : { upstream }),
-      ...(accountFault === null ? {} : { accountFault }),
-      ...changes,
-    });
+    return new Failure(this.code, changes.message ?? this.message, { ...this, cause: this.cause, ...changes });
   }
 }
 

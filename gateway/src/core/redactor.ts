@@ -59,9 +59,7 @@ export class Redactor {
       safe.cause === cause &&
       safe.upstream?.body === upstream?.body &&
       safe.upstream?.contentType === upstream?.contentType;
-    if (isSame) return failure;
-    const { upstream: answer, ...words } = safe;
-    return failure.with({ ...words, ...(answer === undefined ? {} : { upstream: answer }) });
+    return isSame ? failure : failure.with(safe);
   }
 
   #cause(cause: unknown): unknown {

@@ -68,7 +68,7 @@ export function startAdoption(options: AdoptionOptions) {
       for await (const journal of options.abandoned()) {
         if (stopped) return;
         try {
-          await adopt(journal, { ...options, told }, stopping.signal);
+          await adopt(journal, options, told, stopping.signal);
           problems.delete(journal.place);
         } catch (thrown) {
           failed(journal.place, thrown);
@@ -105,23 +105,13 @@ export function startAdoption(options: AdoptionOptions) {
 
 async function adopt(
   journal: AbandonedJournal,
-  {
-    store,
-    observer,
-    hooks,
-    told,
-  }: AdoptionOptions & { readonly told: (owner: string, stored: number) => Promise<boolean> },
+  { store, observer, hooks }: AdoptionOptions,
+  told: (owner: string, stored: number) => Promise<boolean>,
   signal: AbortSignal,
 ): Promise<void> {
   const { owner, place, leftovers } = journal;
   const { onStored } = hooks;
-  const recovery = await recover({
-    leftovers,
-    store,
-    batchMax: adoptionBatchMax,
-    signal,
-    ...(onStored === undefined ? {} : { onStored }),
-  });
+  const recovery = await recover({ leftovers, store, batchMax: adoptionBatchMax, signal, onStored });
   const { stored, interrupted, damage } = recovery;
   if (stored > 0 || damage.length > 0) {
     observer.log("info", "Calls of another process that ended were taken over.", { owner, place, stored, interrupted });

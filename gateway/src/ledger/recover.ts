@@ -35,7 +35,7 @@ export async function recover(options: {
   /** Breaks it off between two batches. */
   readonly signal?: AbortSignal;
   /** Hears of entries that are in the database now; of some it may hear again, when it was broken off. */
-  readonly onStored?: (entries: readonly LedgerEntry[]) => void;
+  readonly onStored?: ((entries: readonly LedgerEntry[]) => void) | undefined;
 }): Promise<Recovery> {
   const { leftovers, store, batchMax = bounds.drainBatchMax, signal, onStored } = options;
   const open = new OpenAttempts();

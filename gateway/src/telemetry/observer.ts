@@ -1,5 +1,5 @@
 import { type Logger, pino } from "pino";
-import { bounds, type LedgerEntry } from "#core/index.ts";
+import { bounds, type LedgerEntry, WindowCounts } from "#core/index.ts";
 import type { AttemptFault, Clock, LogLevel, Observer, RequestEnd, Tracing } from "#ports/index.ts";
 import { type AccessLine, AccessLog, type AccessLogMode, shownSentence, tenths } from "./access-log.ts";
 import { causeOf } from "./attempt-metrics.ts";
@@ -86,7 +86,9 @@ export function createObserver(options: ObserverOptions): Observer & { flush(): 
 class LogObserver implements Observer {
   readonly #logger: Logger;
   readonly #metrics: Metrics;
-  readonly #failureLines: LineBudget;
+  /** Lines about failures in this second, and how many were not written since the last that was. */
+  readonly #failureLines: WindowCounts;
+  #suppressed = 0;
   readonly #debug: boolean;
   readonly #exported: TelemetryExport | null;
   readonly #traces: TelemetryExport["traces"];
@@ -117,7 +119,8 @@ class LogObserver implements Observer {
       out(line);
     });
     this.#metrics = options.metrics;
-    this.#failureLines = new LineBudget(options.clock, bounds.failureLinesPerSecond);
+    const { clock } = options;
+    this.#failureLines = new WindowCounts({ max: bounds.failureLinesPerSecond, windowMs: 1_000, keysMax: 1, clock });
     this.#debug = options.level === "debug";
   }
 
@@ -167,8 +170,12 @@ class LogObserver implements Observer {
 
   #failure(message: string, fields: () => Fields): void {
     if (!this.#logger.isLevelEnabled("warn")) return;
-    const suppressed = this.#failureLines.take();
-    if (suppressed === null) return;
+    if (this.#failureLines.take("") > 0) {
+      this.#suppressed++;
+      return;
+    }
+    const suppressed = this.#suppressed;
+    this.#suppressed = 0;
     this.log("warn", message, suppressed > 0 ? { ...fields(), suppressed } : fields());
   }
 }
@@ -226,37 +233,6 @@ function attemptFields(entry: LedgerEntry, fault: AttemptFault | null): Fields {
     keyId: entry.keyId,
     totalMs: tenths(entry.totalMs),
   };
-}
-
-/** So many lines in a second, and the number of those that were not written. */
-class LineBudget {
-  readonly #clock: Clock;
-  readonly #perSecond: number;
-  #startMs = Number.NEGATIVE_INFINITY;
-  #used = 0;
-  #suppressed = 0;
-
-  constructor(clock: Clock, perSecond: number) {
-    this.#clock = clock;
-    this.#perSecond = perSecond;
-  }
-
-  /** null when the line must not be written; else how many were not written since the last that was. */
-  take(): number | null {
-    const nowMs = this.#clock.monotonic();
-    if (nowMs - this.#startMs >= 1_000) {
-      this.#startMs = nowMs;
-      this.#used = 0;
-    }
-    if (this.#used >= this.#perSecond) {
-      this.#suppressed++;
-      return null;
-    }
-    this.#used++;
-    const suppressed = this.#suppressed;
-    this.#suppressed = 0;
-    return suppressed;
-  }
 }
 
 const levels: Readonly<Record<string, string>> = {
