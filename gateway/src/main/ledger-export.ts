@@ -15,7 +15,7 @@ import {
 import type { Control } from "./control.ts";
 import type { Base } from "./open-base.ts";
 
-/** Hourly copies of the ledger: when first and how often one is looked for, and how long after its end an hour is copied. */
+/** Hourly copies of the ledger: when first and how often one is looked for. */
 const exportFirstLookMs = 20_000;
 const exportLookMs = 300_000;
 

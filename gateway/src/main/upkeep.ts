@@ -19,7 +19,7 @@ import { refreshPriceList } from "./price-list.ts";
 /** A clock that has gone so much further than time has passed is not believed until the next look. */
 const pruneClockMs = 86_400_000;
 
-/** PostgreSQL: rows of sums that are added up in one transaction; how often it is looked for some, and how often when there are none. */
+/** PostgreSQL: how soon sums are looked for again when there were some. */
 const foldMs = 1_000;
 
 /** Starts what one process of an installation does at a time, beside the calls. */

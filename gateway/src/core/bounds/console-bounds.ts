@@ -9,7 +9,7 @@ export const consoleBounds = {
   /** How long work for the console may hold the event loop before it lets others on. */
   consoleSliceMs: 5,
   listPageMax: 1_000,
-  /** The price list: characters of its data, and how long its address may take to send it. */
+  /** The price list, as it is sent. */
   priceListBytesMax: 8 * 1024 * 1024,
   /** Body of a control call. */
   controlBodyBytesMax: 64 * 1024,
@@ -34,7 +34,7 @@ export const consoleBounds = {
   tailTellRowsMax: 100,
   tailWatchMs: 10_000,
   tailWatchedMs: 30_000,
-  /** What the console asks of the database: how long one question may take, and one whose answer a search may cut short. */
+  /** What the console asks of the database: how long one question may take. */
   reportMs: 5_000,
   /** Questions that wait for a thread, and rows of one answer that is no page. */
   reportsWaitingMax: 100,

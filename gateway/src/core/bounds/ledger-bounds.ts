@@ -11,19 +11,18 @@ export const ledgerBounds = {
   endStepMsMax: 10_000,
   /** How often old ledger entries are looked for, how many go in one delete, and the pause after it. */
   pruneMs: 3_600_000,
-  /** A clock that has gone so much further than time has passed is not believed until the next look. */
   pruneRows: 64,
   prunePauseMs: 10,
   /** The same on PostgreSQL, where each delete is a round trip and nobody waits for it. */
   pruneRowsPostgres: 1_000,
-  /** PostgreSQL: rows of sums that are added up in one transaction; how often it is looked for some, and how often when there are none. */
+  /** PostgreSQL: rows of sums that are added up in one transaction, and how often it is looked for some when there were none. */
   foldRows: 2_000,
   foldIdleMs: 15_000,
   /** Sums of days: the pause after one, how often the next is looked for, and when first after the start. */
   summedDayPauseMs: 500,
   summedDayIdleMs: 300_000,
   summedDayFirstMs: 30_000,
-  /** Hourly copies of the ledger: when first and how often one is looked for, and how long after its end an hour is copied. */
+  /** Copies of the ledger: how long after its end an hour is copied. */
   exportSettleMs: 600_000,
   /** Units of one class that one attempt may have used. An upstream that says more is mistaken, and sums are to stay what databases can add up. */
   usageCountMax: 10_000_000_000,
@@ -46,7 +45,7 @@ export const ledgerBounds = {
   /** The drain's waits after a refused batch: the first, doubled each time up to the last. */
   drainRetryMs: 50,
   drainRetryMsMax: 2_000,
-  /** How long after that what a load left in memory is let go of, and how much it is at least. */
+  /** How long after the last call what a load left in memory is let go of, and how much it is at least. */
   restSettleMs: 5_000,
   restGrowthBytes: 8 * 1024 * 1024,
 } as const;

@@ -60,9 +60,8 @@ export const requestsBounds = {
    */
   slowBytesPerSecond: 1_024,
   stalledReaderMs: 120_000,
-  /** Where the system does not say how many a process may have. */
+  /** Connections of callers: how many an operator may allow. */
   connectionsMin: 16,
-  /** At a port of the console's own. */
   connectionsMax: 1_000_000,
   /** WebSockets of one key that are open at once. */
   socketsOfKeyMax: 64,

@@ -7,12 +7,9 @@ export const startBounds = {
   drainGraceMsMax: 300_000,
   /** A config file; larger is refused unread. */
   configFileBytesMax: 16 * 1024 * 1024,
-  /** A file with a certificate, or with its key; and how long before its end the gateway and its doctor warn. */
+  /** How long before the end of a certificate the gateway and its doctor warn. */
   certificateSoonMs: 14 * 86_400_000,
-  /**
-   * How often a config file is looked at while it changes, or cannot be watched. A change counts when two looks in a row agree: well
-   * within one second. One that rests is looked at less often, for changes that the system does not tell of: two seconds in all.
-   */
+  /** How often a config file that rests is looked at, for changes that the system does not tell of: two seconds in all. */
   configRestMs: 1_500,
   /** Label values of one metric; further ones are counted together as `other`. There are fewer routes than that. */
   metricRoutesMax: 256,
