@@ -51,11 +51,7 @@ export class DueWorker {
       return;
     }
     this.#untick();
-    let restMs: number = assetTickMs;
-    const poll = this.#poll().then((ms) => {
-      restMs = ms;
-    });
-    this.#polling = poll.finally(() => {
+    this.#polling = this.#poll().then((restMs) => {
       this.#polling = null;
       if (this.#again) {
         this.#again = false;
@@ -74,7 +70,7 @@ export class DueWorker {
     await Promise.all(this.#active);
   }
 
-  /** Resolves to how long to rest. */
+  /** Resolves to how long to rest. Never rejects. */
   async #poll(): Promise<number> {
     const { store, clock } = this.#dependencies;
     const free = assetsAtOnceMax - this.#active.size;

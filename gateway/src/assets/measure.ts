@@ -178,7 +178,7 @@ async function waveSeconds(view: ByteView): Promise<number | null> {
   return null;
 }
 
-/** A box of an ISO base media file: what is in it lies from `start` to `end`. */
+/** A box of an ISO base media file, or a chunk of a RIFF file: what is in it lies from `start` to `end`. */
 interface Box {
   readonly name: string;
   readonly start: number;
@@ -219,15 +219,9 @@ function wholeFile(view: ByteView): Box {
   return { name: "", start: 0, end: view.size };
 }
 
-interface Chunk {
-  readonly name: string;
-  readonly start: number;
-  readonly end: number;
-}
-
 /** The chunks of a RIFF file, in order. One that claims more than there is ends with the file. */
-async function chunksOf(view: ByteView): Promise<Chunk[]> {
-  const chunks: Chunk[] = [];
+async function chunksOf(view: ByteView): Promise<Box[]> {
+  const chunks: Box[] = [];
   for (let at = 12; at + 8 <= view.size && chunks.length < mediaPartsMax; ) {
     const head = Buffer.from(await view.at(at, 8));
     if (head.length < 8) break;

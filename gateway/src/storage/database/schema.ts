@@ -1,6 +1,7 @@
 import type { StoredLedgerColumns, UsageColumnName } from "@sluice/contract/words";
 import type { Generated, Insertable, Selectable } from "kysely";
 import type { UpstreamObject } from "#core/index.ts";
+import type { SeenInstance } from "#ports/index.ts";
 import type { Columns } from "./columns.ts";
 import type { PeopleTables, SignInTables } from "./people-tables.ts";
 import type { TaskTables } from "./task-tables.ts";
@@ -206,15 +207,7 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     taken_at: number;
     until: number;
   };
-  instances: {
-    id: string;
-    version: string;
-    host: string;
-    started_at: number;
-    seen_at: number;
-    /** Entries of its journal that were not in the ledger then; null: it did not say. */
-    journal_lag: number | null;
-  };
+  instances: Columns<Omit<SeenInstance, "isAlive">>;
   /** A window of tries, by the digest of what is tried and with which key. */
   tries: {
     name: string;
