@@ -1,10 +1,10 @@
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { linkSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Ids } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { firstSystemValue } from "../database/system-values.ts";
 import { DataUnusable } from "../disk/data-directory.ts";
-import { unlessMissing, unlessThere } from "../disk/disk-errors.ts";
+import { unlessMissing, unlessThere, writeLine } from "../disk/files.ts";
 
 export interface BlobFolderOptions {
   readonly directory: string;
@@ -38,13 +38,7 @@ function folderId(directory: string, ids: Pick<Ids, "next">): string {
   const known = textOf(path);
   if (known !== null) return known;
   const draft = join(directory, `${fileName}.${ids.next("")}`);
-  const file = openSync(draft, "wx", 0o600);
-  try {
-    writeSync(file, `${ids.next("blobs_")}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  writeLine(draft, ids.next("blobs_"), "wx");
   try {
     // There already: another process was first.
     unlessThere(() => linkSync(draft, path));

@@ -1,6 +1,6 @@
 import { bounds, Failure, type HeaderReader, sleep, streamOfBytes } from "#core/index.ts";
 import type { AnswerBody, Clock, OutboundRequest, OutboundStream, Transport } from "#ports/index.ts";
-import { storageUnavailable } from "../disk/disk-errors.ts";
+import { storageUnavailable } from "../disk/files.ts";
 
 export const bucketTriesMax = 3;
 const bucketUploadMs = 1_800_000;

@@ -4,7 +4,7 @@ import { type FileHandle, mkdir, open, rename, stat, unlink } from "node:fs/prom
 import { dirname, join } from "node:path";
 import { bounds, Failure, pulledStream } from "#core/index.ts";
 import type { BlobInfo, BlobStore, Clock } from "#ports/index.ts";
-import { hasCode, isFullDisk, missingAsNull, storageUnavailable, unlessMissing } from "../disk/disk-errors.ts";
+import { hasCode, isFullDisk, missingAsNull, storageUnavailable, unlessMissing } from "../disk/files.ts";
 import { isBlobHash, takeBlob } from "./blob-intake.ts";
 
 /** A temporary file that was not written to for this long belongs to nobody. */

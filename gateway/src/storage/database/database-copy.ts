@@ -1,8 +1,9 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { closeSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { sql } from "kysely";
 import { DataUnusable } from "../disk/data-directory.ts";
+import { syncPath } from "../disk/files.ts";
 import type { Connection } from "./database.ts";
 
 /**
@@ -49,13 +50,4 @@ function inMebibytes(bytes: number): number {
 export function databaseSize(path: string): number {
   const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   return sizeOf(path) + sizeOf(`${path}-wal`);
-}
-
-export function syncPath(path: string): void {
-  const file = openSync(path, "r");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
 }

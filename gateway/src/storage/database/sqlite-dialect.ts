@@ -14,7 +14,7 @@ import {
   type TransactionSettings,
 } from "kysely";
 import { BoundedMap, Failure } from "#core/index.ts";
-import { hasCode } from "../disk/disk-errors.ts";
+import { hasCode } from "../disk/files.ts";
 import type { Connection } from "./database.ts";
 
 /** Kysely on Bun's built-in SQLite. Statements are kept prepared; a transaction that writes takes the lock at once. */

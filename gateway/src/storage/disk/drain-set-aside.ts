@@ -1,8 +1,7 @@
-import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { type LedgerEntry, messageOf } from "#core/index.ts";
 import type { LedgerStore, Observer } from "#ports/index.ts";
-import { hasCode } from "./disk-errors.ts";
+import { hasCode, writeLine } from "./files.ts";
 
 export function setAsidePath(directory: string): string {
   return join(directory, "set-aside.jsonl");
@@ -10,13 +9,7 @@ export function setAsidePath(directory: string): string {
 
 /** Keeps an entry that the database will never take, as a line of JSON, so that it does not hold up the others. */
 export function setAside(directory: string, entry: LedgerEntry, reason: string): void {
-  const file = openSync(setAsidePath(directory), "a", 0o600);
-  try {
-    writeSync(file, `${JSON.stringify({ reason, entry })}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  writeLine(setAsidePath(directory), JSON.stringify({ reason, entry }), "a");
 }
 
 /**

@@ -1,6 +1,6 @@
 import { closeSync, fdatasync, ftruncateSync, openSync, readdirSync, renameSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { unlessMissing } from "./disk-errors.ts";
+import { unlessMissing } from "./files.ts";
 
 /** The few calls the journal makes to write. Tests put a disk that refuses in this place. */
 export interface JournalFiles {

@@ -1,18 +1,8 @@
 import { Database } from "bun:sqlite";
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DataUnusable } from "./data-directory.ts";
-import { hasCode, unlessMissing } from "./disk-errors.ts";
+import { hasCode, syncPath, unlessMissing, writeLine } from "./files.ts";
 
 /** Who writes a journal. */
 export interface JournalOwner {
@@ -41,20 +31,9 @@ export function readOwner(directory: string): JournalOwner | null | "unknown" {
 /** Is on the disk as a whole when it returns: before the first record of that owner. */
 export function writeOwner(directory: string, owner: JournalOwner): void {
   const draft = `${ownerPath(directory)}.draft`;
-  const file = openSync(draft, "w", 0o600);
-  try {
-    writeSync(file, `${JSON.stringify(owner)}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  writeLine(draft, JSON.stringify(owner), "w");
   renameSync(draft, ownerPath(directory));
-  const names = openSync(directory, "r");
-  try {
-    fsyncSync(names);
-  } finally {
-    closeSync(names);
-  }
+  syncPath(directory);
 }
 
 export function removeOwner(directory: string): void {

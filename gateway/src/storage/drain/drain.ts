@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { type LedgerColumn, type LedgerRow, ledgerTable, usageTable } from "@sluice/contract/words";
 import { bounds, type KeptObject, messageOf } from "#core/index.ts";
-import { isMissing } from "../disk/disk-errors.ts";
 import { isRowFault, setAside } from "../disk/drain-set-aside.ts";
+import { isMissing } from "../disk/files.ts";
 import { putAside, removeSegment, segmentPath } from "../disk/journal-files.ts";
 import { type JournalLine, journalLines, lineWindow } from "../journal/journal-reader.ts";
 import { isRecord, objectsPlace, parseRow, recordLetters } from "../journal/journal-record.ts";

@@ -2,8 +2,8 @@ import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import { basename } from "node:path";
 import { bounds } from "#core/index.ts";
 import type { JournalLeftovers, JournalRecord } from "#ports/index.ts";
-import { unlessMissing } from "../disk/disk-errors.ts";
 import { setAsidePath } from "../disk/drain-set-aside.ts";
+import { unlessMissing } from "../disk/files.ts";
 import { putAside, removeSegment, segmentPath } from "../disk/journal-files.ts";
 import { isRecord, parseRecord } from "./journal-record.ts";
 

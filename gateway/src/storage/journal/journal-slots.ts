@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { bounds } from "#core/index.ts";
 import type { AbandonedJournal, JournalLeftovers, JournalRecord } from "#ports/index.ts";
 import { DataUnusable } from "../disk/data-directory.ts";
-import { unlessMissing } from "../disk/disk-errors.ts";
+import { unlessMissing } from "../disk/files.ts";
 import { nextSegmentNumber, segmentNumbers } from "../disk/journal-files.ts";
 import {
   type JournalOwner,

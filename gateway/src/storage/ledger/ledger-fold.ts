@@ -3,7 +3,7 @@ import { bounds } from "#core/index.ts";
 import type { Connection, Database } from "../database/database.ts";
 import { foldedSketch } from "../database/latency-sketch.ts";
 import type { LatencyColumn, Row } from "../database/schema.ts";
-import { hasCode } from "../disk/disk-errors.ts";
+import { hasCode } from "../disk/files.ts";
 import { commonPerson, personBeside, rollupColumns, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 
 /**

@@ -2,7 +2,7 @@ import { CompiledQuery, sql } from "kysely";
 import type { LedgerEntry } from "#core/index.ts";
 import type { Connection, Database } from "../database/database.ts";
 import { runEach } from "../database/sqlite-dialect.ts";
-import { hasCode } from "../disk/disk-errors.ts";
+import { hasCode } from "../disk/files.ts";
 import {
   entryOfValues,
   type LedgerValues,

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { type Connection, type Database, databaseNow } from "../database/database.ts";
-import { hasCode } from "../disk/disk-errors.ts";
+import { hasCode } from "../disk/files.ts";
 
 /** Months that are made ahead, and how far from today one may be. */
 export const ledgerMonthsAhead = 2;

@@ -3,7 +3,7 @@ import { bounds, Failure } from "#core/index.ts";
 import type { Observer, ReportStore } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { priceReader } from "../database/price-rows.ts";
-import { hasCode } from "../disk/disk-errors.ts";
+import { hasCode } from "../disk/files.ts";
 import { KeptSums } from "./kept-sums.ts";
 import { answerTo, type ReportAnswer, type ReportAsk, type ReportKind } from "./report-answers.ts";
 import { crowded, Deadline, draining, kindOf, late, unreadable } from "./report-context.ts";

@@ -2,7 +2,7 @@ import { close, mkdirSync, open, read, readdirSync, unlink, unlinkSync, write } 
 import { join } from "node:path";
 import { bounds, Failure, FairShare, type MemoryOwner, pulledStream, type ShareProblem } from "#core/index.ts";
 import type { Spool, Spooled, SpoolWriter } from "#ports/index.ts";
-import { isFullDisk, unlessMissing } from "../disk/disk-errors.ts";
+import { isFullDisk, unlessMissing } from "../disk/files.ts";
 
 /** All bodies that wait to be sent, in memory and on disk. */
 export const spoolMemoryTotalBytesMax = 64 * 1024 * 1024;

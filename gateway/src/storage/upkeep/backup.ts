@@ -2,12 +2,13 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync, sta
 import { dirname } from "node:path";
 import { sql } from "kysely";
 import { closeDatabase, type Database } from "../database/database.ts";
-import { copyDatabaseTo, syncPath } from "../database/database-copy.ts";
+import { copyDatabaseTo } from "../database/database-copy.ts";
 import { SchemaTooNew, schemaState } from "../database/migrate.ts";
 import { openDatabase, openReadOnly } from "../database/open-database.ts";
 import { chunksOf } from "../database/reconcile.ts";
 import type { Row } from "../database/schema.ts";
 import { type DataPaths, DataUnusable } from "../disk/data-directory.ts";
+import { syncPath } from "../disk/files.ts";
 import { lockDirectory } from "../disk/journal-owner.ts";
 import { keptKey, keptKeyFiles, replaceKeyFile } from "../vault/master-key.ts";
 import { hasVault, opensDatabase, openVaultOf } from "../vault/vault.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Connection } from "../database/database.ts";
-import { hasCode } from "../disk/disk-errors.ts";
+import { hasCode } from "../disk/files.ts";
 
 /**
  * What SQLite finds wrong with a database's pages, in its own words and at most `linesMax` of them; none when it is

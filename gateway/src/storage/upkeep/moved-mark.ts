@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Database } from "../database/database.ts";
 import { schemaState } from "../database/migrate.ts";
 import { type DataPaths, DataUnusable } from "../disk/data-directory.ts";
-import { isMissing } from "../disk/disk-errors.ts";
+import { isMissing } from "../disk/files.ts";
 
 /** What stands in a data directory whose database has moved to a server. */
 interface Moved {

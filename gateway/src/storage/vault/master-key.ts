@@ -1,21 +1,8 @@
 import { randomBytes } from "node:crypto";
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { syncPath } from "../database/database-copy.ts";
 import { DataUnusable } from "../disk/data-directory.ts";
-import { unlessMissing, unlessThere } from "../disk/disk-errors.ts";
+import { syncPath, unlessMissing, unlessThere, writeLine } from "../disk/files.ts";
 
 /** Characters a given master key must have, so that nobody guards an installation with a word. */
 const givenCharactersMin = 32;
@@ -133,12 +120,6 @@ function makeKeyFile(path: string, dataDir: string): Uint8Array {
 /** The file that is to become `path`, on the disk and readable by its owner only. */
 function writeDraft(path: string, key: Uint8Array): string {
   const draft = `${path}.${randomBytes(6).toString("hex")}`;
-  const file = openSync(draft, "wx", 0o600);
-  try {
-    writeSync(file, `${Buffer.from(key).toString("base64")}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  writeLine(draft, Buffer.from(key).toString("base64"), "wx");
   return draft;
 }

@@ -1,3 +1,4 @@
+import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { bounds, Failure } from "#core/index.ts";
 
 /** Whether the system, or a database, gave an error, or what caused it, such a code. */
@@ -45,4 +46,25 @@ export function storageUnavailable(cause: unknown): Failure {
     retryAfterMs: bounds.storageRetryAfterMs,
     cause,
   });
+}
+
+/** Writes a line into a file that only its owner may read. It is on the disk when this returns. */
+export function writeLine(path: string, line: string, flag: "w" | "wx" | "a"): void {
+  const file = openSync(path, flag, 0o600);
+  try {
+    writeSync(file, `${line}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** That a file's content, or the names in a directory, are on the disk. */
+export function syncPath(path: string): void {
+  const file = openSync(path, "r");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
 }
