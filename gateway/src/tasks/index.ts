@@ -14,6 +14,7 @@
 
 export type { CreateCall } from "./accept/create.ts";
 export type { SentBody, TaskBody } from "./accept/task-body.ts";
+export { noSuchTask } from "./accept/validate-video.ts";
 
 export type { ContentOptions } from "./deliver/content.ts";
 export { webhookHeaders, webhookProblem } from "./deliver/deliveries.ts";
@@ -23,4 +24,4 @@ export type { Delivery, LeasedTask, PollAsk } from "./store/task-leases.ts";
 export type { TaskFilter, TaskPage } from "./store/task-rows.ts";
 export { createTaskStore, type TaskStore } from "./store/task-store.ts";
 export { makesVideos } from "./video-lanes.ts";
-export { noSuchTask, VideoTasks } from "./video-tasks.ts";
+export { VideoTasks } from "./video-tasks.ts";

@@ -1,8 +1,9 @@
 import type { BlobAnswer } from "#assets/index.ts";
-import { bounds, Failure, finalTaskStates, type Principal, type Task, type TaskEvent, within } from "#core/index.ts";
+import { bounds, finalTaskStates, type Principal, type Task, type TaskEvent, within } from "#core/index.ts";
 import type { BackgroundResponses } from "#relay/index.ts";
 import { type CreateCall, createTask } from "./accept/create.ts";
 import { Materials, readTaskBody, type SentBody } from "./accept/task-body.ts";
+import { noSuchTask } from "./accept/validate-video.ts";
 import { holdForResponse, refreshResponse } from "./background.ts";
 import { type ContentOptions, taskContent } from "./deliver/content.ts";
 import { Deliveries } from "./deliver/deliveries.ts";
@@ -187,10 +188,4 @@ export class VideoTasks {
       .finally(() => this.#poller.stir());
     return await within(clock, bounds.taskRefreshMs, pending, () => false);
   }
-}
-
-/** Also said of one that is not for whoever asks. */
-export function noSuchTask(id: string): Failure {
-  const message = `There is no video task with the id "${id.slice(0, 128)}".`;
-  return new Failure("task_not_found", message, { param: "task_id" });
 }

@@ -82,7 +82,7 @@ function readRemixOf(said: Said): string | null {
   const kept = Object.keys(fields).find((name) => !ofTheRemix.has(name) && said[name as keyof Said] != null);
   if (kept !== undefined) throw wrong(kept, 'is not taken with "remix_of": a remix keeps what its video has');
   const id = taskIdOf(named);
-  if (!/^vt_[0-9A-Za-z]{1,64}$/.test(id)) throw unknownTask(id, "remix_of");
+  if (!/^vt_[0-9A-Za-z]{1,64}$/.test(id)) throw noSuchTask(id, "remix_of");
   return id;
 }
 
@@ -223,7 +223,7 @@ function referencesIn(values: readonly unknown[], content: readonly unknown[] | 
   const note = (text: string): void => {
     const id = assetScheme.exec(text)?.[1];
     if (id === undefined) return;
-    if (!/^as_[A-Za-z0-9_-]{1,128}$/.test(id)) throw unknownAsset(id);
+    if (!/^as_[A-Za-z0-9_-]{1,128}$/.test(id)) throw noSuchAsset(id);
     assetIds.add(id);
   };
   for (const value of values) forEachText(value, note);
@@ -232,7 +232,7 @@ function referencesIn(values: readonly unknown[], content: readonly unknown[] | 
   }
   const taskIds = (content ?? []).flatMap((item) => draftId(item) ?? []);
   for (const id of taskIds) {
-    if (!/^vt_[A-Za-z0-9_-]{1,128}$/.test(id)) throw unknownTask(id);
+    if (!/^vt_[A-Za-z0-9_-]{1,128}$/.test(id)) throw noSuchTask(id, "content");
   }
   return { assetIds: [...assetIds], taskIds };
 }
@@ -249,11 +249,12 @@ export function withReferences(value: unknown, known: ReadonlyMap<string, string
   return Object.fromEntries([...changed, ["draft_task", { ...objectOf(value["draft_task"]), id: upstreamId }]]);
 }
 
-export function unknownTask(id: string, param = "content"): Failure {
+/** Also said of one that is not for whoever asks. */
+export function noSuchTask(id: string, param = "task_id"): Failure {
   return new Failure("task_not_found", `There is no video task with the id "${id.slice(0, 128)}".`, { param });
 }
 
-function unknownAsset(id: string): Failure {
+export function noSuchAsset(id: string): Failure {
   return new Failure("asset_not_found", `There is no asset with the id "${id.slice(0, 128)}".`);
 }
 

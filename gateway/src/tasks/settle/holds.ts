@@ -1,5 +1,5 @@
 import { BoundedMap, bounds, finalTaskStates, isResponseTask, type Task, tokensOf } from "#core/index.ts";
-import type { Admission, Permit } from "#limits/index.ts";
+import type { Permit } from "#limits/index.ts";
 import type { PrincipalOf, VideoTasksOptions } from "../options.ts";
 import type { TaskStore } from "../store/task-store.ts";
 
@@ -12,7 +12,7 @@ const taskHoldsRestMs = 30_000;
 const responseHoldUnstoredMs = 3_600_000;
 
 type HoldsOptions = Pick<VideoTasksOptions, "principalOf" | "clock"> & {
-  readonly admission: Pick<Admission, "hold" | "settled" | "holdsLast" | "endHold" | "someHolds" | "storedElsewhere">;
+  readonly admission: Omit<VideoTasksOptions["admission"], "admit" | "check">;
 };
 
 /**

@@ -1,6 +1,6 @@
-import { type Deployment, Failure, type Task } from "#core/index.ts";
+import type { Deployment, Task } from "#core/index.ts";
 import type { RoutingConstraints } from "#routing/index.ts";
-import { unknownTask, type VideoRequest } from "../accept/validate-video.ts";
+import { noSuchAsset, noSuchTask, type VideoRequest } from "../accept/validate-video.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { takes } from "../video-lanes.ts";
 
@@ -40,9 +40,8 @@ export async function holdersOf(
 ): Promise<readonly string[] | null> {
   const [first] = assetIds;
   if (first === undefined) return null;
-  if (assets === null) throw new Failure("asset_not_found", `There is no asset with the id "${first}".`);
-  const holders = await assets.holders(workspaceId, assetIds);
-  return holders === null || holders.length === 0 ? null : holders;
+  if (assets === null) throw noSuchAsset(first);
+  return assets.holders(workspaceId, assetIds);
 }
 
 /**
@@ -60,7 +59,7 @@ export async function earlierTasks(
   for (const id of remixOf === undefined ? references.taskIds : [remixOf]) {
     const earlier = await store.find(workspaceId, id);
     if (earlier === null || (remixOf === undefined && (earlier.upstreamId === null || earlier.account === null))) {
-      throw unknownTask(id, remixOf === undefined ? "content" : "remix_of");
+      throw noSuchTask(id, remixOf === undefined ? "content" : "remix_of");
     }
     if (remixOf !== undefined) remixed = earlier;
     upstreamIds.set(id, earlier.upstreamId ?? "");

@@ -1,5 +1,5 @@
 import type { Failure, TaskError } from "#core/index.ts";
-import { isObject, openaiChat, textOf } from "#protocols/index.ts";
+import { isObject, openaiChat, parseObject, textOf } from "#protocols/index.ts";
 
 /**
  * An upstream's refusal in the shape of our own errors: every vendor of videos has another. What it said stays, as far
@@ -32,7 +32,7 @@ export function refusalAsError(failure: Failure): TaskError {
 
 /** `{error:{code,message}}`, `{code,message}`, `{error:"…"}`, `{title,detail}`, `{base_resp:{status_code,status_msg}}`. */
 function wordsIn(body: Uint8Array, status: number): { readonly code: string | null; readonly message: string } {
-  const whole = parsed(body);
+  const whole = parseObject(new TextDecoder().decode(body)) ?? {};
   for (const name of ["error", "base_resp", ""]) {
     const value = name === "" ? whole : whole[name];
     if (typeof value === "string" && value !== "") return { code: null, message: value.slice(0, messageMax) };
@@ -50,12 +50,3 @@ function wordsIn(body: Uint8Array, status: number): { readonly code: string | nu
 
 const messageMax = 2_000;
 const codeMax = 128;
-
-function parsed(body: Uint8Array): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(body));
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
-}

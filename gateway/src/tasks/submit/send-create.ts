@@ -125,12 +125,8 @@ function isRefusal(failure: Failure, answer: WholeAnswer | null, refusedWith: nu
  */
 function refuses(status: number, body: Uint8Array | null): boolean {
   if (status < 500) return status !== 408;
-  if (status === 503 || status === 529) return body !== null && isJsonObject(body);
+  if (status === 503 || status === 529) return body !== null && parseObject(new TextDecoder().decode(body)) !== null;
   return status === 501 || status === 505;
-}
-
-function isJsonObject(body: Uint8Array): boolean {
-  return parseObject(new TextDecoder().decode(body)) !== null;
 }
 
 /** The turn with what stands at the addresses of its material beside it, for vendors that fetch none. Throws Failure invalid_request. */
