@@ -25,11 +25,17 @@ export function createSpool(options: SpoolOptions): Spool {
   const { directory, nextName } = options;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   removeLeftovers(directory);
-  const room = new SpoolRoom(
-    options.memoryBytesMax ?? spoolMemoryTotalBytesMax,
-    options.diskBytesMax ?? spoolDiskBytesMax,
-  );
+  const room: SpoolRoom = {
+    memory: new FairShare(options.memoryBytesMax ?? spoolMemoryTotalBytesMax),
+    disk: new FairShare(options.diskBytesMax ?? spoolDiskBytesMax),
+  };
   return { open: (owner) => new FileSpoolWriter(room, owner, () => join(directory, `${nextName()}${suffix}`)) };
+}
+
+/** How much all spooled bodies together hold, shared between keys and workspaces. */
+interface SpoolRoom {
+  readonly memory: FairShare;
+  readonly disk: FairShare;
 }
 
 const suffix = ".spool";
@@ -82,17 +88,17 @@ class FileSpoolWriter implements SpoolWriter {
     this.#blocks = [];
     const size = this.#size;
     const file = this.#file;
-    const giveMemory = (): void => this.#room.giveMemory(this.#owner, blocks.length * bounds.spoolPieceBytes);
+    const giveMemory = (): void => this.#room.memory.add(this.#owner, -blocks.length * bounds.spoolPieceBytes);
     if (file === null) return inMemory(blocks, size, giveMemory);
     giveMemory();
-    return inFile(file, size, () => this.#room.giveDisk(this.#owner, size));
+    return inFile(file, size, () => this.#room.disk.add(this.#owner, -size));
   }
 
   discard(): void {
     if (this.#over) return;
     this.#over = true;
-    this.#room.giveMemory(this.#owner, this.#blocks.length * bounds.spoolPieceBytes);
-    this.#room.giveDisk(this.#owner, this.#written);
+    this.#room.memory.add(this.#owner, -this.#blocks.length * bounds.spoolPieceBytes);
+    this.#room.disk.add(this.#owner, -this.#written);
     this.#blocks = [];
     this.#file?.close();
   }
@@ -115,7 +121,9 @@ class FileSpoolWriter implements SpoolWriter {
 
   #addBlock(): boolean {
     const blocksMax = this.#file === null ? spoolMemoryBytesMax / bounds.spoolPieceBytes : 1;
-    if (this.#blocks.length >= blocksMax || !this.#room.takeMemory(this.#owner, bounds.spoolPieceBytes)) return false;
+    if (this.#blocks.length >= blocksMax) return false;
+    // While memory is taken the body goes to disk early.
+    if (this.#room.memory.take(this.#owner, bounds.spoolPieceBytes) !== null) return false;
     this.#blocks.push(new Uint8Array(bounds.spoolPieceBytes));
     this.#filled = 0;
     return true;
@@ -145,13 +153,14 @@ class FileSpoolWriter implements SpoolWriter {
     }
     if (this.#over || blocks.length === 0) return;
     this.#blocks = blocks.slice(0, 1);
-    this.#room.giveMemory(this.#owner, (blocks.length - 1) * bounds.spoolPieceBytes);
+    this.#room.memory.add(this.#owner, (1 - blocks.length) * bounds.spoolPieceBytes);
     this.#filled = 0;
   }
 
   async #append(bytes: Uint8Array): Promise<void> {
     if (this.#over) return;
-    this.#room.takeDisk(this.#owner, bytes.length, this.#written);
+    const problem = this.#room.disk.take(this.#owner, bytes.length, 1, this.#written);
+    if (problem !== null) throw problem === "all" ? noRoom() : shareHeld(problem);
     const position = this.#written;
     this.#written += bytes.length;
     if (this.#file === null) {
@@ -281,37 +290,6 @@ function discarded(): Error {
 function diskFailure(error: Error): Failure {
   if (isFullDisk(error)) return noRoom(error);
   return new Failure("internal_error", "The gateway could not keep the body of the request.", { cause: error });
-}
-
-/** How much all spooled bodies together hold, in memory and on disk, shared between keys and workspaces. */
-class SpoolRoom {
-  readonly #memory: FairShare;
-  readonly #disk: FairShare;
-
-  constructor(memoryBytesMax: number, diskBytesMax: number) {
-    this.#memory = new FairShare(memoryBytesMax);
-    this.#disk = new FairShare(diskBytesMax);
-  }
-
-  /** False when memory is taken: the body then goes to disk early. */
-  takeMemory(owner: MemoryOwner, bytes: number): boolean {
-    return this.#memory.take(owner, bytes) === null;
-  }
-
-  giveMemory(owner: MemoryOwner, bytes: number): void {
-    this.#memory.add(owner, -bytes);
-  }
-
-  /** For a body that holds `held`. Throws rate_limit_exceeded, or no_deployment_available where nothing is left for anybody. */
-  takeDisk(owner: MemoryOwner, bytes: number, held: number): void {
-    const problem = this.#disk.take(owner, bytes, 1, held);
-    if (problem === "all") throw noRoom();
-    if (problem !== null) throw shareHeld(problem);
-  }
-
-  giveDisk(owner: MemoryOwner, bytes: number): void {
-    this.#disk.add(owner, -bytes);
-  }
 }
 
 function noRoom(cause?: unknown): Failure {
