@@ -3,10 +3,37 @@ import { brotliDecompress, gunzip, inflate, zstdDecompress } from "node:zlib";
 import { type BodyBytes, type BodyWork, notUnpacked, outcomeOf, sizeOf, wholeOf } from "#bodies/index.ts";
 import { bounds, type CallSignal, Failure, type HeaderReader, type HeldMemory } from "#core/index.ts";
 import type { BodyDeadlines } from "./body-deadlines.ts";
-import { type BodyRules, tooLarge } from "./body-rules.ts";
 import type { CallRequest } from "./call-request.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
-import type { PieceReader } from "./spooled-body.ts";
+
+/** What may be sent to one kind of endpoint. */
+export interface BodyRules {
+  /** Of what arrives and of what comes out of it. */
+  readonly bytesMax: number;
+  /** Whether it may come with a content encoding. */
+  readonly packed: boolean;
+  /** What to do instead of sending so much. */
+  readonly advice?: string;
+}
+
+/** Calls of models: conversations with pictures in them. */
+export const modelBody: BodyRules = { bytesMax: bounds.requestBodyBytesMax, packed: true };
+/** Names, addresses and settings, but no material. */
+export const controlBody: BodyRules = { bytesMax: bounds.plainBodyBytesMax, packed: true };
+export const videoBody: BodyRules = {
+  bytesMax: bounds.taskRequestBytesMax,
+  packed: true,
+  advice: "give material by URL or as an asset",
+};
+/** A file of the largest kind and the fields beside it. */
+export const assetUploadBody: BodyRules = { bytesMax: bounds.assetUploadBytesMax, packed: false };
+/** From somebody who shows no key. */
+export const callbackBody: BodyRules = { bytesMax: bounds.callbackBodyBytesMax, packed: false };
+
+export function tooLarge({ bytesMax, advice }: BodyRules): Failure {
+  const hint = advice === undefined ? "" : `; ${advice}`;
+  return new Failure("request_too_large", `The body is larger than ${bytesMax} bytes${hint}.`);
+}
 
 /** Larger bodies are unpacked in a thread of their own. */
 const unpackInPlaceBytesMax = 8 * 1024;
@@ -147,6 +174,12 @@ async function arriving<Read extends BodyBytes>(
     if (thrown instanceof Failure) throw thrown;
     throw new Failure("client_closed", "The caller went away while sending its body.", { cause: thrown });
   }
+}
+
+/** What is used of a stream's reader; the runtime's own type is wider. */
+export interface PieceReader {
+  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
+  cancel(): Promise<void>;
 }
 
 /** Counted as it comes, so that every bound holds. */

@@ -10,8 +10,7 @@ import {
   withoutMark,
 } from "#protocols/index.ts";
 import type { PassedField, PassedPlace } from "#relay/index.ts";
-import { encodingOf, readBytes, unpack } from "./body.ts";
-import { modelBody } from "./body-rules.ts";
+import { encodingOf, modelBody, readBytes, unpack } from "./body.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
 import { spoolBody, spoolForm } from "./spooled-body.ts";
 

@@ -8,7 +8,7 @@ import {
   type MultipartType,
   type RequestFacts,
 } from "#protocols/index.ts";
-import { type BodyRules, modelBody, tooLarge } from "./body-rules.ts";
+import { type BodyRules, modelBody, type PieceReader, tooLarge } from "./body.ts";
 import type { Exchange } from "./dependencies.ts";
 
 type Arriving = Pick<Exchange, "request" | "bodies">;
@@ -61,12 +61,6 @@ async function write(
   }
   onEnd?.();
   return writer.end();
-}
-
-/** What is used of a stream's reader; the runtime's own type is wider. */
-export interface PieceReader {
-  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
-  cancel(): Promise<void>;
 }
 
 async function next(pieces: PieceReader | null): Promise<Uint8Array | null> {

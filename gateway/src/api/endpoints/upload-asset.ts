@@ -4,7 +4,7 @@ import { abortSignalOf, bounds, Failure } from "#core/index.ts";
 import type { Spooled } from "#ports/index.ts";
 import { type FormEvent, FormReader, readMultipartType } from "#protocols/index.ts";
 import { admitted, authenticated } from "../authenticated.ts";
-import { assetUploadBody } from "../body-rules.ts";
+import { assetUploadBody } from "../body.ts";
 import type { Endpoint } from "../dependencies.ts";
 import { jsonOrForm } from "../form-call.ts";
 import { json } from "../respond.ts";

@@ -9,8 +9,7 @@ import {
 } from "#core/index.ts";
 import { type ContentOptions, taskAnswer } from "#tasks/index.ts";
 import { authenticated, withKey } from "../authenticated.ts";
-import { readJsonBody, readJsonPieces } from "../body.ts";
-import { callbackBody, videoBody } from "../body-rules.ts";
+import { callbackBody, readJsonBody, readJsonPieces, videoBody } from "../body.ts";
 import type { ApiDependencies, Endpoint, Exchange } from "../dependencies.ts";
 import { askPage, idBehind, originOf, pageAnswer, requireId } from "../request-parts.ts";
 import { json } from "../respond.ts";

@@ -3,8 +3,7 @@ import { Failure, finalTaskStates, type HeldMemory, type Task, taskIdOf, videoId
 import { type RemixedVideo, type RenamedMembers, readMultipartType, videoObject } from "#protocols/index.ts";
 import { type ContentOptions, pollAfterMs, type SentBody } from "#tasks/index.ts";
 import { authenticated, withKey } from "../authenticated.ts";
-import { isJsonType, readJsonPieces, readPieces } from "../body.ts";
-import { videoBody } from "../body-rules.ts";
+import { isJsonType, readJsonPieces, readPieces, videoBody } from "../body.ts";
 import type { ApiDependencies, Endpoint, Exchange } from "../dependencies.ts";
 import { jsonOrForm } from "../form-call.ts";
 import { askPage, idBehind, requireId } from "../request-parts.ts";

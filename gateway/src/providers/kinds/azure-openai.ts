@@ -1,6 +1,7 @@
 import { Failure, type Provider } from "#core/index.ts";
 import { withoutBase64Asked } from "../chat-quirks.ts";
-import type { BadAnswer, Lane, OutboundDraft, ProviderKind } from "../kind.ts";
+import type { BadAnswer, Lane, OutboundDraft } from "../kind.ts";
+import { openaiLike } from "../openai-like.ts";
 import { classifyOpenAiShaped, openaiErrorCode } from "../openai-shaped.ts";
 import { openaiFactors } from "../price-factors.ts";
 import { openaiModels } from "../reasoning/openai-models.ts";
@@ -26,12 +27,11 @@ import { soraVideo } from "../video/sora.ts";
  * The v1 surface unless `settings.api_version` asks for the dated one, whose paths name the deployment. A model's
  * upstream name is the name of its deployment. Where: `base_url`, or `settings.resource`.
  */
-export const azureOpenai: ProviderKind = {
+export const azureOpenai = openaiLike({
   id: "azure-openai",
   title: "Azure OpenAI",
   baseUrl: null,
-  envKey: null,
-  envBaseUrl: null,
+  variable: null,
   baseUrlHelp:
     "The resource's endpoint, such as https://NAME.openai.azure.com. Leave it empty to go by the resource's name.",
   apiKeyHelp: "Key 1 or key 2 of the resource, under Keys and Endpoint.",
@@ -77,8 +77,7 @@ export const azureOpenai: ProviderKind = {
     if (secret !== null) draft.headers["api-key"] = secret.reveal();
   },
   classify: classifyAzure,
-  starterModels: [],
-};
+});
 
 function versionedRoot(provider: Provider): string {
   return `${surfaceOf(provider)}/v1`;

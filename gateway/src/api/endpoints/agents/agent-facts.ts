@@ -1,8 +1,7 @@
 import { wholeOf } from "#bodies/index.ts";
 import { bounds, Failure, nanoToUsd } from "#core/index.ts";
 import { authenticated } from "../../authenticated.ts";
-import { readBytes, readPieces } from "../../body.ts";
-import type { BodyRules } from "../../body-rules.ts";
+import { type BodyRules, readBytes, readPieces } from "../../body.ts";
 import type { Endpoint, Exchange } from "../../dependencies.ts";
 import { originOf } from "../../request-parts.ts";
 import { guardHeaders } from "./sign-in.ts";

@@ -1,8 +1,7 @@
 import { wholeOf } from "#bodies/index.ts";
 import { anonymousOwner, bounds, Failure } from "#core/index.ts";
 import type { IssuedTokens } from "#identity/index.ts";
-import { readPieces } from "../../body.ts";
-import type { BodyRules } from "../../body-rules.ts";
+import { type BodyRules, readPieces } from "../../body.ts";
 import type { ApiDependencies, Endpoint, Exchange } from "../../dependencies.ts";
 import { originOf } from "../../request-parts.ts";
 
