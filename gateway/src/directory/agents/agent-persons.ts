@@ -53,16 +53,10 @@ async function personRow(connection: Connection, digest: string): Promise<Caller
 }
 
 /** Where a sign-in calls from: a person in a workspace, with the key that their calls are counted under. */
-export interface AgentPerson {
-  readonly userId: string;
-  readonly email: string;
-  readonly name: string;
-  readonly keyId: string;
-  readonly group: string;
-}
+export type AgentPerson = NonNullable<Awaited<ReturnType<typeof personOfKey>>>;
 
 /** As whom a key's sign-ins call; null: they may not now. */
-export async function personOfKey(connection: Connection, keyId: string): Promise<AgentPerson | null> {
+export async function personOfKey(connection: Connection, keyId: string) {
   const key = await callerKeys(connection)
     .innerJoin("auth_users", "auth_users.id", "api_keys.person_id")
     .select(["auth_users.email", "auth_users.name as person_name"])

@@ -15,14 +15,6 @@ interface NewDevice {
   readonly expiresAt: number;
 }
 
-/** What a person sees of a device before they decide. */
-export interface WaitingDevice {
-  readonly client: string;
-  readonly ip: string;
-  readonly createdAt: number;
-  readonly expiresAt: number;
-}
-
 /** Throws `rate_limit_exceeded` when too many wait. */
 export async function addDevice({ database, clock }: Directory, device: NewDevice): Promise<void> {
   const now = clock.now();
@@ -54,8 +46,11 @@ async function dropWaiting(kysely: Connection, over: number): Promise<void> {
   await deleteRows(kysely, "agent_devices", { device_digest: digests, state: not("approved") });
 }
 
+/** What a person sees of a device before they decide. */
+export type WaitingDevice = NonNullable<Awaited<ReturnType<typeof waitingDevice>>>;
+
 /** null: no such device waits. */
-export async function waitingDevice(options: Directory, userDigest: string): Promise<WaitingDevice | null> {
+export async function waitingDevice(options: Directory, userDigest: string) {
   const row = await waiting(options.database.kysely, userDigest, options.clock.now());
   if (row === undefined) return null;
   return { client: row.client, ip: row.ip, createdAt: row.created_at, expiresAt: row.expires_at };

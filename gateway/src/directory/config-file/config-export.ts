@@ -8,30 +8,17 @@ import { findRows, not } from "../rows.ts";
 import { settingsOf } from "../settings.ts";
 import type { ControlDirectory } from "../store.ts";
 
-interface ManagedNames {
-  readonly kind: string;
-  readonly names: readonly string[];
-}
-
-/** The whole configuration as a config file, and the names of what the config file owns. */
-interface ConfigExport {
-  readonly config: ConfigFile;
-  readonly manages: readonly ManagedNames[];
-  /** Some keys were left out: there are more than an holds. */
-  readonly keysLeftOut: boolean;
-}
-
 /** Keys beyond this are left out of an export, and it says so. */
 const keysMax = 10_000;
 
 /**
  * Everything that calls depend on, as a config file would say it, and the names of what one owns; nothing that is suspended. A secret stands as the
- * name of a variable that is to hold it; `isSecret` says which settings of a kind are secrets.
+ * name of a variable that is to hold it; `isSecret` says which settings of a kind are secrets. `keysLeftOut`: there are more keys than an export holds.
  */
 export async function exportConfig(
   { database, vault, clock }: Pick<ControlDirectory, "database" | "vault" | "clock">,
   isSecret: (kind: string, setting: string) => boolean,
-): Promise<ConfigExport> {
+) {
   return await inSnapshot(database, async (snapshot) => {
     const providers = await findRows(snapshot, "providers", { managed_by: not("suspended") }, "id");
     const models = (await modelRecords(snapshot, clock.now())).filter(({ managed_by }) => managed_by !== "suspended");
@@ -55,7 +42,7 @@ export async function exportConfig(
       settings: settingsOf(settings),
     };
     const slugs = new Map(workspaces.map((row) => [row.id, row.slug]));
-    const manages: ManagedNames[] = [
+    const manages = [
       { kind: "providers", names: ofFile(providers, (row) => row.id) },
       { kind: "models", names: ofFile(models, (model) => model.name) },
       { kind: "workspaces", names: ofFile(workspaces, (row) => row.slug) },

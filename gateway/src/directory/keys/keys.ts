@@ -120,34 +120,38 @@ export async function endKey(under: ControlWrite, workspaceId: string, id: strin
 
 /** By id, or by the beginning of its secret when only one key has it, or by name. Throws `invalid_request` when several have it. */
 export async function keyNamed({ database, clock }: ControlDirectory, idOrPrefix: string): Promise<ConsoleKey | null> {
-  const [connection, now] = [database.kysely, clock.now()];
-  const byId = await consoleKeys(connection).where("api_keys.id", "=", idOrPrefix).executeTakeFirst();
-  if (byId !== undefined) return consoleKeyOf(byId, now);
+  const keys = consoleKeys(database.kysely);
+  const byId = await keys.where("api_keys.id", "=", idOrPrefix).executeTakeFirst();
+  if (byId !== undefined) return consoleKeyOf(byId, clock.now());
   // A declared key without a secret has an empty prefix, which names nothing.
   if (idOrPrefix === "") return null;
-  const [only, other] = await consoleKeys(connection).where("api_keys.prefix", "=", idOrPrefix).limit(2).execute();
-  if (only === undefined) return await keyCalledSo(connection, idOrPrefix, now);
-  if (other === undefined) return consoleKeyOf(only, now);
-  throw new Failure("invalid_request", `Several keys begin with ${idOrPrefix}. Name one by its id.`, { param: "key" });
+  const byPrefix = keys.where("api_keys.prefix", "=", idOrPrefix);
+  const found =
+    (await onlyOne(byPrefix, `Several keys begin with ${idOrPrefix}. Name one by its id.`)) ??
+    (await keyCalledSo(database.kysely, idOrPrefix));
+  return found === undefined ? null : consoleKeyOf(found, clock.now());
 }
 
 /** A key in use by its name, with its workspace's slug in front where several workspaces have one. */
-async function keyCalledSo(connection: Connection, text: string, now: number): Promise<ConsoleKey | null> {
-  const inUse = consoleKeys(connection).where("api_keys.revoked_at", "is", null);
+async function keyCalledSo(connection: Connection, text: string) {
   const slash = text.indexOf("/");
-  const [only, other] = await inUse
+  const named = consoleKeys(connection)
+    .where("api_keys.revoked_at", "is", null)
     .where((eb) =>
       eb.or([
         eb("api_keys.name", "=", text),
         eb.and([eb("workspaces.slug", "=", text.slice(0, slash)), eb("api_keys.name", "=", text.slice(slash + 1))]),
       ]),
-    )
-    .limit(2)
-    .execute();
-  if (only === undefined) return null;
-  if (other === undefined) return consoleKeyOf(only, now);
+    );
   const message = `Several keys are called ${text}. Name one with its workspace, as in acme/ci, or by its id.`;
-  throw new Failure("invalid_request", message, { param: "key" });
+  return await onlyOne(named, message);
+}
+
+/** The key that a query finds; undefined: none. Throws `invalid_request` where it finds several. */
+async function onlyOne(query: ReturnType<typeof consoleKeys>, several: string) {
+  const [only, other] = await query.limit(2).execute();
+  if (other === undefined) return only;
+  throw new Failure("invalid_request", several, { param: "key" });
 }
 
 /** If a revoked key has the name, that key is renamed. */

@@ -19,21 +19,11 @@ interface WantedModel {
   readonly outputTokensMax: number | null;
 }
 
-interface ImportReport {
-  readonly created: readonly string[];
-  readonly extended: readonly string[];
-  readonly refused: readonly ImportRefusal[];
-}
-
 /** `reason`: the same in a sentence. */
 type ImportRefusal = Remark<"importRefusal"> & { readonly name: string; readonly reason: string };
 
 /** Makes models, or adds the provider to existing ones. What cannot be done is reported; the rest is done. */
-export async function importModels(
-  context: ControlWrite,
-  provider: string,
-  wanted: readonly WantedModel[],
-): Promise<ImportReport> {
+export async function importModels(context: ControlWrite, provider: string, wanted: readonly WantedModel[]) {
   const row = await findRow(context.transaction, "providers", { id: provider });
   if (row === undefined) throw new Failure("not_found", "There is no such provider.", { param: "provider" });
   const created: string[] = [];

@@ -7,7 +7,7 @@ import { refuseDraft, refuseFileDeclared, refuseSuspended } from "../refusals.ts
 import { applyRows, findRow, findRows, installationObject, not, suspendOrRelease } from "../rows.ts";
 import type { ControlWrite } from "../store.ts";
 import { applyDeployments, removeDeployments } from "./deployments.ts";
-import { applyPrices, dropNextPrice, type ModelPrices, noPrices, pricesInForce, setPriceOver } from "./prices.ts";
+import { applyPrices, dropNextPrice, type ModelPrices, noPrices, pricesInForce, setPrice } from "./prices.ts";
 
 export async function createModel(context: ControlWrite, draft: ModelDraft): Promise<ModelRecord> {
   return insertModel(context, draft);
@@ -110,12 +110,12 @@ async function writeParts(
   origin: "catalogue" | null = null,
 ): Promise<ModelRecord> {
   const { name, price, next_price: next } = draft;
-  if (price !== undefined) await setPriceOver(context, name, price, { origin });
+  if (price !== undefined) await setPrice(context, name, price, { origin });
   if (next === null) await dropNextPrice(context, name);
   else if (next !== undefined) {
     if (next.from <= context.at)
       throw new Failure("invalid_request", "A next price begins later.", { param: "next_price" });
-    await setPriceOver(context, name, next.price, { from: next.from });
+    await setPrice(context, name, next.price, { from: next.from });
   }
   await applyDeployments(context, [configOf(draft)]);
   const record = await modelRecord(context.transaction, draft.name, context.at);
@@ -281,7 +281,7 @@ export async function takePrices(context: ControlWrite, prices: readonly TakenPr
   for (const { model, price, from } of prices) {
     const record = await modelRecord(context.transaction, model, context.at);
     if (record === null || !isFree(record)) continue;
-    await setPriceOver(context, model, price, { origin: "catalogue", from: from ?? undefined });
+    await setPrice(context, model, price, { origin: "catalogue", from: from ?? undefined });
     taken.add(model);
   }
   return [...taken];

@@ -43,17 +43,18 @@ export async function pricesInForce(
 }
 
 /**
- * Gives a model another price, from now on or from a later moment. `before`: what it has. The same again changes nothing; what was
+ * Gives a model another price, from now on or from a later moment. `known`: what it has, where it was read. The same again changes nothing; what was
  * to begin later is forgotten when another price is set now.
  */
-async function setPrice(
+export async function setPrice(
   context: ControlWrite,
   model: string,
-  before: ModelPrices,
   price: PriceConfig | null,
   { origin = null, from }: PriceSetting = {},
+  known?: ModelPrices,
 ): Promise<void> {
   const { transaction, log, ids, at } = context;
+  const before = known ?? (await pricesOfModel(context, model));
   const later = from !== undefined && from > at ? from : null;
   const replaced = later === null ? before.inForce : before.next;
   const after = price === null ? null : priceText(price);
@@ -63,15 +64,11 @@ async function setPrice(
     const row = { id: version, model, price_table: after, effective_from: later ?? at, origin };
     await transaction.insertInto("prices").values(row).execute();
   }
-  await setColumns(
-    transaction,
-    "models",
-    { name: model },
-    {
-      price_version: later === null ? version : (before.inForce?.id ?? null),
-      next_price_version: later === null ? null : version,
-    },
-  );
+  const versions = {
+    price_version: later === null ? version : (before.inForce?.id ?? null),
+    next_price_version: later === null ? null : version,
+  };
+  await setColumns(transaction, "models", { name: model }, versions);
   // It never was in force, so nothing was charged by it.
   if (before.next !== null) await deleteRows(transaction, "prices", { id: before.next.id });
   const now = priceView(version, after);
@@ -90,21 +87,14 @@ interface PriceSetting {
   readonly from?: number | undefined;
 }
 
-/** The same, where nobody has read what the model has. */
-export async function setPriceOver(
-  context: ControlWrite,
-  model: string,
-  price: PriceConfig | null,
-  setting: PriceSetting = {},
-): Promise<void> {
-  const before = await pricesInForce(context.transaction, context.at, model);
-  await setPrice(context, model, before.get(model) ?? noPrices, price, setting);
+async function pricesOfModel({ transaction, at }: ControlWrite, model: string): Promise<ModelPrices> {
+  return (await pricesInForce(transaction, at, model)).get(model) ?? noPrices;
 }
 
 /** What was to begin later does not. */
 export async function dropNextPrice(context: ControlWrite, model: string): Promise<void> {
   const { transaction, log } = context;
-  const { inForce, next } = (await pricesInForce(transaction, context.at, model)).get(model) ?? noPrices;
+  const { inForce, next } = await pricesOfModel(context, model);
   if (next === null) return;
   const kept = { price_version: inForce?.id ?? null, next_price_version: null };
   await setColumns(transaction, "models", { name: model }, kept);
@@ -158,8 +148,8 @@ export async function applyPrices(
     const price = isDue ? next?.price : model.price;
     // A file that says nothing of a price leaves one that was taken from the price list.
     const keepsPriceList = price === undefined && (before.inForce ?? before.next)?.origin === "catalogue";
-    if (!keepsPriceList) await setPrice(context, model.name, before, price ?? null);
-    if (next !== undefined && from !== null && !isDue) await setPriceOver(context, model.name, next.price, { from });
+    if (!keepsPriceList) await setPrice(context, model.name, price ?? null, {}, before);
+    if (next !== undefined && from !== null && !isDue) await setPrice(context, model.name, next.price, { from });
     else if (before.next !== null && !keepsPriceList) await dropNextPrice(context, model.name);
   }
 }

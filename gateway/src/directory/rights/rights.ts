@@ -1,5 +1,5 @@
 import type { RightsRule } from "@sluice/contract/config-file";
-import { bounds, Failure, type Secret, sessionDigest } from "#core/index.ts";
+import { bounds, Failure, sessionDigest } from "#core/index.ts";
 import type { AuditSource, RightsSource } from "#ports/index.ts";
 import { auditedWrite, tokenSealId } from "#storage/tables.ts";
 import { readFilePeople, refuseFilePeople } from "../people/file-people.ts";
@@ -103,21 +103,13 @@ export async function given({ database }: SealedDirectory, userId: string) {
 }
 
 /** An issuer to be asked again about somebody. */
-export interface IssuerToAsk {
-  readonly source: `oidc:${string}`;
-  readonly refreshToken: Secret;
-  readonly saidAt: number;
-  readonly askedAt: number;
-}
+export type IssuerToAsk = Awaited<ReturnType<typeof issuersToAsk>>[number];
 
-export async function issuersToAsk(
-  { database, vault }: SealedDirectory,
-  userId: string,
-): Promise<readonly IssuerToAsk[]> {
+export async function issuersToAsk({ database, vault }: SealedDirectory, userId: string) {
   const where = { user_id: userId, refresh_token: not(null) };
   const rows = await findRows(database.kysely, "person_claims", where, "source");
   return rows.map((row) => ({
-    source: row.source as IssuerToAsk["source"],
+    source: row.source as `oidc:${string}`,
     refreshToken: vault.open(row.refresh_token ?? "", tokenSealId(userId, row.source as RightsSource)),
     saidAt: row.said_at,
     askedAt: row.asked_at,

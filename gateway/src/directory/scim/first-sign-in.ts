@@ -3,17 +3,8 @@ import { auditedWrite, type Connection } from "#storage/tables.ts";
 import { countRows, findRow } from "../rows.ts";
 import type { Directory, SealedDirectory } from "../store.ts";
 
-interface ScimNumbers {
-  readonly users: number;
-  readonly inactive: number;
-  readonly groups: number;
-  /** Unix milliseconds, right to about a minute; null: no token that there is was used. */
-  readonly lastRequestAt: number | null;
-  /** Tokens that a directory can call with now. */
-  readonly tokens: number;
-}
-
-export async function numbers({ database: { kysely: connection }, clock }: SealedDirectory): Promise<ScimNumbers> {
+/** `tokens`: those that a directory can call with now. `lastRequestAt`: right to about a minute; null: no token that there is was used. */
+export async function numbers({ database: { kysely: connection }, clock }: SealedDirectory) {
   const now = clock.now();
   const users = await connection
     .selectFrom("scim_users")
