@@ -10,6 +10,7 @@ import {
   updateRow,
 } from "#storage/tables.ts";
 import { keyObject } from "../keys/key-rules.ts";
+import { findRow } from "../rows.ts";
 import type { UserRow } from "./people-rows.ts";
 import { isLimited } from "./person-limits.ts";
 
@@ -175,12 +176,10 @@ export async function ownerOfNew(
 }
 
 async function isMemberOnly(connection: Connection, workspaceId: string, userId: string): Promise<boolean> {
-  const row = await connection
-    .selectFrom("auth_users")
-    .innerJoin("members", "members.user_id", "auth_users.id")
-    .select(["auth_users.administrator", "members.role"])
-    .where("auth_users.id", "=", userId)
-    .where("members.workspace_id", "=", workspaceId)
-    .executeTakeFirst();
-  return row !== undefined && row.administrator === 0 && row.role === "member";
+  const member = { workspace_id: workspaceId, user_id: userId, role: "member" } as const;
+  const plain = { id: userId, administrator: 0 };
+  return (
+    (await findRow(connection, "members", member)) !== undefined &&
+    (await findRow(connection, "auth_users", plain)) !== undefined
+  );
 }
