@@ -1,11 +1,9 @@
 import { bounds, personOfScope } from "#core/index.ts";
-import type { RecentCost, ReportStore, SpendingAsk } from "#ports/index.ts";
+import type { RecentCost, SpendingAsk, SpendingReading } from "#ports/index.ts";
 import type { Connection } from "../database/database.ts";
 import { readyDays, rollupsWithin, type TimeSpan } from "../ledger/ledger-day-reading.ts";
 import { dayMs } from "../ledger/ledger-days.ts";
 import { ofOneMoment, type ReportContext } from "./report-context.ts";
-
-type SpendingReading = Awaited<ReturnType<ReportStore["spending"]>>;
 
 const columnOf = { workspace: "workspace_id", group: "group_id", person: "person_id", key: "key_id" } as const;
 

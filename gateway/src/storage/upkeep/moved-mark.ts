@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { sql } from "kysely";
 import type { Database } from "../database/database.ts";
 import { schemaState } from "../database/migrate.ts";
+import { putSystemValue, systemValue } from "../database/system-values.ts";
 import { type DataPaths, DataUnusable } from "../disk/data-directory.ts";
 import { isMissing } from "../disk/files.ts";
 
@@ -64,7 +65,7 @@ export async function beginMove({ kysely }: Database, tables: readonly string[])
   if (!(await isHalfMoved({ kysely }))) await refuseFilled({ kysely });
   await kysely.transaction().execute(async (transaction) => {
     await sql`truncate ${sql.join(tables.map((name) => sql.table(name)))}`.execute(transaction);
-    await transaction.insertInto("settings").values({ name: mark, value: "1", managed_by: "system" }).execute();
+    await putSystemValue(transaction, mark, "1");
   });
 }
 
@@ -95,8 +96,7 @@ export async function refuseHalfMoved(database: Pick<Database, "kysely">): Promi
 }
 
 async function isHalfMoved({ kysely }: Pick<Database, "kysely">): Promise<boolean> {
-  const row = await kysely.selectFrom("settings").select("name").where("name", "=", mark).executeTakeFirst();
-  return row !== undefined;
+  return (await systemValue(kysely, mark)) !== null;
 }
 
 async function refuseFilled({ kysely }: Pick<Database, "kysely">): Promise<void> {
