@@ -156,12 +156,23 @@ export function tagsText(tags: LedgerEntry["tags"]): string {
 type Value = LedgerValues[number];
 const oftenUsed: readonly UsageColumn[] = ["input_uncached", "cache_read", "output", "reasoning"];
 const seldomUsed = usageColumns.filter((column) => !oftenUsed.includes(column));
-const seldomFilled = ["error_code", "warnings", "vendor_cost_nano_usd", "own_cost_nano_usd", "served", "served_model"];
+const seldomFilled = [
+  "error_code",
+  "warnings",
+  "vendor_cost_nano_usd",
+  "own_cost_nano_usd",
+  "served",
+  "served_model",
+  "unpriced",
+  "operation",
+];
 
 /** What most entries have in the columns that few fill. A statement that says it itself binds nothing there. */
 const usual: Readonly<Record<string, Value>> = {
-  ...{ cost_source: "price", calls: 1, tags: noTags },
-  ...Object.fromEntries([...seldomFilled, "unpriced", "operation"].map((column) => [column, null])),
+  cost_source: "price",
+  calls: 1,
+  tags: noTags,
+  ...Object.fromEntries(seldomFilled.map((column) => [column, null])),
   ...Object.fromEntries(seldomUsed.map((column) => [column, 0])),
 };
 

@@ -90,9 +90,19 @@ function inOrder(rows: readonly ObjectRow[]): readonly ObjectRow[] {
 }
 
 const columns = [
-  ...(["workspace_id", "id", "kind", "provider", "key_id", "person_id", "deployment", "model"] as const),
-  ...(["upstream_model", "input_tokens", "created_at", "expires_at"] as const),
-];
+  "workspace_id",
+  "id",
+  "kind",
+  "provider",
+  "key_id",
+  "person_id",
+  "deployment",
+  "model",
+  "upstream_model",
+  "input_tokens",
+  "created_at",
+  "expires_at",
+] as const;
 const placeholders = Object.fromEntries(columns.map((column) => [column, ""])) as unknown as ObjectRow;
 const renewed = columns.filter((column) => !["workspace_id", "id", "input_tokens"].includes(column));
 /** Far fewer parameters than one statement may have. */

@@ -44,10 +44,17 @@ interface KeptReports extends ReportStore {
   forget(): void;
 }
 
-const keepable = [
-  ...(["usage", "peopleUsage", "costs", "modelUsage", "deploymentUse", "dailySpend", "requests", "facts"] as const),
-];
-type Keepable = (typeof keepable)[number];
+const kinds = [
+  "usage",
+  "peopleUsage",
+  "costs",
+  "modelUsage",
+  "deploymentUse",
+  "dailySpend",
+  "requests",
+  "facts",
+] as const;
+type Keepable = (typeof kinds)[number];
 
 interface Kept {
   /** Of its last reading, milliseconds. */
@@ -105,7 +112,7 @@ export function keptAnswers(reports: ReportStore, clock: Pick<Clock, "monotonic"
   };
   return {
     ...reports,
-    ...(Object.fromEntries(keepable.map((kind) => [kind, keeping(kind)])) as unknown as Pick<ReportStore, Keepable>),
+    ...(Object.fromEntries(kinds.map((kind) => [kind, keeping(kind)])) as unknown as Pick<ReportStore, Keepable>),
     forget() {
       generation += 1;
       answers.clear();

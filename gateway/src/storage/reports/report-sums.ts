@@ -58,7 +58,8 @@ export async function costs(
   { workspaceId, from, to }: CostFilter,
 ): Promise<readonly CostSum[]> {
   const pairs = await sumsByScope(context, {
-    ...{ from, to },
+    from,
+    to,
     names: ["provider", "model"],
     sums: ["attempts", "cost_nano_usd", "vendor_cost_nano_usd", "compared_cost_nano_usd"],
     chosenBy: ["workspace_id"],
@@ -83,7 +84,8 @@ export async function modelUsage(
   to: number,
 ): Promise<readonly ModelUsage[]> {
   const models = await sumsByScope(context, {
-    ...{ from, to },
+    from,
+    to,
     names: ["model"],
     sums: ["requests", "cost_nano_usd", ...Object.values(usageColumnOf)],
     choose: (rows) => (model === null ? rows : rows.where("model", "=", model)),

@@ -90,7 +90,11 @@ async function openPool(settings: PostgresSettings, further: string): Promise<Po
     set statement_timeout = ${settings.statementMs}; set idle_in_transaction_session_timeout = ${postgresIdleTransactionMs};
     set timezone = 'UTC'; set datestyle = 'ISO'; set default_transaction_isolation = 'read committed'; set jit = off; ${further}`;
   return new pg.Pool({
-    ...{ host, port, user, password, database },
+    host,
+    port,
+    user,
+    password,
+    database,
     ssl: settings.tls,
     max: settings.poolSize,
     connectionTimeoutMillis: connectMs,
