@@ -21,7 +21,9 @@ const changeOfUser = z
   })
   .refine((change) => Object.keys(change).length > 0, "There is nothing to change.");
 
-export const passwordCalls: readonly CallSpec[] = [
+const nothing = z.strictObject({});
+
+export const accountCalls: readonly CallSpec[] = [
   post(
     "/sign-in/email",
     "anybody",
@@ -65,22 +67,7 @@ export const passwordCalls: readonly CallSpec[] = [
       user: { ...userView(call.signedIn), ...(change.name === undefined ? {} : { name: change.name }) },
     });
   }),
-];
-
-/** The password of whoever is signed in: a stolen session must not become a place to guess it. */
-export function guessPassword<Result>(call: Call, work: () => Promise<Result>): Promise<Result> {
-  const { id, email } = call.signedIn.user;
-  return call.guess({ by: "password", account: `user:${id}`, userId: id, email }, work);
-}
-
-const wrongCurrent: Problems = {
-  INVALID_PASSWORD: ["invalid_request", "The current password is wrong.", "current_password"],
-};
-
-const nothing = z.strictObject({});
-
-/** The library's own calls for these hand out the tokens of sessions; ours know them by their ids. */
-export const sessionCalls: readonly CallSpec[] = [
+  // The library's own calls for sessions hand out their tokens; ours know them by their ids.
   post("/sign-out", "anybody", nothing, async (call) => {
     const { cookies } = await call.ask("/sign-out", { body: {} });
     if (call.session !== null) call.tell("signed-out", null, call.session.user);
@@ -124,6 +111,16 @@ export const sessionCalls: readonly CallSpec[] = [
     return answerJson({ ended });
   }),
 ];
+
+/** The password of whoever is signed in: a stolen session must not become a place to guess it. */
+export function guessPassword<Result>(call: Call, work: () => Promise<Result>): Promise<Result> {
+  const { id, email } = call.signedIn.user;
+  return call.guess({ by: "password", account: `user:${id}`, userId: id, email }, work);
+}
+
+const wrongCurrent: Problems = {
+  INVALID_PASSWORD: ["invalid_request", "The current password is wrong.", "current_password"],
+};
 
 function sessionView(session: Session, currentId: string): object {
   return {

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { addressKey, bounds, Failure } from "#core/index.ts";
 import type { ClaimsListener, Clock, SignInEvent } from "#ports/index.ts";
-import { type KnownDevices, type TryCounts, takeTry } from "./guards.ts";
+import { type knownDevices, type TryCounts, takeTry } from "./guards.ts";
 import { addressHeader, type Library } from "./library.ts";
 import { failureOf, type Problems } from "./library-problems.ts";
 import type { Issuers } from "./oidc-issuers.ts";
@@ -21,7 +21,7 @@ export interface SignInDependencies {
   readonly rights: ClaimsListener;
   readonly clock: Clock;
   readonly tries: TryCounts;
-  readonly devices: KnownDevices;
+  readonly devices: ReturnType<typeof knownDevices>;
   readonly onEvent: (event: SignInEvent) => void;
   readonly onNoteLost: (error: Error) => void;
   library(site: Site): Promise<Library>;
@@ -116,7 +116,7 @@ export class Call {
       init.body = JSON.stringify(options.body);
     }
     const query = options.query === undefined ? "" : `?${options.query}`;
-    const answer = await library.answer(new Request(`${this.site.origin}/api/auth${path}${query}`, init));
+    const answer = await library(new Request(`${this.site.origin}/api/auth${path}${query}`, init));
     const text = await answer.text();
     const json = readObject(text);
     if (answer.status >= 400) throw failureOf(answer.status, String(json["code"] ?? ""), options.problems ?? {});

@@ -45,40 +45,25 @@ const knownDeviceMs = 90 * 86_400_000;
  *
  * A device is a signed cookie and leaves nothing in the database: account, end and a name made by chance.
  */
-export class KnownDevices {
-  readonly #secret: () => string;
-  readonly #clock: Clock;
-
-  constructor(secret: () => string, clock: Clock) {
-    this.#secret = secret;
-    this.#clock = clock;
-  }
-
-  /** A `set-cookie` line that makes the browser known for this account. */
-  cookie(site: Site, email: string): string {
-    const endsAt = this.#clock.now() + knownDeviceMs;
-    const named = `${endsAt}.${randomBytes(16).toString("base64url")}`;
-    const secure = site.secure ? "Secure; " : "";
-    return (
-      `${cookieName(site)}=${named}.${this.#signature(named, email)}; Max-Age=${knownDeviceMs / 1_000}; ` +
-      `Path=/; HttpOnly; ${secure}SameSite=Lax`
-    );
-  }
-
-  /** What the tries of this browser at this account are counted under; null when it is not known. */
-  keyOf(headers: Headers, site: Site, email: string): string | null {
-    const cookie = rawCookieOf(headers, cookieName(site));
-    const [, named, endsAt, signature] = /^((\d{13,15})\.[\w-]{22})\.([\w-]{43})$/.exec(cookie ?? "") ?? [];
-    if (named === undefined || signature === undefined || Number(endsAt) < this.#clock.now()) return null;
-    const expected = Buffer.from(this.#signature(named, email));
-    return timingSafeEqual(expected, Buffer.from(signature)) ? `device:${named}` : null;
-  }
-
-  #signature(named: string, email: string): string {
-    return createHmac("sha256", `known devices\n${this.#secret()}`).update(`${named}\n${email}`).digest("base64url");
-  }
-}
-
-function cookieName(site: Site): string {
-  return `${site.cookiePrefix}.device`;
+export function knownDevices(secret: () => string, clock: Clock) {
+  const signature = (named: string, email: string): string =>
+    createHmac("sha256", `known devices\n${secret()}`).update(`${named}\n${email}`).digest("base64url");
+  return {
+    /** A `set-cookie` line that makes the browser known for this account. */
+    cookie({ cookiePrefix, secure }: Site, email: string): string {
+      const named = `${clock.now() + knownDeviceMs}.${randomBytes(16).toString("base64url")}`;
+      return (
+        `${cookiePrefix}.device=${named}.${signature(named, email)}; Max-Age=${knownDeviceMs / 1_000}; ` +
+        `Path=/; HttpOnly; ${secure ? "Secure; " : ""}SameSite=Lax`
+      );
+    },
+    /** What the tries of this browser at this account are counted under; null when it is not known. */
+    keyOf(headers: Headers, { cookiePrefix }: Site, email: string): string | null {
+      const cookie = rawCookieOf(headers, `${cookiePrefix}.device`);
+      const [, named, endsAt, signed] = /^((\d{13,15})\.[\w-]{22})\.([\w-]{43})$/.exec(cookie ?? "") ?? [];
+      if (named === undefined || signed === undefined || Number(endsAt) < clock.now()) return null;
+      const expected = Buffer.from(signature(named, email));
+      return timingSafeEqual(expected, Buffer.from(signed)) ? `device:${named}` : null;
+    },
+  };
 }

@@ -8,9 +8,7 @@ import { type AuthDatabase, type Sessions, tokenDigest } from "./sessions.ts";
 import type { Site } from "./site.ts";
 
 /** The sign-in library for one site. Requests to it are ours: their paths, bodies and headers have been checked. */
-export interface Library {
-  answer(request: Request): Promise<Response>;
-}
+export type Library = (request: Request) => Promise<Response>;
 
 export interface LibraryOptions {
   readonly database: AuthDatabase;
@@ -76,7 +74,7 @@ export async function openLibrary(options: LibraryOptions, site: Site): Promise<
   const auth = betterAuth({ ...settings, database: () => hashedSessions(adapter) });
   // Anything wrong with the settings shows here, not at the first request.
   await auth.$context;
-  return { answer: (request) => auth.handler(request) };
+  return auth.handler;
 }
 
 function baseOptions(options: LibraryOptions, site: Site): BetterAuthOptions {

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { asFailure, bounds, Failure, failureAnswer, readBodyText, schemaFailure } from "#core/index.ts";
 import type { Observer } from "#ports/index.ts";
-import { passwordCalls, sessionCalls } from "./account-calls.ts";
+import { accountCalls } from "./account-calls.ts";
 import { Call, type CallSpec, type SignInDependencies } from "./call.ts";
 import { oidcCalls } from "./oidc-calls.ts";
 import { passkeyCalls } from "./passkey-calls.ts";
@@ -10,11 +10,10 @@ import { twoFactorCalls } from "./two-factor-calls.ts";
 
 /** Every path there is under /api/auth. What the library offers beyond these cannot be reached. */
 const callSpecs: readonly CallSpec[] = Object.freeze([
-  ...passwordCalls,
+  ...accountCalls,
   ...twoFactorCalls,
   ...passkeyCalls,
   ...oidcCalls,
-  ...sessionCalls,
 ]);
 
 interface SignInRoutesOptions {

@@ -13,7 +13,7 @@ import type {
   VersionedSecret,
 } from "#ports/index.ts";
 import type { SignInDependencies } from "./call.ts";
-import { KnownDevices, openTryCounts } from "./guards.ts";
+import { knownDevices, openTryCounts } from "./guards.ts";
 import type { Library } from "./library.ts";
 import { Issuers, isAllowed } from "./oidc-issuers.ts";
 import { boundedPasswords, type PasswordFunctions } from "./passwords.ts";
@@ -86,7 +86,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     rights,
     clock,
     tries: openTryCounts(options.openTries),
-    devices: new KnownDevices(() => secrets()[0]?.value ?? "", clock),
+    devices: knownDevices(() => secrets()[0]?.value ?? "", clock),
     onEvent: options.onEvent ?? (() => {}),
     onNoteLost: ({ message }) => observer.log("warn", "A refused sign-in could not be noted.", { error: message }),
     library,

@@ -12,26 +12,17 @@ export interface KeyNamesOptions {
 }
 
 /** What keys are called, by id, remembered for a while. A key that is gone has no name. */
-export class KeyNames {
-  readonly #controlStore: KeyNamesOptions["controlStore"];
-  readonly #known: BoundedMap<string, string>;
-
-  constructor({ controlStore, clock }: KeyNamesOptions) {
-    this.#controlStore = controlStore;
-    this.#known = new BoundedMap(keyNamesMax, { life: { clock, ms: keyNameMs } });
-  }
-
-  async nameOf(id: string): Promise<string> {
-    const known = this.#known.get(id);
-    if (known !== undefined) return known;
-    const name = (await this.#controlStore.keyById(id))?.name ?? "";
-    this.#known.set(id, name);
+export function keyNames({ controlStore, clock }: KeyNamesOptions) {
+  const known = new BoundedMap<string, string>(keyNamesMax, { life: { clock, ms: keyNameMs } });
+  const nameOf = async (id: string): Promise<string> => {
+    const name = known.get(id) ?? (await controlStore.keyById(id))?.name ?? "";
+    if (!known.has(id)) known.set(id, name);
     return name;
-  }
-
-  async namesOf(ids: Iterable<string>): Promise<ReadonlyMap<string, string>> {
+  };
+  const namesOf = async (ids: Iterable<string>): Promise<ReadonlyMap<string, string>> => {
     const names = new Map<string, string>();
-    for (const id of new Set(ids)) names.set(id, await this.nameOf(id));
+    for (const id of new Set(ids)) names.set(id, await nameOf(id));
     return names;
-  }
+  };
+  return { nameOf, namesOf };
 }

@@ -13,11 +13,11 @@ import { type Delivery, requestShown, taskCost } from "#tasks/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { checkTask, seenOnly } from "./callers.ts";
 import { type ConsoleCall, type Handlers, oneWorkspace, pageSize } from "./calls.ts";
-import { KeyNames } from "./key-names.ts";
+import { keyNames } from "./key-names.ts";
 
 export function mediaHandlers(dependencies: ConsoleDependencies) {
   const { videos, assets, people, configSnapshot, clock } = dependencies;
-  const keyNames = new KeyNames(dependencies);
+  const { nameOf, namesOf } = keyNames(dependencies);
   const view = (task: Task, keyName: string) =>
     taskView(task, keyName, configSnapshot().workspaces.get(task.workspaceId)?.slug ?? "", clock.now());
   const noted = (call: Removal, action: AuditAction, object: AuditObject) =>
@@ -32,7 +32,7 @@ export function mediaHandlers(dependencies: ConsoleDependencies) {
         ...given({ model: query.model, keyId: query.key }),
       };
       const { tasks, next } = await videos.page(filter, query.cursor ?? null, query.limit ?? pageSize);
-      const names = await keyNames.namesOf(tasks.map((task) => task.keyId));
+      const names = await namesOf(tasks.map((task) => task.keyId));
       return { data: tasks.map((task) => view(task, names.get(task.keyId) ?? "")), next };
     },
     async "tasks.show"(call) {
@@ -42,7 +42,7 @@ export function mediaHandlers(dependencies: ConsoleDependencies) {
       const [events, deliveries, keyName] = await Promise.all([
         videos.events(workspace.id, task.id),
         videos.deliveries(workspace.id, task.id),
-        keyNames.nameOf(task.keyId),
+        nameOf(task.keyId),
       ]);
       return taskDetail(task, view(task, keyName), events, deliveries);
     },
@@ -51,7 +51,7 @@ export function mediaHandlers(dependencies: ConsoleDependencies) {
       await checkTask(call, videos, workspace, call.params.task);
       const task = await videos.cancel(workspace.id, call.params.task);
       await noted(call, "cancel", `video task ${task.id}`);
-      return view(task, await keyNames.nameOf(task.keyId));
+      return view(task, await nameOf(task.keyId));
     },
     async "assetGroups.list"(call) {
       const { cursor, limit } = call.query;

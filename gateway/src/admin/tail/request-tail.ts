@@ -11,7 +11,7 @@ import {
   outputTokensOf,
 } from "#core/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
-import { KeyNames, type KeyNamesOptions } from "../handlers/key-names.ts";
+import { type KeyNamesOptions, keyNames } from "../handlers/key-names.ts";
 import { SharedTail, type SharedTailOptions } from "./shared-tail.ts";
 
 interface RequestTailOptions extends KeyNamesOptions {
@@ -25,7 +25,7 @@ interface RequestTailOptions extends KeyNamesOptions {
  */
 export class RequestTail {
   readonly #options: RequestTailOptions;
-  readonly #keyNames: KeyNames;
+  readonly #keyNames: ReturnType<typeof keyNames>;
   readonly #listeners = new Set<TailListener>();
   /** Places of people and workspaces. */
   readonly #places = new FairShare(bounds.tailsMax);
@@ -34,7 +34,7 @@ export class RequestTail {
 
   constructor(options: RequestTailOptions) {
     this.#options = options;
-    this.#keyNames = new KeyNames(options);
+    this.#keyNames = keyNames(options);
   }
 
   get listeners(): number {
@@ -80,7 +80,7 @@ export class RequestTail {
   open(asked: TailOptions): ReadableStream<Uint8Array> {
     if (this.#closed)
       throw new Failure("draining", "The gateway is shutting down; try again.", { retryAfterMs: 1_000 });
-    const own = [...this.#listeners].filter(({ userId }) => userId === asked.userId).length;
+    const own = [...this.#listeners].filter(({ options }) => options.userId === asked.userId).length;
     if (own >= bounds.tailsPerUserMax) throw tooMany(`${own} live views of yours are open. Close one.`);
     const owner = { key: { id: asked.userId }, workspace: { id: asked.workspaceId ?? "" } };
     const problem = this.#places.take(owner, 1);
@@ -128,7 +128,7 @@ export class RequestTail {
   }
 
   #tellWatched(): void {
-    this.#shared?.watch(new Set([...this.#listeners].map(({ workspaceId }) => workspaceId)));
+    this.#shared?.watch(new Set([...this.#listeners].map(({ options }) => options.workspaceId)));
   }
 
   async #named(row: RequestRow): Promise<RequestRow> {
@@ -205,7 +205,7 @@ export type TailEnd = "session" | "time" | "closing";
  * (`{"rows": 3}`: so many were lost) and `end` (`{"why": "time"}`).
  */
 export class TailListener {
-  readonly #options: TailListenerOptions;
+  readonly options: TailListenerOptions;
   readonly #endMs: number;
   #rows: RequestRow[] = [];
   #dropped = 0;
@@ -216,12 +216,12 @@ export class TailListener {
   #forgetTimer = (): void => undefined;
 
   constructor(options: TailListenerOptions) {
-    this.#options = options;
+    this.options = options;
     this.#endMs = options.clock.monotonic() + bounds.tailMs;
   }
 
   stream(): ReadableStream<Uint8Array> {
-    const { signal } = this.#options;
+    const { signal } = this.options;
     const gone = () => this.#leave();
     if (signal.aborted) gone();
     else signal.addEventListener("abort", gone, { once: true });
@@ -232,17 +232,8 @@ export class TailListener {
     );
   }
 
-  get userId(): string {
-    return this.#options.userId;
-  }
-
-  /** null: every one. */
-  get workspaceId(): string | null {
-    return this.#options.workspaceId;
-  }
-
   watches(workspaceId: string): boolean {
-    const own = this.#options.workspaceId;
+    const own = this.options.workspaceId;
     return own === null || own === workspaceId;
   }
 
@@ -256,7 +247,7 @@ export class TailListener {
   }
 
   #sees({ person }: RequestRow): boolean {
-    const { seenPerson } = this.#options;
+    const { seenPerson } = this.options;
     return seenPerson === null || person === null || person.id === seenPerson;
   }
 
@@ -284,7 +275,7 @@ export class TailListener {
     this.#words = "";
     let text = dropped === 0 ? "" : `event: dropped\ndata: ${JSON.stringify({ rows: dropped })}\n\n`;
     for (const row of rows) {
-      text += `id: ${row.attempt_id}\ndata: ${JSON.stringify(await this.#options.named(row))}\n\n`;
+      text += `id: ${row.attempt_id}\ndata: ${JSON.stringify(await this.options.named(row))}\n\n`;
     }
     text += words;
     if (text !== "") controller.enqueue(encoder.encode(text));
@@ -300,13 +291,13 @@ export class TailListener {
 
   #beatLater(): void {
     if (this.#over) return;
-    this.#forgetTimer = this.#options.clock.after(bounds.keepAliveMs, () => void this.#beat());
+    this.#forgetTimer = this.options.clock.after(bounds.keepAliveMs, () => void this.#beat());
   }
 
   /** Keeps the connection, and looks whether its watcher still may. */
   async #beat(): Promise<void> {
-    if (this.#options.clock.monotonic() >= this.#endMs) return this.end("time");
-    if (!(await this.#options.stillAllowed().catch(() => false))) return this.end("session");
+    if (this.options.clock.monotonic() >= this.#endMs) return this.end("time");
+    if (!(await this.options.stillAllowed().catch(() => false))) return this.end("session");
     if (this.#words === "") this.#words = ": alive\n\n";
     this.#wake();
     this.#beatLater();
@@ -316,7 +307,7 @@ export class TailListener {
     if (this.#over) return;
     this.#over = true;
     this.#forgetTimer();
-    this.#options.ended(this);
+    this.options.ended(this);
     this.#wake();
   }
 }

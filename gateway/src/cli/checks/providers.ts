@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Provider } from "#core/index.ts";
-import { openControl } from "#main.ts";
 import type { ProviderProbe } from "#provider-client/index.ts";
 import { providerKind } from "#providers/index.ts";
 import { failureLine } from "../failure-line.ts";
+import { withControl } from "../open.ts";
 import { ownProbe } from "../own-probe.ts";
 import { type Check, type Finding, fail, ok, warn } from "./finding.ts";
 
@@ -12,19 +12,14 @@ const skewMsMax = 5 * 60_000;
 const atOnceMax = 8;
 
 /** Each enabled provider is asked for its models, which costs nothing. Only with `--online`. */
-export const providersCheck: Check = async ({ environment, clock, online }) => {
+export const providersCheck: Check = async ({ environment, variables, clock, online }) => {
   if (!online) return [ok("providers", "not asked; use --online to")];
   if (environment.databaseUrl === null && !existsSync(join(environment.dataDir, "sluice.db")))
     return [ok("providers", "none before the first start")];
   let providers: readonly Provider[];
   try {
-    const control = await openControl(environment);
-    try {
-      const configSnapshot = await control.controlStore.configSnapshot();
-      providers = [...configSnapshot.providers.values()].filter((provider) => provider.enabled);
-    } finally {
-      await control.close();
-    }
+    const configSnapshot = await withControl(variables, ({ controlStore }) => controlStore.configSnapshot());
+    providers = [...configSnapshot.providers.values()].filter((provider) => provider.enabled);
   } catch (thrown) {
     return [fail("providers", failureLine(thrown), "see the checks above")];
   }

@@ -131,21 +131,15 @@ function linesOf(text: string): readonly string[] {
   return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
 }
 
-/** A program's own file: what stands in it, and what stood in it before Sluice. */
-interface LocalFile {
-  /** Where it is; behind a link what the link leads to, so that the link stays. */
-  readonly path: string;
-  /** null: there is none yet. */
-  readonly text: string | null;
-  readonly backupPath: string;
-  /** null: none was made. */
-  readonly backup: string | null;
-}
+type LocalFile = ReturnType<typeof openLocalFile>;
 
 const bytesMax = 1024 * 1024;
 
-/** Throws CommandFailed where it cannot be read, or could not be written. */
-function openLocalFile(named: string): LocalFile {
+/**
+ * A program's own file: what stands in it, and what stood in it before Sluice (null: there is none). Its path is behind a link what the
+ * link leads to, so that the link stays. Throws CommandFailed where it cannot be read, or could not be written.
+ */
+function openLocalFile(named: string) {
   const path = target(named);
   const backupPath = `${path}.before-sluice`;
   const text = existsSync(path) ? readText(path) : null;
