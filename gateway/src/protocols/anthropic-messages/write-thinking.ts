@@ -12,13 +12,8 @@ const budgetMin = 1_024;
 /** How much the model is told to think (null: not said), and the cap on its output that this needs. */
 export function planThinking(turn: Turn, target: TurnTarget, messages: readonly Message[], warn: Warn) {
   const usual = target.traits.outputTokensDefault ?? outputTokensDefault;
-  const plan = (
-    thinking: JsonObject | null,
-    effort: Effort | null = null,
-    maxTokens = turn.outputTokensMax ?? usual,
-  ) => ({
-    ...{ maxTokens, thinking, effort },
-  });
+  const maxTokens = turn.outputTokensMax ?? usual;
+  const plan = (thinking: JsonObject | null, effort: Effort | null = null) => ({ maxTokens, thinking, effort });
   const requested = turn.reasoning;
   const traits = target.traits.reasoning ?? {};
   if (requested === null) {
@@ -41,8 +36,8 @@ export function planThinking(turn: Turn, target: TurnTarget, messages: readonly 
     return plan({ type: "adaptive", display: requested.visible ? "summarized" : "omitted" }, effort);
   }
   const wanted = Math.max(budgetMin, requested.budgetTokens ?? thinkingBudgets[requested.effort ?? "medium"]);
-  const { budget, maxTokens } = fit(wanted, turn.outputTokensMax, usual, warn);
-  return plan({ type: "enabled", budget_tokens: budget }, null, maxTokens);
+  const fitted = fit(wanted, turn.outputTokensMax, usual, warn);
+  return { ...plan({ type: "enabled", budget_tokens: fitted.budget }), maxTokens: fitted.maxTokens };
 }
 
 /**
