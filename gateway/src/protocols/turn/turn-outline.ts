@@ -34,11 +34,7 @@ function bareTool(tool: TurnTool): CarriedTool {
   return { ...carried(tool), description: null, parameters: null };
 }
 
+/** Every custom tool has the one shared value for its parameters. */
 function knownAgain({ custom, ...tool }: CarriedTool): TurnTool {
-  return custom === true ? { ...customTool(tool.name, tool.description), ...onlyOwn(tool) } : tool;
-}
-
-/** All but the parameters, which are the shared ones of every custom tool. */
-function onlyOwn({ parameters: _parameters, ...own }: TurnTool): Omit<TurnTool, "parameters"> {
-  return own;
+  return custom === true ? { ...tool, parameters: customTool(tool.name, null).parameters } : tool;
 }
