@@ -18,7 +18,7 @@ import type { CallerCodec, UpstreamCodec } from "./codec.ts";
 import type { Dialect, Listener, UpstreamRefusal, Wire } from "./dialect.ts";
 import { batchEmbedWire, embedContentWire, embeddingUpstreams } from "./embeddings/index.ts";
 import { gemini, geminiCodec, geminiCountWire, geminiWire, isGeminiUrl } from "./gemini/index.ts";
-import { isObject, type JsonObject, objectOf } from "./json/value.ts";
+import { isObject, parseFirst } from "./json/value.ts";
 import { openaiChat, openaiChatCodec, openaiChatWire } from "./openai-chat/index.ts";
 import { imagesWire } from "./openai-images/index.ts";
 import {
@@ -153,21 +153,12 @@ const byShape = { openai: openaiChat, anthropic: anthropicMessages, google: gemi
  * either shape, proxies in a third. null: no vendor's.
  */
 export function refusalShape(body: Uint8Array): keyof typeof byShape | null {
-  const said = firstObject(body);
-  const error = said["error"];
+  // Google sends lists of one below its OpenAI face.
+  const said = parseFirst(decoder.decode(body)) ?? {};
+  const { error } = said;
   if (!isObject(error) || typeof error["message"] !== "string") return null;
   if (said["type"] === "error" && typeof error["type"] === "string") return "anthropic";
   return typeof error["code"] === "number" && typeof error["status"] === "string" ? "google" : "openai";
-}
-
-/** Google sends lists of one below its OpenAI face. */
-function firstObject(body: Uint8Array): JsonObject {
-  try {
-    const value: unknown = JSON.parse(decoder.decode(body));
-    return objectOf(Array.isArray(value) ? value[0] : value);
-  } catch {
-    return {};
-  }
 }
 
 const decoder = new TextDecoder();

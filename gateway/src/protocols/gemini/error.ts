@@ -2,7 +2,7 @@ import type { Failure } from "#core/index.ts";
 import type { Dialect, UpstreamRefusal } from "../dialect.ts";
 import { errorReported, refusalBody } from "../errors/error-event.ts";
 import { errorText, isTooLong } from "../errors/upstream-errors.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, parseFirst, textOf } from "../json/value.ts";
 import { addOpenaiLimitHeaders } from "../openai-chat/dialect.ts";
 
 /** Google has no headers for limits of its own: OpenAI's names are the ones that tools know. */
@@ -101,14 +101,8 @@ const statusWords: Readonly<Record<number, string>> = {
 };
 
 function googleErrorOf(body: Uint8Array): JsonObject {
-  try {
-    const parsed: unknown = JSON.parse(decoder.decode(body));
-    const reply = Array.isArray(parsed) ? (parsed[0] as unknown) : parsed;
-    const error = objectOf(reply)["error"];
-    return isObject(error) ? error : { message: error };
-  } catch {
-    return {};
-  }
+  const error = parseFirst(decoder.decode(body))?.["error"];
+  return isObject(error) ? error : { message: error };
 }
 
 function reasonOf(error: JsonObject): string | null {

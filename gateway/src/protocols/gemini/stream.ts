@@ -3,7 +3,7 @@ import type { StreamTap, UsageReading } from "../dialect.ts";
 import { firstEventBroken } from "../errors/upstream-errors.ts";
 import { asBuffer } from "../json/bytes.ts";
 import { closingQuote, QUOTE } from "../json/cursor.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, parseFirst, parseObject, textOf } from "../json/value.ts";
 import { eventWithoutMedia } from "../stream/event-media.ts";
 import { dataEvent, EventTap, eventData } from "../stream/sse-events.ts";
 import { readServed, withServed } from "../usage/read-served.ts";
@@ -86,7 +86,7 @@ export class GeminiStreamTap extends EventTap implements StreamTap {
     // An error in the middle of a stream may also come as plain JSON, without a data line around it.
     const { held } = this.sse;
     if (held.length > 0 && this.failure === null && asBuffer(held).includes(errorMark)) {
-      const plain = firstObject(decoder.decode(held));
+      const plain = parseFirst(decoder.decode(held));
       if (plain?.["error"] !== undefined) this.failure = upstreamErrorOf(plain["error"]);
     }
     return this.#finished;
@@ -112,7 +112,7 @@ export class GeminiStreamTap extends EventTap implements StreamTap {
   }
 
   #readWhole(event: Uint8Array): void {
-    const response = firstObject(eventData(event, 0, event.length));
+    const response = parseFirst(eventData(event, 0, event.length));
     if (response === null) {
       if (this.events === 1) throw firstEventBroken();
       return;
@@ -201,17 +201,6 @@ function finishes(event: Buffer): boolean {
   let from = at + finishMark.length;
   while (event[from] === 0x20 || event[from] === 0x3a) from++;
   return event[from] === QUOTE && !event.subarray(from + 1, from + 1 + unspecified.length).equals(unspecified);
-}
-
-/** The object that a text is, or the first of an array of them. */
-function firstObject(text: string): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    const first: unknown = Array.isArray(value) ? value[0] : value;
-    return isObject(first) ? first : null;
-  } catch {
-    return null;
-  }
 }
 
 const decoder = new TextDecoder();

@@ -50,6 +50,17 @@ export function parseObject(text: string): JsonObject | null {
   }
 }
 
+/** The same, or the first of an array of them. */
+export function parseFirst(text: string): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    const first: unknown = Array.isArray(value) ? value[0] : value;
+    return isObject(first) ? first : null;
+  } catch {
+    return null;
+  }
+}
+
 /** The object that a request's body is. Throws Failure invalid_json. */
 export function parseBody(body: Uint8Array): JsonObject {
   const value = parseObject(decoder.decode(body));
