@@ -21,12 +21,7 @@ export interface WatchOptions {
   readonly state?: string;
 }
 
-export interface ConfigWatch {
-  /** Runs `onChange` now, whether or not the file changed (SIGHUP). Resolves when that run has ended. */
-  trigger(): Promise<void>;
-  /** No run begins after this; resolves when a run under way has ended. */
-  close(): Promise<void>;
-}
+export type ConfigWatch = ReturnType<typeof watchConfigFile>;
 
 /**
  * Calls `onChange` within a second after the file became another: edited in place, renamed over, or reached through
@@ -35,7 +30,7 @@ export interface ConfigWatch {
  * a change takes up to two seconds. Two looks in a row must agree, so that a file is not read while it is being written. Runs
  * never overlap. A file that vanishes counts as a change, and loading it says so.
  */
-export function watchConfigFile(file: string, onChange: () => Promise<void>, options: WatchOptions): ConfigWatch {
+export function watchConfigFile(file: string, onChange: () => Promise<void>, options: WatchOptions) {
   const { clock, onError } = options;
   let closed = false;
   let cancelNextLook = (): void => {};
@@ -98,8 +93,10 @@ export function watchConfigFile(file: string, onChange: () => Promise<void>, opt
 
   void look();
   return {
+    /** Runs `onChange` now, whether or not the file changed (SIGHUP). Resolves when that run has ended. */
     trigger: run,
-    close: async () => {
+    /** No run begins after this; resolves when a run under way has ended. */
+    close: async (): Promise<void> => {
       closed = true;
       told.close();
       cancelNextLook();

@@ -173,16 +173,7 @@ const yamlMessages: { readonly [K in ErrorCode]: string } = {
 };
 
 /** Finds the node that a path of the plain data came from, through aliases and merge keys. */
-interface NodeFinder {
-  /** The node at the path, or the nearest one around it. */
-  nodeAt(path: readonly PropertyKey[]): unknown;
-  /** The key called `name` of the map at the path, or that map. */
-  keyAt(path: readonly PropertyKey[], name: string): unknown;
-  /** Aliases whose anchor does not stand above them. */
-  readonly lost: readonly Alias[];
-}
-
-function createNodeFinder(document: Document): NodeFinder {
+function createNodeFinder(document: Document) {
   const { targets, lost } = aliasTargets(document);
   const resolved = (node: unknown): unknown => (isAlias(node) ? targets.get(node) : node);
 
@@ -219,11 +210,14 @@ function createNodeFinder(document: Document): NodeFinder {
   };
 
   return {
+    /** The node at the path, or the nearest one around it. */
     nodeAt,
-    keyAt: (path, name) => {
+    /** The key called `name` of the map at the path, or that map. */
+    keyAt: (path: readonly PropertyKey[], name: string): unknown => {
       const map = nodeAt(path);
       return (isMap(map) ? pairOf(map.items, name)?.key : undefined) ?? map;
     },
+    /** Aliases whose anchor does not stand above them. */
     lost,
   };
 }

@@ -19,28 +19,15 @@ export interface SharedSetup {
   matches(token: string): Promise<boolean>;
 }
 
-interface FirstAdministrator {
-  readonly token: string;
-  readonly email: string;
-  readonly password: string;
-  /** Where the call came from, for the audit row. */
-  readonly ip: string | null;
-}
+type FirstAdministrator = Readonly<Record<"token" | "email" | "password", string>> & { readonly ip: string | null };
 
-export interface Setup {
-  /** What the set-up link carries; null once there is an administrator, and where another process shows the link. */
-  token(): string | null;
-  /** Whether the first administrator is still to be made. */
-  isNeeded(): Promise<boolean>;
-  /** Throws `forbidden` for a wrong or used token, `invalid_request` for a password outside its bounds. */
-  complete(administrator: FirstAdministrator): Promise<void>;
-}
+export type Setup = Awaited<ReturnType<typeof createSetup>>;
 
 /**
  * The making of the first administrator. The token is made when a process starts without an administrator, and gone when one
  * exists, whoever made it. It lives in this process only, or is shared by its digest.
  */
-export async function createSetup(options: SetupOptions): Promise<Setup> {
+export async function createSetup(options: SetupOptions) {
   const { people, shared } = options;
   let needed = !(await people.administratorExists());
   let token = needed ? options.randomToken() : null;
@@ -51,13 +38,19 @@ export async function createSetup(options: SetupOptions): Promise<Setup> {
   };
   let underWay = false;
   return {
-    token: () => token,
-    async isNeeded() {
+    /** What the set-up link carries; null once there is an administrator, and where another process shows the link. */
+    token: (): string | null => token,
+    /** Whether the first administrator is still to be made. */
+    async isNeeded(): Promise<boolean> {
       // Another process may have made one.
       if (needed && shared !== undefined) needed = !(await people.administratorExists());
       return needed;
     },
-    async complete({ token: given, email, password, ip }) {
+    /**
+     * `ip`: where the call came from, for the audit row. Throws `forbidden` for a wrong or used token, `invalid_request` for a password
+     * outside its bounds.
+     */
+    async complete({ token: given, email, password, ip }: FirstAdministrator): Promise<void> {
       // The token first: a guesser must not be able to make us hash. Of two at once, one is enough.
       if (!needed || underWay || !(await isRight(given)) || underWay) throw refused();
       checkPassword(password);
