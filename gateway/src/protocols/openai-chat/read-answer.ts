@@ -205,16 +205,8 @@ const finishes: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason
 /** What is read of an answer, and what labels it. Vendors of this dialect add labels of their own, which nobody misses. */
 const ofReply: ReadonlySet<string> = new Set([
   ...["id", "object", "created", "model", "choices", "usage", "service_tier", "system_fingerprint", "provider"],
-  ...[
-    "request_id",
-    "kind",
-    "prompt_filter_results",
-    "x_groq",
-    "prompt_logprobs",
-    "prompt_token_ids",
-    "kv_transfer_params",
-  ],
-  ...["timings", "obfuscation", "error"],
+  ...["request_id", "kind", "prompt_filter_results", "x_groq", "prompt_logprobs", "prompt_token_ids"],
+  ...["kv_transfer_params", "timings", "obfuscation", "error"],
 ]);
 const ofChoice: ReadonlySet<string> = new Set([
   ...["index", "message", "delta", "finish_reason", "native_finish_reason", "stop_reason", "usage"],

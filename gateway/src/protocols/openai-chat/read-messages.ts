@@ -13,6 +13,7 @@ import type { Warn } from "../codec.ts";
 import { signatureIn } from "../gemini/google-extras.ts";
 import {
   arrayOf,
+  checkedText,
   isObject,
   type JsonObject,
   missing,
@@ -291,7 +292,8 @@ function readAudio(part: JsonObject, param: string): MediaPart {
   const audio = objectOf(part["input_audio"]);
   const data = requireText(audio["data"], `${param}.input_audio.data`);
   const format = textOf(audio["format"]) ?? "wav";
-  const source = readDataUri(data) ?? { kind: "base64" as const, mediaType: audioType(format), data };
+  const mediaType = format === "mp3" ? "audio/mpeg" : `audio/${format}`;
+  const source = readDataUri(data) ?? { kind: "base64" as const, mediaType, data };
   return { kind: "audio", source, name: null, detail: null, cache: readCacheHint(part) };
 }
 
@@ -316,12 +318,7 @@ function fileSource(data: string | null, id: string | null): MediaSource | null 
 
 const mediaKinds = ["image", "audio", "video"] as const;
 
-function audioType(format: string): string {
-  return format === "mp3" ? "audio/mpeg" : `audio/${format}`;
-}
-
 function requireText(value: unknown, param: string): string {
   if (value === undefined || value === null) throw missing(param);
-  if (typeof value !== "string") throw wrong(param, "must be a string");
-  return value;
+  return checkedText(value, param);
 }

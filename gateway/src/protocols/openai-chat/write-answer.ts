@@ -110,13 +110,11 @@ function textsOf(blocks: readonly AnswerBlock[], kind: "text" | "refusal" | "rea
  * null where only its vendor could read it.
  */
 function writeImage(source: MediaSource, index: number, warn: Warn): JsonObject | null {
-  if (source.kind === "base64") return imageAt(dataUri(source.mediaType, source.data), index);
-  if (source.kind === "url") return imageAt(source.url, index);
-  warn("a picture that only the upstream can read was left out");
-  return null;
-}
-
-function imageAt(url: string, index: number): JsonObject {
+  if (source.kind !== "base64" && source.kind !== "url") {
+    warn("a picture that only the upstream can read was left out");
+    return null;
+  }
+  const url = source.kind === "url" ? source.url : dataUri(source.mediaType, source.data);
   return { type: "image_url", image_url: { url }, index };
 }
 
@@ -195,13 +193,8 @@ export class ChatEventWriter implements EventWriter {
     if (block.kind === "image") return this.#image(block.source);
     if (block.kind !== "tool-call") return "";
     this.#callIndex++;
-    const { id, name } = block;
-    if (this.#legacy) return this.#legacyCall({ name, arguments: "" });
-    return this.#call(
-      this.#custom.has(name)
-        ? { id, type: "custom", custom: { name, input: "" } }
-        : { id, type: "function", function: { name, arguments: "" } },
-    );
+    if (this.#legacy) return this.#legacyCall({ name: block.name, arguments: "" });
+    return this.#call(writeCall({ ...block, argumentsText: "", seal: null }, this.#custom));
   }
 
   #writeDelta(text: string): string {

@@ -178,10 +178,10 @@ class MessageWriter {
   }
 
   #attachments(result: ToolResultPart, name: string): readonly JsonObject[] {
-    const media = result.parts.filter((part) => plainText(part) === null);
+    const media = this.#media(result);
     if (media.length === 0) return [];
     const heading = textContent(`From the result of ${name} (${this.#callId(result.callId)}):`);
-    return [heading, ...media.map((part) => contentPart(part, this.#fetchesUrls))];
+    return [heading, ...media];
   }
 
   #writeUser(message: TurnMessage): void {
@@ -204,8 +204,11 @@ class MessageWriter {
   #orphan(result: ToolResultPart): readonly JsonObject[] {
     this.#warn("a tool result without its call was carried as text");
     const text = `The result of an earlier call of ${result.name ?? "a tool"} was:\n${this.#resultText(result)}`;
-    const media = result.parts.filter((part) => plainText(part) === null);
-    return [textContent(text), ...media.map((part) => contentPart(part, this.#fetchesUrls))];
+    return [textContent(text), ...this.#media(result)];
+  }
+
+  #media({ parts }: ToolResultPart): readonly JsonObject[] {
+    return parts.flatMap((part) => (plainText(part) === null ? [contentPart(part, this.#fetchesUrls)] : []));
   }
 }
 

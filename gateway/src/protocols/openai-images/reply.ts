@@ -60,39 +60,30 @@ function countImages(body: Uint8Array, data: Span): number | null {
 export function imagesUsage(reported: unknown, svg: unknown, images: number): UsageReading {
   if (!isObject(reported)) return { usage: { ...noUsage, images }, raw: "{}" };
   const author = objectOf(svg);
-  const input = inputOf(reported);
-  const output = outputOf(reported);
+  const { input_tokens, input_tokens_details, output_tokens, output_tokens_details } = reported;
+  const [imageInput, textInput] = split(input_tokens, input_tokens_details, "image_tokens", "text_tokens");
+  const [textOutput, imageOutput] = split(output_tokens, output_tokens_details, "text_tokens", "image_tokens");
   const authored = countOf(author["output_tokens"]) ?? 0;
   return {
     usage: {
       ...noUsage,
-      inputUncached: input.text + (countOf(author["input_tokens"]) ?? 0),
-      imageInput: input.image,
-      output: output.text + authored,
+      inputUncached: textInput + (countOf(author["input_tokens"]) ?? 0),
+      imageInput,
+      output: textOutput + authored,
       reasoning: Math.min(countOf(author["reasoning_tokens"]) ?? 0, authored),
-      imageOutput: output.image,
+      imageOutput,
       images,
     },
     raw: rawUsage(isObject(svg) ? { ...reported, svg_usage: svg } : reported),
   };
 }
 
-/** What is not said to be of a picture is text. */
-function inputOf(reported: JsonObject) {
-  const details = objectOf(reported["input_tokens_details"]);
-  const image = countOf(details["image_tokens"]) ?? 0;
-  const total = countOf(reported["input_tokens"]) ?? image + (countOf(details["text_tokens"]) ?? 0);
-  const ofImages = Math.min(image, total);
-  return { text: total - ofImages, image: ofImages };
-}
-
-/** What is not said to be text is of a picture. */
-function outputOf(reported: JsonObject) {
-  const details = objectOf(reported["output_tokens_details"]);
-  const text = countOf(details["text_tokens"]) ?? 0;
-  const total = countOf(reported["output_tokens"]) ?? text + (countOf(details["image_tokens"]) ?? 0);
-  const ofText = Math.min(text, total);
-  return { text: ofText, image: total - ofText };
+/** What is not said to be of the one kind is of the other. */
+function split(total: unknown, details: unknown, one: string, other: string) {
+  const told = objectOf(details);
+  const ofOne = countOf(told[one]) ?? 0;
+  const all = countOf(total) ?? ofOne + (countOf(told[other]) ?? 0);
+  return [Math.min(ofOne, all), Math.max(0, all - ofOne)] as const;
 }
 
 /** OpenAI charges this many image tokens for each unfinished picture it sends. */

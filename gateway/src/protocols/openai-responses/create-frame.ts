@@ -1,5 +1,5 @@
 import { requestFields } from "@sluice/contract/words";
-import { Failure, noUsage } from "#core/index.ts";
+import { noUsage } from "#core/index.ts";
 import { editBody } from "../json/bytes.ts";
 import { QUOTE, type Span } from "../json/cursor.ts";
 import { missing, textOf, wrong } from "../json/value.ts";
@@ -123,7 +123,7 @@ function readStreamId(bytes: Buffer, span: Span | null): string | null {
   if (span === null) return null;
   const id = textOf(readSmall(bytes, span));
   if (id === null || id === "" || id.length > socketStreamIdCharactersMax) {
-    throw new Failure("invalid_request", 'The parameter "stream_id" must be a short text.', { param: "stream_id" });
+    throw wrong("stream_id", "must be a short text");
   }
   return id;
 }

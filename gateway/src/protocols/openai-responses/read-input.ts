@@ -243,9 +243,9 @@ function readContent(content: unknown, param: string, warn: Warn): ContentPart[]
   return arrayOf(content).flatMap((part, index) => {
     if (!isObject(part)) throw wrong(`${param}[${index}]`, "must be an object");
     const read = readPart(part, `${param}[${index}]`);
-    if (read === null)
-      warn(`content of type ${plainName(textOf(part["type"]) ?? "")} is not understood and was left out`);
-    return read === null ? [] : [read];
+    if (read !== null) return [read];
+    warn(`content of type ${plainName(part["type"])} is not understood and was left out`);
+    return [];
   });
 }
 

@@ -106,7 +106,7 @@ function refuseServerState(request: JsonObject): void {
 
 function warnOfUnknown(request: JsonObject, warn: Warn): void {
   for (const [name, value] of Object.entries(request)) {
-    if (value === null || read.has(name) || harmless.has(name)) continue;
+    if (value === null || known.has(name)) continue;
     if (name === "truncation" && value !== "auto") continue;
     if (name === "top_logprobs" && value === 0) continue;
     warn(`the field ${plainName(name)} is not understood by the upstream and was left out`);
@@ -117,37 +117,14 @@ function warnOfUnknown(request: JsonObject, warn: Warn): void {
   }
 }
 
-const read: ReadonlySet<string> = new Set([
-  "model",
-  "input",
-  "instructions",
-  "stream",
-  "tools",
-  "tool_choice",
-  "parallel_tool_calls",
-  "max_output_tokens",
-  "temperature",
-  "top_p",
-  "presence_penalty",
-  "frequency_penalty",
-  "text",
-  "reasoning",
-  "include",
-  "metadata",
-  "safety_identifier",
-  "user",
-  "prompt_cache_key",
-  "service_tier",
-  "background",
-]);
-
-/** Hints to OpenAI's own machinery, without which the answer is the same. Nothing is stored, and the answer says so. */
-const harmless: ReadonlySet<string> = new Set([
-  "store",
-  "stream_options",
-  "prompt_cache_retention",
-  "prompt_cache_options",
-  "client_metadata",
+/**
+ * Read above, or a hint to OpenAI's own machinery, without which the answer is the same. Nothing is stored, and the answer says so.
+ */
+const known: ReadonlySet<string> = new Set([
+  ...["model", "input", "instructions", "stream", "tools", "tool_choice", "parallel_tool_calls", "max_output_tokens"],
+  ...["temperature", "top_p", "presence_penalty", "frequency_penalty", "text", "reasoning", "include", "metadata"],
+  ...["safety_identifier", "user", "prompt_cache_key", "service_tier", "background"],
+  ...["store", "stream_options", "prompt_cache_retention", "prompt_cache_options", "client_metadata"],
 ]);
 
 function readFormat(value: unknown): AnswerFormat | null {
