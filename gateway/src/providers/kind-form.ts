@@ -101,7 +101,7 @@ export function kindForm(kind: ProviderKind): KindForm {
 export function settingsProblem(kind: ProviderKind, provider: Provider): string | null {
   for (const field of kindForm(kind).fields) {
     const value = provider.settings[field.name];
-    const problem = isEmpty(value) ? null : settingTypeProblem(field, value);
+    const problem = isEmpty(value) ? null : (settingTypeProblem(field, value) ?? listProblem(field, value));
     if (problem !== null) return `settings.${field.name} ${problem}`;
   }
   for (const { of, problem } of commonSettings) {
@@ -145,12 +145,7 @@ export function settingTypeProblem(field: SettingField, value: unknown): string 
     case "number":
       return typeof value === "number" ? null : "must be a number";
     case "list":
-      if (!isListOf(field.options, value)) {
-        return field.options === null
-          ? "must be a list of texts"
-          : `must be a list out of: ${field.options.join(", ")}`;
-      }
-      return null;
+      return isListOf(null, value) ? null : "must be a list of texts";
     case "select":
       return isListOf(field.options, [value]) ? null : `must be one of: ${field.options?.join(", ")}`;
     case "json":
@@ -158,6 +153,11 @@ export function settingTypeProblem(field: SettingField, value: unknown): string 
     default:
       return typeof value === "string" && value.length <= settingCharactersMax ? null : "must be a text";
   }
+}
+
+function listProblem({ type, options }: SettingField, value: unknown): string | null {
+  if (type !== "list" || isListOf(options, value)) return null;
+  return `must be a list out of: ${options?.join(", ")}`;
 }
 
 function isListOf(options: readonly string[] | null, value: unknown): boolean {
