@@ -19,33 +19,29 @@ const deploymentObject = installationObject("deployments", "id", {
   view: (row) => row,
 });
 
-/** Of more models than this all deployments are read. */
-const namedMax = 100;
-
 /** Deployments belong to their model: those of the file's models become what the file says. */
 export async function applyDeployments(context: ControlWrite, models: readonly ModelConfig[]): Promise<void> {
   const { transaction } = context;
-  const existing = new Map<string, DeploymentRow>();
-  const names = new Set(models.map((model) => model.name));
-  if (names.size === 0) return;
-  let stored = transaction.selectFrom("deployments").selectAll();
-  if (names.size <= namedMax) stored = stored.where("model", "in", [...names]);
-  for (const row of await stored.execute()) existing.set(targetOf(row), row);
+  const stored = await findRows(transaction, "deployments", { model: models.map((model) => model.name) });
+  const existing = new Map(stored.map((row) => [targetOf(row), row]));
   const left = context.owner === "file" ? await readLeft(transaction) : new Map<string, string>();
-  const create: DeploymentRow[] = [];
-  const update: { before: DeploymentRow; after: DeploymentRow }[] = [];
-  const kept = new Set<string>();
-  for (const row of models.flatMap((model) => wantedRows(model))) {
-    const before = existing.get(targetOf(row));
-    kept.add(targetOf(row));
-    if (before === undefined) create.push({ ...row, id: left.get(targetOf(row)) ?? context.ids.next("dep_") });
-    else if (differs(before, row)) update.push({ before, after: { ...row, id: before.id } });
-  }
-  const vanished = [...existing.values()].filter((row) => names.has(row.model) && !kept.has(targetOf(row)));
+  const wanted = models.flatMap(wantedRows).map((row): DeploymentRow => {
+    const target = targetOf(row);
+    return { ...row, id: existing.get(target)?.id ?? left.get(target) ?? context.ids.next("dep_") };
+  });
+  const kept = new Set(wanted.map(targetOf));
+  const vanished = stored.filter((row) => !kept.has(targetOf(row)));
   if (context.owner === "file") await rememberLeft(transaction, vanished);
   await removeRows(context, deploymentObject, vanished);
-  await insertRows(context, deploymentObject, create);
-  for (const change of update) await updateRow(context, deploymentObject, change);
+  await insertRows(
+    context,
+    deploymentObject,
+    wanted.filter((row) => !existing.has(targetOf(row))),
+  );
+  for (const after of wanted) {
+    const before = existing.get(targetOf(after));
+    if (before !== undefined) await updateRow(context, deploymentObject, { before, after });
+  }
 }
 
 export async function removeDeployments(context: ControlWrite, model: string): Promise<void> {
@@ -63,12 +59,6 @@ function wantedRows(model: ModelConfig): readonly Omit<DeploymentRow, "id">[] {
     enabled: deployment.enabled === false ? 0 : 1,
     capabilities: deployment.capabilities === undefined ? null : JSON.stringify(deployment.capabilities),
   }));
-}
-
-function differs(a: Omit<DeploymentRow, "id">, b: Omit<DeploymentRow, "id">): boolean {
-  return (
-    a.priority !== b.priority || a.weight !== b.weight || a.enabled !== b.enabled || a.capabilities !== b.capabilities
-  );
 }
 
 /** Ids of deployments that the file took out, by target. */
