@@ -19,14 +19,9 @@ export function nanoToUsd(nano: NanoUsd): number {
 }
 
 /** Sums of what vendors reported and of our prices for the same calls. Vendors never report zero, so zero means that none reported. */
-export function comparedCosts(vendor: NanoUsd, own: NanoUsd): ComparedCosts {
+export function comparedCosts(vendor: NanoUsd, own: NanoUsd) {
   if (vendor === 0) return { vendor_cost_usd: null, own_cost_usd: null };
   return { vendor_cost_usd: nanoToUsd(vendor), own_cost_usd: nanoToUsd(own) };
-}
-
-interface ComparedCosts {
-  readonly vendor_cost_usd: number | null;
-  readonly own_cost_usd: number | null;
 }
 
 /** USD as a decimal without an exponent, to the last nano-USD. */

@@ -50,18 +50,12 @@ export interface PriceVersion {
 /** From the one that matters least: among variants that fit, the one with the weightier axes is the most exact. */
 const variantAxes: readonly VariantAxis[] = ["audio", "resolution", "geo", "speed", "tier"];
 
-export interface ChosenVariant {
-  readonly price: PriceVersion;
-  /** The axes that the variants in it are about. */
-  readonly covers: ReadonlySet<VariantAxis>;
-}
-
 /**
  * The price of one kind of call: a version of its own, whose id leads back to it (`prc_…@2*1100000`), so that an entry that was
  * paid by it can be worked out again. Of the variants with prices of their own the most exact one counts, among equals the first;
- * those that only multiply are multiplied with it as long as they are about other axes.
+ * those that only multiply are multiplied with it as long as they are about other axes. `covers`: the axes that they are about.
  */
-export function priceVariant(price: PriceVersion, traits: Partial<VariantTraits>): ChosenVariant {
+export function priceVariant(price: PriceVersion, traits: Partial<VariantTraits>) {
   if (price.variants === undefined) return { price, covers: noAxes };
   const covers = new Set<VariantAxis>();
   const own = mostExact(price.variants, traits, covers, hasOwnPrices);

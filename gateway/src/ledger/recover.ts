@@ -16,16 +16,10 @@ import {
 import type { JournalLeftovers, LedgerStore } from "#ports/index.ts";
 import { type OpenAttempt, OpenAttempts } from "./open-attempts.ts";
 
-/** What was put right: entries new in the database, and how many of all were attempts that never ended. */
-interface Recovery {
-  readonly stored: number;
-  readonly interrupted: number;
-  readonly damage: readonly string[];
-}
-
 /**
  * Brings what dead processes left in the journal into the database and removes the files when all of it is there.
  * Only open attempts are held in memory. May be broken off anywhere and begun again: entries count once.
+ * Gives how many entries are new in the database, and how many of all were attempts that never ended.
  */
 export async function recover(options: {
   readonly leftovers: JournalLeftovers;
@@ -36,7 +30,7 @@ export async function recover(options: {
   readonly signal?: AbortSignal;
   /** Hears of entries that are in the database now; of some it may hear again, when it was broken off. */
   readonly onStored?: ((entries: readonly LedgerEntry[]) => void) | undefined;
-}): Promise<Recovery> {
+}) {
   const { leftovers, store, batchMax = bounds.drainBatchMax, signal, onStored } = options;
   const open = new OpenAttempts();
   const prices = new Map<string, PriceVersion | null>();

@@ -1,21 +1,10 @@
 import { type FailureCause, failureCause } from "@sluice/contract/words";
 import { bounds, type LedgerEntry, nanoToUsd, servedAxes, type Usage, usageClasses } from "#core/index.ts";
 import type { AttemptFault, RequestEnd, RequestOutcome } from "#ports/index.ts";
-import { type Distribution, type Registry, Series, type Tally } from "./tally.ts";
+import { type Registry, Series, type Tally } from "./tally.ts";
 
 const firstByteBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const overheadBuckets = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.05, 0.1];
-
-/** Everything that is counted for one provider and model. */
-interface Pair {
-  readonly outcomes: Series<string, Tally>;
-  readonly tokens: Series<keyof Usage, Tally>;
-  readonly cost: Tally;
-  readonly unpriced: Tally;
-  readonly unpricedUse: Series<string, Tally>;
-  readonly costDiffers: Tally;
-  readonly firstByte: Distribution;
-}
 
 /** Attempts, tokens, cost, first byte and own overhead, from the same entries that the ledger keeps. */
 export function registerAttemptMetrics(registry: Registry) {
@@ -62,7 +51,8 @@ function costDiffers({ priceVersion, vendorCostNanoUsd: vendor, ownCostNanoUsd, 
   return Math.abs(vendor - (ownCostNanoUsd ?? costNanoUsd)) > vendor / 100;
 }
 
-function pairMaker(registry: Registry): (key: string) => Pair {
+/** Everything that is counted for one provider and model. */
+function pairMaker(registry: Registry) {
   const attempts = registry.tallies("sluice_attempts_total");
   const tokens = registry.tallies("sluice_tokens_total");
   const cost = registry.tallies("sluice_cost_usd_total", nanoToUsd);
@@ -70,17 +60,19 @@ function pairMaker(registry: Registry): (key: string) => Pair {
   const unpricedUse = registry.tallies("sluice_unpriced_usage_total");
   const costDiffers = registry.tallies("sluice_vendor_cost_differs_total");
   const firstByte = registry.histogram("sluice_first_byte_seconds", firstByteBuckets);
-  return (key) => {
+  return (key: string) => {
     const [provider = "", model = provider] = key.split("\n");
     return {
       outcomes: new Series(bounds.metricValuesMax, (text: string) => {
         const [outcome = "", error = "", cause = ""] = text.split("\n");
         return attempts({ provider, model, outcome, error, cause });
       }),
-      tokens: new Series(usageClasses.length, (name) => tokens({ model, class: className(name) })),
+      tokens: new Series<keyof Usage, Tally>(usageClasses.length, (name) => tokens({ model, class: className(name) })),
       cost: cost({ model }),
       unpriced: unpriced({ model }),
-      unpricedUse: new Series(usageClasses.length + servedAxes.length, (name) => unpricedUse({ model, class: name })),
+      unpricedUse: new Series(usageClasses.length + servedAxes.length, (name: string) =>
+        unpricedUse({ model, class: name }),
+      ),
       costDiffers: costDiffers({ provider, model }),
       firstByte: firstByte({ provider, model }),
     };
@@ -106,18 +98,12 @@ export interface BudgetShare {
   readonly share: number;
 }
 
-/** Everything that is counted for one workspace; a call looks up this and nothing else. */
-interface OfWorkspace {
-  readonly requests: Readonly<Record<RequestOutcome, Tally>>;
-  readonly tokens: Series<keyof Usage, Tally>;
-  readonly cost: Tally;
-}
-
 export function registerWorkspaceMetrics(registry: Registry, { max, slugOf }: WorkspaceLabels) {
   const requests = registry.tallies("sluice_workspace_requests_total");
   const tokens = registry.tallies("sluice_workspace_tokens_total");
   const cost = registry.tallies("sluice_workspace_cost_usd_total", nanoToUsd);
-  const all = new Series(max, (id: string): OfWorkspace => {
+  // A call looks up its workspace here, and nothing else.
+  const all = new Series(max, (id: string) => {
     const workspace = id === "other" ? id : (slugOf(id) ?? id);
     const ended = (outcome: RequestOutcome) => requests({ workspace, outcome });
     return {
@@ -127,7 +113,9 @@ export function registerWorkspaceMetrics(registry: Registry, { max, slugOf }: Wo
         failed: ended("failed"),
         cancelled: ended("cancelled"),
       },
-      tokens: new Series(usageClasses.length, (name) => tokens({ workspace, class: className(name) })),
+      tokens: new Series<keyof Usage, Tally>(usageClasses.length, (name) =>
+        tokens({ workspace, class: className(name) }),
+      ),
       cost: cost({ workspace }),
     };
   });

@@ -1,4 +1,3 @@
-import type { CallerMemoryLimits } from "../caller-memory.ts";
 import { requestsBounds } from "./requests-bounds.ts";
 
 const mebibyte = 1024 * 1024;
@@ -54,13 +53,8 @@ export const memoryParts = [
   },
 ] as const satisfies readonly MemoryPart[];
 
-export interface MemoryLimits extends CallerMemoryLimits {
-  readonly spoolBytes: number;
-  readonly connectionsMax: number;
-}
-
 /** The bounds of a process that may use so much. */
-export function memoryLimits(totalBytes: number): MemoryLimits {
+export function memoryLimits(totalBytes: number) {
   const part = (name: (typeof memoryParts)[number]["name"]): number =>
     Math.floor(memoryParts.find((each) => each.name === name)?.bytes(totalBytes) ?? 0);
   return {

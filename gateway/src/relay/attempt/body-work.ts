@@ -61,16 +61,11 @@ export async function inlined(parts: AttemptParts, body: Uint8Array): Promise<Ui
   return madeBy(await workOnBody(bodies, parts.call, "inline", media, { body: looked.body, beside: bytes }));
 }
 
-export interface FetchedMedia {
-  readonly media: readonly { readonly url: string; readonly mediaType: string }[];
-  readonly bytes: readonly Uint8Array[];
-}
-
 /** Fetches media from the caller's addresses, in their order. Throws Failure invalid_request. */
 export async function fetchAll(
   urls: readonly string[],
   { dependencies: { transport, clock }, call: { signal }, tally }: MediaFetch,
-): Promise<FetchedMedia> {
+) {
   if (urls.length > bounds.inlinedMediaMax) {
     throw new Failure("invalid_request", `More than ${bounds.inlinedMediaMax} addresses of media in one call.`, {
       param: "messages",

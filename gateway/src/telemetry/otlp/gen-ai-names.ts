@@ -41,12 +41,7 @@ const providerNames: Readonly<Record<string, string>> = {
 };
 
 /** The conventions count what came from a cache, and what was heard or seen, among the input. */
-export interface TokenCounts {
-  readonly input: number;
-  readonly output: number;
-}
-
-export function tokenCounts(usage: Usage): TokenCounts {
+export function tokenCounts(usage: Usage) {
   return {
     input:
       usage.inputUncached +
