@@ -82,6 +82,7 @@ class Described {
   id = -1;
   type = -1;
   url = -1;
+  urlTwice = false;
   /** `mimeType` or `mime_type`. */
   mimeType = -1;
 
@@ -91,10 +92,11 @@ class Described {
     this.describe(undescribed);
   }
 
-  describe({ id, type, url, mimeType }: Described): void {
+  describe({ id, type, url, urlTwice, mimeType }: Described): void {
     this.id = id;
     this.type = type;
     this.url = url;
+    this.urlTwice = urlTwice;
     this.mimeType = mimeType;
   }
 }
@@ -138,8 +140,10 @@ export function walkObjects(
       if (object !== undefined) {
         if (name === "type") object.type = start;
         else if (name === "id") object.id = object.id === -1 ? start : TWICE;
-        else if (name === "url") object.url = start;
-        else if (name === "mimeType" || name === "mime_type") object.mimeType = start;
+        else if (name === "url") {
+          object.urlTwice = object.url !== -1;
+          object.url = start;
+        } else if (name === "mimeType" || name === "mime_type") object.mimeType = start;
       }
       if (!wanted.has(name)) return true;
       if (--left < 0) {

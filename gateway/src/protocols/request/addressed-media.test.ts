@@ -26,6 +26,11 @@ test("pictures and what may be a document are told apart in each dialect", () =>
   expect(found({ parts })).toMatchObject({ pictures: 1, others: 1 });
 });
 
+test("an object with two addresses counts as media, whichever the vendor reads", () => {
+  const body = Buffer.from(`{"image_url":{"url":"${url}","url":"data:image/png;base64,QUJD"}}`);
+  expect(addressedMedia(body, { classes: 0xff })).toEqual({ pictures: 1, others: 0 });
+});
+
 test("what stands in the body, and what a tool was called with, is no address", () => {
   expect(found({ image_url: { url: "data:image/png;base64,QUJD" } })).toMatchObject({ pictures: 0, others: 0 });
   expect(found({ tool: { input: { file_url: url } } })).toMatchObject({ pictures: 0, others: 0 });

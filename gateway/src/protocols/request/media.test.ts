@@ -20,6 +20,11 @@ test.each([
   expect(new TextDecoder().decode(withMediaInPlace(body, mediaUrlsIn(body), found))).toBe(expected);
 });
 
+test("refuses an object with two addresses, of which the upstream might read the other", () => {
+  const text = '{"image_url":{"url":"http://10.0.0.1/","url":"data:image/png;base64,QUJD"}}';
+  expect(() => mediaUrlsIn(encoder.encode(text))).toThrow("must stand once");
+});
+
 test.each([
   '{"mcp_servers":[{"type":"url","url":"https://x.example/a.png"}]}',
   '{"tools":[{"type":"mcp","server_url":"https://x.example/a.png"}]}',

@@ -39,7 +39,7 @@ export function addressedMedia(
       isPicture = said(bytes, object.type) === "image";
     } else {
       // Its bytes stand in the body, or it is no address.
-      if (!isAddress(bytes, isObject ? member.url : start)) return;
+      if (!member.urlTwice && !isAddress(bytes, isObject ? member.url : start)) return;
       // Held by its own record.
       if (!isObject && isKept(said(bytes, start))) return;
       isPicture ||= said(bytes, object.mimeType).startsWith("image/");
@@ -86,9 +86,11 @@ export function mediaUrlsIn(body: Uint8Array): readonly MediaUrl[] {
   if (!mayNameMedia(body)) return [];
   const bytes = asBuffer(body);
   const found: MediaUrl[] = [];
-  walkObjects(bytes, urlPlaces, Number.POSITIVE_INFINITY, ({ name, start, type, url: urlAt }) => {
+  walkObjects(bytes, urlPlaces, Number.POSITIVE_INFINITY, ({ name, start, type, url: urlAt, urlTwice }) => {
     const asSource = name === "source";
     const at = asSource || bytes[start] === OPEN_OBJECT ? urlAt : start;
+    // The upstream may read another one than we do, and would fetch it unchecked.
+    if (urlTwice && !asSource) throw wrong("url", "must stand once in an object");
     if (bytes[at] !== QUOTE || isDataUrl(bytes, at)) return;
     if (asSource && said(bytes, type) !== "url") return;
     const param = at === start ? name : "url";
