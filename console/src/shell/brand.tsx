@@ -4,7 +4,7 @@ import { t } from "../language/areas/shell.ts";
 import mark from "../mark.svg";
 import { useSession } from "../session/session-context.tsx";
 
-/** The product's mark, name and version: the way home. */
+/** The product's mark, name and version: the way home. The build behind the version's `+` has no room here. */
 export function Brand() {
   const { answer } = useSession();
   return (
@@ -14,7 +14,9 @@ export function Brand() {
       {answer.version !== null && (
         <>
           <VisuallyHidden>{t("shell.version")}</VisuallyHidden>
-          <span className="brand-version">{answer.version}</span>
+          <span className="brand-version" title={answer.version}>
+            {answer.version.split("+")[0]}
+          </span>
         </>
       )}
     </Link>
