@@ -1,5 +1,4 @@
-import { timingSafeEqual } from "node:crypto";
-import { type Asset, bounds } from "#core/index.ts";
+import { type Asset, bounds, isSameText } from "#core/index.ts";
 import type { BlobStore } from "#ports/index.ts";
 import type { AssetsDependencies } from "./dependencies.ts";
 
@@ -39,7 +38,7 @@ export async function readBlob(
   if (!hashForm.test(hash) || !expiresForm.test(expires) || !typeForm.test(type)) return missing;
   const signature = query.get("signature") ?? "";
   const valid = signer.signatures(signedText(hash, type, expires));
-  if (!valid.some((right) => same(signature, right))) return missing;
+  if (!valid.some((right) => isSameText(signature, right))) return missing;
   const leftMs = Number(expires) * 1_000 - clock.now();
   const blob = leftMs <= 0 ? null : await blobs.stat(hash);
   if (blob === null) return missing;
@@ -53,12 +52,6 @@ export async function readBlob(
 
 function signedText(hash: string, type: string, expires: string): string {
   return `${hash}\n${type}\n${expires}`;
-}
-
-function same(told: string, right: string): boolean {
-  const left = Buffer.from(told);
-  const other = Buffer.from(right);
-  return left.byteLength === other.byteLength && timingSafeEqual(left, other);
 }
 
 /** What is answered to whoever comes for the bytes of a blob. */

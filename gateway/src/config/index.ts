@@ -18,5 +18,5 @@ export type { Variables } from "./expand-variables.ts";
 export { loadConfigFile, redactedSource } from "./load-config-file.ts";
 export type { ConfigCheck } from "./parse-config.ts";
 export { processVariables, secretNames, withFiles } from "./variable-files.ts";
-export { isHost, isLoopbackHost } from "./variable-reader.ts";
+export { isHost } from "./variable-reader.ts";
 export { type ConfigWatch, fileState, watchConfigFile } from "./watch-config-file.ts";

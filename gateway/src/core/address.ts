@@ -24,3 +24,12 @@ export function isAddressRange(text: string): boolean {
   if (!ipaddr.IPv4.isValidFourPartDecimal(address) && !ipaddr.IPv6.isValid(address)) return false;
   return bits === undefined || ipaddr.isValidCIDR(text);
 }
+
+/** Whether a host, with or without brackets, is this machine itself. A name other than localhost is not. */
+export function isLoopbackHost(host: string): boolean {
+  const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
+  if (bare.toLowerCase() === "localhost") return true;
+  // Strict forms only: what `127.1` or `0x7f.1` means is up to the system.
+  if (ipaddr.IPv4.isValidFourPartDecimal(bare)) return ipaddr.IPv4.parse(bare).range() === "loopback";
+  return ipaddr.IPv6.isValid(bare) && ipaddr.process(bare).range() === "loopback";
+}

@@ -1,3 +1,5 @@
+import { timingSafeEqual } from "node:crypto";
+
 /** A value that must not be printed. String, JSON and inspection all give `[redacted]`; `reveal()` is the one way in. */
 export class Secret {
   readonly #value: string;
@@ -21,4 +23,10 @@ export class Secret {
   [Symbol.for("nodejs.util.inspect.custom")](): string {
     return "[redacted]";
   }
+}
+
+/** Whether two texts are the same, in a time that does not tell where they differ. The length is no secret. */
+export function isSameText(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)];
+  return left.length === right.length && timingSafeEqual(left, right);
 }

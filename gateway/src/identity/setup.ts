@@ -1,5 +1,4 @@
-import { timingSafeEqual } from "node:crypto";
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, Failure, isSameText } from "#core/index.ts";
 import type { PeopleStore } from "#directory/index.ts";
 import type { SignIn } from "#ports/index.ts";
 
@@ -34,7 +33,7 @@ export async function createSetup(options: SetupOptions) {
   if (token !== null && shared !== undefined && !(await shared.claim(token))) token = null;
   const isRight = async (given: string): Promise<boolean> => {
     if (shared !== undefined) return await shared.matches(given);
-    return token !== null && equalInConstantTime(given, token);
+    return token !== null && isSameText(given, token);
   };
   let underWay = false;
   return {
@@ -82,14 +81,6 @@ function checkPassword(password: string): void {
     `A password has ${bounds.passwordLengthMin} to ${bounds.passwordLengthMax} characters.`,
     { param: "password" },
   );
-}
-
-/** The length of a token is no secret; its characters are. */
-function equalInConstantTime(given: string, expected: string): boolean {
-  const encoder = new TextEncoder();
-  const left = encoder.encode(given);
-  const right = encoder.encode(expected);
-  return left.byteLength === right.byteLength && timingSafeEqual(left, right);
 }
 
 interface FirstAdministratorOptions {

@@ -1,6 +1,5 @@
 import { connect, type Socket } from "node:net";
-import ipaddr from "ipaddr.js";
-import { Failure, type Secret } from "#core/index.ts";
+import { Failure, isLoopbackHost, type Secret } from "#core/index.ts";
 import type { Mailer } from "#ports/index.ts";
 
 /** One mail, from the connection to the server's last word. */
@@ -41,7 +40,7 @@ export function createMailer(options: MailOptions): Mailer {
         secure: tls,
         connection: socket,
         // A password is never sent in the open, unless the server is this machine.
-        requireTLS: !tls && address.username !== "" && !isLoopback(host),
+        requireTLS: !tls && address.username !== "" && !isLoopbackHost(host),
         connectionTimeout: timeMs,
         greetingTimeout: timeMs,
         socketTimeout: timeMs,
@@ -85,9 +84,4 @@ function reasonOf(thrown: unknown): string {
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "unknown";
   const status = thrown instanceof Error && "responseCode" in thrown ? ` ${String(thrown.responseCode)}` : "";
   return `${code}${status}`;
-}
-
-/** By name or by address; `127.example.com` is neither. */
-function isLoopback(host: string): boolean {
-  return host === "localhost" || (ipaddr.isValid(host) && ipaddr.process(host).range() === "loopback");
 }

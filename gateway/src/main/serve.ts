@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { type Environment, isLoopbackHost, type Variables } from "#config/index.ts";
-import { bounds } from "#core/index.ts";
+import type { Environment, Variables } from "#config/index.ts";
+import { bounds, isLoopbackHost } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import {
   createLeases,

@@ -1,5 +1,5 @@
 import { domainToASCII } from "node:url";
-import { Failure } from "#core/index.ts";
+import { Failure, isLoopbackHost } from "#core/index.ts";
 import type { Clock, NewIdentity, Observer, OidcAccount, Transport } from "#ports/index.ts";
 import { IssuerDocuments } from "./issuer-documents.ts";
 
@@ -59,7 +59,7 @@ function problemOf(account: OidcAccount): string | null {
   if (!/^[a-z0-9][a-z0-9_-]{0,63}$/i.test(account.id) || account.id === "credential") return "its id cannot be used";
   if (!URL.canParse(account.issuer)) return "its issuer is not a URL";
   const { protocol, hostname } = new URL(account.issuer);
-  const local = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
+  const local = isLoopbackHost(hostname);
   return protocol === "https:" || (protocol === "http:" && local) ? null : "its issuer is not reached by https";
 }
 

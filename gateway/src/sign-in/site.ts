@@ -1,5 +1,5 @@
 import ipaddr from "ipaddr.js";
-import { Failure } from "#core/index.ts";
+import { Failure, isLoopbackHost } from "#core/index.ts";
 
 /** An address the console is opened at. */
 export interface Site {
@@ -21,7 +21,8 @@ export function siteOf(request: Request, publicUrl: string | null): Site | null 
   // With a certificate of its own the gateway is opened by https without a proxy in front.
   const origin = `${request.url.startsWith("https:") ? "https" : "http"}://${host}`;
   if (!/^[a-z0-9.:[\]-]+$/i.test(host) || !URL.canParse(origin)) return null;
-  return isLoopback(new URL(origin).hostname) ? siteAt(new URL(origin).origin) : null;
+  const { hostname, origin: own } = new URL(origin);
+  return isLoopbackHost(hostname) || hostname.endsWith(".localhost") ? siteAt(own) : null;
 }
 
 /** Throws `forbidden` with what the operator has to do. */
@@ -45,12 +46,6 @@ function siteAt(origin: string): Site {
 
 export function isAddress(hostname: string): boolean {
   return ipaddr.isValid(hostname.replace(/^\[|\]$/g, ""));
-}
-
-function isLoopback(hostname: string): boolean {
-  if (hostname === "localhost" || hostname.endsWith(".localhost")) return true;
-  const bare = hostname.replace(/^\[|\]$/g, "");
-  return ipaddr.isValid(bare) && ipaddr.process(bare).range() === "loopback";
 }
 
 /** The value of a cookie without its signature; null when there is none. */

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import ipaddr from "ipaddr.js";
+import { isLoopbackHost } from "#core/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 
 type Origins = Pick<ConsoleDependencies, "publicUrl" | "callsUrl">;
@@ -33,7 +33,5 @@ export function oneTimeLink(
  */
 export function ownOrigin(request: Request): string {
   const { origin, hostname, port } = new URL(request.url);
-  const bare = hostname.replace(/^\[|\]$/g, "");
-  const own = hostname === "localhost" || (ipaddr.isValid(bare) && ipaddr.process(bare).range() === "loopback");
-  return own ? origin : `http://localhost${port === "" ? "" : `:${port}`}`;
+  return isLoopbackHost(hostname) ? origin : `http://localhost${port === "" ? "" : `:${port}`}`;
 }

@@ -1,7 +1,7 @@
 import type { BodyOf } from "@sluice/contract";
 import { oidcAccountSchema } from "@sluice/contract/console/settings";
 import { ruleFault } from "@sluice/contract/words";
-import { Failure, oidcDefaults, type RightsClaimed, Secret } from "#core/index.ts";
+import { Failure, isLoopbackHost, oidcDefaults, type RightsClaimed, Secret } from "#core/index.ts";
 import type { OidcAccount, RightsSource } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { scimPath } from "../scim/scim-schema.ts";
@@ -140,7 +140,7 @@ function accountFrom(before: OidcAccount | null, body: BodyOf<"settings.putOidc"
 /** An https address, or one on this machine. */
 function checkedIssuer(issuer: string): string {
   const { protocol, hostname, username, password, search, hash } = new URL(issuer);
-  const local = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
+  const local = isLoopbackHost(hostname);
   const refuse = (problem: string) => new Failure("invalid_request", `\`issuer\` ${problem}.`, { param: "issuer" });
   if (protocol !== "https:" && !local) throw refuse("must be an https address: secrets are sent to it");
   if (username !== "" || password !== "") throw refuse("must not hold a credential");

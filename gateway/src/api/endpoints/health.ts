@@ -1,5 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
-import { Failure } from "#core/index.ts";
+import { Failure, isSameText } from "#core/index.ts";
 import type { Endpoint } from "../dependencies.ts";
 
 const plain = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
@@ -29,12 +28,6 @@ export const metrics: Endpoint = async (dependencies, { request }) => {
     headers: { "content-type": dependencies.metricsType, "cache-control": "no-store" },
   });
 };
-
-/** In a time that tells nothing of where they differ. */
-function isSameText(one: string, other: string): boolean {
-  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(one), digest(other));
-}
 
 /** HEAD / : clients warm up their connection with it and do not look at the answer. */
 export const root: Endpoint = (_dependencies, { requestId }) =>

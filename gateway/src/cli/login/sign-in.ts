@@ -1,3 +1,4 @@
+import { isLoopbackHost } from "#core/index.ts";
 import { askStraight } from "../ask-straight.ts";
 import { CommandFailed, CommandWrong } from "../terminal.ts";
 import { alone, readLogin, type StoredLogin, writeLogin } from "./login-file.ts";
@@ -139,7 +140,7 @@ export function checkedUrl(text: string): string {
   ) {
     throw new CommandWrong(`${text} is not the address of a gateway, such as https://gateway.example.com`);
   }
-  if (url.protocol === "http:" && !["localhost", "127.0.0.1", "[::1]"].includes(url.hostname)) {
+  if (url.protocol === "http:" && !isLoopbackHost(url.hostname)) {
     throw new CommandWrong("tokens are sent to https addresses only, or to http://localhost");
   }
   return (url.origin + url.pathname).replace(/\/+$/, "");

@@ -1,5 +1,5 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
-import { bounds, Failure } from "#core/index.ts";
+import { createHmac } from "node:crypto";
+import { bounds, Failure, isSameText } from "#core/index.ts";
 import type { AgentGrant } from "#directory/index.ts";
 import type { Clock, Vault } from "#ports/index.ts";
 
@@ -54,7 +54,7 @@ export class AccessTokens {
     const given = token.slice(end + 1);
     const valid = this.#vault
       .deriveValid(...accessKey, this.#clock.now())
-      .some((key) => same(given, signature(body, key)));
+      .some((key) => isSameText(given, signature(body, key)));
     if (!valid) throw badToken();
     const claims = JSON.parse(Buffer.from(body.slice(header.length + 1), "base64url").toString()) as Signed;
     if (claims.aud !== audience) throw badToken();
@@ -74,7 +74,7 @@ export class AccessTokens {
     if (sessionId === "") return null;
     const generation = Number(count);
     const valid = this.#vault.deriveValid(...refreshKey(sessionId, generation), this.#clock.now());
-    return valid.some((right) => same(proof, right)) ? { sessionId, generation } : null;
+    return valid.some((right) => isSameText(proof, right)) ? { sessionId, generation } : null;
   }
 }
 
@@ -108,11 +108,6 @@ const header = Buffer.from('{"alg":"HS256","typ":"JWT","kid":"sluice-agents-1"}'
 const headerStart = `${header}.`;
 const refreshStart = "sluice-refresh-";
 const refreshPattern = /^sluice-refresh-(ags_[0-9A-Za-z_]{1,64})\.([1-9]\d{0,9})\.([\w-]{1,128})$/;
-
-function same(one: string, other: string): boolean {
-  const [left, right] = [Buffer.from(one), Buffer.from(other)];
-  return left.length === right.length && timingSafeEqual(left, right);
-}
 
 function badToken(): Failure {
   return new Failure("invalid_api_key", "The access token is not one of this gateway's.");

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { addressKey, networksOf } from "./address.ts";
+import { addressKey, isLoopbackHost, networksOf } from "./address.ts";
 
 test("an address of IPv6 stands for its /64, one of IPv4 for itself in either spelling", () => {
   expect(addressKey("2001:db8:1:2::1")).toBe(addressKey("2001:db8:1:2:ffff:ffff:ffff:ffff"));
@@ -18,4 +18,13 @@ test("an address of IPv6 is in its /48, /56 and /64, one of IPv4 in its /24 and 
   expect(networksOf("192.0.2.1")).toEqual(["ipv4 c00002", "ipv4 c0000201"]);
   expect(networksOf("::ffff:192.0.2.1")).toEqual(networksOf("192.0.2.1"));
   expect(networksOf("")).toEqual(["unknown"]);
+});
+
+test("only addresses of this machine count as loopback", () => {
+  for (const host of ["127.0.0.1", "127.8.9.1", "::1", "[::1]", "localhost", "::ffff:127.0.0.1"]) {
+    expect(isLoopbackHost(host)).toBe(true);
+  }
+  for (const host of ["0.0.0.0", "::", "10.0.0.1", "localhost.example.com", "127.1", "example.com", ""]) {
+    expect(isLoopbackHost(host)).toBe(false);
+  }
 });
