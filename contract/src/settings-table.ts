@@ -14,7 +14,7 @@ interface SettingRow {
   /** Where it stands below `settings` in the config file; the name of its row in the database, and in the audit log. */
   readonly path: string;
   readonly kind: SettingKind;
-  /** What holds while nobody sets it; null: nothing does. */
+  /** The value if nobody sets it; null: none. */
   readonly default: unknown;
   /** For the schema, the API description and docs/configuration.md, where its links lead from. */
   readonly help: string;
@@ -47,7 +47,7 @@ export const settingsTable = [
     path: "ledger.retention_days",
     kind: days(1, daysMax),
     default: 400,
-    help: "Older entries are removed; sums per hour stay.",
+    help: "Older entries are deleted; hourly totals are kept.",
     form: "retention",
   },
   {
@@ -75,14 +75,14 @@ export const settingsTable = [
     path: "audit.retention_days",
     kind: days(90, daysMax),
     default: 3_650,
-    help: "Older entries of the audit log are removed. At least 90, so that nobody hides what was done a moment ago.",
+    help: "Older entries of the audit log are deleted. At least 90, so that nobody can erase their traces by shortening it.",
     form: "retention",
   },
   {
     path: "disconnect.default",
     kind: { type: "choice", of: ["cancel", "drain"] },
     default: "cancel",
-    help: "For providers that do not say.",
+    help: "What happens to the upstream request when the caller disconnects, for providers without a setting of their own: `cancel` stops it, `drain` reads it to the end.",
     form: "requests",
   },
   {
@@ -117,14 +117,14 @@ export const settingsTable = [
     path: "unpriced",
     kind: { type: "own" },
     default: "block_in_budgets",
-    help: "What becomes of calls of [models without a price](#models-without-a-price): `block_in_budgets` refuses those that a budget would count and serves others at zero, `block` refuses all, `allow` serves all at zero, `{ price_as: <model> }` charges another model's price. The demo is always served.",
+    help: "What happens to calls to [models without a price](#models-without-a-price): `block_in_budgets` refuses those that a budget would count and serves others at zero, `block` refuses all, `allow` serves all at zero, `{ price_as: <model> }` charges another model's price. The demo is always served.",
     form: null,
   },
   {
     path: "log_bodies",
     kind: { type: "choice", of: ["none"] },
     default: "none",
-    help: "Bodies are not stored, but for keys that say `capture: bodies`.",
+    help: "Bodies are stored only for keys with `capture: bodies`.",
     form: null,
   },
 ] as const satisfies readonly SettingRow[];
@@ -181,7 +181,7 @@ export function nestedSettings(values: Iterable<readonly [path: string, value: u
   return settings;
 }
 
-/** What a setting is for, with when it takes effect. */
+/** The help text, with when the setting takes effect. */
 export function settingHelp({ help, atStart }: SettingRow): string {
   return atStart === true ? `${help} Takes effect after a restart.` : help;
 }

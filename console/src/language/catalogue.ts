@@ -4,8 +4,8 @@ import type { en } from "./en/index.ts";
 export type Catalogue = Translation<typeof en>;
 
 /**
- * What the forms of providers say, by provider type and setting. `setting` is what a setting is called at every provider, unless the
- * provider calls it otherwise. English, and what a translation lacks, comes from the gateway with the form.
+ * Texts of the provider forms. `setting` has the labels of settings that all provider types share; a provider type may override them.
+ * English, and any text that a translation lacks, comes from the gateway with the form.
  */
 export interface ProviderWords {
   readonly setting: SettingWords;

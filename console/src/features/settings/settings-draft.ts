@@ -30,14 +30,14 @@ type Draft = {
 
 export const formRows = settingsTable.filter((row): row is FormRow => row.form !== null);
 
-/** The settings as the form has them, by their paths. A number is null while nothing stands in its field. */
+/** The form's values by setting path. A number is null while its field is empty. */
 export interface SettingsDraft extends Draft, LedgerExportDraft {
   readonly unpriced: "block_in_budgets" | "block" | "allow" | "price_as";
   /** The model whose price counts with `price_as`. */
   readonly priceAs: string;
 }
 
-/** What the config file calls a field of the form. */
+/** The config file's name for a form field. */
 export function settingName(name: keyof SettingsDraft): string {
   if (name === "priceAs") return "unpriced";
   return name in ledgerExportNames ? ledgerExportNames[name as keyof LedgerExportDraft] : name;

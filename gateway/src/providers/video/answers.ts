@@ -130,7 +130,7 @@ export function taskState(words: StateWords, facts: TaskFacts): VideoState {
   return videoState({ usage: secondsUsage(seconds), ...always, ...made, state, videoUrl });
 }
 
-/** Why a task failed, in the vendor's words where it has any. */
+/** Why a task failed, in the vendor's words if it gave any. */
 export function taskError(code: unknown, message: unknown): TaskError {
   const said = textOf(message) ?? "";
   return {

@@ -38,8 +38,8 @@ export function createExportedHours(database: Database) {
   return {
     copiedUntil,
     /**
-     * The hour after the last that was copied; where none was, that of the first entry since `sinceMs`; null: there is none. Of hours
-     * before `sinceMs`, in which entries are being removed, only those from the first on that still has any.
+     * The next hour to copy: the one after the last copied hour, or the hour of the first entry since `sinceMs` if none was copied; null if
+     * there is none. Entries before `sinceMs` are being deleted, so empty hours there are skipped.
      */
     async next(destination: string, sinceMs: number, now: number): Promise<number | null> {
       const until = await copiedUntil(destination, now);

@@ -131,9 +131,9 @@ async function expire(dependencies: TaskDependencies, pass: TaskPass, seen: Seen
 type ListedTask = ReturnType<NonNullable<VideoAdapter["readList"]>>[number];
 
 /**
- * Looks for a task, of which nobody knows whether it arrived, in the vendor's list. Found, it goes on as any other; not
- * found, it waits until its deadline: a list that does not show it proves nothing, so it is neither sent again nor given up.
- * After the deadline it is given up as soon as the list was read without it, or could not be read for a while.
+ * Looks in the vendor's list for a task that may not have arrived. If found, it continues like any other. If not, it waits until its
+ * deadline: a list without it proves nothing, so it is neither sent again nor abandoned. After the deadline it is abandoned once the list
+ * was read without it, or could not be read for a while.
  */
 export async function reconcile(dependencies: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<void> {
   let unread = false;
