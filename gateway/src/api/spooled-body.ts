@@ -133,7 +133,7 @@ export async function readFormBody(
 }
 
 /** A form is mostly pictures or sounds, which do not get smaller by being packed. */
-function requirePlain(headers: HeaderReader): void {
+export function requirePlain(headers: HeaderReader): void {
   const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   if (encoding === "" || encoding === "identity") return;
   throw new Failure("unsupported_media_type", "A form must be sent without a content encoding.");

@@ -25,7 +25,7 @@ export class Secret {
   }
 }
 
-/** Whether two texts are the same, in a time that does not tell where they differ. The length is no secret. */
+/** Whether two texts are the same, in a time that does not tell where they differ. Their lengths show. */
 export function isSameText(one: string, other: string): boolean {
   const [left, right] = [Buffer.from(one), Buffer.from(other)];
   return left.length === right.length && timingSafeEqual(left, right);

@@ -1,7 +1,7 @@
 import { assetAnswer, groupAnswer } from "#assets/index.ts";
 import { type Asset, abortSignalOf, bounds, Failure, type Principal } from "#core/index.ts";
 import { type JsonObject, parseSmall } from "#protocols/index.ts";
-import { admittedWithKey, withKey } from "../authenticated.ts";
+import { admitted, admittedWithKey, withKey } from "../authenticated.ts";
 import { controlBody, isJsonType, readJsonBody } from "../body.ts";
 import type { ApiDependencies, Endpoint, Exchange } from "../dependencies.ts";
 import { askPage, idBehind, pageAnswer, requireId } from "../request-parts.ts";
@@ -29,9 +29,11 @@ export const getAssetGroup = withKey(async ({ assets }, exchange, { workspace })
 );
 
 /** DELETE /v1/asset-groups/{id}: with everything in it. */
-export const deleteAssetGroup = admittedWithKey(async ({ assets }, exchange, { workspace }) => {
+export const deleteAssetGroup = withKey(async (dependencies, exchange, principal) => {
   const id = groupId(exchange);
-  await assets.deleteGroup(workspace.id, id, abortSignalOf(exchange.request.signal));
+  await admitted(dependencies, principal, () =>
+    dependencies.assets.deleteGroup(principal.workspace.id, id, abortSignalOf(exchange.request.signal)),
+  );
   return { id, object: "asset_group.deleted", deleted: true };
 });
 
@@ -67,9 +69,11 @@ export const getAsset = withKey(async (dependencies, exchange, { workspace }) =>
   return shown(dependencies, asset);
 });
 
-export const deleteAsset = admittedWithKey(async ({ assets }, exchange, { workspace }) => {
+export const deleteAsset = withKey(async (dependencies, exchange, principal) => {
   const id = assetId(exchange);
-  await assets.deleteAsset(workspace.id, id, abortSignalOf(exchange.request.signal));
+  await admitted(dependencies, principal, () =>
+    dependencies.assets.deleteAsset(principal.workspace.id, id, abortSignalOf(exchange.request.signal)),
+  );
   return { id, object: "asset.deleted", deleted: true };
 });
 

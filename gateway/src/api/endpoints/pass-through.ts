@@ -68,7 +68,7 @@ interface Asked {
   readonly query: string;
 }
 
-/** Of the target as its caller wrote it, but for dots that the runtime has resolved: those never came so far. */
+/** Of the target as its caller wrote it; a path with dot segments was refused before. */
 function askedOf({ path, query }: Exchange): Asked {
   const rest = path.slice(providersPath.length);
   const end = rest.indexOf("/");

@@ -8,13 +8,15 @@ import { assetUploadBody } from "../body.ts";
 import type { Endpoint } from "../dependencies.ts";
 import { jsonOrForm } from "../form-call.ts";
 import { json } from "../respond.ts";
-import { spoolForm } from "../spooled-body.ts";
+import { requirePlain, spoolForm } from "../spooled-body.ts";
 
 /** POST /v1/assets with a form: the file goes into the spool as it arrives, is judged on the way, and is Active in the answer. */
 export const uploadAsset: Endpoint = async (dependencies, exchange) => {
   const principal = await authenticated(dependencies, exchange);
   const { request } = exchange;
   const { boundary } = readMultipartType(request.headers.get("content-type"), jsonOrForm);
+  // A refused upload counts against no limit.
+  requirePlain(request.headers);
   exchange.patient();
   return admitted(dependencies, principal, async () => {
     const form = new UploadForm();

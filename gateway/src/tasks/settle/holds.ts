@@ -124,8 +124,8 @@ export class Holds {
   }
 }
 
-function ignored(work: void | Promise<void>): void {
-  if (work instanceof Promise) work.catch(() => undefined);
+function ignored(work: Promise<void>): void {
+  work.catch(() => undefined);
 }
 
 const nobody = { attemptId: "", at: 0, workspaceId: "", groupId: "", keyId: "" };
