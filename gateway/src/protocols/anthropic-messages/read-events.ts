@@ -34,7 +34,7 @@ export function readMessagesAnswer(body: Uint8Array, source: AnswerSource): Answ
     throw brokenReply("is not a message");
   }
   warnOfUnread(message, ofMessage, "a message", source.warn);
-  const { blocks } = gatherAnswer((emit) => {
+  const { blocks } = gatherAnswer(source, (emit) => {
     for (const content of message["content"] as readonly unknown[]) {
       if (!isObject(content)) continue;
       const block = new OpenBlock(0, content, source);

@@ -30,7 +30,7 @@ export function readConverseAnswer(body: Uint8Array, source: AnswerSource): Answ
   const reply = parseReply(body);
   const message = objectOf(reply["output"])["message"];
   if (!isObject(message)) throw brokenReply("holds no message");
-  return gatherAnswer((emit) => {
+  return gatherAnswer(source, (emit) => {
     const reader = new ConverseEventReader(emit, source);
     for (const [index, block] of arrayOf(message["content"]).entries()) reader.takeBlock(index, objectOf(block));
     reader.take({ messageStop: { stopReason: reply["stopReason"] }, metadata: { usage: reply["usage"] } });

@@ -13,6 +13,7 @@ import { batchEmbedUpstream, embedContentUpstream } from "./google.ts";
 
 const bodies = new BodyReader(requestFields["embed-content"], ["model"], objectsOfGemini);
 const batchBodies = new BodyReader(requestFields["batch-embed-contents"], ["model"], objectsOfGemini);
+const batchRequests = new GovernedNames(["requests"]);
 const inOne = new GovernedNames(["model"]);
 
 /** `:embedContent`. A body that names its model once more names the upstream's. */
@@ -41,7 +42,7 @@ export const batchEmbedWire: Wire = {
   },
   scansForEdits: true,
   requestEdits(bytes, _facts, upstreamModel) {
-    const requests = batchBodies.read(bytes).get("requests");
+    const requests = scanRequest(bytes, batchRequests).get("requests");
     return requests === undefined ? [] : modelsIn(bytes, requests).map((span) => named(span, upstreamModel));
   },
 };

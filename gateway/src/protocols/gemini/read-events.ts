@@ -251,7 +251,7 @@ export function readGeminiAnswer(body: Uint8Array, source: AnswerSource): Answer
   if (arrayOf(candidates).length === 0 && promptFeedback === undefined && error === undefined) {
     throw brokenReply("has no candidates");
   }
-  return gatherAnswer((emit) => {
+  return gatherAnswer(source, (emit) => {
     const reader = new GeminiEventReader(emit, source);
     reader.take(response);
     reader.end();

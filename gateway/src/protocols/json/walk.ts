@@ -82,7 +82,9 @@ class Described {
   id = -1;
   type = -1;
   url = -1;
+  /** Two readers could disagree on which one counts: whoever fetches refuses it. */
   urlTwice = false;
+  typeTwice = false;
   /** `mimeType` or `mime_type`. */
   mimeType = -1;
 
@@ -92,11 +94,12 @@ class Described {
     this.describe(undescribed);
   }
 
-  describe({ id, type, url, urlTwice, mimeType }: Described): void {
+  describe({ id, type, url, urlTwice, typeTwice, mimeType }: Described): void {
     this.id = id;
     this.type = type;
     this.url = url;
     this.urlTwice = urlTwice;
+    this.typeTwice = typeTwice;
     this.mimeType = mimeType;
   }
 }
@@ -138,8 +141,10 @@ export function walkObjects(
     member: (name, start) => {
       const object = open[depth - 1];
       if (object !== undefined) {
-        if (name === "type") object.type = start;
-        else if (name === "id") object.id = object.id === -1 ? start : TWICE;
+        if (name === "type") {
+          object.typeTwice = object.type !== -1;
+          object.type = start;
+        } else if (name === "id") object.id = object.id === -1 ? start : TWICE;
         else if (name === "url") {
           object.urlTwice = object.url !== -1;
           object.url = start;

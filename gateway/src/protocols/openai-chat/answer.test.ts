@@ -161,3 +161,24 @@ describe("an upstream's chat completion", () => {
     }
   });
 });
+
+test("a whole answer is its first choice's message, whatever else the choice has", () => {
+  const read = (choice: object) =>
+    readChatAnswer(new TextEncoder().encode(JSON.stringify({ id: "c1", choices: [choice] })), source).blocks;
+  const message = { role: "assistant", content: "hello" };
+  const text = [{ kind: "text", text: "hello" }];
+  expect(read({ index: 0, message, delta: { role: "assistant", content: "" } })).toEqual(text as never);
+  expect(read({ index: 0, message, delta: null })).toEqual(text as never);
+  expect(read({ index: 1, message })).toEqual(text as never);
+});
+
+test("a whole answer has as many calls as it has, since each is complete", () => {
+  const tool_calls = Array.from({ length: 1_100 }, (_, index) => ({
+    id: `c${index}`,
+    type: "function",
+    function: { name: "f", arguments: "{}" },
+  }));
+  const body = { id: "c1", choices: [{ index: 0, message: { role: "assistant", tool_calls } }] };
+  const { blocks } = readChatAnswer(new TextEncoder().encode(JSON.stringify(body)), source);
+  expect(blocks).toHaveLength(1_100);
+});

@@ -21,13 +21,13 @@ import { readChatUsage } from "./usage.ts";
 /** A chat completion in neutral form: its first choice. Throws Failure upstream_error when it holds none. */
 export function readChatAnswer(body: Uint8Array, source: AnswerSource): Answer {
   const reply = parseReply(body);
-  if (!arrayOf(reply["choices"]).some(isFirst)) {
+  if (!isObject(arrayOf(reply["choices"])[0])) {
     const error = reply["error"] ?? null;
     throw error === null ? upstreamBroke("The upstream's answer holds no choice.") : failureReported(error);
   }
-  return gatherAnswer((emit) => {
+  return gatherAnswer(source, (emit) => {
     const reader = new ChatEventReader(emit, source);
-    reader.take(reply);
+    reader.take(reply, true);
     reader.end();
   });
 }
@@ -61,11 +61,12 @@ export class ChatEventReader extends AnswerReader {
     this.take(chunk);
   }
 
-  /** A chunk, or the whole answer. */
-  take(chunk: JsonObject): void {
+  /** A chunk, or the whole answer: its first choice counts, whatever its number. */
+  take(chunk: JsonObject, isWhole = false): void {
     warnOfUnread(chunk, ofReply, "the answer", this.source.warn);
-    const choice = arrayOf(chunk["choices"]).find(isFirst);
-    if (choice !== undefined) this.#readChoice(choice, chunk);
+    const choices = arrayOf(chunk["choices"]);
+    const choice = isWhole ? choices.find(isObject) : choices.find(isFirst);
+    if (choice !== undefined) this.#readChoice(choice, chunk, isWhole);
     // Moonshot puts usage inside the last choice.
     const reported = chunk["usage"] ?? choice?.["usage"] ?? null;
     if (reported !== null) this.#readUsage(reported, chunk);
@@ -79,14 +80,15 @@ export class ChatEventReader extends AnswerReader {
     this.finish({ reason, stopSequence: null });
   }
 
-  #readChoice(choice: JsonObject, chunk: JsonObject): void {
+  #readChoice(choice: JsonObject, chunk: JsonObject, isWhole: boolean): void {
     this.#start(chunk);
-    const delta = objectOf(choice["delta"] ?? choice["message"]);
+    // Perplexity sends an empty delta beside the message of a whole answer.
+    const delta = objectOf(isWhole ? choice["message"] : (choice["delta"] ?? choice["message"]));
     warnOfUnread(choice, ofChoice, "a choice", this.source.warn);
     warnOfUnread(delta, ofMessage, "a message", this.source.warn);
     const pieces = piecesOf(delta);
     const cites = "annotations" in delta;
-    // What a message cites, its last text does.
+    // Citations of a message belong to its last text.
     const citing = cites ? pieces.findLast(({ kind }) => kind === "text") : undefined;
     for (const piece of pieces) {
       this.#say(piece);
@@ -100,7 +102,7 @@ export class ChatEventReader extends AnswerReader {
     }
     const signature = signatureIn(delta);
     if (signature !== null) this.#sign(signature);
-    if ("tool_calls" in delta || "function_call" in delta) this.#readCalls(delta, choice["delta"] === undefined);
+    if ("tool_calls" in delta || "function_call" in delta) this.#readCalls(delta, isWhole);
     const finish = givenName(choice["finish_reason"]);
     if (finish === null) return;
     this.#finish = finish;
@@ -130,7 +132,13 @@ export class ChatEventReader extends AnswerReader {
   #readCalls(delta: JsonObject, isWhole: boolean): void {
     callsOf(delta).forEach((piece, place) => {
       if (this.#open !== null) this.#close();
-      this.#calls.add(isWhole ? { ...piece, index: place, argumentsText: wholeArguments(piece.argumentsText) } : piece);
+      if (!isWhole) {
+        this.#calls.add(piece);
+        return;
+      }
+      this.#calls.add({ ...piece, index: place, argumentsText: wholeArguments(piece.argumentsText) }, true);
+      // Each is complete: nothing waits for the others.
+      this.#calls.flush();
     });
   }
 
@@ -251,8 +259,9 @@ class CallQueue {
     return this.#waiting.length > 0;
   }
 
-  add(piece: CallPiece): void {
-    const call = this.#find(piece) ?? this.#begin(piece.index);
+  /** `isWhole`: of an answer that is here already, whose size alone bounds it. */
+  add(piece: CallPiece, isWhole = false): void {
+    const call = this.#find(piece) ?? this.#begin(piece.index, isWhole);
     if (call.closed) {
       if (piece.argumentsText === "") return;
       throw upstreamBroke("The upstream went on with a tool call after it had ended.");
@@ -296,9 +305,9 @@ class CallQueue {
     return renamed || reissued ? null : call;
   }
 
-  #begin(index: number | null): QueuedCall {
+  #begin(index: number | null, isWhole: boolean): QueuedCall {
     this.count++;
-    if (this.count > bounds.answerCallsMax) throw notCarried("The upstream called too many tools at once.");
+    if (!isWhole && this.count > bounds.answerCallsMax) throw notCarried("The upstream called too many tools at once.");
     const call: QueuedCall = { id: "", name: "", signature: null, open: false, begun: false, closed: false, held: [] };
     if (index !== null) this.#byIndex.set(index, call);
     this.#waiting.push(call);

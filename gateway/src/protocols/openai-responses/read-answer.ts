@@ -21,7 +21,7 @@ export function readResponsesAnswer(body: Uint8Array, source: AnswerSource): Ans
   if (status === "queued" || status === "in_progress" || status === "cancelled") {
     throw upstreamBroke(`The upstream's answer is ${status}.`);
   }
-  return gatherAnswer((emit) => new ResponsesEventReader(emit, source).take(response, status === "incomplete"));
+  return gatherAnswer(source, (emit) => new ResponsesEventReader(emit, source).take(response, status === "incomplete"));
 }
 
 /** One output item on its way: its events wait here while an item before it is unfinished. */

@@ -38,7 +38,7 @@ export function addressedMedia(
       if (!isObject || said(bytes, member.type) !== "url") return;
       isPicture = said(bytes, object.type) === "image";
     } else {
-      // Its bytes stand in the body, or it is no address.
+      // A data URL, or not an address at all.
       if (!member.urlTwice && !isAddress(bytes, isObject ? member.url : start)) return;
       // Held by its own record.
       if (!isObject && isKept(said(bytes, start))) return;
@@ -86,13 +86,14 @@ export function mediaUrlsIn(body: Uint8Array): readonly MediaUrl[] {
   if (!mayNameMedia(body)) return [];
   const bytes = asBuffer(body);
   const found: MediaUrl[] = [];
-  walkObjects(bytes, urlPlaces, Number.POSITIVE_INFINITY, ({ name, start, type, url: urlAt, urlTwice }) => {
+  walkObjects(bytes, urlPlaces, Number.POSITIVE_INFINITY, ({ name, start, type, url: urlAt, urlTwice, typeTwice }) => {
     const asSource = name === "source";
     const at = asSource || bytes[start] === OPEN_OBJECT ? urlAt : start;
     // The upstream may read another one than we do, and would fetch it unchecked.
-    if (urlTwice && !asSource) throw wrong("url", "must stand once in an object");
-    if (bytes[at] !== QUOTE || isDataUrl(bytes, at)) return;
+    if (asSource && typeTwice && urlAt !== -1) throw wrong("type", "must stand once in an object");
     if (asSource && said(bytes, type) !== "url") return;
+    if (urlTwice) throw wrong("url", "must stand once in an object");
+    if (bytes[at] !== QUOTE || isDataUrl(bytes, at)) return;
     const param = at === start ? name : "url";
     const span = { start: at, end: valueEnd(bytes, at) };
     if (span.end - at > bounds.urlBytesMax * 6) throw wrong(param, "is longer than any address");

@@ -10,6 +10,7 @@ import {
   type Seal,
 } from "#core/index.ts";
 import type { AnswerSource, EventReader } from "../codec.ts";
+import { citationsBeyond } from "./citations.ts";
 
 /** The stream that would have ended in this answer: where a stream is wanted and there was none. */
 export function* answerEvents(answer: Answer): Generator<AnswerEvent> {
@@ -41,8 +42,8 @@ function headOf(block: AnswerBlock): BlockHead {
   }
 }
 
-/** The answer that the events of a reader add up to, without texts that are empty. Throws the failure that they tell. */
-export function gatherAnswer(read: (emit: (event: AnswerEvent) => void) => void): Answer {
+/** The answer that the events of a reader add up to, without empty texts. Throws the failure of an error event. */
+export function gatherAnswer({ warn }: AnswerSource, read: (emit: (event: AnswerEvent) => void) => void): Answer {
   const blocks: AnswerBlock[] = [];
   let answer: Answer = { id: null, model: null, blocks, finish: { reason: "stop", stopSequence: null }, usage: null };
   let open: OpenBlock | null = null;
@@ -51,6 +52,7 @@ export function gatherAnswer(read: (emit: (event: AnswerEvent) => void) => void)
     else if (event.kind === "block-delta" && open !== null) open.text += event.text;
     else if (event.kind === "block-citation" && open !== null) {
       if (open.citations.length < bounds.blockCitationsMax) open.citations.push(event.citation);
+      else warn(citationsBeyond);
     } else if (event.kind === "block-seal" && open !== null) open.seal = event.seal;
     else if (event.kind === "block-end" && open !== null) blocks.push(...blockOf(open));
     else if (event.kind === "start") answer = { ...answer, id: event.id, model: event.model };

@@ -25,6 +25,8 @@ export function spanOf(start: unknown, end: unknown): Citation["span"] {
   return from < 0 || to < from ? null : { start: from, end: to };
 }
 
+export const citationsBeyond = "citations beyond what one text may have were left out";
+
 /** Citations of the open block until its length is known. Too many for one block are left out with a warning. */
 export class HeldCitations {
   readonly #warn: Warn;
@@ -36,7 +38,7 @@ export class HeldCitations {
 
   add(citation: Citation): void {
     if (this.#held.length < bounds.blockCitationsMax) this.#held.push(citation);
-    else this.#warn("citations beyond what one text may have were left out");
+    else this.#warn(citationsBeyond);
   }
 
   take(): readonly Citation[] {

@@ -100,7 +100,7 @@ export function moreOf(one: ServerToolUse, other: ServerToolUse): ServerToolUse 
 export class OutputTools {
   #webSearches = 0;
   #fileSearches = 0;
-  /** That were made. */
+  /** Pictures that were made. */
   pictures = 0;
   readonly #containers = new Set<string>();
 
