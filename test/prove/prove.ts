@@ -118,6 +118,7 @@ async function proveOnce({ seed, only, keep, pace, endMs, ...asked }: Round, fin
   const { calls, clients, rpm, orders } = asked;
   const folder = mkdtempSync(join(tmpdir(), "sluice-prove-"));
   const truthFile = join(folder, "truth.jsonl");
+  let isWhole = false;
   const closing: (() => Promise<unknown>)[] = [async () => rmSync(folder, { recursive: true, force: true })];
   try {
     const postgres = await startPostgres({ keepsCommits: true });
@@ -145,7 +146,12 @@ async function proveOnce({ seed, only, keep, pace, endMs, ...asked }: Round, fin
     });
     closing.push(() => replicas.close());
     closing.push(async () => {
-      if (keep !== null && !isProved(findings)) keepEvidence(join(keep, String(seed)), truthFile, replicas);
+      if (keep === null || (isWhole && isProved(findings))) return;
+      try {
+        keepEvidence(join(keep, String(seed)), truthFile, replicas);
+      } catch (thrown) {
+        progress(`the evidence could not be kept: ${thrown}`);
+      }
     });
     const add = (more: readonly Finding[]): void => {
       findings.push(...more);
@@ -162,6 +168,7 @@ async function proveOnce({ seed, only, keep, pace, endMs, ...asked }: Round, fin
       add(await proveKills({ ...loop, calls, untilMs: untilMs(only.has("videos") ? killsShare : 1) }));
     }
     if (only.has("videos")) add(await proveVideos({ ...loop, bucket, orders, untilMs: untilMs(1) }));
+    isWhole = true;
   } finally {
     for (const step of closing.reverse()) await step();
   }

@@ -27,7 +27,7 @@ interface Route {
 /** Anthropic's clients, agents among them. */
 const claude = { dialect: anthropicMessages } as const;
 
-/** Paths as they are, and those with an id of ours in braces. What Google's clients ask of a model, and a provider's own API, is not here. */
+/** Paths as they are, and those with an id of ours in braces. Gemini's model actions and pass-through paths are matched in `routeOf`. */
 const table: readonly (readonly [path: string, route: Route])[] = [
   ["/v1/chat/completions", { name: "chat", methods: { POST: calls.chat } }],
   ["/v1/messages", { name: "messages", methods: { POST: calls.messages }, ...claude }],

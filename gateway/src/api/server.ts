@@ -175,7 +175,7 @@ function serveOwn(port: Port, options: ApiServerOptions, leaving: () => boolean)
 /** Our own connections know how long they wait, and what has ended. */
 const nothing = (): void => {};
 
-/** Worked out when it is asked for, once. */
+/** Computed on first use. */
 function addressOf(callers: CallerAddress, peer: string, headers: HeaderReader): () => string {
   let address: string | null = null;
   return () => {

@@ -37,6 +37,7 @@ export function readGroupCall(body: CallBody) {
 export function readAssetCall(body: CallBody) {
   const said = checkFields(body, assetFields);
   const { url } = said;
+  if (url === "") throw new Failure("missing_required_parameter", "url is missing.", { param: "url" });
   const platform = readPlatform(said.platform);
   const groupId = readName(said.group_id, "group_id");
   // What an upstream's library fetches is for the library to judge.

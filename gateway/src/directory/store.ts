@@ -2,7 +2,7 @@ import type { ProviderConfig } from "@sluice/contract/config-file";
 import type { AuditSource, Clock, Ids, Vault } from "#ports/index.ts";
 import { type AuditedWrite, auditedWrite, type Database, type ManagedBy } from "#storage/tables.ts";
 
-/** What a store stands on. */
+/** What a store needs. */
 export interface Directory {
   readonly database: Database;
   readonly clock: Clock;
@@ -42,7 +42,7 @@ export type Reads<Functions> = {
     : never;
 };
 
-/** Functions of a write under way, each as a write of its own that is told last who makes it. */
+/** Each function runs in a transaction of its own and takes the audit source as its last argument. */
 export type Writes<Functions> = {
   readonly [Name in keyof Functions]: Functions[Name] extends (under: never, ...rest: infer Rest) => infer Result
     ? (...rest: [...Rest, auditSource: AuditSource]) => Result

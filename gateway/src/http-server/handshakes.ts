@@ -36,7 +36,7 @@ export class Handshakes<Data> {
     return place;
   }
 
-  /** The runtime closes it by itself. `thrown` null: it is closed, and by a reset no other word of it comes. */
+  /** The runtime closes it by itself. `thrown` is null when the socket has closed; after a reset the runtime reports nothing else. */
   failed(socket: Socket<Data>, thrown: Error | null): void {
     const handshake = this.#open.get(socket);
     if (handshake === undefined) return;

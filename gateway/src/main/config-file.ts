@@ -338,7 +338,7 @@ export class ConfigFile implements ConfigFacts {
     return this.#last;
   }
 
-  /** An observer, which is a plain object as `observer` is, that also remembers the last reading here. */
+  /** An observer that also remembers the last reading here. `observer` must be a plain object: its methods are copied. */
   before(observer: Observer): Observer {
     return {
       ...observer,

@@ -38,7 +38,7 @@ export async function createGateway(options: GatewayOptions) {
     const { recovered } = data;
     if (recovered > 0) observer.log("info", "Calls of an earlier run were put right.", { entries: recovered });
     return {
-      /** Another worker has taken this one's place: resolves when its connections have gone, at most after `drainTimeoutMs`. */
+      /** Another worker has taken this one's place: resolves when its connections have gone, at most after `drain_timeout_ms`. */
       leavePlace: async (signal: AbortSignal): Promise<void> => {
         leaving.isReplaced = true;
         base.tail.close();
@@ -59,7 +59,7 @@ export async function createGateway(options: GatewayOptions) {
       ...{ explainer: calls.explainer, explain: calls.explain },
       /** Reservations not yet settled or released; 0 at rest. */
       outstanding: (): number => governance.admission.outstanding,
-      /** Lets live streams finish for at most `drainTimeoutMs`, then ends the rest honestly; everything is flushed. */
+      /** Lets live streams finish for at most `drain_timeout_ms`, then ends the rest honestly; everything is flushed. */
       close: async (leave: Leave = atOnce): Promise<void> => {
         await drain(base, calls, listeners, leaving, leave);
         await ending.close();

@@ -135,7 +135,7 @@ function refusal(message: string): Failure {
   return new Failure("invalid_request", message);
 }
 
-/** The price list: characters of its data, and how long its address may take to send it. */
+/** How long the address of the price list may take to send it. */
 const priceListFetchMs = 60_000;
 
 /** The data of a price list as it was read, and what it may be told by. */

@@ -144,7 +144,6 @@ export async function beOnlyProcess(options: OnlyProcessOptions): Promise<() => 
     throw thrown;
   }
   const renew = async (): Promise<void> => {
-    // A database that is away gives the lease to nobody, and whoever watches it tells of that.
     // Those begin only while nobody has the lease: this process stood still.
     if ((await leases.holder(sharedLease.name)) !== null) return onTaken(besideShared());
     if (await leases.renew(lease, bounds.leaseMs)) return;
@@ -152,6 +151,7 @@ export async function beOnlyProcess(options: OnlyProcessOptions): Promise<() => 
     if (again !== null) lease = again;
     else onTaken(await otherProcess(leases));
   };
+  // A failed renewal is ignored: while the database is unreachable nobody else can get the lease, and its watcher logs that.
   const stop = repeat(clock, bounds.leaseMs / 3, renew);
   return async () => {
     await stop();

@@ -145,7 +145,7 @@ export function settingTypeProblem(field: SettingField, value: unknown): string 
     case "number":
       return typeof value === "number" ? null : "must be a number";
     case "list":
-      return isListOf(null, value) ? null : "must be a list of texts";
+      return isListOf(null, value) ? null : "must be a list of texts, none of them empty";
     case "select":
       return isListOf(field.options, [value]) ? null : `must be one of: ${field.options?.join(", ")}`;
     case "json":

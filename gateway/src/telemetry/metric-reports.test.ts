@@ -25,7 +25,13 @@ test("the numbers of one process are told as it tells them itself, to the letter
   const metrics = counted(3, 2, 1);
   metrics.numbers({ sluice_redis_untold: () => Number.NaN });
   metrics.requestEnd({ route: 'odd"route\\\n', status: 200, outcome: "succeeded", totalMs: 1 });
-  expect(ownLines(reportText(await reportOf(metrics)))).toEqual(ownLines(await metrics.text()));
+  const text = await metrics.text();
+  expect(ownLines(reportText(await reportOf(metrics)))).toEqual(ownLines(text));
+  const lines = text.split("\n");
+  expect(lines).toContain('sluice_requests_total{route="odd\\"route\\\\\\n",status="200",outcome="succeeded"} 1');
+  expect(lines).toContain('sluice_request_duration_seconds_bucket{le="0.005",route="odd\\"route\\\\\\n"} 1');
+  expect(lines).toContain('sluice_request_duration_seconds_bucket{le="+Inf",route="odd\\"route\\\\\\n"} 1');
+  expect(lines).toContain("sluice_redis_untold Nan");
 });
 
 test("counters and histograms are summed; a gauge is summed, or tells the worst, as is right for it", async () => {

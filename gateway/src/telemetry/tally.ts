@@ -82,7 +82,11 @@ export class Registry {
 
   /** The same without labels. One reader that fails does not take the other numbers with it. */
   number(name: MetricName, read: () => number): void {
-    this.read(name, () => [{ labels: {}, value: numberOr(read, Number.NaN) }]);
+    this.read(name, () => {
+      const value = numberOr(read, Number.NaN);
+      // Sums over workers would stay NaN; a gauge shows that it cannot be read.
+      return Number.isNaN(value) && name.endsWith("_total") ? [] : [{ labels: {}, value }];
+    });
   }
 
   /** Adds a counter and returns the function that finds the tally of some labels. `shown`: a count in the unit of the metric. */

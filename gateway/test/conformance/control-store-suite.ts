@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import type { ConfigFile } from "@sluice/contract";
-import { settingDefaults } from "@sluice/contract/words";
 import { Secret } from "#core/index.ts";
 import { ConfigConflict } from "#directory/index.ts";
 import {
@@ -78,10 +77,19 @@ function applyTests(make: StoreGroundFactory): void {
       ["group acme/default", ["gpt-*"], { rpm: 600, fail: "open" }],
     ]);
     expect(configSnapshot.settings).toEqual({
-      ...settingDefaults,
       "ledger.durability": "strict",
       "ledger.retention_days": 30,
+      "ledger.export": null,
+      "explanations.retention_days": 30,
+      "captures.retention_days": 7,
+      "audit.retention_days": 3_650,
       "disconnect.default": "drain",
+      drain_timeout_ms: 120_000,
+      "keys.stale_max": 3_600,
+      retry_sent: false,
+      "video.copy_results": false,
+      unpriced: "block_in_budgets",
+      log_bodies: "none",
     });
   });
 

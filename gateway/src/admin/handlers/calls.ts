@@ -70,7 +70,7 @@ export function found<Item>(item: Item | null | undefined, what: string, param: 
   throw new Failure("not_found", `There is no such ${what}.`, { param });
 }
 
-/** Waits after a write until this process goes by it. */
+/** Waits after a write until this process has applied it. */
 export function applying({ changesSeen }: Pick<ConsoleDependencies, "changesSeen">) {
   return async <Result>(write: Promise<Result>): Promise<Result> => {
     const result = await write;
@@ -122,7 +122,8 @@ export interface StreamingCall extends AllowedCall {
   readonly patient: () => void;
 }
 
-export interface StreamingRoute extends Pick<Route, "needs" | "fresh"> {
+export interface StreamingRoute extends Pick<Route, "fresh"> {
+  readonly needs: Exclude<Need, "public">;
   readonly methods: readonly string[];
   readonly path: string;
 }

@@ -16,10 +16,10 @@ export function modelHandlers(dependencies: ConsoleDependencies) {
   return {
     "models.list": async ({ query, actor }) => {
       const may = visibleModels(actor, dependencies.configSnapshot());
-      const found = (await controlStore.listModels()).filter(
+      const records = (await controlStore.listModels()).filter(
         (record) => may(record.name) && fits(record, query.search),
       );
-      return { data: found.map(await modelViews(dependencies, actor, null)), next: null };
+      return { data: records.map(await modelViews(dependencies, actor, null)), next: null };
     },
     "models.create": ({ body, auditSource, actor }) =>
       changed(controlStore.createModel(newModel(body), auditSource), actor),

@@ -89,7 +89,7 @@ export class ScimCalls {
     const { method } = call.request;
     if (kind === "Users") return await this.#answered(call, usersOf(scim, call.base), id);
     if (kind === "Groups") {
-      const withMembers = isShown(readProjection(call.query), "members");
+      const withMembers = () => isShown(readProjection(call.query), "members");
       return await this.#answered(call, groupsOf(scim, call.base, withMembers), id);
     }
     const described = descriptionOf(call.base, kind, id === null ? null : decoded(id));
@@ -166,16 +166,16 @@ function usersOf(scim: ScimStore, base: string) {
   };
 }
 
-function groupsOf(scim: ScimStore, base: string, withMembers: boolean): ScimKind {
+function groupsOf(scim: ScimStore, base: string, withMembers: () => boolean): ScimKind {
   return {
     // A group may be large, and nobody who adds a member asks for all of them.
     patched: 204,
     async list(page) {
-      const { total, items } = await scim.groups(page, withMembers);
+      const { total, items } = await scim.groups(page, withMembers());
       return { total, items: items.map((group) => shownGroup(group, base)) };
     },
     async find(id) {
-      const group = await scim.group(id, withMembers);
+      const group = await scim.group(id, withMembers());
       return group === null ? null : shownGroup(group, base);
     },
     create: async (body, auditSource) => shownGroup(await scim.createGroup(readGroup(body), auditSource), base),

@@ -107,7 +107,7 @@ async function refuseForeign(
 }
 
 /** The video of a task: our copy, or the vendor's while its link lives. */
-export async function taskContent(call: StreamingCall, { videos }: ConsoleDependencies): Promise<Response> {
+async function taskContent(call: StreamingCall, { videos }: ConsoleDependencies): Promise<Response> {
   const { request, params, patient } = call;
   const workspace = oneWorkspace(call);
   const id = params["task"] ?? "";
@@ -123,7 +123,7 @@ export async function taskContent(call: StreamingCall, { videos }: ConsoleDepend
 }
 
 /** The bytes of an asset that lives with us. */
-export async function assetContent(call: StreamingCall, { assets }: ConsoleDependencies): Promise<Response> {
+async function assetContent(call: StreamingCall, { assets }: ConsoleDependencies): Promise<Response> {
   const { request, params, patient } = call;
   const workspace = oneWorkspace(call);
   const id = params["asset"] ?? "";

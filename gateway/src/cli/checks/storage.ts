@@ -172,7 +172,7 @@ export const ledgerExportCheck: Check = async ({ environment, clock }) => {
   }
 };
 
-/** Rejects when the work takes too long, whether it hears of that or not. */
+/** Rejects after a time limit, even if the work ignores its signal. */
 async function inTime(clock: Clock, work: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
   const late = new AbortController();
   const { promise, reject } = Promise.withResolvers<never>();

@@ -108,23 +108,47 @@ function changedLines(before: string, after: string): readonly string[] {
   const same = (one = "", other = "") => bare(one) === bare(other);
   let start = 0;
   while (start < Math.min(old.length, fresh.length) && same(old[start], fresh[start])) start++;
-  let end = 0;
-  while (end < Math.min(old.length, fresh.length) - start && same(old.at(-1 - end), fresh.at(-1 - end))) end++;
-  return [...missing(old, fresh, start, end, "-"), ...missing(fresh, old, start, end, "+")];
+  let [oldEnd, freshEnd] = [old.length, fresh.length];
+  while (Math.min(oldEnd, freshEnd) > start && same(old[oldEnd - 1], fresh[freshEnd - 1])) {
+    oldEnd--;
+    freshEnd--;
+  }
+  const kept = keptPairs(old.slice(start, oldEnd).map(bare), fresh.slice(start, freshEnd).map(bare));
+  const changes: string[] = [];
+  let [one, other] = [start, start];
+  for (const [keptOld, keptFresh] of [...kept, [oldEnd - start, freshEnd - start] as const]) {
+    for (; one < start + keptOld; one++) changes.push(`- ${one + 1}: ${old[one]}`);
+    for (; other < start + keptFresh; other++) changes.push(`+ ${other + 1}: ${fresh[other]}`);
+    one++;
+    other++;
+  }
+  return changes;
 }
 
-const bare = (line: string) => line.replace(/,$/, "");
+const bare = (line = "") => line.replace(/,$/, "");
 
-/** The lines of one text that the other does not have as often, between those that both begin and end with. */
-function missing(lines: readonly string[], others: readonly string[], start: number, end: number, mark: "-" | "+") {
-  const left = new Map<string, number>();
-  for (const line of others.slice(start, others.length - end)) left.set(bare(line), (left.get(bare(line)) ?? 0) + 1);
-  return lines.slice(start, lines.length - end).flatMap((line, index) => {
-    const count = left.get(bare(line)) ?? 0;
-    if (count > 0) left.set(bare(line), count - 1);
-    return count > 0 ? [] : [`${mark} ${start + index + 1}: ${line}`];
-  });
+/** Lines of both texts in their order, as many as possible, so that a line that moved is shown. None if that costs too much to find. */
+function keptPairs(old: readonly string[], fresh: readonly string[]): readonly (readonly [number, number])[] {
+  if (old.length * fresh.length > changedCellsMax) return [];
+  const width = fresh.length + 1;
+  const most = new Uint32Array((old.length + 1) * width);
+  const at = (one: number, other: number) => most[one * width + other] ?? 0;
+  for (let one = old.length - 1; one >= 0; one--) {
+    for (let other = fresh.length - 1; other >= 0; other--) {
+      most[one * width + other] =
+        old[one] === fresh[other] ? at(one + 1, other + 1) + 1 : Math.max(at(one + 1, other), at(one, other + 1));
+    }
+  }
+  const pairs: (readonly [number, number])[] = [];
+  for (let one = 0, other = 0; one < old.length && other < fresh.length; ) {
+    if (old[one] === fresh[other]) pairs.push([one++, other++]);
+    else if (at(one + 1, other) >= at(one, other + 1)) one++;
+    else other++;
+  }
+  return pairs;
 }
+
+const changedCellsMax = 4_000_000;
 
 function linesOf(text: string): readonly string[] {
   const lines = text.split(/\r?\n/);

@@ -203,7 +203,7 @@ async function wantedGroups(connection: Connection, userId: string): Promise<Rea
   return wanted;
 }
 
-/** `from` null: it began in the first group, where it is moved to where `to` is null. */
+/** Moves a sign-in key between groups. null, as `from` or `to`, stands for the first group. */
 async function moveKey(
   under: AuditedWrite,
   key: KeyRow | undefined,

@@ -56,7 +56,7 @@ export async function settingsIn(
 }
 
 async function settingsNow(connection: Connection, groupId: string): Promise<AgentSettingsNow> {
-  const [row] = await versionRows(connection, groupId, 1);
+  const row = await versionsOf(connection, groupId).select("settings").limit(1).executeTakeFirst();
   if (row === undefined) return { settings: null, version: null };
   const { settings: text, checksum, at } = row;
   const settings = text === null || checksum === null ? null : { text, checksum, updatedAt: at };
@@ -64,12 +64,16 @@ async function settingsNow(connection: Connection, groupId: string): Promise<Age
 }
 
 /** Newest first. */
-async function versionRows(connection: Connection, groupId: string, limit: number) {
-  const rows = connection.selectFrom("agent_settings_versions").selectAll().where("group_id", "=", groupId);
-  return await rows.orderBy("version", "desc").limit(limit).execute();
+function versionsOf(connection: Connection, groupId: string) {
+  return connection
+    .selectFrom("agent_settings_versions")
+    .where("group_id", "=", groupId)
+    .orderBy("version", "desc")
+    .select(["version", "at", "actor", "checksum"]);
 }
 
-function versionOf({ version, at, actor, checksum }: Row<"agent_settings_versions">): AgentSettingsVersion {
+function versionOf(row: Omit<Row<"agent_settings_versions">, "group_id" | "settings">): AgentSettingsVersion {
+  const { version, at, actor, checksum } = row;
   return { version, at, by: actor, checksum };
 }
 
@@ -124,7 +128,7 @@ export async function settingsVersions(
   { workspaceId, group }: GroupPlace,
 ): Promise<readonly AgentSettingsVersion[]> {
   const { id } = await groupOf(kysely, workspaceId, group);
-  return (await versionRows(kysely, id, bounds.agentSettingsVersionsMax)).map(versionOf);
+  return (await versionsOf(kysely, id).limit(bounds.agentSettingsVersionsMax).execute()).map(versionOf);
 }
 
 /** null: it is not kept, or never was. `text` null: it took the settings away. */

@@ -196,7 +196,7 @@ export async function groupIn(connection: Connection, workspaceId: string, idOrN
   return row ?? null;
 }
 
-/** The group `default`, or else the first by name; but for the one that goes. */
+/** The group `default`, else the first by name. `going`: a group to leave out. */
 export async function firstGroup(
   connection: Connection,
   workspaceId: string,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { noUsage } from "#core/index.ts";
-import { bytes, parsed, providerOf } from "../../../test/provider-ground.ts";
+import { bytes, kindOf, parsed, providerOf } from "../../../test/provider-ground.ts";
 import {
   adapterOf,
   answerOf,
@@ -112,5 +112,7 @@ describe("Seedance on Ark", () => {
   test("a 404 about the model or the account is no sign that a task is gone", () => {
     const body = answerOf({ error: { code: "InvalidEndpointOrModel.NotFound", message: "m" } }).body;
     expect(adapterOf("ark").saysGone?.({ status: 404, headers: new Headers(), body })).toBe(false);
+    const refused = { status: 404, headers: new Headers(), body, now: 0 };
+    expect(kindOf("ark").classify(refused)).toMatchObject({ retry: "other" });
   });
 });

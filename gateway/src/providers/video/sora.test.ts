@@ -41,6 +41,9 @@ describe("Sora", () => {
       expiresAt: 1_800_000_000,
       usage: { ...noUsage, videoSeconds: 8 },
     });
+    const capitals = { ...providerOf("openai"), baseUrl: "HTTPS://API.openai.com/v1" };
+    const done = adapterOf("openai").readState(answerOf({ id: "video_1", status: "completed" }), capitals);
+    expect(done).toMatchObject({ state: "succeeded", videoUrl: "HTTPS://API.openai.com/v1/videos/video_1/content" });
     const provider = providerOf("openai");
     expect(adapterOf("openai").content?.(provider, seen.videoUrl ?? "")).toMatchObject({ method: "GET", body: null });
     expect(() => adapterOf("openai").content?.(provider, "https://api.openai.com/v1/models")).toThrow(Failure);

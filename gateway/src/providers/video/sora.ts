@@ -124,6 +124,8 @@ function stateOf(video: JsonObject, videoUrl: string): VideoState {
   return taskState(words, {
     word: video["status"],
     video: videoUrl,
+    // It was made here from the account's own address.
+    addressOf: () => videoUrl,
     seconds,
     error: [error["code"], error["message"]],
     made: { expiresAt: numberOf(video["expires_at"]), rawUsage: rawUsageOf({ seconds, size }) },

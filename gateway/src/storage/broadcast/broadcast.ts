@@ -12,7 +12,7 @@ const broadcastRetryMsMax = 60_000;
 /** Messages that wait, and those sent together. */
 const broadcastWaitingMax = 500;
 const broadcastTogetherMax = 50;
-/** Also in a trigger of migration 028, so it stays as it is. */
+/** Also in a trigger of migration 001, so it must not change. */
 const broadcastChannel = "sluice";
 
 interface BroadcastOptions {

@@ -40,7 +40,7 @@ function listen(port: NonNullable<typeof parentPort>): void {
       wait: (ms) => Bun.sleep(ms),
     });
     const days = daySums(database);
-    // What it is told from its last report on it does not hear: the other side tells the next thread.
+    // Orders that arrive after the last report are ignored; the other side sends them to the next thread.
     const leave = async (last: DrainReport): Promise<void> => {
       await closeDatabase(database);
       report(last);

@@ -31,21 +31,25 @@ export interface JournalDirectory {
 export function openJournalDirectory(path: string): JournalDirectory {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const release = lockDirectory(path);
-  // What processes on a PostgreSQL server left belongs into that database.
-  if (readOwner(path) !== null && segmentNumbers(path).length > 0) {
+  try {
+    // What processes on a PostgreSQL server left belongs into that database.
+    if (readOwner(path) !== null && segmentNumbers(path).length > 0) {
+      throw new DataUnusable(
+        `The journal ${path} holds calls of an installation on PostgreSQL. Start once with its SLUICE_DATABASE_URL, ` +
+          `which takes them over, or set SLUICE_DATA_DIR to another directory than ${dirname(path)}.`,
+      );
+    }
+    return {
+      path,
+      firstSegment: nextSegmentNumber(path),
+      leftovers: createLeftovers(path, segmentNumbers(path), "owned"),
+      strange: [],
+      release,
+    };
+  } catch (thrown) {
     release();
-    throw new DataUnusable(
-      `The journal ${path} holds calls of an installation on PostgreSQL. Start once with its SLUICE_DATABASE_URL, ` +
-        `which takes them over, or set SLUICE_DATA_DIR to another directory than ${dirname(path)}.`,
-    );
+    throw thrown;
   }
-  return {
-    path,
-    firstSegment: nextSegmentNumber(path),
-    leftovers: createLeftovers(path, segmentNumbers(path), "owned"),
-    strange: [],
-    release,
-  };
 }
 
 /**

@@ -9,7 +9,7 @@ import { dayGrains, dayMs } from "./ledger-days.ts";
 import { prunedBefore } from "./ledger-prune.ts";
 import { countedEntries, hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 
-/** Faults named for each rule; more of the same tell nothing new. */
+/** At most this many faults are listed for each check. */
 const faultsMax = 100;
 const pageRows = 1_000;
 
@@ -48,7 +48,6 @@ async function totalsOf(connection: Connection): Promise<{ entries: number; cost
 type Terms = ExpressionBuilder<Tables, "ledger_entries">;
 type Term = ExpressionWrapper<Tables, "ledger_entries", SqlBool>;
 
-/** In the order `rollupSums` has them: a union goes by position. */
 const usageColumns = Object.values(usageColumnOf);
 
 const someUsageOrCost = (eb: Terms): Term =>

@@ -37,6 +37,12 @@ test("what is kept of days counts only for the same question, the same hours and
   expect(reads()).toBe(before + 1);
 });
 
+test("a question over one time keeps what it found over another", async () => {
+  const { find, reads } = opened();
+  for (let turn = 0; turn < 3; turn++) for (const days of [7, 30]) await find("a", timeOf(days));
+  expect(reads()).toBe(2);
+});
+
 test("it stays within its bound: what was not asked for the longest leaves", async () => {
   const { kept, find, reads } = opened(10_000);
   for (let question = 0; question < 100; question++) {

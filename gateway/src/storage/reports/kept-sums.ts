@@ -16,7 +16,7 @@ export interface PastTime {
  */
 export class KeptSums {
   readonly #bytesMax: number;
-  readonly #kept = new Map<string, { readonly times: string; readonly value: unknown; readonly bytes: number }>();
+  readonly #kept = new Map<string, { readonly version: string; readonly value: unknown; readonly bytes: number }>();
   #bytes = 0;
 
   constructor(bytesMax = reportDaysBytesMax) {
@@ -35,27 +35,27 @@ export class KeptSums {
     read: () => Promise<Found>,
     bytesOf: (found: Found) => number,
   ): Promise<Found> {
-    const times = `${from} ${to} ${version}`;
-    const kept = this.#take(question);
-    if (kept?.times === times) {
-      this.#put(question, kept);
+    const key = `${from} ${to} ${question}`;
+    const kept = this.#take(key);
+    if (kept?.version === version) {
+      this.#put(key, kept);
       return kept.value as Found;
     }
     const value = await read();
-    this.#take(question);
-    this.#put(question, { times, value, bytes: entryBytes + question.length + times.length + bytesOf(value) });
+    this.#take(key);
+    this.#put(key, { version, value, bytes: entryBytes + key.length + version.length + bytesOf(value) });
     return value;
   }
 
-  #take(question: string) {
-    const kept = this.#kept.get(question);
-    this.#kept.delete(question);
+  #take(key: string) {
+    const kept = this.#kept.get(key);
+    this.#kept.delete(key);
     this.#bytes -= kept?.bytes ?? 0;
     return kept;
   }
 
-  #put(question: string, kept: { readonly times: string; readonly value: unknown; readonly bytes: number }): void {
-    this.#kept.set(question, kept);
+  #put(key: string, kept: { readonly version: string; readonly value: unknown; readonly bytes: number }): void {
+    this.#kept.set(key, kept);
     this.#bytes += kept.bytes;
     for (const oldest of this.#kept.keys()) {
       if (this.#bytes <= this.#bytesMax) return;

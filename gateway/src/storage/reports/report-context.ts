@@ -55,7 +55,7 @@ export function unreadable(observer: Pick<Observer, "log">, report: string, erro
   return new Failure("internal_error", "This could not be read from the database.");
 }
 
-/** What a database says may hold a statement, so of what it throws only the kind is told. */
+/** A database error may contain SQL, so only its name and code are logged. */
 export function kindOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return typeof thrown;
   return "code" in thrown && typeof thrown.code === "string" ? `${thrown.name} ${thrown.code}` : thrown.name;

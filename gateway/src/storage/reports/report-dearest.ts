@@ -8,7 +8,7 @@ import { type UsageColumn, type UsageRows, withoutOthers } from "./report-usage-
 /** Lines that are shown apart; the others together make one more. */
 const linesMax = 9;
 
-/** Of the dearest in days that are over, how many are known, and how many others are looked up as well. */
+/** How many of the most expensive in past days are kept, and how many others are looked up too. */
 const reportDearestKept = 200;
 const reportContendersMax = 100;
 export const dearestLimits = { dearestMax: reportDearestKept, contendersMax: reportContendersMax };

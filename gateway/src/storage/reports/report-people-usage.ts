@@ -30,7 +30,6 @@ async function readPeople(
   // By person; empty for what is no one person's.
   const sums = await sumsOverTime<PersonCounts>(context, covered, { names: ["id"], sums: counted }, async (slice) => {
     const rows = await source
-
       .within({ span: slice }, { column: "person_id", stepMs: null, summed: counted })
       .select((eb) => sql<string>`${eb.ref("person_id")}`.as("id"))
       .select((eb) => counted.map((column) => eb.fn.sum<number>(column).as(column)))

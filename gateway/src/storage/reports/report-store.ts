@@ -265,8 +265,17 @@ async function backupOf(
   copy: (path: string) => Promise<number>,
 ): Promise<Backup> {
   const path = `${databasePath}${copyMark}${number}`;
-  const size = await copy(path);
-  return { bytes: Bun.file(path).stream(), size, done: () => rm(path, { force: true }) };
+  const remove = async (): Promise<void> => {
+    for (const file of [path, `${path}.part`]) await rm(file, { force: true });
+  };
+  try {
+    const size = await copy(path);
+    return { bytes: Bun.file(path).stream(), size, done: remove };
+  } catch (thrown) {
+    // A thread that was ended or is late removes nothing itself.
+    await remove();
+    throw thrown;
+  }
 }
 
 const copyMark = ".backup-";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { newYear } from "../../../test/conformance/store-ground.ts";
-import { forecastSince, spendRates } from "../handlers/limit-handlers.ts";
+import { forecastSince, spendRates } from "./limit-handlers.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;
