@@ -62,7 +62,7 @@ if (paths.length > 0) {
   if (paths.some((path) => path.startsWith("console"))) await checks([consoleBuild]);
   await suite("these tests", 2, paths);
 } else if (quick) {
-  const borders = ["modules", "old-words", "kind-words", "documents", "lockfile"];
+  const borders = ["modules", "phrases", "kind-words", "documents", "lockfile"];
   const files = borders.map((name) => `gateway/test/${name}.test.ts`);
   const beside = ["contract", "simulator", "bench", "console/src", "gateway/src"];
   await Promise.all([checks(wholeTree), suite("unit tests and borders", 2, [...beside, ...files])]);
