@@ -11,7 +11,7 @@ import type { Listener, ReplyFacts, UsageReading } from "../dialect.ts";
 import { upstreamBroke } from "../errors/upstream-errors.ts";
 import { type JsonObject, numberOf, parseReply, textOf, unsupported } from "../json/value.ts";
 import { refuseStream } from "../passed/passed-json.ts";
-import { plainName } from "../turn/warnings.ts";
+import { quotableName } from "../turn/warnings.ts";
 
 /** How callers of one endpoint ask for vectors. */
 export interface EmbeddingCaller {
@@ -77,7 +77,7 @@ export function noVectors(): Failure {
 /** Names what a body holds beside what is read of it. */
 export function warnOfOthers(body: JsonObject, read: ReadonlySet<string>, warn: Warn): void {
   for (const name of Object.keys(body))
-    if (!read.has(name)) warn(`${plainName(name)} cannot be carried and was left out`);
+    if (!read.has(name)) warn(`${quotableName(name)} cannot be carried and was left out`);
 }
 
 function errorIn(reply: JsonObject): string | null {

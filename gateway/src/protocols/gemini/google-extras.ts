@@ -1,7 +1,7 @@
 import type { GoogleExtras, ReasoningRequest, Seal, Turn } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { arrayOf, countOf, isObject, type JsonObject, objectOf, textOf, unsupported } from "../json/value.ts";
-import { plainName } from "../turn/warnings.ts";
+import { quotableName } from "../turn/warnings.ts";
 
 /**
  * What Google's own OpenAI-compatible endpoints take beside a chat request: `extra_body.google` at Gemini, `google` at Vertex.
@@ -9,9 +9,9 @@ import { plainName } from "../turn/warnings.ts";
  */
 export function readGoogleExtras(request: JsonObject, warn: Warn): GoogleExtras | null {
   const body = objectOf(request["extra_body"]);
-  for (const name in body) if (name !== "google") warn(`${plainName(name)} of extra_body was left out`);
+  for (const name in body) if (name !== "google") warn(`${quotableName(name)} of extra_body was left out`);
   const said = google(request);
-  for (const name in said) if (!known.has(name)) warn(`${plainName(name)} of google was left out`);
+  for (const name in said) if (!known.has(name)) warn(`${quotableName(name)} of google was left out`);
   const cachedContent = textOf(said["cached_content"]) || null;
   const settings = arrayOf(said["safety_settings"]).filter(isObject);
   if (cachedContent === null && settings.length === 0) return null;

@@ -1,7 +1,7 @@
 import type { MediaPart, Seal, ToolCallPart, TurnMessage, TurnPart, TurnRole } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json/value.ts";
-import { plainName } from "../turn/warnings.ts";
+import { quotableName } from "../turn/warnings.ts";
 import { codeText, readResponse, readSignature } from "./encodings.ts";
 import { camelKeys } from "./protobuf-json.ts";
 
@@ -97,7 +97,7 @@ function readOther(part: JsonObject, parts: TurnPart[], warn: Warn): void {
   else if (media !== null) parts.push(media);
   else {
     const name = Object.keys(part).find((key) => !silent.has(key));
-    if (name !== undefined) warn(`parts with ${plainName(name)} are not understood by the upstream and were left out`);
+    if (name !== undefined) warn(`parts with ${quotableName(name)} are not understood by the upstream and were left out`);
   }
 }
 

@@ -9,7 +9,7 @@ import type {
 } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, missing, parseBody, textOf, unsupported, wrong } from "../json/value.ts";
-import { plainName, warnOnce } from "../turn/warnings.ts";
+import { quotableName, warnOnce } from "../turn/warnings.ts";
 import { camelKeys, toJsonSchema } from "./protobuf-json.ts";
 import { readContents } from "./read-contents.ts";
 import { readSearch, searchNames } from "./write-turn.ts";
@@ -26,7 +26,7 @@ export function readGeminiTurn(body: Uint8Array, facts: { readonly stream: boole
     throw unsupported("cachedContent", "Content cached at Gemini cannot be used with this upstream.");
   }
   for (const name of Object.keys(request)) {
-    if (!ofRequest.has(name)) warned(`${plainName(name)} is not understood by the upstream and was left out`);
+    if (!ofRequest.has(name)) warned(`${quotableName(name)} is not understood by the upstream and was left out`);
   }
   return {
     stream: facts.stream,
@@ -79,7 +79,7 @@ function readGeneration(generationConfig: unknown, warn: Warn) {
   const config = camelKeys(generationConfig);
   for (const name of Object.keys(config)) {
     if (!ofConfig.has(name))
-      warn(`generationConfig.${plainName(name)} is not understood by the upstream and was left out`);
+      warn(`generationConfig.${quotableName(name)} is not understood by the upstream and was left out`);
   }
   const pictures = readModalities(config["responseModalities"]);
   return {
@@ -187,12 +187,12 @@ function readTools(tools: unknown, toolConfig: unknown, warn: Warn): Pick<Turn, 
     for (const name of Object.keys(tool)) {
       if (searchNames.has(name)) search = readSearch(tool[name], warn);
       else if (name !== "functionDeclarations")
-        warn(`the tool ${plainName(name)} exists at Gemini only and was left out`);
+        warn(`the tool ${quotableName(name)} exists at Gemini only and was left out`);
     }
   }
   const config = camelKeys(toolConfig);
   for (const name of Object.keys(config)) {
-    if (name !== "functionCallingConfig") warn(`toolConfig.${plainName(name)} was left out`);
+    if (name !== "functionCallingConfig") warn(`toolConfig.${quotableName(name)} was left out`);
   }
   const chosen = withChoice(declared, camelKeys(config["functionCallingConfig"]), warn);
   return search === null ? chosen : { ...chosen, search };

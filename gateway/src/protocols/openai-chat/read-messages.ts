@@ -27,7 +27,7 @@ import { readDataUri } from "../turn/data-uri.ts";
 import { readCacheHint } from "../turn/prompt-cache.ts";
 import { sealFrom } from "../turn/seal-text.ts";
 import { wholeArguments } from "../turn/tool-calls.ts";
-import { plainName } from "../turn/warnings.ts";
+import { quotableName } from "../turn/warnings.ts";
 import { imagesOf, thinkingText, thoughtsIn } from "./answer-pieces.ts";
 import { customArguments } from "./custom-tool.ts";
 
@@ -197,7 +197,7 @@ class MessageReader {
     }
     for (const field in message) {
       if (known.has(field) || message[field] === null) continue;
-      this.#warn(`${plainName(field)} of a message is not understood and was left out`);
+      this.#warn(`${quotableName(field)} of a message is not understood and was left out`);
     }
   }
 }

@@ -24,7 +24,7 @@ import { readAutoCache, readCacheHint } from "../turn/prompt-cache.ts";
 import { readEffort } from "../turn/reasoning.ts";
 import { namedSchema } from "../turn/schemas.ts";
 import { plainSearch, readContextSize, readLocation } from "../turn/search-request.ts";
-import { plainName, warnOfUnasked, warnOnce } from "../turn/warnings.ts";
+import { quotableName, warnOfUnasked, warnOnce } from "../turn/warnings.ts";
 import { customTool } from "./custom-tool.ts";
 import { readMessages } from "./read-messages.ts";
 
@@ -82,7 +82,7 @@ const known: ReadonlySet<string> = new Set([
 function warnOfLosses(request: JsonObject, warn: Warn): void {
   for (const field in request) {
     if (known.has(field) || saysNothing(request[field])) continue;
-    warn(`${plainName(field)} is not understood by the upstream and was left out`);
+    warn(`${quotableName(field)} is not understood by the upstream and was left out`);
   }
 }
 
@@ -97,7 +97,7 @@ function readModalities(request: JsonObject): boolean {
   const modalities = arrayOf(request["modalities"]);
   const other = modalities.find((modality) => modality !== "text" && modality !== "image");
   if (other !== undefined) {
-    throw unsupported("modalities", `This model's upstream cannot answer in ${plainName(other)}.`);
+    throw unsupported("modalities", `This model's upstream cannot answer in ${quotableName(other)}.`);
   }
   return modalities.includes("image");
 }
@@ -210,7 +210,7 @@ function readTool(value: unknown, param: string, warn: Warn): TurnTool | null {
     return { ...readFunction(tool["function"], `${param}.function`), cache: readCacheHint(tool) };
   }
   if (type === null) throw missing(`${param}.type`);
-  warn(`the tool type ${plainName(type)} is not understood by the upstream and was left out`);
+  warn(`the tool type ${quotableName(type)} is not understood by the upstream and was left out`);
   return null;
 }
 

@@ -14,7 +14,7 @@ import {
   wrong,
 } from "../json/value.ts";
 import { dataUri, readDataUri } from "../turn/data-uri.ts";
-import { plainName } from "../turn/warnings.ts";
+import { quotableName } from "../turn/warnings.ts";
 
 /** A JSON body or a form that asks for pictures, or for changed ones, in neutral form. */
 export function readImageTurn(body: Uint8Array | FormContent, warn: Warn): ImageTurn {
@@ -45,7 +45,7 @@ const ofTurn: ReadonlySet<string> = new Set([
 function warnOfUnknown(fields: JsonObject, warn: Warn): void {
   for (const [name, value] of Object.entries(fields)) {
     if (value === null || ofTurn.has(name)) continue;
-    warn(`${plainName(name)} is not understood by the upstream and was left out`);
+    warn(`${quotableName(name)} is not understood by the upstream and was left out`);
   }
   if (fields["response_format"] === "url") warn("the upstream gives its pictures in the answer, not as URLs");
 }

@@ -25,7 +25,7 @@ import { customArguments } from "../openai-chat/custom-tool.ts";
 import { readDataUri } from "../turn/data-uri.ts";
 import { readCacheHint } from "../turn/prompt-cache.ts";
 import { wholeArguments } from "../turn/tool-calls.ts";
-import { plainName, warnOfCaller } from "../turn/warnings.ts";
+import { quotableName, warnOfCaller } from "../turn/warnings.ts";
 import { readSummary } from "./compaction.ts";
 import { thoughtsOf } from "./item-readers.ts";
 import { readSealed } from "./output-items.ts";
@@ -103,7 +103,7 @@ export class InputReader {
         this.#readFound(item, param);
         return;
       default:
-        this.#warn(`items of type ${plainName(type)} are not understood by the upstream and were left out`);
+        this.#warn(`items of type ${quotableName(type)} are not understood by the upstream and were left out`);
     }
   }
 
@@ -244,7 +244,7 @@ function readContent(content: unknown, param: string, warn: Warn): ContentPart[]
     if (!isObject(part)) throw wrong(`${param}[${index}]`, "must be an object");
     const read = readPart(part, `${param}[${index}]`);
     if (read !== null) return [read];
-    warn(`content of type ${plainName(part["type"])} is not understood and was left out`);
+    warn(`content of type ${quotableName(part["type"])} is not understood and was left out`);
     return [];
   });
 }

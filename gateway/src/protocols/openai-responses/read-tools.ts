@@ -3,7 +3,7 @@ import type { Warn } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json/value.ts";
 import { customTool } from "../openai-chat/custom-tool.ts";
 import { plainSearch, readContextSize, readLocation, textsOf } from "../turn/search-request.ts";
-import { plainName, warnOfUnasked } from "../turn/warnings.ts";
+import { quotableName, warnOfUnasked } from "../turn/warnings.ts";
 import { isNamespaced, isSearch, joinedName, type NamespacedTool, readSearchTool } from "./tool-kinds.ts";
 
 /** The tools that other dialects know: functions, custom tools, and both in namespaces. Built-in ones are left out. */
@@ -41,7 +41,7 @@ export function readToolChoice(
     return { choice: { kind: "tool", name: known }, tools };
   }
   warn(
-    `tool_choice of type ${plainName(textOf(value["type"]) ?? "")} is not understood by the upstream and was left out`,
+    `tool_choice of type ${quotableName(textOf(value["type"]) ?? "")} is not understood by the upstream and was left out`,
   );
   return { choice: null, tools };
 }
@@ -60,7 +60,7 @@ function readTool(value: unknown, param: string, warn: Warn): TurnTool[] {
   if (value["type"] === "tool_search") return readSearch(value, warn);
   // Read as a wish of the whole turn.
   if (isWebSearch(value["type"])) return [];
-  warn(`the tool type ${plainName(textOf(value["type"]) ?? "")} is not understood by the upstream and was left out`);
+  warn(`the tool type ${quotableName(textOf(value["type"]) ?? "")} is not understood by the upstream and was left out`);
   return [];
 }
 
@@ -99,7 +99,7 @@ function readCustom(tool: JsonObject, param: string, warn: Warn): TurnTool {
   const grammar = format["type"] === "grammar" ? textOf(format["definition"]) : null;
   if (grammar === null) return customTool(nameOf(tool, param), said);
   // Nobody else constrains a tool's text by a grammar, but a model that is shown it keeps to it quite well.
-  const rule = `The input must match this grammar (${plainName(textOf(format["syntax"]) ?? "")}):\n${grammar}`;
+  const rule = `The input must match this grammar (${quotableName(textOf(format["syntax"]) ?? "")}):\n${grammar}`;
   return customTool(nameOf(tool, param), said === null ? rule : `${said}\n\n${rule}`);
 }
 

@@ -16,7 +16,7 @@ import {
 import { readAutoCache } from "../turn/prompt-cache.ts";
 import { readEffort } from "../turn/reasoning.ts";
 import { namedSchema } from "../turn/schemas.ts";
-import { plainName, warnOfUnasked, warnOnce } from "../turn/warnings.ts";
+import { quotableName, warnOfUnasked, warnOnce } from "../turn/warnings.ts";
 import { asCompaction, keptOf } from "./compaction.ts";
 import { InputReader, textPart } from "./read-input.ts";
 import { readToolChoice, readTools, readWebSearch } from "./read-tools.ts";
@@ -109,11 +109,11 @@ function warnOfUnknown(request: JsonObject, warn: Warn): void {
     if (value === null || known.has(name)) continue;
     if (name === "truncation" && value !== "auto") continue;
     if (name === "top_logprobs" && value === 0) continue;
-    warn(`the field ${plainName(name)} is not understood by the upstream and was left out`);
+    warn(`the field ${quotableName(name)} is not understood by the upstream and was left out`);
   }
   for (const wanted of arrayOf(request["include"])) {
     if (wanted === "reasoning.encrypted_content") continue;
-    warn(`what include asks for cannot be had from the upstream: ${plainName(wanted)}`);
+    warn(`what include asks for cannot be had from the upstream: ${quotableName(wanted)}`);
   }
 }
 

@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from "../json/value.ts";
 export function warnOfUnread(object: JsonObject, read: ReadonlySet<string>, where: string, warn: Warn): void {
   for (const name in object) {
     if (read.has(name) || saysNothing(object[name])) continue;
-    warn(`${plainName(name)} of ${where} in the answer cannot be carried and was left out`);
+    warn(`${quotableName(name)} of ${where} in the answer cannot be carried and was left out`);
   }
 }
 
@@ -16,7 +16,7 @@ export function warnOfUnread(object: JsonObject, read: ReadonlySet<string>, wher
 export function warnOfUnasked(object: JsonObject, read: ReadonlySet<string>, where: string, warn: Warn): void {
   for (const name in object) {
     if (read.has(name) || saysNothing(object[name])) continue;
-    warn(`${plainName(name)} of ${where} is not understood by the upstream and was left out`);
+    warn(`${quotableName(name)} of ${where} is not understood by the upstream and was left out`);
   }
 }
 
@@ -29,7 +29,7 @@ export function warnOfCaller(call: JsonObject, warn: Warn): void {
 
 /** Warns of a block, an item or a part of an answer that has no neutral form. */
 export function warnOfStranger(kind: string, type: unknown, warn: Warn): void {
-  warn(`${kind} of type ${plainName(type)} in the answer cannot be carried and were left out`);
+  warn(`${kind} of type ${quotableName(type)} in the answer cannot be carried and were left out`);
 }
 
 /** For dialects whose upstreams make no pictures while they talk. */
@@ -56,6 +56,6 @@ export function warnOnce(warn: Warn): Warn {
 }
 
 /** A caller's own word in a warning: quoted only when it is a plain name. Takes whatever a body holds. */
-export function plainName(word: unknown): string {
+export function quotableName(word: unknown): string {
   return typeof word === "string" && /^[\w.-]{1,64}$/.test(word) ? word : "(unnamed)";
 }
