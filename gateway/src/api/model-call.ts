@@ -231,7 +231,7 @@ export const unread: RequestFacts = Object.freeze({
   streamOptionsSpan: null,
   affinity: null,
   continues: null,
-  keeps: null,
+  storesAs: null,
   images: 0,
 });
 

@@ -77,7 +77,7 @@ interface ReplyAsk {
 
 /** Listens to a whole reply. */
 export function readReply(reply: Uint8Array, { endpoint, dialect, usage }: ReplyAsk) {
-  const listener = endpoint === null ? upstreamSide(dialect).listener : callerSide(endpoint).wire;
+  const listener = endpoint === null ? upstreamSide(dialect).replyReader : callerSide(endpoint).wire;
   return { made: null, answer: listener.readReply(withoutMark(reply), usage) };
 }
 

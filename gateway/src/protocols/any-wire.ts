@@ -2,7 +2,7 @@ import { Failure, type Served } from "#core/index.ts";
 import type { ReplyFacts, StreamTap, UsageReading, Wire } from "./dialect.ts";
 
 /** Passes bytes of any kind as they come. A tap of their dialect may listen to them: what it reads of their use counts. */
-export class AnyTap implements StreamTap {
+export class RawTap implements StreamTap {
   readonly isRaw = true;
   events = 0;
   /** The connection ends it: what follows the last event is passed, too. */
@@ -63,22 +63,22 @@ export class AnyTap implements StreamTap {
   }
 
   rest(): Uint8Array {
-    return noBytes;
+    return emptyBytes;
   }
 }
 
 /** How whatever is passed through without being understood is listened to: not at all. */
-export const anyWire: Wire = {
+export const rawWire: Wire = {
   readRequest() {
     throw new Failure("invalid_request", "Nobody knows what is spoken there.");
   },
   requestEdits: () => [],
-  readReply: () => nothingTold,
-  tapStream: () => new AnyTap(),
-  tapBytes: () => new AnyTap(),
+  readReply: () => noReplyFacts,
+  tapStream: () => new RawTap(),
+  tapBytes: () => new RawTap(),
 };
 
 /** What a reply says of itself that nobody understands. */
-export const nothingTold: ReplyFacts = Object.freeze({ usage: null, errorMessage: null, outputEstimate: 0, id: null });
+export const noReplyFacts: ReplyFacts = Object.freeze({ usage: null, errorMessage: null, outputEstimate: 0, id: null });
 
-const noBytes = new Uint8Array(0);
+const emptyBytes = new Uint8Array(0);

@@ -117,6 +117,6 @@ export interface EventReader {
 /** Renders events as the caller's bytes; the returned text is whole events, or nothing yet. */
 export interface EventWriter {
   /** What was written may be written again before the stream ends. Default false. */
-  readonly repeats?: boolean;
+  readonly repeatsOutput?: boolean;
   write(event: AnswerEvent): string;
 }

@@ -31,29 +31,29 @@ export interface RequestFacts {
   /** The object at the upstream that this call continues (previous_response_id): only its account knows it. */
   readonly continues: NamedObject | null;
   /** What the upstream will keep under the id of its answer, to be named later (a stored response). */
-  readonly keeps: UpstreamObjectKind | null;
+  readonly storesAs: UpstreamObjectKind | null;
   /** The upstream makes the answer whether its caller stays or leaves. */
   readonly background?: boolean;
   /** Members of the body that choose a model or multiply the cost, by the names in `choosingMembers`. */
-  readonly choosing?: readonly string[] | undefined;
+  readonly governed?: readonly string[] | undefined;
   /** The most that the upstream's own tools, as far as the call declares them, will probably be used. */
   readonly serverTools?: ServerToolUse | undefined;
   /** What those tools, and others that the upstream runs by itself, bring as input. */
-  readonly hosted?: HostedInput | undefined;
+  readonly hostedInput?: HostedInput | undefined;
   /** Objects at the upstream that the body names, beside what it continues. */
   readonly objects?: readonly NamedObject[] | undefined;
   /** Each call of it is a search of the web, which the upstream may not count (chat's `web_search_options`). */
-  readonly asksSearch?: boolean | undefined;
+  readonly requestsSearch?: boolean | undefined;
   /** Models that the body names beside its own. */
   readonly namedModels?: readonly NamedModel[] | undefined;
   /** Where an answer may tell nothing of what it used: that is then estimated, as it is of a call that was broken off. */
-  readonly counted?: CountedCall | undefined;
+  readonly estimatedUse?: UseEstimate | undefined;
   /** Pictures asked for; 0 where the endpoint makes none. */
   readonly images: number;
   /** Whether a member somewhere in the body may hold media or their address; left out where nobody has looked. */
-  readonly namesMedia?: boolean;
+  readonly mayHoldMedia?: boolean;
   /** Media that the upstream is to fetch from their addresses; left out: there are none. */
-  readonly addressed?: AddressedMedia | undefined;
+  readonly mediaByUrl?: AddressedMedia | undefined;
 }
 
 /** A model that a tool, or a check of the answer, has of its own. */
@@ -72,7 +72,7 @@ export interface HostedInput {
 }
 
 /** What a call uses beside tokens, pictures and tools: characters, seconds, search units. */
-interface CountedCall {
+interface UseEstimate {
   /** Charged for where the upstream does not say it. */
   readonly likely: CountedUse;
   /** Held against budgets. */
@@ -90,7 +90,7 @@ export interface UsageReading {
   readonly usage: Usage;
   readonly raw: string;
   /** The side that the upstream's object says nothing of, or nothing that can be understood: it counts as 0 in `usage`. */
-  readonly untold?: "input" | "output" | "both" | undefined;
+  readonly missingSide?: "input" | "output" | "both" | undefined;
   /** What other models used within the call, which `usage` does not include: an adviser's turns. */
   readonly others?: readonly OtherUsage[];
 }
@@ -116,7 +116,7 @@ export interface ReplyFacts {
   /** How far an answer is that may be made in the background: `queued`, `completed`. Left out where a dialect has no such thing. */
   readonly status?: string | null;
   /** Ids of what the upstream made on the way and takes again later: containers, in chat completions sounds. */
-  readonly made?: readonly string[];
+  readonly createdIds?: readonly string[];
   /** Ids of the items that the answer consists of, where later calls may name them. */
   readonly items?: readonly string[];
 }
@@ -143,7 +143,7 @@ export interface StreamTap {
   /** An error event of the upstream; it has been passed on to the caller. */
   readonly failure: Failure | null;
   /** It was not an error event of this dialect, so that its callers have not understood it. */
-  readonly untold?: boolean;
+  readonly errorUnreadable?: boolean;
   /** Output tokens so far, guessed from what was passed. */
   readonly outputEstimate: number;
   /** The first event that carried generated content was seen. */
@@ -151,7 +151,7 @@ export interface StreamTap {
   /** The id under which the upstream knows its answer, once seen. */
   readonly id: string | null;
   /** The same as far as it was seen. */
-  readonly made?: readonly string[];
+  readonly createdIds?: readonly string[];
   readonly items?: readonly string[];
   /** At a clean end of bytes: whether the stream said all that its dialect requires. */
   complete(): boolean;
@@ -164,7 +164,7 @@ export interface StreamTap {
 }
 
 /** How an upstream's answers on one endpoint are listened to. */
-export interface Listener {
+export interface ReplyReader {
   /** `convention`: how the upstream counts. Throws Failure upstream_error when the bytes are not a reply of this dialect. */
   readReply(body: Uint8Array, convention?: UsageConvention): ReplyFacts;
   /** `hideUsage`: keep the usage event that only we asked for from the caller. */
@@ -174,7 +174,7 @@ export interface Listener {
 }
 
 /** How the bodies of one endpoint are read and passed, byte for byte but for the model. */
-export interface Wire extends Listener {
+export interface Wire extends ReplyReader {
   /** Throws Failure invalid_json, missing_required_parameter or invalid_request. `path`: see PathFacts. */
   readRequest(body: Uint8Array, path: PathFacts | null): RequestFacts;
   /**

@@ -19,7 +19,7 @@ export {
   requireVendorVersion,
   threadLeftOut,
 } from "./anthropic-messages/index.ts";
-export { AnyTap, nothingTold } from "./any-wire.ts";
+export { noReplyFacts as nothingTold, RawTap as AnyTap } from "./any-wire.ts";
 export type {
   AnswerContext,
   AnswerSource,
@@ -35,11 +35,11 @@ export type {
 export type {
   Dialect,
   FormFacts,
-  Listener,
   NamedModel,
   OtherUsage,
   PathFacts,
   ReplyFacts,
+  ReplyReader as Listener,
   RequestFacts,
   StreamTap,
   UpstreamRefusal,
@@ -55,7 +55,13 @@ export {
   writeEmbeddings,
 } from "./embeddings/index.ts";
 export { errorInReply, failedResponse } from "./errors/error-event.ts";
-export { brokenAnswer, minimaxPlanUsedUp, minimaxStatus, notCarried, unbroken } from "./errors/upstream-errors.ts";
+export {
+  answerEndedInError as brokenAnswer,
+  minimaxPlanUsedUp,
+  minimaxStatus,
+  requireFinishedAnswer as unbroken,
+  unsupportedReply as notCarried,
+} from "./errors/upstream-errors.ts";
 export {
   isAwsEventStreamType,
   isEventStreamType,

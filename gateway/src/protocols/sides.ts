@@ -12,10 +12,10 @@ import {
   anthropicMessagesWire,
   countTokensWire,
 } from "./anthropic-messages/index.ts";
-import { anyWire } from "./any-wire.ts";
+import { rawWire } from "./any-wire.ts";
 import { bedrockConverse, bedrockConverseCodec, bedrockErrors } from "./bedrock-converse/index.ts";
 import type { CallerCodec, UpstreamCodec } from "./codec.ts";
-import type { Dialect, Listener, UpstreamRefusal, Wire } from "./dialect.ts";
+import type { Dialect, ReplyReader, UpstreamRefusal, Wire } from "./dialect.ts";
 import { batchEmbedWire, embedContentWire, embeddingUpstreams } from "./embeddings/index.ts";
 import { gemini, geminiCodec, geminiCountWire, geminiWire, isGeminiUrl } from "./gemini/index.ts";
 import { isObject, parseFirst } from "./json/value.ts";
@@ -61,7 +61,7 @@ export interface CallerSide {
 export type CallEndpointId = Exclude<EndpointId, "video">;
 
 /** Endpoints that speak one dialect are listened to alike. */
-const passedCallers = Object.fromEntries(
+const nativeCallers = Object.fromEntries(
   Object.entries(nativeDialects).map(([endpoint, dialect]): [string, CallerSide] => [
     endpoint,
     { wire: nativeDialectWires[dialect], codec: null },
@@ -69,7 +69,7 @@ const passedCallers = Object.fromEntries(
 ) as Readonly<Record<NativeEndpointId, CallerSide>>;
 
 const callers: Readonly<Record<CallEndpointId, CallerSide>> = {
-  ...passedCallers,
+  ...nativeCallers,
   chat: { wire: openaiChatWire, codec: openaiChatCodec },
   messages: { wire: anthropicMessagesWire, codec: anthropicMessagesCodec },
   "count-tokens": { wire: countTokensWire, codec: null },
@@ -82,7 +82,7 @@ const callers: Readonly<Record<CallEndpointId, CallerSide>> = {
   "batch-embed-contents": { wire: batchEmbedWire, codec: null },
   images: { wire: imagesWire, codec: null },
   "image-edits": { wire: imagesWire, codec: null },
-  "pass-through": { wire: anyWire, codec: null },
+  "pass-through": { wire: rawWire, codec: null },
 };
 
 export function callerSide(endpoint: CallEndpointId): CallerSide {
@@ -92,7 +92,7 @@ export function callerSide(endpoint: CallEndpointId): CallerSide {
 /** What is known of a dialect as upstreams speak it. */
 export interface UpstreamSide {
   /** How its generated answers are listened to. */
-  readonly listener: Listener;
+  readonly replyReader: ReplyReader;
   /** null: nothing is translated into it. */
   readonly codec: UpstreamCodec | null;
   /** Which addresses of media its upstreams read by themselves; null: all. */
@@ -103,37 +103,41 @@ export interface UpstreamSide {
   readonly errors: Pick<Dialect, "errorShape" | "readRefusal">;
 }
 
-const passedUpstreams = Object.fromEntries(
-  Object.entries(nativeDialectWires).map(([dialect, wire]) => [dialect, side(wire, openaiChat)]),
+const nativeUpstreams = Object.fromEntries(
+  Object.entries(nativeDialectWires).map(([dialect, wire]) => [dialect, upstreamSideOf(wire, openaiChat)]),
 ) as Readonly<Record<NativeDialectId, UpstreamSide>>;
 
 const upstreams: Readonly<Record<WireDialectId, UpstreamSide>> = {
-  ...passedUpstreams,
-  "openai-chat": side(openaiChatWire, openaiChat, {
+  ...nativeUpstreams,
+  "openai-chat": upstreamSideOf(openaiChatWire, openaiChat, {
     codec: openaiChatCodec,
     namedMedia: new Set(["image", "video"]),
   }),
-  "openai-responses": side(openaiResponsesWire, openaiResponses, { codec: openaiResponsesCodec }),
-  "anthropic-messages": side(anthropicMessagesWire, anthropicMessages, { codec: anthropicMessagesCodec }),
-  gemini: side(geminiWire, gemini, { codec: geminiCodec, takesUrl: isGeminiUrl }),
-  "bedrock-converse": side(bedrockConverse, bedrockErrors, {
+  "openai-responses": upstreamSideOf(openaiResponsesWire, openaiResponses, { codec: openaiResponsesCodec }),
+  "anthropic-messages": upstreamSideOf(anthropicMessagesWire, anthropicMessages, { codec: anthropicMessagesCodec }),
+  gemini: upstreamSideOf(geminiWire, gemini, { codec: geminiCodec, takesUrl: isGeminiUrl }),
+  "bedrock-converse": upstreamSideOf(bedrockConverse, bedrockErrors, {
     codec: bedrockConverseCodec,
     takesUrl: (url) => url.startsWith("s3://"),
   }),
   // Vectors are translated by a codec of their own.
-  "gemini-embed-content": side(embeddingUpstreams["gemini-embed-content"], gemini),
-  "gemini-batch-embed": side(embeddingUpstreams["gemini-batch-embed"], gemini),
-  "vertex-predict": side(embeddingUpstreams["vertex-predict"], gemini),
-  "titan-embeddings": side(embeddingUpstreams["titan-embeddings"], bedrockErrors),
-  "cohere-on-bedrock": side(embeddingUpstreams["cohere-on-bedrock"], bedrockErrors),
+  "gemini-embed-content": upstreamSideOf(embeddingUpstreams["gemini-embed-content"], gemini),
+  "gemini-batch-embed": upstreamSideOf(embeddingUpstreams["gemini-batch-embed"], gemini),
+  "vertex-predict": upstreamSideOf(embeddingUpstreams["vertex-predict"], gemini),
+  "titan-embeddings": upstreamSideOf(embeddingUpstreams["titan-embeddings"], bedrockErrors),
+  "cohere-on-bedrock": upstreamSideOf(embeddingUpstreams["cohere-on-bedrock"], bedrockErrors),
   // Asked as completions are, answered as chat is.
-  "mistral-fim": side(openaiChatWire, openaiChat),
-  "openai-images": side(imagesWire, openaiChat),
-  any: side(anyWire, openaiChat),
+  "mistral-fim": upstreamSideOf(openaiChatWire, openaiChat),
+  "openai-images": upstreamSideOf(imagesWire, openaiChat),
+  any: upstreamSideOf(rawWire, openaiChat),
 };
 
-function side(listener: Listener, errors: UpstreamSide["errors"], more: Partial<UpstreamSide> = {}): UpstreamSide {
-  return { listener, codec: null, takesUrl: null, errors, ...more };
+function upstreamSideOf(
+  replyReader: ReplyReader,
+  errors: UpstreamSide["errors"],
+  more: Partial<UpstreamSide> = {},
+): UpstreamSide {
+  return { replyReader, codec: null, takesUrl: null, errors, ...more };
 }
 
 export function upstreamSide(dialect: WireDialectId): UpstreamSide {
@@ -143,21 +147,21 @@ export function upstreamSide(dialect: WireDialectId): UpstreamSide {
 /** What an upstream refused: as its body looks, else as its dialect says. */
 export function readRefusal(spoken: WireDialectId, status: number, body: Uint8Array): UpstreamRefusal {
   const shape = refusalShape(body);
-  return (shape === null ? upstreams[spoken].errors : byShape[shape]).readRefusal(status, body);
+  return (shape === null ? upstreams[spoken].errors : dialectByErrorShape[shape]).readRefusal(status, body);
 }
 
-const byShape = { openai: openaiChat, anthropic: anthropicMessages, google: gemini };
+const dialectByErrorShape = { openai: openaiChat, anthropic: anthropicMessages, google: gemini };
 
 /**
  * Whose error a body is by its own looks, whatever was spoken to the upstream: Anthropic's models at Google Cloud refuse in
  * either shape, proxies in a third. null: no vendor's.
  */
-export function refusalShape(body: Uint8Array): keyof typeof byShape | null {
+export function refusalShape(body: Uint8Array): keyof typeof dialectByErrorShape | null {
   // Google sends lists of one below its OpenAI face.
-  const said = parseFirst(decoder.decode(body)) ?? {};
-  const { error } = said;
+  const reply = parseFirst(decoder.decode(body)) ?? {};
+  const { error } = reply;
   if (!isObject(error) || typeof error["message"] !== "string") return null;
-  if (said["type"] === "error" && typeof error["type"] === "string") return "anthropic";
+  if (reply["type"] === "error" && typeof error["type"] === "string") return "anthropic";
   return typeof error["code"] === "number" && typeof error["status"] === "string" ? "google" : "openai";
 }
 

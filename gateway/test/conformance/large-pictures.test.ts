@@ -89,7 +89,7 @@ const answering = (): AnswerContext => ({ ...context(), newId });
 
 /** `read` is told how many characters of events the reader was given. */
 function translatedTap({ from, to }: { from: From; to: To }, read: (characters: number) => void = () => {}): StreamTap {
-  const { listener, codec } = upstreamSide(from);
+  const { replyReader, codec } = upstreamSide(from);
   const writer = callerSide(to).codec?.writeEvents(answering());
   if (codec === null || writer === undefined) throw new Error("a dialect without a codec");
   const counting = (reader: EventReader): EventReader => ({
@@ -100,7 +100,7 @@ function translatedTap({ from, to }: { from: From; to: To }, read: (characters: 
     end: () => reader.end(),
   });
   return new TranslatedTap({
-    inner: listener.tapStream(false),
+    inner: replyReader.tapStream(false),
     reader: { ...codec, readEvents: (emit, from) => counting(codec.readEvents(emit, from)) },
     writer,
     source: { ...source(), newId },
@@ -163,7 +163,7 @@ describe.each(Object.keys(streams) as From[])("pictures of %s for callers of the
   test("pass byte for byte, and say the same of the call however large they are", () => {
     const facts = [1_000, 300_000].map((size) => {
       const bytes = sent(from, size);
-      const tap = upstreamSide(from).listener.tapStream(false);
+      const tap = upstreamSide(from).replyReader.tapStream(false);
       expect(passed(tap, bytes, [1_000, 100_000])).toBe(decoder.decode(bytes));
       return [tap.events, tap.usage, tap.usageFinal, tap.contentSeen, tap.ended, tap.id, tap.failure];
     });

@@ -112,9 +112,9 @@ describe("what costs something", () => {
     const unheld = [...named, ...typed].flatMap(([endpoint, tool]) => {
       const [, base] = endpoints[toolEndpoints[endpoint]] ?? [];
       const bytes = new TextEncoder().encode(JSON.stringify({ ...base, tools: [tool] }));
-      const { hosted } = callerSide(endpoint).wire.readRequest(bytes, { model: "m", stream: false });
+      const { hostedInput } = callerSide(endpoint).wire.readRequest(bytes, { model: "m", stream: false });
       const name = String("type" in tool ? tool.type : Object.keys(tool)[0]);
-      return hosted === undefined && !ofCaller.test(name) ? [name] : [];
+      return hostedInput === undefined && !ofCaller.test(name) ? [name] : [];
     });
     // What an adviser is asked is not bounded, as the documents say.
     expect([...new Set(unheld)]).toEqual(["advisor_20260301"]);
@@ -214,7 +214,7 @@ function isFound(one: Occurrence, [endpoint, base]: readonly [Endpoint, Readonly
   const bytes = new TextEncoder().encode(JSON.stringify(body));
   const facts = callerSide(endpoint).wire.readRequest(bytes, { model: "m", stream: false });
   const top = pathOf(one.steps).replace(/^<[^>]*>\.?/, "");
-  const governs = (facts.choosing ?? []).some(
+  const governs = (facts.governed ?? []).some(
     (path) => top === path || (top.startsWith(path) && /^[.[<]/.test(top.slice(path.length))),
   );
   const named = [
@@ -236,10 +236,30 @@ function heldOf(endpoint: Endpoint, body: object): string {
   try {
     const bytes = new TextEncoder().encode(JSON.stringify(body));
     const facts = callerSide(endpoint).wire.readRequest(bytes, { model: "m", stream: false });
-    const { outputTokensMax, choices, serverTools, hosted, asksSearch, images, counted, background, choosing } = facts;
+    const {
+      outputTokensMax,
+      choices,
+      serverTools,
+      hostedInput,
+      requestsSearch,
+      images,
+      estimatedUse,
+      background,
+      governed,
+    } = facts;
     const { continues, objects } = facts;
     return JSON.stringify([
-      ...[outputTokensMax, choices, serverTools, hosted, asksSearch, images, counted, background, choosing],
+      ...[
+        outputTokensMax,
+        choices,
+        serverTools,
+        hostedInput,
+        requestsSearch,
+        images,
+        estimatedUse,
+        background,
+        governed,
+      ],
       ...[continues, objects],
     ]);
   } catch {

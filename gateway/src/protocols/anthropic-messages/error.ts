@@ -1,7 +1,7 @@
 import { type Failure, failureTable } from "#core/index.ts";
 import type { Dialect } from "../dialect.ts";
-import { errorReported, refusalBody } from "../errors/error-event.ts";
-import { errorText, isTooLong } from "../errors/upstream-errors.ts";
+import { refusalBody, reportedFailure } from "../errors/error-event.ts";
+import { errorText, isContextTooLong } from "../errors/upstream-errors.ts";
 import { type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
 
 export const anthropicMessages: Dialect = {
@@ -14,7 +14,7 @@ export const anthropicMessages: Dialect = {
     const error = objectOf(parseObject(decoder.decode(body))?.["error"]);
     const said = textOf(error["message"]);
     const message = said ?? `The upstream refused the request with status ${status}.`;
-    return { status, message, code: textOf(error["type"]), contextLength: isTooLong(status, null, said ?? "") };
+    return { status, message, code: textOf(error["type"]), contextLength: isContextTooLong(status, null, said ?? "") };
   },
   renderRefusal({ status, message, contextLength }, requestId) {
     const type = types.get(status) ?? (status >= 500 ? "api_error" : "invalid_request_error");
@@ -46,7 +46,7 @@ export function renderMessagesStreamError(failure: Failure, requestId: string | 
 
 /** What an `error` event, or an answer that is an error, tells. */
 export function messagesFailure(error: unknown): Failure {
-  return errorReported(error, errorText(error), { type: "error", error });
+  return reportedFailure(error, errorText(error), { type: "error", error });
 }
 
 const decoder = new TextDecoder();

@@ -1,6 +1,6 @@
 import { asBuffer, type Edit, splice } from "../json/bytes.ts";
 import { skipSpace } from "../json/cursor.ts";
-import { cutsFrom, Place } from "../json/places.ts";
+import { cutNodes, JsonNode } from "../json/places.ts";
 import { walkMembers } from "../json/walk.ts";
 
 /** Where fields of a messages request stand, by name. */
@@ -28,7 +28,7 @@ interface FieldsDocument {
 export function findFields(body: Uint8Array, all: readonly FieldPlaces[]): FieldsDocument | null {
   const bytes = asBuffer(body);
   if (!all.some((places) => marksOf(places).some((mark) => bytes.includes(mark)))) return null;
-  const root = new Place(bytes, skipSpace(bytes, 0), bytes.length);
+  const root = new JsonNode(bytes, skipSpace(bytes, 0), bytes.length);
   return {
     has: (places) => cutsOf(bytes, root, [places]).length > 0,
     without(gone) {
@@ -57,28 +57,28 @@ function marksOf(places: FieldPlaces): readonly Buffer[] {
   return marks;
 }
 
-function cutsOf(bytes: Buffer, root: Place, all: readonly FieldPlaces[]): readonly Edit[] {
+function cutsOf(bytes: Buffer, root: JsonNode, all: readonly FieldPlaces[]): readonly Edit[] {
   const top = all.flatMap(({ members = [] }) => members);
   const ofTools = all.flatMap((places) => places.ofTools ?? []);
   const toolTypes = all.flatMap((places) => places.toolTypes ?? []);
   const ofCacheMarks = all.flatMap((places) => places.ofCacheMarks ?? []);
   const cuts: Edit[] = [];
-  const cut = (places: readonly Place[], names: readonly string[]): void => {
-    if (names.length > 0) cuts.push(...cutsFrom(places, ({ name }) => names.includes(name)));
+  const cut = (places: readonly JsonNode[], names: readonly string[]): void => {
+    if (names.length > 0) cuts.push(...cutNodes(places, ({ name }) => names.includes(name)));
   };
   cut(root.members, top);
   for (const member of root.members) {
     const inner = all.flatMap(({ nested = {} }) => nested[member.name] ?? []);
     if (inner.length > 0) cut(member.members, inner);
   }
-  for (const { items } of root.named("tools")) {
+  for (const { items } of root.membersNamed("tools")) {
     if (ofTools.length > 0) for (const tool of items) cut(tool.members, ofTools);
     if (toolTypes.length === 0) continue;
     const isGone = (type: string): boolean => toolTypes.some((begin) => type.startsWith(begin));
-    cuts.push(...cutsFrom(items, (tool) => tool.texts("type").some(isGone)));
+    cuts.push(...cutNodes(items, (tool) => tool.textsNamed("type").some(isGone)));
   }
   if (ofCacheMarks.length === 0) return cuts;
-  walkMembers(bytes, cacheMark, (_, start) => cut(new Place(bytes, start, bytes.length).members, ofCacheMarks));
+  walkMembers(bytes, cacheMark, (_, start) => cut(new JsonNode(bytes, start, bytes.length).members, ofCacheMarks));
   return cuts;
 }
 

@@ -8,7 +8,7 @@ import {
   type FinishReason,
 } from "#core/index.ts";
 import type { AnswerSource, Warn } from "../codec.ts";
-import { brokenEvent, brokenReply, notCarried } from "../errors/upstream-errors.ts";
+import { invalidEvent, invalidReply, unsupportedReply } from "../errors/upstream-errors.ts";
 import {
   arrayOf,
   countOf,
@@ -31,7 +31,7 @@ export function readMessagesAnswer(body: Uint8Array, source: AnswerSource): Answ
   const message = parseReply(body);
   if (!Array.isArray(message["content"])) {
     if (isObject(message["error"])) throw messagesFailure(message["error"]);
-    throw brokenReply("is not a message");
+    throw invalidReply("is not a message");
   }
   warnOfUnread(message, ofMessage, "a message", source.warn);
   const { blocks } = gatherAnswer(source, (emit) => {
@@ -234,7 +234,7 @@ export class MessagesEventReader extends AnswerReader {
   read(data: string): void {
     if (this.over || data === "[DONE]") return;
     const event = parseObject(data);
-    if (event === null) throw brokenEvent("is not a JSON object");
+    if (event === null) throw invalidEvent("is not a JSON object");
     switch (event["type"]) {
       case "message_start":
         this.#start(objectOf(event["message"]));
@@ -285,7 +285,7 @@ export class MessagesEventReader extends AnswerReader {
     if (block === undefined) {
       const type = deltaBlocks.get(delta["type"]);
       if (type === undefined) {
-        if (delta["type"] === "input_json_delta") throw brokenEvent("belongs to a block that was never begun");
+        if (delta["type"] === "input_json_delta") throw invalidEvent("belongs to a block that was never begun");
         return;
       }
       this.#startBlock(index, { type });
@@ -294,7 +294,7 @@ export class MessagesEventReader extends AnswerReader {
     const size = block?.add(delta, this.emit) ?? 0;
     this.#waitingSize += size;
     if (this.#waitingSize > bounds.replyBytesMax)
-      throw notCarried("An event of the upstream belongs to more blocks side by side than are held.");
+      throw unsupportedReply("An event of the upstream belongs to more blocks side by side than are held.");
   }
 
   #stopBlock(index: number): void {
@@ -341,6 +341,6 @@ const deltaBlocks: ReadonlyMap<unknown, string> = new Map([
 
 function indexOf(event: JsonObject): number {
   const index = countOf(event["index"]);
-  if (index === null) throw brokenEvent("has no index");
+  if (index === null) throw invalidEvent("has no index");
   return index;
 }

@@ -10,7 +10,7 @@ import type {
   TurnPart,
 } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { arrayOf, checkedText, isObject, type JsonObject, objectOf, textOf, wrong } from "../json/value.ts";
+import { arrayOf, expectText, invalid, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
 import { readCache } from "../turn/prompt-cache.ts";
 import { readSealText, sealFrom, sealText } from "../turn/seal-text.ts";
 import { plainName } from "../turn/tool-calls.ts";
@@ -32,14 +32,14 @@ interface Reading {
 function readMessage(message: JsonObject, param: string, reading: Reading): TurnMessage {
   const { role, content } = message;
   if (role !== "user" && role !== "assistant" && role !== "system") {
-    throw wrong(`${param}.role`, "must be user, assistant or system");
+    throw invalid(`${param}.role`, "must be user, assistant or system");
   }
   warnOfUnasked(message, ofMessage, "a message", reading.warn);
   if (typeof content === "string") return { role, parts: textParts(content) };
-  if (!Array.isArray(content)) throw wrong(`${param}.content`, "must be a string or an array");
+  if (!Array.isArray(content)) throw invalid(`${param}.content`, "must be a string or an array");
   const parts = content.flatMap((block, index) => {
     const at = `${param}.content.${index}`;
-    if (!isObject(block)) throw wrong(at, "must be an object");
+    if (!isObject(block)) throw invalid(at, "must be an object");
     return readBlock(block, at, reading);
   });
   return { role, parts };
@@ -56,7 +56,7 @@ function readBlock(block: JsonObject, param: string, reading: Reading): TurnPart
     case "thinking":
       return readThinking(block, param, reading);
     case "redacted_thinking": {
-      const seal = sealFrom(checkedText(block["data"], `${param}.data`), "anthropic-messages");
+      const seal = sealFrom(expectText(block["data"], `${param}.data`), "anthropic-messages");
       return [{ kind: "reasoning", text: "", seal, redacted: true }];
     }
     default:
@@ -68,7 +68,7 @@ function readBlock(block: JsonObject, param: string, reading: Reading): TurnPart
 function readContent(block: JsonObject, param: string, warn: Warn): (TextPart | MediaPart)[] {
   switch (block["type"]) {
     case "text":
-      return textParts(checkedText(block["text"], `${param}.text`), block);
+      return textParts(expectText(block["text"], `${param}.text`), block);
     case "image":
       return [readImage(block, param, warn)];
     case "document":
@@ -83,7 +83,7 @@ function readContent(block: JsonObject, param: string, warn: Warn): (TextPart | 
 /** A block of a server tool or of a beta: what it says in plain text is kept. */
 function readStranger(block: JsonObject, param: string, warn: Warn): TextPart[] {
   const type = textOf(block["type"]);
-  if (type === null) throw wrong(`${param}.type`, "must be a string");
+  if (type === null) throw invalid(`${param}.type`, "must be a string");
   const named = /^[a-z0-9_]{1,64}$/.test(type) ? `blocks of type ${type}` : "blocks of an unknown type";
   warn(`${named} are not understood by the upstream: only their text was kept`);
   const { content } = block;
@@ -100,8 +100,8 @@ function warnOfToolset(block: JsonObject, warn: Warn): void {
 }
 
 function readToolUse(block: JsonObject, param: string, reading: Reading): TurnPart {
-  const id = plainName(checkedText(block["id"], `${param}.id`));
-  const name = checkedText(block["name"], `${param}.name`);
+  const id = plainName(expectText(block["id"], `${param}.id`));
+  const name = expectText(block["name"], `${param}.name`);
   reading.names.set(id, name);
   warnOfCaller(block, reading.warn);
   warnOfToolset(block, reading.warn);
@@ -110,11 +110,11 @@ function readToolUse(block: JsonObject, param: string, reading: Reading): TurnPa
 }
 
 function readToolResult(block: JsonObject, param: string, reading: Reading): ToolResultPart {
-  const callId = plainName(checkedText(block["tool_use_id"], `${param}.tool_use_id`));
+  const callId = plainName(expectText(block["tool_use_id"], `${param}.tool_use_id`));
   warnOfToolset(block, reading.warn);
   const content = block["content"] ?? [];
   if (typeof content !== "string" && !Array.isArray(content)) {
-    throw wrong(`${param}.content`, "must be a string or an array");
+    throw invalid(`${param}.content`, "must be a string or an array");
   }
   const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content.map(objectOf);
   const parts = blocks.flatMap((inner, index) => readContent(inner, `${param}.content.${index}`, reading.warn));
@@ -123,7 +123,7 @@ function readToolResult(block: JsonObject, param: string, reading: Reading): Too
 }
 
 function readThinking(block: JsonObject, param: string, reading: Reading): ReasoningPart[] {
-  const text = checkedText(block["thinking"], `${param}.thinking`);
+  const text = expectText(block["thinking"], `${param}.thinking`);
   const signature = textOf(block["signature"]) ?? "";
   const ofCall = readCallSeal(signature);
   if (ofCall !== null) {
@@ -173,7 +173,7 @@ function documentPart(source: MediaSource, block: JsonObject): MediaPart {
 }
 
 function readSource(source: JsonObject, param: string): MediaSource {
-  const text = (name: string): string => checkedText(source[name], `${param}.${name}`);
+  const text = (name: string): string => expectText(source[name], `${param}.${name}`);
   switch (source["type"]) {
     case "base64":
       return { kind: "base64", mediaType: text("media_type"), data: text("data") };
@@ -184,7 +184,7 @@ function readSource(source: JsonObject, param: string): MediaSource {
     case "file":
       return { kind: "file", id: text("file_id"), dialect: "anthropic-messages" };
     default:
-      throw wrong(param, "is not a source that is known");
+      throw invalid(param, "is not a source that is known");
   }
 }
 

@@ -4,19 +4,19 @@ import {
   arrayMember,
   arrayOf,
   booleanOf,
-  checkedText,
   countMember,
   countOf,
+  expectText,
+  invalid,
   isObject,
   type JsonObject,
-  missing,
+  missingParam,
   numberMember,
   objectOf,
   parseBody,
   textMember,
   textOf,
   unsupported,
-  wrong,
 } from "../json/value.ts";
 import { readCache } from "../turn/prompt-cache.ts";
 import { warnOfUnasked } from "../turn/warnings.ts";
@@ -27,8 +27,8 @@ import { isWebSearch, readWebSearch } from "./write-turn.ts";
 export function readMessagesTurn(body: Uint8Array, facts: { readonly stream: boolean }, warn: Warn): Turn {
   const request = parseBody(body);
   const messages = arrayMember(request, "messages");
-  if (messages === null) throw missing("messages");
-  if (messages.length === 0) throw wrong("messages", "must hold at least one message");
+  if (messages === null) throw missingParam("messages");
+  if (messages.length === 0) throw invalid("messages", "must hold at least one message");
   const config = objectOf(request["output_config"]);
   warnOfRest(request, warn);
   warnOfUnasked(config, ofOutput, "output_config", warn);
@@ -94,11 +94,11 @@ const attribution = "x-anthropic-billing-header:";
 function readSystem(system: unknown): TextPart[] {
   if (system === undefined || system === null || system === "") return [];
   if (typeof system === "string") return [{ kind: "text", text: system, cache: null }];
-  if (!Array.isArray(system)) throw wrong("system", "must be a string or an array of text blocks");
+  if (!Array.isArray(system)) throw invalid("system", "must be a string or an array of text blocks");
   return system.flatMap((value, index) => {
     const block = objectOf(value);
     const text = textOf(block["text"]);
-    if (block["type"] !== "text" || text === null) throw wrong(`system.${index}`, "must be a text block");
+    if (block["type"] !== "text" || text === null) throw invalid(`system.${index}`, "must be a text block");
     if (text === "" || text.startsWith(attribution)) return [];
     return [{ kind: "text" as const, text, cache: readCache(block) }];
   });
@@ -106,7 +106,7 @@ function readSystem(system: unknown): TextPart[] {
 
 function readStop(request: JsonObject): string[] {
   const sequences = arrayMember(request, "stop_sequences") ?? [];
-  return sequences.map((sequence, index) => checkedText(sequence, `stop_sequences.${index}`));
+  return sequences.map((sequence, index) => expectText(sequence, `stop_sequences.${index}`));
 }
 
 function readFormat(format: unknown, warn: Warn): AnswerFormat | null {
@@ -115,7 +115,7 @@ function readFormat(format: unknown, warn: Warn): AnswerFormat | null {
   if (type === "json_schema" && isObject(schema)) {
     return { kind: "schema", name: textOf(format["name"]), description: null, schema, strict: null };
   }
-  if (type === "json_schema") throw wrong("output_config.format.schema", "must be an object");
+  if (type === "json_schema") throw invalid("output_config.format.schema", "must be an object");
   warn("the format of output_config is not understood and was left out");
   return null;
 }
@@ -156,7 +156,7 @@ function readTools(request: JsonObject, warn: Warn) {
 }
 
 function readTool(tool: unknown, param: string, warn: Warn): TurnTool[] {
-  if (!isObject(tool)) throw wrong(param, "must be an object");
+  if (!isObject(tool)) throw invalid(param, "must be an object");
   const type = tool["type"] ?? "custom";
   // Read as a wish of the whole turn.
   if (isWebSearch(type)) return [];
@@ -166,9 +166,9 @@ function readTool(tool: unknown, param: string, warn: Warn): TurnTool[] {
     warn(`${named} is not understood by the upstream and was left out`);
     return [];
   }
-  const name = checkedText(tool["name"], `${param}.name`);
+  const name = expectText(tool["name"], `${param}.name`);
   const schema = tool["input_schema"] ?? null;
-  if (schema !== null && !isObject(schema)) throw wrong(`${param}.input_schema`, "must be an object");
+  if (schema !== null && !isObject(schema)) throw invalid(`${param}.input_schema`, "must be an object");
   warnOfUnasked(tool, ofFunction, "a tool", warn);
   const callers = arrayOf(tool["allowed_callers"]);
   if (callers.some((caller) => caller !== "direct")) {
@@ -192,8 +192,8 @@ function readChoice(choice: JsonObject, tools: readonly TurnTool[], warn: Warn):
     warn("tool_choice was left out: none of its tools is understood by the upstream");
     return null;
   }
-  if (type !== "tool") throw wrong("tool_choice.type", "must be auto, any, tool or none");
-  const name = checkedText(choice["name"], "tool_choice.name");
+  if (type !== "tool") throw invalid("tool_choice.type", "must be auto, any, tool or none");
+  const name = expectText(choice["name"], "tool_choice.name");
   if (tools.some((tool) => tool.name === name)) return { kind: "tool", name };
   warn("tool_choice was left out: its tool is not understood by the upstream");
   return null;

@@ -1,8 +1,8 @@
 import { noUsage, type Usage } from "#core/index.ts";
 import type { OtherUsage, ReplyFacts, UsageReading } from "../dialect.ts";
-import { brokenReply, errorText, scanReply } from "../errors/upstream-errors.ts";
+import { errorText, invalidReply, scanReply } from "../errors/upstream-errors.ts";
 import { readSpan } from "../json/scan.ts";
-import { arrayOf, countOf, isObject, type JsonObject, objectOf, present, textOf } from "../json/value.ts";
+import { arrayOf, countOf, isObject, type JsonObject, objectOf, textOf, withoutNulls } from "../json/value.ts";
 import { readLabel, readSmall } from "../request/members.ts";
 import { readServed, untoldOf } from "../usage/read-served.ts";
 import { rawUsage, toolUseIn } from "../usage/reading.ts";
@@ -21,7 +21,7 @@ export function readMessagesUsage(reported: unknown): UsageReading | null {
   return {
     usage,
     raw: rawUsage(reported),
-    untold: untoldOf(input, output),
+    missingSide: untoldOf(input, output),
     ...(others.length === 0 ? {} : { others }),
   };
 }
@@ -31,7 +31,7 @@ export function readMessagesUsage(reported: unknown): UsageReading | null {
  * added, for the numbers are cumulative; null tells nothing.
  */
 export function mergeUsage(known: JsonObject, later: JsonObject): JsonObject {
-  return { ...known, ...present(later) };
+  return { ...known, ...withoutNulls(later) };
 }
 
 /** The usage object of an answer. Anthropic has no classes for sounds and pictures: they count as ordinary tokens. */
@@ -119,7 +119,7 @@ export function readMessagesReply(body: Uint8Array): ReplyFacts {
   const members = scanReply(body, wanted);
   const content = members.get("content");
   const error = members.get("error");
-  if (content === undefined && error === undefined) throw brokenReply("is not a message");
+  if (content === undefined && error === undefined) throw invalidReply("is not a message");
   const usageAt = members.get("usage");
   const usage = usageAt === undefined ? null : readSpan(body, usageAt);
   return {
@@ -128,7 +128,7 @@ export function readMessagesReply(body: Uint8Array): ReplyFacts {
     errorMessage: content === undefined && error !== undefined ? errorText(readSpan(body, error)) : null,
     outputEstimate: content === undefined ? 0 : Math.ceil((content.end - content.start) / 4),
     id: readLabel(body, members.get("id")),
-    made: containerIn(readSmall(body, members.get("container"))),
+    createdIds: containerIn(readSmall(body, members.get("container"))),
   };
 }
 
@@ -143,7 +143,7 @@ export function readCountReply(body: Uint8Array): ReplyFacts {
   const counted = members.get("input_tokens");
   const error = members.get("error");
   if (counted === undefined ? error === undefined : countOf(readSpan(body, counted)) === null) {
-    throw brokenReply("is not a count of tokens");
+    throw invalidReply("is not a count of tokens");
   }
   return {
     usage: null,

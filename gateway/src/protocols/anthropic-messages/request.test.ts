@@ -34,7 +34,7 @@ describe("a messages request", () => {
       outputTokensMax: 1_024,
       affinity: session,
       continues: null,
-      keeps: null,
+      storesAs: null,
       images: 0,
     });
     const size = JSON.stringify(good.messages).length + JSON.stringify("Be brief.").length;

@@ -4,7 +4,7 @@ import type { RequestFacts } from "../dialect.ts";
 import { asBuffer } from "../json/bytes.ts";
 import { LOWER_N, OPEN_OBJECT, type Span, valueEnd } from "../json/cursor.ts";
 import { readSpan } from "../json/scan.ts";
-import { wrong } from "../json/value.ts";
+import { invalid } from "../json/value.ts";
 import { walkMembers } from "../json/walk.ts";
 import { GovernedNames } from "../request/governed-names.ts";
 import { readLabel, scanRequest } from "../request/members.ts";
@@ -45,8 +45,8 @@ function promptFacts(body: RequestBody): OpenFacts {
   facts.affinity = readAffinity(bytes, body.get("metadata"));
   facts.conversation = { system: body.get("system"), messages };
   facts.objects = [...objectAt(bytes, body.get("container"), "container"), ...body.objects()];
-  facts.namesMedia = body.namesMedia;
-  facts.addressed = body.addressed();
+  facts.mayHoldMedia = body.namesMedia;
+  facts.mediaByUrl = body.addressed();
   return Object.assign(facts, toolFacts(bytes, body.get("tools"), ...(toolsHeard(body) ? addedTools(bytes) : [])));
 }
 
@@ -56,7 +56,7 @@ function addedTools(body: Uint8Array): readonly Span[] {
   walkMembers(bytes, toolDefinition, (_name, start) => {
     if (bytes[start] !== OPEN_OBJECT || start < (found.at(-1)?.end ?? 0)) return;
     if (found.length === bounds.toolListsMax)
-      throw wrong("messages", `add tools more than ${bounds.toolListsMax} times`);
+      throw invalid("messages", `add tools more than ${bounds.toolListsMax} times`);
     found.push({ start, end: valueEnd(bytes, start) });
   });
   return found;
@@ -69,13 +69,13 @@ function addedTools(body: Uint8Array): readonly Span[] {
 function addThread(body: RequestBody, facts: OpenFacts): void {
   const span = body.said("thread");
   if (span === null) return;
-  if (body.bytes[span.start] !== OPEN_OBJECT) throw wrong("thread", "must be an object");
+  if (body.bytes[span.start] !== OPEN_OBJECT) throw invalid("thread", "must be an object");
   const inner = body.bytes.subarray(span.start, span.end);
   const previous = scanRequest(inner, wantedThread).get("previous_message_id");
-  facts.keeps = "thread_message";
+  facts.storesAs = "thread_message";
   if (previous === undefined || inner[previous.start] === LOWER_N) return;
   const id = readLabel(inner, previous);
-  if (id === null) throw wrong("thread.previous_message_id", "must be an id");
+  if (id === null) throw invalid("thread.previous_message_id", "must be an id");
   facts.continues = namedObject("previous_message_id", id);
 }
 

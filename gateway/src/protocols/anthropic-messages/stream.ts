@@ -1,6 +1,6 @@
 import { noUsage, type Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
-import { firstEventBroken } from "../errors/upstream-errors.ts";
+import { invalidFirstEvent } from "../errors/upstream-errors.ts";
 import { concat } from "../json/bytes.ts";
 import { closingQuote, QUOTE } from "../json/cursor.ts";
 import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
@@ -42,9 +42,9 @@ const emptyBytes = new Uint8Array(0);
 export class MessagesStreamTap extends EventTap implements StreamTap {
   ended = false;
   usageFinal = false;
-  untold = false;
+  errorUnreadable = false;
   id: string | null = null;
-  made: readonly string[] = [];
+  createdIds: readonly string[] = [];
 
   #reported: JsonObject = {};
   #told: UsageReading | null = null;
@@ -91,7 +91,7 @@ export class MessagesStreamTap extends EventTap implements StreamTap {
     }
     const type = named ?? textOf(whole?.["type"]);
     if (type === "ping") return;
-    if (this.events === 0 && whole === null) throw firstEventBroken();
+    if (this.events === 0 && whole === null) throw invalidFirstEvent();
     this.events++;
     if (type === "content_block_start" && !this.contentSeen) this.#seeBlock(event);
     if (type === "content_block_delta") this.#countContent(event);
@@ -108,7 +108,7 @@ export class MessagesStreamTap extends EventTap implements StreamTap {
       if (isObject(event["usage"])) this.usageFinal = this.#told !== null;
     } else if (type === "error" || (type === null && isObject(event["error"]))) {
       this.failure = messagesFailure(event["error"]);
-      this.untold = type === null;
+      this.errorUnreadable = type === null;
     }
   }
 
@@ -121,7 +121,7 @@ export class MessagesStreamTap extends EventTap implements StreamTap {
 
   #madeIn(told: unknown): void {
     const made = containerIn(objectOf(told)["container"]);
-    if (made.length > 0) this.made = made;
+    if (made.length > 0) this.createdIds = made;
   }
 
   #report(usage: unknown): void {
@@ -163,7 +163,7 @@ export class MessagesStreamTap extends EventTap implements StreamTap {
   }
 }
 
-const nothingTold: UsageReading = { usage: noUsage, raw: "{}", untold: "both" };
+const nothingTold: UsageReading = { usage: noUsage, raw: "{}", missingSide: "both" };
 
 function mayBeMarked(event: Buffer): boolean {
   return event.includes(serverToolMark) || event.includes(fallbackMark);

@@ -1,19 +1,19 @@
 import type { Warn } from "../codec.ts";
 import type { Edit } from "../json/bytes.ts";
-import { cutsFrom, type Place } from "../json/places.ts";
+import { cutNodes, type JsonNode } from "../json/places.ts";
 import { sealMark } from "../turn/seal-text.ts";
 
 /**
  * What gives way in a messages request, so that Anthropic is shown no seal of another vendor: the blocks that are one, and
  * messages that held nothing else.
  */
-export function unsealMessages(body: Place, warn: Warn): readonly Edit[] {
+export function unsealMessages(body: JsonNode, warn: Warn): readonly Edit[] {
   const cuts: Edit[] = [];
   let unthought = false;
-  for (const { items } of body.named("messages")) {
+  for (const { items } of body.membersNamed("messages")) {
     const read = new Map(items.map((message) => [message, readMessage(message)]));
     const kept = [...read.values()].filter(({ emptied }) => !emptied);
-    cuts.push(...cutsFrom(items, (message) => read.get(message)?.emptied === true));
+    cuts.push(...cutNodes(items, (message) => read.get(message)?.emptied === true));
     cuts.push(...kept.flatMap((message) => message.cuts));
     unthought = lostItsThought(kept);
   }
@@ -30,13 +30,13 @@ interface MessageRead {
   readonly holdsCalls: boolean;
 }
 
-function readMessage(message: Place): MessageRead {
-  const blocks = message.named("content").at(-1)?.items ?? [];
+function readMessage(message: JsonNode): MessageRead {
+  const blocks = message.membersNamed("content").at(-1)?.items ?? [];
   const sealed = new Set(blocks.filter(isSealed));
   const kept = blocks.filter((block) => !sealed.has(block));
-  const types = kept.flatMap((block) => block.texts("type").slice(0, 1));
+  const types = kept.flatMap((block) => block.textsNamed("type").slice(0, 1));
   return {
-    cuts: [...cutsFrom(blocks, (block) => sealed.has(block)), ...kept.flatMap(foreignCitations)],
+    cuts: [...cutNodes(blocks, (block) => sealed.has(block)), ...kept.flatMap(foreignCitations)],
     emptied: blocks.length > 0 && kept.length === 0,
     unthought: sealed.size > 0 && types[0] !== undefined && !thoughts.has(types[0]),
     holdsResults: types.includes("tool_result"),
@@ -45,19 +45,21 @@ function readMessage(message: Place): MessageRead {
 }
 
 /** Of a text that another vendor's model wrote: Anthropic would refuse an index that it did not make. */
-function foreignCitations(block: Place): readonly Edit[] {
-  return block.named("citations").flatMap(({ items }) => cutsFrom(items, (one) => holdsSeal(one, "encrypted_index")));
+function foreignCitations(block: JsonNode): readonly Edit[] {
+  return block
+    .membersNamed("citations")
+    .flatMap(({ items }) => cutNodes(items, (one) => holdsSeal(one, "encrypted_index")));
 }
 
 const thoughts: ReadonlySet<string> = new Set(["thinking", "redacted_thinking"]);
 
-function isSealed(block: Place): boolean {
-  const isThought = block.texts("type").some((type) => thoughts.has(type));
+function isSealed(block: JsonNode): boolean {
+  const isThought = block.textsNamed("type").some((type) => thoughts.has(type));
   return isThought && (holdsSeal(block, "signature") || holdsSeal(block, "data"));
 }
 
-function holdsSeal(place: Place, name: string): boolean {
-  return place.texts(name).some((text) => text.startsWith(sealMark));
+function holdsSeal(place: JsonNode, name: string): boolean {
+  return place.textsNamed(name).some((text) => text.startsWith(sealMark));
 }
 
 /** Whether the running loop of tool calls began with a thought that was a seal, and now begins without one. */
@@ -74,14 +76,15 @@ function lostItsThought(messages: readonly MessageRead[]): boolean {
  * With a budget for thoughts, Anthropic refuses a running loop of tool calls that does not begin with one (its docs, "Preserving
  * thinking blocks"), and without thinking an edit that clears thoughts. `adaptive` thinking asks for neither.
  */
-function withoutThinking(body: Place, warn: Warn): readonly Edit[] {
-  const budgeted = body.named("thinking").filter((thinking) => thinking.texts("type").includes("enabled"));
+function withoutThinking(body: JsonNode, warn: Warn): readonly Edit[] {
+  const budgeted = body.membersNamed("thinking").filter((thinking) => thinking.textsNamed("type").includes("enabled"));
   if (budgeted.length === 0) return [];
   warn("thinking was switched off: an earlier tool call came without its thinking");
-  const isClearing = (edit: Place): boolean => edit.texts("type").some((type) => type.startsWith("clear_thinking"));
-  const edits = body.named("context_management").flatMap((management) => management.named("edits"));
+  const isClearing = (edit: JsonNode): boolean =>
+    edit.textsNamed("type").some((type) => type.startsWith("clear_thinking"));
+  const edits = body.membersNamed("context_management").flatMap((management) => management.membersNamed("edits"));
   return [
     ...budgeted.map(({ start, end }): Edit => ({ start, end, text: '{"type":"disabled"}' })),
-    ...edits.flatMap(({ items }) => cutsFrom(items, isClearing)),
+    ...edits.flatMap(({ items }) => cutNodes(items, isClearing)),
   ];
 }

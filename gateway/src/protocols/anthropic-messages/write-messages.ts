@@ -9,7 +9,7 @@ import type {
   TurnPart,
 } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
-import { type JsonObject, present, unsupported } from "../json/value.ts";
+import { type JsonObject, unsupported, withoutNulls } from "../json/value.ts";
 import { readDataUri } from "../turn/data-uri.ts";
 import { opens } from "../turn/seal-text.ts";
 import { argumentsObject, safeName } from "../turn/tool-calls.ts";
@@ -202,7 +202,7 @@ function toolResult(call: ToolCallPart, result: ToolResultPart | undefined, opti
   const text = blocks.length === 1 ? blocks[0]?.["text"] : undefined;
   const content = blocks.length === 0 ? null : typeof text === "string" ? text : blocks;
   const cache = result.cache ?? parts.findLast((part) => part.cache !== null)?.cache ?? null;
-  return { ...head, ...present({ content, is_error: isError || null }), ...cacheControl(cache) };
+  return { ...head, ...withoutNulls({ content, is_error: isError || null }), ...cacheControl(cache) };
 }
 
 export interface BlockOptions {

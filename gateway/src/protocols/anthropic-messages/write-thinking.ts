@@ -1,7 +1,7 @@
 import type { ReasoningRequest, ToolChoice, Turn } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import type { JsonObject } from "../json/value.ts";
-import { tellReasoning } from "../turn/reasoning.ts";
+import { fitReasoning } from "../turn/reasoning.ts";
 import { type Effort, effortWithin, type ReasoningTraits, thinkingBudgets } from "../turn/reasoning-traits.ts";
 import { isForced } from "../turn/tool-calls.ts";
 import { isThinking, type Message } from "./write-messages.ts";
@@ -32,7 +32,7 @@ export function planThinking(turn: Turn, target: TurnTarget, messages: readonly 
     return plan({ type: traits.least ?? "disabled" });
   }
   if (adaptive) {
-    const { effort } = tellReasoning(requested, effortOf(requested), traits, warn);
+    const { effort } = fitReasoning(requested, effortOf(requested), traits, warn);
     return plan({ type: "adaptive", display: requested.visible ? "summarized" : "omitted" }, effort);
   }
   const wanted = Math.max(budgetMin, requested.budgetTokens ?? thinkingBudgets[requested.effort ?? "medium"]);

@@ -1,7 +1,16 @@
 import type { CacheHint, SearchRequest, TextPart, Turn, TurnTool } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../gemini/google-extras.ts";
-import { arrayOf, countOf, isObject, type JsonObject, present, textOf, unsupported, wrong } from "../json/value.ts";
+import {
+  arrayOf,
+  countOf,
+  invalid,
+  isObject,
+  type JsonObject,
+  textOf,
+  unsupported,
+  withoutNulls,
+} from "../json/value.ts";
 import { closedSchema, flatSchema } from "../turn/schemas.ts";
 import {
   approximate,
@@ -40,8 +49,8 @@ export function writeMessagesTurn(turn: Turn, target: TurnTarget, warn: Warn): U
     turn.autoCache ?? (target.traits.cacheMarks === true ? { ttl: null } : null),
     warn,
   );
-  const config = present({ effort: plan.effort, format });
-  const body = present({
+  const config = withoutNulls({ effort: plan.effort, format });
+  const body = withoutNulls({
     model: target.upstreamModel,
     max_tokens: plan.maxTokens,
     system: system.length === 0 ? null : system,
@@ -65,7 +74,7 @@ const encoder = new TextEncoder();
 function warnOfRest(turn: Turn, warn: Warn): void {
   if (turn.pictures === true) warn(picturesLost);
   leaveGoogleExtras(turn, warn);
-  const parameters = present({
+  const parameters = withoutNulls({
     seed: turn.seed,
     presence_penalty: turn.presencePenalty || null,
     frequency_penalty: turn.frequencyPenalty || null,
@@ -83,7 +92,7 @@ function writePrompt(turn: Turn, target: TurnTarget, warn: Warn): { system: Bloc
   const system = texts.flatMap((part) => textBlocks(part.text, part.cache));
   const messages = writeMessages(turn.messages.slice(head), { target, warn });
   if (messages.length > 0) return { system, messages };
-  if (system.length === 0) throw wrong("messages", "hold nothing to answer");
+  if (system.length === 0) throw invalid("messages", "hold nothing to answer");
   warn("the instructions were sent as a user message: there was no other");
   return { system: [], messages: [{ role: "user", content: system }] };
 }
@@ -230,7 +239,11 @@ function writeSampling(turn: Turn, target: TurnTarget, thinking: boolean, warn: 
     return {};
   }
   if (temperature !== null && temperature > 1) warn("temperature was lowered to 1, the upstream's highest");
-  return present({ temperature: temperature === null ? null : Math.min(1, temperature), top_p: topP, top_k: topK });
+  return withoutNulls({
+    temperature: temperature === null ? null : Math.min(1, temperature),
+    top_p: topP,
+    top_k: topK,
+  });
 }
 
 /** Claude refuses temperature and top_p together. A value of 1 is what holds anyway, so it gives way first. */
@@ -258,7 +271,7 @@ function writeTool(tool: TurnTool, target: TurnTarget, warn: Warn): Tool {
   const schema = flatSchema(tool.parameters, warn);
   const { description } = tool;
   const input_schema = strict ? closedSchema(schema) : schema;
-  return { ...present({ name, description, input_schema, strict: strict || null }), ...cacheControl(tool.cache) };
+  return { ...withoutNulls({ name, description, input_schema, strict: strict || null }), ...cacheControl(tool.cache) };
 }
 
 function writeChoice(turn: Turn, target: TurnTarget, warn: Warn): JsonObject | null {
@@ -320,7 +333,7 @@ function writeWebSearch(turn: Turn, traits: DialectTraits, warn: Warn): JsonObje
   // The two lists exclude each other.
   warnOfSearchRest(search, allowed ? carriedAllowing : carriedBlocking, warn);
   return [
-    present({
+    withoutNulls({
       type: searchType,
       name: searchName,
       max_uses: search.usesMax,

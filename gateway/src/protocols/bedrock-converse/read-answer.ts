@@ -8,7 +8,7 @@ import {
   type Seal,
 } from "#core/index.ts";
 import type { AnswerSource } from "../codec.ts";
-import { brokenEvent, brokenReply } from "../errors/upstream-errors.ts";
+import { invalidEvent, invalidReply } from "../errors/upstream-errors.ts";
 import {
   arrayOf,
   countOf,
@@ -29,7 +29,7 @@ import { converseStreamFailure, readConverseUsage } from "./wire.ts";
 export function readConverseAnswer(body: Uint8Array, source: AnswerSource): Answer {
   const reply = parseReply(body);
   const message = objectOf(reply["output"])["message"];
-  if (!isObject(message)) throw brokenReply("holds no message");
+  if (!isObject(message)) throw invalidReply("holds no message");
   return gatherAnswer(source, (emit) => {
     const reader = new ConverseEventReader(emit, source);
     for (const [index, block] of arrayOf(message["content"]).entries()) reader.takeBlock(index, objectOf(block));
@@ -53,7 +53,7 @@ export class ConverseEventReader extends AnswerReader {
   read(data: string): void {
     if (this.over) return;
     const event = parseObject(data);
-    if (event === null) throw brokenEvent("is not a JSON object");
+    if (event === null) throw invalidEvent("is not a JSON object");
     this.take(event);
   }
 
@@ -126,7 +126,7 @@ export class ConverseEventReader extends AnswerReader {
     if (typeof text === "string") this.#text(index, text);
     else if (isObject(reasoningContent)) this.#thought(index, reasoningContent);
     else if (isObject(toolUse)) {
-      if (!this.#isOpen(index, "tool-call")) throw brokenEvent("brings arguments of a call that is not open");
+      if (!this.#isOpen(index, "tool-call")) throw invalidEvent("brings arguments of a call that is not open");
       this.#say(textOf(toolUse["input"]) ?? "");
     } else if (isObject(citation)) this.#cite(index, citation);
     else warnOfStranger("pieces", Object.keys(delta)[0], this.source.warn);

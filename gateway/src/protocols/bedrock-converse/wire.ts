@@ -1,7 +1,7 @@
 import { bounds, type Failure, noUsage, type Served } from "#core/index.ts";
-import type { Dialect, Listener, ReplyFacts, StreamTap, UsageReading } from "../dialect.ts";
-import { errorReported } from "../errors/error-event.ts";
-import { firstEventBroken, isTooLong, scanReply } from "../errors/upstream-errors.ts";
+import type { Dialect, ReplyFacts, ReplyReader, StreamTap, UsageReading } from "../dialect.ts";
+import { reportedFailure } from "../errors/error-event.ts";
+import { invalidFirstEvent, isContextTooLong, scanReply } from "../errors/upstream-errors.ts";
 import { valueAt } from "../json/scan.ts";
 import { arrayOf, countOf, isObject, objectOf, parseObject, textOf } from "../json/value.ts";
 import { EventTap, eventData, pieceTokens } from "../stream/sse-events.ts";
@@ -34,7 +34,7 @@ export function readConverseUsage(reported: unknown): UsageReading | null {
       output: output ?? 0,
     },
     raw: rawUsage(counts),
-    untold: untoldOf(input, output),
+    missingSide: untoldOf(input, output),
   };
 }
 
@@ -44,13 +44,13 @@ export const bedrockErrors: Pick<Dialect, "errorShape" | "readRefusal"> = {
   readRefusal(status, body) {
     const refusal = objectOf(parseObject(decoder.decode(body)));
     const message = textOf(refusal["message"]) ?? textOf(refusal["Message"]) ?? `HTTP status ${status}`;
-    return { status, message, code: textOf(refusal["__type"]), contextLength: isTooLong(status, null, message) };
+    return { status, message, code: textOf(refusal["__type"]), contextLength: isContextTooLong(status, null, message) };
   },
 };
 
 /** An error inside a stream, as AwsEventStream writes it. */
 export function converseStreamFailure(error: unknown): Failure {
-  return errorReported(error, textOf(objectOf(error)["message"]) ?? "unknown error", { type: "error", error });
+  return reportedFailure(error, textOf(objectOf(error)["message"]) ?? "unknown error", { type: "error", error });
 }
 
 const decoder = new TextDecoder();
@@ -101,7 +101,7 @@ class ConverseStreamTap extends EventTap implements StreamTap {
     const event = parseObject(data);
     if (event === null) {
       if (this.events > 1) return;
-      throw firstEventBroken();
+      throw invalidFirstEvent();
     }
     if (isObject(event["error"])) this.failure = converseStreamFailure(event["error"]);
     if (isObject(event["contentBlockStart"])) this.#count(event["contentBlockStart"]["start"]);
@@ -126,7 +126,7 @@ class ConverseStreamTap extends EventTap implements StreamTap {
 }
 
 /** Amazon Bedrock's Converse, which upstreams alone speak; its streams as AwsEventStream gives them out. */
-export const bedrockConverse: Listener = {
+export const bedrockConverse: ReplyReader = {
   readReply: readConverseReply,
   tapStream: () => new ConverseStreamTap(bounds.eventBytesMax),
 };

@@ -1,7 +1,7 @@
 import type { ReasoningRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../gemini/google-extras.ts";
-import { type JsonObject, present, unsupported } from "../json/value.ts";
+import { type JsonObject, unsupported, withoutNulls } from "../json/value.ts";
 import { askedEffort } from "../turn/reasoning.ts";
 import { effortWithin, thinkingBudgets } from "../turn/reasoning-traits.ts";
 import { closedSchema, flatSchema } from "../turn/schemas.ts";
@@ -46,7 +46,7 @@ export function writeConverseTurn(turn: Turn, target: TurnTarget, warnAlways: Wa
 
 /** Nothing for an object that says nothing. */
 function said(name: string, value: JsonObject): JsonObject {
-  const members = present(value);
+  const members = withoutNulls(value);
   return Object.keys(members).length === 0 ? {} : { [name]: members };
 }
 
@@ -68,7 +68,7 @@ function writeFormat({ format }: Turn, schemaUnderstood: boolean, warn: Warn): W
     const instruction = `Answer with one JSON object, and nothing else, that fits this JSON Schema:\n${schema}`;
     return { outputConfig: {}, instruction };
   }
-  const jsonSchema = present({ schema, name: format.name, description: format.description });
+  const jsonSchema = withoutNulls({ schema, name: format.name, description: format.description });
   return { outputConfig: { textFormat: { type: "json_schema", structure: { jsonSchema } } }, instruction: null };
 }
 
@@ -77,7 +77,7 @@ function warnOfLosses(turn: Turn, warn: Warn): void {
   leaveGoogleExtras(turn, warn);
   if (turn.pictures === true) warn(picturesLost);
   const { presencePenalty: presence_penalty, frequencyPenalty: frequency_penalty, seed, verbosity } = turn;
-  for (const name of Object.keys(present({ presence_penalty, frequency_penalty, seed, verbosity }))) {
+  for (const name of Object.keys(withoutNulls({ presence_penalty, frequency_penalty, seed, verbosity }))) {
     warn(`${name} is not understood by the upstream and was left out`);
   }
   if (turn.parallelToolCalls === false) warn("the upstream cannot be kept from calling several tools at once");

@@ -7,8 +7,8 @@ import {
   type RequestedEmbedding,
 } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import type { Listener, ReplyFacts, UsageReading } from "../dialect.ts";
-import { upstreamBroke } from "../errors/upstream-errors.ts";
+import type { ReplyFacts, ReplyReader, UsageReading } from "../dialect.ts";
+import { upstreamFault } from "../errors/upstream-errors.ts";
 import { type JsonObject, numberOf, parseReply, textOf, unsupported } from "../json/value.ts";
 import { refuseStream } from "../passed/passed-json.ts";
 import { quotableName } from "../turn/warnings.ts";
@@ -25,7 +25,7 @@ export interface EmbeddingCaller {
 }
 
 /** How upstreams of one dialect are asked for them. */
-export interface EmbeddingUpstream extends Listener {
+export interface EmbeddingUpstream extends ReplyReader {
   /** Texts that one call may hold. */
   inputsMax(upstreamModel: string): number;
   /** Throws Failure unsupported_by_model when the turn cannot be carried honestly. */
@@ -52,7 +52,7 @@ export function answersBy(
 
 /** What was read is all that is charged for; an upstream that does not say it is not free. */
 export function inputUsage(tokens: number | null): UsageReading {
-  if (tokens === null) return { usage: noUsage, raw: "{}", untold: "input" };
+  if (tokens === null) return { usage: noUsage, raw: "{}", missingSide: "input" };
   return { usage: { ...noUsage, inputUncached: tokens }, raw: JSON.stringify({ input_tokens: tokens }) };
 }
 
@@ -71,7 +71,7 @@ export function vectorOf(value: unknown): readonly number[] {
 }
 
 export function noVectors(): Failure {
-  return upstreamBroke("The upstream's answer holds no vectors.");
+  return upstreamFault("The upstream's answer holds no vectors.");
 }
 
 /** Names what a body holds beside what is read of it. */

@@ -5,7 +5,7 @@ import { estimateTokens, geminiObjects, objectsOfGemini } from "../gemini/reques
 import type { Edit } from "../json/bytes.ts";
 import { OPEN_OBJECT, type Span } from "../json/cursor.ts";
 import { skimArray } from "../json/skim.ts";
-import { missing, wrong } from "../json/value.ts";
+import { invalid, missingParam } from "../json/value.ts";
 import { GovernedNames } from "../request/governed-names.ts";
 import { checkedModelName, scanRequest } from "../request/members.ts";
 import { BodyReader, type OpenFacts, type RequestBody } from "../request/request-body.ts";
@@ -34,10 +34,10 @@ export const batchEmbedWire: Wire = {
   readRequest(bytes, path) {
     const body = batchBodies.read(bytes);
     const requests = body.get("requests");
-    if (requests === undefined) throw missing("requests");
+    if (requests === undefined) throw missingParam("requests");
     modelsIn(bytes, requests);
     const facts = factsOf(body, path, requests);
-    if (facts.modelSpan !== null) facts.choosing = ["model", ...(facts.choosing ?? [])];
+    if (facts.modelSpan !== null) facts.governed = ["model", ...(facts.governed ?? [])];
     return { ...facts, modelSpan: null };
   },
   scansForEdits: true,
@@ -48,7 +48,7 @@ export const batchEmbedWire: Wire = {
 };
 
 function factsOf(body: RequestBody, path: PathFacts | null, read: Span | undefined): OpenFacts {
-  if (path === null) throw missing("model");
+  if (path === null) throw missingParam("model");
   const facts = body.facts(estimateTokens(body.bytes, read), checkedModelName(path.model));
   // Nothing is generated: nothing is to be reserved for it.
   facts.outputTokensMax = 0;
@@ -61,10 +61,10 @@ function factsOf(body: RequestBody, path: PathFacts | null, read: Span | undefin
 function modelsIn(body: Uint8Array, requests: Span): readonly Span[] {
   const items = skimArray(body, requests, bounds.embeddingInputsMax + 1);
   if (items === null || items.length > bounds.embeddingInputsMax) {
-    throw wrong("requests", `must be a list of at most ${bounds.embeddingInputsMax} requests`);
+    throw invalid("requests", `must be a list of at most ${bounds.embeddingInputsMax} requests`);
   }
   return items.flatMap(({ start, end }) => {
-    if (body[start] !== OPEN_OBJECT) throw wrong("requests", "must be a list of objects");
+    if (body[start] !== OPEN_OBJECT) throw invalid("requests", "must be a list of objects");
     const model = scanRequest(body.subarray(start, end), inOne).get("model");
     return model === undefined ? [] : [{ start: start + model.start, end: start + model.end }];
   });

@@ -5,12 +5,12 @@ import {
   booleanMember,
   countMember,
   countOf,
+  invalid,
   type JsonObject,
   objectOf,
   parseBody,
   textMember,
   unsupported,
-  wrong,
 } from "../json/value.ts";
 import { answersBy, type EmbeddingCaller, type EmbeddingUpstream, noVectors, vectorOf, warnOfOthers } from "./codec.ts";
 
@@ -50,7 +50,7 @@ export const batchEmbedCaller: EmbeddingCaller = {
   readTurn(bytes, warn) {
     const turns = arrayOf(parseBody(bytes)["requests"]).map((one) => readOne(objectOf(one), warn));
     const [first] = turns;
-    if (first === undefined) throw wrong("requests", "must hold at least one request");
+    if (first === undefined) throw invalid("requests", "must hold at least one request");
     for (const name of ["dimensions", "task", "truncate"] as const) {
       if (turns.some((turn) => turn[name] !== first[name])) {
         throw unsupported("requests", `An upstream of this model takes one ${names[name]} for all texts of a call.`);
@@ -108,7 +108,7 @@ function requestOf(
 /** The texts of a content are one text to a vector. */
 function textOfContent(content: unknown): string {
   const parts = arrayOf(objectOf(content)["parts"]).map(objectOf);
-  if (parts.length === 0) throw wrong("content", "must hold at least one part");
+  if (parts.length === 0) throw invalid("content", "must hold at least one part");
   const texts = parts.map(({ text }) => text);
   if (texts.every((text) => typeof text === "string")) return texts.join("\n");
   throw unsupported("content", "An upstream of this model makes vectors of texts only.");

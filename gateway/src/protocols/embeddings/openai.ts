@@ -1,5 +1,5 @@
 import { bounds, type EmbeddingInput, Failure } from "#core/index.ts";
-import { arrayOf, countMember, countOf, objectOf, parseBody, textMember, unsupported, wrong } from "../json/value.ts";
+import { arrayOf, countMember, countOf, invalid, objectOf, parseBody, textMember, unsupported } from "../json/value.ts";
 import {
   answersBy,
   type EmbeddingCaller,
@@ -26,7 +26,7 @@ export const openaiEmbeddingCaller: EmbeddingCaller = {
     const body = parseBody(bytes);
     warnOfOthers(body, known, warn);
     const encoding = textMember(body, "encoding_format") ?? "float";
-    if (encoding !== "float" && encoding !== "base64") throw wrong("encoding_format", "must be float or base64");
+    if (encoding !== "float" && encoding !== "base64") throw invalid("encoding_format", "must be float or base64");
     const turn = {
       inputs: textsIn(body["input"]),
       dimensions: countMember(body, "dimensions", 1),
@@ -83,7 +83,7 @@ function textsIn(input: unknown): readonly EmbeddingInput[] {
     if (typeof text === "number" || Array.isArray(text)) {
       throw unsupported("input", "An upstream of this model reads texts only, not the tokens of another model.");
     }
-    throw wrong("input", "must be a text or a list of texts");
+    throw invalid("input", "must be a text or a list of texts");
   });
 }
 

@@ -1,21 +1,21 @@
 import { bounds, Failure } from "#core/index.ts";
 import { countOf, isObject, jsonBytes, objectOf, parseObject, textOf } from "../json/value.ts";
-import { choiceError, isTooLong } from "./upstream-errors.ts";
+import { choiceError, isContextTooLong } from "./upstream-errors.ts";
 
 /**
  * An error that a stream, or an answer with a good status, tells: what is known of it by its own fields, as the refusal with a
  * status that the same vendor would have answered with. `error` is the member of that name, `message` its words, `body` the
  * whole body of such a refusal.
  */
-export function errorReported(error: unknown, message: string, body: object = { error }): Failure {
+export function reportedFailure(error: unknown, message: string, body: object = { error }): Failure {
   const { code, type } = objectOf(error);
   const said = statusOf(error);
-  const contextLength = isTooLong(said, textOf(code) ?? textOf(type), message);
+  const contextLength = isContextTooLong(said, textOf(code) ?? textOf(type), message);
   const status = contextLength ? 400 : said;
   const failure = new Failure("upstream_error", `The upstream reported an error: ${message}`, {
     retry: status === 400 || status === 413 ? "never" : "other",
     contextLength,
-    unhealthy: status === null || !ofRequest.has(status),
+    unhealthy: status === null || !requestStatuses.has(status),
   });
   if (status === null) return failure;
   return failure.with({
@@ -27,16 +27,16 @@ export function errorReported(error: unknown, message: string, body: object = { 
 export function failedResponse(reply: Uint8Array): Failure | null {
   const error = reply.length > bounds.errorBodyBytesMax ? null : parseObject(decoder.decode(reply))?.["error"];
   if (!isObject(error)) return null;
-  const failure = errorReported(error, textOf(error["message"]) ?? "unknown error");
+  const failure = reportedFailure(error, textOf(error["message"]) ?? "unknown error");
   return failure.retry === "never" ? null : failure;
 }
 
 /** The same of a whole answer with a good status that is an error body. */
 export function errorInReply(reply: Uint8Array, message: string): Failure {
   const body = reply.length > bounds.errorBodyBytesMax ? null : parseObject(decoder.decode(reply));
-  if (body === null) return errorReported(null, message);
+  if (body === null) return reportedFailure(null, message);
   const error = body["error"] ?? null;
-  return error === null ? errorReported(choiceError(body), message) : errorReported(error, message, body);
+  return error === null ? reportedFailure(choiceError(body), message) : reportedFailure(error, message, body);
 }
 
 /** The body of an upstream's refusal, which whoever classified it put into the caller's dialect; null: it is no refusal. */
@@ -60,7 +60,7 @@ function statusOf(error: unknown): number | null {
 }
 
 /** Refusals of the request itself, or of its pace: they say nothing of the upstream's health. */
-const ofRequest: ReadonlySet<number> = new Set([400, 403, 404, 409, 413, 422, 429]);
+const requestStatuses: ReadonlySet<number> = new Set([400, 403, 404, 409, 413, 422, 429]);
 
 /**
  * Codes and types of OpenAI and what copies it, Anthropic's types, and Google's status words. Sources: OpenAI's and Anthropic's

@@ -4,28 +4,28 @@ import { scanObject } from "../json/scan.ts";
 import { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf } from "../json/value.ts";
 
 /** An upstream that does not keep to its dialect, or says that it failed. Another may serve. */
-export function upstreamBroke(message: string, cause?: unknown): Failure {
+export function upstreamFault(message: string, cause?: unknown): Failure {
   return new Failure("upstream_error", message, { retry: "other", unhealthy: true, cause });
 }
 
 /** An answer that keeps to its dialect and holds what is not carried, or more than is held. The deployment is well. */
-export function notCarried(message: string): Failure {
+export function unsupportedReply(message: string): Failure {
   return new Failure("upstream_error", message, { retry: "other" });
 }
 
 /** What came first in a stream is no event of its dialect: the rest of it is not passed on. */
-export function firstEventBroken(): Failure {
-  return upstreamBroke("The upstream's first event is not valid JSON.");
+export function invalidFirstEvent(): Failure {
+  return upstreamFault("The upstream's first event is not valid JSON.");
 }
 
 /** The upstream ended its answer itself, and says that it ended in an error. */
-export function brokenAnswer(): Failure {
+export function answerEndedInError(): Failure {
   return new Failure("upstream_error", "The upstream could not finish its answer.", { retry: "other" });
 }
 
 /** The answer, unless it ended in an error. Throws Failure upstream_error. */
-export function unbroken(answer: Answer): Answer {
-  if (answer.finish.reason === "error") throw brokenAnswer();
+export function requireFinishedAnswer(answer: Answer): Answer {
+  if (answer.finish.reason === "error") throw answerEndedInError();
   return answer;
 }
 
@@ -52,7 +52,7 @@ const words = new RegExp(
 );
 
 /** Whether an error says that the prompt is too long for its model. `status`: null inside a stream or a whole answer. */
-export function isTooLong(status: number | null, code: string | null, message: string): boolean {
+export function isContextTooLong(status: number | null, code: string | null, message: string): boolean {
   if (status !== null && !statuses.has(status)) return false;
   return (code !== null && codes.has(code)) || words.test(message);
 }
@@ -101,13 +101,13 @@ const minimaxStatuses: ReadonlyMap<number, number> = new Map([
 ]);
 
 /** An event that breaks its dialect. `why` goes on after "An event of the upstream". */
-export function brokenEvent(why: string): Failure {
-  return upstreamBroke(`An event of the upstream ${why}.`);
+export function invalidEvent(why: string): Failure {
+  return upstreamFault(`An event of the upstream ${why}.`);
 }
 
 /** An answer that breaks its dialect. `why` goes on after "The upstream's answer". */
-export function brokenReply(why: string, cause?: unknown): Failure {
-  return upstreamBroke(`The upstream's answer ${why}.`, cause);
+export function invalidReply(why: string, cause?: unknown): Failure {
+  return upstreamFault(`The upstream's answer ${why}.`, cause);
 }
 
 /** The wanted members of a whole answer. Throws Failure upstream_error when it is no JSON object; `why`: see brokenReply. */
@@ -115,7 +115,7 @@ export function scanReply(body: Uint8Array, wanted: ReadonlySet<string>, why = "
   try {
     return scanObject(body, wanted);
   } catch (thrown) {
-    throw brokenReply(why, thrown);
+    throw invalidReply(why, thrown);
   }
 }
 

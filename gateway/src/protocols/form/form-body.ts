@@ -8,7 +8,7 @@ export function createFormBody(spooled: Spooled, type: MultipartType, modelSpan:
   return {
     contentType: type.contentType,
     size: (upstreamModel) => spooled.size - (modelSpan.end - modelSpan.start) + encoder.encode(upstreamModel).length,
-    open: (upstreamModel) => streamOf(inTurn(spooled, modelSpan, encoder.encode(upstreamModel))),
+    open: (upstreamModel) => streamOf(withModel(spooled, modelSpan, encoder.encode(upstreamModel))),
     boundary: type.boundary,
     bytes: (bytesMax) => readBytes(spooled, bytesMax),
     discard: () => spooled.discard(),
@@ -17,7 +17,7 @@ export function createFormBody(spooled: Spooled, type: MultipartType, modelSpan:
 
 const encoder = new TextEncoder();
 
-async function* inTurn(spooled: Spooled, { start, end }: Span, model: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* withModel(spooled: Spooled, { start, end }: Span, model: Uint8Array): AsyncGenerator<Uint8Array> {
   yield* spooled.read(0, start);
   yield model;
   yield* spooled.read(end, spooled.size);

@@ -29,8 +29,8 @@ function isFile({ filename, contentType }: PartHead): boolean {
 }
 
 function fileOf({ name, filename, contentType }: PartHead, bytes: Buffer): FormFile {
-  const said = contentType?.split(";", 1)[0]?.trim().toLowerCase() ?? null;
-  const mediaType = said === null || said === anyType ? imageTypeOf(bytes) : said;
+  const declaredType = contentType?.split(";", 1)[0]?.trim().toLowerCase() ?? null;
+  const mediaType = declaredType === null || declaredType === anyType ? imageTypeOf(bytes) : declaredType;
   return { name, filename, mediaType, data: bytes.toString("base64") };
 }
 

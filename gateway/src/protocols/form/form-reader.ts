@@ -2,7 +2,7 @@ import type { FormField, FormFields } from "@sluice/contract/words";
 import { bounds, checkField, Failure, tooLong } from "#core/index.ts";
 import type { FormFacts, RequestFacts } from "../dialect.ts";
 import type { Span } from "../json/cursor.ts";
-import { missing, misspelt, wrong } from "../json/value.ts";
+import { invalid, missingParam, misspelled } from "../json/value.ts";
 import { choosingMembers, GovernedNames } from "../request/governed-names.ts";
 import { checkedModelName, longModelName } from "../request/members.ts";
 import type { FormEvent, PartHead } from "./multipart-scanner.ts";
@@ -28,7 +28,7 @@ export class FormReader {
   #modelSpan: Span | null = null;
   readonly #table: FormFields;
   /** Of which names there were files. */
-  readonly #named = new Set<string>();
+  readonly #fileNames = new Set<string>();
   #inFile = false;
   /** How the first file begins, as far as it is looked at. */
   fileBegin = Buffer.alloc(0);
@@ -37,11 +37,11 @@ export class FormReader {
   files = 0;
 
   /** `kept`: how many bytes are kept of fields of which the table says no bound. */
-  constructor(table: FormFields, kept: Readonly<Record<string, number>>) {
+  constructor(table: FormFields, bytesMaxByField: Readonly<Record<string, number>>) {
     this.#table = table;
     this.#fields = new Map(
       Object.entries(table).flatMap(([name, field]) => {
-        const bytesMax = kept[name] ?? textBytesMax(field);
+        const bytesMax = bytesMaxByField[name] ?? textBytesMax(field);
         return bytesMax === null ? [] : [[name, { table: field, bytesMax, text: null, size: 0, pieces: [] }]];
       }),
     );
@@ -68,7 +68,7 @@ export class FormReader {
   check(): void {
     for (const [name, field] of Object.entries(this.#table)) {
       if (field.file === undefined) this.#checkText(name);
-      else if (field.required === true && !this.#named.has(name)) throw missing(name);
+      else if (field.required === true && !this.#fileNames.has(name)) throw missingParam(name);
     }
   }
 
@@ -76,7 +76,7 @@ export class FormReader {
   protected factsWith(more: Partial<RequestFacts> & Pick<RequestFacts, "inputEstimate">): FormFacts {
     this.check();
     const model = this.text("model");
-    if (this.#modelSpan === null || model === null) throw missing("model");
+    if (this.#modelSpan === null || model === null) throw missingParam("model");
     return {
       modelSpan: this.#modelSpan,
       facts: {
@@ -88,7 +88,7 @@ export class FormReader {
         streamOptionsSpan: null,
         affinity: this.text("user") || null,
         continues: null,
-        keeps: null,
+        storesAs: null,
         images: 0,
         ...more,
       },
@@ -110,17 +110,17 @@ export class FormReader {
     const word = this.text(name)?.toLowerCase() ?? (this.sizeOf(name) > 0 ? "too long" : "");
     if (word === "true" || word === "1") return true;
     if (word === "" || word === "false" || word === "0") return false;
-    throw wrong(name, "must be true or false");
+    throw invalid(name, "must be true or false");
   }
 
   #checkText(name: string): void {
     const field = this.#fields.get(name);
     if (field === undefined) return;
     const { table, bytesMax, size } = field;
-    if (size === 0 && table.required === true) throw missing(name);
+    if (size === 0 && table.required === true) throw missingParam(name);
     if (table.type === "boolean") this.isOn(name);
     if (table.type !== "string" || size === 0 || bytesMax === 0) return;
-    if (size > bytesMax) throw wrong(name, tooLong(table.maxLength ?? bytesMax));
+    if (size > bytesMax) throw invalid(name, tooLong(table.maxLength ?? bytesMax));
     checkField(field.text, name, table);
   }
 
@@ -135,23 +135,23 @@ export class FormReader {
     }
     if (field === undefined) {
       const meant = this.#governed.variantOf(name);
-      if (meant !== null) throw misspelt(name, meant);
+      if (meant !== null) throw misspelled(name, meant);
       if (choosingMembers.has(name) || choosingMembers.has(head.name.replace("[", ".").replace("]", ""))) {
-        throw wrong(name, "is not taken in a form");
+        throw invalid(name, "is not taken in a form");
       }
       return;
     }
-    if (bracket !== -1 || field.text !== null) throw wrong(name, "stands in the form more than once, or as a list");
-    if (head.filename !== null) throw wrong(name, "must be a field of the form, not a file");
+    if (bracket !== -1 || field.text !== null) throw invalid(name, "stands in the form more than once, or as a list");
+    if (head.filename !== null) throw invalid(name, "must be a field of the form, not a file");
     field.text = "";
     this.#open = { name, field, start };
   }
 
   #beginFile(name: string, isListed: boolean): void {
-    if (this.#table[name]?.file === "one" && (isListed || this.#named.has(name))) {
-      throw wrong(name, "stands in the form more than once, or as a list");
+    if (this.#table[name]?.file === "one" && (isListed || this.#fileNames.has(name))) {
+      throw invalid(name, "stands in the form more than once, or as a list");
     }
-    this.#named.add(name);
+    this.#fileNames.add(name);
   }
 
   #add(name: string, field: Field, bytes: Uint8Array): void {
@@ -180,7 +180,7 @@ export class FormReader {
 }
 
 /** What is kept of forms that ask a model for something. Only the prompt's size is of interest. */
-export const modelFormKept = { prompt: 0, user: bounds.affinityBytesMax } as const;
+export const modelFormBytesMax = { prompt: 0, user: bounds.affinityBytesMax } as const;
 
 /** null: nothing is read of it. A character has at most four bytes. */
 function textBytesMax({ file, type, enum: words, maxLength }: FormField): number | null {

@@ -46,19 +46,19 @@ export function writeSignature(seal: Seal, redacted = false): string {
  * ours is the vendor's own, from an account we do not know.
  */
 export function readSignature(signature: string): { readonly seal: Seal; readonly redacted: boolean } {
-  const carried = carriedIn(signature);
+  const carried = foreignSealIn(signature);
   const seal = carried === null ? null : readSealText(carried.text);
   if (carried !== null && seal !== null) return { seal, redacted: carried.redacted };
   return { seal: { dialect: "gemini", account: null, itemId: null, data: signature }, redacted: false };
 }
 
 /** Whether a signature is another vendor's seal in its carried form, whole or not. */
-export function isCarried(signature: string): boolean {
-  return carriedIn(signature) !== null;
+export function isForeignSeal(signature: string): boolean {
+  return foreignSealIn(signature) !== null;
 }
 
-function carriedIn(signature: string): { readonly text: string; readonly redacted: boolean } | null {
-  if (!carriedOpenings.some((opening) => signature.startsWith(opening))) return null;
+function foreignSealIn(signature: string): { readonly text: string; readonly redacted: boolean } | null {
+  if (!foreignSealPrefixes.some((opening) => signature.startsWith(opening))) return null;
   const decoded = Buffer.from(signature, "base64").toString("utf8");
   const redacted = decoded.startsWith(redactedMark);
   const text = redacted ? decoded.slice(redactedMark.length) : decoded;
@@ -67,7 +67,7 @@ function carriedIn(signature: string): { readonly text: string; readonly redacte
 
 const redactedMark = "redacted:";
 /** How base64 of either mark begins, so that the vendor's own signatures are not decoded for nothing. */
-export const carriedOpenings = [sealMark, redactedMark].map((mark) => {
+export const foreignSealPrefixes = [sealMark, redactedMark].map((mark) => {
   const whole = mark.length - (mark.length % 3);
   return Buffer.from(mark.slice(0, whole), "utf8").toString("base64");
 });
@@ -76,7 +76,7 @@ export const carriedOpenings = [sealMark, redactedMark].map((mark) => {
  * Gemini 3 refuses a turn whose first call has no signature; this one is the vendor's own for calls that another model
  * made. Source: Gemini API docs, "Thought signatures", FAQ.
  */
-export const foreignSignature = "skip_thought_signature_validator";
+export const placeholderSignature = "skip_thought_signature_validator";
 
 export function needsSignatures(upstreamModel: string): boolean {
   return (generationOf(upstreamModel) ?? 0) >= 3;
@@ -92,7 +92,7 @@ export function generationOf(model: string): number | null {
  * A tool's result as the object that Gemini wants. Text that is a JSON object is that object; any other text stands
  * under `result`, an error's under `error`.
  */
-export function writeResponse(text: string, isError: boolean): JsonObject {
+export function writeToolResponse(text: string, isError: boolean): JsonObject {
   if (isError) return { error: text };
   // Numbers longer than a double holds, such as the ids of some services, would be changed by parsing them.
   const object = /^\s*\{/.test(text) && !/\d{16}/.test(text) ? parseObject(text) : null;
@@ -100,7 +100,7 @@ export function writeResponse(text: string, isError: boolean): JsonObject {
 }
 
 /** What `writeResponse` was given. The vendor's own word for a plain result is `output`. */
-export function readResponse(response: JsonObject): { readonly text: string; readonly isError: boolean } {
+export function readToolResponse(response: JsonObject): { readonly text: string; readonly isError: boolean } {
   const wrapped = wrapperOf(response);
   const value = wrapped === null ? null : response[wrapped];
   // Details of an error may be more than a text (@google/genai, FunctionResponse.response).

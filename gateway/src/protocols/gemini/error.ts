@@ -1,7 +1,7 @@
 import type { Failure } from "#core/index.ts";
 import type { Dialect, UpstreamRefusal } from "../dialect.ts";
-import { errorReported, refusalBody } from "../errors/error-event.ts";
-import { errorText, isTooLong } from "../errors/upstream-errors.ts";
+import { refusalBody, reportedFailure } from "../errors/error-event.ts";
+import { errorText, isContextTooLong } from "../errors/upstream-errors.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseFirst, textOf } from "../json/value.ts";
 import { addOpenaiLimitHeaders } from "../openai-chat/dialect.ts";
 
@@ -14,7 +14,7 @@ export const gemini: Dialect = {
   renderStreamError: (failure, requestId) => `data: ${renderBareError(failure, requestId)}\n\n`,
   renderBareError,
   readRefusal,
-  renderRefusal: ({ status, ...said }, requestId) => errorBody(status, saidTooLong(said), [requestInfo(requestId)]),
+  renderRefusal: ({ status, ...said }, requestId) => errorBody(status, withTooLongText(said), [requestInfo(requestId)]),
   keepAlive: ": keep-alive\n\n",
   addLimitHeaders: addOpenaiLimitHeaders,
 };
@@ -36,7 +36,7 @@ function renderError(failure: Failure, requestId: string): string {
     details.push(detail("RetryInfo", { retryDelay: `${Math.ceil(failure.retryAfterMs / 1_000)}s` }));
   }
   if (requestId !== "") details.push(requestInfo(requestId));
-  return errorBody(failure.status, saidTooLong(failure), details);
+  return errorBody(failure.status, withTooLongText(failure), details);
 }
 
 /** SDKs before 2.0 look for an error without `data:`, in a piece of its own; others pass over such a line. */
@@ -59,22 +59,22 @@ function requestInfo(requestId: string): JsonObject {
 
 /** What a Google-shaped upstream refused; streams without SSE and the OpenAI-compatible face send an array of one. */
 function readRefusal(status: number, body: Uint8Array): UpstreamRefusal {
-  const error = googleErrorOf(body);
+  const error = errorIn(body);
   const message = textOf(error["message"]) ?? `HTTP status ${status}`;
   return {
     status,
     message,
     code: reasonOf(error) ?? textOf(error["status"]),
-    contextLength: isTooLong(status, null, message),
+    contextLength: isContextTooLong(status, null, message),
   };
 }
 
-function saidTooLong({ message, contextLength }: Pick<UpstreamRefusal, "message" | "contextLength">): string {
+function withTooLongText({ message, contextLength }: Pick<UpstreamRefusal, "message" | "contextLength">): string {
   return contextLength && !tooLongPattern.test(message) ? `${tooLong} ${message}` : message;
 }
 
-export function upstreamErrorOf(error: unknown): Failure {
-  return errorReported(error, errorText(error));
+export function geminiFailure(error: unknown): Failure {
+  return reportedFailure(error, errorText(error));
 }
 
 /** The wordings of the Gemini API and of Vertex. */
@@ -100,7 +100,7 @@ const statusWords: Readonly<Record<number, string>> = {
   529: "UNAVAILABLE",
 };
 
-function googleErrorOf(body: Uint8Array): JsonObject {
+function errorIn(body: Uint8Array): JsonObject {
   const error = parseFirst(decoder.decode(body))?.["error"];
   return isObject(error) ? error : { message: error };
 }

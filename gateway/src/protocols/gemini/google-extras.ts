@@ -10,17 +10,17 @@ import { quotableName } from "../turn/warnings.ts";
 export function readGoogleExtras(request: JsonObject, warn: Warn): GoogleExtras | null {
   const body = objectOf(request["extra_body"]);
   for (const name in body) if (name !== "google") warn(`${quotableName(name)} of extra_body was left out`);
-  const said = google(request);
-  for (const name in said) if (!known.has(name)) warn(`${quotableName(name)} of google was left out`);
-  const cachedContent = textOf(said["cached_content"]) || null;
-  const settings = arrayOf(said["safety_settings"]).filter(isObject);
+  const extras = googleMembers(request);
+  for (const name in extras) if (!extraNames.has(name)) warn(`${quotableName(name)} of google was left out`);
+  const cachedContent = textOf(extras["cached_content"]) || null;
+  const settings = arrayOf(extras["safety_settings"]).filter(isObject);
   if (cachedContent === null && settings.length === 0) return null;
   return { cachedContent, safetySettings: settings };
 }
 
 /** The wish to think that stands there; null where there is none. */
-export function googleThinking(request: JsonObject): ReasoningRequest | null {
-  const config = google(request)["thinking_config"];
+export function readGoogleThinking(request: JsonObject): ReasoningRequest | null {
+  const config = googleMembers(request)["thinking_config"];
   if (!isObject(config)) return null;
   const level = textOf(config["thinking_level"])?.toLowerCase() ?? null;
   return {
@@ -59,8 +59,8 @@ function extrasOf(said: JsonObject): JsonObject {
   return objectOf(objectOf(said["extra_content"])["google"]);
 }
 
-function google(request: JsonObject): JsonObject {
+function googleMembers(request: JsonObject): JsonObject {
   return { ...objectOf(request["google"]), ...objectOf(objectOf(request["extra_body"])["google"]) };
 }
 
-const known: ReadonlySet<string> = new Set(["thinking_config", "cached_content", "safety_settings"]);
+const extraNames: ReadonlySet<string> = new Set(["thinking_config", "cached_content", "safety_settings"]);

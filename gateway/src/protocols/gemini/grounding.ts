@@ -15,7 +15,7 @@ export function readGrounding(
   partStarts: readonly number[],
   warn: Warn,
 ): Citation[] {
-  warnOfUnread(grounding, readOfGrounding, "groundingMetadata", warn);
+  warnOfUnread(grounding, groundingMembers, "groundingMetadata", warn);
   const chunks = arrayOf(grounding["groundingChunks"]).map((chunk) => sourceOf(objectOf(chunk), warn));
   const supports = arrayOf(grounding["groundingSupports"]).flatMap((value) => {
     const support = objectOf(value);
@@ -28,44 +28,44 @@ export function readGrounding(
     });
   });
   const cited = supports.length > 0 ? supports : chunks.flatMap((chunk) => chunk ?? []);
-  return [...cited, ...readRecited(citation, warn)].slice(0, bounds.blockCitationsMax);
+  return [...cited, ...readRecitations(citation, warn)].slice(0, bounds.blockCitationsMax);
 }
 
 /** Words of others that the model repeated. */
-function readRecited(metadata: JsonObject, warn: Warn): Citation[] {
+function readRecitations(metadata: JsonObject, warn: Warn): Citation[] {
   return arrayOf(metadata["citations"] ?? metadata["citationSources"]).flatMap((value) => {
     const cited = objectOf(value);
-    warnOfUnread(cited, readOfCitation, "a citation", warn);
+    warnOfUnread(cited, citationMembers, "a citation", warn);
     const span = spanOf(cited["startIndex"] ?? 0, cited["endIndex"]);
     const source = urlCitation(textOf(cited["uri"]), textOf(cited["title"]), { span });
-    if (source === null) warn(unaddressed);
+    if (source === null) warn(sourceWithoutUrl);
     return source ?? [];
   });
 }
 
 /** The queries are counted as searches; the supports' certainty and the parts that were drawn say nothing of a source. */
-const readOfGrounding: ReadonlySet<string> = new Set([
+const groundingMembers: ReadonlySet<string> = new Set([
   "groundingChunks",
   "groundingSupports",
   "webSearchQueries",
   "retrievalQueries",
   "retrievalMetadata",
 ]);
-const readOfCitation: ReadonlySet<string> = new Set(["startIndex", "endIndex", "uri", "title"]);
+const citationMembers: ReadonlySet<string> = new Set(["startIndex", "endIndex", "uri", "title"]);
 
 function sourceOf(chunk: JsonObject, warn: Warn): Citation | null {
   for (const name of ["web", "retrievedContext", "maps"]) {
     if (chunk[name] === undefined) continue;
     const { uri, title, text } = objectOf(chunk[name]);
     const source = urlCitation(textOf(uri), textOf(title), { quote: textOf(text) });
-    if (source === null) warn(unaddressed);
+    if (source === null) warn(sourceWithoutUrl);
     return source;
   }
   warnOfStranger("sources", Object.keys(chunk)[0], warn);
   return null;
 }
 
-const unaddressed = "a source without an address was left out";
+const sourceWithoutUrl = "a source without an address was left out";
 
 /** Bytes of the text behind `from` as characters of the whole. */
 function spanInText(text: string, from: number, startByte: number, endByte: number): Citation["span"] {
@@ -75,7 +75,7 @@ function spanInText(text: string, from: number, startByte: number, endByte: numb
 }
 
 /** A text that was said, where it began in bytes, and in which part of the answer. */
-export interface SaidText {
+export interface CitedText {
   readonly text: string;
   readonly partIndex: number;
   readonly fromByte: number;
@@ -83,21 +83,21 @@ export interface SaidText {
 }
 
 /** `groundingMetadata` of a candidate; null when nothing is cited. */
-export function writeGrounding(said: readonly SaidText[], warn: Warn): JsonObject | null {
+export function writeGrounding(citedTexts: readonly CitedText[], warn: Warn): JsonObject | null {
   const groundingChunks: JsonObject[] = [];
   const groundingSupports: JsonObject[] = [];
-  const known = new Map<string, number>();
-  for (const { text, partIndex, fromByte, citations } of said) {
+  const indexByUrl = new Map<string, number>();
+  for (const { text, partIndex, fromByte, citations } of citedTexts) {
     for (const citation of citations) {
       const { source } = citation;
       if (source.kind !== "url") {
         warn(documentCitationLost);
         continue;
       }
-      let index = known.get(source.url);
+      let index = indexByUrl.get(source.url);
       if (index === undefined) {
         index = groundingChunks.length;
-        known.set(source.url, index);
+        indexByUrl.set(source.url, index);
         const title = source.title === null ? {} : { title: source.title };
         groundingChunks.push({ web: { uri: source.url, ...title } });
       }

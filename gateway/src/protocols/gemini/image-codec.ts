@@ -1,8 +1,8 @@
 import { Failure, type ImageAnswer, type ImageMedia, type ImageSize, type ImageTurn, type Usage } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { notCarried } from "../errors/upstream-errors.ts";
+import { unsupportedReply } from "../errors/upstream-errors.ts";
 import { arrayOf, type JsonObject, objectOf, textOf, unsupported } from "../json/value.ts";
-import { upstreamErrorOf } from "./error.ts";
+import { geminiFailure } from "./error.ts";
 import { blockReasonOf, isFinishReason, parseResponse, readFinish } from "./read-events.ts";
 import { readGeminiUsage } from "./usage.ts";
 
@@ -59,11 +59,11 @@ function imageConfigOf(size: ImageSize, warn: Warn): JsonObject {
 
 /** Ratios are compared as factors: twice as wide is as far away as half as wide. */
 function nearestRatio({ width, height }: ImageSize): string {
-  const away = (ratio: string): number => {
+  const distance = (ratio: string): number => {
     const [wide = 1, high = 1] = ratio.split(":").map(Number);
     return Math.abs(Math.log(wide / high) - Math.log(width / height));
   };
-  return ratios.reduce((best, ratio) => (away(ratio) < away(best) ? ratio : best));
+  return ratios.reduce((best, ratio) => (distance(ratio) < distance(best) ? ratio : best));
 }
 
 /**
@@ -73,7 +73,7 @@ function nearestRatio({ width, height }: ImageSize): string {
 function readImageAnswer(body: Uint8Array): ImageAnswer {
   const response = parseResponse(decoder.decode(body));
   const error = response["error"];
-  if (error !== undefined && error !== null) throw upstreamErrorOf(error);
+  if (error !== undefined && error !== null) throw geminiFailure(error);
   const images = arrayOf(response["candidates"]).flatMap((candidate) => imagesOf(objectOf(candidate)));
   if (images.length === 0) throw noPicture(response);
   return { images, usage: usageOf(response, images.length), revisedPrompt: null };
@@ -109,7 +109,7 @@ function noPicture(response: JsonObject): Failure {
     const why = `The upstream's safety rules forbade this picture (${reason}).`;
     return new Failure("invalid_request", why, { param: "prompt" });
   }
-  return notCarried(`The upstream answered without a picture: ${textOf(finishMessage) ?? reason}.`);
+  return unsupportedReply(`The upstream answered without a picture: ${textOf(finishMessage) ?? reason}.`);
 }
 
 const decoder = new TextDecoder();

@@ -1,8 +1,8 @@
 import type { MediaPart, Seal, ToolCallPart, TurnMessage, TurnPart, TurnRole } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json/value.ts";
+import { arrayOf, invalid, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
 import { quotableName } from "../turn/warnings.ts";
-import { codeText, readResponse, readSignature } from "./encodings.ts";
+import { codeText, readSignature, readToolResponse } from "./encodings.ts";
 import { camelKeys } from "./protobuf-json.ts";
 
 /**
@@ -13,7 +13,7 @@ export function readContents(contents: readonly unknown[], warn: Warn): TurnMess
   const ids = new CallIds();
   const messages: { readonly role: TurnRole; readonly parts: TurnPart[] }[] = [];
   for (const entry of contents) {
-    if (!isObject(entry)) throw wrong("contents", "must hold objects with role and parts");
+    if (!isObject(entry)) throw invalid("contents", "must hold objects with role and parts");
     const content = camelKeys(entry);
     const role = roleOf(content["role"]);
     const last = messages.at(-1);
@@ -36,7 +36,7 @@ function roleOf(role: unknown): TurnRole {
   if (role === undefined || role === null || role === "" || role === "user" || role === "function") return "user";
   if (role === "model") return "assistant";
   if (role === "system") return "system";
-  throw wrong("contents", "must have the roles user and model");
+  throw invalid("contents", "must have the roles user and model");
 }
 
 function readUserPart(part: JsonObject, parts: TurnPart[], ids: CallIds, warn: Warn): void {
@@ -65,20 +65,20 @@ function readModelPart(part: JsonObject, parts: TurnPart[], ids: CallIds, warn: 
   }
   if (text !== null) addText(parts, text);
   else readOther(part, parts, warn);
-  if (seal !== null) addLoose(parts, seal, text === null || text === "");
+  if (seal !== null) addSignature(parts, seal, text === null || text === "");
 }
 
 function readCall(call: JsonObject, seal: Seal | null, ids: CallIds): ToolCallPart {
   const name = textOf(call["name"]);
-  if (name === null || name === "") throw wrong("contents", "hold a functionCall without a name");
+  if (name === null || name === "") throw invalid("contents", "hold a functionCall without a name");
   const id = ids.call(textOf(call["id"]) || null, name);
   return { kind: "tool-call", id, name, argumentsText: JSON.stringify(objectOf(call["args"])), seal, cache: null };
 }
 
 function readResult(result: JsonObject, ids: CallIds, warn: Warn): TurnPart {
   const name = textOf(result["name"]);
-  if (name === null || name === "") throw wrong("contents", "hold a functionResponse without a name");
-  const { text, isError } = readResponse(objectOf(result["response"]));
+  if (name === null || name === "") throw invalid("contents", "hold a functionResponse without a name");
+  const { text, isError } = readToolResponse(objectOf(result["response"]));
   const media = arrayOf(result["parts"]).map((part) => readMedia(camelKeys(part), warn));
   return {
     kind: "tool-result",
@@ -96,12 +96,13 @@ function readOther(part: JsonObject, parts: TurnPart[], warn: Warn): void {
   if (code !== null) parts.push({ kind: "text", text: code, cache: null });
   else if (media !== null) parts.push(media);
   else {
-    const name = Object.keys(part).find((key) => !silent.has(key));
-    if (name !== undefined) warn(`parts with ${quotableName(name)} are not understood by the upstream and were left out`);
+    const name = Object.keys(part).find((key) => !metadataMembers.has(key));
+    if (name !== undefined)
+      warn(`parts with ${quotableName(name)} are not understood by the upstream and were left out`);
   }
 }
 
-const silent: ReadonlySet<string> = new Set(["thought", "thoughtSignature", "partMetadata"]);
+const metadataMembers: ReadonlySet<string> = new Set(["thought", "thoughtSignature", "partMetadata"]);
 
 function addText(parts: TurnPart[], text: string): void {
   const last = parts.at(-1);
@@ -120,7 +121,7 @@ function addThought(parts: TurnPart[], text: string, seal: Seal | null, redacted
 }
 
 /** A signature beside a text or on an empty part: that of the thought before it, else one without words. */
-function addLoose(parts: TurnPart[], seal: Seal, empty: boolean): void {
+function addSignature(parts: TurnPart[], seal: Seal, empty: boolean): void {
   const last = parts.at(-1);
   if (empty && (last?.kind === "reasoning" || last?.kind === "tool-call") && last.seal === null) {
     parts[parts.length - 1] = { ...last, seal };
@@ -169,15 +170,15 @@ function readMedia(part: JsonObject, warn: Warn): MediaPart | null {
     const inline = camelKeys(inlineData);
     const data = textOf(inline["data"]);
     const mediaType = textOf(inline["mimeType"]);
-    if (data === null || mediaType === null) throw wrong("contents", "hold inlineData without mimeType or data");
+    if (data === null || mediaType === null) throw invalid("contents", "hold inlineData without mimeType or data");
     return { ...mediaOf(mediaType, inline), source: { kind: "base64", mediaType, data } };
   }
   if (!isObject(fileData)) return null;
   const file = camelKeys(fileData);
   const uri = textOf(file["fileUri"]);
   const mediaType = textOf(file["mimeType"]);
-  if (uri === null) throw wrong("contents", "hold fileData without fileUri");
-  if (vendorFile.test(uri)) {
+  if (uri === null) throw invalid("contents", "hold fileData without fileUri");
+  if (googleFileUrl.test(uri)) {
     return { ...mediaOf(mediaType, file), source: { kind: "file", id: uri, dialect: "gemini" } };
   }
   if (mediaType === null && !/^https?:\/\//.test(uri)) warn("a file has no mimeType; it is taken for a document");
@@ -185,7 +186,7 @@ function readMedia(part: JsonObject, warn: Warn): MediaPart | null {
 }
 
 /** Addresses that only the vendor can read. */
-const vendorFile = /^(?:gs:\/\/|https:\/\/generativelanguage\.googleapis\.com\/)/;
+const googleFileUrl = /^(?:gs:\/\/|https:\/\/generativelanguage\.googleapis\.com\/)/;
 
 function mediaOf(mediaType: string | null, holder: JsonObject): Omit<MediaPart, "source"> {
   const family = mediaType?.split("/", 1)[0];

@@ -1,16 +1,16 @@
 import type { Answer, Finish, FinishReason, MediaSource } from "#core/index.ts";
 import type { AnswerSource } from "../codec.ts";
-import { brokenReply, notCarried } from "../errors/upstream-errors.ts";
+import { invalidReply, unsupportedReply } from "../errors/upstream-errors.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
 import { AnswerReader, gatherAnswer } from "../turn/answer-events.ts";
 import { warnOfStranger, warnOfUnread } from "../turn/warnings.ts";
 import { codeText, readToolName } from "./encodings.ts";
-import { upstreamErrorOf } from "./error.ts";
+import { geminiFailure } from "./error.ts";
 import { readGrounding } from "./grounding.ts";
 import { readGeminiUsage } from "./usage.ts";
 
 /** Gemini's finish reasons. Source: @google/genai, FinishReason. */
-const meanings: Readonly<Record<string, FinishReason>> = {
+const finishReasons: Readonly<Record<string, FinishReason>> = {
   STOP: "stop",
   MAX_TOKENS: "length",
   // The limit of one request was met; the rest would have to be asked for with a token that only this vendor knows.
@@ -28,7 +28,7 @@ const meanings: Readonly<Record<string, FinishReason>> = {
 
 /** The vendor says STOP also of an answer that ends in calls. A reason that nobody knows is told as an error. */
 export function readFinish(reason: string, hasCalls: boolean): Finish {
-  const meaning = meanings[reason] ?? "error";
+  const meaning = finishReasons[reason] ?? "error";
   return { reason: meaning === "stop" && hasCalls ? "tool-calls" : meaning, stopSequence: null };
 }
 
@@ -69,7 +69,7 @@ export class GeminiEventReader extends AnswerReader {
   #blocked = false;
   /** The last usage seen, until it is told: with the first event for those who want the prompt's size, and at the end. */
   #usage: unknown = null;
-  #usageTold = false;
+  #usageEmitted = false;
   #responses = 0;
   /** The open text, which sources are counted in, and where in it each part of a whole answer began; in a stream all count as one. */
   #texts: string[] = [];
@@ -85,20 +85,20 @@ export class GeminiEventReader extends AnswerReader {
   take(response: JsonObject): void {
     const error = response["error"];
     if (error !== undefined && error !== null) {
-      this.fail(upstreamErrorOf(error));
+      this.fail(geminiFailure(error));
       return;
     }
     this.begin(textOf(response["responseId"]), textOf(response["modelVersion"]));
-    warnOfUnread(response, ofResponse, "the answer", this.source.warn);
+    warnOfUnread(response, responseMembers, "the answer", this.source.warn);
     if (isObject(response["usageMetadata"])) this.#usage = response["usageMetadata"];
-    if (!this.#usageTold) this.#tellUsage();
+    if (!this.#usageEmitted) this.#emitUsage();
     if (blockReasonOf(response["promptFeedback"]) !== null) this.#blocked = true;
     const candidate = objectOf(arrayOf(response["candidates"])[0]);
     this.#responses++;
-    warnOfUnread(candidate, ofCandidate, "a candidate", this.source.warn);
+    warnOfUnread(candidate, candidateMembers, "a candidate", this.source.warn);
     this.#partStarts = [];
     for (const part of arrayOf(objectOf(candidate["content"])["parts"])) this.#part(objectOf(part));
-    this.#keepSources(candidate);
+    this.#storeSources(candidate);
     if (isFinishReason(candidate["finishReason"])) this.#finishReason = candidate["finishReason"];
   }
 
@@ -107,21 +107,21 @@ export class GeminiEventReader extends AnswerReader {
     this.begin();
     this.#cite();
     this.#close();
-    this.#tellUsage();
+    this.#emitUsage();
     const isBlocked = this.#finishReason === null && this.#blocked;
     this.finish(isBlocked ? blockedFinish : readFinish(this.#finishReason ?? "STOP", this.#hasCalls));
   }
 
-  #tellUsage(): void {
+  #emitUsage(): void {
     const reading = this.#usage === null ? null : readGeminiUsage(this.#usage);
     this.#usage = null;
     if (reading === null) return;
-    this.#usageTold = true;
+    this.#usageEmitted = true;
     this.emit({ kind: "usage", usage: reading.usage });
   }
 
   /** Sources are told when all was said, mostly; each telling is whole. */
-  #keepSources({ groundingMetadata, citationMetadata }: JsonObject): void {
+  #storeSources({ groundingMetadata, citationMetadata }: JsonObject): void {
     if (isObject(groundingMetadata)) this.#grounding = groundingMetadata;
     if (isObject(citationMetadata)) this.#citation = citationMetadata;
   }
@@ -142,8 +142,8 @@ export class GeminiEventReader extends AnswerReader {
     if (isObject(part["functionCall"])) this.#call(part["functionCall"]);
     else if (text !== null && text !== "") this.#text(text, part["thought"] === true);
     // Pictures among the thoughts are drafts of the one that follows.
-    else if (part["thought"] !== true && !this.#media(part)) this.#stranger(part);
-    if (signature !== null && signature !== "") this.#sign(signature);
+    else if (part["thought"] !== true && !this.#media(part)) this.#warnOfPart(part);
+    if (signature !== null && signature !== "") this.#addSignature(signature);
   }
 
   #text(text: string, thought: boolean): void {
@@ -165,7 +165,7 @@ export class GeminiEventReader extends AnswerReader {
   /** Calls arrive whole. One without a signature stays open, for an empty part behind it may bring it. */
   #call(call: JsonObject): void {
     const name = textOf(call["name"]);
-    if (name === null || name === "") throw brokenReply("has a function call without a name");
+    if (name === null || name === "") throw invalidReply("has a function call without a name");
     this.#close();
     const id = textOf(call["id"]) || this.source.newId("call_");
     this.emit({ kind: "block-start", block: { kind: "tool-call", id, name: readToolName(name) } });
@@ -174,8 +174,8 @@ export class GeminiEventReader extends AnswerReader {
     this.#hasCalls = true;
   }
 
-  #stranger(part: JsonObject): void {
-    const type = Object.keys(part).find((name) => !ofEveryPart.has(name));
+  #warnOfPart(part: JsonObject): void {
+    const type = Object.keys(part).find((name) => !partMembers.has(name));
     if (type !== undefined) warnOfStranger("parts", type, this.source.warn);
   }
 
@@ -185,7 +185,7 @@ export class GeminiEventReader extends AnswerReader {
     const mediaType = textOf(inline["mimeType"]) ?? textOf(objectOf(fileData)["mimeType"]) ?? "";
     if (inlineData === undefined && fileData === undefined) return false;
     if (!mediaType.startsWith("image/"))
-      throw notCarried(`The upstream's answer holds ${mediaType || "data"}, which cannot be carried.`);
+      throw unsupportedReply(`The upstream's answer holds ${mediaType || "data"}, which cannot be carried.`);
     this.#close();
     const data = textOf(inline["data"]);
     const url = textOf(objectOf(fileData)["fileUri"]) ?? "";
@@ -196,7 +196,7 @@ export class GeminiEventReader extends AnswerReader {
   }
 
   /** Puts a signature where it comes back to the same place: on open thoughts or a call, else behind the open text. */
-  #sign(signature: string): void {
+  #addSignature(signature: string): void {
     if (this.#open === "text") {
       this.#signatures.push(signature);
       return;
@@ -217,20 +217,20 @@ export class GeminiEventReader extends AnswerReader {
     const signatures = this.#signatures;
     if (signatures.length === 0) return;
     this.#signatures = [];
-    for (const signature of signatures) this.#sign(signature);
+    for (const signature of signatures) this.#addSignature(signature);
   }
 }
 
 /** Ratings explain what the finish reason says; the rest labels the answer. */
-const ofResponse: ReadonlySet<string> = new Set([
+const responseMembers: ReadonlySet<string> = new Set([
   ...["candidates", "usageMetadata", "promptFeedback", "error", "modelVersion", "responseId"],
   ...["createTime", "modelStatus", "sdkHttpResponse"],
 ]);
-const ofCandidate: ReadonlySet<string> = new Set([
+const candidateMembers: ReadonlySet<string> = new Set([
   ...["content", "finishReason", "index", "groundingMetadata", "citationMetadata", "safetyRatings"],
   ...["tokenCount", "avgLogprobs", "groundingAttributions"],
 ]);
-const ofEveryPart: ReadonlySet<string> = new Set(["text", "thought", "thoughtSignature"]);
+const partMembers: ReadonlySet<string> = new Set(["text", "thought", "thoughtSignature"]);
 
 /** The response that a text is, or the first of an array of them. Throws Failure upstream_error. */
 export function parseResponse(data: string): JsonObject {
@@ -239,9 +239,9 @@ export function parseResponse(data: string): JsonObject {
     const first: unknown = Array.isArray(value) ? value[0] : value;
     if (isObject(first)) return first;
   } catch (thrown) {
-    throw brokenReply("is not valid JSON", thrown);
+    throw invalidReply("is not valid JSON", thrown);
   }
-  throw brokenReply("is not an object");
+  throw invalidReply("is not an object");
 }
 
 /** A whole answer is a stream of one event. Without candidates it has to say why there are none. */
@@ -249,7 +249,7 @@ export function readGeminiAnswer(body: Uint8Array, source: AnswerSource): Answer
   const response = parseResponse(decoder.decode(body));
   const { candidates, promptFeedback, error } = response;
   if (arrayOf(candidates).length === 0 && promptFeedback === undefined && error === undefined) {
-    throw brokenReply("has no candidates");
+    throw invalidReply("has no candidates");
   }
   return gatherAnswer(source, (emit) => {
     const reader = new GeminiEventReader(emit, source);

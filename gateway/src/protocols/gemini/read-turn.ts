@@ -8,7 +8,16 @@ import type {
   TurnTool,
 } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { arrayOf, isObject, type JsonObject, missing, parseBody, textOf, unsupported, wrong } from "../json/value.ts";
+import {
+  arrayOf,
+  invalid,
+  isObject,
+  type JsonObject,
+  missingParam,
+  parseBody,
+  textOf,
+  unsupported,
+} from "../json/value.ts";
 import { quotableName, warnOnce } from "../turn/warnings.ts";
 import { camelKeys, toJsonSchema } from "./protobuf-json.ts";
 import { readContents } from "./read-contents.ts";
@@ -19,14 +28,14 @@ export function readGeminiTurn(body: Uint8Array, facts: { readonly stream: boole
   const request = camelKeys(parseBody(body));
   const warned = warnOnce(warn);
   const { contents, cachedContent } = request;
-  if (contents === undefined || contents === null) throw missing("contents");
-  if (!Array.isArray(contents)) throw wrong("contents", "must be an array");
-  if (contents.length === 0) throw wrong("contents", "must hold at least one content");
+  if (contents === undefined || contents === null) throw missingParam("contents");
+  if (!Array.isArray(contents)) throw invalid("contents", "must be an array");
+  if (contents.length === 0) throw invalid("contents", "must hold at least one content");
   if (cachedContent !== undefined && cachedContent !== null && cachedContent !== "") {
     throw unsupported("cachedContent", "Content cached at Gemini cannot be used with this upstream.");
   }
   for (const name of Object.keys(request)) {
-    if (!ofRequest.has(name)) warned(`${quotableName(name)} is not understood by the upstream and was left out`);
+    if (!requestMembers.has(name)) warned(`${quotableName(name)} is not understood by the upstream and was left out`);
   }
   return {
     stream: facts.stream,
@@ -43,7 +52,7 @@ export function readGeminiTurn(body: Uint8Array, facts: { readonly stream: boole
 }
 
 /** `model` may stand in the body as well as in the path; `store` is about the vendor's own logs. */
-const ofRequest: ReadonlySet<string> = new Set([
+const requestMembers: ReadonlySet<string> = new Set([
   "model",
   "contents",
   "systemInstruction",
@@ -61,7 +70,7 @@ function readInstruction(instruction: unknown): TextPart[] {
   const said = typeof instruction === "string" ? [{ text: instruction }] : arrayOf(camelKeys(instruction)["parts"]);
   return said.map((part) => {
     const text = textOf(camelKeys(part)["text"]);
-    if (text === null) throw wrong("systemInstruction", "must hold text parts");
+    if (text === null) throw invalid("systemInstruction", "must hold text parts");
     return { kind: "text", text, cache: null };
   });
 }
@@ -78,7 +87,7 @@ function readLabels(labels: unknown): Turn["metadata"] {
 function readGeneration(generationConfig: unknown, warn: Warn) {
   const config = camelKeys(generationConfig);
   for (const name of Object.keys(config)) {
-    if (!ofConfig.has(name))
+    if (!configMembers.has(name))
       warn(`generationConfig.${quotableName(name)} is not understood by the upstream and was left out`);
   }
   const pictures = readModalities(config["responseModalities"]);
@@ -99,7 +108,7 @@ function readGeneration(generationConfig: unknown, warn: Warn) {
   };
 }
 
-const ofConfig: ReadonlySet<string> = new Set([
+const configMembers: ReadonlySet<string> = new Set([
   "maxOutputTokens",
   "temperature",
   "topP",
@@ -119,7 +128,7 @@ const ofConfig: ReadonlySet<string> = new Set([
 function number(config: JsonObject, name: string): number | null {
   const value = config[name];
   if (value === undefined || value === null) return null;
-  if (typeof value !== "number") throw wrong(`generationConfig.${name}`, "must be a number");
+  if (typeof value !== "number") throw invalid(`generationConfig.${name}`, "must be a number");
   return value;
 }
 
@@ -127,7 +136,7 @@ function stopSequences(value: unknown): readonly string[] {
   if (value === undefined || value === null) return [];
   const texts = arrayOf(value).filter((sequence) => typeof sequence === "string");
   if (!Array.isArray(value) || texts.length < value.length) {
-    throw wrong("generationConfig.stopSequences", "must be an array of strings");
+    throw invalid("generationConfig.stopSequences", "must be an array of strings");
   }
   return texts;
 }
@@ -180,7 +189,7 @@ function readThinking(thinkingConfig: unknown): ReasoningRequest | null {
 function readTools(tools: unknown, toolConfig: unknown, warn: Warn): Pick<Turn, "tools" | "toolChoice" | "search"> {
   const declared: TurnTool[] = [];
   let search: SearchRequest | null = null;
-  if (tools !== undefined && tools !== null && !Array.isArray(tools)) throw wrong("tools", "must be an array");
+  if (tools !== undefined && tools !== null && !Array.isArray(tools)) throw invalid("tools", "must be an array");
   for (const entry of arrayOf(tools)) {
     const tool = camelKeys(entry);
     for (const declaration of arrayOf(tool["functionDeclarations"])) declared.push(readTool(declaration, warn));
@@ -194,14 +203,14 @@ function readTools(tools: unknown, toolConfig: unknown, warn: Warn): Pick<Turn, 
   for (const name of Object.keys(config)) {
     if (name !== "functionCallingConfig") warn(`toolConfig.${quotableName(name)} was left out`);
   }
-  const chosen = withChoice(declared, camelKeys(config["functionCallingConfig"]), warn);
+  const chosen = chooseTools(declared, camelKeys(config["functionCallingConfig"]), warn);
   return search === null ? chosen : { ...chosen, search };
 }
 
 function readTool(declaration: unknown, warn: Warn): TurnTool {
   const tool = camelKeys(declaration);
   const name = textOf(tool["name"]);
-  if (name === null || name === "") throw wrong("tools", "must have names");
+  if (name === null || name === "") throw invalid("tools", "must have names");
   if (tool["response"] !== undefined || tool["responseJsonSchema"] !== undefined) {
     warn("the schema of a tool's response is not understood by the upstream and was left out");
   }
@@ -211,7 +220,7 @@ function readTool(declaration: unknown, warn: Warn): TurnTool {
   return { name, description: textOf(tool["description"]), parameters, strict: null, cache: null };
 }
 
-function withChoice(tools: readonly TurnTool[], config: JsonObject, warn: Warn): Pick<Turn, "tools" | "toolChoice"> {
+function chooseTools(tools: readonly TurnTool[], config: JsonObject, warn: Warn): Pick<Turn, "tools" | "toolChoice"> {
   const mode = textOf(config["mode"])?.toUpperCase() ?? "MODE_UNSPECIFIED";
   const allowed = arrayOf(config["allowedFunctionNames"]).filter((name) => typeof name === "string");
   if (config["streamFunctionCallArguments"] === true) {
@@ -232,5 +241,5 @@ function choiceOf(mode: string): ToolChoice | null {
   if (mode === "AUTO" || mode === "VALIDATED") return { kind: "auto" };
   if (mode === "ANY") return { kind: "any" };
   if (mode === "NONE") return { kind: "none" };
-  throw wrong("toolConfig", "must have the mode AUTO, ANY, NONE or VALIDATED");
+  throw invalid("toolConfig", "must have the mode AUTO, ANY, NONE or VALIDATED");
 }

@@ -1,6 +1,6 @@
 import type { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
-import { brokenReply, errorText, scanReply } from "../errors/upstream-errors.ts";
+import { errorText, invalidReply, scanReply } from "../errors/upstream-errors.ts";
 import type { Span } from "../json/cursor.ts";
 import { readSpan } from "../json/scan.ts";
 import { skimObject } from "../json/skim.ts";
@@ -10,7 +10,7 @@ import { noServerTools, type ServerToolUse } from "../usage/reading.ts";
 import { estimateTokens } from "./request.ts";
 import { groundingIn, mayBeGrounded, readGeminiUsage } from "./usage.ts";
 
-const wanted: ReadonlySet<string> = new Set([
+const replyMembers: ReadonlySet<string> = new Set([
   ...["candidates", "promptFeedback", "usageMetadata", "error", "responseId", "modelVersion"],
 ]);
 
@@ -19,13 +19,13 @@ const wanted: ReadonlySet<string> = new Set([
  * answer all the same. An error may stand in an array of one, as the vendor's stream face and its proxies wrap it.
  */
 export function readGeminiReply(body: Uint8Array): ReplyFacts {
-  const members = skimObject(body, 0, body.length, wanted);
+  const members = skimObject(body, 0, body.length, replyMembers);
   if (members === null) return readWrapped(body);
   const candidates = members.get("candidates");
   const usage = value(body, members.get("usageMetadata"));
   const error = members.get("error");
   if (error === undefined && candidates === undefined && usage === null && !members.has("promptFeedback")) {
-    throw notAnAnswer();
+    throw invalidAnswer();
   }
   return {
     usage: readGeminiUsage(
@@ -49,7 +49,7 @@ function groundingOf(body: Uint8Array, candidates: Span, version: Span | undefin
 function readWrapped(body: Uint8Array): ReplyFacts {
   const text = decoder.decode(body).trim();
   const first = text.startsWith("[") && text.endsWith("]") ? parseObject(text.slice(1, -1)) : null;
-  if (first === null || first["error"] === undefined) throw notAnAnswer();
+  if (first === null || first["error"] === undefined) throw invalidAnswer();
   return { usage: null, errorMessage: errorText(first["error"]), outputEstimate: 0, id: null };
 }
 
@@ -58,12 +58,12 @@ function value(body: Uint8Array, span: Span | undefined): unknown {
   try {
     return readSpan(body, span);
   } catch (thrown) {
-    throw notAnAnswer(thrown);
+    throw invalidAnswer(thrown);
   }
 }
 
-function notAnAnswer(cause?: unknown): Failure {
-  return brokenReply("is not a generateContent answer", cause);
+function invalidAnswer(cause?: unknown): Failure {
+  return invalidReply("is not a generateContent answer", cause);
 }
 
 const decoder = new TextDecoder();
@@ -74,7 +74,7 @@ export function readGeminiCountReply(body: Uint8Array): ReplyFacts {
   const members = scanReply(body, wantedCount, why);
   const total = members.get("totalTokens");
   const error = members.get("error");
-  if (total !== undefined && countOf(readSpan(body, total)) === null) throw brokenReply(why);
+  if (total !== undefined && countOf(readSpan(body, total)) === null) throw invalidReply(why);
   return {
     usage: null,
     errorMessage: total === undefined && error !== undefined ? errorText(readSpan(body, error)) : null,

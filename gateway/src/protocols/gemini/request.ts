@@ -2,8 +2,8 @@ import { requestFields } from "@sluice/contract/words";
 import { Failure, type UpstreamObjectKind } from "#core/index.ts";
 import type { PathFacts, RequestFacts } from "../dialect.ts";
 import { OPEN_OBJECT, type Span } from "../json/cursor.ts";
-import { JsonInvalid, JsonVariant, type NamesHeard, scanIfObject, scanObject } from "../json/scan.ts";
-import { missing, misspelt, wrong } from "../json/value.ts";
+import { JsonCaseVariant, JsonInvalid, type NameMatches, scanIfObject, scanObject } from "../json/scan.ts";
+import { invalid, missingParam, misspelled } from "../json/value.ts";
 import { GovernedNames } from "../request/governed-names.ts";
 import { addressedMedia, nextDataMember } from "../request/media.ts";
 import { bodyNames, checkedModelName, MemberChecks, readLabel, readSmall, scanRequest } from "../request/members.ts";
@@ -12,7 +12,7 @@ import { BodyReader, type OpenFacts } from "../request/request-body.ts";
 import { toolFacts } from "../request/tool-facts.ts";
 
 /** Files and stores of the vendor; an address of anything else is read by nobody's account. */
-const ofVendor = /^gs:|googleapis\.com|^(?:files|fileSearchStores)\//i;
+const googleFilePattern = /^gs:|googleapis\.com|^(?:files|fileSearchStores)\//i;
 const fileNames: readonly string[] = ["fileUri", "file_uri"];
 /** Stores to search in. */
 const storeNames = bothSpellings([
@@ -27,13 +27,13 @@ const namesOfGemini = [...fileNames, ...storeNames, ...resourceNames];
 export const objectsOfGemini = objectNames(namesOfGemini, namesOfGemini);
 
 /** Those of the account that a checked body names, anywhere but at its top. */
-export function geminiObjects(body: Uint8Array, heard: NamesHeard): readonly NamedObject[] {
+export function geminiObjects(body: Uint8Array, heard: NameMatches): readonly NamedObject[] {
   const named = nestedObjects(body, objectsOfGemini, heard);
   return named.filter(isOfAccount).map((object) => ({ ...object, kind: kindOf(object) }));
 }
 
 function isVendorFile(address: string): boolean {
-  return ofVendor.test(address);
+  return googleFilePattern.test(address);
 }
 
 /** Addresses of others, and voices that everybody may have, belong to no account. */
@@ -82,46 +82,46 @@ const inlineMarks = [Buffer.from('"inlineData"'), Buffer.from('"inline_data"')];
 
 /** The vendor reads both spellings of every name (protobuf's JSON mapping). */
 type Spellings = readonly [camel: string, snake: string];
-const config: Spellings = ["generationConfig", "generation_config"];
-const instruction: Spellings = ["systemInstruction", "system_instruction"];
-const cached: Spellings = ["cachedContent", "cached_content"];
-const continued: Spellings = ["continuationToken", "continuation_token"];
-const outputCap: Spellings = ["maxOutputTokens", "max_output_tokens"];
-const candidateCount: Spellings = ["candidateCount", "candidate_count"];
-const wholeRequest: Spellings = ["generateContentRequest", "generate_content_request"];
+const configNames: Spellings = ["generationConfig", "generation_config"];
+const instructionNames: Spellings = ["systemInstruction", "system_instruction"];
+const cacheNames: Spellings = ["cachedContent", "cached_content"];
+const continuationNames: Spellings = ["continuationToken", "continuation_token"];
+const outputCapNames: Spellings = ["maxOutputTokens", "max_output_tokens"];
+const candidateCountNames: Spellings = ["candidateCount", "candidate_count"];
+const innerRequestNames: Spellings = ["generateContentRequest", "generate_content_request"];
 
 /** The path says the model; a body that says it too could say another. */
 const bodies = new BodyReader(
   requestFields.generate,
-  ["model", "tools", ...config, ...instruction, ...cached, ...continued],
+  ["model", "tools", ...configNames, ...instructionNames, ...cacheNames, ...continuationNames],
   objectsOfGemini,
 );
-const wantedConfig = new GovernedNames([...outputCap, ...candidateCount]);
+const wantedConfig = new GovernedNames([...outputCapNames, ...candidateCountNames]);
 
 /** Reads what governs a generateContent request; the model and whether it streams are said by the path. */
 export function readGeminiRequest(bytes: Uint8Array, path: PathFacts | null): OpenFacts {
-  if (path === null) throw missing("model");
+  if (path === null) throw missingParam("model");
   const body = bodies.read(bytes);
   const contents = body.get("contents");
-  const system = eitherOf(body.members, instruction);
-  const cache = eitherOf(body.members, cached);
+  const system = eitherOf(body.members, instructionNames);
+  const cache = eitherOf(body.members, cacheNames);
   const tools = body.get("tools");
   const estimate = estimateTokens(bytes, contents) + estimateTokens(bytes, system) + estimateTokens(bytes, tools);
   const facts = body.facts(estimate, checkedModelName(path.model));
-  if (facts.modelSpan !== null) facts.choosing = ["model", ...(facts.choosing ?? [])];
+  if (facts.modelSpan !== null) facts.governed = ["model", ...(facts.governed ?? [])];
   facts.modelSpan = null;
   facts.stream = path.stream;
-  addOutput(bytes, eitherOf(body.members, config), facts);
+  addOutput(bytes, eitherOf(body.members, configNames), facts);
   // A cache is known to one account only, and is worth something only there.
   facts.affinity = readLabel(bytes, cache);
   facts.conversation = { system, messages: contents };
   facts.objects = [
     ...objectAt(bytes, cache, "cachedContent"),
-    ...objectAt(bytes, eitherOf(body.members, continued), "continuationToken"),
+    ...objectAt(bytes, eitherOf(body.members, continuationNames), "continuationToken"),
     ...geminiObjects(bytes, body),
   ];
-  facts.namesMedia = body.namesMedia;
-  facts.addressed = addressedMedia(bytes, body, isVendorFile);
+  facts.mayHoldMedia = body.namesMedia;
+  facts.mediaByUrl = addressedMedia(bytes, body, isVendorFile);
   return Object.assign(facts, toolFacts(bytes, tools));
 }
 
@@ -129,8 +129,8 @@ function addOutput(bytes: Uint8Array, span: Span | undefined, facts: OpenFacts):
   if (span === undefined || bytes[span.start] !== OPEN_OBJECT) return;
   const inner = bytes.subarray(span.start, span.end);
   const members = scanConfig(inner);
-  const cap = readProtoCount(inner, members, outputCap);
-  const candidates = readProtoCount(inner, members, candidateCount) ?? 1;
+  const cap = readProtoCount(inner, members, outputCapNames);
+  const candidates = readProtoCount(inner, members, candidateCountNames) ?? 1;
   if (cap !== null) facts.outputTokensMax = cap * candidates;
   if (candidates > 1) facts.choices = candidates;
 }
@@ -141,14 +141,14 @@ function readProtoCount(inner: Uint8Array, members: ReadonlyMap<string, Span>, n
   if (value === null) return null;
   const count = typeof value === "string" && value !== "" ? Number(value) : value;
   if (typeof count === "number" && Number.isSafeInteger(count) && count >= 0) return count === 0 ? null : count;
-  throw wrong(`generationConfig.${names[0]}`, "must be a whole number of at least 0");
+  throw invalid(`generationConfig.${names[0]}`, "must be a whole number of at least 0");
 }
 
 /** A member in one of its two spellings. In both at once the vendor and we could come to different values. */
 function eitherOf(members: ReadonlyMap<string, Span>, [camel, snake]: Spellings): Span | undefined {
   const span = members.get(camel);
   if (span === undefined) return members.get(snake);
-  if (members.has(snake)) throw wrong(snake, `stands beside "${camel}", which is the same parameter`);
+  if (members.has(snake)) throw invalid(snake, `stands beside "${camel}", which is the same parameter`);
   return span;
 }
 
@@ -157,7 +157,7 @@ function scanConfig(inner: Uint8Array): Map<string, Span> {
   try {
     return scanObject(inner, wantedConfig, wantedConfig);
   } catch (thrown) {
-    if (thrown instanceof JsonVariant) throw misspelt(thrown.member, thrown.meant);
+    if (thrown instanceof JsonCaseVariant) throw misspelled(thrown.member, thrown.meant);
     if (!(thrown instanceof JsonInvalid)) throw thrown;
     const why = `generationConfig is not valid: ${thrown.message}.`;
     throw new Failure("invalid_request", why, { param: "generationConfig" });
@@ -165,34 +165,34 @@ function scanConfig(inner: Uint8Array): Map<string, Span> {
 }
 
 const countChecks = new MemberChecks(requestFields["gemini-count-tokens"]);
-const wrapping = bodyNames(["model", "contents", ...wholeRequest]);
-const wrapped = new GovernedNames(["model"]);
+const countMembers = bodyNames(["model", "contents", ...innerRequestNames]);
+const innerMembers = new GovernedNames(["model"]);
 
 /**
  * Reads a countTokens request: `contents` alone, or a whole `generateContentRequest`, which names its model once more.
  * Source: Gemini API reference, models.countTokens.
  */
 export function readGeminiCount(body: Uint8Array, path: PathFacts | null): RequestFacts {
-  const members = scanRequest(body, wrapping);
-  const inner = eitherOf(members, wholeRequest);
+  const members = scanRequest(body, countMembers);
+  const inner = eitherOf(members, innerRequestNames);
   if (inner === undefined) return { ...readGeminiRequest(body, path), outputTokensMax: 0 };
   if (members.has("contents"))
-    throw wrong("contents", "stands beside generateContentRequest: only one of them is counted");
+    throw invalid("contents", "stands beside generateContentRequest: only one of them is counted");
   // Under its other name it is no member of the table.
   countChecks.check(body, new Map([["generateContentRequest", inner]]));
   const request = body.subarray(inner.start, inner.end);
-  const named = scanRequest(request, wrapped).get("model");
+  const named = scanRequest(request, innerMembers).get("model");
   return {
     ...readGeminiRequest(request, path),
     outputTokensMax: 0,
     modelSpan: named === undefined ? null : { start: inner.start + named.start, end: inner.start + named.end },
-    choosing: members.has("model") ? ["model"] : undefined,
+    governed: members.has("model") ? ["model"] : undefined,
   };
 }
 
 /** The request that is to be counted, out of what may be wrapped around it. */
 export function innerRequest(body: Uint8Array): Uint8Array {
-  const members = scanIfObject(body, wrapping);
-  const inner = members?.get(wholeRequest[0]) ?? members?.get(wholeRequest[1]);
+  const members = scanIfObject(body, countMembers);
+  const inner = members?.get(innerRequestNames[0]) ?? members?.get(innerRequestNames[1]);
   return inner === undefined ? body : body.subarray(inner.start, inner.end);
 }

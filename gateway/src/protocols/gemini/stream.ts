@@ -1,6 +1,6 @@
 import { bounds, type Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
-import { firstEventBroken } from "../errors/upstream-errors.ts";
+import { invalidFirstEvent } from "../errors/upstream-errors.ts";
 import { asBuffer } from "../json/bytes.ts";
 import { closingQuote, QUOTE } from "../json/cursor.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseFirst, parseObject, textOf } from "../json/value.ts";
@@ -8,7 +8,7 @@ import { eventWithoutMedia } from "../stream/event-media.ts";
 import { dataEvent, EventTap, eventData } from "../stream/sse-events.ts";
 import { readServed, withServed } from "../usage/read-served.ts";
 import { moreOf, noServerTools } from "../usage/reading.ts";
-import { upstreamErrorOf } from "./error.ts";
+import { geminiFailure } from "./error.ts";
 import { blockReasonOf, isFinishReason } from "./read-events.ts";
 import { groundingIn, mayBeGrounded, readGeminiUsage } from "./usage.ts";
 
@@ -18,7 +18,7 @@ const usageMark = ascii('"usageMetadata"');
 const finishMark = ascii('"finishReason"');
 const unspecified = ascii("FINISH_REASON_UNSPECIFIED");
 const argumentsMark = ascii('"args"');
-const piecesMark = ascii('"partialArgs"');
+const partialArgumentsMark = ascii('"partialArgs"');
 const textMark = ascii('"text"');
 const inlineMark = ascii('"inlineData"');
 const errorMark = ascii('"error"');
@@ -46,7 +46,7 @@ export class GeminiStreamTap extends EventTap implements StreamTap {
   #usage: UsageReading | null = null;
   #served: Served | undefined;
   /** Something was generated after the usage that was told last. */
-  #contentSince = false;
+  #contentAfterUsage = false;
   #grounding = noServerTools;
   #counted = 0;
 
@@ -66,10 +66,10 @@ export class GeminiStreamTap extends EventTap implements StreamTap {
     if (this.#usageTail === null) return;
     const tail = parseObject(`{${this.#usageTail}`);
     this.#usageTail = null;
-    if (tail !== null) this.#take(tail);
+    if (tail !== null) this.#readUsage(tail);
   }
 
-  #take({ usageMetadata, modelVersion = this.#served?.model }: JsonObject): boolean {
+  #readUsage({ usageMetadata, modelVersion = this.#served?.model }: JsonObject): boolean {
     const usage = readGeminiUsage(usageMetadata);
     if (usage !== null) this.#usage = usage;
     const served = readServed({ modelVersion }, usageMetadata);
@@ -79,7 +79,7 @@ export class GeminiStreamTap extends EventTap implements StreamTap {
 
   /** What was told before the last of the content does not count that. */
   get usageFinal(): boolean {
-    return this.#finished && !this.#contentSince && this.usage !== null;
+    return this.#finished && !this.#contentAfterUsage && this.usage !== null;
   }
 
   complete(): boolean {
@@ -87,7 +87,7 @@ export class GeminiStreamTap extends EventTap implements StreamTap {
     const { held } = this.sse;
     if (held.length > 0 && this.failure === null && asBuffer(held).includes(errorMark)) {
       const plain = parseFirst(decoder.decode(held));
-      if (plain?.["error"] !== undefined) this.failure = upstreamErrorOf(plain["error"]);
+      if (plain?.["error"] !== undefined) this.failure = geminiFailure(plain["error"]);
     }
     return this.#finished;
   }
@@ -101,24 +101,24 @@ export class GeminiStreamTap extends EventTap implements StreamTap {
       this.#readWhole(event);
       return;
     }
-    const told = this.#counted;
+    const before = this.#counted;
     this.#countTexts(event);
     if (event.includes(inlineMark)) this.#count(pictureTokens);
-    this.#follow(finishes(event), this.#counted > told);
+    this.#updateFinished(finishes(event), this.#counted > before);
     const usageAt = event.lastIndexOf(usageMark);
     if (usageAt === -1) return;
     this.#usageTail = lineFrom(event, usageAt);
-    this.#contentSince = false;
+    this.#contentAfterUsage = false;
   }
 
   #readWhole(event: Uint8Array): void {
     const response = parseFirst(eventData(event, 0, event.length));
     if (response === null) {
-      if (this.events === 1) throw firstEventBroken();
+      if (this.events === 1) throw invalidFirstEvent();
       return;
     }
     if (response["error"] !== undefined && response["error"] !== null) {
-      this.failure = upstreamErrorOf(response["error"]);
+      this.failure = geminiFailure(response["error"]);
       return;
     }
     this.id ??= textOf(response["responseId"]);
@@ -127,19 +127,19 @@ export class GeminiStreamTap extends EventTap implements StreamTap {
     for (const candidate of candidates) this.#readCandidate(objectOf(candidate));
     // Told once, with the last of the text, or again with each event.
     this.#grounding = moreOf(this.#grounding, groundingIn(candidates, response["modelVersion"]));
-    if (!this.#take(response)) return;
+    if (!this.#readUsage(response)) return;
     this.#usageTail = null;
-    this.#contentSince = false;
+    this.#contentAfterUsage = false;
   }
 
   /** Of several candidates in one stream each has an end: while one goes on, the stream is not at its own. */
-  #follow(isEnd: boolean, spoke: boolean): void {
+  #updateFinished(isEnd: boolean, hasContent: boolean): void {
     if (isEnd) this.#finished = true;
-    else if (spoke) this.#finished = false;
+    else if (hasContent) this.#finished = false;
   }
 
   #readCandidate(candidate: JsonObject): void {
-    const told = this.#counted;
+    const before = this.#counted;
     for (const part of arrayOf(objectOf(candidate["content"])["parts"])) {
       const { text, functionCall, inlineData, ...more } = objectOf(part);
       if (Object.keys(more).some((name) => name !== "thought")) this.contentSeen = true;
@@ -147,7 +147,7 @@ export class GeminiStreamTap extends EventTap implements StreamTap {
       if (isObject(functionCall)) this.#countText(callLength(functionCall));
       if (isObject(inlineData)) this.#count(pictureTokens);
     }
-    this.#follow(isFinishReason(candidate["finishReason"]), this.#counted > told);
+    this.#updateFinished(isFinishReason(candidate["finishReason"]), this.#counted > before);
   }
 
   /** Texts of an event by the bytes between their quotes. */
@@ -169,14 +169,14 @@ export class GeminiStreamTap extends EventTap implements StreamTap {
   #count(tokens: number): void {
     this.#counted++;
     this.contentSeen = true;
-    this.#contentSince = true;
+    this.#contentAfterUsage = true;
     this.outputEstimate += tokens;
   }
 }
 
 /** Marks are enough: it has candidates, no names of the model's choice, and stands on one line. */
 function isPlain(event: Buffer): boolean {
-  const named = event.includes(argumentsMark) || event.includes(piecesMark) || mayBeGrounded(event);
+  const named = event.includes(argumentsMark) || event.includes(partialArgumentsMark) || mayBeGrounded(event);
   return event.includes(candidatesMark) && !named && !event.includes(nextLineMark);
 }
 

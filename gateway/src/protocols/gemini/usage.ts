@@ -35,7 +35,7 @@ export function readGeminiUsage(reported: unknown, grounding: ServerToolUse = no
       unexplained,
     },
     raw: rawUsage(objectOf(reported)),
-    untold: untoldOf(prompt, candidates),
+    missingSide: untoldOf(prompt, candidates),
   };
 }
 
@@ -119,9 +119,9 @@ function splitInput(prompt: number, counts: JsonObject) {
 }
 
 function splitOutput(candidates: number, reported: unknown) {
-  const told = modalities(reported);
-  const audio = Math.min(told.audio, candidates);
-  const image = Math.min(told.image, candidates - audio);
+  const counts = modalities(reported);
+  const audio = Math.min(counts.audio, candidates);
+  const image = Math.min(counts.image, candidates - audio);
   return { text: candidates - audio - image, audio, image };
 }
 

@@ -10,20 +10,20 @@ import {
   type Usage,
 } from "#core/index.ts";
 import type { AnswerContext, EventWriter, Warn } from "../codec.ts";
-import { type JsonObject, present } from "../json/value.ts";
+import { type JsonObject, withoutNulls } from "../json/value.ts";
 import { HeldCitations } from "../turn/citations.ts";
 import { bareSeal } from "../turn/seal-text.ts";
 import { argumentsObject } from "../turn/tool-calls.ts";
 import { warnOnce } from "../turn/warnings.ts";
 import { writeSignature } from "./encodings.ts";
-import { type SaidText, writeGrounding } from "./grounding.ts";
+import { type CitedText, writeGrounding } from "./grounding.ts";
 import { writeFinish } from "./read-events.ts";
 import { writeGeminiUsage } from "./usage.ts";
 
 export function writeGeminiAnswer(answer: Answer, context: AnswerContext): Uint8Array {
   const warn = warnOnce(context.warn);
   const parts: JsonObject[] = [];
-  const cited: SaidText[] = [];
+  const cited: CitedText[] = [];
   for (const block of answer.blocks) {
     const part = writePart(block, warn);
     if (part === null) continue;
@@ -36,7 +36,7 @@ export function writeGeminiAnswer(answer: Answer, context: AnswerContext): Uint8
   // Clients read parts[0].text without asking whether it is there.
   const content = { role: "model", parts: parts.length === 0 ? [{ text: "" }] : parts };
   const response = {
-    candidates: [present({ content, finishReason: writeFinish(answer.finish), groundingMetadata, index: 0 })],
+    candidates: [withoutNulls({ content, finishReason: writeFinish(answer.finish), groundingMetadata, index: 0 })],
     ...(answer.usage === null ? {} : { usageMetadata: writeGeminiUsage(answer.usage) }),
     modelVersion: answer.model ?? context.model,
     responseId: answer.id ?? context.newId("resp_"),
@@ -96,7 +96,7 @@ export class GeminiEventWriter implements EventWriter {
   /** The open text, the bytes of those before it, and the texts that cite something. */
   #texts: string[] = [];
   #textBytes = 0;
-  readonly #cited: SaidText[] = [];
+  readonly #cited: CitedText[] = [];
   #usage: Usage | null = null;
   #finishReason = "OTHER";
   #id: string | null = null;

@@ -5,7 +5,7 @@ import { pairResults, resultText, takeTurns } from "../turn/alternation.ts";
 import { readDataUri } from "../turn/data-uri.ts";
 import { opens } from "../turn/seal-text.ts";
 import { argumentsObject } from "../turn/tool-calls.ts";
-import { foreignSignature, needsSignatures, writeResponse, writeToolName } from "./encodings.ts";
+import { needsSignatures, placeholderSignature, writeToolName, writeToolResponse } from "./encodings.ts";
 
 /**
  * A conversation as contents: user and model in turns, the user first, and after a turn with calls one with as many
@@ -15,7 +15,7 @@ export function writeContents(messages: readonly TurnMessage[], target: TurnTarg
   const signs = needsSignatures(target.upstreamModel);
   const sides = takeTurns(messages, (part) => writePart(part, target, warn), warn);
   return sides.map(({ role, pieces, results }, index) => {
-    if (role === "assistant") return { role: "model", parts: signs ? signed(pieces) : pieces };
+    if (role === "assistant") return { role: "model", parts: signs ? withFirstSignature(pieces) : pieces };
     const calls = sides[index - 1]?.calls ?? [];
     return { role, parts: [...writeResults(calls, results, target.traits, warn), ...pieces] };
   });
@@ -47,11 +47,11 @@ function signatureOf(seal: Seal | null, { account }: TurnTarget): JsonObject | n
   return seal !== null && opens(seal, "gemini", account) ? { thoughtSignature: seal.data } : null;
 }
 
-function signed(parts: readonly JsonObject[]): readonly JsonObject[] {
+function withFirstSignature(parts: readonly JsonObject[]): readonly JsonObject[] {
   const at = parts.findIndex((part) => part["functionCall"] !== undefined);
   const first = parts[at];
   if (first === undefined || first["thoughtSignature"] !== undefined) return parts;
-  return parts.with(at, { ...first, thoughtSignature: foreignSignature });
+  return parts.with(at, { ...first, thoughtSignature: placeholderSignature });
 }
 
 /**
@@ -73,7 +73,7 @@ function writeResults(
     const response =
       result === undefined
         ? { error: "The call was not carried out." }
-        : writeResponse(resultText(result), result.isError);
+        : writeToolResponse(resultText(result), result.isError);
     return { functionResponse: { ...idOf(id, traits), name: writeToolName(name), response } };
   });
   const attached = answers.flatMap(([{ name }, result]) => (result === undefined ? [] : mediaOf(result, name)));
@@ -115,18 +115,18 @@ function writeMedia(part: MediaPart, traits: DialectTraits, warn: Warn): JsonObj
 function writeUrl(part: MediaPart, url: string, mediaType: string | null, traits: DialectTraits): JsonObject {
   const inline = readDataUri(url);
   if (inline !== null) return inlineData(inline.mediaType, inline.data);
-  if (traits.fetchesUrls !== true && !ownUrl.test(url)) {
+  if (traits.fetchesUrls !== true && !googleUrl.test(url)) {
     throw unsupported("messages", `The upstream does not fetch URLs: the ${part.kind} must be sent inline, as base64.`);
   }
   return { fileData: { fileUri: url, mimeType: mediaType ?? guessType(url, part.kind) } };
 }
 
 function inlineData(mediaType: string, data: string): JsonObject {
-  return { inlineData: { mimeType: takenTypes.get(mediaType) ?? mediaType, data } };
+  return { inlineData: { mimeType: acceptedTypes.get(mediaType) ?? mediaType, data } };
 }
 
 /** Types that are refused ("Unsupported MIME type"), by those under which the vendor reads the same bytes. */
-const takenTypes: ReadonlyMap<string, string> = new Map([
+const acceptedTypes: ReadonlyMap<string, string> = new Map([
   ["image/jpg", "image/jpeg"],
   ["audio/wave", "audio/wav"],
   ["audio/x-wav", "audio/wav"],
@@ -138,11 +138,11 @@ const takenTypes: ReadonlyMap<string, string> = new Map([
 
 /** What needs not be fetched for the vendor. */
 export function isGeminiUrl(url: string): boolean {
-  return ownUrl.test(url);
+  return googleUrl.test(url);
 }
 
 /** What the vendor reads by its address anywhere: its own stores, and films on YouTube. */
-const ownUrl = /^(?:gs:\/\/|https:\/\/(?:generativelanguage\.googleapis\.com|(?:www\.)?youtube\.com|youtu\.be)\/)/;
+const googleUrl = /^(?:gs:\/\/|https:\/\/(?:generativelanguage\.googleapis\.com|(?:www\.)?youtube\.com|youtu\.be)\/)/;
 
 const typesByEnding: Readonly<Record<string, string>> = {
   png: "image/png",

@@ -1,6 +1,6 @@
 import type { ReasoningRequest, SearchRequest, ToolChoice, Turn } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
-import { type JsonObject, missing, present, unsupported } from "../json/value.ts";
+import { type JsonObject, missingParam, unsupported, withoutNulls } from "../json/value.ts";
 import { type Effort, effortWithin, thinkingBudgets } from "../turn/reasoning-traits.ts";
 import { plainSearch, textsOf, warnOfSearchRest } from "../turn/search-request.ts";
 import { warnOfUnasked, warnOnce } from "../turn/warnings.ts";
@@ -34,14 +34,14 @@ export function writeGeminiTurn(turn: Turn, target: TurnTarget, warn: Warn): Uin
 
 function writeExtras({ google }: Turn): JsonObject {
   const { cachedContent = null, safetySettings = [] } = google ?? {};
-  return present({ cachedContent, safetySettings: safetySettings.length === 0 ? null : safetySettings });
+  return withoutNulls({ cachedContent, safetySettings: safetySettings.length === 0 ? null : safetySettings });
 }
 
 /** Contents must not be empty: instructions that stand alone are what the user says. */
 function withSystem(system: readonly JsonObject[], contents: readonly JsonObject[], warn: Warn): JsonObject {
   if (contents.length > 0)
     return system.length === 0 ? { contents } : { systemInstruction: { parts: system }, contents };
-  if (system.length === 0) throw missing("messages");
+  if (system.length === 0) throw missingParam("messages");
   warn("instructions without a conversation were sent as user text");
   return { contents: [{ role: "user", parts: system }] };
 }
@@ -69,7 +69,7 @@ function writeTools(turn: Turn, warn: Warn): JsonObject {
     warn("strict tools are not known to the upstream; their arguments may not match the schema");
   }
   const functionDeclarations = turn.tools.map(({ name, description, parameters }) =>
-    present({ name: writeToolName(name), description, parametersJsonSchema: parameters }),
+    withoutNulls({ name: writeToolName(name), description, parametersJsonSchema: parameters }),
   );
   const tools = [{ functionDeclarations }];
   if (turn.toolChoice === null) return { tools };
@@ -85,7 +85,7 @@ function writeChoice(choice: ToolChoice): JsonObject {
 function writeGeneration(turn: Turn, target: TurnTarget, warn: Warn): JsonObject | null {
   if (turn.choices > 1) throw unsupported("n", "The upstream can be asked for one answer at a time only.");
   if (turn.verbosity !== null) warn("verbosity is not understood by the upstream and was left out");
-  const config = present({
+  const config = withoutNulls({
     temperature: turn.temperature,
     topP: turn.topP,
     topK: turn.topK,
@@ -112,11 +112,11 @@ function seedOf(seed: number | null, warn: Warn): number | null {
 }
 
 function stopSequences(stop: readonly string[], warn: Warn): readonly string[] | null {
-  const said = stop.filter((sequence) => sequence !== "");
-  if (said.length > stopSequencesMax) {
+  const sequences = stop.filter((sequence) => sequence !== "");
+  if (sequences.length > stopSequencesMax) {
     warn(`the upstream takes ${stopSequencesMax} stop sequences; the others were left out`);
   }
-  return said.length === 0 ? null : said.slice(0, stopSequencesMax);
+  return sequences.length === 0 ? null : sequences.slice(0, stopSequencesMax);
 }
 
 function writeFormat(turn: Turn, target: TurnTarget, warn: Warn): JsonObject {
@@ -136,9 +136,9 @@ function writeFormat(turn: Turn, target: TurnTarget, warn: Warn): JsonObject {
 function formatInWords({ format, tools }: Turn, { upstreamModel }: TurnTarget): string | null {
   if (format === null || format.kind === "text" || tools.length === 0) return null;
   if ((generationOf(upstreamModel) ?? jsonBesideFunctionsSince) >= jsonBesideFunctionsSince) return null;
-  const asked = "Once you call no more functions, answer with one JSON object and nothing else.";
-  if (format.kind === "json") return asked;
-  return `${asked} It must fit this JSON Schema:\n${JSON.stringify(format.schema)}`;
+  const instruction = "Once you call no more functions, answer with one JSON object and nothing else.";
+  if (format.kind === "json") return instruction;
+  return `${instruction} It must fit this JSON Schema:\n${JSON.stringify(format.schema)}`;
 }
 
 const jsonBesideFunctionsSince = 3;
@@ -174,7 +174,7 @@ function amountOf(requested: ReasoningRequest, model: string, generation: number
   }
   const budget = requested.budgetTokens ?? (requested.effort === null ? null : budgets[requested.effort]);
   if (budget === null) return {};
-  return { thinkingBudget: generation === thinkingSince ? within(budget, requested, model, warn) : budget };
+  return { thinkingBudget: generation === thinkingSince ? budgetWithin(budget, requested, model, warn) : budget };
 }
 
 function levelOf(effort: Effort, model: string, warn: Warn): string {
@@ -183,7 +183,7 @@ function levelOf(effort: Effort, model: string, warn: Warn): string {
 }
 
 /** Gemini 2.5 refuses budgets outside its ranges. Source: Gemini API docs, "Thinking", table of budgets. */
-function within(budget: number, requested: ReasoningRequest, model: string, warn: Warn): number {
+function budgetWithin(budget: number, requested: ReasoningRequest, model: string, warn: Warn): number {
   const pro = model.includes("-pro");
   const most = pro ? 32_768 : 24_576;
   const least = pro ? 128 : model.includes("-lite") ? 512 : 1;
@@ -201,11 +201,11 @@ export const searchNames: ReadonlySet<string> = new Set(["googleSearch", "google
 
 export function readSearch(value: unknown, warn: Warn): SearchRequest {
   const search = camelKeys(value);
-  warnOfUnasked(search, ofSearch, "the tool googleSearch", warn);
+  warnOfUnasked(search, searchMembers, "the tool googleSearch", warn);
   return { ...plainSearch, blockedDomains: textsOf(search["excludeDomains"]) };
 }
 
-const ofSearch: ReadonlySet<string> = new Set(["excludeDomains"]);
+const searchMembers: ReadonlySet<string> = new Set(["excludeDomains"]);
 
 /**
  * Google's search as a tool. Beside functions it is refused, or wants parts back that no other dialect has a place for: it is
@@ -217,8 +217,8 @@ function writeSearch({ search, tools }: Turn, warn: Warn): JsonObject[] {
     warn("web_search was left out: the upstream does not search beside functions");
     return [];
   }
-  warnOfSearchRest(search, none, warn);
+  warnOfSearchRest(search, noParameters, warn);
   return [{ googleSearch: {} }];
 }
 
-const none: ReadonlySet<keyof SearchRequest> = new Set();
+const noParameters: ReadonlySet<keyof SearchRequest> = new Set();

@@ -67,15 +67,15 @@ export interface BodyEdits {
  * no JSON object come back unchanged: refusing them is the upstream's.
  */
 export function editBody(body: Uint8Array, { remove = [], add = {}, rename = {} }: BodyEdits): Uint8Array {
-  const gone = [...new Set([...remove, ...Object.keys(add)])];
+  const removed = [...new Set([...remove, ...Object.keys(add)])];
   const renames = Object.entries(rename);
-  const names = new Set([...gone, ...renames.flat()]);
+  const names = new Set([...removed, ...renames.flat()]);
   const members = scanIfObject(body, names);
   if (members === null) return body;
   const open = skipSpace(body, 0);
-  const edits: Edit[] = removals(body, members, gone);
-  const bare = edits[0]?.start === open + 1 ? edits[0].end : open + 1;
-  const empty = body[skipSpace(body, bare)] === CLOSE_OBJECT;
+  const edits: Edit[] = removals(body, members, removed);
+  const firstKept = edits[0]?.start === open + 1 ? edits[0].end : open + 1;
+  const empty = body[skipSpace(body, firstKept)] === CLOSE_OBJECT;
   const added = Object.entries(add).map(([name, json]) => `${JSON.stringify(name)}:${json}`);
   if (added.length > 0) {
     edits.unshift({ start: open + 1, end: open + 1, text: added.join() + (empty ? "" : ",") });

@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { mediaNames } from "../request/media.ts";
-import { NameSieve } from "./names.ts";
-import { type NamesHeard, scanObject } from "./scan.ts";
+import { NameFilter } from "./names.ts";
+import { type NameMatches, scanObject } from "./scan.ts";
 
 const looked = ["file_id", "vector_store_ids", "u", ...mediaNames];
-const sieve = new NameSieve().add(1, looked).add(2, ["container"]);
+const sieve = new NameFilter().add(1, looked).add(2, ["container"]);
 const nothing: ReadonlySet<string> = new Set();
 
 function heardIn(text: string): number {
-  const heard: NamesHeard = { sieve, classes: 0 };
+  const heard: NameMatches = { sieve, classes: 0 };
   scanObject(new TextEncoder().encode(text), nothing, null, undefined, heard);
   return heard.classes;
 }

@@ -2,10 +2,10 @@ import { BACKSLASH, QUOTE } from "./cursor.ts";
 /** No name that anybody looks for is longer, in characters; and in bytes, not even with each of its characters as an escape. */
 export const nameCharactersMax = 40;
 const nameBytesMax = 512;
-const keptNamesMax = 1_024;
+const cachedNamesMax = 1_024;
 
 /** Plain names as they stood before, by a hash of their bytes: nearly every object has the names of the one before it. */
-const keptNames: (string | undefined)[] = new Array<string | undefined>(keptNamesMax).fill(undefined);
+const cachedNames: (string | undefined)[] = new Array<string | undefined>(cachedNamesMax).fill(undefined);
 
 /** The name, or another short text, between `start` (its opening quote) and `end`; empty for one that nobody looks for. */
 export function memberName(bytes: Uint8Array, start: number, end: number): string {
@@ -32,11 +32,11 @@ export function asciiName(bytes: Uint8Array, start: number, end: number): string
     characters[length++] = byte;
     hash = (Math.imul(hash, 31) + byte) | 0;
   }
-  const place = (hash + length) & (keptNamesMax - 1);
-  const kept = keptNames[place];
-  if (kept !== undefined && isSpelled(kept, length)) return kept;
+  const slot = (hash + length) & (cachedNamesMax - 1);
+  const cached = cachedNames[slot];
+  if (cached !== undefined && isSpelled(cached, length)) return cached;
   const name = characters.toString("latin1", 0, length);
-  keptNames[place] = name;
+  cachedNames[slot] = name;
   return name;
 }
 
@@ -84,13 +84,13 @@ export function decode(bytes: Uint8Array, start: number, end: number): string {
  * Tells of most names that they are none of those looked for, by their first two bytes, their last one and their length: what a scan can
  * do with every name of a body on its way. A name that gets through may still be another one.
  */
-export class NameSieve {
+export class NameFilter {
   /** The classes, as bits, of the names that fall on an index. */
-  readonly classes = new Uint8Array(sieveSize);
+  readonly classes = new Uint8Array(filterSize);
 
   add(bit: number, names: Iterable<string>): this {
     for (const name of names) {
-      const at = sieveIndexOf(name);
+      const at = filterIndexOf(name);
       this.classes[at] = (this.classes[at] ?? 0) | bit;
     }
     return this;
@@ -98,14 +98,16 @@ export class NameSieve {
 }
 
 /** Large enough that hardly any two names fall on one index by chance: whoever hears a name searches the whole body for it. */
-export const sieveSize = 4_096;
+export const filterSize = 4_096;
 
 /** The factors keep the names that nearly every body has (`role`, `content`, `description`) off those that are looked for. */
-export function sieveIndex(first: number, second: number, last: number, length: number): number {
-  return (Math.imul(first, 13) ^ Math.imul(second, 37) ^ Math.imul(last, 21) ^ Math.imul(length, 61)) & (sieveSize - 1);
+export function filterIndex(first: number, second: number, last: number, length: number): number {
+  return (
+    (Math.imul(first, 13) ^ Math.imul(second, 37) ^ Math.imul(last, 21) ^ Math.imul(length, 61)) & (filterSize - 1)
+  );
 }
 
-export function sieveIndexOf(name: string): number {
+export function filterIndexOf(name: string): number {
   const second = name.length > 1 ? name.charCodeAt(1) : QUOTE;
-  return sieveIndex(name.charCodeAt(0), second, name.charCodeAt(name.length - 1), name.length);
+  return filterIndex(name.charCodeAt(0), second, name.charCodeAt(name.length - 1), name.length);
 }

@@ -5,7 +5,7 @@ import { readSpan } from "./scan.ts";
 import { skimArray } from "./skim.ts";
 
 /** A value in a body whose grammar was checked, and what stands in it; each is looked for once, when somebody asks. */
-export class Place implements Span {
+export class JsonNode implements Span {
   readonly start: number;
   readonly end: number;
   /** Of a member of an object; else empty. */
@@ -13,8 +13,8 @@ export class Place implements Span {
   /** Where the member's name begins; else the value. */
   readonly from: number;
   readonly #bytes: Buffer;
-  #members: readonly Place[] | null = null;
-  #items: readonly Place[] | null = null;
+  #members: readonly JsonNode[] | null = null;
+  #items: readonly JsonNode[] | null = null;
 
   constructor(bytes: Buffer, start: number, end: number, name = "", from = start) {
     this.#bytes = bytes;
@@ -25,22 +25,22 @@ export class Place implements Span {
   }
 
   /** Of an object, those of one name each for itself; none of anything else. */
-  get members(): readonly Place[] {
+  get members(): readonly JsonNode[] {
     this.#members ??= [...this.#readMembers()];
     return this.#members;
   }
 
   /** Of an array; none of anything else. */
-  get items(): readonly Place[] {
+  get items(): readonly JsonNode[] {
     const bytes = this.#bytes;
     this.#items ??= (skimArray(bytes, this, Number.POSITIVE_INFINITY) ?? []).map(
-      (at) => new Place(bytes, at.start, at.end),
+      (at) => new JsonNode(bytes, at.start, at.end),
     );
     return this.#items;
   }
 
   /** Members of this name; readers differ in which of several they take. */
-  named(name: string): readonly Place[] {
+  membersNamed(name: string): readonly JsonNode[] {
     return this.members.filter((member) => member.name === name);
   }
 
@@ -54,11 +54,11 @@ export class Place implements Span {
   }
 
   /** What members of this name say in strings. */
-  texts(name: string): readonly string[] {
-    return this.named(name).flatMap(({ text }) => text ?? []);
+  textsNamed(name: string): readonly string[] {
+    return this.membersNamed(name).flatMap(({ text }) => text ?? []);
   }
 
-  *#readMembers(): Generator<Place> {
+  *#readMembers(): Generator<JsonNode> {
     const bytes = this.#bytes;
     if (bytes[this.start] !== OPEN_OBJECT) return;
     let at = skipSpace(bytes, this.start + 1);
@@ -66,7 +66,7 @@ export class Place implements Span {
       const nameEnd = stringEnd(bytes, at);
       const start = skipSpace(bytes, skipSpace(bytes, nameEnd) + 1);
       const end = valueEnd(bytes, start);
-      yield new Place(bytes, start, end, memberName(bytes, at, nameEnd), at);
+      yield new JsonNode(bytes, start, end, memberName(bytes, at, nameEnd), at);
       at = skipSpace(bytes, end);
       if (bytes[at] !== COMMA) break;
       at = skipSpace(bytes, at + 1);
@@ -80,19 +80,19 @@ const LOWER_T = 0x74;
  * Cuts that take places out of their list, each with one comma. `places` are all of the list in their order; what is
  * between those that stay keeps its bytes.
  */
-export function cutsFrom(places: readonly Place[], isGone: (place: Place) => boolean): readonly Edit[] {
+export function cutNodes(nodes: readonly JsonNode[], isGone: (place: JsonNode) => boolean): readonly Edit[] {
   const cuts: Edit[] = [];
-  let before: Place | undefined;
-  for (let at = 0; at < places.length; at++) {
-    const first = places[at] as Place;
+  let before: JsonNode | undefined;
+  for (let at = 0; at < nodes.length; at++) {
+    const first = nodes[at] as JsonNode;
     if (!isGone(first)) {
       before = first;
       continue;
     }
-    while (at + 1 < places.length && isGone(places[at + 1] as Place)) at++;
-    const next = places[at + 1];
+    while (at + 1 < nodes.length && isGone(nodes[at + 1] as JsonNode)) at++;
+    const next = nodes[at + 1];
     if (next !== undefined) cuts.push({ start: first.from, end: next.from, text: "" });
-    else cuts.push({ start: before?.end ?? first.from, end: (places[at] as Place).end, text: "" });
+    else cuts.push({ start: before?.end ?? first.from, end: (nodes[at] as JsonNode).end, text: "" });
   }
   return cuts;
 }

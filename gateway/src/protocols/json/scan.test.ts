@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { leastCpuMs } from "../../../../test/processor-time.ts";
-import { JsonCrowded, JsonInvalid, readSpan, scanObject } from "./scan.ts";
+import { JsonInvalid, JsonTooLarge, readSpan, scanObject } from "./scan.ts";
 
 const encoder = new TextEncoder();
 const scan = (text: string, ...wanted: string[]) => scanObject(encoder.encode(text), new Set(wanted));
@@ -111,6 +111,6 @@ test("values and members are counted up to their limits, whatever their kind and
   const within = (text: string) => scanObject(encoder.encode(text), new Set(), null, limits);
   expect(() => within('{"a":[1,"b",{"c":null}],"d":true}')).not.toThrow();
   for (const text of ['{"a":[1,"b",{"c":null}],"d":[true]}', '{"a":[[],[],[],{},{},{}]}', '{"a":1,"b":2,"c":3}']) {
-    expect(() => within(text)).toThrow(JsonCrowded);
+    expect(() => within(text)).toThrow(JsonTooLarge);
   }
 });

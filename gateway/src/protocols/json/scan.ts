@@ -14,12 +14,12 @@ import {
 import {
   asciiName,
   decode,
+  filterIndex,
+  filterIndexOf,
+  filterSize,
   memberName,
-  type NameSieve,
+  type NameFilter,
   nameCharactersMax,
-  sieveIndex,
-  sieveIndexOf,
-  sieveSize,
 } from "./names.ts";
 
 /** Nesting of a JSON body. Vendors stop far below it; a bomb stops here. */
@@ -36,7 +36,7 @@ export class JsonInvalid extends Error {
 }
 
 /** More values, or more members at the top, than is looked at. */
-export class JsonCrowded extends JsonInvalid {}
+export class JsonTooLarge extends JsonInvalid {}
 
 /** How much one object may hold. */
 export interface ScanLimits {
@@ -47,7 +47,7 @@ export interface ScanLimits {
 }
 
 /** A member is another spelling, in case only, of one that governs: another reader could take it for that one. */
-export class JsonVariant extends JsonInvalid {
+export class JsonCaseVariant extends JsonInvalid {
   /** As it stands there, escapes read. */
   readonly member: string;
   readonly meant: string;
@@ -60,8 +60,8 @@ export class JsonVariant extends JsonInvalid {
 }
 
 /** What a scan hears of the names of members at every depth: the classes of `sieve` that one of them may belong to, as bits. */
-export interface NamesHeard {
-  readonly sieve: NameSieve;
+export interface NameMatches {
+  readonly sieve: NameFilter;
   classes: number;
 }
 
@@ -75,11 +75,11 @@ export function scanObject(
   bytes: Uint8Array,
   wanted: ReadonlySet<string>,
   governed: GovernedNames | null = null,
-  limits: ScanLimits = endless,
-  heard: NamesHeard | null = null,
+  limits: ScanLimits = noLimits,
+  heard: NameMatches | null = null,
 ): Map<string, Span> {
   const found = new Map<string, Span>();
-  const classesOf = heard === null ? deaf : heard.sieve.classes;
+  const classesOf = heard === null ? noClasses : heard.sieve.classes;
   const count: Count = { left: limits.values, classesOf, heard: 0 };
   let members = limits.members;
   let at = skipSpace(bytes, 0);
@@ -90,7 +90,7 @@ export function scanObject(
   } else {
     for (;;) {
       if (bytes[at] !== QUOTE) throw new JsonInvalid("expected a member name", at);
-      if (--members < 0) throw new JsonCrowded(`more than ${limits.members} members at the top`, at);
+      if (--members < 0) throw new JsonTooLarge(`more than ${limits.members} members at the top`, at);
       const nameStart = at;
       at = skipMemberName(bytes, at + 1, count);
       const name = memberName(bytes, nameStart, at);
@@ -103,7 +103,7 @@ export function scanObject(
         found.set(name, { start, end });
       } else if (governed !== null) {
         const meant = governed.variantOf(name);
-        if (meant !== null) throw new JsonVariant(name, meant, nameStart);
+        if (meant !== null) throw new JsonCaseVariant(name, meant, nameStart);
       }
       at = skipSpace(bytes, end);
       const next = bytes[at];
@@ -170,12 +170,12 @@ interface Count {
 }
 
 /** The classes of no name at all. */
-const deaf = new Uint8Array(sieveSize);
+const noClasses = new Uint8Array(filterSize);
 
-const endless: ScanLimits = { values: Number.POSITIVE_INFINITY, members: Number.POSITIVE_INFINITY };
+const noLimits: ScanLimits = { values: Number.POSITIVE_INFINITY, members: Number.POSITIVE_INFINITY };
 
-function crowded(at: number): JsonCrowded {
-  return new JsonCrowded("too many values", at);
+function tooManyValues(at: number): JsonTooLarge {
+  return new JsonTooLarge("too many values", at);
 }
 
 const MINUS = 0x2d;
@@ -183,15 +183,15 @@ const ZERO = 0x30;
 const NINE = 0x39;
 
 /** 1 for each byte that stands for itself in a string: nearly all of a body is read by this table. */
-const plain = new Uint8Array(256).fill(1, 0x20);
-plain[QUOTE] = 0;
-plain[BACKSLASH] = 0;
+const plainBytes = new Uint8Array(256).fill(1, 0x20);
+plainBytes[QUOTE] = 0;
+plainBytes[BACKSLASH] = 0;
 
 /** From behind the opening quote to behind the closing one. */
 function skipString(bytes: Uint8Array, from: number): number {
   let at = from;
   for (;;) {
-    while (plain[bytes[at] as number] === 1) at++;
+    while (plainBytes[bytes[at] as number] === 1) at++;
     const byte = bytes[at];
     if (byte === QUOTE) return at + 1;
     if (byte === BACKSLASH) at = skipEscape(bytes, at + 1);
@@ -224,7 +224,7 @@ function isDigit(byte: number | undefined): boolean {
 function skipValue(bytes: Uint8Array, at: number, count: Count): number {
   const byte = bytes[at];
   if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) return skipContainer(bytes, at, count);
-  if (--count.left < 0) throw crowded(at);
+  if (--count.left < 0) throw tooManyValues(at);
   if (byte === QUOTE) return skipString(bytes, at + 1);
   return skipScalar(bytes, at);
 }
@@ -279,7 +279,7 @@ function skipContainer(bytes: Uint8Array, from: number, count: Count): number {
   let at = from;
   for (;;) {
     // Here a value begins at `at`.
-    if (--count.left < 0) throw crowded(at);
+    if (--count.left < 0) throw tooManyValues(at);
     const byte = bytes[at];
     if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
       if (depth === jsonDepthMax) throw new JsonInvalid("nested too deeply", at);
@@ -326,20 +326,20 @@ function skipName(bytes: Uint8Array, from: number, count: Count): number {
 /** As `skipString`, and the name is heard. */
 function skipMemberName(bytes: Uint8Array, from: number, count: Count): number {
   let at = from;
-  while (plain[bytes[at] as number] === 1) at++;
+  while (plainBytes[bytes[at] as number] === 1) at++;
   if (bytes[at] === QUOTE) {
     const first = bytes[from] as number;
     const second = bytes[from + 1] as number;
     const last = bytes[at - 1] as number;
-    count.heard |= count.classesOf[sieveIndex(first, second, last, at - from)] as number;
+    count.heard |= count.classesOf[filterIndex(first, second, last, at - from)] as number;
     return at + 1;
   }
-  return hearEscaped(bytes, from, skipString(bytes, at), count);
+  return matchEscapedName(bytes, from, skipString(bytes, at), count);
 }
 
-function hearEscaped(bytes: Uint8Array, from: number, end: number, count: Count): number {
+function matchEscapedName(bytes: Uint8Array, from: number, end: number, count: Count): number {
   const name = asciiName(bytes, from - 1, end);
   // Hardly anybody writes a name like this who does not want to hide it.
-  if (name !== null && name !== "") count.heard |= count.classesOf[sieveIndexOf(name)] as number;
+  if (name !== null && name !== "") count.heard |= count.classesOf[filterIndexOf(name)] as number;
   return end;
 }

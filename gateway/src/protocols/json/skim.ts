@@ -27,7 +27,7 @@ export function skimObject(
   start: number,
   end: number,
   wanted: ReadonlySet<string>,
-  onTwice?: (name: string) => never,
+  onDuplicate?: (name: string) => never,
 ): Map<string, Span> | null {
   let at = skipSpace(bytes, start, end);
   if (bytes[at] !== OPEN_OBJECT) return null;
@@ -46,7 +46,7 @@ export function skimObject(
     const to = valueEnd(bytes, from, end);
     if (to > end) return null;
     if (name !== null && wanted.has(name)) {
-      if (onTwice !== undefined && found.has(name)) onTwice(name);
+      if (onDuplicate !== undefined && found.has(name)) onDuplicate(name);
       found.set(name, { start: from, end: to });
     }
     at = skipSpace(bytes, to, end);
@@ -88,15 +88,15 @@ export function skimValue(bytes: Uint8Array, span: Span | undefined): unknown {
 }
 
 /** In bytes. */
-const knownLengths = new WeakMap<ReadonlySet<string>, readonly boolean[]>();
+const lengthsBySet = new WeakMap<ReadonlySet<string>, readonly boolean[]>();
 
 function lengthsOf(names: ReadonlySet<string>): readonly boolean[] {
-  let lengths = knownLengths.get(names);
+  let lengths = lengthsBySet.get(names);
   if (lengths === undefined) {
     const made: boolean[] = [];
     for (const name of names) made[Buffer.byteLength(name)] = true;
     lengths = made;
-    knownLengths.set(names, lengths);
+    lengthsBySet.set(names, lengths);
   }
   return lengths;
 }

@@ -8,13 +8,13 @@ export function isObject(value: unknown): value is JsonObject {
 
 /** The object, or an empty one for anything else. */
 export function objectOf(value: unknown): JsonObject {
-  return isObject(value) ? value : nothing;
+  return isObject(value) ? value : emptyObject;
 }
 
-const nothing: JsonObject = Object.freeze({});
+const emptyObject: JsonObject = Object.freeze({});
 
 /** The object without the members that say nothing: null and undefined. */
-export function present(object: JsonObject): JsonObject {
+export function withoutNulls(object: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null && value !== undefined));
 }
 
@@ -78,17 +78,17 @@ export function parseReply(body: Uint8Array): JsonObject {
   });
 }
 
-export function missing(param: string): Failure {
+export function missingParam(param: string): Failure {
   return new Failure("missing_required_parameter", `The parameter "${param}" is missing.`, { param });
 }
 
-export function wrong(param: string, why: string): Failure {
+export function invalid(param: string, why: string): Failure {
   return new Failure("invalid_request", `The parameter "${param}" ${why}.`, { param });
 }
 
 /** A name that an upstream could read as one that governs the call. */
-export function misspelt(param: string, meant: string): Failure {
-  return wrong(param, `is another spelling of "${meant}", which an upstream could take for it: write "${meant}"`);
+export function misspelled(param: string, meant: string): Failure {
+  return invalid(param, `is another spelling of "${meant}", which an upstream could take for it: write "${meant}"`);
 }
 
 /** A turn that this upstream cannot be asked for; another deployment may. */
@@ -107,9 +107,9 @@ export const arrayMember = memberOf(
 
 function memberOf<Value>(read: (value: unknown) => Value | null, must: string) {
   return (body: JsonObject, name: string): Value | null => {
-    const said = body[name] ?? null;
-    const value = read(said);
-    if (said !== null && value === null) throw wrong(name, must);
+    const orUndefined = body[name] ?? null;
+    const value = read(orUndefined);
+    if (orUndefined !== null && value === null) throw invalid(name, must);
     return value;
   };
 }
@@ -118,19 +118,19 @@ function memberOf<Value>(read: (value: unknown) => Value | null, must: string) {
 export function countMember(body: JsonObject, name: string, min = 0): number | null {
   const value = numberMember(body, name);
   if (value === null || (Number.isSafeInteger(value) && value >= min)) return value;
-  throw wrong(name, `must be a whole number of at least ${min}`);
+  throw invalid(name, `must be a whole number of at least ${min}`);
 }
 
 /** A text, empty or not. Throws Failure invalid_request for anything else. */
-export function checkedText(value: unknown, param: string): string {
-  if (typeof value !== "string") throw wrong(param, "must be a string");
+export function expectText(value: unknown, param: string): string {
+  if (typeof value !== "string") throw invalid(param, "must be a string");
   return value;
 }
 
 /** The same of a name or an id, which cannot be empty. */
 export function requireName(value: unknown, param: string): string {
-  if (value === undefined || value === null || value === "") throw missing(param);
-  return checkedText(value, param);
+  if (value === undefined || value === null || value === "") throw missingParam(param);
+  return expectText(value, param);
 }
 
 /** A member that is left out where there is nothing to say: JSON.stringify passes over undefined. */

@@ -65,7 +65,7 @@ function walk(bytes: Buffer, visitor: Visitor): void {
     }
     const name = asciiName(bytes, at, end) ?? "";
     at = skipSpace(bytes, colon + 1);
-    if (isData(name, depth)) at = valueEnd(bytes, at);
+    if (isCallerData(name, depth)) at = valueEnd(bytes, at);
     else if (!visitor.member(name, at)) return;
   }
 }
@@ -74,7 +74,7 @@ function walk(bytes: Buffer, visitor: Visitor): void {
  * A value, and where the members begin by which an object says what it is: the last where one stands twice, -1 for one that is not
  * there. Read it at once: another one may take its place.
  */
-class Described {
+class MemberInfo {
   /** Of the member whose value it is. */
   name = "";
   start = 0;
@@ -83,28 +83,28 @@ class Described {
   type = -1;
   url = -1;
   /** Two readers could disagree on which one counts: whoever fetches refuses it. */
-  urlTwice = false;
-  typeTwice = false;
+  hasTwoUrls = false;
+  hasTwoTypes = false;
   /** `mimeType` or `mime_type`. */
   mimeType = -1;
 
   begin(start: number, name = ""): void {
     this.name = name;
     this.start = start;
-    this.describe(undescribed);
+    this.copyFrom(emptyInfo);
   }
 
-  describe({ id, type, url, urlTwice, typeTwice, mimeType }: Described): void {
+  copyFrom({ id, type, url, hasTwoUrls, hasTwoTypes, mimeType }: MemberInfo): void {
     this.id = id;
     this.type = type;
     this.url = url;
-    this.urlTwice = urlTwice;
-    this.typeTwice = typeTwice;
+    this.hasTwoUrls = hasTwoUrls;
+    this.hasTwoTypes = hasTwoTypes;
     this.mimeType = mimeType;
   }
 }
 
-const undescribed = new Described();
+const emptyInfo = new MemberInfo();
 
 /**
  * The same, telling of each wanted member when the object that holds it ends, so that it is known what that object says of itself
@@ -115,38 +115,38 @@ export function walkObjects(
   bytes: Buffer,
   wanted: ReadonlySet<string>,
   membersMax: number,
-  visit: (member: Described, object: Described) => void,
+  visit: (member: MemberInfo, object: MemberInfo) => void,
 ): string | null {
   let left = membersMax;
-  const open: Described[] = [];
+  const open: MemberInfo[] = [];
   let depth = 0;
   /** Those of objects that are open, outer ones first. */
-  const found: Described[] = [];
+  const found: MemberInfo[] = [];
   let count = 0;
   let beyond: string | null = null;
   walk(bytes, {
     open: (start) => {
-      open[depth] ??= new Described();
+      open[depth] ??= new MemberInfo();
       open[depth++]?.begin(start);
     },
     close: () => {
       const object = open[--depth];
       if (object === undefined) return;
-      while (count > 0 && (found[count - 1] as Described).start > object.start) {
-        visit(found[--count] as Described, object);
+      while (count > 0 && (found[count - 1] as MemberInfo).start > object.start) {
+        visit(found[--count] as MemberInfo, object);
       }
       const holder = found[count - 1];
-      if (count > 0 && holder?.start === object.start) holder.describe(object);
+      if (count > 0 && holder?.start === object.start) holder.copyFrom(object);
     },
     member: (name, start) => {
       const object = open[depth - 1];
       if (object !== undefined) {
         if (name === "type") {
-          object.typeTwice = object.type !== -1;
+          object.hasTwoTypes = object.type !== -1;
           object.type = start;
-        } else if (name === "id") object.id = object.id === -1 ? start : TWICE;
+        } else if (name === "id") object.id = object.id === -1 ? start : DUPLICATE;
         else if (name === "url") {
-          object.urlTwice = object.url !== -1;
+          object.hasTwoUrls = object.url !== -1;
           object.url = start;
         } else if (name === "mimeType" || name === "mime_type") object.mimeType = start;
       }
@@ -155,7 +155,7 @@ export function walkObjects(
         beyond = name;
         return false;
       }
-      found[count] ??= new Described();
+      found[count] ??= new MemberInfo();
       found[count++]?.begin(start, name);
       return true;
     },
@@ -163,15 +163,15 @@ export function walkObjects(
   return beyond;
 }
 
-export const TWICE = -2;
+export const DUPLICATE = -2;
 
 /** Whether the member's value is passed over. */
-function isData(name: string, depth: number): boolean {
-  return data.has(name) && !(name === "input" && depth === 1);
+function isCallerData(name: string, depth: number): boolean {
+  return callerDataNames.has(name) && !(name === "input" && depth === 1);
 }
 
 /** Members that hold the caller's own data, which no upstream reads names from. `input` is data but at the top. */
-const data: ReadonlySet<string> = new Set([
+const callerDataNames: ReadonlySet<string> = new Set([
   "input",
   "args",
   "arguments",
@@ -191,7 +191,7 @@ const data: ReadonlySet<string> = new Set([
 ]);
 
 /** An escape of an ASCII letter or underscore, which nobody writes who does not want to hide one. */
-export function mayEscape(bytes: Buffer): boolean {
+export function mayEscapeNames(bytes: Buffer): boolean {
   for (let at = bytes.indexOf(escapeMark); at !== -1; at = bytes.indexOf(escapeMark, at + escapeMark.length)) {
     const digit = bytes[at + escapeMark.length] ?? 0;
     if (digit >= 0x34 && digit <= 0x37) return true;

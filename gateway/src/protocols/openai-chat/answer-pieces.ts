@@ -25,7 +25,7 @@ export interface CallPiece {
 /** Thoughts first, then text, then a refusal; nothing that is empty. */
 export function piecesOf(message: JsonObject): readonly Piece[] {
   const pieces: Piece[] = [];
-  add(pieces, "reasoning", thoughtsIn(message));
+  add(pieces, "reasoning", reasoningIn(message));
   const content = message["content"];
   if (typeof content === "string" && isThought(message)) add(pieces, "reasoning", content.replace(thoughtTags, ""));
   else if (typeof content === "string") add(pieces, "text", content);
@@ -36,7 +36,7 @@ export function piecesOf(message: JsonObject): readonly Piece[] {
 }
 
 /** Under either name; vendors that have both leave one empty. */
-export function thoughtsIn(message: JsonObject): string {
+export function reasoningIn(message: JsonObject): string {
   return textOf(message["reasoning_content"]) || textOf(message["reasoning"]) || "";
 }
 

@@ -1,7 +1,7 @@
 import type { Failure, LimitHeader } from "#core/index.ts";
 import type { Dialect, UpstreamRefusal } from "../dialect.ts";
 import { refusalBody } from "../errors/error-event.ts";
-import { contextLengthCode, isTooLong } from "../errors/upstream-errors.ts";
+import { contextLengthCode, isContextTooLong } from "../errors/upstream-errors.ts";
 import { arrayOf, isObject, objectOf, parseObject, textOf } from "../json/value.ts";
 
 /** How OpenAI's callers are told of errors and limits, and how refusals in its shape are read. */
@@ -44,23 +44,23 @@ function readChatRefusal(status: number, body: Uint8Array): UpstreamRefusal {
   const error = objectOf(reply["error"]);
   const bare = isObject(reply["error"]) ? {} : reply;
   const code = textOf(error["code"]) ?? textOf(error["type"]) ?? textOf(bare["code"]) ?? textOf(bare["type"]);
-  const said =
+  const reported =
     textOf(error["message"]) ?? textOf(reply["error"]) ?? textOf(bare["message"]) ?? detailOf(bare["detail"]);
-  const message = said ?? `HTTP status ${status}`;
+  const message = reported ?? `HTTP status ${status}`;
   // OpenRouter keeps the words of the vendor behind it apart.
   const behind = textOf(objectOf(error["metadata"])["raw"]) ?? "";
-  return { status, message, code, contextLength: isTooLong(status, code, `${message} ${behind}`) };
+  return { status, message, code, contextLength: isContextTooLong(status, code, `${message} ${behind}`) };
 }
 
 /** A text, or the places of the body that are wrong. Source: FastAPI docs, "Handling Errors". */
 function detailOf(detail: unknown): string | null {
   if (!Array.isArray(detail)) return textOf(detail);
-  const wrongs = detail.slice(0, wrongsMax).map(objectOf);
-  const told = wrongs.map(({ loc, msg }) => `${arrayOf(loc).join(".")}: ${textOf(msg) ?? "is wrong"}`);
-  return told.length === 0 ? null : told.join("; ");
+  const problems = detail.slice(0, problemsMax).map(objectOf);
+  const messages = problems.map(({ loc, msg }) => `${arrayOf(loc).join(".")}: ${textOf(msg) ?? "is wrong"}`);
+  return messages.length === 0 ? null : messages.join("; ");
 }
 
-const wrongsMax = 8;
+const problemsMax = 8;
 
 /** A refusal of a vendor of another shape. */
 function renderChatRefusal(refusal: UpstreamRefusal): string {

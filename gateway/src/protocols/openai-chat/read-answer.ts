@@ -1,6 +1,6 @@
 import { type Answer, type AnswerEvent, bounds, type FinishReason } from "#core/index.ts";
 import type { AnswerSource } from "../codec.ts";
-import { notCarried, upstreamBroke } from "../errors/upstream-errors.ts";
+import { unsupportedReply, upstreamFault } from "../errors/upstream-errors.ts";
 import { signatureIn } from "../gemini/google-extras.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseObject, parseReply } from "../json/value.ts";
 import { AnswerReader, gatherAnswer } from "../turn/answer-events.ts";
@@ -15,7 +15,7 @@ import {
   readAnnotations,
   signatureSeal,
 } from "./answer-pieces.ts";
-import { failureReported } from "./reply.ts";
+import { chatFailure } from "./reply.ts";
 import { readChatUsage } from "./usage.ts";
 
 /** A chat completion in neutral form: its first choice. Throws Failure upstream_error when it holds none. */
@@ -23,7 +23,7 @@ export function readChatAnswer(body: Uint8Array, source: AnswerSource): Answer {
   const reply = parseReply(body);
   if (!isObject(arrayOf(reply["choices"])[0])) {
     const error = reply["error"] ?? null;
-    throw error === null ? upstreamBroke("The upstream's answer holds no choice.") : failureReported(error);
+    throw error === null ? upstreamFault("The upstream's answer holds no choice.") : chatFailure(error);
   }
   return gatherAnswer(source, (emit) => {
     const reader = new ChatEventReader(emit, source);
@@ -52,10 +52,10 @@ export class ChatEventReader extends AnswerReader {
 
   #readChunk(data: string): void {
     const chunk = parseObject(data);
-    if (chunk === null) throw upstreamBroke("The upstream sent an event that is not a JSON object.");
+    if (chunk === null) throw upstreamFault("The upstream sent an event that is not a JSON object.");
     const error = chunk["error"] ?? (chunk["object"] === "error" ? chunk : null);
     if (error !== null) {
-      this.fail(failureReported(error));
+      this.fail(chatFailure(error));
       return;
     }
     this.take(chunk);
@@ -63,7 +63,7 @@ export class ChatEventReader extends AnswerReader {
 
   /** A chunk, or the whole answer: its first choice counts, whatever its number. */
   take(chunk: JsonObject, isWhole = false): void {
-    warnOfUnread(chunk, ofReply, "the answer", this.source.warn);
+    warnOfUnread(chunk, replyMembers, "the answer", this.source.warn);
     const choices = arrayOf(chunk["choices"]);
     const choice = isWhole ? choices.find(isObject) : choices.find(isFirst);
     if (choice !== undefined) this.#readChoice(choice, chunk, isWhole);
@@ -74,7 +74,7 @@ export class ChatEventReader extends AnswerReader {
 
   end(): void {
     if (this.over) return;
-    if (!this.started) throw upstreamBroke("The upstream's stream ended without an answer.");
+    if (!this.started) throw upstreamFault("The upstream's stream ended without an answer.");
     this.#close();
     const reason = readFinish(this.#finish, { calls: this.#calls.count > 0, refusal: this.#refused });
     this.finish({ reason, stopSequence: null });
@@ -84,8 +84,8 @@ export class ChatEventReader extends AnswerReader {
     this.#start(chunk);
     // Perplexity sends an empty delta beside the message of a whole answer.
     const delta = objectOf(isWhole ? choice["message"] : (choice["delta"] ?? choice["message"]));
-    warnOfUnread(choice, ofChoice, "a choice", this.source.warn);
-    warnOfUnread(delta, ofMessage, "a message", this.source.warn);
+    warnOfUnread(choice, choiceMembers, "a choice", this.source.warn);
+    warnOfUnread(delta, messageMembers, "a message", this.source.warn);
     const pieces = piecesOf(delta);
     const cites = "annotations" in delta;
     // Citations of a message belong to its last text.
@@ -101,16 +101,16 @@ export class ChatEventReader extends AnswerReader {
       this.emit({ kind: "block-end" });
     }
     const signature = signatureIn(delta);
-    if (signature !== null) this.#sign(signature);
+    if (signature !== null) this.#addSignature(signature);
     if ("tool_calls" in delta || "function_call" in delta) this.#readCalls(delta, isWhole);
-    const finish = givenName(choice["finish_reason"]);
+    const finish = nonEmptyText(choice["finish_reason"]);
     if (finish === null) return;
     this.#finish = finish;
     this.#close();
   }
 
   /** It stands behind what it signs, as a thought without words. */
-  #sign(signature: string): void {
+  #addSignature(signature: string): void {
     if (this.#open !== "reasoning") {
       this.#close();
       this.emit({ kind: "block-start", block: { kind: "reasoning", redacted: false } });
@@ -124,19 +124,19 @@ export class ChatEventReader extends AnswerReader {
     const { warn } = this.source;
     for (const citation of readAnnotations(delta, warn)) {
       if (this.#open === "text") this.emit({ kind: "block-citation", citation });
-      else warn(citationsLost);
+      else warn(citationsDropped);
     }
   }
 
   /** In a message each is a call; in deltas several may be pieces of one. */
   #readCalls(delta: JsonObject, isWhole: boolean): void {
-    callsOf(delta).forEach((piece, place) => {
+    callsOf(delta).forEach((piece, position) => {
       if (this.#open !== null) this.#close();
       if (!isWhole) {
         this.#calls.add(piece);
         return;
       }
-      this.#calls.add({ ...piece, index: place, argumentsText: wholeArguments(piece.argumentsText) }, true);
+      this.#calls.add({ ...piece, index: position, argumentsText: wholeArguments(piece.argumentsText) }, true);
       // Each is complete: nothing waits for the others.
       this.#calls.flush();
     });
@@ -154,14 +154,14 @@ export class ChatEventReader extends AnswerReader {
 
   /** Ends what is open: a text, or the calls so far. */
   #close(): void {
-    if (this.#calls.busy) this.#calls.flush();
+    if (this.#calls.hasCalls) this.#calls.flush();
     if (this.#open === null) return;
     this.#open = null;
     this.emit({ kind: "block-end" });
   }
 
   #start(chunk: JsonObject): void {
-    this.begin(givenName(chunk["id"]), givenName(chunk["model"]));
+    this.begin(nonEmptyText(chunk["id"]), nonEmptyText(chunk["model"]));
   }
 
   #readUsage(reported: unknown, chunk: JsonObject): void {
@@ -177,10 +177,10 @@ function isFirst(choice: unknown): choice is JsonObject {
   return isObject(choice) && (choice["index"] ?? 0) === 0;
 }
 
-const citationsLost = "citations without a text in the answer were left out";
+const citationsDropped = "citations without a text in the answer were left out";
 
 /** Azure leaves names empty where it has nothing to say. */
-function givenName(value: unknown): string | null {
+function nonEmptyText(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
@@ -211,16 +211,16 @@ const finishes: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason
 ]);
 
 /** What is read of an answer, and what labels it. Vendors of this dialect add labels of their own, which nobody misses. */
-const ofReply: ReadonlySet<string> = new Set([
+const replyMembers: ReadonlySet<string> = new Set([
   ...["id", "object", "created", "model", "choices", "usage", "service_tier", "system_fingerprint", "provider"],
   ...["request_id", "kind", "prompt_filter_results", "x_groq", "prompt_logprobs", "prompt_token_ids"],
   ...["kv_transfer_params", "timings", "obfuscation", "error"],
 ]);
-const ofChoice: ReadonlySet<string> = new Set([
+const choiceMembers: ReadonlySet<string> = new Set([
   ...["index", "message", "delta", "finish_reason", "native_finish_reason", "stop_reason", "usage"],
   ...["content_filter_results", "content_filter_offsets", "token_ids", "flags", "matched_stop"],
 ]);
-const ofMessage: ReadonlySet<string> = new Set([
+const messageMembers: ReadonlySet<string> = new Set([
   ...["role", "content", "refusal", "tool_calls", "function_call", "annotations", "images", "name"],
   ...["reasoning_content", "reasoning", "reasoning_details", "extra_content", "provider_specific_fields"],
 ]);
@@ -231,7 +231,7 @@ interface QueuedCall {
   signature: string | null;
   open: boolean;
   /** Some of the arguments were emitted that is not blank. */
-  begun: boolean;
+  hasArguments: boolean;
   closed: boolean;
   held: string[];
 }
@@ -255,7 +255,7 @@ class CallQueue {
     this.#source = source;
   }
 
-  get busy(): boolean {
+  get hasCalls(): boolean {
     return this.#waiting.length > 0;
   }
 
@@ -264,7 +264,7 @@ class CallQueue {
     const call = this.#find(piece) ?? this.#begin(piece.index, isWhole);
     if (call.closed) {
       if (piece.argumentsText === "") return;
-      throw upstreamBroke("The upstream went on with a tool call after it had ended.");
+      throw upstreamFault("The upstream went on with a tool call after it had ended.");
     }
     if (call.id === "") call.id = piece.id;
     if (call.name === "") call.name = piece.name;
@@ -272,7 +272,7 @@ class CallQueue {
     if (call === this.#waiting[0] && !call.open && call.name !== "") this.#open(call);
     if (piece.argumentsText === "") return;
     if (call.open) this.#say(call, piece.argumentsText);
-    else this.#hold(call, piece.argumentsText);
+    else this.#buffer(call, piece.argumentsText);
   }
 
   /** Ends every call that waits, in the order in which they began. */
@@ -280,9 +280,9 @@ class CallQueue {
     for (const call of this.#waiting) {
       call.closed = true;
       if (call.name === "" && call.held.length === 0) continue;
-      if (call.name === "") throw upstreamBroke("The upstream called a tool without naming it.");
+      if (call.name === "") throw upstreamFault("The upstream called a tool without naming it.");
       if (!call.open) this.#open(call);
-      if (!call.begun) this.#say(call, "{}");
+      if (!call.hasArguments) this.#say(call, "{}");
       const { signature } = call;
       if (signature !== null) {
         this.#emit({ kind: "block-seal", seal: signatureSeal(signature, this.#source.account) });
@@ -307,17 +307,27 @@ class CallQueue {
 
   #begin(index: number | null, isWhole: boolean): QueuedCall {
     this.count++;
-    if (!isWhole && this.count > bounds.answerCallsMax) throw notCarried("The upstream called too many tools at once.");
-    const call: QueuedCall = { id: "", name: "", signature: null, open: false, begun: false, closed: false, held: [] };
+    if (!isWhole && this.count > bounds.answerCallsMax)
+      throw unsupportedReply("The upstream called too many tools at once.");
+    const call: QueuedCall = {
+      id: "",
+      name: "",
+      signature: null,
+      open: false,
+      hasArguments: false,
+      closed: false,
+      held: [],
+    };
     if (index !== null) this.#byIndex.set(index, call);
     this.#waiting.push(call);
     this.#last = call;
     return call;
   }
 
-  #hold(call: QueuedCall, text: string): void {
+  #buffer(call: QueuedCall, text: string): void {
     this.#held += text.length;
-    if (this.#held > bounds.heldArgumentsCharactersMax) throw notCarried("The upstream's tool calls are too long.");
+    if (this.#held > bounds.heldArgumentsCharactersMax)
+      throw unsupportedReply("The upstream's tool calls are too long.");
     call.held.push(text);
   }
 
@@ -330,7 +340,7 @@ class CallQueue {
   }
 
   #say(call: QueuedCall, text: string): void {
-    call.begun ||= text.trim() !== "";
+    call.hasArguments ||= text.trim() !== "";
     this.#emit({ kind: "block-delta", text });
   }
 }

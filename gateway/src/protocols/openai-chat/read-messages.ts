@@ -13,29 +13,29 @@ import type { Warn } from "../codec.ts";
 import { signatureIn } from "../gemini/google-extras.ts";
 import {
   arrayOf,
-  checkedText,
+  expectText,
+  invalid,
   isObject,
   type JsonObject,
-  missing,
+  missingParam,
   objectOf,
   requireName,
   textOf,
   unsupported,
-  wrong,
 } from "../json/value.ts";
 import { readDataUri } from "../turn/data-uri.ts";
 import { readCacheHint } from "../turn/prompt-cache.ts";
 import { sealFrom } from "../turn/seal-text.ts";
 import { wholeArguments } from "../turn/tool-calls.ts";
 import { quotableName } from "../turn/warnings.ts";
-import { imagesOf, thinkingText, thoughtsIn } from "./answer-pieces.ts";
+import { imagesOf, reasoningIn, thinkingText } from "./answer-pieces.ts";
 import { customArguments } from "./custom-tool.ts";
 
 /** The messages of a chat request: leading instructions apart, neighbouring tool results in one user message. */
 export function readMessages(messages: unknown, warn: Warn): Pick<Turn, "system" | "messages"> {
-  if (messages === undefined || messages === null) throw missing("messages");
-  if (!Array.isArray(messages)) throw wrong("messages", "must be an array");
-  if (messages.length === 0) throw wrong("messages", "must hold at least one message");
+  if (messages === undefined || messages === null) throw missingParam("messages");
+  if (!Array.isArray(messages)) throw invalid("messages", "must be an array");
+  if (messages.length === 0) throw invalid("messages", "must hold at least one message");
   const reader = new MessageReader(warn);
   messages.forEach((message: unknown, index) => {
     reader.add(message, `messages[${index}]`);
@@ -44,7 +44,7 @@ export function readMessages(messages: unknown, warn: Warn): Pick<Turn, "system"
 }
 
 /** What is known of a message: read, or an echo of an answer that says nothing more. */
-const known: ReadonlySet<string> = new Set([
+const messageMembers: ReadonlySet<string> = new Set([
   ...["role", "content", "refusal", "tool_calls", "function_call", "tool_call_id", "name", "audio"],
   ...["reasoning_content", "reasoning", "reasoning_details", "annotations", "extra_content", "id", "parsed"],
   ...["images", "cache_control", "prompt_cache_breakpoint", "provider_specific_fields"],
@@ -67,7 +67,7 @@ class MessageReader {
   }
 
   add(message: unknown, param: string): void {
-    if (!isObject(message)) throw wrong(param, "must be an object");
+    if (!isObject(message)) throw invalid(param, "must be an object");
     this.#warnOfUnknown(message);
     switch (message["role"]) {
       case "system":
@@ -75,7 +75,10 @@ class MessageReader {
         this.#addInstructions(message, param);
         break;
       case "user":
-        this.#push({ role: "user", parts: cached(readContent(message["content"], `${param}.content`), message) });
+        this.#push({
+          role: "user",
+          parts: withCacheHint(readContent(message["content"], `${param}.content`), message),
+        });
         break;
       case "assistant":
         this.#push({ role: "assistant", parts: this.#assistantParts(message, param) });
@@ -88,9 +91,9 @@ class MessageReader {
         break;
       case undefined:
       case null:
-        throw missing(`${param}.role`);
+        throw missingParam(`${param}.role`);
       default:
-        throw wrong(`${param}.role`, "is not a role that is known");
+        throw invalid(`${param}.role`, "is not a role that is known");
     }
   }
 
@@ -100,7 +103,7 @@ class MessageReader {
   }
 
   #addInstructions(message: JsonObject, param: string): void {
-    const parts = cached(readTexts(message["content"], `${param}.content`), message);
+    const parts = withCacheHint(readTexts(message["content"], `${param}.content`), message);
     if (this.messages.length === 0) this.system.push(...parts);
     else if (parts.length > 0) this.#push({ role: "system", parts });
   }
@@ -124,9 +127,9 @@ class MessageReader {
 
   #assistantParts(message: JsonObject, param: string): readonly TurnPart[] {
     const parts: TurnPart[] = [];
-    const thoughts = thoughtsIn(message);
+    const thoughts = reasoningIn(message);
     if (thoughts !== "") parts.push({ kind: "reasoning", text: thoughts, seal: null, redacted: false });
-    parts.push(...cached(readContent(message["content"], `${param}.content`), message));
+    parts.push(...withCacheHint(readContent(message["content"], `${param}.content`), message));
     const signature = signatureIn(message);
     if (signature !== null) {
       parts.push({ kind: "reasoning", text: "", seal: sealFrom(signature, "gemini"), redacted: false });
@@ -138,7 +141,7 @@ class MessageReader {
     }
     if (isObject(message["audio"])) this.#readAudio(message["audio"], parts);
     const calls = message["tool_calls"] ?? null;
-    if (calls !== null && !Array.isArray(calls)) throw wrong(`${param}.tool_calls`, "must be an array");
+    if (calls !== null && !Array.isArray(calls)) throw invalid(`${param}.tool_calls`, "must be an array");
     arrayOf(calls).forEach((call, index) => {
       parts.push(this.#readCall(call, `${param}.tool_calls[${index}]`));
     });
@@ -196,14 +199,14 @@ class MessageReader {
       this.#warn("name of a message is not understood by the upstream and was left out");
     }
     for (const field in message) {
-      if (known.has(field) || message[field] === null) continue;
+      if (messageMembers.has(field) || message[field] === null) continue;
       this.#warn(`${quotableName(field)} of a message is not understood and was left out`);
     }
   }
 }
 
 /** A wish for a cache that stands at the message itself, whose content is mostly a string then: it is its last part's. */
-function cached<Part extends TurnPart>(parts: readonly Part[], message: JsonObject): readonly Part[] {
+function withCacheHint<Part extends TurnPart>(parts: readonly Part[], message: JsonObject): readonly Part[] {
   const cache = readCacheHint(message);
   const last = parts.at(-1);
   if (cache === null || last === undefined || !("cache" in last) || last.cache !== null) return parts;
@@ -220,7 +223,7 @@ function argumentsOf(value: unknown): string {
 function readContent(content: unknown, param: string): readonly TurnPart[] {
   if (content === null || content === undefined || content === "") return [];
   if (typeof content === "string") return [textPart(content)];
-  if (!Array.isArray(content)) throw wrong(param, "must be a string or an array of parts");
+  if (!Array.isArray(content)) throw invalid(param, "must be a string or an array of parts");
   const parts: TurnPart[] = [];
   content.forEach((value: unknown, index) => {
     const part = readPart(value, `${param}[${index}]`);
@@ -233,7 +236,7 @@ function readContent(content: unknown, param: string): readonly TurnPart[] {
 function readTexts(content: unknown, param: string): readonly TextPart[] {
   return readContent(content, param).map((part) => {
     if (part.kind === "text") return part;
-    throw wrong(param, "may hold text only");
+    throw invalid(param, "may hold text only");
   });
 }
 
@@ -241,7 +244,7 @@ function readTexts(content: unknown, param: string): readonly TextPart[] {
 function readResultParts(content: unknown, param: string): readonly (TextPart | MediaPart)[] {
   return readContent(content, param).map((part) => {
     if (part.kind === "text" || isMedia(part)) return part;
-    throw wrong(param, "may hold text and media only");
+    throw invalid(param, "may hold text and media only");
   });
 }
 
@@ -255,7 +258,7 @@ function isMedia(part: TurnPart): part is MediaPart {
 
 function readPart(value: unknown, param: string): TurnPart {
   if (typeof value === "string") return textPart(value);
-  if (!isObject(value)) throw wrong(param, "must be an object");
+  if (!isObject(value)) throw invalid(param, "must be an object");
   switch (value["type"]) {
     case "text":
       return textPart(requireText(value["text"], `${param}.text`), readCacheHint(value));
@@ -273,7 +276,7 @@ function readPart(value: unknown, param: string): TurnPart {
       return { kind: "reasoning", text: thinkingText(value["thinking"]), seal: null, redacted: false };
     case undefined:
     case null:
-      throw missing(`${param}.type`);
+      throw missingParam(`${param}.type`);
     default:
       throw unsupported(`${param}.type`, "This type of content part cannot be carried to the upstream.");
   }
@@ -300,7 +303,7 @@ function readAudio(part: JsonObject, param: string): MediaPart {
 function readFile(part: JsonObject, param: string): MediaPart {
   const file = objectOf(part["file"]);
   const source = fileSource(textOf(file["file_data"]), textOf(file["file_id"]));
-  if (source === null) throw missing(`${param}.file.file_data`);
+  if (source === null) throw missingParam(`${param}.file.file_data`);
   const type = source.kind === "base64" ? source.mediaType : "";
   const kind = mediaKinds.find((media) => type.startsWith(`${media}/`)) ?? "document";
   return { kind, source, name: textOf(file["filename"]), detail: null, cache: readCacheHint(part) };
@@ -319,6 +322,6 @@ function fileSource(data: string | null, id: string | null): MediaSource | null 
 const mediaKinds = ["image", "audio", "video"] as const;
 
 function requireText(value: unknown, param: string): string {
-  if (value === undefined || value === null) throw missing(param);
-  return checkedText(value, param);
+  if (value === undefined || value === null) throw missingParam(param);
+  return expectText(value, param);
 }

@@ -1,6 +1,6 @@
 import type { AnswerFormat, ReasoningRequest, SearchRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { googleThinking, readGoogleExtras } from "../gemini/google-extras.ts";
+import { readGoogleExtras, readGoogleThinking } from "../gemini/google-extras.ts";
 import {
   arrayMember,
   arrayOf,
@@ -8,9 +8,10 @@ import {
   booleanOf,
   countMember,
   countOf,
+  invalid,
   isObject,
   type JsonObject,
-  missing,
+  missingParam,
   numberMember,
   objectOf,
   parseBody,
@@ -18,7 +19,6 @@ import {
   textMember,
   textOf,
   unsupported,
-  wrong,
 } from "../json/value.ts";
 import { readAutoCache, readCacheHint } from "../turn/prompt-cache.ts";
 import { readEffort } from "../turn/reasoning.ts";
@@ -33,7 +33,7 @@ export function readChatTurn(body: Uint8Array, facts: { readonly stream: boolean
   const warn = warnOnce(warnAlways);
   const request = parseBody(body);
   const pictures = readModalities(request);
-  warnOfLosses(request, warn);
+  warnOfUnknownMembers(request, warn);
   const search = readSearch(request["web_search_options"], warn);
   const google = readGoogleExtras(request, warn);
   const autoCache = readAutoCache(request);
@@ -54,7 +54,7 @@ export function readChatTurn(body: Uint8Array, facts: { readonly stream: boolean
     stop: readStop(request["stop"]),
     choices: countMember(request, "n", 1) ?? 1,
     format: readFormat(request["response_format"]),
-    reasoning: readReasoning(request, warn) ?? googleThinking(request),
+    reasoning: readReasoning(request, warn) ?? readGoogleThinking(request),
     verbosity: textMember(request, "verbosity"),
     userId: textMember(request, "safety_identifier") ?? textMember(request, "user"),
     metadata: readMetadata(request["metadata"]),
@@ -69,7 +69,7 @@ export function readChatTurn(body: Uint8Array, facts: { readonly stream: boolean
 }
 
 /** Read above, or harmless when nobody reads them. */
-const known: ReadonlySet<string> = new Set([
+const requestMembers: ReadonlySet<string> = new Set([
   ...["model", "messages", "stream", "stream_options", "tools", "tool_choice", "functions", "function_call"],
   ...["parallel_tool_calls", "max_completion_tokens", "max_tokens", "temperature", "top_p", "top_k"],
   ...["presence_penalty", "frequency_penalty", "seed", "stop", "n", "response_format", "verbosity"],
@@ -79,15 +79,15 @@ const known: ReadonlySet<string> = new Set([
   ...["extra_body", "google"],
 ]);
 
-function warnOfLosses(request: JsonObject, warn: Warn): void {
+function warnOfUnknownMembers(request: JsonObject, warn: Warn): void {
   for (const field in request) {
-    if (known.has(field) || saysNothing(request[field])) continue;
+    if (requestMembers.has(field) || isDefault(request[field])) continue;
     warn(`${quotableName(field)} is not understood by the upstream and was left out`);
   }
 }
 
 /** null, false, 0 and empty containers ask for what happens anyway. */
-function saysNothing(value: unknown): boolean {
+function isDefault(value: unknown): boolean {
   if (value === null || value === false || value === 0) return true;
   return typeof value === "object" && Object.keys(value as object).length === 0;
 }
@@ -105,9 +105,9 @@ function readModalities(request: JsonObject): boolean {
 /** An empty object asks for a search too. */
 function readSearch(options: unknown, warn: Warn): SearchRequest | null {
   if (!isObject(options)) return null;
-  warnOfUnasked(options, ofSearch, "web_search_options", warn);
+  warnOfUnasked(options, searchMembers, "web_search_options", warn);
   const user = objectOf(options["user_location"]);
-  warnOfUnasked(user, ofUserLocation, "web_search_options.user_location", warn);
+  warnOfUnasked(user, locationMembers, "web_search_options.user_location", warn);
   return {
     ...plainSearch,
     location: readLocation(user["approximate"], "web_search_options.user_location", warn),
@@ -115,14 +115,14 @@ function readSearch(options: unknown, warn: Warn): SearchRequest | null {
   };
 }
 
-const ofSearch: ReadonlySet<string> = new Set(["search_context_size", "user_location"]);
-const ofUserLocation: ReadonlySet<string> = new Set(["type", "approximate"]);
+const searchMembers: ReadonlySet<string> = new Set(["search_context_size", "user_location"]);
+const locationMembers: ReadonlySet<string> = new Set(["type", "approximate"]);
 
 function readStop(stop: unknown): readonly string[] {
   if (stop === undefined || stop === null) return [];
   const all: readonly unknown[] = Array.isArray(stop) ? stop : [stop];
   return all.flatMap((sequence) => {
-    if (typeof sequence !== "string") throw wrong("stop", "must be a string or an array of strings");
+    if (typeof sequence !== "string") throw invalid("stop", "must be a string or an array of strings");
     return sequence === "" ? [] : [sequence];
   });
 }
@@ -138,17 +138,17 @@ function readFormat(value: unknown): AnswerFormat | null {
     case "json_schema": {
       const named = objectOf(format["json_schema"]);
       const { schema } = named;
-      if (!isObject(schema)) throw missing("response_format.json_schema.schema");
+      if (!isObject(schema)) throw missingParam("response_format.json_schema.schema");
       return namedSchema(named, schema);
     }
     default:
-      throw wrong("response_format", "is not a format that is known");
+      throw invalid("response_format", "is not a format that is known");
   }
 }
 
 function readMetadata(value: unknown): Readonly<Record<string, string>> | null {
   if (value === undefined || value === null) return null;
-  if (!isObject(value)) throw wrong("metadata", "must be an object");
+  if (!isObject(value)) throw invalid("metadata", "must be an object");
   return Object.fromEntries(
     Object.entries(value).map(([name, text]) => [name, typeof text === "string" ? text : JSON.stringify(text)]),
   );
@@ -162,7 +162,7 @@ function readReasoning(request: JsonObject, warn: Warn): ReasoningRequest | null
   const said = textMember(request, "reasoning_effort");
   const effort = readEffort(said, "this reasoning_effort", warn);
   const unified = request["reasoning"];
-  if (said === null && isObject(unified)) return readUnified(unified, warn);
+  if (said === null && isObject(unified)) return readOpenRouterReasoning(unified, warn);
   const thinking = isObject(request["thinking"]) ? request["thinking"] : null;
   const visible = request["include_reasoning"] === true || (thinking !== null && thinking["type"] !== "disabled");
   if (thinking?.["type"] === "disabled") return { effort: effort ?? "none", budgetTokens: null, visible };
@@ -174,8 +174,8 @@ function readReasoning(request: JsonObject, warn: Warn): ReasoningRequest | null
  * OpenRouter's `reasoning` of a chat request, which clients made for it send to every gateway. Source: openrouter.ai/docs,
  * "Reasoning Tokens".
  */
-function readUnified(reasoning: JsonObject, warn: Warn): ReasoningRequest | null {
-  warnOfUnasked(reasoning, ofReasoning, "reasoning", warn);
+function readOpenRouterReasoning(reasoning: JsonObject, warn: Warn): ReasoningRequest | null {
+  warnOfUnasked(reasoning, reasoningMembers, "reasoning", warn);
   const effort = readEffort(textOf(reasoning["effort"]), "this reasoning.effort", warn);
   if (reasoning["enabled"] === false) return { effort: "none", budgetTokens: null, visible: false };
   const budgetTokens = countOf(reasoning["max_tokens"]);
@@ -183,7 +183,7 @@ function readUnified(reasoning: JsonObject, warn: Warn): ReasoningRequest | null
   return isAsked ? { effort, budgetTokens, visible: reasoning["exclude"] !== true && effort !== "none" } : null;
 }
 
-const ofReasoning: ReadonlySet<string> = new Set(["effort", "max_tokens", "exclude", "enabled", "summary"]);
+const reasoningMembers: ReadonlySet<string> = new Set(["effort", "max_tokens", "exclude", "enabled", "summary"]);
 
 type Toolbox = Pick<Turn, "tools" | "toolChoice">;
 
@@ -209,7 +209,7 @@ function readTool(value: unknown, param: string, warn: Warn): TurnTool | null {
   if (type === "function" || (type === null && isObject(tool["function"]))) {
     return { ...readFunction(tool["function"], `${param}.function`), cache: readCacheHint(tool) };
   }
-  if (type === null) throw missing(`${param}.type`);
+  if (type === null) throw missingParam(`${param}.type`);
   warn(`the tool type ${quotableName(type)} is not understood by the upstream and was left out`);
   return null;
 }
@@ -217,7 +217,7 @@ function readTool(value: unknown, param: string, warn: Warn): TurnTool | null {
 function readFunction(value: unknown, param: string): TurnTool {
   const declared = objectOf(value);
   const parameters = declared["parameters"] ?? null;
-  if (parameters !== null && !isObject(parameters)) throw wrong(`${param}.parameters`, "must be an object");
+  if (parameters !== null && !isObject(parameters)) throw invalid(`${param}.parameters`, "must be an object");
   return {
     name: requireName(declared["name"], `${param}.name`),
     description: textOf(declared["description"]),
@@ -246,7 +246,7 @@ function readChoice(choice: unknown): ToolChoice | null {
       return { kind: "any" };
     default: {
       const name = isObject(choice) ? chosenName(choice) : null;
-      if (name === null) throw wrong("tool_choice", "is not a choice that is known");
+      if (name === null) throw invalid("tool_choice", "is not a choice that is known");
       return { kind: "tool", name };
     }
   }

@@ -1,7 +1,7 @@
 import type { Failure } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
-import { errorReported } from "../errors/error-event.ts";
-import { choiceError, errorText, upstreamBroke } from "../errors/upstream-errors.ts";
+import { reportedFailure } from "../errors/error-event.ts";
+import { choiceError, errorText, upstreamFault } from "../errors/upstream-errors.ts";
 import { asBuffer } from "../json/bytes.ts";
 import { OPEN_OBJECT, type Span, skipSpace, valueEnd } from "../json/cursor.ts";
 import { readScanned, readSpan, scanObject, valueAt } from "../json/scan.ts";
@@ -12,18 +12,18 @@ import { readServed } from "../usage/read-served.ts";
 import type { UsageConvention } from "../usage/reading.ts";
 import { readChatUsage } from "./usage.ts";
 
-const wanted: ReadonlySet<string> = new Set(["usage", "model", "service_tier", "error", "choices", "id"]);
+const replyMembers: ReadonlySet<string> = new Set(["usage", "model", "service_tier", "error", "choices", "id"]);
 
 /** Reads a whole chat completion: that it is one, and what it used. The bytes themselves go on unchanged. */
 export function readChatReply(body: Uint8Array, convention?: UsageConvention): ReplyFacts {
   try {
-    const members = scanObject(body, wanted);
+    const members = scanObject(body, replyMembers);
     const usage = valueAt(body, members.get("usage"));
     const error = members.get("error");
     const choices = members.get("choices");
     const isBare = choices === undefined || isNull(body, choices);
     const errorValue = isBare ? valueAt(body, error) : null;
-    const errorMessage = errorValue === null ? hiddenMessage(body, choices) : errorText(errorValue);
+    const errorMessage = errorValue === null ? embeddedErrorMessage(body, choices) : errorText(errorValue);
     return {
       usage: readChatUsage(usage, convention),
       served: readServed(
@@ -33,15 +33,15 @@ export function readChatReply(body: Uint8Array, convention?: UsageConvention): R
       errorMessage,
       outputEstimate: choices === undefined || errorMessage !== null ? 0 : Math.ceil((choices.end - choices.start) / 4),
       id: readLabel(body, members.get("id")),
-      made: choices === undefined ? [] : soundsIn(body, choices.start, choices.end),
+      createdIds: choices === undefined ? [] : audioIdsIn(body, choices.start, choices.end),
     };
   } catch (thrown) {
-    throw upstreamBroke("The upstream's answer is not valid JSON.", thrown);
+    throw upstreamFault("The upstream's answer is not valid JSON.", thrown);
   }
 }
 
 /** Hardly any answer has to be built for it: text of the model's has its quotes escaped. */
-function hiddenMessage(body: Uint8Array, choices: Span | undefined): string | null {
+function embeddedErrorMessage(body: Uint8Array, choices: Span | undefined): string | null {
   const [mark, from, to] =
     choices === undefined || isNull(body, choices)
       ? ([baseMark, 0, body.length] as const)
@@ -64,22 +64,22 @@ function labelAt(body: Uint8Array, span: Span | undefined): unknown {
 }
 
 /** An error inside an answer or a stream. */
-export function failureReported(error: unknown): Failure {
-  return errorReported(error, errorText(error));
+export function chatFailure(error: unknown): Failure {
+  return reportedFailure(error, errorText(error));
 }
 
 /** The id of the sound in an answer, or in a piece of one: a later message may name it (`audio.id`). */
-export function soundsIn(bytes: Uint8Array, from = 0, to = bytes.length): readonly string[] {
+export function audioIdsIn(bytes: Uint8Array, from = 0, to = bytes.length): readonly string[] {
   const text = asBuffer(bytes);
-  const mark = text.indexOf(soundMark, from);
-  if (mark === -1 || mark >= to) return none;
-  const start = skipSpace(text, mark + soundMark.length);
-  if (text[start] !== OPEN_OBJECT) return none;
+  const mark = text.indexOf(audioMark, from);
+  if (mark === -1 || mark >= to) return noIds;
+  const start = skipSpace(text, mark + audioMark.length);
+  if (text[start] !== OPEN_OBJECT) return noIds;
   const members = skimObject(text, start, valueEnd(text, start), idOnly);
   const id = textOf(skimValue(text, members?.get("id")));
-  return id === null ? none : [id];
+  return id === null ? noIds : [id];
 }
 
-const soundMark = Buffer.from('"audio":');
+const audioMark = Buffer.from('"audio":');
 const idOnly: ReadonlySet<string> = new Set(["id"]);
-const none: readonly string[] = [];
+const noIds: readonly string[] = [];

@@ -40,12 +40,12 @@ export function readChatRequest(bytes: Uint8Array): RequestFacts {
   facts.conversation = { messages: body.get("messages") };
   const tools = toolFacts(bytes, body.get("tools"));
   facts.serverTools = tools.serverTools;
-  facts.hosted = tools.hosted;
+  facts.hostedInput = tools.hostedInput;
   facts.namedModels = withNamedModel(tools.namedModels, namedModel(bytes, body.get("moderation"), "moderation"));
   if (body.said("web_search_options") !== null) addSearch(facts);
   facts.objects = body.objects();
-  facts.namesMedia = body.namesMedia;
-  facts.addressed = body.addressed();
+  facts.mayHoldMedia = body.namesMedia;
+  facts.mediaByUrl = body.addressed();
   return facts;
 }
 
@@ -85,10 +85,10 @@ function usageEdit(body: Uint8Array, options: Span | null): Edit {
 /** Vendors that tell how often they searched may tell more than one. */
 function addSearch(facts: OpenFacts): void {
   const { webSearches = 0, ...others } = facts.serverTools ?? noServerTools;
-  facts.asksSearch = true;
+  facts.requestsSearch = true;
   facts.serverTools = { ...others, webSearches: Math.max(bounds.serverToolCallsAssumed, webSearches) };
-  const tokens = (facts.hosted?.tokens ?? 0) + searchTool.tokens * searchTool.calls;
-  facts.hosted = { tokens, pictures: facts.hosted?.pictures ?? 0 };
+  const tokens = (facts.hostedInput?.tokens ?? 0) + searchTool.tokens * searchTool.calls;
+  facts.hostedInput = { tokens, pictures: facts.hostedInput?.pictures ?? 0 };
 }
 
 /** Of the two names of the cap an upstream may read either: where both stand, the larger one may hold. */

@@ -175,7 +175,7 @@ describe("a chat stream that goes wrong", () => {
     const { tap, out } = listen(chunk({ content: "x" }) + last, true);
     expect(out.endsWith(last)).toBe(true);
     expect(tap.failure?.message).toContain("Provider disconnected");
-    expect(tap.untold).toBe(false);
+    expect(tap.errorUnreadable).toBe(false);
   });
 
   test("an error that is the event itself is one that no client of the dialect has been told", () => {
@@ -183,7 +183,7 @@ describe("a chat stream that goes wrong", () => {
     const { tap, out } = listen(chunk({ content: "x" }) + error + done, true);
     expect(out).toBe(chunk({ content: "x" }));
     expect(tap.failure?.message).toContain("out of memory");
-    expect(tap.untold).toBe(true);
+    expect(tap.errorUnreadable).toBe(true);
   });
 
   test("a first event that is not JSON fails while another deployment can still be tried", () => {

@@ -1,13 +1,13 @@
 import type { Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
-import { choiceError, firstEventBroken } from "../errors/upstream-errors.ts";
+import { choiceError, invalidFirstEvent } from "../errors/upstream-errors.ts";
 import { closingQuote, OPEN_ARRAY, OPEN_OBJECT, QUOTE, type Span } from "../json/cursor.ts";
 import { arrayOf, type JsonObject, objectOf, parseObject } from "../json/value.ts";
 import { eventWithoutMedia } from "../stream/event-media.ts";
 import { dataEvent, EventTap, eventData, eventLines, isDone, pieceTokens } from "../stream/sse-events.ts";
 import { readServed, withServed } from "../usage/read-served.ts";
 import type { UsageConvention } from "../usage/reading.ts";
-import { failureReported, soundsIn } from "./reply.ts";
+import { audioIdsIn, chatFailure } from "./reply.ts";
 import { readChatUsage } from "./usage.ts";
 
 const ascii = (text: string): Buffer => Buffer.from(text, "latin1");
@@ -37,11 +37,11 @@ export class ChatStreamTap extends EventTap implements StreamTap {
   ended = false;
   usage: UsageReading | null = null;
   served: Served | undefined;
-  untold = false;
+  errorUnreadable = false;
   /** Chat completions are not kept under their ids. */
   readonly id = null;
   /** A sound is named where it begins. */
-  made: readonly string[] = [];
+  createdIds: readonly string[] = [];
 
   readonly #hideUsage: boolean;
   readonly #marks: readonly Buffer[];
@@ -49,9 +49,9 @@ export class ChatStreamTap extends EventTap implements StreamTap {
   #hidden: Span[] = [];
   #finished = false;
   /** The usage came behind the content, in an event without choices. */
-  #toldAlone = false;
+  #usageAlone = false;
   /** Something was generated after the usage that was told last. */
-  #contentSince = false;
+  #contentAfterUsage = false;
 
   /** `marks`: members of generated text in a chunk, of which the first that says something counts. */
   constructor(hideUsage: boolean, convention?: UsageConvention, marks: readonly Buffer[] = contentMarks) {
@@ -68,7 +68,7 @@ export class ChatStreamTap extends EventTap implements StreamTap {
 
   /** Most tell it once, at the end. Some tell it with each event, or zeros first: what came after the last is not in it. */
   get usageFinal(): boolean {
-    return this.usage !== null && !this.#contentSince && (this.#finished || this.ended || this.#toldAlone);
+    return this.usage !== null && !this.#contentAfterUsage && (this.#finished || this.ended || this.#usageAlone);
   }
 
   /** [DONE], or a finish reason for vendors that send no [DONE]. */
@@ -84,7 +84,7 @@ export class ChatStreamTap extends EventTap implements StreamTap {
     if (this.ended) return;
     const event = eventWithoutMedia(bytes, start, end) ?? dataEvent(bytes, start, end);
     if (event === null) return;
-    if (this.untold) {
+    if (this.errorUnreadable) {
       // Not even [DONE] may stand ahead of what the caller is told instead.
       this.#hidden.push({ start, end });
       return;
@@ -95,32 +95,32 @@ export class ChatStreamTap extends EventTap implements StreamTap {
       return;
     }
     if (this.events === 1) this.served = readServed(firstChunk(event), null);
-    if (event.includes(choicesMark)) this.#follow(event);
+    if (event.includes(choicesMark)) this.#updateFinished(event);
     const usageAt = event.indexOf(usageMark);
     if (usageAt !== -1 && opensObject(event, usageAt + usageMark.length)) this.#readUsage(event, { start, end });
     if (event.includes(errorMark) || (!this.contentSeen && event.includes(baseMark))) this.#readError(event);
-    if (this.untold) this.#hidden.push({ start, end });
+    if (this.errorUnreadable) this.#hidden.push({ start, end });
   }
 
   /** Of several answers in one stream each has an end: while one goes on, the stream is not at its own. */
-  #follow(event: Buffer): void {
-    const spoke = this.#countContent(event);
+  #updateFinished(event: Buffer): void {
+    const hasContent = this.#countContent(event);
     if (hasFinishReason(event)) this.#finished = true;
-    else if (spoke) this.#finished = false;
+    else if (hasContent) this.#finished = false;
   }
 
   #countContent(event: Buffer): boolean {
     for (const mark of this.#marks) {
-      const tokens = tokensBehind(event, mark);
+      const tokens = tokensAfter(event, mark);
       if (tokens === 0) continue;
       this.contentSeen = true;
-      this.#contentSince = true;
+      this.#contentAfterUsage = true;
       this.outputEstimate += tokens;
       return true;
     }
     if (!this.contentSeen && otherMarks.some((mark) => isFilled(event, mark))) {
       this.contentSeen = true;
-      this.made = soundsIn(event);
+      this.createdIds = audioIdsIn(event);
     }
     return false;
   }
@@ -137,8 +137,8 @@ export class ChatStreamTap extends EventTap implements StreamTap {
     const { tier, ...told } = this.served ?? {};
     const isTold = tier === undefined || chunk["service_tier"] != null;
     this.served = withServed(readServed(chunk, reported), isTold ? told : this.served);
-    this.#contentSince = false;
-    this.#toldAlone = this.contentSeen && (!Array.isArray(choices) || choices.length === 0);
+    this.#contentAfterUsage = false;
+    this.#usageAlone = this.contentSeen && (!Array.isArray(choices) || choices.length === 0);
     if (this.#hideUsage && Array.isArray(choices) && choices.length === 0) this.#hidden.push(place);
   }
 
@@ -149,8 +149,8 @@ export class ChatStreamTap extends EventTap implements StreamTap {
     if (chunk === null) return;
     const bare = error === null ? (chunk["object"] === "error" ? chunk : choiceError(chunk)) : null;
     if (error === null && bare === null) return;
-    this.failure = failureReported(error ?? bare);
-    this.untold = bare !== null;
+    this.failure = chatFailure(error ?? bare);
+    this.errorUnreadable = bare !== null;
   }
 
   #withoutHidden(whole: Uint8Array): Uint8Array {
@@ -176,12 +176,12 @@ function usageInChoice(choices: unknown): unknown {
 }
 
 /** Of the first such member, and of all arguments, for calls may come whole and side by side. Mistral's content is a list of parts. */
-function tokensBehind(event: Buffer, mark: Buffer): number {
+function tokensAfter(event: Buffer, mark: Buffer): number {
   let tokens = 0;
   for (let at = event.indexOf(mark); at !== -1; at = event.indexOf(mark, at)) {
     at += mark.length;
     while (event[at] === 0x20) at++;
-    if (event[at] === OPEN_ARRAY && mark !== textMark) return tokensBehind(event.subarray(at), textMark);
+    if (event[at] === OPEN_ARRAY && mark !== textMark) return tokensAfter(event.subarray(at), textMark);
     if (event[at] === QUOTE) {
       const from = at + 1;
       at = closingQuote(event, from);
@@ -220,7 +220,7 @@ function hasFinishReason(event: Buffer): boolean {
 
 function firstChunk(event: Buffer): JsonObject {
   const chunk = chunkOf(event);
-  if (chunk === null) throw firstEventBroken();
+  if (chunk === null) throw invalidFirstEvent();
   return chunk;
 }
 

@@ -43,7 +43,7 @@ export function readChatUsage(reported: unknown, convention: UsageConvention = {
   usage.webSearches = tools.webSearches;
   usage.fileSearches = tools.fileSearches;
   usage.codeSessions = tools.codeSessions;
-  return { usage, raw: rawUsage(reported), untold: untoldOf(prompt, completion) };
+  return { usage, raw: rawUsage(reported), missingSide: untoldOf(prompt, completion) };
 }
 
 /** DeepSeek and Moonshot report cached tokens beside the totals instead of in the details. */

@@ -11,7 +11,7 @@ import type {
   Usage,
 } from "#core/index.ts";
 import type { AnswerContext, EventWriter, Warn } from "../codec.ts";
-import { brokenAnswer } from "../errors/upstream-errors.ts";
+import { answerEndedInError } from "../errors/upstream-errors.ts";
 import { extraContent } from "../gemini/google-extras.ts";
 import { type JsonObject, jsonBytes } from "../json/value.ts";
 import { documentCitationLost, HeldCitations, placeIn } from "../turn/citations.ts";
@@ -24,7 +24,7 @@ import { writeChatUsage } from "./usage.ts";
 export function writeChatAnswer(answer: Answer, context: AnswerContext): Uint8Array {
   const { blocks } = answer;
   const finish = finishOf(answer.finish, context);
-  if (finish === null) throw brokenAnswer();
+  if (finish === null) throw answerEndedInError();
   const calls = blocks.filter((block) => block.kind === "tool-call");
   const text = textsOf(blocks, "text");
   const refusal = textsOf(blocks, "refusal");
@@ -261,7 +261,7 @@ export class ChatEventWriter implements EventWriter {
     const reason = finishOf(finish, this.#context);
     if (reason !== null) return this.#chunk("{}", `"${reason}"`);
     this.#over = true;
-    return renderChatStreamError(brokenAnswer());
+    return renderChatStreamError(answerEndedInError());
   }
 
   #usageChunk(): string {

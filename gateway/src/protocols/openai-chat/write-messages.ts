@@ -63,7 +63,7 @@ class MessageWriter {
     );
     for (const [index, message] of messages.entries()) {
       if (message.role === "user") this.#writeUser(message);
-      else if (message.role === "system") this.#instructAmid(textsOf(message.parts).join("\n\n"));
+      else if (message.role === "system") this.#writeInstruction(textsOf(message.parts).join("\n\n"));
       else {
         const calls = message.parts.filter((part) => part.kind === "tool-call");
         this.#writeAssistant(message, calls, index > loopStart);
@@ -72,7 +72,7 @@ class MessageWriter {
     }
   }
 
-  #instructAmid(text: string): void {
+  #writeInstruction(text: string): void {
     const before = this.messages.at(-1)?.["role"];
     if (!this.#isStrict || before === "user" || before === "system") this.instruct(text);
     else {
@@ -85,24 +85,24 @@ class MessageWriter {
   #pushUser(content: unknown): void {
     if (this.#isStrict && this.messages.at(-1)?.["role"] === "tool") {
       this.#warn("a short message of the assistant was put between a tool's result and the user");
-      this.messages.push({ role: "assistant", content: bridge });
+      this.messages.push({ role: "assistant", content: bridgeText });
     }
     this.messages.push({ role: "user", content });
   }
 
   #callId(id: string): string {
-    return this.#isStrict ? nineLetters(id) : shortId(id, "call_", callIdCharactersMax);
+    return this.#isStrict ? mistralCallId(id) : shortId(id, "call_", callIdCharactersMax);
   }
 
   #writeAssistant(message: TurnMessage, calls: readonly ToolCallPart[], inLoop: boolean): void {
-    const said = textsOf(message.parts).join("");
-    const refused = message.parts.flatMap((part) => (part.kind === "refusal" ? [part.text] : [])).join("");
+    const answerText = textsOf(message.parts).join("");
+    const refusalText = message.parts.flatMap((part) => (part.kind === "refusal" ? [part.text] : [])).join("");
     // No field is taken there that the vendor does not know.
-    const [text, refusal] = this.#isStrict ? [said + refused, ""] : [said, refused];
+    const [text, refusal] = this.#isStrict ? [answerText + refusalText, ""] : [answerText, refusalText];
     if (message.parts.some((part) => part.kind === "tool-result")) {
       this.#warn("a tool result among the model's own words was left out");
     }
-    if (message.parts.some((part) => isSpoken(part) && part.kind !== "text")) {
+    if (message.parts.some((part) => isContent(part) && part.kind !== "text")) {
       this.#warn("media in an answer of the model are not understood by the upstream and were left out");
     }
     if (text === "" && refusal === "" && calls.length === 0) return;
@@ -128,7 +128,7 @@ class MessageWriter {
       return part.seal === null || opens(part.seal, "openai-chat", this.#target.account) ? [part.text] : [];
     });
     const text = own.join("\n\n");
-    if (text === "") return calls && this.#wantsThoughts && field !== "none" ? { [field]: noThoughts } : {};
+    if (text === "") return calls && this.#wantsThoughts && field !== "none" ? { [field]: placeholderThought } : {};
     if (field !== "none") return { [field]: text };
     if (calls) this.#warn("thoughts before earlier tool calls are not taken back by the upstream and were left out");
     return {};
@@ -188,8 +188,8 @@ class MessageWriter {
     const content: JsonObject[] = [];
     for (const part of message.parts) {
       if (part.kind === "tool-result") {
-        if (!this.#placed.has(part)) content.push(...this.#orphan(part));
-      } else if (isSpoken(part)) {
+        if (!this.#placed.has(part)) content.push(...this.#writeOrphanResult(part));
+      } else if (isContent(part)) {
         content.push(contentPart(part, this.#fetchesUrls));
       } else {
         this.#warn(`a ${part.kind} in a user message was left out`);
@@ -201,7 +201,7 @@ class MessageWriter {
   }
 
   /** A result whose call is not the message before it: no upstream takes it as such. */
-  #orphan(result: ToolResultPart): readonly JsonObject[] {
+  #writeOrphanResult(result: ToolResultPart): readonly JsonObject[] {
     this.#warn("a tool result without its call was carried as text");
     const text = `The result of an earlier call of ${result.name ?? "a tool"} was:\n${this.#resultText(result)}`;
     return [textContent(text), ...this.#media(result)];
@@ -213,9 +213,9 @@ class MessageWriter {
 }
 
 /** Nothing at all counts as missing. */
-const noThoughts = ".";
+const placeholderThought = ".";
 
-const bridge = "I have the result.";
+const bridgeText = "I have the result.";
 
 /** The last message of the assistant, which the model is to go on with. */
 function markBeginning(messages: JsonObject[]): void {
@@ -248,7 +248,7 @@ function mergeAssistants(messages: readonly TurnMessage[]): readonly TurnMessage
       out.push({ role: message.role, parts: [...message.parts] });
       continue;
     }
-    const bothSpeak = speaks(last.parts) && speaks(message.parts);
+    const bothSpeak = hasText(last.parts) && hasText(message.parts);
     if (bothSpeak && !last.parts.some((part) => part.kind === "tool-call")) {
       out.push({ role: "assistant", parts: [...message.parts] });
       continue;
@@ -259,13 +259,13 @@ function mergeAssistants(messages: readonly TurnMessage[]): readonly TurnMessage
   return out;
 }
 
-const speaks = (parts: readonly TurnPart[]): boolean => parts.some((part) => part.kind === "text");
+const hasText = (parts: readonly TurnPart[]): boolean => parts.some((part) => part.kind === "text");
 
 function textsOf(parts: readonly TurnPart[]): readonly string[] {
   return parts.flatMap((part) => (part.kind === "text" ? [part.text] : []));
 }
 
-function isSpoken(part: TurnPart): part is TextPart | MediaPart {
+function isContent(part: TurnPart): part is TextPart | MediaPart {
   return (
     part.kind !== "tool-call" && part.kind !== "tool-result" && part.kind !== "reasoning" && part.kind !== "refusal"
   );
@@ -275,7 +275,7 @@ function isSpoken(part: TurnPart): part is TextPart | MediaPart {
 const callIdCharactersMax = 40;
 
 /** Ids of calls as Mistral takes them, `^[a-zA-Z0-9]{9}$`: its own stay as they are. */
-function nineLetters(id: string): string {
+function mistralCallId(id: string): string {
   return /^[a-zA-Z0-9]{9}$/.test(id) ? id : createHash("sha256").update(id).digest("hex").slice(0, 9);
 }
 

@@ -2,7 +2,7 @@ import type { SearchRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../gemini/google-extras.ts";
 import { type JsonObject, jsonBytes, said, unsupported } from "../json/value.ts";
-import { askedEffort, openaiSampling, refusesStop, type ToldReasoning, tellReasoning } from "../turn/reasoning.ts";
+import { askedEffort, fitReasoning, openaiSampling, type ReasoningSetting, refusesStop } from "../turn/reasoning.ts";
 import type { ReasoningTraits } from "../turn/reasoning-traits.ts";
 import { toolSchema, writeNamedSchema } from "../turn/schemas.ts";
 import { warnOfNoSearch, warnOfSearchRest } from "../turn/search-request.ts";
@@ -22,7 +22,7 @@ export function writeChatTurn(turn: Turn, target: TurnTarget, warnAlways: Warn):
   const instructions = turn.system.map((part) => part.text);
   if (format.instruction !== null) instructions.push(format.instruction);
   const { traits } = target;
-  const { told, choice } = reasonAndChoose(turn, traits.reasoning ?? {}, warn);
+  const { told, choice } = reconcileToolChoice(turn, traits.reasoning ?? {}, warn);
   const sampling = openaiSampling(turn, traits, told.effort, warn);
   const request: JsonObject = {
     model: target.upstreamModel,
@@ -49,7 +49,7 @@ export function writeChatTurn(turn: Turn, target: TurnTarget, warnAlways: Warn):
   return jsonBytes(request);
 }
 
-function writeReasoning({ reasoning }: Turn, { effort, on }: ToldReasoning, traits: DialectTraits): JsonObject {
+function writeReasoning({ reasoning }: Turn, { effort, on }: ReasoningSetting, traits: DialectTraits): JsonObject {
   const { switch: by } = traits.reasoning ?? {};
   return {
     reasoning_effort: said(effort),
@@ -121,12 +121,12 @@ function writeTier(tier: string | null, warn: Warn): string | null {
 const tiers: ReadonlySet<string> = new Set(["default", "flex", "scale", "priority", "fast"]);
 
 /** What a model is told of reasoning, and the choice among tools that it takes together with that. */
-function reasonAndChoose(
+function reconcileToolChoice(
   turn: Turn,
   traits: ReasoningTraits,
   warn: Warn,
-): { told: ToldReasoning; choice: ToolChoice | null } {
-  const told = tellReasoning(turn.reasoning, askedEffort(turn.reasoning), traits, warn);
+): { told: ReasoningSetting; choice: ToolChoice | null } {
+  const told = fitReasoning(turn.reasoning, askedEffort(turn.reasoning), traits, warn);
   const choice = turn.toolChoice;
   if (turn.tools.length === 0 || (choice?.kind !== "any" && choice?.kind !== "tool")) return { told, choice };
   const { forcesNoToolsThinking: limit } = traits;
@@ -187,7 +187,7 @@ function writeSearch(turn: Turn, searches: boolean, warn: Warn): JsonObject {
     warnOfNoSearch(turn, warn);
     return {};
   }
-  warnOfSearchRest(search, carried, warn);
+  warnOfSearchRest(search, sentParameters, warn);
   return {
     web_search_options: {
       search_context_size: said(search.contextSize),
@@ -197,4 +197,4 @@ function writeSearch(turn: Turn, searches: boolean, warn: Warn): JsonObject {
   };
 }
 
-const carried: ReadonlySet<keyof SearchRequest> = new Set(["location", "contextSize"]);
+const sentParameters: ReadonlySet<keyof SearchRequest> = new Set(["location", "contextSize"]);

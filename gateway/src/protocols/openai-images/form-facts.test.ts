@@ -62,9 +62,9 @@ describe("what governs a form", () => {
             streamOptionsSpan: null,
             affinity: "u1",
             continues: null,
-            keeps: null,
+            storesAs: null,
             images: 3,
-            addressed: { pictures: 2, others: 0 },
+            mediaByUrl: { pictures: 2, others: 0 },
           });
           expect(bytes.subarray(modelSpan.start, modelSpan.end).toString()).toBe("gpt-image-1");
         },
@@ -93,8 +93,8 @@ describe("what governs a form", () => {
   });
 
   test("each picture in it is held", () => {
-    expect(read(form([model, prompt, picture, picture])).facts.addressed).toEqual({ pictures: 2, others: 0 });
-    expect(read(form([model, prompt])).facts.addressed).toBeUndefined();
+    expect(read(form([model, prompt, picture, picture])).facts.mediaByUrl).toEqual({ pictures: 2, others: 0 });
+    expect(read(form([model, prompt])).facts.mediaByUrl).toBeUndefined();
   });
 });
 

@@ -1,6 +1,6 @@
 import { imageEditForm, requestFields } from "@sluice/contract/words";
 import type { FormFacts, RequestFacts, Wire } from "../dialect.ts";
-import { FormReader, modelFormKept } from "../form/form-reader.ts";
+import { FormReader, modelFormBytesMax } from "../form/form-reader.ts";
 import { OPEN_OBJECT } from "../json/cursor.ts";
 import { GovernedNames } from "../request/governed-names.ts";
 import { readCount, scanRequest, sizeOf } from "../request/members.ts";
@@ -22,7 +22,7 @@ export { readImageTurn, writeImageAnswer, writeImageEvents, writeImageJson } fro
 /** The facts of a form that asks for edited pictures. */
 export class ImagesFormReader extends FormReader {
   constructor() {
-    super(imageEditForm, modelFormKept);
+    super(imageEditForm, modelFormBytesMax);
   }
 
   /** Once the form has ended. Throws Failure missing_required_parameter or invalid_request. */
@@ -30,7 +30,7 @@ export class ImagesFormReader extends FormReader {
     return this.factsWith({
       inputEstimate: promptEstimate(this.sizeOf("prompt")),
       images: Number(this.text("n") || 1),
-      addressed: this.files === 0 ? undefined : { pictures: this.files, others: 0 },
+      mediaByUrl: this.files === 0 ? undefined : { pictures: this.files, others: 0 },
     });
   }
 }
@@ -52,7 +52,7 @@ function readImagesRequest(bytes: Uint8Array): RequestFacts {
   facts.stream = body.isOn("stream");
   facts.namedModels = namedModel(bytes, body.get("svg"), "svg");
   facts.objects = body.objects().map((object) => ({ ...object, isPicture: true as const }));
-  facts.addressed = body.addressed();
+  facts.mediaByUrl = body.addressed();
   facts.images = Math.max(1, body.count("n") ?? 1, seriesMax(body));
   return facts;
 }

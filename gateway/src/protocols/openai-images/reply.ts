@@ -1,6 +1,6 @@
 import { noUsage, type Served } from "#core/index.ts";
 import type { ReplyFacts, StreamTap, UsageReading } from "../dialect.ts";
-import { brokenReply, errorText } from "../errors/upstream-errors.ts";
+import { errorText, invalidReply } from "../errors/upstream-errors.ts";
 import { QUOTE, type Span } from "../json/cursor.ts";
 import { skimArray, skimObject, skimValue } from "../json/skim.ts";
 import { countOf, isObject, type JsonObject, objectOf } from "../json/value.ts";
@@ -12,13 +12,13 @@ import { rawUsage } from "../usage/reading.ts";
 /** Pictures that are counted in one answer; vendors make 15 at most. */
 const imagesPerReplyMax = 1_024;
 
-const wanted: ReadonlySet<string> = new Set(["data", "model", "usage", "service_tier", "svg_usage", "error"]);
-const wantedOfImage: ReadonlySet<string> = new Set(["error"]);
+const replyMembers: ReadonlySet<string> = new Set(["data", "model", "usage", "service_tier", "svg_usage", "error"]);
+const imageMembers: ReadonlySet<string> = new Set(["error"]);
 
 /** Reads a whole answer with pictures: how many there are, and what they used. The pictures are not looked at. */
 export function readImagesReply(body: Uint8Array): ReplyFacts {
-  const members = skimObject(body, 0, body.length, wanted);
-  if (members === null) throw brokenReply("is not a JSON object");
+  const members = skimObject(body, 0, body.length, replyMembers);
+  if (members === null) throw invalidReply("is not a JSON object");
   const data = members.get("data");
   const usage = skimValue(body, members.get("usage"));
   const error = skimValue(body, members.get("error"));
@@ -46,7 +46,7 @@ function countImages(body: Uint8Array, data: Span): number | null {
   const entries = skimArray(body, data, imagesPerReplyMax);
   if (entries === null) return null;
   return entries.filter((entry) => {
-    const error = skimObject(body, entry.start, entry.end, wantedOfImage)?.get("error");
+    const error = skimObject(body, entry.start, entry.end, imageMembers)?.get("error");
     return skimValue(body, error) === null;
   }).length;
 }
@@ -80,9 +80,9 @@ export function imagesUsage(reported: unknown, svg: unknown, images: number): Us
 
 /** What is not said to be of the one kind is of the other. */
 function split(total: unknown, details: unknown, one: string, other: string) {
-  const told = objectOf(details);
-  const ofOne = countOf(told[one]) ?? 0;
-  const all = countOf(total) ?? ofOne + (countOf(told[other]) ?? 0);
+  const reported = objectOf(details);
+  const ofOne = countOf(reported[one]) ?? 0;
+  const all = countOf(total) ?? ofOne + (countOf(reported[other]) ?? 0);
   return [Math.min(ofOne, all), Math.max(0, all - ofOne)] as const;
 }
 

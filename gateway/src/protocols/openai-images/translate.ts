@@ -3,15 +3,15 @@ import type { FormContent, FormFile } from "#ports/index.ts";
 import type { Warn } from "../codec.ts";
 import {
   countOf,
+  invalid,
   isObject,
   type JsonObject,
   jsonBytes,
-  missing,
+  missingParam,
   parseBody,
   parseObject,
   textOf,
   unsupported,
-  wrong,
 } from "../json/value.ts";
 import { dataUri, readDataUri } from "../turn/data-uri.ts";
 import { quotableName } from "../turn/warnings.ts";
@@ -20,7 +20,7 @@ import { quotableName } from "../turn/warnings.ts";
 export function readImageTurn(body: Uint8Array | FormContent, warn: Warn): ImageTurn {
   const fields = fieldsOf(body);
   const prompt = textOf(fields["prompt"]);
-  if (prompt === null || prompt === "") throw missing("prompt");
+  if (prompt === null || prompt === "") throw missingParam("prompt");
   warnOfUnknown(fields, warn);
   const mask = fields["mask"] ?? null;
   return {
@@ -37,14 +37,14 @@ export function readImageTurn(body: Uint8Array | FormContent, warn: Warn): Image
 }
 
 /** What the neutral form says, and what does not change the picture. */
-const ofTurn: ReadonlySet<string> = new Set([
+const turnMembers: ReadonlySet<string> = new Set([
   ...["model", "prompt", "n", "size", "quality", "background", "output_format", "image", "images", "mask", "stream"],
   ...["partial_images", "response_format", "user", "safety_identifier", "moderation"],
 ]);
 
 function warnOfUnknown(fields: JsonObject, warn: Warn): void {
   for (const [name, value] of Object.entries(fields)) {
-    if (value === null || ofTurn.has(name)) continue;
+    if (value === null || turnMembers.has(name)) continue;
     warn(`${quotableName(name)} is not understood by the upstream and was left out`);
   }
   if (fields["response_format"] === "url") warn("the upstream gives its pictures in the answer, not as URLs");
@@ -53,7 +53,7 @@ function warnOfUnknown(fields: JsonObject, warn: Warn): void {
 function readCount(value: unknown): number {
   if (value === null) return 1;
   const count = countOf(value);
-  if (count === null || count === 0) throw wrong("n", "must be a whole number above 0");
+  if (count === null || count === 0) throw invalid("n", "must be a whole number above 0");
   return count;
 }
 
@@ -70,7 +70,7 @@ function readSize(value: unknown, warn: Warn): ImageSize | null {
 function mediaOf(param: string, url: string): ImageMedia {
   const read = readDataUri(url);
   if (read === null) throw unsupported(param, "This upstream needs its pictures inside the request, as data URIs.");
-  if (!read.mediaType.startsWith("image/")) throw wrong(param, "is no picture");
+  if (!read.mediaType.startsWith("image/")) throw invalid(param, "is no picture");
   return { mediaType: read.mediaType === "image/jpg" ? "image/jpeg" : read.mediaType, data: read.data };
 }
 
@@ -123,7 +123,7 @@ function fieldsOf(content: Uint8Array | FormContent): JsonObject {
   if (content instanceof Uint8Array) return parseBody(content);
   const { fields, files } = content;
   const body: Record<string, unknown> = {};
-  for (const { name, value } of fields) body[name] = typed(name, value);
+  for (const { name, value } of fields) body[name] = typedValue(name, value);
   const images = files.filter(isImage).map(uriOf);
   if (images.length > 0) body["image"] = images.length === 1 ? images[0] : images;
   for (const file of files) if (!isImage(file)) body[file.name] = uriOf(file);
@@ -134,7 +134,7 @@ const numbers: ReadonlySet<string> = new Set(["n", "seed", "guidance_scale", "ou
 const switches: ReadonlySet<string> = new Set(["stream", "watermark", "optimize_prompt"]);
 const objects: ReadonlySet<string> = new Set(["sequential_image_generation_options", "optimize_prompt_options"]);
 
-function typed(name: string, value: string): unknown {
+function typedValue(name: string, value: string): unknown {
   if (numbers.has(name)) return value.trim() !== "" && Number.isFinite(Number(value)) ? Number(value) : value;
   if (switches.has(name)) return switchOf(value.toLowerCase()) ?? value;
   return objects.has(name) ? (parseObject(value) ?? value) : value;
@@ -151,7 +151,7 @@ function isImage({ name }: FormFile): boolean {
 }
 
 function uriOf({ name, mediaType, data }: FormFile): string {
-  if (mediaType === null) throw wrong(name, "is of no type of picture that is known here");
+  if (mediaType === null) throw invalid(name, "is of no type of picture that is known here");
   return dataUri(mediaType, data);
 }
 
@@ -168,7 +168,7 @@ function imageUrlOf(param: string, source: unknown): string {
   }
   const inner = isObject(source) ? source["image_url"] : source;
   const url = textOf(isObject(inner) ? inner["url"] : inner);
-  if (url === null) throw wrong(param, "must be a picture's URL");
+  if (url === null) throw invalid(param, "must be a picture's URL");
   return url;
 }
 

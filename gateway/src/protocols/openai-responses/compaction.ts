@@ -8,7 +8,7 @@ import {
   type TurnMessage,
 } from "#core/index.ts";
 import type { AnswerContext } from "../codec.ts";
-import { jsonBytes, missing } from "../json/value.ts";
+import { jsonBytes, missingParam } from "../json/value.ts";
 import { readSealText, sealText } from "../turn/seal-text.ts";
 import { writeResponsesUsage } from "./usage.ts";
 
@@ -20,7 +20,7 @@ const compactionKeptCharactersMax = 80_000;
  * The summary goes to the caller in the place of OpenAI's encrypted one, and comes back as words of the user.
  */
 export function asCompaction(turn: Turn, kept: readonly string[]): Turn {
-  if (turn.messages.length === 0) throw missing("input");
+  if (turn.messages.length === 0) throw missingParam("input");
   return {
     ...turn,
     messages: [...turn.messages, { role: "user", parts: [{ kind: "text", text: order, cache: null }] }],

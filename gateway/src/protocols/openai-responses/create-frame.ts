@@ -2,7 +2,7 @@ import { requestFields } from "@sluice/contract/words";
 import { noUsage } from "#core/index.ts";
 import { editBody } from "../json/bytes.ts";
 import { QUOTE, type Span } from "../json/cursor.ts";
-import { missing, textOf, wrong } from "../json/value.ts";
+import { invalid, missingParam, textOf } from "../json/value.ts";
 import { GovernedNames } from "../request/governed-names.ts";
 import { MemberChecks, readModel, readSmall } from "../request/members.ts";
 import { RequestBody } from "../request/request-body.ts";
@@ -46,7 +46,7 @@ export class CreateFrame {
     this.previous = continuedResponse(bytes, frame.said("previous_response_id"))?.id ?? null;
     this.generates = frame.said("generate") === null || frame.isOn("generate");
     this.#input = frame.said("input");
-    if (frame.isOn("background")) throw wrong("background", "cannot be true over a WebSocket");
+    if (frame.isOn("background")) throw invalid("background", "cannot be true over a WebSocket");
   }
 
   /** The items of its input as JSON text, with their commas; empty where there are none. */
@@ -80,11 +80,11 @@ export function readClientFrame(text: string): CreateFrame | string | null {
   const bytes = Buffer.from(text, "utf8");
   const frame = new RequestBody(bytes, wanted, null);
   const type = frame.get("type");
-  if (type === undefined) throw missing("type");
+  if (type === undefined) throw missingParam("type");
   const named = textOf(readSmall(bytes, type));
   if (named === "response.processed") return null;
   if (named === "response.steer") return notSteered(bytes, frame);
-  if (named !== "response.create") throw wrong("type", "must be response.create or response.steer");
+  if (named !== "response.create") throw invalid("type", "must be response.create or response.steer");
   return new CreateFrame(bytes, frame);
 }
 
@@ -123,7 +123,7 @@ function readStreamId(bytes: Buffer, span: Span | null): string | null {
   if (span === null) return null;
   const id = textOf(readSmall(bytes, span));
   if (id === null || id === "" || id.length > socketStreamIdCharactersMax) {
-    throw wrong("stream_id", "must be a short text");
+    throw invalid("stream_id", "must be a short text");
   }
   return id;
 }

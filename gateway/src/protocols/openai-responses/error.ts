@@ -1,5 +1,5 @@
 import { type Failure, failureTable } from "#core/index.ts";
-import { errorReported, refusalBody } from "../errors/error-event.ts";
+import { refusalBody, reportedFailure } from "../errors/error-event.ts";
 import { contextLengthCode } from "../errors/upstream-errors.ts";
 import { isObject, type JsonObject, objectOf, parseObject, textOf } from "../json/value.ts";
 import { bareResponse } from "./response-object.ts";
@@ -66,5 +66,5 @@ export function upstreamFailure(said: JsonObject): Failure {
   const error = isObject(said["error"])
     ? said["error"]
     : { message: message ?? said["error"], type: code, param, code };
-  return errorReported(error, textOf(error["message"]) ?? "unknown error");
+  return reportedFailure(error, textOf(error["message"]) ?? "unknown error");
 }

@@ -1,6 +1,6 @@
 import { type Answer, type AnswerEvent, bounds, type FinishReason } from "#core/index.ts";
 import type { AnswerSource, Warn } from "../codec.ts";
-import { notCarried, upstreamBroke } from "../errors/upstream-errors.ts";
+import { unsupportedReply, upstreamFault } from "../errors/upstream-errors.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseObject, parseReply, textOf } from "../json/value.ts";
 import { AnswerReader, gatherAnswer } from "../turn/answer-events.ts";
 import { warnOfCaller, warnOfStranger, warnOfUnread } from "../turn/warnings.ts";
@@ -16,10 +16,10 @@ export function readResponsesAnswer(body: Uint8Array, source: AnswerSource): Ans
   if (status === "failed") throw upstreamFailure(objectOf(response["error"]));
   if (!Array.isArray(response["output"])) {
     if (isObject(response["error"])) throw upstreamFailure(response);
-    throw upstreamBroke("The upstream's answer is not a response.");
+    throw upstreamFault("The upstream's answer is not a response.");
   }
   if (status === "queued" || status === "in_progress" || status === "cancelled") {
-    throw upstreamBroke(`The upstream's answer is ${status}.`);
+    throw upstreamFault(`The upstream's answer is ${status}.`);
   }
   return gatherAnswer(source, (emit) => new ResponsesEventReader(emit, source).take(response, status === "incomplete"));
 }
@@ -46,7 +46,7 @@ export class ResponsesEventReader extends AnswerReader {
   read(data: string): void {
     if (this.over || this.#finished || data.trim() === "[DONE]") return;
     const event = parseObject(data);
-    if (event === null) throw upstreamBroke("The upstream sent an event that is not JSON.");
+    if (event === null) throw upstreamFault("The upstream sent an event that is not JSON.");
     const type = textOf(event["type"]) ?? (event["error"] === undefined ? "" : "error");
     switch (type) {
       case "keepalive":
@@ -83,7 +83,7 @@ export class ResponsesEventReader extends AnswerReader {
 
   end(): void {
     if (this.over) return;
-    if (!this.#finished) throw upstreamBroke("The upstream's stream ended before it was complete.");
+    if (!this.#finished) throw upstreamFault("The upstream's stream ended before it was complete.");
     this.finish(null);
   }
 
@@ -131,7 +131,8 @@ export class ResponsesEventReader extends AnswerReader {
     }
     lane.held.push(event);
     this.#heldLength += event.kind === "block-delta" ? event.text.length : 1;
-    if (this.#heldLength > bounds.replyBytesMax) throw notCarried("The upstream's interleaved items are too large.");
+    if (this.#heldLength > bounds.replyBytesMax)
+      throw unsupportedReply("The upstream's interleaved items are too large.");
   }
 
   /** The first unfinished item speaks; what it said while it waited comes first. */

@@ -13,13 +13,13 @@ import type {
 import type { Warn } from "../codec.ts";
 import {
   arrayOf,
-  checkedText,
+  expectText,
+  invalid,
   isObject,
   type JsonObject,
   objectOf,
   textOf,
   unsupported,
-  wrong,
 } from "../json/value.ts";
 import { customArguments } from "../openai-chat/custom-tool.ts";
 import { readDataUri } from "../turn/data-uri.ts";
@@ -56,26 +56,26 @@ export class InputReader {
       this.#add("user", [textPart(input)]);
       return;
     }
-    if (!Array.isArray(input)) throw wrong("input", "must be a string or an array");
+    if (!Array.isArray(input)) throw invalid("input", "must be a string or an array");
     arrayOf(input).forEach((item, index) => {
-      if (!isObject(item)) throw wrong(`input[${index}]`, "must be an object");
+      if (!isObject(item)) throw invalid(`input[${index}]`, "must be an object");
       this.#readItem(item, `input[${index}]`);
     });
   }
 
   #readItem(item: JsonObject, param: string): void {
     const type = item["type"] ?? (item["role"] === undefined ? undefined : "message");
-    if (typeof type !== "string") throw wrong(`${param}.type`, "must be a string");
-    if (this.compacts) throw wrong(param, "must not stand behind a compaction_trigger, which is the last item");
+    if (typeof type !== "string") throw invalid(`${param}.type`, "must be a string");
+    if (this.compacts) throw invalid(param, "must not stand behind a compaction_trigger, which is the last item");
     switch (type) {
       case "message":
         this.#readMessage(item, param);
         return;
       case "function_call":
-        this.#readCall(item, checkedText(item["arguments"] ?? "", `${param}.arguments`), param);
+        this.#readCall(item, expectText(item["arguments"] ?? "", `${param}.arguments`), param);
         return;
       case "custom_tool_call":
-        this.#readCall(item, customArguments(checkedText(item["input"] ?? "", `${param}.input`)), param);
+        this.#readCall(item, customArguments(expectText(item["input"] ?? "", `${param}.input`)), param);
         return;
       case "function_call_output":
       case "custom_tool_call_output":
@@ -121,7 +121,7 @@ export class InputReader {
         this.#instruct(parts);
         return;
       default:
-        throw wrong(`${param}.role`, "must be user, assistant, system or developer");
+        throw invalid(`${param}.role`, "must be user, assistant, system or developer");
     }
   }
 
@@ -135,8 +135,8 @@ export class InputReader {
   #readCall(item: JsonObject, argumentsText: string, param: string): void {
     warnOfCaller(item, this.#warn);
     if (item["async"] === true) this.#warn("async of a call is not understood by the upstream and was left out");
-    const id = checkedText(item["call_id"] ?? item["id"], `${param}.call_id`);
-    const ownName = checkedText(item["name"], `${param}.name`);
+    const id = expectText(item["call_id"] ?? item["id"], `${param}.call_id`);
+    const ownName = expectText(item["name"], `${param}.name`);
     const namespace = textOf(item["namespace"]);
     const name = namespace === null || namespace === "" ? ownName : joinedName(namespace, ownName);
     this.#names.set(id, name);
@@ -147,7 +147,7 @@ export class InputReader {
 
   #readResult(item: JsonObject, param: string): void {
     warnOfCaller(item, this.#warn);
-    const callId = checkedText(item["call_id"], `${param}.call_id`);
+    const callId = expectText(item["call_id"], `${param}.call_id`);
     const parts = readContent(item["output"], `${param}.output`, this.#warn).map((part) =>
       part.kind === "refusal" ? textPart(part.text) : part,
     );
@@ -165,7 +165,7 @@ export class InputReader {
     const found = readTools(item["tools"], `${param}.tools`, this.#warn);
     this.tools.push(...found);
     if (this.#isOfUpstream(item)) return;
-    const callId = checkedText(item["call_id"], `${param}.call_id`);
+    const callId = expectText(item["call_id"], `${param}.call_id`);
     const parts = [textPart(foundText(found))];
     const result = { kind: "tool-result", callId, name: searchToolName, parts, isError: false, cache: null } as const;
     this.#join("user", true, [result]);
@@ -239,9 +239,9 @@ export type ContentPart = Extract<TurnPart, { kind: "text" | "refusal" }> | Medi
 function readContent(content: unknown, param: string, warn: Warn): ContentPart[] {
   if (typeof content === "string") return content === "" ? [] : [textPart(content)];
   if (content === undefined || content === null) return [];
-  if (!Array.isArray(content)) throw wrong(param, "must be a string or an array of parts");
+  if (!Array.isArray(content)) throw invalid(param, "must be a string or an array of parts");
   return arrayOf(content).flatMap((part, index) => {
-    if (!isObject(part)) throw wrong(`${param}[${index}]`, "must be an object");
+    if (!isObject(part)) throw invalid(`${param}[${index}]`, "must be an object");
     const read = readPart(part, `${param}[${index}]`);
     if (read !== null) return [read];
     warn(`content of type ${quotableName(part["type"])} is not understood and was left out`);
@@ -258,9 +258,9 @@ function readPart(part: JsonObject, param: string): ContentPart | null {
     case "input_text":
     case "output_text":
     case "text":
-      return textPart(checkedText(part["text"], `${param}.text`), readCacheHint(part));
+      return textPart(expectText(part["text"], `${param}.text`), readCacheHint(part));
     case "refusal":
-      return { kind: "refusal", text: checkedText(part["refusal"], `${param}.refusal`) };
+      return { kind: "refusal", text: expectText(part["refusal"], `${param}.refusal`) };
     case "input_image":
       return readImage(part, param);
     case "input_file":
@@ -303,7 +303,7 @@ function readAudio(part: JsonObject, param: string): MediaPart {
     source: {
       kind: "base64",
       mediaType: format === "mp3" ? "audio/mpeg" : `audio/${format ?? "wav"}`,
-      data: checkedText(audio["data"], `${param}.input_audio.data`),
+      data: expectText(audio["data"], `${param}.input_audio.data`),
     },
     name: null,
     detail: null,
@@ -314,7 +314,7 @@ function readAudio(part: JsonObject, param: string): MediaPart {
 function readSource(url: string | null, fileId: string | null, param: string): MediaSource {
   if (url !== null) return readDataUri(url) ?? { kind: "url", url, mediaType: null };
   if (fileId !== null) return { kind: "file", id: fileId, dialect: "openai-responses" };
-  throw wrong(param, "is missing");
+  throw invalid(param, "is missing");
 }
 
 function kindOf(source: MediaSource): "document" | "image" {

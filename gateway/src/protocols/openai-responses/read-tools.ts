@@ -1,6 +1,6 @@
 import type { SearchRequest, ToolChoice, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, textOf, wrong } from "../json/value.ts";
+import { arrayOf, invalid, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
 import { customTool } from "../openai-chat/custom-tool.ts";
 import { plainSearch, readContextSize, readLocation, textsOf } from "../turn/search-request.ts";
 import { quotableName, warnOfUnasked } from "../turn/warnings.ts";
@@ -9,7 +9,7 @@ import { isNamespaced, isSearch, joinedName, type NamespacedTool, readSearchTool
 /** The tools that other dialects know: functions, custom tools, and both in namespaces. Built-in ones are left out. */
 export function readTools(value: unknown, param: string, warn: Warn): TurnTool[] {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw wrong(param, "must be an array");
+  if (!Array.isArray(value)) throw invalid(param, "must be an array");
   return value.flatMap((tool, index) => readTool(tool, `${param}[${index}]`, warn));
 }
 
@@ -22,7 +22,7 @@ export function readToolChoice(
   if (value === undefined || value === null) return { choice: null, tools };
   if (value === "auto" || value === "none") return { choice: { kind: value }, tools };
   if (value === "required") return { choice: anyOf(tools, warn), tools };
-  if (!isObject(value)) throw wrong("tool_choice", "must be a string or an object");
+  if (!isObject(value)) throw invalid("tool_choice", "must be a string or an object");
   if (value["type"] === "allowed_tools") {
     const names = new Set(arrayOf(value["tools"]).map((tool) => textOf(objectOf(tool)["name"])));
     const search = arrayOf(value["tools"]).some((tool) => objectOf(tool)["type"] === "tool_search");
@@ -53,7 +53,7 @@ function anyOf(tools: readonly TurnTool[], warn: Warn): ToolChoice | null {
 }
 
 function readTool(value: unknown, param: string, warn: Warn): TurnTool[] {
-  if (!isObject(value)) throw wrong(param, "must be an object");
+  if (!isObject(value)) throw invalid(param, "must be an object");
   if (value["type"] === "function") return [readFunction(value, param, warn)];
   if (value["type"] === "custom") return [readCustom(value, param, warn)];
   if (value["type"] === "namespace") return readNamespace(value, param, warn);
@@ -129,7 +129,7 @@ function readNamespace(space: JsonObject, param: string, warn: Warn): Namespaced
 
 function nameOf(tool: JsonObject, param: string): string {
   const name = textOf(tool["name"]);
-  if (name === null || name === "") throw wrong(`${param}.name`, "must be a name");
+  if (name === null || name === "") throw invalid(`${param}.name`, "must be a name");
   return name;
 }
 

@@ -4,6 +4,7 @@ import {
   arrayOf,
   booleanOf,
   countOf,
+  invalid,
   isObject,
   type JsonObject,
   numberMember,
@@ -11,7 +12,6 @@ import {
   parseBody,
   textOf,
   unsupported,
-  wrong,
 } from "../json/value.ts";
 import { readAutoCache } from "../turn/prompt-cache.ts";
 import { readEffort } from "../turn/reasoning.ts";
@@ -45,7 +45,7 @@ function readRequest(body: Uint8Array, facts: Facts, warning: Warn) {
   const input = new InputReader(warn);
   const instructions = textOf(request["instructions"]);
   if (instructions === null && (request["instructions"] ?? null) !== null)
-    throw wrong("instructions", "must be a string");
+    throw invalid("instructions", "must be a string");
   if (instructions !== null && instructions !== "") input.system.push(textPart(instructions));
   // Only a compaction can be asked for without any.
   input.read(request["input"] ?? []);
@@ -137,11 +137,11 @@ function readFormat(value: unknown): AnswerFormat | null {
       return { kind: "json" };
     case "json_schema": {
       const { schema } = format;
-      if (!isObject(schema)) throw wrong("text.format.schema", "must be an object");
+      if (!isObject(schema)) throw invalid("text.format.schema", "must be an object");
       return namedSchema(format, schema);
     }
     default:
-      throw wrong("text.format.type", "must be text, json_object or json_schema");
+      throw invalid("text.format.type", "must be text, json_object or json_schema");
   }
 }
 
@@ -163,12 +163,12 @@ const ofReasoning: ReadonlySet<string> = new Set(["effort", "summary", "generate
 function readMetadata(value: unknown): Readonly<Record<string, string>> | null {
   if (!isObject(value)) return null;
   const entries = Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === "string");
-  if (entries.length < Object.keys(value).length) throw wrong("metadata", "must hold strings only");
+  if (entries.length < Object.keys(value).length) throw invalid("metadata", "must hold strings only");
   return entries.length === 0 ? null : Object.fromEntries(entries);
 }
 
 function readOutputCap(request: JsonObject): number | null {
   const cap = numberMember(request, "max_output_tokens");
-  if (cap !== null && countOf(cap) === null) throw wrong("max_output_tokens", "must be a whole number");
+  if (cap !== null && countOf(cap) === null) throw invalid("max_output_tokens", "must be a whole number");
   return cap;
 }

@@ -1,6 +1,6 @@
 import { bounds } from "#core/index.ts";
 import type { ReplyFacts } from "../dialect.ts";
-import { errorText, upstreamBroke } from "../errors/upstream-errors.ts";
+import { errorText, upstreamFault } from "../errors/upstream-errors.ts";
 import type { Span } from "../json/cursor.ts";
 import { readSpan } from "../json/scan.ts";
 import { skimArray, skimObject, skimValue } from "../json/skim.ts";
@@ -19,12 +19,12 @@ const wanted: ReadonlySet<string> = new Set([
  */
 export function readResponsesReply(body: Uint8Array): ReplyFacts {
   const members = skimObject(body, 0, body.length, wanted);
-  if (members === null) throw upstreamBroke("The upstream's answer is not a JSON object.");
+  if (members === null) throw upstreamFault("The upstream's answer is not a JSON object.");
   const read = (span: Span | undefined): unknown => (span === undefined ? null : readValue(body, span));
   const error = read(members.get("error"));
   const output = members.get("output");
   if (output === undefined && textOf(read(members.get("object"))) === null) {
-    if (error === null) throw upstreamBroke("The upstream's answer is not a response.");
+    if (error === null) throw upstreamFault("The upstream's answer is not a response.");
     return { usage: null, errorMessage: errorText(error), outputEstimate: 0, id: null };
   }
   const tools = new OutputTools();
@@ -38,8 +38,8 @@ export function readResponsesReply(body: Uint8Array): ReplyFacts {
   const status = textOf(read(members.get("status")));
   const running = status === "queued" || status === "in_progress";
   // What its tools did so far is told again at its end.
-  const usage = running && told?.untold === "both" ? null : told;
-  const isTold = usage !== null && usage.untold === undefined;
+  const usage = running && told?.missingSide === "both" ? null : told;
+  const isTold = usage !== null && usage.missingSide === undefined;
   return {
     usage,
     // Until it is done it says what was asked for.
@@ -50,7 +50,7 @@ export function readResponsesReply(body: Uint8Array): ReplyFacts {
     outputEstimate: isTold || running || output === undefined ? 0 : estimate(output),
     id: textOf(read(members.get("id"))),
     status,
-    made: tools.made,
+    createdIds: tools.made,
     items: output === undefined ? [] : itemIds(body, output),
   };
 }
@@ -64,7 +64,7 @@ function readValue(body: Uint8Array, span: Span): unknown {
   try {
     return readSpan(body, span);
   } catch {
-    throw upstreamBroke("The upstream's answer is not valid JSON.");
+    throw upstreamFault("The upstream's answer is not valid JSON.");
   }
 }
 

@@ -65,10 +65,10 @@ describe("a Responses request on its way upstream", () => {
   });
 
   test("responses are kept upstream unless the caller says no; background ones always are", () => {
-    expect(facts(base).keeps).toBe("response");
-    expect(facts({ ...base, store: null }).keeps).toBe("response");
-    expect(facts({ ...base, store: false }).keeps).toBeNull();
-    expect(facts({ ...base, store: false, background: true }).keeps).toBe("response");
+    expect(facts(base).storesAs).toBe("response");
+    expect(facts({ ...base, store: null }).storesAs).toBe("response");
+    expect(facts({ ...base, store: false }).storesAs).toBeNull();
+    expect(facts({ ...base, store: false, background: true }).storesAs).toBe("response");
   });
 
   test("input may be left out where something else brings it", () => {
@@ -125,7 +125,7 @@ describe("a compaction", () => {
       param: "model",
     });
     const read = responsesCompactWire.readRequest(bytes({ ...base, stream: true, prompt_cache_key: "k" }), null);
-    expect(read).toMatchObject({ stream: false, keeps: null, affinity: "k", outputTokensMax: null });
+    expect(read).toMatchObject({ stream: false, storesAs: null, affinity: "k", outputTokensMax: null });
     const continued = responsesCompactWire.readRequest(bytes({ model: "m", previous_response_id: "resp_1" }), null);
     expect(continued.continues?.id).toBe("resp_1");
   });

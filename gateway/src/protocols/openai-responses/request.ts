@@ -4,8 +4,8 @@ import type { RequestFacts } from "../dialect.ts";
 import { asBuffer } from "../json/bytes.ts";
 import { LOWER_N, OPEN_ARRAY, type Span, valueEnd } from "../json/cursor.ts";
 import { skimArray, skimObject, skimValue } from "../json/skim.ts";
-import { missing, textOf, wrong } from "../json/value.ts";
-import { mayEscape, walkMembers } from "../json/walk.ts";
+import { invalid, missingParam, textOf } from "../json/value.ts";
+import { mayEscapeNames, walkMembers } from "../json/walk.ts";
 import { nextDataUrl } from "../request/media.ts";
 import { readSmall } from "../request/members.ts";
 import { idsHeard, type NamedObject, namedObject, objectAt, objectNames } from "../request/named-objects.ts";
@@ -39,7 +39,7 @@ const toolLists: ReadonlySet<string> = new Set(["tools"]);
 export function readResponsesRequest(bytes: Uint8Array): RequestFacts {
   const body = bodies.read(bytes);
   const facts = promptFacts(body);
-  if (inputOrContinued.every((name) => body.said(name) === null)) throw missing("input");
+  if (inputOrContinued.every((name) => body.said(name) === null)) throw missingParam("input");
   facts.stream = body.isOn("stream");
   facts.outputTokensMax = body.count("max_output_tokens");
   facts.affinity ??= body.label("safety_identifier") ?? body.label("user");
@@ -47,7 +47,7 @@ export function readResponsesRequest(bytes: Uint8Array): RequestFacts {
   const store = body.get("store");
   const isBackground = body.isOn("background");
   if (isBackground) facts.background = true;
-  if (isBackground || store === undefined || readSmall(bytes, store) !== false) facts.keeps = "response";
+  if (isBackground || store === undefined || readSmall(bytes, store) !== false) facts.storesAs = "response";
   return facts;
 }
 
@@ -77,10 +77,10 @@ function promptFacts(body: RequestBody): OpenFacts {
   // Of the tools, wherever they stand, and of the check of what goes in and comes out.
   const tools = toolFacts(bytes, body.get("tools"), ...inputTools(bytes, input));
   facts.serverTools = tools.serverTools;
-  facts.hosted = tools.hosted;
+  facts.hostedInput = tools.hostedInput;
   facts.namedModels = withNamedModel(tools.namedModels, namedModel(bytes, body.get("moderation"), "moderation"));
-  facts.namesMedia = body.namesMedia;
-  facts.addressed = body.addressed();
+  facts.mayHoldMedia = body.namesMedia;
+  facts.mediaByUrl = body.addressed();
   return facts;
 }
 
@@ -88,12 +88,13 @@ function promptFacts(body: RequestBody): OpenFacts {
 function inputTools(body: Uint8Array, input: Span | undefined): readonly Span[] {
   if (input === undefined || body[input.start] !== OPEN_ARRAY) return [];
   const bytes = asBuffer(body).subarray(input.start, input.end);
-  if (!toolMarks.some((mark) => bytes.includes(mark)) && !mayEscape(bytes)) return [];
+  if (!toolMarks.some((mark) => bytes.includes(mark)) && !mayEscapeNames(bytes)) return [];
   const found: Span[] = [];
   walkMembers(bytes, toolLists, (_name, start) => {
     const from = input.start + start;
     if (bytes[start] !== OPEN_ARRAY || from < (found.at(-1)?.end ?? 0)) return;
-    if (found.length === bounds.toolListsMax) throw wrong("input", `adds tools more than ${bounds.toolListsMax} times`);
+    if (found.length === bounds.toolListsMax)
+      throw invalid("input", `adds tools more than ${bounds.toolListsMax} times`);
     found.push({ start: from, end: input.start + valueEnd(bytes, start) });
   });
   return found;
@@ -129,14 +130,14 @@ function itemReferences(body: Uint8Array, input: Span | undefined): readonly Nam
     if (!isReference) continue;
     found.push(namedObject("input", id));
     if (found.length > bounds.namedObjectsMax)
-      throw wrong("input", `refers to more than ${bounds.namedObjectsMax} items`);
+      throw invalid("input", `refers to more than ${bounds.namedObjectsMax} items`);
   }
   return found;
 }
 
 /** Two readers could disagree on which one counts. */
 function standsTwice(name: string): never {
-  throw wrong("input", `has an item in which "${name}" stands twice`);
+  throw invalid("input", `has an item in which "${name}" stands twice`);
 }
 
 function isNull(bytes: Uint8Array, span: Span | undefined): boolean {

@@ -1,6 +1,6 @@
 import type { Failure, Served } from "#core/index.ts";
 import type { StreamTap, UsageReading } from "../dialect.ts";
-import { firstEventBroken } from "../errors/upstream-errors.ts";
+import { invalidFirstEvent } from "../errors/upstream-errors.ts";
 import { closingQuote, QUOTE, type Span } from "../json/cursor.ts";
 import { readSpan } from "../json/scan.ts";
 import { skimObject } from "../json/skim.ts";
@@ -30,7 +30,7 @@ export class ResponsesStreamTap extends EventTap implements StreamTap {
   #madeInAll: readonly string[] = [];
   #rest: Uint8Array = emptyBytes;
 
-  get made(): readonly string[] {
+  get createdIds(): readonly string[] {
     return this.#madeInAll.length > 0 ? this.#madeInAll : this.#tools.made;
   }
 
@@ -76,7 +76,7 @@ export class ResponsesStreamTap extends EventTap implements StreamTap {
     }
     if (type === "keepalive") return;
     this.events++;
-    if (this.events === 1 && skim(lines.data, responseOnly) === null) throw firstEventBroken();
+    if (this.events === 1 && skim(lines.data, responseOnly) === null) throw invalidFirstEvent();
     if (deltas.has(type)) this.#countContent(lines.data);
     else if (!this.contentSeen && !isPreamble(type, lines.data)) this.contentSeen = true;
     if (terminal.has(type)) this.#readTerminal(type, lines.data);
@@ -98,7 +98,7 @@ export class ResponsesStreamTap extends EventTap implements StreamTap {
     if (text.trim() === "[DONE]") return;
     this.events++;
     const object = parseObject(text);
-    if (object === null && this.events === 1) throw firstEventBroken();
+    if (object === null && this.events === 1) throw invalidFirstEvent();
     if (object !== null && object["error"] !== undefined && object["error"] !== null) {
       this.failure ??= upstreamFailure(object);
     }

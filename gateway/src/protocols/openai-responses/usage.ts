@@ -49,7 +49,7 @@ export function readResponsesUsage(reported: unknown, tools: ToolReports = noRep
       ...toolUse,
     },
     raw: rawUsage(others.length === 0 ? told : { ...told, tool_usage: tools.beside }),
-    untold: untoldOf(input, output),
+    missingSide: untoldOf(input, output),
     ...(others.length === 0 ? {} : { others }),
   };
 }

@@ -43,7 +43,7 @@ export function writeResponsesAnswer(answer: Answer, context: AnswerContext): Ui
  * terminal event repeats it all. SDKs and Codex rely on this order.
  */
 export class ResponsesEventWriter implements EventWriter {
-  readonly repeats = true;
+  readonly repeatsOutput = true;
   /** The response as it was last said, as JSON text. */
   response = "";
 

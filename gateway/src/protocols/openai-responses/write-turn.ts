@@ -2,7 +2,7 @@ import type { AnswerFormat, ReasoningRequest, SearchRequest, ToolChoice, Turn, T
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { leaveGoogleExtras } from "../gemini/google-extras.ts";
 import { type JsonObject, jsonBytes, said, unsupported } from "../json/value.ts";
-import { openaiSampling, tellReasoning } from "../turn/reasoning.ts";
+import { fitReasoning, openaiSampling } from "../turn/reasoning.ts";
 import type { Effort } from "../turn/reasoning-traits.ts";
 import { toolSchema, writeNamedSchema } from "../turn/schemas.ts";
 import { approximate, warnOfSearchRest } from "../turn/search-request.ts";
@@ -97,7 +97,7 @@ function writeToolChoice(choice: ToolChoice): string | JsonObject {
 
 function writeReasoning(requested: ReasoningRequest, { reasoning = {} }: DialectTraits, warn: Warn): JsonObject | null {
   const asked = requested.effort ?? (requested.budgetTokens === null ? null : effortOf(requested.budgetTokens));
-  const told = tellReasoning(requested, asked, reasoning, warn);
+  const told = fitReasoning(requested, asked, reasoning, warn);
   // In this dialect the effort is the only switch; the least of some vendors is no reasoning.
   const off = reasoning.efforts?.includes("minimal") === true ? "minimal" : "none";
   const effort = told.on === false ? off : told.effort;

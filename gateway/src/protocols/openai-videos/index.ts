@@ -10,7 +10,7 @@ import {
 import { bounds, Failure } from "#core/index.ts";
 import type { FormContent, FormFile } from "#ports/index.ts";
 import type { ScanLimits } from "../json/scan.ts";
-import { isObject, type JsonObject, wrong } from "../json/value.ts";
+import { invalid, isObject, type JsonObject } from "../json/value.ts";
 import { parseSmall } from "../request/members.ts";
 
 /** OpenAI's videos as callers speak them: a second way to ask for a video task, and to be shown one. */
@@ -25,7 +25,7 @@ export function formMembers({ fields, files }: FormContent): JsonObject {
   const root: Branch = new Map();
   for (const { name, value } of fields) place(root, name, readField(name, value));
   for (const file of files) {
-    if (taken[file.name]?.file === undefined) throw wrong(file.name, "is no file that is taken here");
+    if (taken[file.name]?.file === undefined) throw invalid(file.name, "is no file that is taken here");
     place(root, file.name, dataUri(file));
   }
   return asObject(root);
@@ -35,7 +35,7 @@ type Branch = Map<string, unknown>;
 
 function place(root: Branch, name: string, value: unknown): void {
   const [whole, first = "", rest = ""] = /^([^[\]]+)((?:\[[^[\]]*\]){0,3})$/.exec(name) ?? [];
-  if (whole === undefined) throw wrong(name.slice(0, 64), "is not a name that can be read: send JSON");
+  if (whole === undefined) throw invalid(name.slice(0, 64), "is not a name that can be read: send JSON");
   const path = [...rest.matchAll(/\[([^[\]]*)\]/g)].map(([, part = ""]) => part);
   let at = root;
   let key = first;
@@ -62,7 +62,7 @@ function plain(name: string, value: unknown): unknown {
   if (!(value instanceof Map)) return value;
   const keys = [...(value as Branch).keys()];
   const listed = keys.filter((key) => key.startsWith(listMark)).length;
-  if (listed > 0 && listed < keys.length) throw wrong(name, "is both a list and an object");
+  if (listed > 0 && listed < keys.length) throw invalid(name, "is both a list and an object");
   return listed > 0 ? [...(value as Branch).values()] : asObject(value as Branch);
 }
 
@@ -94,19 +94,19 @@ function parsed(name: string, text: string): unknown {
   } catch (thrown) {
     if (!(thrown instanceof Failure) || thrown.code !== "invalid_json") throw thrown;
   }
-  throw wrong(name, "is neither a text nor JSON");
+  throw invalid(name, "is neither a text nor JSON");
 }
 
 const limits: ScanLimits = { values: bounds.plainValuesMax, members: bounds.plainMembersMax };
 const encoder = new TextEncoder();
 
 function dataUri({ name, mediaType, data }: FormFile): string {
-  if (data === "") throw wrong(name, "is an empty file");
+  if (data === "") throw invalid(name, "is an empty file");
   if (mediaType !== null && /^(?:image|video)\/[a-z0-9.+-]+$/.test(mediaType))
     return `data:${mediaType};base64,${data}`;
-  throw wrong(name, "must be a picture or a video, and say so by its content type, such as image/png");
+  throw invalid(name, "must be a picture or a video, and say so by its content type, such as image/png");
 }
 
 function twice(name: string): Error {
-  return wrong(name, "stands in the form more than once, or can be read in two ways");
+  return invalid(name, "stands in the form more than once, or can be read in two ways");
 }

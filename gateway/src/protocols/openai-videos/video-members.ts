@@ -1,6 +1,6 @@
 import { openAiVideoFields } from "@sluice/contract/words";
 import { checkFields, shownState, type Task, videoIdOf } from "#core/index.ts";
-import { isObject, type JsonObject, misspelt, textOf, wrong } from "../json/value.ts";
+import { invalid, isObject, type JsonObject, misspelled, textOf } from "../json/value.ts";
 import { GovernedNames } from "../request/governed-names.ts";
 
 /** A task's members that were said by another name: `duration` → `seconds`. */
@@ -21,8 +21,8 @@ export function readVideoMembers(body: JsonObject, remix: RemixedVideo | null) {
   const more: [string, unknown][] = [];
   for (const [name, value] of Object.entries(body)) {
     const meant = theirs.variantOf(name);
-    if (meant !== null) throw misspelt(name, meant);
-    if (characters.has(name) && value !== null) throw wrong(name, charactersMissing);
+    if (meant !== null) throw misspelled(name, meant);
+    if (characters.has(name) && value !== null) throw invalid(name, charactersMissing);
     if (!theirs.has(name) && !(remix !== null && name === "remix_of")) more.push([name, value]);
   }
   checkFields(body, theirFields);
@@ -30,7 +30,8 @@ export function readVideoMembers(body: JsonObject, remix: RemixedVideo | null) {
   const made: [string, unknown][] = [];
   const put = (theirName: string, members: Readonly<Record<string, unknown>>): void => {
     for (const [name, value] of Object.entries(members)) {
-      if ((body[name] ?? null) !== null) throw wrong(theirName, `says what "${name}" says too: leave one of them out`);
+      if ((body[name] ?? null) !== null)
+        throw invalid(theirName, `says what "${name}" says too: leave one of them out`);
       renamed[name] = theirName;
       made.push([name, value]);
     }
@@ -48,7 +49,7 @@ export function readVideoMembers(body: JsonObject, remix: RemixedVideo | null) {
 function headOf(body: JsonObject, remix: RemixedVideo | null): [string, unknown][] {
   if (remix === null) return [["model", body["model"] ?? modelUsual]];
   for (const name of ["model", "remix_of"]) {
-    if ((body[name] ?? null) !== null) throw wrong(name, "is not taken here: a remix is made by its video's model");
+    if ((body[name] ?? null) !== null) throw invalid(name, "is not taken here: a remix is made by its video's model");
   }
   return [
     ["model", remix.model],
@@ -71,7 +72,7 @@ const charactersMissing = "names characters of the upstream's account, which are
 function readSize(value: unknown): { readonly ratio: string; readonly resolution: string } {
   const shape = typeof value === "string" ? shapeOf(value) : null;
   if (shape !== null) return shape;
-  throw wrong("size", openAiVideoFields.size.must);
+  throw invalid("size", openAiVideoFields.size.must);
 }
 
 /** A picture is the first frame, as with OpenAI; a video is what the new one should look like. */
@@ -84,16 +85,16 @@ function readReference(value: unknown): Readonly<Record<string, unknown>> {
 function urlIn(value: unknown): string {
   const reference = isObject(value) ? value : {};
   if ((reference["file_id"] ?? null) !== null) {
-    throw wrong(
+    throw invalid(
       "input_reference",
       "names an uploaded file, and no files are kept here: send the picture itself, or `image_url`",
     );
   }
   const unknown = Object.keys(reference).find((name) => name !== "image_url" && name !== "file_id");
-  if (unknown !== undefined) throw wrong(`input_reference.${unknown}`, "is not known");
+  if (unknown !== undefined) throw invalid(`input_reference.${unknown}`, "is not known");
   const url = textOf(reference["image_url"]);
   if (url !== null) return url;
-  throw wrong("input_reference", openAiVideoFields.input_reference.must);
+  throw invalid("input_reference", openAiVideoFields.input_reference.must);
 }
 
 /**

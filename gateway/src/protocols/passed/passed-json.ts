@@ -1,6 +1,6 @@
 import { Failure, noUsage } from "#core/index.ts";
 import type { ReplyFacts, StreamTap, UsageReading } from "../dialect.ts";
-import { brokenReply, errorText } from "../errors/upstream-errors.ts";
+import { errorText, invalidReply } from "../errors/upstream-errors.ts";
 import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
@@ -26,7 +26,7 @@ export function passedFacts(body: RequestBody, inputEstimate: number, model?: st
   const facts = body.facts(inputEstimate, model);
   // Nothing is to be reserved for it.
   facts.outputTokensMax = 0;
-  facts.counted = nothingCounted;
+  facts.estimatedUse = nothingCounted;
   return facts;
 }
 
@@ -44,7 +44,7 @@ export function replyReader(
   const wanted: ReadonlySet<string> = new Set([...shows, ...usageIn, "error", "model"]);
   return (body) => {
     const members = skimObject(body, 0, body.length, wanted);
-    if (members === null) throw brokenReply("is not a JSON object");
+    if (members === null) throw invalidReply("is not a JSON object");
     const member = (name: string): unknown => skimValue(body, members.get(name));
     const error = member("error");
     const reading = usageOf(member);

@@ -1,6 +1,6 @@
 import { requestFields } from "@sluice/contract/words";
 import { noUsage } from "#core/index.ts";
-import { AnyTap } from "../any-wire.ts";
+import { RawTap } from "../any-wire.ts";
 import type { RequestFacts, UsageReading, Wire } from "../dialect.ts";
 import { readSpan } from "../json/scan.ts";
 import { countOf, objectOf } from "../json/value.ts";
@@ -14,7 +14,7 @@ import { passedFacts, replyReader } from "./passed-json.ts";
  * A sound on its way, byte for byte. It tells nothing of what it used: the tokens of an output are guessed from its size, about
  * twenty for a second of it.
  */
-class SoundTap extends AnyTap {
+class SoundTap extends RawTap {
   readonly #input: number;
   readonly #bytesPerToken: number;
   #bytes = 0;
@@ -68,10 +68,10 @@ export const speechWire: Wire = {
     facts.outputTokensMax = null;
     facts.objects = heldId(bytes, body.get("voice"), "voice");
     const characters = input === undefined ? 0 : charactersOf(String(readSpan(bytes, input)));
-    facts.counted = { likely: { characters }, most: { characters } };
+    facts.estimatedUse = { likely: { characters }, most: { characters } };
     // How fast is spoken is no tier of service.
-    const choosing = facts.choosing?.filter((name) => name !== "speed");
-    facts.choosing = choosing?.length === 0 ? undefined : choosing;
+    const choosing = facts.governed?.filter((name) => name !== "speed");
+    facts.governed = choosing?.length === 0 ? undefined : choosing;
     return facts;
   },
   requestEdits: modelEdit,

@@ -55,7 +55,7 @@ function readRerankRequest(bytes: Uint8Array): RequestFacts {
   // Vendors that charge by tokens count the query with each document.
   const read = sizeOf(documents) + sizeOf(body.get("query")) * sizes.documents;
   const facts = passedFacts(body, Math.ceil(read / bytesPerToken));
-  facts.counted = { likely: { searchUnits: unitsOf(sizes.likely) }, most: { searchUnits: unitsOf(sizes.most) } };
+  facts.estimatedUse = { likely: { searchUnits: unitsOf(sizes.likely) }, most: { searchUnits: unitsOf(sizes.most) } };
   return facts;
 }
 

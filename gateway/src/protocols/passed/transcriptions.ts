@@ -1,7 +1,7 @@
 import { soundForm } from "@sluice/contract/words";
 import { Failure, noUsage } from "#core/index.ts";
 import type { FormFacts, ReplyFacts, UsageReading, Wire } from "../dialect.ts";
-import { FormReader, modelFormKept } from "../form/form-reader.ts";
+import { FormReader, modelFormBytesMax } from "../form/form-reader.ts";
 import { OPEN_OBJECT, skipSpace } from "../json/cursor.ts";
 import { countOf, numberOf, objectOf } from "../json/value.ts";
 import { TypedEventsTap } from "../stream/typed-events.ts";
@@ -132,7 +132,7 @@ const tokensPerSecondMax = 25;
 /** The facts of a form with a sound in it. */
 export class TranscriptionFormReader extends FormReader {
   constructor() {
-    super(soundForm, modelFormKept);
+    super(soundForm, modelFormBytesMax);
   }
 
   /** Once the form has ended. Throws Failure missing_required_parameter or invalid_request. */
@@ -143,7 +143,7 @@ export class TranscriptionFormReader extends FormReader {
     return this.factsWith({
       inputEstimate: likely * tokensPerSecond + Math.ceil(promptBytes / 4),
       inputTokensMax: most * tokensPerSecondMax + promptBytes,
-      counted: { likely: { audioSeconds: likely }, most: { audioSeconds: most } },
+      estimatedUse: { likely: { audioSeconds: likely }, most: { audioSeconds: most } },
     });
   }
 }

@@ -1,9 +1,9 @@
 import { bounds, Failure } from "#core/index.ts";
 import { asBuffer, splice } from "../json/bytes.ts";
 import { OPEN_OBJECT, QUOTE, type Span, valueEnd } from "../json/cursor.ts";
-import { type NamesHeard, readSpan } from "../json/scan.ts";
-import { wrong } from "../json/value.ts";
-import { mayEscape, textAt, walkObjects } from "../json/walk.ts";
+import { type NameMatches, readSpan } from "../json/scan.ts";
+import { invalid } from "../json/value.ts";
+import { mayEscapeNames, textAt, walkObjects } from "../json/walk.ts";
 import { addressBounds } from "../usage/unseen-costs.ts";
 
 /** Media that a body names by address, for the upstream to fetch. */
@@ -23,12 +23,12 @@ const addressMembersMax = 10_000;
  */
 export function addressedMedia(
   body: Uint8Array,
-  heard: Pick<NamesHeard, "classes">,
+  heard: Pick<NameMatches, "classes">,
   isKept = (_address: string): boolean => false,
 ): AddressedMedia | undefined {
   if (heard.classes === 0) return undefined;
   const bytes = asBuffer(body);
-  if (!addressMarks.some((mark) => bytes.includes(mark)) && !mayEscape(bytes)) return undefined;
+  if (!addressMarks.some((mark) => bytes.includes(mark)) && !mayEscapeNames(bytes)) return undefined;
   const found = { pictures: 0, others: 0 };
   const tooMany = walkObjects(bytes, addressPlaces, addressMembersMax, (member, object) => {
     const { name, start } = member;
@@ -39,7 +39,7 @@ export function addressedMedia(
       isPicture = said(bytes, object.type) === "image";
     } else {
       // A data URL, or not an address at all.
-      if (!member.urlTwice && !isAddress(bytes, isObject ? member.url : start)) return;
+      if (!member.hasTwoUrls && !isAddress(bytes, isObject ? member.url : start)) return;
       // Held by its own record.
       if (!isObject && isKept(said(bytes, start))) return;
       isPicture ||= said(bytes, object.mimeType).startsWith("image/");
@@ -86,29 +86,34 @@ export function mediaUrlsIn(body: Uint8Array): readonly MediaUrl[] {
   if (!mayNameMedia(body)) return [];
   const bytes = asBuffer(body);
   const found: MediaUrl[] = [];
-  walkObjects(bytes, urlPlaces, Number.POSITIVE_INFINITY, ({ name, start, type, url: urlAt, urlTwice, typeTwice }) => {
-    const asSource = name === "source";
-    const at = asSource || bytes[start] === OPEN_OBJECT ? urlAt : start;
-    // The upstream may read another one than we do, and would fetch it unchecked.
-    if (asSource && typeTwice && urlAt !== -1) throw wrong("type", "must stand once in an object");
-    if (asSource && said(bytes, type) !== "url") return;
-    if (urlTwice) throw wrong("url", "must stand once in an object");
-    if (bytes[at] !== QUOTE || isDataUrl(bytes, at)) return;
-    const param = at === start ? name : "url";
-    const span = { start: at, end: valueEnd(bytes, at) };
-    if (span.end - at > bounds.urlBytesMax * 6) throw wrong(param, "is longer than any address");
-    const url = String(readSpan(bytes, span));
-    if (!/^https?:\/\//i.test(url)) throw wrong(param, "must be an address of the web, or a data URL");
-    if (param === "file_url") throw wrong(param, "cannot be fetched for this model: send what stands there");
-    found.push({ url, span: asSource ? { start, end: valueEnd(bytes, start) } : span, asSource });
-  });
+  walkObjects(
+    bytes,
+    urlPlaces,
+    Number.POSITIVE_INFINITY,
+    ({ name, start, type, url: urlAt, hasTwoUrls, hasTwoTypes }) => {
+      const asSource = name === "source";
+      const at = asSource || bytes[start] === OPEN_OBJECT ? urlAt : start;
+      // The upstream may read another one than we do, and would fetch it unchecked.
+      if (asSource && hasTwoTypes && urlAt !== -1) throw invalid("type", "must stand once in an object");
+      if (asSource && said(bytes, type) !== "url") return;
+      if (hasTwoUrls) throw invalid("url", "must stand once in an object");
+      if (bytes[at] !== QUOTE || isDataUrl(bytes, at)) return;
+      const param = at === start ? name : "url";
+      const span = { start: at, end: valueEnd(bytes, at) };
+      if (span.end - at > bounds.urlBytesMax * 6) throw invalid(param, "is longer than any address");
+      const url = String(readSpan(bytes, span));
+      if (!/^https?:\/\//i.test(url)) throw invalid(param, "must be an address of the web, or a data URL");
+      if (param === "file_url") throw invalid(param, "cannot be fetched for this model: send what stands there");
+      found.push({ url, span: asSource ? { start, end: valueEnd(bytes, start) } : span, asSource });
+    },
+  );
   return found.sort((one, other) => one.span.start - other.span.start);
 }
 
 /** Whether there may be any: only looked for in the bytes. */
 export function mayNameMedia(body: Uint8Array): boolean {
   const bytes = asBuffer(body);
-  return urlMarks.some((mark) => bytes.includes(mark)) || mayEscape(bytes);
+  return urlMarks.some((mark) => bytes.includes(mark)) || mayEscapeNames(bytes);
 }
 
 /** The body with what was found in the place of its addresses. Throws Failure invalid_request when that is too much. */

@@ -2,29 +2,29 @@ import type { FieldType, RequestField, RequestFields } from "@sluice/contract/wo
 import { bounds, Failure, isLongerThan, tooLong, typeWords } from "#core/index.ts";
 import { LOWER_N, OPEN_ARRAY, OPEN_OBJECT, QUOTE, type Span } from "../json/cursor.ts";
 import {
-  JsonCrowded,
+  JsonCaseVariant,
   JsonInvalid,
-  JsonVariant,
-  type NamesHeard,
+  JsonTooLarge,
+  type NameMatches,
   readScanned,
   readSpan,
   type ScanLimits,
   scanObject,
 } from "../json/scan.ts";
-import { type JsonObject, missing, misspelt, parseBody, wrong } from "../json/value.ts";
+import { invalid, type JsonObject, missingParam, misspelled, parseBody } from "../json/value.ts";
 import { choosingMembers, GovernedNames } from "./governed-names.ts";
 
 /** The members of a request's body that govern it. Throws Failure invalid_json, invalid_request for another spelling. */
 export function scanRequest(
   bytes: Uint8Array,
   names: GovernedNames,
-  heard: NamesHeard | null = null,
+  heard: NameMatches | null = null,
 ): Map<string, Span> {
   try {
     return scanObject(bytes, names, names, limits, heard);
   } catch (thrown) {
-    if (thrown instanceof JsonCrowded) throw crowded(thrown);
-    if (thrown instanceof JsonVariant) throw misspelt(thrown.member, thrown.meant);
+    if (thrown instanceof JsonTooLarge) throw crowded(thrown);
+    if (thrown instanceof JsonCaseVariant) throw misspelled(thrown.member, thrown.meant);
     if (!(thrown instanceof JsonInvalid)) throw thrown;
     throw new Failure("invalid_json", `The body is not a valid JSON object: ${thrown.message}.`);
   }
@@ -37,7 +37,7 @@ export function refuseCrowd(bytes: Uint8Array, smaller: ScanLimits): void {
   try {
     scanObject(bytes, nothing, null, smaller);
   } catch (thrown) {
-    if (thrown instanceof JsonCrowded) throw crowded(thrown);
+    if (thrown instanceof JsonTooLarge) throw crowded(thrown);
     if (thrown instanceof JsonInvalid)
       throw new Failure("invalid_json", `The body is not a JSON object: ${thrown.message}.`);
     throw thrown;
@@ -52,36 +52,36 @@ export function parseSmall(bytes: Uint8Array, smaller: ScanLimits): JsonObject {
 
 const nothing: ReadonlySet<string> = new Set();
 
-function crowded(thrown: JsonCrowded): Failure {
+function crowded(thrown: JsonTooLarge): Failure {
   return new Failure("request_too_large", `The body holds more than is looked at: ${thrown.message}.`);
 }
 
 /** The model's name. Throws Failure missing_required_parameter or invalid_request. */
 export function readModel(body: Uint8Array, span: Span | undefined): string {
-  if (span === undefined) throw missing("model");
+  if (span === undefined) throw missingParam("model");
   // Each character as two escapes of six bytes: what is longer is not looked at.
   const isFar = span.end - span.start > bounds.modelNameCharactersMax * 12 + 2;
   const model = isFar && body[span.start] === QUOTE ? null : readSmall(body, span);
   if (model === null && isFar) throw longModelName();
-  if (typeof model !== "string") throw wrong("model", "must be a string");
+  if (typeof model !== "string") throw invalid("model", "must be a string");
   return checkedModelName(model);
 }
 
 /** A model's name, wherever it was said. Throws Failure missing_required_parameter or invalid_request. */
 export function checkedModelName(model: string): string {
-  if (model === "") throw missing("model");
+  if (model === "") throw missingParam("model");
   if (isLongerThan(model, bounds.modelNameCharactersMax)) throw longModelName();
   return model;
 }
 
 export function longModelName(): Failure {
-  return wrong("model", tooLong(bounds.modelNameCharactersMax));
+  return invalid("model", tooLong(bounds.modelNameCharactersMax));
 }
 
 export function readBoolean(body: Uint8Array, span: Span | undefined, param: string): boolean {
   const value = readSmall(body, span);
   if (value === null) return false;
-  if (typeof value !== "boolean") throw wrong(param, "must be true or false");
+  if (typeof value !== "boolean") throw invalid(param, "must be true or false");
   return value;
 }
 
@@ -175,21 +175,21 @@ export class MemberChecks {
   check(body: Uint8Array, members: ReadonlyMap<string, Span>): void {
     for (const { name, required, types, minLength, minimum, must } of this.#checks) {
       const span = members.get(name);
-      if (span === undefined && required) throw missing(name);
+      if (span === undefined && required) throw missingParam(name);
       if (span === undefined || types === null) continue;
       const bit = bits[body[span.start] ?? 0] as number;
       const size = span.end - span.start;
       if (bit === nullBit) {
-        if (required) throw missing(name);
+        if (required) throw missingParam(name);
         continue;
       }
-      if ((types & bit) === 0) throw wrong(name, must);
+      if ((types & bit) === 0) throw invalid(name, must);
       if (bit === typeBits.string && size - 2 < minLength) {
-        throw required && size === 2 ? missing(name) : wrong(name, must);
+        throw required && size === 2 ? missingParam(name) : invalid(name, must);
       }
       if (bit === typeBits.integer && minimum !== null) {
         const value = size > digitsMax ? null : readSpan(body, span);
-        if (typeof value !== "number" || !Number.isSafeInteger(value) || value < minimum) throw wrong(name, must);
+        if (typeof value !== "number" || !Number.isSafeInteger(value) || value < minimum) throw invalid(name, must);
       }
     }
   }

@@ -1,11 +1,11 @@
 import { bounds, type UpstreamObjectKind } from "#core/index.ts";
 import { asBuffer } from "../json/bytes.ts";
 import { LOWER_N, OPEN_ARRAY, OPEN_OBJECT, QUOTE, type Span, valueEnd } from "../json/cursor.ts";
-import { NameSieve } from "../json/names.ts";
-import { type NamesHeard, readSpan } from "../json/scan.ts";
+import { NameFilter } from "../json/names.ts";
+import { type NameMatches, readSpan } from "../json/scan.ts";
 import { skimObject } from "../json/skim.ts";
-import { wrong } from "../json/value.ts";
-import { mayEscape, TWICE, textAt, walkObjects } from "../json/walk.ts";
+import { invalid } from "../json/value.ts";
+import { DUPLICATE, mayEscapeNames, textAt, walkObjects } from "../json/walk.ts";
 import { mediaNames } from "./media.ts";
 
 /** An object at the upstream that a body names: a file, a store, a container, a conversation, a cache. */
@@ -51,7 +51,7 @@ export interface ObjectNames {
   /** What all bodies with one of those hold somewhere, as bytes. */
   readonly marks: readonly Buffer[];
   /** What a scan listens for: these names, and those of media. */
-  readonly sieve: NameSieve;
+  readonly sieve: NameFilter;
 }
 
 /** Parts of earlier answers that tell where something came from, and skills that the vendor gives to everybody. */
@@ -70,7 +70,7 @@ export function objectNames(
     walked: new Set(walked),
     holders: new Set(holders),
     marks: marks.map((mark) => Buffer.from(mark)),
-    sieve: new NameSieve().add(OBJECTS, walked).add(MEDIA, mediaNames).add(TOOLS, toolsIn).add(IDS, ids),
+    sieve: new NameFilter().add(OBJECTS, walked).add(MEDIA, mediaNames).add(TOOLS, toolsIn).add(IDS, ids),
   };
 }
 
@@ -86,7 +86,7 @@ export const toolsHeard = ({ classes }: Heard): boolean => (classes & TOOLS) !==
 /** Whether objects of it may have ids. */
 export const idsHeard = ({ classes }: Heard): boolean => (classes & IDS) !== 0;
 
-type Heard = Pick<NamesHeard, "classes">;
+type Heard = Pick<NameMatches, "classes">;
 
 /**
  * The objects that a checked body names in nested members. Bodies without any are told by what a scan of the whole has `heard`,
@@ -96,7 +96,7 @@ type Heard = Pick<NamesHeard, "classes">;
 export function nestedObjects(body: Uint8Array, names: ObjectNames, heard: Heard): readonly NamedObject[] {
   if ((heard.classes & OBJECTS) === 0) return none;
   const bytes = asBuffer(body);
-  if (!names.marks.some((mark) => bytes.includes(mark)) && !mayEscape(bytes)) return none;
+  if (!names.marks.some((mark) => bytes.includes(mark)) && !mayEscapeNames(bytes)) return none;
   const found: NamedObject[] = [];
   const membersMax = bounds.namedObjectsMax * 10;
   const tooMany = walkObjects(bytes, names.walked, membersMax, ({ name, start, id }, { type, mimeType }) => {
@@ -105,10 +105,10 @@ export function nestedObjects(body: Uint8Array, names: ObjectNames, heard: Heard
     const told = typeAt === -1 ? "" : (textAt(bytes, typeAt) ?? "");
     if (originPattern.test(told)) return;
     if (!names.holders.has(name)) take(found, name, bytes, start, picturePattern.test(told));
-    else if (id === TWICE) throw wrong(name, "must hold one id");
+    else if (id === DUPLICATE) throw invalid(name, "must hold one id");
     else if (id !== -1 && bytes[id] !== LOWER_N) found.push(namedObject(name, idAt(bytes, id, name)));
   });
-  if (tooMany !== null) throw wrong(tooMany, `stands more than ${membersMax} times`);
+  if (tooMany !== null) throw invalid(tooMany, `stands more than ${membersMax} times`);
   return found;
 }
 
@@ -123,7 +123,7 @@ export function objectAt(body: Uint8Array, span: Span | undefined, param: string
 /** The id in an object that a nested member holds. */
 function idAt(bytes: Buffer, start: number, param: string): string {
   const id = textAt(bytes, start);
-  if (id === null || id === "") throw wrong(param, "must be an id, or an object that holds one");
+  if (id === null || id === "") throw invalid(param, "must be an id, or an object that holds one");
   return id;
 }
 
@@ -131,7 +131,7 @@ function idAt(bytes: Buffer, start: number, param: string): string {
 export function heldId(body: Uint8Array, span: Span | undefined, param: string): readonly NamedObject[] {
   if (span === undefined || body[span.start] !== OPEN_OBJECT) return none;
   const id = skimObject(body, span.start, span.end, idOnly, () => {
-    throw wrong(param, "must hold one id");
+    throw invalid(param, "must hold one id");
   })?.get("id");
   if (id === undefined || body[id.start] === LOWER_N) return none;
   return [namedObject(param, idAt(asBuffer(body), id.start, param))];
@@ -143,13 +143,13 @@ function take(found: NamedObject[], param: string, bytes: Buffer, start: number,
   const first = bytes[start];
   if (first !== QUOTE && first !== OPEN_ARRAY) return;
   const end = valueEnd(bytes, start);
-  if (end - start > bounds.governingBytesMax) throw wrong(param, "is longer than any id");
+  if (end - start > bounds.governingBytesMax) throw invalid(param, "is longer than any id");
   const value = readSpan(bytes, { start, end });
   for (const id of Array.isArray(value) ? value : [value]) {
-    if (typeof id !== "string") throw wrong(param, "must be an id, or a list of ids");
+    if (typeof id !== "string") throw invalid(param, "must be an id, or a list of ids");
     found.push(isPicture ? { ...namedObject(param, id), isPicture } : namedObject(param, id));
     if (found.length > bounds.namedObjectsMax)
-      throw wrong(param, `stands with more than ${bounds.namedObjectsMax} ids`);
+      throw invalid(param, `stands with more than ${bounds.namedObjectsMax} ids`);
   }
 }
 

@@ -2,7 +2,7 @@ import type { RequestFields } from "@sluice/contract/words";
 import type { RequestFacts } from "../dialect.ts";
 import type { Edit } from "../json/bytes.ts";
 import { LOWER_N, OPEN_OBJECT, type Span } from "../json/cursor.ts";
-import type { NamesHeard } from "../json/scan.ts";
+import type { NameMatches } from "../json/scan.ts";
 import type { GovernedNames } from "./governed-names.ts";
 import { type AddressedMedia, addressedMedia } from "./media.ts";
 import {
@@ -44,10 +44,10 @@ export class BodyReader {
 export type OpenFacts = { -readonly [Name in keyof RequestFacts]: RequestFacts[Name] };
 
 /** A body of good grammar, and where its members stand that govern the call. */
-export class RequestBody implements NamesHeard {
+export class RequestBody implements NameMatches {
   readonly bytes: Uint8Array;
   readonly members: ReadonlyMap<string, Span>;
-  readonly sieve: NamesHeard["sieve"];
+  readonly sieve: NameMatches["sieve"];
   classes = 0;
   readonly #objects: ObjectNames;
 
@@ -112,8 +112,8 @@ export class RequestBody implements NamesHeard {
       streamOptionsSpan: null,
       affinity: this.label("user"),
       continues: null,
-      keeps: null,
-      choosing: choosingIn(this.bytes, this.members),
+      storesAs: null,
+      governed: choosingIn(this.bytes, this.members),
       images: 0,
     };
   }

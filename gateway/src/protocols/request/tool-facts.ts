@@ -13,13 +13,13 @@ import {
   valueEnd,
 } from "../json/cursor.ts";
 import { skimArray, skimObject } from "../json/skim.ts";
-import { countOf, textOf, wrong } from "../json/value.ts";
-import { mayEscape, walkMembers } from "../json/walk.ts";
+import { countOf, invalid, textOf } from "../json/value.ts";
+import { mayEscapeNames, walkMembers } from "../json/walk.ts";
 import { noServerTools, type ServerToolUse } from "../usage/reading.ts";
 import { geminiTools, hostedTools } from "../usage/unseen-costs.ts";
 import { readSmall } from "./members.ts";
 
-export type ToolFacts = Pick<RequestFacts, "serverTools" | "namedModels" | "hosted">;
+export type ToolFacts = Pick<RequestFacts, "serverTools" | "namedModels" | "hostedInput">;
 
 /**
  * The upstream's own tools that a call declares, and the models that tools name for themselves (a tool that makes pictures, an
@@ -30,7 +30,7 @@ export function toolFacts(body: Uint8Array, ...places: readonly (Span | undefine
   if (places.length === 1 && places[0] === undefined) return noTools;
   const models: string[] = [];
   let serverTools: ServerToolUse | undefined;
-  let hosted: HostedInput | undefined;
+  let hostedInput: HostedInput | undefined;
   for (const { start, end } of places.flatMap((place) => toolsAt(body, place))) {
     const members = skimObject(body, start, end, wanted);
     const said = (name: string): unknown => readSmall(body, members?.get(name));
@@ -43,16 +43,16 @@ export function toolFacts(body: Uint8Array, ...places: readonly (Span | undefine
         const others = tool.counted === "codeSessions" ? 0 : (serverTools?.[tool.counted] ?? 0);
         serverTools = { ...noServerTools, ...serverTools, [tool.counted]: others + calls };
       }
-      hosted = {
-        tokens: (hosted?.tokens ?? 0) + calls * tool.tokens,
-        pictures: (hosted?.pictures ?? 0) + (tool.pictures ?? 0),
+      hostedInput = {
+        tokens: (hostedInput?.tokens ?? 0) + calls * tool.tokens,
+        pictures: (hostedInput?.pictures ?? 0) + (tool.pictures ?? 0),
       };
     }
     models.push(...modelsOf(asBuffer(body).subarray(start, end)));
   }
   return {
     serverTools,
-    hosted,
+    hostedInput,
     namedModels: models.length === 0 ? undefined : models.map((model) => ({ param: "tools", model })),
   };
 }
@@ -78,14 +78,14 @@ export function withNamedModel(
 function toolsAt(body: Uint8Array, place: Span | undefined): readonly Span[] {
   if (place === undefined) return [];
   const bytes = asBuffer(body).subarray(place.start, place.end);
-  if (!(declares(bytes) || mayEscape(bytes))) return [];
+  if (!(declares(bytes) || mayEscapeNames(bytes))) return [];
   if (bytes[0] !== OPEN_ARRAY) return [place];
   return skimArray(body, place, bounds.jsonValuesMax) ?? [];
 }
 
 /** Throws Failure invalid_request for a model of the tool's own that is no name. */
 function modelsOf(tool: Buffer): readonly string[] {
-  if (!(tool.includes(modelMark) || mayEscape(tool))) return [];
+  if (!(tool.includes(modelMark) || mayEscapeNames(tool))) return [];
   const models: string[] = [];
   walkMembers(tool, modelNames, (_name, start, holder) => {
     const isText = tool[start] === QUOTE;
@@ -98,7 +98,7 @@ function modelsOf(tool: Buffer): readonly string[] {
 function checkedName(model: unknown, param: string): string {
   const name = textOf(model);
   if (name === null || isLongerThan(name, bounds.modelNameCharactersMax)) {
-    throw wrong(param, "must name a model of its own by name");
+    throw invalid(param, "must name a model of its own by name");
   }
   return name;
 }

@@ -1,11 +1,11 @@
 import type { WireDialectId } from "#core/index.ts";
 import { unsealMessages } from "../anthropic-messages/unseal-messages.ts";
 import type { Warn } from "../codec.ts";
-import { carriedOpenings } from "../gemini/encodings.ts";
-import { unsealContents } from "../gemini/unseal-contents.ts";
+import { foreignSealPrefixes } from "../gemini/encodings.ts";
+import { sealCutsInContents } from "../gemini/unseal-contents.ts";
 import { asBuffer, type Edit, splice } from "../json/bytes.ts";
 import { skipSpace } from "../json/cursor.ts";
-import { Place } from "../json/places.ts";
+import { JsonNode } from "../json/places.ts";
 import { unsealInput } from "../openai-responses/unseal-input.ts";
 import { sealMark } from "../turn/seal-text.ts";
 
@@ -19,11 +19,11 @@ export function unsealBody(
   warn: Warn,
 ): Uint8Array {
   const bytes = asBuffer(body);
-  const root = new Place(bytes, skipSpace(bytes, 0), bytes.length);
+  const root = new JsonNode(bytes, skipSpace(bytes, 0), bytes.length);
   let cuts: readonly Edit[] = [];
   if (dialect === "anthropic-messages") cuts = unsealMessages(root, warn);
   else if (dialect === "openai-responses") cuts = unsealInput(root);
-  else if (dialect === "gemini") cuts = unsealContents(root, upstreamModel);
+  else if (dialect === "gemini") cuts = sealCutsInContents(root, upstreamModel);
   if (cuts.length === 0) return body;
   return splice(
     body,
@@ -49,5 +49,5 @@ const plainMarks = [Buffer.from(`"${sealMark.replace(/\W+$/, "")}`)];
 const marks: Partial<Record<WireDialectId, readonly Buffer[]>> = {
   "anthropic-messages": plainMarks,
   "openai-responses": plainMarks,
-  gemini: carriedOpenings.map((opening) => Buffer.from(`"${opening}`)),
+  gemini: foreignSealPrefixes.map((opening) => Buffer.from(`"${opening}`)),
 };

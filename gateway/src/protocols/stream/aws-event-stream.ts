@@ -1,6 +1,6 @@
 import { EventStreamCodec } from "@smithy/eventstream-codec";
 import { bounds, Failure } from "#core/index.ts";
-import { notCarried, upstreamBroke } from "../errors/upstream-errors.ts";
+import { unsupportedReply, upstreamFault } from "../errors/upstream-errors.ts";
 import { parseObject, textOf } from "../json/value.ts";
 
 /**
@@ -29,7 +29,7 @@ export class AwsEventStream {
         from += length;
       }
     } catch (thrown) {
-      this.#failure = thrown instanceof Failure ? thrown : damaged(thrown);
+      this.#failure = thrown instanceof Failure ? thrown : damagedStream(thrown);
       if (out === "") throw this.#failure;
     }
     if (from > 0) this.#held.copyWithin(0, from, this.#size);
@@ -42,9 +42,9 @@ export class AwsEventStream {
     if (this.#size - from < lengthBytes) return null;
     const length = new DataView(this.#held.buffer, this.#held.byteOffset + from).getUint32(0);
     if (length > bounds.eventBytesMax) {
-      throw notCarried(`The upstream sent an event of more than ${bounds.eventBytesMax} bytes.`);
+      throw unsupportedReply(`The upstream sent an event of more than ${bounds.eventBytesMax} bytes.`);
     }
-    if (length < frameBytesMin) throw damaged(new Error("a frame is shorter than its frame"));
+    if (length < frameBytesMin) throw damagedStream(new Error("a frame is shorter than its frame"));
     return length;
   }
 
@@ -95,12 +95,12 @@ function eventText(type: string, payload: string): string {
   if (type !== "chunk") {
     // The first message of a stream, which says nothing.
     if (type === "initial-response" || type === "") return "";
-    if (parseObject(payload) === null) throw damaged(new Error("an event holds no JSON object"));
+    if (parseObject(payload) === null) throw damagedStream(new Error("an event holds no JSON object"));
     return `event: ${type}\ndata: {${JSON.stringify(type)}:${onOneLine(payload)}}\n\n`;
   }
   const inner = Buffer.from(textOf(parseObject(payload)?.["bytes"]) ?? "", "base64").toString("utf8");
   const event = parseObject(inner);
-  if (event === null) throw damaged(new Error("a chunk holds no JSON object"));
+  if (event === null) throw damagedStream(new Error("a chunk holds no JSON object"));
   const name = textOf(event["type"]);
   const label = name !== null && /^[\w.-]+$/.test(name) ? `event: ${name}\n` : "";
   return `${label}data: ${onOneLine(inner)}\n\n`;
@@ -127,6 +127,6 @@ const errorTypes: ReadonlyMap<string, string> = new Map([
   ["validationexception", "invalid_request_error"],
 ]);
 
-function damaged(cause: unknown): Failure {
-  return upstreamBroke("The upstream's event stream is damaged.", cause);
+function damagedStream(cause: unknown): Failure {
+  return upstreamFault("The upstream's event stream is damaged.", cause);
 }

@@ -1,6 +1,6 @@
 import { bounds, type Failure } from "#core/index.ts";
 import type { StreamTap } from "../dialect.ts";
-import { notCarried } from "../errors/upstream-errors.ts";
+import { unsupportedReply } from "../errors/upstream-errors.ts";
 import { COLON } from "../json/cursor.ts";
 
 const LF = 0x0a;
@@ -166,7 +166,7 @@ export class SseEvents {
     }
     this.#held = start === bytes.length ? emptyBytes : bytes.subarray(start);
     if (this.#held.length > this.#eventBytesMax) {
-      throw notCarried(`The upstream sent an event of more than ${this.#eventBytesMax} bytes.`);
+      throw unsupportedReply(`The upstream sent an event of more than ${this.#eventBytesMax} bytes.`);
     }
     return start === bytes.length ? bytes : bytes.subarray(0, start);
   }

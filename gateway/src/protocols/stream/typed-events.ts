@@ -1,6 +1,6 @@
 import type { StreamTap, UsageReading } from "../dialect.ts";
-import { errorReported } from "../errors/error-event.ts";
-import { errorText, firstEventBroken } from "../errors/upstream-errors.ts";
+import { reportedFailure } from "../errors/error-event.ts";
+import { errorText, invalidFirstEvent } from "../errors/upstream-errors.ts";
 import type { Span } from "../json/cursor.ts";
 import { skimObject, skimValue } from "../json/skim.ts";
 import { rawUsage } from "../usage/reading.ts";
@@ -47,13 +47,13 @@ export abstract class TypedEventStream extends EventTap {
       return;
     }
     const members = skimObject(data, 0, data.length, this.#wanted);
-    if (members === null && this.events === 1) throw firstEventBroken();
+    if (members === null && this.events === 1) throw invalidFirstEvent();
     const said = members === null ? null : skimValue(data, members.get("type"));
     const type = typeof said === "string" ? said : name;
     if (this.isPartial(type)) return;
     const error = members === null ? null : skimValue(data, members.get("error"));
     if (type === "error" || type.endsWith(".error") || error !== null)
-      this.failure = errorReported(error, errorText(error));
+      this.failure = reportedFailure(error, errorText(error));
     else this.take({ type, data, members: members ?? noMembers });
   }
 }

@@ -3,25 +3,25 @@ import type { DialectTraits, Warn } from "../codec.ts";
 import { type Effort, efforts, type ReasoningTraits } from "./reasoning-traits.ts";
 
 /** What an upstream is told; null: nothing of that. */
-export interface ToldReasoning {
+export interface ReasoningSetting {
   readonly effort: Effort | null;
   /** For models that have a switch. */
   readonly on: boolean | null;
 }
 
-const nothing: ToldReasoning = { effort: null, on: null };
+const noSetting: ReasoningSetting = { effort: null, on: null };
 
 /** A wish as a model can be told it. `asked` is its effort, from the budget where it names one. */
-export function tellReasoning(
+export function fitReasoning(
   requested: ReasoningRequest | null,
   asked: Effort | null,
   traits: ReasoningTraits,
   warn: Warn,
-): ToldReasoning {
-  if (requested === null || (asked === null && !requested.visible)) return nothing;
+): ReasoningSetting {
+  if (requested === null || (asked === null && !requested.visible)) return noSetting;
   if (traits.never === true) {
     if (asked !== null && asked !== "none") warn("this model does not reason: the wish to was left out");
-    return nothing;
+    return noSetting;
   }
   if (asked === "none") return switchedOff(traits, warn);
   const on = hasSwitch(traits) && traits.always !== true ? true : null;
@@ -32,7 +32,7 @@ function hasSwitch(traits: ReasoningTraits): boolean {
   return traits.switch === "thinking" || traits.switch === "enable_thinking";
 }
 
-function switchedOff(traits: ReasoningTraits, warn: Warn): ToldReasoning {
+function switchedOff(traits: ReasoningTraits, warn: Warn): ReasoningSetting {
   if (traits.always !== true) {
     if (hasSwitch(traits)) return { on: false, effort: null };
     if (traits.efforts === undefined || traits.efforts.includes("none")) return { on: null, effort: "none" };
@@ -44,10 +44,10 @@ function switchedOff(traits: ReasoningTraits, warn: Warn): ToldReasoning {
 
 /** The next one that is taken; of two that are as near, the higher. A budget has no name that could be missed. */
 function nearest(asked: Effort, requested: ReasoningRequest, traits: ReasoningTraits, warn: Warn): Effort | null {
-  const taken: readonly Effort[] | undefined = traits.efforts?.filter((effort) => effort !== "none");
-  if (taken === undefined || taken.includes(asked)) return asked;
+  const accepted: readonly Effort[] | undefined = traits.efforts?.filter((effort) => effort !== "none");
+  if (accepted === undefined || accepted.includes(asked)) return asked;
   const distance = (effort: Effort): number => Math.abs(efforts.indexOf(effort) - efforts.indexOf(asked));
-  const found = taken
+  const found = accepted
     .toReversed()
     .reduce<Effort | null>(
       (best, effort) => (best === null || distance(effort) < distance(best) ? effort : best),
@@ -62,13 +62,13 @@ function nearest(asked: Effort, requested: ReasoningRequest, traits: ReasoningTr
 type Sampling = Pick<Turn, "temperature" | "topP" | "presencePenalty" | "frequencyPenalty">;
 
 /** What holds where nothing is said. */
-const usual: Readonly<Record<keyof Sampling, number>> = {
+const defaultSampling: Readonly<Record<keyof Sampling, number>> = {
   temperature: 1,
   topP: 1,
   presencePenalty: 0,
   frequencyPenalty: 0,
 };
-const unsaid: Sampling = { temperature: null, topP: null, presencePenalty: null, frequencyPenalty: null };
+const noSampling: Sampling = { temperature: null, topP: null, presencePenalty: null, frequencyPenalty: null };
 
 /**
  * Sampling as an upstream of OpenAI's dialects takes it. Its models that reason refuse all of it (`unsupported_value`: "Only the
@@ -78,11 +78,11 @@ const unsaid: Sampling = { temperature: null, topP: null, presencePenalty: null,
 export function openaiSampling(turn: Turn, traits: DialectTraits, effort: Effort | null, warn: Warn): Sampling {
   if (traits.refusesSampling === "penalties") return withoutPenalties(turn, warn);
   if (!refusesTuning(traits, effort) && traits.refusesSampling !== "fixed") return turn;
-  const isLost = (Object.keys(usual) as (keyof Sampling)[]).some(
-    (name) => turn[name] !== null && turn[name] !== usual[name],
+  const isLost = (Object.keys(defaultSampling) as (keyof Sampling)[]).some(
+    (name) => turn[name] !== null && turn[name] !== defaultSampling[name],
   );
   if (isLost) warn("temperature, top_p and penalties are refused by a model that reasons and were left out");
-  return unsaid;
+  return noSampling;
 }
 
 /** "presencePenalty, frequencyPenalty and stop parameters are not supported by reasoning models": docs.x.ai, "Reasoning". */
@@ -91,7 +91,7 @@ function withoutPenalties(turn: Turn, warn: Warn): Sampling {
   if ((presencePenalty ?? 0) !== 0 || (frequencyPenalty ?? 0) !== 0) {
     warn("penalties are refused by a model that reasons and were left out");
   }
-  return { ...unsaid, temperature, topP };
+  return { ...noSampling, temperature, topP };
 }
 
 /** Whether the model refuses stop sequences, told this effort. */

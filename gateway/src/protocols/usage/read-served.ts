@@ -1,7 +1,7 @@
 import { nameLettersMax } from "@sluice/contract/words";
 import { type HeaderReader, type NanoUsd, type Served, usdToNano } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
-import { arrayOf, isObject, type JsonObject, numberOf, objectOf, present, textOf } from "../json/value.ts";
+import { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf, withoutNulls } from "../json/value.ts";
 
 /**
  * How an answer says it was served, by which model, and what it cost. The members have the same meaning wherever they stand, so one
@@ -50,7 +50,7 @@ function servedOf(
 ): Served | undefined {
   const isPlain = tier === undefined && geo === undefined && speed === undefined && vendorCostNanoUsd === undefined;
   if (isPlain && !byFallback) return model === undefined ? undefined : { model };
-  return present({ model, byFallback: byFallback || null, tier, geo, speed, vendorCostNanoUsd });
+  return withoutNulls({ model, byFallback: byFallback || null, tier, geo, speed, vendorCostNanoUsd });
 }
 
 /** The model that an answer names, whatever its dialect. */
@@ -119,7 +119,7 @@ function numberIn(text: string | null): number | null {
 }
 
 /** Which of the two counts a usage object leaves out; undefined when it has both. */
-export function untoldOf(input: number | null, output: number | null): UsageReading["untold"] {
+export function untoldOf(input: number | null, output: number | null): UsageReading["missingSide"] {
   if (input !== null) return output === null ? "output" : undefined;
   return output === null ? "both" : "input";
 }

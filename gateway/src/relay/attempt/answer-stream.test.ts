@@ -49,7 +49,7 @@ function ground({ settles = true, drains = false } = {}) {
   const live = new Set<Pick<AnswerStream, "abort">>();
   const memory = callerMemory();
   const body = new PushedBody();
-  const tap = upstreamSide("openai-chat").listener.tapStream(false);
+  const tap = upstreamSide("openai-chat").replyReader.tapStream(false);
   const waiting = new PieceQueue(redactor);
   waiting.add(first, tap);
   const ends: string[] = [];

@@ -229,7 +229,7 @@ export class AnswerStream implements LiveBody, PieceListener {
   #endOfBytes(): void {
     const { tap } = this.#options;
     const told = isTold(tap);
-    if (!told && (tap.untold === true || !tap.complete() || tap.failure !== null)) {
+    if (!told && (tap.errorUnreadable === true || !tap.complete() || tap.failure !== null)) {
       // After the last whole event there may be an error that was not passed on.
       this.#breakOff("failed", this.#toldFailure() ?? truncated(), false);
       return;
@@ -385,7 +385,7 @@ export class AnswerStream implements LiveBody, PieceListener {
 }
 
 function isTold(tap: StreamTap): boolean {
-  return tap.failure !== null && tap.untold !== true;
+  return tap.failure !== null && tap.errorUnreadable !== true;
 }
 
 function truncated(): Failure {

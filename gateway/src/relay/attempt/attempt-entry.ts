@@ -87,7 +87,7 @@ export class AttemptEntry {
   constructor(parts: AttemptParts) {
     const { dependencies, call, selection, match, tally } = parts;
     this.#parts = parts;
-    this.searches = call.facts.asksSearch === true && !match.translated;
+    this.searches = call.facts.requestsSearch === true && !match.translated;
     const counted = countedIntent(call.facts, selection.model);
     const fields: AttemptFields = {
       ...callFields(call),

@@ -169,7 +169,7 @@ function succeeded(
 
 /** Some upstreams count the input in a header. */
 function counted(read: Reply, { lane }: LaneMatch, { headers }: OutboundAnswer): Reply {
-  if (read.facts.usage?.untold !== "input") return read;
+  if (read.facts.usage?.missingSide !== "input") return read;
   const tokens = lane.inputTokensIn?.(headers) ?? null;
   return tokens === null ? read : { ...read, facts: { ...read.facts, usage: inputUsage(tokens) } };
 }
@@ -231,7 +231,7 @@ function readFacts(attempt: Attempt, reply: Uint8Array): ReplyFacts {
 }
 
 function listenerOf({ call, match }: Attempt) {
-  return match.translated ? upstreamSide(match.lane.dialect).listener : call.protocol.wire;
+  return match.translated ? upstreamSide(match.lane.dialect).replyReader : call.protocol.wire;
 }
 
 async function tapOf(attempt: Attempt, answer: OutboundAnswer): Promise<StreamTap> {

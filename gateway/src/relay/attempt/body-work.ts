@@ -38,7 +38,7 @@ export function madeBy({ made }: { readonly made: Uint8Array | null }): Uint8Arr
 
 /** Whether media at addresses in the body have to be fetched here. */
 export function mayNeedInlining({ facts, marks, protocol }: Call, provider: Provider, lane: Lane): boolean {
-  if (facts.namesMedia === false || marks?.addresses === false) return false;
+  if (facts.mayHoldMedia === false || marks?.addresses === false) return false;
   const isFetched = mayFetch(provider) && lane.traits?.fetchesUrls !== false;
   return !isFetched && withMedia.has(protocol.endpoint);
 }

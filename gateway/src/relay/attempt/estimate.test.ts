@@ -13,7 +13,7 @@ const factsOf = (inputEstimate: number, outputTokensMax: number | null = null): 
   streamOptionsSpan: null,
   affinity: null,
   continues: null,
-  keeps: null,
+  storesAs: null,
   images: 0,
 });
 const facts = (

@@ -92,14 +92,14 @@ export class CallEstimate implements Estimate {
     const window = model.contextWindow ?? bounds.contextTokensAssumed;
     const most = facts.outputTokensMax === 0 ? Number.POSITIVE_INFINITY : window;
     const unseen = unseenTokens(this.#unseen, window);
-    const all = text + (facts.hosted?.tokens ?? 0) + image + audio + unseen;
+    const all = text + (facts.hostedInput?.tokens ?? 0) + image + audio + unseen;
     const prices = holdPrices(model.price, Math.min(all, window), () => asksToCache(this.#call));
     const costOf = (input: InputTokens): NanoUsd => {
       const cost = costAtMost(prices, { input });
       return all <= most ? cost : Math.min(cost, costOfWindow(prices, most));
     };
     let guessed = costOf({ text, image, audio });
-    if (facts.hosted !== undefined) guessed += costOf({ text: text + facts.hosted.tokens, image, audio });
+    if (facts.hostedInput !== undefined) guessed += costOf({ text: text + facts.hostedInput.tokens, image, audio });
     let more = unseen === 0 ? 0 : costOf({ text: 0, image: unseen, audio: 0 });
     // What may fill the window may be sound.
     if (this.#unseen.fillsWindow) more = Math.max(more, costOf({ text: 0, image: 0, audio: unseen }));
@@ -109,7 +109,9 @@ export class CallEstimate implements Estimate {
       model: model.name,
       // Whatever was learned, a prompt that is read once is not longer than the window.
       input:
-        expected <= guessed || facts.hosted !== undefined ? expected : Math.min(expected, costOfWindow(prices, most)),
+        expected <= guessed || facts.hostedInput !== undefined
+          ? expected
+          : Math.min(expected, costOfWindow(prices, most)),
       counted,
       prices,
       // A short input says nothing of the next one.
@@ -148,7 +150,7 @@ export class CallEstimate implements Estimate {
 
   /** Pictures of a hosted tool, at the price of the dearest image model of the same accounts. */
   #drawn({ deployments }: Model, { output }: HoldPrices): NanoUsd {
-    const pictures = this.#call.facts.hosted?.pictures ?? 0;
+    const pictures = this.#call.facts.hostedInput?.pictures ?? 0;
     if (pictures === 0) return 0;
     const accounts = new Set(deployments.map(({ provider }) => provider.id));
     let perToken = output;
@@ -175,7 +177,7 @@ function canBeEnded(facts: RequestFacts): boolean {
   return facts.stream && facts.background !== true && facts.images === 0;
 }
 
-function countedCost({ images, serverTools, counted }: RequestFacts, prices: HoldPrices): NanoUsd {
+function countedCost({ images, serverTools, estimatedUse: counted }: RequestFacts, prices: HoldPrices): NanoUsd {
   if (serverTools === undefined && counted === undefined && images === 0) return prices.request;
   return costAtMost(prices, { counted: { ...serverTools, ...counted?.most, images, chargedRequests: 1 } });
 }
@@ -198,9 +200,9 @@ const nothingUnseen: UnseenInput = Object.freeze({ tokens: 0, pictures: 0, fills
 
 /** As the tables `objectBounds` and `addressBounds` bound it. */
 function unseenInput({ facts, kept }: Pick<Call, "facts" | "kept">): UnseenInput {
-  const { continues, objects = [], addressed } = facts;
-  if (continues === null && objects.length === 0 && addressed === undefined) return nothingUnseen;
-  let { pictures, others } = addressed ?? { pictures: 0, others: 0 };
+  const { continues, objects = [], mediaByUrl } = facts;
+  if (continues === null && objects.length === 0 && mediaByUrl === undefined) return nothingUnseen;
+  let { pictures, others } = mediaByUrl ?? { pictures: 0, others: 0 };
   let tokens = 0;
   for (const { id, kind, isPicture } of continues === null ? objects : [continues, ...objects]) {
     if (objectBounds[kind] === "nothing") continue;
@@ -220,9 +222,9 @@ const margin = 5 / 4;
 export function guessInput({ facts, body }: Pick<Call, "facts" | "body">): InputTokens {
   if (facts.inputTokensMax !== undefined) return { text: 0, image: 0, audio: facts.inputTokensMax };
   if (!(body instanceof Uint8Array)) return { text: Math.ceil(facts.inputEstimate * margin), image: 0, audio: 0 };
-  const media = facts.namesMedia === false ? noMedia : inlineMedia(asBuffer(body));
+  const media = facts.mayHoldMedia === false ? noMedia : inlineMedia(asBuffer(body));
   // The whole body: schemas of answers and other settings are input, too. An endpoint may read a part of it several times.
-  const read = facts.namesMedia === true ? 0 : facts.inputEstimate;
+  const read = facts.mayHoldMedia === true ? 0 : facts.inputEstimate;
   const textTokens = Math.max(read, (body.length - media.bytes) / bytesPerToken);
   const text = Math.ceil(textTokens * (1 + nonAsciiShare(body)) * margin) + media.document;
   const { image, audio } = media;

@@ -6,7 +6,7 @@ type Guessed = Parameters<typeof asksToCache>[0];
 
 function callOf(content: object, wireDialect = "anthropic-messages"): Guessed {
   const body = Buffer.from(JSON.stringify(content));
-  const facts = { inputEstimate: Math.ceil(body.length / 4), namesMedia: true };
+  const facts = { inputEstimate: Math.ceil(body.length / 4), mayHoldMedia: true };
   return { facts, body, protocol: { wireDialect } } as unknown as Guessed;
 }
 

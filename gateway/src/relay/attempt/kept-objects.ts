@@ -37,7 +37,7 @@ export class KeptObjects {
     this.#fields = fields;
     const { provider } = selection.deployment;
     const isKept = !match.translated && !leavesThreadOut(call, match, provider);
-    this.#keeps = isKept ? call.facts.keeps : null;
+    this.#keeps = isKept ? call.facts.storesAs : null;
     this.#conversations = call.kept === undefined ? none : conversationsIn(call.kept);
   }
 
@@ -53,8 +53,8 @@ export class KeptObjects {
   }
 
   /** Ids of what the upstream made on the way to the answer, and of the answer's items. */
-  made({ made, items }: Pick<ReplyFacts, "made" | "items">): void {
-    if (made !== undefined && made.length > 0) this.#made = made.filter(isObjectId);
+  made({ createdIds, items }: Pick<ReplyFacts, "createdIds" | "items">): void {
+    if (createdIds !== undefined && createdIds.length > 0) this.#made = createdIds.filter(isObjectId);
     if (items !== undefined) this.#items = items;
   }
 

@@ -44,7 +44,7 @@ export function matchLane(deployment: Deployment, protocol: EndpointProtocol): L
 
 /** The call begins a message thread, and this account keeps none. */
 export function leavesThreadOut({ facts }: Call, { kind }: Pick<LaneMatch, "kind">, provider: Provider): boolean {
-  return facts.keeps === "thread_message" && !keepsThreads(provider, kind);
+  return facts.storesAs === "thread_message" && !keepsThreads(provider, kind);
 }
 
 export function serves(models: readonly Model[], protocol: EndpointProtocol): boolean {

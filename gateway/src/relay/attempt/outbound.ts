@@ -182,14 +182,14 @@ async function adjustBeside(
  */
 function governingOf(parts: AttemptParts): Governing | null {
   const { call, selection, match } = parts;
-  const { choosing, namedModels } = call.facts;
+  const { governed, namedModels } = call.facts;
   const { provider } = selection.deployment;
   const { kind, translated } = match;
   if (namedModels !== undefined && !translated) checkNamedModels(parts, namedModels);
   const dropsThread = !translated && leavesThreadOut(call, match, provider);
-  if (choosing === undefined && !dropsThread) return null;
+  if (governed === undefined && !dropsThread) return null;
   // In another dialect a member may have another name.
-  const names = translated ? [...choosingMembers] : (choosing ?? []);
+  const names = translated ? [...choosingMembers] : (governed ?? []);
   const governing = governingFor(provider, names, kind.memberRules ?? {});
   if (dropsThread) return { ...governing, names: [...governing.names, "thread"] };
   return governing.names.length === 0 ? null : governing;

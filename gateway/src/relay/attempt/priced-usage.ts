@@ -92,10 +92,11 @@ export function asServed(told: Measured, beside: Served | undefined): Measured {
 /** A side of which a usage says nothing is not free: it is guessed, and all of it is marked as an estimate. */
 function measured(reading: UsageReading | null, outputEstimate: number, inputEstimate: () => number): Measured {
   if (reading === null) return outputEstimate === 0 ? nothingYet : estimated(inputEstimate(), outputEstimate);
-  const { usage, untold, others } = reading;
-  const output = untold === undefined || untold === "input" ? usage.output : Math.max(usage.output, outputEstimate);
+  const { usage, missingSide, others } = reading;
+  const output =
+    missingSide === undefined || missingSide === "input" ? usage.output : Math.max(usage.output, outputEstimate);
   let { inputUncached } = usage;
-  if (untold === "input" || untold === "both") {
+  if (missingSide === "input" || missingSide === "both") {
     const cached = usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h;
     inputUncached = Math.max(inputUncached, inputEstimate() - cached);
   }
@@ -106,18 +107,18 @@ function measured(reading: UsageReading | null, outputEstimate: number, inputEst
 /** Adds what the request says of its use and the upstream does not. Of an answer with usage only what has a price. */
 export function withCounted(
   told: Measured,
-  { counted }: Pick<RequestFacts, "counted">,
+  { estimatedUse }: Pick<RequestFacts, "estimatedUse">,
   model: Pick<Model, "price">,
   input: () => number,
 ): Measured {
-  if (counted === undefined) return told;
+  if (estimatedUse === undefined) return told;
   const silent = told.source !== "upstream";
-  const missing = (Object.keys(counted.likely) as CountedClass[]).filter(
+  const missing = (Object.keys(estimatedUse.likely) as CountedClass[]).filter(
     (name) => told.usage[name] === 0 && (silent || model.price?.table[name] !== undefined),
   );
   if (missing.length === 0 && told.source !== "none") return told;
   const begun = told.source === "none" ? estimated(input(), 0) : told;
-  const more = Object.fromEntries(missing.map((name) => [name, counted.likely[name] ?? 0]));
+  const more = Object.fromEntries(missing.map((name) => [name, estimatedUse.likely[name] ?? 0]));
   return { ...begun, usage: { ...begun.usage, ...more }, source: "estimated" };
 }
 
@@ -135,7 +136,7 @@ export function withRequest(
 
 /** What an attempt that is never settled is recovered with, beside its input. null: nothing. */
 export function countedIntent(
-  { counted, images }: Pick<RequestFacts, "counted" | "images">,
+  { estimatedUse: counted, images }: Pick<RequestFacts, "estimatedUse" | "images">,
   { price }: Pick<Model, "price">,
 ): CountedUse | null {
   const perRequest = price?.table.chargedRequests !== undefined;
@@ -244,10 +245,10 @@ export function checkPricedUse({ principal, facts, models, protocol }: Asked): v
 const chargedTools = ["webSearches", "fileSearches", "codeSessions"] as const satisfies readonly PricedClass[];
 const tokens = ["inputUncached", "output"] as const satisfies readonly PricedClass[];
 
-function toolsAsked({ serverTools, asksSearch }: RequestFacts): readonly PricedClass[] {
-  if (serverTools === undefined && asksSearch !== true) return none;
+function toolsAsked({ serverTools, requestsSearch }: RequestFacts): readonly PricedClass[] {
+  if (serverTools === undefined && requestsSearch !== true) return none;
   return chargedTools.filter(
-    (name) => (serverTools?.[name] ?? 0) > 0 || (name === "webSearches" && asksSearch === true),
+    (name) => (serverTools?.[name] ?? 0) > 0 || (name === "webSearches" && requestsSearch === true),
   );
 }
 

@@ -57,7 +57,7 @@ export async function refusalOf(
 /** What may be forbidden or missing is something that the request names or has the vendor fetch, so the deployment is well. */
 export function mayConcernObject(facts: RequestFacts | undefined, status: number): boolean {
   if (facts === undefined || (status !== 403 && status !== 404)) return false;
-  return facts.continues !== null || facts.namesMedia === true || (facts.objects?.length ?? 0) > 0;
+  return facts.continues !== null || facts.mayHoldMedia === true || (facts.objects?.length ?? 0) > 0;
 }
 
 /**

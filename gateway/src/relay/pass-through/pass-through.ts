@@ -137,7 +137,7 @@ function isRecorded(passed: PassedCall, headers: OutboundAnswer["headers"]): boo
 
 function listenerOf({ place, call }: PassedCall): Listener {
   const { lane } = place.target;
-  return place.isRead || lane === null ? call.protocol.wire : upstreamSide(lane.lane.dialect).listener;
+  return place.isRead || lane === null ? call.protocol.wire : upstreamSide(lane.lane.dialect).replyReader;
 }
 
 function takeWhole(parts: PassedAttempt, answer: OutboundAnswer): Promise<Delivery> {

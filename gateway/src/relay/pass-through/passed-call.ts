@@ -208,8 +208,8 @@ function withoutModel(deployment: Deployment, price: Model["price"]): Pick<Passe
 /** Whether the request chooses something that changes the price. The answer reports a tier, and nothing else. */
 function choiceOf({ provider, kind }: PassedPlace, facts: RequestFacts): "plain" | "tier" | "else" {
   if ((facts.namedModels ?? []).length > 0) return "else";
-  if (facts.choosing === undefined) return "plain";
-  const { names } = governingFor(provider, facts.choosing, kind.memberRules ?? {});
+  if (facts.governed === undefined) return "plain";
+  const { names } = governingFor(provider, facts.governed, kind.memberRules ?? {});
   if (names.length === 0) return "plain";
   return names.every((name) => tierMembers.has(name)) ? "tier" : "else";
 }

@@ -56,7 +56,7 @@ export class TranslatedTap implements StreamTap {
     this.#inner = options.inner;
     this.#reader = options.reader.readEvents((event) => this.#write(event), options.source);
     this.#writer = options.writer;
-    this.#media = new HeldMedia(options.source.newId, options.writer.repeats === true);
+    this.#media = new HeldMedia(options.source.newId, options.writer.repeatsOutput === true);
   }
 
   push(chunk: Uint8Array): Uint8Array {

@@ -241,7 +241,7 @@ export class EmbeddingTranslation implements Translator {
     if (this.#asked === null) throw new Error("an answer before its question");
     const { dependencies, call, warnings } = this.#parts;
     const { model, inputEstimate } = call.facts;
-    const isCounted = usage !== null && usage.untold === undefined;
+    const isCounted = usage !== null && usage.missingSide === undefined;
     if (!isCounted) warnings.add("the number of tokens is an estimate: this upstream does not count them");
     const inputTokens = isCounted ? usage.usage.inputUncached : inputEstimate;
     const ask = { ...this.#sides, ...this.#asked, model, inputTokens };
