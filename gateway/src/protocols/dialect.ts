@@ -2,7 +2,7 @@ import type { CountedUse, DialectId, Failure, LimitHeader, Served, UpstreamObjec
 import type { Edit } from "./json/bytes.ts";
 import type { Span } from "./json/cursor.ts";
 import type { ConversationSpans } from "./request/conversation-prefix.ts";
-import type { AddressedMedia } from "./request/media.ts";
+import type { MediaByUrl } from "./request/media.ts";
 import type { NamedObject } from "./request/named-objects.ts";
 import type { ServerToolUse, UsageConvention } from "./usage/reading.ts";
 
@@ -53,7 +53,7 @@ export interface RequestFacts {
   /** Whether a member somewhere in the body may hold media or their address; left out where nobody has looked. */
   readonly mayHoldMedia?: boolean;
   /** Media that the upstream is to fetch from their addresses; left out: there are none. */
-  readonly mediaByUrl?: AddressedMedia | undefined;
+  readonly mediaByUrl?: MediaByUrl | undefined;
 }
 
 /** A model that a tool, or a check of the answer, has of its own. */

@@ -1,5 +1,5 @@
 /**
- * protocols: the dialects, as pure functions. One folder each: request, reply, stream, usage, error; `passed/` has those whose calls
+ * protocols: the dialects, as pure functions. One folder each: request, reply, stream, usage, error; `native/` has those whose calls
  * are never translated. What they share: `json/` (one cursor over the bytes), `form/`, `stream/`, `request/`, `turn/` (translation),
  * `usage/` and `errors/`.
  *
@@ -19,7 +19,6 @@ export {
   requireVendorVersion,
   threadLeftOut,
 } from "./anthropic-messages/index.ts";
-export { noReplyFacts as nothingTold, RawTap as AnyTap } from "./any-wire.ts";
 export type {
   AnswerContext,
   AnswerSource,
@@ -78,6 +77,8 @@ export { asBuffer, type Edit, editBody, splice } from "./json/bytes.ts";
 export { JsonInvalid, readSpan, scanObject } from "./json/scan.ts";
 export { skimObject, skimValue } from "./json/skim.ts";
 export { arrayOf, countOf, isObject, type JsonObject, numberOf, objectOf, parseObject, textOf } from "./json/value.ts";
+export { CompletionEventWriter, writeCompletion } from "./native/completions.ts";
+export { TranscriptionFormReader } from "./native/transcriptions.ts";
 export { openaiChat, openaiChatCodec, openaiChatWire, searchesByOptions } from "./openai-chat/index.ts";
 export {
   ImagesFormReader,
@@ -87,7 +88,7 @@ export {
   writeImageEvents,
   writeImageJson,
 } from "./openai-images/index.ts";
-export { CreateFrame, readClientFrame, warmedEvents } from "./openai-responses/create-frame.ts";
+export { CreateFrame, readClientFrame, warmUpEvents as warmedEvents } from "./openai-responses/create-frame.ts";
 export {
   openaiResponses,
   openaiResponsesCodec,
@@ -101,30 +102,47 @@ export {
   readVideoMembers,
   videoObject,
 } from "./openai-videos/index.ts";
-export { CompletionEventWriter, writeCompletion } from "./passed/completions.ts";
-export { TranscriptionFormReader } from "./passed/transcriptions.ts";
+export { noReplyFacts as nothingTold, RawTap as AnyTap } from "./raw-wire.ts";
 export {
-  type Governing,
+  canPatchQuickly as patchesAtOnce,
+  type GovernedMembers as Governing,
   governBody,
   type MemberRules,
-  patchedPieces,
-  patchedRequest,
-  patchesAtOnce,
+  patchRequest as patchedRequest,
+  patchRequestPieces as patchedPieces,
 } from "./request/change-body.ts";
 export { conversationFingerprint } from "./request/conversation-prefix.ts";
-export { choosingMembers, fold, GovernedNames, tierMembers } from "./request/governed-names.ts";
-export { inlineMedia, MediaRoom, mayNameMedia, mediaUrlsIn, noMedia, withMediaInPlace } from "./request/media.ts";
-export { parseSmall, refuseCrowd } from "./request/members.ts";
+export { mayHoldForeignSeals as holdsSeals, removeForeignSeals as unsealBody } from "./request/foreign-seals.ts";
+export {
+  foldCase as fold,
+  GovernedNames,
+  governedMembers as choosingMembers,
+  tierMembers,
+} from "./request/governed-names.ts";
+export {
+  InlineMediaBudget as MediaRoom,
+  inlineMediaUrls as withMediaInPlace,
+  mayHoldMediaUrls as mayNameMedia,
+  measureInlineMedia as inlineMedia,
+  mediaUrlsIn,
+  noInlineMedia as noMedia,
+} from "./request/media.ts";
+export { parseBounded as parseSmall, refuseTooManyValues as refuseCrowd } from "./request/members.ts";
 export type { NamedObject } from "./request/named-objects.ts";
-export { holdsSeals, unsealBody } from "./request/unseal-body.ts";
 export { type CallEndpointId, callerSide, readRefusal, refusalShape, smallestRequest, upstreamSide } from "./sides.ts";
 export { setMediaAside } from "./stream/event-media.ts";
-export { eventData, eventLines, SseEvents, tapAwsEventStream, withoutMark } from "./stream/sse-events.ts";
+export {
+  eventData,
+  eventLines,
+  SseEvents,
+  tapAwsEventStream,
+  withoutByteOrderMark as withoutMark,
+} from "./stream/sse-events.ts";
 export { answerEvents } from "./turn/answer-events.ts";
 export { cacheWrites } from "./turn/prompt-cache.ts";
 export { type Effort, efforts, type ReasoningTraits } from "./turn/reasoning-traits.ts";
 export { sealText } from "./turn/seal-text.ts";
-export { OwnToolNames } from "./turn/tool-calls.ts";
+export { CallerToolNames as OwnToolNames } from "./turn/tool-calls.ts";
 export { readOutline, writeOutline } from "./turn/turn-outline.ts";
 export { readServedHeaders, withServed } from "./usage/read-served.ts";
 export type { UsageConvention } from "./usage/reading.ts";

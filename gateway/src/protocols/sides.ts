@@ -12,13 +12,16 @@ import {
   anthropicMessagesWire,
   countTokensWire,
 } from "./anthropic-messages/index.ts";
-import { rawWire } from "./any-wire.ts";
 import { bedrockConverse, bedrockConverseCodec, bedrockErrors } from "./bedrock-converse/index.ts";
 import type { CallerCodec, UpstreamCodec } from "./codec.ts";
 import type { Dialect, ReplyReader, UpstreamRefusal, Wire } from "./dialect.ts";
 import { batchEmbedWire, embedContentWire, embeddingUpstreams } from "./embeddings/index.ts";
 import { gemini, geminiCodec, geminiCountWire, geminiWire, isGeminiUrl } from "./gemini/index.ts";
 import { isObject, parseFirst } from "./json/value.ts";
+import { completionsWire } from "./native/completions.ts";
+import { speechWire } from "./native/speech.ts";
+import { embeddingsWire, moderationsWire, rerankWire } from "./native/text-wires.ts";
+import { transcriptionsWire } from "./native/transcriptions.ts";
 import { openaiChat, openaiChatCodec, openaiChatWire } from "./openai-chat/index.ts";
 import { imagesWire } from "./openai-images/index.ts";
 import {
@@ -29,10 +32,7 @@ import {
   responsesCompactCodec,
   responsesCompactWire,
 } from "./openai-responses/index.ts";
-import { completionsWire } from "./passed/completions.ts";
-import { speechWire } from "./passed/speech.ts";
-import { embeddingsWire, moderationsWire, rerankWire } from "./passed/text-wires.ts";
-import { transcriptionsWire } from "./passed/transcriptions.ts";
+import { rawWire } from "./raw-wire.ts";
 
 /** How the dialects that are only ever passed, never translated, are listened to. */
 const nativeDialectWires: Readonly<Record<NativeDialectId, Wire>> = {

@@ -12,7 +12,7 @@ import {
   type Turn,
 } from "#core/index.ts";
 import type { AnswerContext } from "../codec.ts";
-import { bareSeal, readSealText, sealText } from "../turn/seal-text.ts";
+import { emptySeal, readSealText, sealText } from "../turn/seal-text.ts";
 import { anthropicMessagesCodec as codec } from "./index.ts";
 import type { AnswerMessage } from "./write-answer.ts";
 
@@ -253,7 +253,7 @@ describe("what comes back from the client", () => {
         const whole = { ...answer, blocks, usage, finish: { reason, stopSequence: null } };
         const expected = blocks.map((one) =>
           one.kind === "reasoning" && one.seal === null
-            ? { ...one, seal: seal("anthropic-messages", sealText(bareSeal(context().account))) }
+            ? { ...one, seal: seal("anthropic-messages", sealText(emptySeal(context().account))) }
             : one,
         );
         expect(read(write(whole))).toEqual(JSON.parse(JSON.stringify({ ...whole, blocks: expected })));

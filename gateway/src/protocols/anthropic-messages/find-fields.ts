@@ -1,6 +1,6 @@
 import { asBuffer, type Edit, splice } from "../json/bytes.ts";
 import { skipSpace } from "../json/cursor.ts";
-import { cutNodes, JsonNode } from "../json/places.ts";
+import { cutNodes, JsonNode } from "../json/node.ts";
 import { walkMembers } from "../json/walk.ts";
 
 /** Where fields of a messages request stand, by name. */
@@ -45,15 +45,15 @@ export function findFields(body: Uint8Array, all: readonly FieldPlaces[]): Field
   };
 }
 
-const known = new WeakMap<FieldPlaces, readonly Buffer[]>();
+const marksByFields = new WeakMap<FieldPlaces, readonly Buffer[]>();
 
 function marksOf(places: FieldPlaces): readonly Buffer[] {
-  const found = known.get(places);
+  const found = marksByFields.get(places);
   if (found !== undefined) return found;
   const { members = [], nested = {}, ofTools = [], toolTypes = [], ofCacheMarks = [] } = places;
   const whole = [...members, ...Object.values(nested).flat(), ...ofTools, ...ofCacheMarks].map((name) => `"${name}"`);
   const marks = [...whole, ...toolTypes.map((type) => `"${type}`)].map((mark) => Buffer.from(mark));
-  known.set(places, marks);
+  marksByFields.set(places, marks);
   return marks;
 }
 

@@ -11,7 +11,7 @@ import { MessagesEventWriter } from "./write-events.ts";
 import { writeMessagesTurn } from "./write-turn.ts";
 
 export { anthropicMessages } from "./error.ts";
-export { threadLeftOut } from "./read-turn.ts";
+export { threadDropped as threadLeftOut } from "./read-turn.ts";
 export { isVendorVersion, isVersionDate, requireVendorVersion } from "./request.ts";
 
 export const anthropicMessagesWire: Wire = {

@@ -19,10 +19,10 @@ import {
   parseReply,
   textOf,
 } from "../json/value.ts";
-import { AnswerReader, gatherAnswer } from "../turn/answer-events.ts";
-import { fileCitation, HeldCitations, urlCitation } from "../turn/citations.ts";
-import { plainName } from "../turn/tool-calls.ts";
-import { warnOfCaller, warnOfStranger, warnOfUnread } from "../turn/warnings.ts";
+import { AnswerReader, collectAnswer } from "../turn/answer-events.ts";
+import { CitationBuffer, fileCitation, urlCitation } from "../turn/citations.ts";
+import { decodeName } from "../turn/tool-calls.ts";
+import { warnOfCaller, warnOfUnknownType, warnOfUnreadMembers } from "../turn/warnings.ts";
 import { messagesFailure } from "./error.ts";
 import { mergeUsage, readMessagesUsage } from "./reply.ts";
 
@@ -33,8 +33,8 @@ export function readMessagesAnswer(body: Uint8Array, source: AnswerSource): Answ
     if (isObject(message["error"])) throw messagesFailure(message["error"]);
     throw invalidReply("is not a message");
   }
-  warnOfUnread(message, ofMessage, "a message", source.warn);
-  const { blocks } = gatherAnswer(source, (emit) => {
+  warnOfUnreadMembers(message, messageMembers, "a message", source.warn);
+  const { blocks } = collectAnswer(source, (emit) => {
     for (const content of message["content"] as readonly unknown[]) {
       if (!isObject(content)) continue;
       const block = new OpenBlock(0, content, source);
@@ -71,11 +71,11 @@ const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
 ]);
 
 /** What is read of a message, and what labels it: a container, and what of the caller's context was edited, are the vendor's own. */
-const ofMessage: ReadonlySet<string> = new Set([
+const messageMembers: ReadonlySet<string> = new Set([
   ...["id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "usage", "diagnostics"],
 ]);
 
-const ofBlocks: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
+const blockMembers: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
   ["text", new Set(["type", "text", "citations"])],
   ["thinking", new Set(["type", "thinking", "signature"])],
   ["redacted_thinking", new Set(["type", "data"])],
@@ -83,9 +83,9 @@ const ofBlocks: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
 ]);
 
 function warnOfBlock(block: JsonObject, warn: Warn): void {
-  const read = ofBlocks.get(block["type"]);
+  const read = blockMembers.get(block["type"]);
   if (read === undefined) return;
-  warnOfUnread(block, read, "a block", warn);
+  warnOfUnreadMembers(block, read, "a block", warn);
   warnOfCaller(block, warn);
 }
 
@@ -107,7 +107,7 @@ function readCitation(citation: JsonObject, warn: Warn): Citation | null {
       );
     }
     default:
-      warnOfStranger("citations", citation["type"], warn);
+      warnOfUnknownType("citations", citation["type"], warn);
       return null;
   }
 }
@@ -124,15 +124,15 @@ class OpenBlock {
   readonly #head: BlockHead | null;
   readonly #input: string;
   #opened = false;
-  #waiting: string[] = [];
-  #spoken = false;
+  #buffered: string[] = [];
+  #hasText = false;
   #signature: string;
-  readonly #citations: HeldCitations;
+  readonly #citations: CitationBuffer;
 
   constructor(index: number, content: JsonObject, source: AnswerSource) {
     this.index = index;
     this.#source = source;
-    this.#citations = new HeldCitations(source.warn);
+    this.#citations = new CitationBuffer(source.warn);
     this.#head = headOf(content, source);
     warnOfBlock(content, source.warn);
     if (this.#head?.kind === "text") {
@@ -140,7 +140,7 @@ class OpenBlock {
     }
     this.#signature = textOf(content["signature"] ?? content["data"]) ?? "";
     const early = textOf(content["text"] ?? content["thinking"]) ?? "";
-    if (early !== "") this.#waiting.push(early);
+    if (early !== "") this.#buffered.push(early);
     this.#input = JSON.stringify(content["input"] || {});
   }
 
@@ -148,8 +148,8 @@ class OpenBlock {
     if (this.#head === null || this.#opened) return;
     this.#opened = true;
     emit({ kind: "block-start", block: this.#head });
-    if (this.#waiting.length > 0) this.#speak(this.#waiting.join(""), emit);
-    this.#waiting = [];
+    if (this.#buffered.length > 0) this.#emitText(this.#buffered.join(""), emit);
+    this.#buffered = [];
   }
 
   /** Takes a delta; returns the size of what has to wait. */
@@ -164,13 +164,13 @@ class OpenBlock {
       return 0;
     }
     const text = textOf(delta["text"] ?? delta["partial_json"] ?? delta["thinking"]) ?? "";
-    if (!texts.has(delta["type"])) warnOfStranger("pieces", delta["type"], this.#source.warn);
+    if (!textDeltas.has(delta["type"])) warnOfUnknownType("pieces", delta["type"], this.#source.warn);
     if (text === "") return 0;
     if (this.#opened) {
-      this.#speak(text, emit);
+      this.#emitText(text, emit);
       return 0;
     }
-    this.#waiting.push(text);
+    this.#buffered.push(text);
     return text.length;
   }
 
@@ -178,7 +178,7 @@ class OpenBlock {
     const head = this.#head;
     if (head === null) return;
     // Some imitations give a call's whole input at its start; a call without arguments has one empty delta, or none.
-    if (!this.#spoken && head.kind === "tool-call") this.#speak(this.#input, emit);
+    if (!this.#hasText && head.kind === "tool-call") this.#emitText(this.#input, emit);
     if (head.kind === "reasoning" && this.#signature !== "") {
       const { account } = this.#source;
       emit({
@@ -192,18 +192,18 @@ class OpenBlock {
     emit({ kind: "block-end" });
   }
 
-  #cite(told: JsonObject): void {
-    const citation = readCitation(told, this.#source.warn);
+  #cite(reported: JsonObject): void {
+    const citation = readCitation(reported, this.#source.warn);
     if (citation !== null) this.#citations.add(citation);
   }
 
-  #speak(text: string, emit: Emit): void {
-    this.#spoken ||= text.trim() !== "";
+  #emitText(text: string, emit: Emit): void {
+    this.#hasText ||= text.trim() !== "";
     emit({ kind: "block-delta", text });
   }
 }
 
-const texts: ReadonlySet<unknown> = new Set(["text_delta", "input_json_delta", "thinking_delta"]);
+const textDeltas: ReadonlySet<unknown> = new Set(["text_delta", "input_json_delta", "thinking_delta"]);
 
 function headOf(content: JsonObject, source: AnswerSource): BlockHead | null {
   switch (content["type"]) {
@@ -214,11 +214,11 @@ function headOf(content: JsonObject, source: AnswerSource): BlockHead | null {
     case "redacted_thinking":
       return { kind: "reasoning", redacted: true };
     case "tool_use": {
-      const name = plainName(textOf(content["name"]) ?? "");
+      const name = decodeName(textOf(content["name"]) ?? "");
       return { kind: "tool-call", id: textOf(content["id"]) ?? source.newId("toolu_"), name };
     }
     default:
-      warnOfStranger("blocks", content["type"], source.warn);
+      warnOfUnknownType("blocks", content["type"], source.warn);
       return null;
   }
 }
@@ -232,7 +232,7 @@ export class MessagesEventReader extends AnswerReader {
   #finished = false;
 
   read(data: string): void {
-    if (this.over || data === "[DONE]") return;
+    if (this.ended || data === "[DONE]") return;
     const event = parseObject(data);
     if (event === null) throw invalidEvent("is not a JSON object");
     switch (event["type"]) {
@@ -249,7 +249,7 @@ export class MessagesEventReader extends AnswerReader {
         this.#stopBlock(indexOf(event));
         break;
       case "message_delta":
-        warnOfUnread(event, ofEnd, "a message", this.source.warn);
+        warnOfUnreadMembers(event, endMembers, "a message", this.source.warn);
         this.#readEnd(objectOf(event["delta"]), event["usage"]);
         break;
       case "error":
@@ -258,23 +258,23 @@ export class MessagesEventReader extends AnswerReader {
       default:
         // An error without a type is still one.
         if (event["type"] === undefined && isObject(event["error"])) this.fail(messagesFailure(event["error"]));
-        else if (!silent.has(event["type"])) warnOfStranger("events", event["type"], this.source.warn);
+        else if (!silentEvents.has(event["type"])) warnOfUnknownType("events", event["type"], this.source.warn);
     }
   }
 
   end(): void {
-    if (this.over) return;
-    this.begin();
+    if (this.ended) return;
+    this.emitStart();
     this.#closeAll();
     this.finish(this.#finished ? null : { reason: "stop", stopSequence: null });
   }
 
   #start(message: JsonObject): void {
-    if (this.begin(textOf(message["id"]), textOf(message["model"]))) this.#report(message["usage"]);
+    if (this.emitStart(textOf(message["id"]), textOf(message["model"]))) this.#report(message["usage"]);
   }
 
   #startBlock(index: number, content: JsonObject): void {
-    this.begin();
+    this.emitStart();
     const block = new OpenBlock(index, content, this.source);
     this.#blocks.push(block);
     if (this.#blocks.length === 1) block.open(this.emit);
@@ -313,8 +313,8 @@ export class MessagesEventReader extends AnswerReader {
   }
 
   #readEnd(delta: JsonObject, usage: unknown): void {
-    this.begin();
-    warnOfUnread(delta, ofMessage, "a message", this.source.warn);
+    this.emitStart();
+    warnOfUnreadMembers(delta, messageMembers, "a message", this.source.warn);
     this.#report(usage);
     if (this.#finished || textOf(delta["stop_reason"]) === null) return;
     this.#closeAll();
@@ -330,8 +330,8 @@ export class MessagesEventReader extends AnswerReader {
   }
 }
 
-const ofEnd: ReadonlySet<string> = new Set(["type", "delta", "usage"]);
-const silent: ReadonlySet<unknown> = new Set(["ping", "message_stop"]);
+const endMembers: ReadonlySet<string> = new Set(["type", "delta", "usage"]);
+const silentEvents: ReadonlySet<unknown> = new Set(["ping", "message_stop"]);
 
 /** The block that a delta belongs to when nobody began one. */
 const deltaBlocks: ReadonlyMap<unknown, string> = new Map([

@@ -11,30 +11,30 @@ import type {
 } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { arrayOf, expectText, invalid, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
-import { readCache } from "../turn/prompt-cache.ts";
-import { readSealText, sealFrom, sealText } from "../turn/seal-text.ts";
-import { plainName } from "../turn/tool-calls.ts";
-import { warnOfCaller, warnOfUnasked } from "../turn/warnings.ts";
+import { readCacheControl } from "../turn/prompt-cache.ts";
+import { readSeal, readSealText, sealText } from "../turn/seal-text.ts";
+import { decodeName } from "../turn/tool-calls.ts";
+import { warnOfCaller, warnOfUnsentMembers } from "../turn/warnings.ts";
 
 export function readMessages(messages: readonly unknown[], warn: Warn): readonly TurnMessage[] {
-  const reading: Reading = { warn, names: new Map(), seals: new Map() };
+  const reading: ReadState = { warn, names: new Map(), seals: new Map() };
   const read = messages.map((message, index) => readMessage(objectOf(message), `messages.${index}`, reading));
   return withCallSeals(read, reading.seals);
 }
 
 /** What is learnt on the way: tools by the ids of their calls, and the seals of calls. */
-interface Reading {
+interface ReadState {
   readonly warn: Warn;
   readonly names: Map<string, string>;
   readonly seals: Map<string, Seal>;
 }
 
-function readMessage(message: JsonObject, param: string, reading: Reading): TurnMessage {
+function readMessage(message: JsonObject, param: string, reading: ReadState): TurnMessage {
   const { role, content } = message;
   if (role !== "user" && role !== "assistant" && role !== "system") {
     throw invalid(`${param}.role`, "must be user, assistant or system");
   }
-  warnOfUnasked(message, ofMessage, "a message", reading.warn);
+  warnOfUnsentMembers(message, messageMembers, "a message", reading.warn);
   if (typeof content === "string") return { role, parts: textParts(content) };
   if (!Array.isArray(content)) throw invalid(`${param}.content`, "must be a string or an array");
   const parts = content.flatMap((block, index) => {
@@ -45,9 +45,9 @@ function readMessage(message: JsonObject, param: string, reading: Reading): Turn
   return { role, parts };
 }
 
-const ofMessage: ReadonlySet<string> = new Set(["role", "content"]);
+const messageMembers: ReadonlySet<string> = new Set(["role", "content"]);
 
-function readBlock(block: JsonObject, param: string, reading: Reading): TurnPart[] {
+function readBlock(block: JsonObject, param: string, reading: ReadState): TurnPart[] {
   switch (block["type"]) {
     case "tool_use":
       return [readToolUse(block, param, reading)];
@@ -56,7 +56,7 @@ function readBlock(block: JsonObject, param: string, reading: Reading): TurnPart
     case "thinking":
       return readThinking(block, param, reading);
     case "redacted_thinking": {
-      const seal = sealFrom(expectText(block["data"], `${param}.data`), "anthropic-messages");
+      const seal = readSeal(expectText(block["data"], `${param}.data`), "anthropic-messages");
       return [{ kind: "reasoning", text: "", seal, redacted: true }];
     }
     default:
@@ -76,12 +76,12 @@ function readContent(block: JsonObject, param: string, warn: Warn): (TextPart | 
     case "search_result":
       return [readSearchResult(block)];
     default:
-      return readStranger(block, param, warn);
+      return readUnknownBlock(block, param, warn);
   }
 }
 
 /** A block of a server tool or of a beta: what it says in plain text is kept. */
-function readStranger(block: JsonObject, param: string, warn: Warn): TextPart[] {
+function readUnknownBlock(block: JsonObject, param: string, warn: Warn): TextPart[] {
   const type = textOf(block["type"]);
   if (type === null) throw invalid(`${param}.type`, "must be a string");
   const named = /^[a-z0-9_]{1,64}$/.test(type) ? `blocks of type ${type}` : "blocks of an unknown type";
@@ -99,18 +99,18 @@ function warnOfToolset(block: JsonObject, warn: Warn): void {
   warn("toolset_name of a call is not understood by the upstream and was left out");
 }
 
-function readToolUse(block: JsonObject, param: string, reading: Reading): TurnPart {
-  const id = plainName(expectText(block["id"], `${param}.id`));
+function readToolUse(block: JsonObject, param: string, reading: ReadState): TurnPart {
+  const id = decodeName(expectText(block["id"], `${param}.id`));
   const name = expectText(block["name"], `${param}.name`);
   reading.names.set(id, name);
   warnOfCaller(block, reading.warn);
   warnOfToolset(block, reading.warn);
   const argumentsText = JSON.stringify(block["input"] ?? {});
-  return { kind: "tool-call", id, name, argumentsText, seal: null, cache: readCache(block) };
+  return { kind: "tool-call", id, name, argumentsText, seal: null, cache: readCacheControl(block) };
 }
 
-function readToolResult(block: JsonObject, param: string, reading: Reading): ToolResultPart {
-  const callId = plainName(expectText(block["tool_use_id"], `${param}.tool_use_id`));
+function readToolResult(block: JsonObject, param: string, reading: ReadState): ToolResultPart {
+  const callId = decodeName(expectText(block["tool_use_id"], `${param}.tool_use_id`));
   warnOfToolset(block, reading.warn);
   const content = block["content"] ?? [];
   if (typeof content !== "string" && !Array.isArray(content)) {
@@ -119,10 +119,17 @@ function readToolResult(block: JsonObject, param: string, reading: Reading): Too
   const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content.map(objectOf);
   const parts = blocks.flatMap((inner, index) => readContent(inner, `${param}.content.${index}`, reading.warn));
   const name = reading.names.get(callId) ?? null;
-  return { kind: "tool-result", callId, name, parts, isError: block["is_error"] === true, cache: readCache(block) };
+  return {
+    kind: "tool-result",
+    callId,
+    name,
+    parts,
+    isError: block["is_error"] === true,
+    cache: readCacheControl(block),
+  };
 }
 
-function readThinking(block: JsonObject, param: string, reading: Reading): ReasoningPart[] {
+function readThinking(block: JsonObject, param: string, reading: ReadState): ReasoningPart[] {
   const text = expectText(block["thinking"], `${param}.thinking`);
   const signature = textOf(block["signature"]) ?? "";
   const ofCall = readCallSeal(signature);
@@ -130,21 +137,21 @@ function readThinking(block: JsonObject, param: string, reading: Reading): Reaso
     reading.seals.set(ofCall.callId, ofCall.seal);
     return [];
   }
-  const seal = signature === "" ? null : sealFrom(signature, "anthropic-messages");
+  const seal = signature === "" ? null : readSeal(signature, "anthropic-messages");
   return [{ kind: "reasoning", text, seal, redacted: false }];
 }
 
 function textParts(text: string, block: JsonObject = {}): TextPart[] {
-  return text === "" ? [] : [{ kind: "text", text, cache: readCache(block) }];
+  return text === "" ? [] : [{ kind: "text", text, cache: readCacheControl(block) }];
 }
 
 function readImage(block: JsonObject, param: string, warn: Warn): MediaPart {
-  warnOfUnasked(block, ofImage, "an image", warn);
+  warnOfUnsentMembers(block, imageMembers, "an image", warn);
   const source = readSource(objectOf(block["source"]), `${param}.source`);
-  return { kind: "image", source, name: null, detail: null, cache: readCache(block) };
+  return { kind: "image", source, name: null, detail: null, cache: readCacheControl(block) };
 }
 
-const ofImage: ReadonlySet<string> = new Set(["type", "source", "cache_control"]);
+const imageMembers: ReadonlySet<string> = new Set(["type", "source", "cache_control"]);
 
 /** A `document` block; one made of content blocks becomes its text, and its pictures behind it. */
 function readDocument(block: JsonObject, param: string, warn: Warn): (TextPart | MediaPart)[] {
@@ -169,7 +176,7 @@ function readSearchResult(block: JsonObject): MediaPart {
 }
 
 function documentPart(source: MediaSource, block: JsonObject): MediaPart {
-  return { kind: "document", source, name: textOf(block["title"]), detail: null, cache: readCache(block) };
+  return { kind: "document", source, name: textOf(block["title"]), detail: null, cache: readCacheControl(block) };
 }
 
 function readSource(source: JsonObject, param: string): MediaSource {
@@ -193,15 +200,15 @@ function readSource(source: JsonObject, param: string): MediaSource {
  * as the signature of an empty thinking block, which clients keep and send back, and names its call.
  */
 export function callSealText(seal: Seal, callId: string): string {
-  return sealText({ ...seal, itemId: itemMark + callId });
+  return sealText({ ...seal, itemId: callSealMark + callId });
 }
 
 /** The seal of a call in the signature of a thinking block; null when it is a thought's own. */
 function readCallSeal(signature: string): { readonly callId: string; readonly seal: Seal } | null {
   const seal = readSealText(signature);
   const itemId = seal?.itemId ?? null;
-  if (seal === null || itemId === null || !itemId.startsWith(itemMark)) return null;
-  return { callId: itemId.slice(itemMark.length), seal: { ...seal, itemId: null } };
+  if (seal === null || itemId === null || !itemId.startsWith(callSealMark)) return null;
+  return { callId: itemId.slice(callSealMark.length), seal: { ...seal, itemId: null } };
 }
 
 /** The conversation with each call that a seal was found for sealed again. */
@@ -214,4 +221,4 @@ function withCallSeals(messages: TurnMessage[], seals: ReadonlyMap<string, Seal>
   }));
 }
 
-const itemMark = "tool-call ";
+const callSealMark = "tool-call ";

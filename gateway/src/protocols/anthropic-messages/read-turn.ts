@@ -18,8 +18,8 @@ import {
   textOf,
   unsupported,
 } from "../json/value.ts";
-import { readCache } from "../turn/prompt-cache.ts";
-import { warnOfUnasked } from "../turn/warnings.ts";
+import { readCacheControl } from "../turn/prompt-cache.ts";
+import { warnOfUnsentMembers } from "../turn/warnings.ts";
 import { readMessages } from "./read-messages.ts";
 import { isWebSearch, readWebSearch } from "./write-turn.ts";
 
@@ -30,9 +30,9 @@ export function readMessagesTurn(body: Uint8Array, facts: { readonly stream: boo
   if (messages === null) throw missingParam("messages");
   if (messages.length === 0) throw invalid("messages", "must hold at least one message");
   const config = objectOf(request["output_config"]);
-  warnOfRest(request, warn);
-  warnOfUnasked(config, ofOutput, "output_config", warn);
-  warnOfUnasked(objectOf(request["thinking"]), ofThinking, "thinking", warn);
+  warnOfUnknownMembers(request, warn);
+  warnOfUnsentMembers(config, outputMembers, "output_config", warn);
+  warnOfUnsentMembers(objectOf(request["thinking"]), thinkingMembers, "thinking", warn);
   return {
     stream: facts.stream,
     system: readSystem(request["system"]),
@@ -58,10 +58,10 @@ export function readMessagesTurn(body: Uint8Array, facts: { readonly stream: boo
   };
 }
 
-const ofOutput: ReadonlySet<string> = new Set(["effort", "format"]);
-const ofThinking: ReadonlySet<string> = new Set(["type", "budget_tokens", "display"]);
+const outputMembers: ReadonlySet<string> = new Set(["effort", "format"]);
+const thinkingMembers: ReadonlySet<string> = new Set(["type", "budget_tokens", "display"]);
 
-const known: ReadonlySet<string> = new Set([
+const requestMembers: ReadonlySet<string> = new Set([
   // Carried by the turn, or read by the gateway.
   ...["model", "messages", "max_tokens", "system", "stream", "stop_sequences", "temperature", "top_p", "top_k"],
   ...["tools", "tool_choice", "thinking", "output_config", "output_format", "metadata", "service_tier"],
@@ -70,15 +70,15 @@ const known: ReadonlySet<string> = new Set([
 ]);
 
 /** Whoever begins a thread sends the whole conversation, so that nothing of it is missing. */
-export const threadLeftOut = "the upstream keeps no threads: thread was left out, and it cannot be continued";
+export const threadDropped = "the upstream keeps no threads: thread was left out, and it cannot be continued";
 
 /** Names the fields that have no place elsewhere. Throws Failure unsupported_by_model for a conversation that is not there. */
-function warnOfRest(request: JsonObject, warn: Warn): void {
+function warnOfUnknownMembers(request: JsonObject, warn: Warn): void {
   for (const [name, value] of Object.entries(request)) {
-    if (known.has(name) || value === null || (Array.isArray(value) && value.length === 0)) continue;
+    if (requestMembers.has(name) || value === null || (Array.isArray(value) && value.length === 0)) continue;
     if (name === "thread") {
       if (objectOf(value)["type"] !== "create") throw unsupported("thread", "The upstream keeps no threads.");
-      warn(threadLeftOut);
+      warn(threadDropped);
       continue;
     }
     if (name === "speed" && value === "standard") continue;
@@ -100,7 +100,7 @@ function readSystem(system: unknown): TextPart[] {
     const text = textOf(block["text"]);
     if (block["type"] !== "text" || text === null) throw invalid(`system.${index}`, "must be a text block");
     if (text === "" || text.startsWith(attribution)) return [];
-    return [{ kind: "text" as const, text, cache: readCache(block) }];
+    return [{ kind: "text" as const, text, cache: readCacheControl(block) }];
   });
 }
 
@@ -169,17 +169,17 @@ function readTool(tool: unknown, param: string, warn: Warn): TurnTool[] {
   const name = expectText(tool["name"], `${param}.name`);
   const schema = tool["input_schema"] ?? null;
   if (schema !== null && !isObject(schema)) throw invalid(`${param}.input_schema`, "must be an object");
-  warnOfUnasked(tool, ofFunction, "a tool", warn);
+  warnOfUnsentMembers(tool, toolMembers, "a tool", warn);
   const callers = arrayOf(tool["allowed_callers"]);
   if (callers.some((caller) => caller !== "direct")) {
     warn("allowed_callers of a tool is not understood by the upstream and was left out");
   }
   const description = textOf(tool["description"]);
-  return [{ name, description, parameters: schema, strict: booleanOf(tool["strict"]), cache: readCache(tool) }];
+  return [{ name, description, parameters: schema, strict: booleanOf(tool["strict"]), cache: readCacheControl(tool) }];
 }
 
 /** Arguments stream as they come everywhere. */
-const ofFunction: ReadonlySet<string> = new Set([
+const toolMembers: ReadonlySet<string> = new Set([
   ...["type", "name", "description", "input_schema", "strict", "cache_control"],
   ...["allowed_callers", "eager_input_streaming"],
 ]);

@@ -4,7 +4,7 @@ import { errorText, invalidReply, scanReply } from "../errors/upstream-errors.ts
 import { readSpan } from "../json/scan.ts";
 import { arrayOf, countOf, isObject, type JsonObject, objectOf, textOf, withoutNulls } from "../json/value.ts";
 import { readLabel, readSmall } from "../request/members.ts";
-import { readServed, untoldOf } from "../usage/read-served.ts";
+import { missingSideOf, readServed } from "../usage/read-served.ts";
 import { rawUsage, toolUseIn } from "../usage/reading.ts";
 
 /**
@@ -21,7 +21,7 @@ export function readMessagesUsage(reported: unknown): UsageReading | null {
   return {
     usage,
     raw: rawUsage(reported),
-    missingSide: untoldOf(input, output),
+    missingSide: missingSideOf(input, output),
     ...(others.length === 0 ? {} : { others }),
   };
 }
@@ -36,15 +36,15 @@ export function mergeUsage(known: JsonObject, later: JsonObject): JsonObject {
 
 /** The usage object of an answer. Anthropic has no classes for sounds and pictures: they count as ordinary tokens. */
 export function writeMessagesUsage(usage: Usage | null) {
-  const { cacheWrite5m, cacheWrite1h, cacheRead, reasoning, ...told } = usage ?? noUsage;
+  const { cacheWrite5m, cacheWrite1h, cacheRead, reasoning, ...counts } = usage ?? noUsage;
   return {
     cache_creation: { ephemeral_1h_input_tokens: cacheWrite1h, ephemeral_5m_input_tokens: cacheWrite5m },
     cache_creation_input_tokens: cacheWrite5m + cacheWrite1h,
-    cache_read_input_tokens: cacheRead + told.cacheReadAudio,
+    cache_read_input_tokens: cacheRead + counts.cacheReadAudio,
     inference_geo: null,
-    input_tokens: told.inputUncached + told.audioInput + told.imageInput,
-    output_tokens: told.output + told.audioOutput + told.imageOutput + told.separateReasoning,
-    output_tokens_details: { thinking_tokens: reasoning + told.separateReasoning },
+    input_tokens: counts.inputUncached + counts.audioInput + counts.imageInput,
+    output_tokens: counts.output + counts.audioOutput + counts.imageOutput + counts.separateReasoning,
+    output_tokens_details: { thinking_tokens: reasoning + counts.separateReasoning },
     server_tool_use: null,
     service_tier: null,
     speed: null,
@@ -54,12 +54,12 @@ export function writeMessagesUsage(usage: Usage | null) {
 function classesOf(reported: JsonObject): Usage {
   const output = countOf(reported["output_tokens"]) ?? 0;
   const split = objectOf(reported["cache_creation"]);
-  const told5m = countOf(split["ephemeral_5m_input_tokens"]) ?? 0;
-  const told1h = countOf(split["ephemeral_1h_input_tokens"]) ?? 0;
+  const written5m = countOf(split["ephemeral_5m_input_tokens"]) ?? 0;
+  const written1h = countOf(split["ephemeral_1h_input_tokens"]) ?? 0;
   // The split stands only at a stream's start and may lag behind the total: the total counts, and what the split
   // does not explain was written for five minutes, which is the default.
-  const written = countOf(reported["cache_creation_input_tokens"]) ?? told5m + told1h;
-  const cacheWrite1h = Math.min(told1h, written);
+  const written = countOf(reported["cache_creation_input_tokens"]) ?? written5m + written1h;
+  const cacheWrite1h = Math.min(written1h, written);
   return {
     ...noUsage,
     inputUncached: countOf(reported["input_tokens"]) ?? 0,
@@ -112,11 +112,19 @@ function combine(one: Usage, other: Usage, by: (one: number, other: number) => n
 /** What an iteration reports of its own. */
 const perIteration = ["inputUncached", "cacheRead", "cacheWrite5m", "cacheWrite1h", "output", "reasoning"] as const;
 
-const wanted: ReadonlySet<string> = new Set(["id", "model", "content", "usage", "error", "input_tokens", "container"]);
+const replyMembers: ReadonlySet<string> = new Set([
+  "id",
+  "model",
+  "content",
+  "usage",
+  "error",
+  "input_tokens",
+  "container",
+]);
 
 /** Reads a whole message: that it is one, and what it used. The bytes themselves go on unchanged. */
 export function readMessagesReply(body: Uint8Array): ReplyFacts {
-  const members = scanReply(body, wanted);
+  const members = scanReply(body, replyMembers);
   const content = members.get("content");
   const error = members.get("error");
   if (content === undefined && error === undefined) throw invalidReply("is not a message");
@@ -139,7 +147,7 @@ export function containerIn(container: unknown): readonly string[] {
 
 /** Reads the answer of a count: it used nothing. */
 export function readCountReply(body: Uint8Array): ReplyFacts {
-  const members = scanReply(body, wanted);
+  const members = scanReply(body, replyMembers);
   const counted = members.get("input_tokens");
   const error = members.get("error");
   if (counted === undefined ? error === undefined : countOf(readSpan(body, counted)) === null) {

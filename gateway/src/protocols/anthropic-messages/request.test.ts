@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Failure } from "#core/index.ts";
-import { patchedRequest } from "../request/change-body.ts";
+import { patchRequest } from "../request/change-body.ts";
 import { anthropicMessagesWire, countTokensWire } from "./index.ts";
 
 const encoder = new TextEncoder();
@@ -96,7 +96,7 @@ describe("on its way to the upstream", () => {
         );
         const body = encoder.encode(spaced);
         const facts = anthropicMessagesWire.readRequest(body, null);
-        const patched = decoder.decode(patchedRequest(anthropicMessagesWire, body, facts, name));
+        const patched = decoder.decode(patchRequest(anthropicMessagesWire, body, facts, name));
         expect(patched).toBe(spaced.replace('"claude-sonnet-5"', () => JSON.stringify(name)));
       }),
       { numRuns: 300 },
@@ -106,6 +106,6 @@ describe("on its way to the upstream", () => {
   test("a body whose model needs no change is the same body", () => {
     const body = encoder.encode(JSON.stringify(good));
     const facts = anthropicMessagesWire.readRequest(body, null);
-    expect(patchedRequest(anthropicMessagesWire, body, facts, "claude-sonnet-5")).toBe(body);
+    expect(patchRequest(anthropicMessagesWire, body, facts, "claude-sonnet-5")).toBe(body);
   });
 });

@@ -8,7 +8,7 @@ import { invalid } from "../json/value.ts";
 import { walkMembers } from "../json/walk.ts";
 import { GovernedNames } from "../request/governed-names.ts";
 import { readLabel, scanRequest } from "../request/members.ts";
-import { namedObject, objectAt, objectNames, toolsHeard } from "../request/named-objects.ts";
+import { mayHoldTools, namedObject, objectNames, objectsAt } from "../request/named-objects.ts";
 import { BodyReader, type OpenFacts, type RequestBody } from "../request/request-body.ts";
 import { toolFacts } from "../request/tool-facts.ts";
 
@@ -44,10 +44,10 @@ function promptFacts(body: RequestBody): OpenFacts {
   const facts = body.facts(body.estimate("messages", "system", "tools"));
   facts.affinity = readAffinity(bytes, body.get("metadata"));
   facts.conversation = { system: body.get("system"), messages };
-  facts.objects = [...objectAt(bytes, body.get("container"), "container"), ...body.objects()];
+  facts.objects = [...objectsAt(bytes, body.get("container"), "container"), ...body.objects()];
   facts.mayHoldMedia = body.namesMedia;
-  facts.mediaByUrl = body.addressed();
-  return Object.assign(facts, toolFacts(bytes, body.get("tools"), ...(toolsHeard(body) ? addedTools(bytes) : [])));
+  facts.mediaByUrl = body.mediaByUrl();
+  return Object.assign(facts, toolFacts(bytes, body.get("tools"), ...(mayHoldTools(body) ? addedTools(bytes) : [])));
 }
 
 function addedTools(body: Uint8Array): readonly Span[] {
@@ -67,7 +67,7 @@ function addedTools(body: Uint8Array): readonly Span[] {
  * API reference, "Message threads".
  */
 function addThread(body: RequestBody, facts: OpenFacts): void {
-  const span = body.said("thread");
+  const span = body.nonNull("thread");
   if (span === null) return;
   if (body.bytes[span.start] !== OPEN_OBJECT) throw invalid("thread", "must be an object");
   const inner = body.bytes.subarray(span.start, span.end);

@@ -11,7 +11,7 @@ import { messagesFailure } from "./error.ts";
 import { containerIn, mergeUsage, readMessagesUsage } from "./reply.ts";
 
 const ascii = (text: string): Buffer => Buffer.from(text, "latin1");
-const known: ReadonlySet<string> = new Set([
+const knownTypes: ReadonlySet<string> = new Set([
   "message_start",
   "content_block_start",
   "content_block_delta",
@@ -22,7 +22,7 @@ const known: ReadonlySet<string> = new Set([
   "error",
 ]);
 /** Events that are read, not only passed. */
-const decoded: ReadonlySet<string> = new Set(["message_start", "message_delta", "error"]);
+const decodedTypes: ReadonlySet<string> = new Set(["message_start", "message_delta", "error"]);
 const typeMark = ascii('"type":"');
 const contentMarks = [
   ascii('"text":"'),
@@ -47,7 +47,7 @@ export class MessagesStreamTap extends EventTap implements StreamTap {
   createdIds: readonly string[] = [];
 
   #reported: JsonObject = {};
-  #told: UsageReading | null = null;
+  #usage: UsageReading | null = null;
   #model: unknown;
   #searches = 0;
   #rest: Uint8Array = emptyBytes;
@@ -57,8 +57,8 @@ export class MessagesStreamTap extends EventTap implements StreamTap {
   }
 
   get usage(): UsageReading | null {
-    if (this.usageFinal || this.#searches === 0) return this.#told;
-    const { usage, raw, ...rest } = this.#told ?? nothingTold;
+    if (this.usageFinal || this.#searches === 0) return this.#usage;
+    const { usage, raw, ...rest } = this.#usage ?? noUsageReported;
     return { ...rest, raw, usage: { ...usage, webSearches: Math.max(usage.webSearches, this.#searches) } };
   }
 
@@ -84,7 +84,7 @@ export class MessagesStreamTap extends EventTap implements StreamTap {
     const named = quickType(event);
     if (named === "ping") return;
     let whole: JsonObject | null = null;
-    if (named === null || this.events === 0 || decoded.has(named)) {
+    if (named === null || this.events === 0 || decodedTypes.has(named)) {
       const data = eventData(event, 0, event.length);
       if (data === "") return;
       whole = parseObject(data);
@@ -93,7 +93,7 @@ export class MessagesStreamTap extends EventTap implements StreamTap {
     if (type === "ping") return;
     if (this.events === 0 && whole === null) throw invalidFirstEvent();
     this.events++;
-    if (type === "content_block_start" && !this.contentSeen) this.#seeBlock(event);
+    if (type === "content_block_start" && !this.contentSeen) this.#noteContent(event);
     if (type === "content_block_delta") this.#countContent(event);
     else if (type === "content_block_start" && mayBeMarked(event)) this.#readBlock(event);
     else if (type === "message_stop") this.ended = true;
@@ -105,7 +105,7 @@ export class MessagesStreamTap extends EventTap implements StreamTap {
     else if (type === "message_delta") {
       this.#madeIn(event["delta"]);
       this.#report(event["usage"]);
-      if (isObject(event["usage"])) this.usageFinal = this.#told !== null;
+      if (isObject(event["usage"])) this.usageFinal = this.#usage !== null;
     } else if (type === "error" || (type === null && isObject(event["error"]))) {
       this.failure = messagesFailure(event["error"]);
       this.errorUnreadable = type === null;
@@ -127,7 +127,7 @@ export class MessagesStreamTap extends EventTap implements StreamTap {
   #report(usage: unknown): void {
     if (!isObject(usage)) return;
     this.#reported = mergeUsage(this.#reported, usage);
-    this.#told = readMessagesUsage(this.#reported);
+    this.#usage = readMessagesUsage(this.#reported);
   }
 
   /** The usage tells searches and the model that took over at the end; until then they are known by their blocks. */
@@ -138,7 +138,7 @@ export class MessagesStreamTap extends EventTap implements StreamTap {
   }
 
   /** A block of text or of thoughts begins empty; any other is content by itself. */
-  #seeBlock(event: Buffer): void {
+  #noteContent(event: Buffer): void {
     const { type } = blockIn(event);
     this.contentSeen = type !== "text" && type !== "thinking";
   }
@@ -163,7 +163,7 @@ export class MessagesStreamTap extends EventTap implements StreamTap {
   }
 }
 
-const nothingTold: UsageReading = { usage: noUsage, raw: "{}", missingSide: "both" };
+const noUsageReported: UsageReading = { usage: noUsage, raw: "{}", missingSide: "both" };
 
 function mayBeMarked(event: Buffer): boolean {
   return event.includes(serverToolMark) || event.includes(fallbackMark);
@@ -200,5 +200,5 @@ function quickType(event: Buffer): string | null {
   }
   if (end - from > 32) return null;
   const name = event.toString("latin1", from, end);
-  return known.has(name) ? name : null;
+  return knownTypes.has(name) ? name : null;
 }

@@ -9,9 +9,9 @@ import {
   type Turn,
 } from "#core/index.ts";
 import type { AnswerContext } from "../codec.ts";
-import { documentCitationLost } from "../turn/citations.ts";
-import { bareSeal, sealText } from "../turn/seal-text.ts";
-import { argumentsObject, safeName } from "../turn/tool-calls.ts";
+import { documentCitationDropped } from "../turn/citations.ts";
+import { emptySeal, sealText } from "../turn/seal-text.ts";
+import { argumentsObject, encodeName } from "../turn/tool-calls.ts";
 import { callSealText } from "./read-messages.ts";
 import { writeMessagesUsage } from "./reply.ts";
 
@@ -35,13 +35,13 @@ const stopReasons: Readonly<Partial<Record<FinishReason, StopReason>>> = {
 };
 
 /** What a message holds that decides its stop reason where the upstream's own word is vaguer. */
-interface Held {
+interface MessageContains {
   readonly toolCall: boolean;
   readonly refusal: boolean;
 }
 
 /** The members of a message that say how it ended. */
-export function writeStop({ reason, stopSequence }: Finish, held: Held) {
+export function writeStop({ reason, stopSequence }: Finish, held: MessageContains) {
   let stop = stopReasons[reason];
   // Some vendors end a turn of tool calls with a plain stop.
   if (stop === undefined && held.toolCall) stop = "tool_use";
@@ -99,13 +99,13 @@ export function wantsThinking(turn: Pick<Turn, "reasoning">): boolean {
  * Whether a call without a thought before it is to be marked as another vendor's: with a budget for thoughts, Anthropic would refuse
  * a running loop of tool calls that it does not begin with a thought, and the next call of this conversation may go there.
  */
-export function marksCalls(turn: Pick<Turn, "reasoning">): boolean {
+export function needsCallMark(turn: Pick<Turn, "reasoning">): boolean {
   return wantsThinking(turn) && (turn.reasoning?.budgetTokens ?? 0) > 0;
 }
 
 /** The mark: a thought without words, sealed by nobody. */
 export function callMark(account: string): string {
-  return sealText(bareSeal(account));
+  return sealText(emptySeal(account));
 }
 
 /** A seal as a signature: another vendor's is wrapped, so that it finds its way back. */
@@ -119,11 +119,11 @@ export function signatureOf(seal: Seal): string {
  */
 export function webCitation({ source, quote }: Citation, context: AnswerContext) {
   if (source.kind !== "url") {
-    context.warn(documentCitationLost);
+    context.warn(documentCitationDropped);
     return null;
   }
   const { url, title } = source;
-  const encrypted_index = sealText(bareSeal(context.account));
+  const encrypted_index = sealText(emptySeal(context.account));
   return { cited_text: quote ?? "", encrypted_index, title, type: "web_search_result_location" as const, url };
 }
 
@@ -139,7 +139,7 @@ export function thinkingBlock(thinking: string, signature: string): ContentBlock
 }
 
 export function toolUseBlock(id: string, name: string, input: Readonly<Record<string, unknown>>): ContentBlock {
-  return { caller: { type: "direct" }, id: safeName(id), input, name, type: "tool_use" };
+  return { caller: { type: "direct" }, id: encodeName(id), input, name, type: "tool_use" };
 }
 
 /** The id of a call, made where the upstream gave none. */
@@ -155,7 +155,7 @@ function markedCalls(blocks: ContentBlock[], { turn, account }: AnswerContext): 
   const at = blocks.findIndex(({ type }) => type === "tool_use");
   const begun = blocks.slice(0, Math.max(at, 0));
   const thinks = begun.some(({ type }) => type === "thinking" || type === "redacted_thinking");
-  if (at === -1 || thinks || !marksCalls(turn)) return blocks;
+  if (at === -1 || thinks || !needsCallMark(turn)) return blocks;
   return [...begun, thinkingBlock("", callMark(account)), ...blocks.slice(at)];
 }
 
@@ -186,7 +186,7 @@ function thinking(
   { turn, account }: AnswerContext,
 ): ContentBlock[] {
   if (!wantsThinking(turn)) return [];
-  const signature = signatureOf(seal ?? bareSeal(account));
+  const signature = signatureOf(seal ?? emptySeal(account));
   if (redacted) return seal === null ? [] : [{ data: signature, type: "redacted_thinking" }];
   const shown = turn.reasoning?.visible === true ? text : "";
   return shown === "" && seal === null ? [] : [thinkingBlock(shown, signature)];

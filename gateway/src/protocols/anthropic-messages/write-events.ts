@@ -1,6 +1,6 @@
 import type { AnswerEvent, BlockHead, Citation, Finish, Seal, Usage } from "#core/index.ts";
 import type { AnswerContext, EventWriter } from "../codec.ts";
-import { bareSeal } from "../turn/seal-text.ts";
+import { emptySeal } from "../turn/seal-text.ts";
 import { renderMessagesStreamError } from "./error.ts";
 import { callSealText } from "./read-messages.ts";
 import { writeMessagesUsage } from "./reply.ts";
@@ -9,8 +9,8 @@ import {
   callId,
   callMark,
   endedInError,
-  marksCalls,
   messageHead,
+  needsCallMark,
   pictureNote,
   signatureOf,
   textBlock,
@@ -29,33 +29,33 @@ import {
 export class MessagesEventWriter implements EventWriter {
   readonly #context: AnswerContext;
   readonly #thinking: boolean;
-  readonly #held = { toolCall: false, refusal: false };
+  readonly #contains = { toolCall: false, refusal: false };
   /** A call that comes before any thought gets a mark. */
   #unmarked: boolean;
   #started = false;
-  #over = false;
+  #ended = false;
   #index = 0;
   #head: BlockHead | null = null;
   #shown = false;
   #seal: Seal | null = null;
   /** Of thoughts without a text that came behind other blocks: shown only when something follows. */
-  #late: string | null = null;
+  #lateSignature: string | null = null;
   #finish: Finish | null = null;
   #usage: Usage | null = null;
 
   constructor(context: AnswerContext) {
     this.#context = context;
     this.#thinking = wantsThinking(context.turn);
-    this.#unmarked = marksCalls(context.turn);
+    this.#unmarked = needsCallMark(context.turn);
   }
 
   write(event: AnswerEvent): string {
-    if (this.#over) return "";
+    if (this.#ended) return "";
     switch (event.kind) {
       case "start":
         return this.#start(event.id, event.model);
       case "block-start":
-        return this.#begin() + this.#endBlock() + this.#showLate() + this.#startBlock(event.block);
+        return this.#ensureStarted() + this.#endBlock() + this.#showLate() + this.#startBlock(event.block);
       case "block-delta":
         return this.#delta(event.text);
       case "block-citation":
@@ -72,14 +72,14 @@ export class MessagesEventWriter implements EventWriter {
         return "";
       case "error":
         // Whoever sends this renders the error: only there is the request's id known.
-        this.#over = true;
+        this.#ended = true;
         return "";
       case "end":
-        return this.#begin() + this.#endBlock() + this.#end();
+        return this.#ensureStarted() + this.#endBlock() + this.#end();
     }
   }
 
-  #begin(): string {
+  #ensureStarted(): string {
     return this.#started ? "" : this.#start(null, null);
   }
 
@@ -99,8 +99,8 @@ export class MessagesEventWriter implements EventWriter {
 
   #startBlock(head: BlockHead): string {
     this.#head = head.kind === "tool-call" ? { ...head, id: callId(head.id, this.#context) } : head;
-    if (head.kind === "tool-call") this.#held.toolCall = true;
-    if (head.kind === "refusal") this.#held.refusal = true;
+    if (head.kind === "tool-call") this.#contains.toolCall = true;
+    if (head.kind === "refusal") this.#contains.refusal = true;
     if (head.kind !== "image") return "";
     warnOfPicture(this.#context);
     return this.#show(textBlock("")) + this.#deltaEvent("text_delta", "text", pictureNote);
@@ -155,14 +155,14 @@ export class MessagesEventWriter implements EventWriter {
   #endThoughts(redacted: boolean, seal: Seal | null): string {
     if (redacted) return seal === null ? "" : this.#show({ data: signatureOf(seal), type: "redacted_thinking" });
     if (this.#shown) {
-      return this.#deltaEvent("signature_delta", "signature", signatureOf(seal ?? bareSeal(this.#context.account)));
+      return this.#deltaEvent("signature_delta", "signature", signatureOf(seal ?? emptySeal(this.#context.account)));
     }
     if (seal === null) return "";
     const signature = signatureOf(seal);
     if (this.#index === 0) {
       return this.#show(thinkingBlock("", "")) + this.#deltaEvent("signature_delta", "signature", signature);
     }
-    this.#late = signature;
+    this.#lateSignature = signature;
     return "";
   }
 
@@ -190,8 +190,8 @@ export class MessagesEventWriter implements EventWriter {
 
   /** A seal behind the last words is never shown: programs take the last block for the answer. */
   #showLate(): string {
-    const late = this.#late;
-    this.#late = null;
+    const late = this.#lateSignature;
+    this.#lateSignature = null;
     return late === null ? "" : this.#sealBlock(late);
   }
 
@@ -210,21 +210,21 @@ export class MessagesEventWriter implements EventWriter {
   }
 
   #end(): string {
-    this.#over = true;
+    this.#ended = true;
     const finish = this.#finish ?? { reason: "stop", stopSequence: null };
     if (finish.reason === "error") return renderMessagesStreamError(endedInError(), null);
     const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens, output_tokens_details } =
       writeMessagesUsage(this.#usage);
-    const told = this.#usage !== null;
+    const isReported = this.#usage !== null;
     const delta = {
       type: "message_delta",
-      delta: { container: null, ...writeStop(finish, this.#held) },
+      delta: { container: null, ...writeStop(finish, this.#contains) },
       usage: {
-        input_tokens: told ? input_tokens : null,
-        cache_creation_input_tokens: told ? cache_creation_input_tokens : null,
-        cache_read_input_tokens: told ? cache_read_input_tokens : null,
+        input_tokens: isReported ? input_tokens : null,
+        cache_creation_input_tokens: isReported ? cache_creation_input_tokens : null,
+        cache_read_input_tokens: isReported ? cache_read_input_tokens : null,
         output_tokens,
-        output_tokens_details: told ? output_tokens_details : null,
+        output_tokens_details: isReported ? output_tokens_details : null,
         server_tool_use: null,
       },
     };

@@ -11,8 +11,8 @@ import type {
 import type { TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, unsupported, withoutNulls } from "../json/value.ts";
 import { readDataUri } from "../turn/data-uri.ts";
-import { opens } from "../turn/seal-text.ts";
-import { argumentsObject, safeName } from "../turn/tool-calls.ts";
+import { canOpen } from "../turn/seal-text.ts";
+import { argumentsObject, encodeName } from "../turn/tool-calls.ts";
 
 export interface Message {
   readonly role: "user" | "assistant";
@@ -41,7 +41,7 @@ export function writeMessages(turns: readonly TurnMessage[], options: BlockOptio
     if (role === "assistant") calls.push(...parts.filter((part) => part.kind === "tool-call"));
   }
   answer();
-  return whole(messages, options);
+  return repairEnds(messages, options);
 }
 
 export function isThinking(block: Block): boolean {
@@ -68,10 +68,10 @@ function blocksOf(
     case "refusal":
       return textBlocks(part.text);
     case "tool-result":
-      return isModel || paired.has(part) ? [] : orphan(part, options);
+      return isModel || paired.has(part) ? [] : orphanResult(part, options);
     case "tool-call":
     case "reasoning":
-      if (isModel) return part.kind === "reasoning" ? thought(part, options) : [toolUse(part, options.warn)];
+      if (isModel) return part.kind === "reasoning" ? thinkingBlocks(part, options) : [toolUse(part, options.warn)];
       options.warn(`a ${part.kind} in a user message was left out`);
       return [];
     default:
@@ -81,7 +81,7 @@ function blocksOf(
   }
 }
 
-function orphan(result: ToolResultPart, options: BlockOptions): Block[] {
+function orphanResult(result: ToolResultPart, options: BlockOptions): Block[] {
   options.warn("a tool result without its call was sent as text");
   const named = result.name === null ? "a tool" : `the tool ${result.name}`;
   return [
@@ -91,15 +91,15 @@ function orphan(result: ToolResultPart, options: BlockOptions): Block[] {
 }
 
 /** A thought goes back to its own producer only, and never as text. */
-function thought(part: ReasoningPart, options: BlockOptions): Block[] {
+function thinkingBlocks(part: ReasoningPart, options: BlockOptions): Block[] {
   const { seal } = part;
-  if (seal === null || !opens(seal, "anthropic-messages", options.target.account)) return [];
+  if (seal === null || !canOpen(seal, "anthropic-messages", options.target.account)) return [];
   if (part.redacted) return [{ type: "redacted_thinking", data: seal.data }];
   return [{ type: "thinking", thinking: part.text, signature: seal.data }];
 }
 
 /** Mends both ends. */
-function whole(messages: Message[], options: BlockOptions): Message[] {
+function repairEnds(messages: Message[], options: BlockOptions): Message[] {
   for (const { role, content } of messages) {
     if (role !== "assistant") continue;
     for (let last = content.at(-1); last !== undefined && isThinking(last); last = content.at(-1)) content.pop();
@@ -133,10 +133,10 @@ function trimPrefill(messages: Message[]): void {
 function askToContinue(messages: Message[], warn: Warn): void {
   if (messages.at(-1)?.role !== "assistant") return;
   warn("the beginning of the answer was sent with the wish to go on from there: the model takes no beginning");
-  messages.push({ role: "user", content: textBlocks(goOn) });
+  messages.push({ role: "user", content: textBlocks(continuePrompt) });
 }
 
-const goOn =
+const continuePrompt =
   "Your last message is the beginning of your answer. Go on exactly where it ends, without repeating any of it and without a word about this.";
 
 /**
@@ -184,12 +184,12 @@ export function textBlocks(text: string, cache: CacheHint | null = null): Block[
 function toolUse(part: ToolCallPart, warn: Warn): Block {
   const { id, name, argumentsText, cache } = part;
   const input = argumentsObject(argumentsText, warn);
-  return { type: "tool_use", id: safeName(id), name: safeName(name), input, ...cacheControl(cache) };
+  return { type: "tool_use", id: encodeName(id), name: encodeName(name), input, ...cacheControl(cache) };
 }
 
 /** The result of a call; an error where the conversation has none, for Anthropic wants every call answered. */
 function toolResult(call: ToolCallPart, result: ToolResultPart | undefined, options: BlockOptions): Block {
-  const head = { type: "tool_result", tool_use_id: safeName(call.id) };
+  const head = { type: "tool_result", tool_use_id: encodeName(call.id) };
   if (result === undefined) {
     options.warn("a tool call without a result was answered with an error");
     return { ...head, content: "No result of this call is known.", is_error: true };

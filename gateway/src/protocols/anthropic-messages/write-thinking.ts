@@ -11,8 +11,8 @@ const budgetMin = 1_024;
 
 /** How much the model is told to think (null: not said), and the cap on its output that this needs. */
 export function planThinking(turn: Turn, target: TurnTarget, messages: readonly Message[], warn: Warn) {
-  const usual = target.traits.outputTokensDefault ?? outputTokensDefault;
-  const maxTokens = turn.outputTokensMax ?? usual;
+  const outputDefault = target.traits.outputTokensDefault ?? outputTokensDefault;
+  const maxTokens = turn.outputTokensMax ?? outputDefault;
   const plan = (thinking: JsonObject | null, effort: Effort | null = null) => ({ maxTokens, thinking, effort });
   const requested = turn.reasoning;
   const traits = target.traits.reasoning ?? {};
@@ -36,7 +36,7 @@ export function planThinking(turn: Turn, target: TurnTarget, messages: readonly 
     return plan({ type: "adaptive", display: requested.visible ? "summarized" : "omitted" }, effort);
   }
   const wanted = Math.max(budgetMin, requested.budgetTokens ?? thinkingBudgets[requested.effort ?? "medium"]);
-  const fitted = fit(wanted, turn.outputTokensMax, usual, warn);
+  const fitted = fit(wanted, turn.outputTokensMax, outputDefault, warn);
   return { ...plan({ type: "enabled", budget_tokens: fitted.budget }), maxTokens: fitted.maxTokens };
 }
 
@@ -71,13 +71,13 @@ function isExcluded(
     warn("thinking was switched off: the conversation ends with the assistant");
     return true;
   }
-  if (adaptive || !unthoughtLoop(messages)) return false;
+  if (adaptive || !loopStartsWithoutThought(messages)) return false;
   warn("thinking was switched off: an earlier tool call came without its thinking");
   return true;
 }
 
 /** The running loop of tool calls must begin with a thought: whether it does not. */
-function unthoughtLoop(messages: readonly Message[]): boolean {
+function loopStartsWithoutThought(messages: readonly Message[]): boolean {
   let at = messages.length - 1;
   while (at > 0 && messages[at]?.content.some((block) => block.type === "tool_result") === true) at -= 2;
   const first = messages[at + 1]?.content[0];
@@ -114,7 +114,7 @@ function effortOf(requested: ReasoningRequest): Effort | null {
 }
 
 /** The choice among tools that a model takes: some none that forces one, or none that names it, because they cannot but think. */
-export function choiceOf(turn: Turn, traits: ReasoningTraits, warn: Warn): ToolChoice | null {
+export function fitToolChoice(turn: Turn, traits: ReasoningTraits, warn: Warn): ToolChoice | null {
   const choice = turn.toolChoice;
   if (!isForced(choice)) return choice;
   const limit = traits.always === true ? traits.forcesNoToolsThinking : undefined;

@@ -13,15 +13,15 @@ import {
 } from "../json/value.ts";
 import { closedSchema, flatSchema } from "../turn/schemas.ts";
 import {
-  approximate,
-  plainSearch,
+  defaultSearch,
   readLocation,
-  textsOf,
+  stringsIn,
   warnOfNoSearch,
-  warnOfSearchRest,
+  warnOfSearchParameters,
+  writeLocation,
 } from "../turn/search-request.ts";
-import { safeName } from "../turn/tool-calls.ts";
-import { picturesLost, warnOfUnasked } from "../turn/warnings.ts";
+import { encodeName } from "../turn/tool-calls.ts";
+import { picturesDropped, warnOfUnsentMembers } from "../turn/warnings.ts";
 import {
   type Block,
   type CacheControl,
@@ -31,7 +31,7 @@ import {
   textBlocks,
   writeMessages,
 } from "./write-messages.ts";
-import { choiceOf, planThinking } from "./write-thinking.ts";
+import { fitToolChoice, planThinking } from "./write-thinking.ts";
 
 /** A turn as a messages request. Throws Failure unsupported_by_model where it cannot be carried honestly. */
 export function writeMessagesTurn(turn: Turn, target: TurnTarget, warn: Warn): Uint8Array {
@@ -72,7 +72,7 @@ const encoder = new TextEncoder();
 
 /** Parameters without a counterpart. A value that asks for nothing is passed over. */
 function warnOfRest(turn: Turn, warn: Warn): void {
-  if (turn.pictures === true) warn(picturesLost);
+  if (turn.pictures === true) warn(picturesDropped);
   leaveGoogleExtras(turn, warn);
   const parameters = withoutNulls({
     seed: turn.seed,
@@ -177,11 +177,11 @@ function writeTier({ serviceTier }: Turn, warn: Warn): JsonObject {
 }
 
 /** Anything that can carry a mark: a tool, an instruction, a content block. */
-interface Holder {
+interface Markable {
   cache_control?: CacheControl;
 }
 
-type Tool = Holder & JsonObject;
+type Tool = Markable & JsonObject;
 
 const marksMax = 4;
 
@@ -191,15 +191,15 @@ const marksMax = 4;
  * does: writing a cache costs more than reading the input.
  */
 export function settleCacheMarks(
-  prompt: { readonly tools: readonly Holder[]; readonly system: readonly Holder[]; readonly messages: Message[] },
+  prompt: { readonly tools: readonly Markable[]; readonly system: readonly Markable[]; readonly messages: Message[] },
   auto: CacheHint | null,
   warn: Warn,
 ): void {
   const { tools, system, messages } = prompt;
-  const holders: Holder[] = [...tools, ...system, ...messages.flatMap((message) => message.content)];
+  const holders: Markable[] = [...tools, ...system, ...messages.flatMap((message) => message.content)];
   const marked = holders.filter((holder) => holder.cache_control !== undefined);
   if (marked.length === 0) {
-    if (auto !== null) for (const holder of placesOf(prompt)) Object.assign(holder, cacheControl(auto));
+    if (auto !== null) for (const holder of autoMarked(prompt)) Object.assign(holder, cacheControl(auto));
     return;
   }
   // A later mark covers what stands before it: the earliest are the ones that are missed least.
@@ -217,7 +217,7 @@ export function settleCacheMarks(
   }
 }
 
-function placesOf({ tools, system, messages }: Parameters<typeof settleCacheMarks>[0]): readonly Holder[] {
+function autoMarked({ tools, system, messages }: Parameters<typeof settleCacheMarks>[0]): readonly Markable[] {
   const asked = messages.findLast((message) => message.role === "user")?.content.at(-1);
   return [tools.at(-1), system.at(-1), asked].flatMap((holder) => holder ?? []);
 }
@@ -225,7 +225,7 @@ function placesOf({ tools, system, messages }: Parameters<typeof settleCacheMark
 /** The sampling parameters that this upstream takes together with what else is asked of it. */
 function writeSampling(turn: Turn, target: TurnTarget, thinking: boolean, warn: Warn): JsonObject {
   const { topK } = turn;
-  const { temperature, topP } = oneOfTwo(turn, target, warn);
+  const { temperature, topP } = temperatureOrTopP(turn, target, warn);
   if (temperature === null && topP === null && topK === null) return {};
   if (target.traits.refusesSampling === true) {
     warn("temperature, top_p and top_k are refused by the upstream and were left out");
@@ -247,7 +247,7 @@ function writeSampling(turn: Turn, target: TurnTarget, thinking: boolean, warn: 
 }
 
 /** Claude refuses temperature and top_p together. A value of 1 is what holds anyway, so it gives way first. */
-function oneOfTwo(turn: Turn, target: TurnTarget, warn: Warn): Pick<Turn, "temperature" | "topP"> {
+function temperatureOrTopP(turn: Turn, target: TurnTarget, warn: Warn): Pick<Turn, "temperature" | "topP"> {
   const { temperature, topP } = turn;
   if (temperature === null || topP === null || !target.upstreamModel.includes("claude")) return { temperature, topP };
   if (topP === 1) return { temperature, topP: null };
@@ -257,7 +257,7 @@ function oneOfTwo(turn: Turn, target: TurnTarget, warn: Warn): Pick<Turn, "tempe
 }
 
 function writeTools(turn: Turn, target: TurnTarget, warn: Warn): { tools: Tool[]; choice: JsonObject | null } {
-  if (turn.tools.length === 0) return onlyInHistory(turn, warn);
+  if (turn.tools.length === 0) return toolsInHistory(turn, warn);
   const tools = turn.tools.map((tool) => writeTool(tool, target, warn));
   return { tools, choice: writeChoice(turn, target, warn) };
 }
@@ -265,7 +265,7 @@ function writeTools(turn: Turn, target: TurnTarget, warn: Warn): { tools: Tool[]
 const nameLengthMax = 128;
 
 function writeTool(tool: TurnTool, target: TurnTarget, warn: Warn): Tool {
-  const name = safeName(tool.name);
+  const name = encodeName(tool.name);
   if (name.length > nameLengthMax) throw unsupported("tools", "A tool's name is too long for the upstream.");
   const strict = tool.strict === true && target.traits.noSchemaOutput !== true;
   const schema = flatSchema(tool.parameters, warn);
@@ -275,17 +275,17 @@ function writeTool(tool: TurnTool, target: TurnTarget, warn: Warn): Tool {
 }
 
 function writeChoice(turn: Turn, target: TurnTarget, warn: Warn): JsonObject | null {
-  const choice = choiceOf(turn, target.traits.reasoning ?? {}, warn);
+  const choice = fitToolChoice(turn, target.traits.reasoning ?? {}, warn);
   const single = turn.parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
   if (choice === null) return turn.parallelToolCalls === false ? { type: "auto", ...single } : null;
-  const name = choice.kind === "tool" ? { name: safeName(choice.name) } : {};
+  const name = choice.kind === "tool" ? { name: encodeName(choice.name) } : {};
   return { type: choice.kind, ...name, ...(choice.kind === "none" ? {} : single) };
 }
 
 /** A conversation that holds calls needs their tools declared, even when none may be called any more. */
-function onlyInHistory(turn: Turn, warn: Warn): { tools: Tool[]; choice: JsonObject | null } {
+function toolsInHistory(turn: Turn, warn: Warn): { tools: Tool[]; choice: JsonObject | null } {
   const parts = turn.messages.flatMap((message) => (message.role === "assistant" ? message.parts : []));
-  const names = new Set(parts.flatMap((part) => (part.kind === "tool-call" ? [safeName(part.name)] : [])));
+  const names = new Set(parts.flatMap((part) => (part.kind === "tool-call" ? [encodeName(part.name)] : [])));
   if (names.size === 0) return { tools: [], choice: null };
   warn("the tools of earlier calls were declared again, not to be called");
   const tools = [...names].map((name) => ({ name, input_schema: { type: "object", properties: {} } }));
@@ -300,17 +300,17 @@ export function isWebSearch(type: unknown): boolean {
 export function readWebSearch(tools: unknown, warn: Warn): SearchRequest | null {
   const tool = arrayOf(tools).find((one) => isObject(one) && isWebSearch(one["type"]));
   if (!isObject(tool)) return null;
-  warnOfUnasked(tool, ofTool, "the tool web_search", warn);
+  warnOfUnsentMembers(tool, searchMembers, "the tool web_search", warn);
   return {
-    ...plainSearch,
+    ...defaultSearch,
     usesMax: countOf(tool["max_uses"]),
-    allowedDomains: textsOf(tool["allowed_domains"]),
-    blockedDomains: textsOf(tool["blocked_domains"]),
+    allowedDomains: stringsIn(tool["allowed_domains"]),
+    blockedDomains: stringsIn(tool["blocked_domains"]),
     location: readLocation(tool["user_location"], "the tool web_search", warn),
   };
 }
 
-const ofTool: ReadonlySet<string> = new Set([
+const searchMembers: ReadonlySet<string> = new Set([
   ...["type", "name", "max_uses", "allowed_domains", "blocked_domains", "user_location", "cache_control"],
 ]);
 
@@ -331,7 +331,7 @@ function writeWebSearch(turn: Turn, traits: DialectTraits, warn: Warn): JsonObje
   }
   const allowed = search.allowedDomains.length > 0;
   // The two lists exclude each other.
-  warnOfSearchRest(search, allowed ? carriedAllowing : carriedBlocking, warn);
+  warnOfSearchParameters(search, allowed ? sentWhenAllowing : sentWhenBlocking, warn);
   return [
     withoutNulls({
       type: searchType,
@@ -339,10 +339,10 @@ function writeWebSearch(turn: Turn, traits: DialectTraits, warn: Warn): JsonObje
       max_uses: search.usesMax,
       allowed_domains: allowed ? search.allowedDomains : null,
       blocked_domains: !allowed && search.blockedDomains.length > 0 ? search.blockedDomains : null,
-      user_location: search.location === null ? null : approximate(search.location),
+      user_location: search.location === null ? null : writeLocation(search.location),
     }),
   ];
 }
 
-const carriedAllowing: ReadonlySet<keyof SearchRequest> = new Set(["usesMax", "allowedDomains", "location"]);
-const carriedBlocking: ReadonlySet<keyof SearchRequest> = new Set(["usesMax", "blockedDomains", "location"]);
+const sentWhenAllowing: ReadonlySet<keyof SearchRequest> = new Set(["usesMax", "allowedDomains", "location"]);
+const sentWhenBlocking: ReadonlySet<keyof SearchRequest> = new Set(["usesMax", "blockedDomains", "location"]);

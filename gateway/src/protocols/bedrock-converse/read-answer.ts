@@ -19,10 +19,10 @@ import {
   parseReply,
   textOf,
 } from "../json/value.ts";
-import { AnswerReader, gatherAnswer } from "../turn/answer-events.ts";
+import { AnswerReader, collectAnswer } from "../turn/answer-events.ts";
 import { fileCitation, urlCitation } from "../turn/citations.ts";
-import { plainName } from "../turn/tool-calls.ts";
-import { warnOfStranger } from "../turn/warnings.ts";
+import { decodeName } from "../turn/tool-calls.ts";
+import { warnOfUnknownType } from "../turn/warnings.ts";
 import { converseStreamFailure, readConverseUsage } from "./wire.ts";
 
 /** A whole answer is read as the stream that it could have been. */
@@ -30,7 +30,7 @@ export function readConverseAnswer(body: Uint8Array, source: AnswerSource): Answ
   const reply = parseReply(body);
   const message = objectOf(reply["output"])["message"];
   if (!isObject(message)) throw invalidReply("holds no message");
-  return gatherAnswer(source, (emit) => {
+  return collectAnswer(source, (emit) => {
     const reader = new ConverseEventReader(emit, source);
     for (const [index, block] of arrayOf(message["content"]).entries()) reader.takeBlock(index, objectOf(block));
     reader.take({ messageStop: { stopReason: reply["stopReason"] }, metadata: { usage: reply["usage"] } });
@@ -45,13 +45,13 @@ export function readConverseAnswer(body: Uint8Array, source: AnswerSource): Answ
 export class ConverseEventReader extends AnswerReader {
   #open: { readonly index: number; readonly kind: BlockHead["kind"] } | null = null;
   /** Something of the open block was said that is not blank. */
-  #spoken = false;
+  #hasText = false;
   /** The signature of the open thoughts, which may come in pieces. */
   #signature = "";
   #stopReason: unknown = null;
 
   read(data: string): void {
-    if (this.over) return;
+    if (this.ended) return;
     const event = parseObject(data);
     if (event === null) throw invalidEvent("is not a JSON object");
     this.take(event);
@@ -62,9 +62,9 @@ export class ConverseEventReader extends AnswerReader {
       this.fail(converseStreamFailure(error));
       return;
     }
-    this.begin();
-    if (isObject(contentBlockStart)) this.#announce(indexOf(contentBlockStart), objectOf(contentBlockStart["start"]));
-    if (isObject(contentBlockDelta)) this.#piece(indexOf(contentBlockDelta), objectOf(contentBlockDelta["delta"]));
+    this.emitStart();
+    if (isObject(contentBlockStart)) this.#startBlock(indexOf(contentBlockStart), objectOf(contentBlockStart["start"]));
+    if (isObject(contentBlockDelta)) this.#readDelta(indexOf(contentBlockDelta), objectOf(contentBlockDelta["delta"]));
     if (isObject(contentBlockStop) && this.#open?.index === indexOf(contentBlockStop)) this.#close();
     if (isObject(messageStop)) this.#stopReason = messageStop["stopReason"];
     if (isObject(metadata)) {
@@ -79,11 +79,11 @@ export class ConverseEventReader extends AnswerReader {
    */
   takeBlock(index: number, block: JsonObject): void {
     const { text, toolUse, reasoningContent, citationsContent, image } = block;
-    this.begin();
+    this.emitStart();
     if (typeof text === "string") this.#text(index, text);
     else if (isObject(toolUse)) {
-      this.#announce(index, { toolUse });
-      this.#say(JSON.stringify(toolUse["input"] ?? {}));
+      this.#startBlock(index, { toolUse });
+      this.#emitText(JSON.stringify(toolUse["input"] ?? {}));
     } else if (isObject(reasoningContent)) {
       const { redactedContent, reasoningText } = reasoningContent;
       const thought = typeof redactedContent === "string" ? { redactedContent } : objectOf(reasoningText);
@@ -100,44 +100,44 @@ export class ConverseEventReader extends AnswerReader {
     const data = textOf(objectOf(image["source"])["bytes"]);
     const mediaType = `image/${textOf(image["format"]) ?? "png"}`;
     if (data !== null) this.#begin(index, { kind: "image", source: { kind: "base64", mediaType, data } });
-    else warnOfStranger("blocks", Object.keys(block)[0], this.source.warn);
+    else warnOfUnknownType("blocks", Object.keys(block)[0], this.source.warn);
   }
 
   end(): void {
-    if (this.over) return;
-    this.begin();
+    if (this.ended) return;
+    this.emitStart();
     this.#close();
     this.finish(readFinish(this.#stopReason));
   }
 
-  #announce(index: number, start: JsonObject): void {
+  #startBlock(index: number, start: JsonObject): void {
     const { toolUse } = start;
     if (isObject(toolUse)) {
       const id = textOf(toolUse["toolUseId"]) ?? this.source.newId("call_");
-      this.#begin(index, { kind: "tool-call", id, name: plainName(textOf(toolUse["name"]) ?? "") });
+      this.#begin(index, { kind: "tool-call", id, name: decodeName(textOf(toolUse["name"]) ?? "") });
       return;
     }
     const [type] = Object.keys(start);
-    if (type !== undefined) warnOfStranger("blocks", type, this.source.warn);
+    if (type !== undefined) warnOfUnknownType("blocks", type, this.source.warn);
   }
 
-  #piece(index: number, delta: JsonObject): void {
+  #readDelta(index: number, delta: JsonObject): void {
     const { text, toolUse, reasoningContent, citation } = delta;
     if (typeof text === "string") this.#text(index, text);
     else if (isObject(reasoningContent)) this.#thought(index, reasoningContent);
     else if (isObject(toolUse)) {
       if (!this.#isOpen(index, "tool-call")) throw invalidEvent("brings arguments of a call that is not open");
-      this.#say(textOf(toolUse["input"]) ?? "");
+      this.#emitText(textOf(toolUse["input"]) ?? "");
     } else if (isObject(citation)) this.#cite(index, citation);
-    else warnOfStranger("pieces", Object.keys(delta)[0], this.source.warn);
+    else warnOfUnknownType("pieces", Object.keys(delta)[0], this.source.warn);
   }
 
   #isOpen(index: number, kind: BlockHead["kind"]): boolean {
     return this.#open?.index === index && this.#open.kind === kind;
   }
 
-  #cite(index: number, told: JsonObject): void {
-    const citation = readCitation(told);
+  #cite(index: number, reported: JsonObject): void {
+    const citation = readCitation(reported);
     if (citation === null) return;
     if (this.#isOpen(index, "text")) this.emit({ kind: "block-citation", citation });
     else this.source.warn("a citation without its text was left out");
@@ -146,32 +146,32 @@ export class ConverseEventReader extends AnswerReader {
   #text(index: number, text: string): void {
     if (text === "") return;
     if (!this.#isOpen(index, "text")) this.#begin(index, { kind: "text" });
-    this.#say(text);
+    this.#emitText(text);
   }
 
   #thought(index: number, { text, signature, redactedContent }: JsonObject): void {
     const redacted = textOf(redactedContent);
     if (!this.#isOpen(index, "reasoning")) this.#begin(index, { kind: "reasoning", redacted: redacted !== null });
-    this.#say(textOf(text) ?? "");
+    this.#emitText(textOf(text) ?? "");
     this.#signature += redacted ?? textOf(signature) ?? "";
   }
 
   #begin(index: number, block: BlockHead): void {
     this.#close();
     this.#open = { index, kind: block.kind };
-    this.#spoken = false;
+    this.#hasText = false;
     this.emit({ kind: "block-start", block });
   }
 
-  #say(text: string): void {
+  #emitText(text: string): void {
     if (text === "") return;
-    this.#spoken ||= text.trim() !== "";
+    this.#hasText ||= text.trim() !== "";
     this.emit({ kind: "block-delta", text });
   }
 
   #close(): void {
     if (this.#open === null) return;
-    if (this.#open.kind === "tool-call" && !this.#spoken) this.#say("{}");
+    if (this.#open.kind === "tool-call" && !this.#hasText) this.#emitText("{}");
     if (this.#signature !== "") {
       // Only this account's models read it again.
       const { account } = this.source;
@@ -208,14 +208,14 @@ function readFinish(stopReason: unknown): Finish {
 /** One citation of a text: of a page of the web, of a search result, or of a document of the request. */
 function readCitation(citation: JsonObject): Citation | null {
   const quote = arrayOf(citation["sourceContent"]).map(textIn).join("");
-  const more = { quote: quote === "" ? null : quote };
+  const extra = { quote: quote === "" ? null : quote };
   const title = textOf(citation["title"]);
   const from = textOf(citation["source"]);
   const location = objectOf(citation["location"]);
-  if (isObject(location["web"])) return urlCitation(textOf(location["web"]["url"]), title, more);
-  if (isObject(location["searchResultLocation"])) return urlCitation(from, title, more);
+  if (isObject(location["web"])) return urlCitation(textOf(location["web"]["url"]), title, extra);
+  if (isObject(location["searchResultLocation"])) return urlCitation(from, title, extra);
   const [place] = Object.values(location);
-  return fileCitation({ fileId: null, name: title ?? from, index: countOf(objectOf(place)["documentIndex"]) }, more);
+  return fileCitation({ fileId: null, name: title ?? from, index: countOf(objectOf(place)["documentIndex"]) }, extra);
 }
 
 function textIn(part: unknown): string {

@@ -5,7 +5,7 @@ import { invalidFirstEvent, isContextTooLong, scanReply } from "../errors/upstre
 import { valueAt } from "../json/scan.ts";
 import { arrayOf, countOf, isObject, objectOf, parseObject, textOf } from "../json/value.ts";
 import { EventTap, eventData, pieceTokens } from "../stream/sse-events.ts";
-import { readServed, untoldOf } from "../usage/read-served.ts";
+import { missingSideOf, readServed } from "../usage/read-served.ts";
 import { rawUsage } from "../usage/reading.ts";
 
 /**
@@ -34,7 +34,7 @@ export function readConverseUsage(reported: unknown): UsageReading | null {
       output: output ?? 0,
     },
     raw: rawUsage(counts),
-    missingSide: untoldOf(input, output),
+    missingSide: missingSideOf(input, output),
   };
 }
 
@@ -55,11 +55,11 @@ export function converseStreamFailure(error: unknown): Failure {
 
 const decoder = new TextDecoder();
 
-const wanted: ReadonlySet<string> = new Set(["output", "usage", "serviceTier", "trace", "message"]);
+const replyMembers: ReadonlySet<string> = new Set(["output", "usage", "serviceTier", "trace", "message"]);
 
 /** Reads a whole Converse reply: that it is one, and what it used. */
 function readConverseReply(body: Uint8Array): ReplyFacts {
-  const members = scanReply(body, wanted);
+  const members = scanReply(body, replyMembers);
   const output = members.get("output");
   const message = valueAt(body, members.get("message"));
   const serviceTier = valueAt(body, members.get("serviceTier"));

@@ -1,10 +1,10 @@
 import type { CacheHint, MediaPart, ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, unsupported } from "../json/value.ts";
-import { pairResults, resultText, type Side, takeTurns } from "../turn/alternation.ts";
+import { alternateTurns, pairResults, resultText, type TurnSide } from "../turn/alternation.ts";
 import { readDataUri } from "../turn/data-uri.ts";
-import { opens } from "../turn/seal-text.ts";
-import { argumentsObject, safeName, shortId, shortToolName } from "../turn/tool-calls.ts";
+import { canOpen } from "../turn/seal-text.ts";
+import { argumentsObject, encodeName, shortId, shortToolName } from "../turn/tool-calls.ts";
 
 /** What Converse leaves to each maker's own parameters is written for those whose parameters are known. */
 export type ModelFamily = "claude" | "nova" | "gpt-oss" | "other";
@@ -149,10 +149,10 @@ export function writeMessages(
   warn: Warn,
 ): JsonObject[] {
   const options: WriteOptions = { target, family, media: new MediaWriter(warn), warn };
-  const sides = [...takeTurns(messages, (part, role) => writePart(part, role, options), warn)];
+  const sides = [...alternateTurns(messages, (part, role) => writePart(part, role, options), warn)];
   if (sides.at(-1)?.calls.length) sides.push({ role: "user", pieces: [], calls: [], results: [] });
   const written = sides.map(({ role, pieces, results }, index) => {
-    if (role === "assistant") return { role, content: index === sides.length - 1 ? begun(pieces) : pieces };
+    if (role === "assistant") return { role, content: index === sides.length - 1 ? trimLastText(pieces) : pieces };
     return { role, content: withText([...writeResults(sides[index - 1]?.calls ?? [], results, options), ...pieces]) };
   });
   return written.filter(({ content }) => content.length > 0);
@@ -160,7 +160,7 @@ export function writeMessages(
 
 function writePart(
   part: Exclude<TurnPart, ToolResultPart>,
-  role: Side["role"],
+  role: TurnSide["role"],
   { target, family, media, warn }: WriteOptions,
 ): JsonObject[] {
   switch (part.kind) {
@@ -172,7 +172,7 @@ function writePart(
     case "reasoning": {
       // Thoughts go back to whoever thought them; others would take them for words.
       const { seal, text, redacted } = part;
-      if (seal !== null && opens(seal, "bedrock-converse", target.account)) {
+      if (seal !== null && canOpen(seal, "bedrock-converse", target.account)) {
         const reasoningText = { text, signature: seal.data };
         return [{ reasoningContent: redacted ? { redactedContent: seal.data } : { reasoningText } }];
       }
@@ -193,7 +193,7 @@ function writePart(
 
 /** Ids as Bedrock takes them: its alphabet and at most 64 characters. */
 function callId(id: string): string {
-  return shortId(safeName(id), "call_", 64);
+  return shortId(encodeName(id), "call_", 64);
 }
 
 /** One result for each call, in their order; then, as text, those that no call asked for. */
@@ -202,13 +202,13 @@ function writeResults(
   results: readonly ToolResultPart[],
   options: WriteOptions,
 ): JsonObject[] {
-  const { answers, strays } = pairResults(calls, results, options.warn);
+  const { answers, orphans } = pairResults(calls, results, options.warn);
   const written = answers.flatMap(([{ id }, result]) => {
     if (result !== undefined) return [writeResult(result, options), ...writeCachePoint(result.cache, options.family)];
     const content = [{ text: "The call was not carried out." }];
     return [{ toolResult: { toolUseId: callId(id), content, status: "error" } }];
   });
-  const said = strays.flatMap((result): JsonObject[] => [
+  const said = orphans.flatMap((result): JsonObject[] => [
     { text: `Result of ${result.name ?? "a tool"}: ${resultText(result)}` },
     ...result.parts.flatMap((part) => (part.kind === "text" ? [] : [options.media.write(part)])),
   ]);
@@ -234,7 +234,7 @@ function isBlank(text: string): boolean {
 }
 
 /** The beginning of the answer, which must not end in white space. */
-function begun(content: readonly JsonObject[]): readonly JsonObject[] {
+function trimLastText(content: readonly JsonObject[]): readonly JsonObject[] {
   const text = content.at(-1)?.["text"];
   return typeof text === "string" ? content.with(-1, { text: text.trimEnd() }) : content;
 }

@@ -7,7 +7,7 @@ import { effortWithin, thinkingBudgets } from "../turn/reasoning-traits.ts";
 import { closedSchema, flatSchema } from "../turn/schemas.ts";
 import { warnOfNoSearch } from "../turn/search-request.ts";
 import { isForced, shortToolName } from "../turn/tool-calls.ts";
-import { picturesLost, warnOnce } from "../turn/warnings.ts";
+import { picturesDropped, warnOnce } from "../turn/warnings.ts";
 import { type ModelFamily, modelFamily, writeCachePoint, writeMessages } from "./write-messages.ts";
 
 /**
@@ -30,22 +30,22 @@ export function writeConverseTurn(turn: Turn, target: TurnTarget, warnAlways: Wa
   const body: JsonObject = {
     messages,
     ...(system.length === 0 ? {} : { system }),
-    ...said("inferenceConfig", {
+    ...memberUnlessEmpty("inferenceConfig", {
       maxTokens: turn.outputTokensMax,
       temperature: turn.temperature,
       topP: turn.topP,
       stopSequences: turn.stop.length === 0 ? null : turn.stop,
     }),
-    ...said("toolConfig", writeTools(turn, family, warn)),
-    ...said("additionalModelRequestFields", writeModelFields(turn, family, warn)),
-    ...said("outputConfig", format.outputConfig),
+    ...memberUnlessEmpty("toolConfig", writeTools(turn, family, warn)),
+    ...memberUnlessEmpty("additionalModelRequestFields", writeModelFields(turn, family, warn)),
+    ...memberUnlessEmpty("outputConfig", format.outputConfig),
     ...serviceTier(turn.serviceTier, warn),
   };
   return encoder.encode(JSON.stringify(body));
 }
 
 /** Nothing for an object that says nothing. */
-function said(name: string, value: JsonObject): JsonObject {
+function memberUnlessEmpty(name: string, value: JsonObject): JsonObject {
   const members = withoutNulls(value);
   return Object.keys(members).length === 0 ? {} : { [name]: members };
 }
@@ -75,7 +75,7 @@ function writeFormat({ format }: Turn, schemaUnderstood: boolean, warn: Warn): W
 function warnOfLosses(turn: Turn, warn: Warn): void {
   warnOfNoSearch(turn, warn);
   leaveGoogleExtras(turn, warn);
-  if (turn.pictures === true) warn(picturesLost);
+  if (turn.pictures === true) warn(picturesDropped);
   const { presencePenalty: presence_penalty, frequencyPenalty: frequency_penalty, seed, verbosity } = turn;
   for (const name of Object.keys(withoutNulls({ presence_penalty, frequency_penalty, seed, verbosity }))) {
     warn(`${name} is not understood by the upstream and was left out`);

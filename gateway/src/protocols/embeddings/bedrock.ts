@@ -1,11 +1,11 @@
 import type { EmbeddingTurn } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { arrayOf, countOf, objectOf, unsupported } from "../json/value.ts";
-import { answersBy, cohereTask, type EmbeddingUpstream, noVectors, vectorOf } from "./codec.ts";
+import { cohereTask, type EmbeddingUpstream, noVectors, replyMethods, vectorOf } from "./codec.ts";
 
 /** Amazon's own embedders by InvokeModel: one text. Source: Bedrock user guide, "Amazon Titan Embeddings". */
 export const titanUpstream: EmbeddingUpstream = {
-  ...answersBy((reply) => ({
+  ...replyMethods((reply) => ({
     vectors: [vectorOf(reply["embedding"])],
     inputTokens: countOf(reply["inputTextTokenCount"]),
   })),
@@ -27,7 +27,7 @@ export const titanUpstream: EmbeddingUpstream = {
 /** Cohere's embedders by InvokeModel. Source: Bedrock user guide, "Cohere Embed". */
 export const cohereOnBedrockUpstream: EmbeddingUpstream = {
   // Version 3 answers with a list, or by type where one was named; the tokens stand in a header.
-  ...answersBy(({ embeddings }) => {
+  ...replyMethods(({ embeddings }) => {
     const list = Array.isArray(embeddings) ? embeddings : arrayOf(objectOf(embeddings)["float"]);
     if (list.length === 0) throw noVectors();
     return { vectors: list.map(vectorOf), inputTokens: null };

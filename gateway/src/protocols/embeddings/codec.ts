@@ -10,7 +10,7 @@ import type { Warn } from "../codec.ts";
 import type { ReplyFacts, ReplyReader, UsageReading } from "../dialect.ts";
 import { upstreamFault } from "../errors/upstream-errors.ts";
 import { type JsonObject, numberOf, parseReply, textOf, unsupported } from "../json/value.ts";
-import { refuseStream } from "../passed/passed-json.ts";
+import { refuseStream } from "../native/json-calls.ts";
 import { quotableName } from "../turn/warnings.ts";
 
 /** How callers of one endpoint ask for vectors. */
@@ -35,7 +35,7 @@ export interface EmbeddingUpstream extends ReplyReader {
 }
 
 /** How a dialect's answers are listened to, by how they are read. */
-export function answersBy(
+export function replyMethods(
   readAnswer: EmbeddingUpstream["readAnswer"],
 ): Pick<EmbeddingUpstream, "readAnswer" | "readReply" | "tapStream"> {
   return {
@@ -75,7 +75,7 @@ export function noVectors(): Failure {
 }
 
 /** Names what a body holds beside what is read of it. */
-export function warnOfOthers(body: JsonObject, read: ReadonlySet<string>, warn: Warn): void {
+export function warnOfUnknownMembers(body: JsonObject, read: ReadonlySet<string>, warn: Warn): void {
   for (const name of Object.keys(body))
     if (!read.has(name)) warn(`${quotableName(name)} cannot be carried and was left out`);
 }

@@ -14,7 +14,7 @@ import { batchEmbedUpstream, embedContentUpstream } from "./google.ts";
 const bodies = new BodyReader(requestFields["embed-content"], ["model"], objectsOfGemini);
 const batchBodies = new BodyReader(requestFields["batch-embed-contents"], ["model"], objectsOfGemini);
 const batchRequests = new GovernedNames(["requests"]);
-const inOne = new GovernedNames(["model"]);
+const innerMembers = new GovernedNames(["model"]);
 
 /** `:embedContent`. A body that names its model once more names the upstream's. */
 export const embedContentWire: Wire = {
@@ -24,7 +24,7 @@ export const embedContentWire: Wire = {
     return factsOf(body, path, body.get("content"));
   },
   requestEdits(_body, { modelSpan }, upstreamModel) {
-    return modelSpan === null ? [] : [named(modelSpan, upstreamModel)];
+    return modelSpan === null ? [] : [replaceModel(modelSpan, upstreamModel)];
   },
 };
 
@@ -43,7 +43,7 @@ export const batchEmbedWire: Wire = {
   scansForEdits: true,
   requestEdits(bytes, _facts, upstreamModel) {
     const requests = scanRequest(bytes, batchRequests).get("requests");
-    return requests === undefined ? [] : modelsIn(bytes, requests).map((span) => named(span, upstreamModel));
+    return requests === undefined ? [] : modelsIn(bytes, requests).map((span) => replaceModel(span, upstreamModel));
   },
 };
 
@@ -65,11 +65,11 @@ function modelsIn(body: Uint8Array, requests: Span): readonly Span[] {
   }
   return items.flatMap(({ start, end }) => {
     if (body[start] !== OPEN_OBJECT) throw invalid("requests", "must be a list of objects");
-    const model = scanRequest(body.subarray(start, end), inOne).get("model");
+    const model = scanRequest(body.subarray(start, end), innerMembers).get("model");
     return model === undefined ? [] : [{ start: start + model.start, end: start + model.end }];
   });
 }
 
-function named(span: Span, upstreamModel: string): Edit {
+function replaceModel(span: Span, upstreamModel: string): Edit {
   return { ...span, text: JSON.stringify(`models/${upstreamModel}`) };
 }

@@ -12,9 +12,16 @@ import {
   textMember,
   unsupported,
 } from "../json/value.ts";
-import { answersBy, type EmbeddingCaller, type EmbeddingUpstream, noVectors, vectorOf, warnOfOthers } from "./codec.ts";
+import {
+  type EmbeddingCaller,
+  type EmbeddingUpstream,
+  noVectors,
+  replyMethods,
+  vectorOf,
+  warnOfUnknownMembers,
+} from "./codec.ts";
 
-const known: ReadonlySet<string> = new Set([
+const requestMembers: ReadonlySet<string> = new Set([
   "model",
   "content",
   "taskType",
@@ -28,13 +35,13 @@ const known: ReadonlySet<string> = new Set([
 
 /** One text with its own parameters. Source: Gemini API reference, models.embedContent. */
 function readOne(body: JsonObject, warn: Warn): EmbeddingTurn {
-  warnOfOthers(body, known, warn);
-  const said = (camel: string, snake: string) => (body[camel] === undefined ? snake : camel);
+  warnOfUnknownMembers(body, requestMembers, warn);
+  const spelling = (camel: string, snake: string) => (body[camel] === undefined ? snake : camel);
   return {
     inputs: [{ text: textOfContent(body["content"]), title: textMember(body, "title") }],
-    dimensions: countMember(body, said("outputDimensionality", "output_dimensionality"), 1),
-    task: textMember(body, said("taskType", "task_type")),
-    truncate: booleanMember(body, said("autoTruncate", "auto_truncate")),
+    dimensions: countMember(body, spelling("outputDimensionality", "output_dimensionality"), 1),
+    task: textMember(body, spelling("taskType", "task_type")),
+    truncate: booleanMember(body, spelling("autoTruncate", "auto_truncate")),
   };
 }
 
@@ -53,7 +60,10 @@ export const batchEmbedCaller: EmbeddingCaller = {
     if (first === undefined) throw invalid("requests", "must hold at least one request");
     for (const name of ["dimensions", "task", "truncate"] as const) {
       if (turns.some((turn) => turn[name] !== first[name])) {
-        throw unsupported("requests", `An upstream of this model takes one ${names[name]} for all texts of a call.`);
+        throw unsupported(
+          "requests",
+          `An upstream of this model takes one ${parameterNames[name]} for all texts of a call.`,
+        );
       }
     }
     return { turn: { ...first, inputs: turns.flatMap(({ inputs }) => inputs) }, base64: false };
@@ -64,9 +74,9 @@ export const batchEmbedCaller: EmbeddingCaller = {
   }),
 };
 
-const names = { dimensions: "outputDimensionality", task: "taskType", truncate: "autoTruncate" } as const;
+const parameterNames = { dimensions: "outputDimensionality", task: "taskType", truncate: "autoTruncate" } as const;
 
-const answers = answersBy((reply) => {
+const answers = replyMethods((reply) => {
   const list = Array.isArray(reply["embeddings"]) ? reply["embeddings"] : [reply["embedding"]];
   if (list.length === 0) throw noVectors();
   return {
@@ -79,7 +89,7 @@ const answers = answersBy((reply) => {
 export const embedContentUpstream: EmbeddingUpstream = {
   ...answers,
   inputsMax: () => 1,
-  writeTurn: ({ inputs: [input = nothing], ...parameters }) => requestOf(input, parameters),
+  writeTurn: ({ inputs: [input = emptyInput], ...parameters }) => requestOf(input, parameters),
 };
 
 export const batchEmbedUpstream: EmbeddingUpstream = {
@@ -90,7 +100,7 @@ export const batchEmbedUpstream: EmbeddingUpstream = {
   }),
 };
 
-const nothing: EmbeddingInput = { text: "", title: null };
+const emptyInput: EmbeddingInput = { text: "", title: null };
 
 function requestOf(
   { text, title }: EmbeddingInput,
@@ -116,7 +126,7 @@ function textOfContent(content: unknown): string {
 
 /** `:predict` of Google Cloud's text embedders. Source: Vertex AI, "Text embeddings API". */
 export const vertexPredictUpstream: EmbeddingUpstream = {
-  ...answersBy((reply) => {
+  ...replyMethods((reply) => {
     const found = arrayOf(reply["predictions"]).map((one) => objectOf(objectOf(one)["embeddings"]));
     if (found.length === 0) throw noVectors();
     const counts = found.map(({ statistics }) => countOf(objectOf(statistics)["token_count"]));

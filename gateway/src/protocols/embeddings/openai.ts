@@ -1,16 +1,16 @@
 import { bounds, type EmbeddingInput, Failure } from "#core/index.ts";
 import { arrayOf, countMember, countOf, invalid, objectOf, parseBody, textMember, unsupported } from "../json/value.ts";
 import {
-  answersBy,
   type EmbeddingCaller,
   type EmbeddingUpstream,
   noVectors,
+  replyMethods,
   taskOfCohere,
   vectorOf,
-  warnOfOthers,
+  warnOfUnknownMembers,
 } from "./codec.ts";
 
-const known: ReadonlySet<string> = new Set([
+const requestMembers: ReadonlySet<string> = new Set([
   "model",
   "input",
   "dimensions",
@@ -24,7 +24,7 @@ const known: ReadonlySet<string> = new Set([
 export const openaiEmbeddingCaller: EmbeddingCaller = {
   readTurn(bytes, warn) {
     const body = parseBody(bytes);
-    warnOfOthers(body, known, warn);
+    warnOfUnknownMembers(body, requestMembers, warn);
     const encoding = textMember(body, "encoding_format") ?? "float";
     if (encoding !== "float" && encoding !== "base64") throw invalid("encoding_format", "must be float or base64");
     const turn = {
@@ -50,7 +50,7 @@ export const openaiEmbeddingCaller: EmbeddingCaller = {
 };
 
 export const openaiEmbeddingUpstream: EmbeddingUpstream = {
-  ...answersBy((reply) => {
+  ...replyMethods((reply) => {
     const data = arrayOf(reply["data"]).map(objectOf);
     if (data.length === 0) throw noVectors();
     const usage = objectOf(reply["usage"]);

@@ -3,7 +3,7 @@ import { bounds, checkField, Failure, tooLong } from "#core/index.ts";
 import type { FormFacts, RequestFacts } from "../dialect.ts";
 import type { Span } from "../json/cursor.ts";
 import { invalid, missingParam, misspelled } from "../json/value.ts";
-import { choosingMembers, GovernedNames } from "../request/governed-names.ts";
+import { GovernedNames, governedMembers } from "../request/governed-names.ts";
 import { checkedModelName, longModelName } from "../request/members.ts";
 import type { FormEvent, PartHead } from "./multipart-scanner.ts";
 
@@ -45,7 +45,7 @@ export class FormReader {
         return bytesMax === null ? [] : [[name, { table: field, bytesMax, text: null, size: 0, pieces: [] }]];
       }),
     );
-    this.#governed = new GovernedNames([...this.#fields.keys(), ...choosingMembers]);
+    this.#governed = new GovernedNames([...this.#fields.keys(), ...governedMembers]);
   }
 
   take(event: FormEvent): void {
@@ -136,7 +136,7 @@ export class FormReader {
     if (field === undefined) {
       const meant = this.#governed.variantOf(name);
       if (meant !== null) throw misspelled(name, meant);
-      if (choosingMembers.has(name) || choosingMembers.has(head.name.replace("[", ".").replace("]", ""))) {
+      if (governedMembers.has(name) || governedMembers.has(head.name.replace("[", ".").replace("]", ""))) {
         throw invalid(name, "is not taken in a form");
       }
       return;

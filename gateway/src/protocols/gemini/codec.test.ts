@@ -11,7 +11,7 @@ import {
 } from "#core/index.ts";
 import type { AnswerContext } from "../codec.ts";
 import { eventData, SseEvents } from "../stream/sse-events.ts";
-import { bareSeal } from "../turn/seal-text.ts";
+import { emptySeal } from "../turn/seal-text.ts";
 import { writeSignature } from "./encodings.ts";
 import { geminiCodec, geminiWire } from "./index.ts";
 
@@ -265,7 +265,7 @@ function gather(data: readonly string[]): Answer {
 
 /** A call without a seal is told with one that says only that it is not Gemini's own. */
 function withoutBareSeals(answer: Answer): Answer {
-  const bare = writeSignature(bareSeal(null));
+  const bare = writeSignature(emptySeal(null));
   const blocks = answer.blocks.map((block) =>
     block.kind === "tool-call" && block.seal?.data === bare ? { ...block, seal: null } : block,
   );

@@ -1,8 +1,8 @@
 import { bounds, type Citation } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { arrayOf, countOf, type JsonObject, objectOf, textOf } from "../json/value.ts";
-import { documentCitationLost, placeIn, spanOf, urlCitation } from "../turn/citations.ts";
-import { warnOfStranger, warnOfUnread } from "../turn/warnings.ts";
+import { documentCitationDropped, spanIn, spanOf, urlCitation } from "../turn/citations.ts";
+import { warnOfUnknownType, warnOfUnreadMembers } from "../turn/warnings.ts";
 
 /**
  * The sources of a text as citations. Google counts a segment in bytes of its part; `partStarts` says where in the text each
@@ -15,7 +15,7 @@ export function readGrounding(
   partStarts: readonly number[],
   warn: Warn,
 ): Citation[] {
-  warnOfUnread(grounding, groundingMembers, "groundingMetadata", warn);
+  warnOfUnreadMembers(grounding, groundingMembers, "groundingMetadata", warn);
   const chunks = arrayOf(grounding["groundingChunks"]).map((chunk) => sourceOf(objectOf(chunk), warn));
   const supports = arrayOf(grounding["groundingSupports"]).flatMap((value) => {
     const support = objectOf(value);
@@ -35,7 +35,7 @@ export function readGrounding(
 function readRecitations(metadata: JsonObject, warn: Warn): Citation[] {
   return arrayOf(metadata["citations"] ?? metadata["citationSources"]).flatMap((value) => {
     const cited = objectOf(value);
-    warnOfUnread(cited, citationMembers, "a citation", warn);
+    warnOfUnreadMembers(cited, citationMembers, "a citation", warn);
     const span = spanOf(cited["startIndex"] ?? 0, cited["endIndex"]);
     const source = urlCitation(textOf(cited["uri"]), textOf(cited["title"]), { span });
     if (source === null) warn(sourceWithoutUrl);
@@ -61,7 +61,7 @@ function sourceOf(chunk: JsonObject, warn: Warn): Citation | null {
     if (source === null) warn(sourceWithoutUrl);
     return source;
   }
-  warnOfStranger("sources", Object.keys(chunk)[0], warn);
+  warnOfUnknownType("sources", Object.keys(chunk)[0], warn);
   return null;
 }
 
@@ -91,7 +91,7 @@ export function writeGrounding(citedTexts: readonly CitedText[], warn: Warn): Js
     for (const citation of citations) {
       const { source } = citation;
       if (source.kind !== "url") {
-        warn(documentCitationLost);
+        warn(documentCitationDropped);
         continue;
       }
       let index = indexByUrl.get(source.url);
@@ -101,7 +101,7 @@ export function writeGrounding(citedTexts: readonly CitedText[], warn: Warn): Js
         const title = source.title === null ? {} : { title: source.title };
         groundingChunks.push({ web: { uri: source.url, ...title } });
       }
-      const { start, end } = placeIn(citation, text.length);
+      const { start, end } = spanIn(citation, text.length);
       const startIndex = fromByte + Buffer.byteLength(text.slice(0, start));
       const words = text.slice(start, end);
       const endIndex = startIndex + Buffer.byteLength(words);

@@ -2,8 +2,8 @@ import type { Answer, Finish, FinishReason, MediaSource } from "#core/index.ts";
 import type { AnswerSource } from "../codec.ts";
 import { invalidReply, unsupportedReply } from "../errors/upstream-errors.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
-import { AnswerReader, gatherAnswer } from "../turn/answer-events.ts";
-import { warnOfStranger, warnOfUnread } from "../turn/warnings.ts";
+import { AnswerReader, collectAnswer } from "../turn/answer-events.ts";
+import { warnOfUnknownType, warnOfUnreadMembers } from "../turn/warnings.ts";
 import { codeText, readToolName } from "./encodings.ts";
 import { geminiFailure } from "./error.ts";
 import { readGrounding } from "./grounding.ts";
@@ -79,7 +79,7 @@ export class GeminiEventReader extends AnswerReader {
   #citation: JsonObject = {};
 
   read(data: string): void {
-    if (!this.over) this.take(parseResponse(data));
+    if (!this.ended) this.take(parseResponse(data));
   }
 
   take(response: JsonObject): void {
@@ -88,14 +88,14 @@ export class GeminiEventReader extends AnswerReader {
       this.fail(geminiFailure(error));
       return;
     }
-    this.begin(textOf(response["responseId"]), textOf(response["modelVersion"]));
-    warnOfUnread(response, responseMembers, "the answer", this.source.warn);
+    this.emitStart(textOf(response["responseId"]), textOf(response["modelVersion"]));
+    warnOfUnreadMembers(response, responseMembers, "the answer", this.source.warn);
     if (isObject(response["usageMetadata"])) this.#usage = response["usageMetadata"];
     if (!this.#usageEmitted) this.#emitUsage();
     if (blockReasonOf(response["promptFeedback"]) !== null) this.#blocked = true;
     const candidate = objectOf(arrayOf(response["candidates"])[0]);
     this.#responses++;
-    warnOfUnread(candidate, candidateMembers, "a candidate", this.source.warn);
+    warnOfUnreadMembers(candidate, candidateMembers, "a candidate", this.source.warn);
     this.#partStarts = [];
     for (const part of arrayOf(objectOf(candidate["content"])["parts"])) this.#part(objectOf(part));
     this.#storeSources(candidate);
@@ -103,8 +103,8 @@ export class GeminiEventReader extends AnswerReader {
   }
 
   end(): void {
-    if (this.over) return;
-    this.begin();
+    if (this.ended) return;
+    this.emitStart();
     this.#cite();
     this.#close();
     this.#emitUsage();
@@ -176,7 +176,7 @@ export class GeminiEventReader extends AnswerReader {
 
   #warnOfPart(part: JsonObject): void {
     const type = Object.keys(part).find((name) => !partMembers.has(name));
-    if (type !== undefined) warnOfStranger("parts", type, this.source.warn);
+    if (type !== undefined) warnOfUnknownType("parts", type, this.source.warn);
   }
 
   #media(part: JsonObject): boolean {
@@ -251,7 +251,7 @@ export function readGeminiAnswer(body: Uint8Array, source: AnswerSource): Answer
   if (arrayOf(candidates).length === 0 && promptFeedback === undefined && error === undefined) {
     throw invalidReply("has no candidates");
   }
-  return gatherAnswer(source, (emit) => {
+  return collectAnswer(source, (emit) => {
     const reader = new GeminiEventReader(emit, source);
     reader.take(response);
     reader.end();

@@ -5,9 +5,9 @@ import { OPEN_OBJECT, type Span } from "../json/cursor.ts";
 import { JsonCaseVariant, JsonInvalid, type NameMatches, scanIfObject, scanObject } from "../json/scan.ts";
 import { invalid, missingParam, misspelled } from "../json/value.ts";
 import { GovernedNames } from "../request/governed-names.ts";
-import { addressedMedia, nextDataMember } from "../request/media.ts";
+import { countMediaByUrl, nextDataMember } from "../request/media.ts";
 import { bodyNames, checkedModelName, MemberChecks, readLabel, readSmall, scanRequest } from "../request/members.ts";
-import { type NamedObject, nestedObjects, objectAt, objectNames } from "../request/named-objects.ts";
+import { type NamedObject, nestedObjects, objectNames, objectsAt } from "../request/named-objects.ts";
 import { BodyReader, type OpenFacts } from "../request/request-body.ts";
 import { toolFacts } from "../request/tool-facts.ts";
 
@@ -116,12 +116,12 @@ export function readGeminiRequest(bytes: Uint8Array, path: PathFacts | null): Op
   facts.affinity = readLabel(bytes, cache);
   facts.conversation = { system, messages: contents };
   facts.objects = [
-    ...objectAt(bytes, cache, "cachedContent"),
-    ...objectAt(bytes, eitherOf(body.members, continuationNames), "continuationToken"),
+    ...objectsAt(bytes, cache, "cachedContent"),
+    ...objectsAt(bytes, eitherOf(body.members, continuationNames), "continuationToken"),
     ...geminiObjects(bytes, body),
   ];
   facts.mayHoldMedia = body.namesMedia;
-  facts.mediaByUrl = addressedMedia(bytes, body, isVendorFile);
+  facts.mediaByUrl = countMediaByUrl(bytes, body, isVendorFile);
   return Object.assign(facts, toolFacts(bytes, tools));
 }
 

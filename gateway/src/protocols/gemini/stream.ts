@@ -7,7 +7,7 @@ import { arrayOf, isObject, type JsonObject, objectOf, parseFirst, parseObject, 
 import { eventWithoutMedia } from "../stream/event-media.ts";
 import { dataEvent, EventTap, eventData } from "../stream/sse-events.ts";
 import { readServed, withServed } from "../usage/read-served.ts";
-import { moreOf, noServerTools } from "../usage/reading.ts";
+import { maxToolUse, noServerTools } from "../usage/reading.ts";
 import { geminiFailure } from "./error.ts";
 import { blockReasonOf, isFinishReason } from "./read-events.ts";
 import { groundingIn, mayBeGrounded, readGeminiUsage } from "./usage.ts";
@@ -126,7 +126,7 @@ export class GeminiStreamTap extends EventTap implements StreamTap {
     const candidates = arrayOf(response["candidates"]);
     for (const candidate of candidates) this.#readCandidate(objectOf(candidate));
     // Told once, with the last of the text, or again with each event.
-    this.#grounding = moreOf(this.#grounding, groundingIn(candidates, response["modelVersion"]));
+    this.#grounding = maxToolUse(this.#grounding, groundingIn(candidates, response["modelVersion"]));
     if (!this.#readUsage(response)) return;
     this.#usageTail = null;
     this.#contentAfterUsage = false;

@@ -1,9 +1,9 @@
 import { noUsage, type Usage } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
 import { arrayOf, countOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
-import { textsOf } from "../turn/search-request.ts";
-import { untoldOf } from "../usage/read-served.ts";
-import { compareTotal, noServerTools, rawUsage, type ServerToolUse, usedAny } from "../usage/reading.ts";
+import { stringsIn } from "../turn/search-request.ts";
+import { missingSideOf } from "../usage/read-served.ts";
+import { compareTotal, noServerTools, rawUsage, type ServerToolUse, usesTools } from "../usage/reading.ts";
 import { generationOf } from "./encodings.ts";
 
 /**
@@ -18,7 +18,7 @@ export function readGeminiUsage(reported: unknown, grounding: ServerToolUse = no
   const candidates = countOf(counts["candidatesTokenCount"]);
   const total = countOf(counts["totalTokenCount"]);
   const isSilent = prompt === null && candidates === null && total === null;
-  if (isSilent && !usedAny(grounding)) return null;
+  if (isSilent && !usesTools(grounding)) return null;
   const thoughts = countOf(counts["thoughtsTokenCount"]) ?? 0;
   const toolUse = countOf(counts["toolUsePromptTokenCount"]) ?? 0;
   const { beyond, unexplained } = compareTotal(total, [prompt, toolUse, candidates, thoughts]);
@@ -35,7 +35,7 @@ export function readGeminiUsage(reported: unknown, grounding: ServerToolUse = no
       unexplained,
     },
     raw: rawUsage(objectOf(reported)),
-    missingSide: untoldOf(prompt, candidates),
+    missingSide: missingSideOf(prompt, candidates),
   };
 }
 
@@ -69,7 +69,7 @@ export function writeGeminiUsage(usage: Usage): JsonObject {
 export function groundingIn(candidates: readonly unknown[], modelVersion: unknown): ServerToolUse {
   const all = candidates.map((candidate) => objectOf(objectOf(candidate)["groundingMetadata"]));
   const queries = new Set(
-    all.flatMap(({ webSearchQueries }) => textsOf(webSearchQueries)).filter((query) => query.trim() !== ""),
+    all.flatMap(({ webSearchQueries }) => stringsIn(webSearchQueries)).filter((query) => query.trim() !== ""),
   );
   const generation = generationOf(textOf(modelVersion) ?? "");
   return {

@@ -11,8 +11,8 @@ import {
 } from "#core/index.ts";
 import type { AnswerContext, EventWriter, Warn } from "../codec.ts";
 import { type JsonObject, withoutNulls } from "../json/value.ts";
-import { HeldCitations } from "../turn/citations.ts";
-import { bareSeal } from "../turn/seal-text.ts";
+import { CitationBuffer } from "../turn/citations.ts";
+import { emptySeal } from "../turn/seal-text.ts";
 import { argumentsObject } from "../turn/tool-calls.ts";
 import { warnOnce } from "../turn/warnings.ts";
 import { writeSignature } from "./encodings.ts";
@@ -56,7 +56,7 @@ function writePart(block: AnswerBlock, warn: Warn): JsonObject | null {
       return writeThought(block);
     case "tool-call": {
       const functionCall = { id: block.id, name: block.name, args: argumentsObject(block.argumentsText, warn) };
-      return { functionCall, thoughtSignature: writeSignature(block.seal ?? bareSeal(null)) };
+      return { functionCall, thoughtSignature: writeSignature(block.seal ?? emptySeal(null)) };
     }
     case "image":
       return writePicture(block.source, warn);
@@ -92,7 +92,7 @@ export class GeminiEventWriter implements EventWriter {
   #arguments: string[] = [];
   #argumentsLength = 0;
   #seal: Seal | null = null;
-  readonly #citations: HeldCitations;
+  readonly #citations: CitationBuffer;
   /** The open text, the bytes of those before it, and the texts that cite something. */
   #texts: string[] = [];
   #textBytes = 0;
@@ -107,7 +107,7 @@ export class GeminiEventWriter implements EventWriter {
   constructor(context: AnswerContext) {
     this.#context = context;
     this.#warn = warnOnce(context.warn);
-    this.#citations = new HeldCitations(this.#warn);
+    this.#citations = new CitationBuffer(this.#warn);
   }
 
   write(event: AnswerEvent): string {

@@ -1,9 +1,9 @@
 import type { MediaPart, Seal, ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, unsupported } from "../json/value.ts";
-import { pairResults, resultText, takeTurns } from "../turn/alternation.ts";
+import { alternateTurns, pairResults, resultText } from "../turn/alternation.ts";
 import { readDataUri } from "../turn/data-uri.ts";
-import { opens } from "../turn/seal-text.ts";
+import { canOpen } from "../turn/seal-text.ts";
 import { argumentsObject } from "../turn/tool-calls.ts";
 import { needsSignatures, placeholderSignature, writeToolName, writeToolResponse } from "./encodings.ts";
 
@@ -13,7 +13,7 @@ import { needsSignatures, placeholderSignature, writeToolName, writeToolResponse
  */
 export function writeContents(messages: readonly TurnMessage[], target: TurnTarget, warn: Warn): JsonObject[] {
   const signs = needsSignatures(target.upstreamModel);
-  const sides = takeTurns(messages, (part) => writePart(part, target, warn), warn);
+  const sides = alternateTurns(messages, (part) => writePart(part, target, warn), warn);
   return sides.map(({ role, pieces, results }, index) => {
     if (role === "assistant") return { role: "model", parts: signs ? withFirstSignature(pieces) : pieces };
     const calls = sides[index - 1]?.calls ?? [];
@@ -44,7 +44,7 @@ function writePart(part: Exclude<TurnPart, ToolResultPart>, target: TurnTarget, 
 }
 
 function signatureOf(seal: Seal | null, { account }: TurnTarget): JsonObject | null {
-  return seal !== null && opens(seal, "gemini", account) ? { thoughtSignature: seal.data } : null;
+  return seal !== null && canOpen(seal, "gemini", account) ? { thoughtSignature: seal.data } : null;
 }
 
 function withFirstSignature(parts: readonly JsonObject[]): readonly JsonObject[] {
@@ -64,7 +64,7 @@ function writeResults(
   traits: DialectTraits,
   warn: Warn,
 ): JsonObject[] {
-  const { answers, strays } = pairResults(calls, results, warn);
+  const { answers, orphans } = pairResults(calls, results, warn);
   const mediaOf = ({ parts }: ToolResultPart, name: string): JsonObject[] => {
     const media = parts.flatMap((part) => (part.kind === "text" ? [] : [writeMedia(part, traits, warn)]));
     return media.length === 0 ? [] : [{ text: `Attached to the result of ${name}:` }, ...media];
@@ -77,7 +77,7 @@ function writeResults(
     return { functionResponse: { ...idOf(id, traits), name: writeToolName(name), response } };
   });
   const attached = answers.flatMap(([{ name }, result]) => (result === undefined ? [] : mediaOf(result, name)));
-  const said = strays.flatMap((result) => {
+  const said = orphans.flatMap((result) => {
     const name = result.name ?? "a tool";
     return [{ text: `Result of ${name}: ${resultText(result)}` }, ...mediaOf(result, name)];
   });

@@ -2,8 +2,8 @@ import type { ReasoningRequest, SearchRequest, ToolChoice, Turn } from "#core/in
 import type { TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, missingParam, unsupported, withoutNulls } from "../json/value.ts";
 import { type Effort, effortWithin, thinkingBudgets } from "../turn/reasoning-traits.ts";
-import { plainSearch, textsOf, warnOfSearchRest } from "../turn/search-request.ts";
-import { warnOfUnasked, warnOnce } from "../turn/warnings.ts";
+import { defaultSearch, stringsIn, warnOfSearchParameters } from "../turn/search-request.ts";
+import { warnOfUnsentMembers, warnOnce } from "../turn/warnings.ts";
 import { generationOf, writeToolName } from "./encodings.ts";
 import { camelKeys } from "./protobuf-json.ts";
 import { writeContents } from "./write-contents.ts";
@@ -201,8 +201,8 @@ export const searchNames: ReadonlySet<string> = new Set(["googleSearch", "google
 
 export function readSearch(value: unknown, warn: Warn): SearchRequest {
   const search = camelKeys(value);
-  warnOfUnasked(search, searchMembers, "the tool googleSearch", warn);
-  return { ...plainSearch, blockedDomains: textsOf(search["excludeDomains"]) };
+  warnOfUnsentMembers(search, searchMembers, "the tool googleSearch", warn);
+  return { ...defaultSearch, blockedDomains: stringsIn(search["excludeDomains"]) };
 }
 
 const searchMembers: ReadonlySet<string> = new Set(["excludeDomains"]);
@@ -217,7 +217,7 @@ function writeSearch({ search, tools }: Turn, warn: Warn): JsonObject[] {
     warn("web_search was left out: the upstream does not search beside functions");
     return [];
   }
-  warnOfSearchRest(search, noParameters, warn);
+  warnOfSearchParameters(search, noParameters, warn);
   return [{ googleSearch: {} }];
 }
 

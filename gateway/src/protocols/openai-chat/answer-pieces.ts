@@ -4,7 +4,7 @@ import { isThought, signatureIn } from "../gemini/google-extras.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
 import { spanOf, urlCitation } from "../turn/citations.ts";
 import { readDataUri } from "../turn/data-uri.ts";
-import { warnOfStranger } from "../turn/warnings.ts";
+import { warnOfUnknownType } from "../turn/warnings.ts";
 
 /** What a message, or a delta of one, says. */
 export interface Piece {
@@ -82,7 +82,7 @@ export function readAnnotations(message: JsonObject, warn: Warn): Citation[] {
   return arrayOf(message["annotations"]).flatMap((value) => {
     const annotation = objectOf(value);
     if (annotation["type"] !== "url_citation") {
-      warnOfStranger("annotations", annotation["type"], warn);
+      warnOfUnknownType("annotations", annotation["type"], warn);
       return [];
     }
     const cited = objectOf(annotation["url_citation"]);

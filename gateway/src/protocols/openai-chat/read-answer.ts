@@ -3,9 +3,9 @@ import type { AnswerSource } from "../codec.ts";
 import { unsupportedReply, upstreamFault } from "../errors/upstream-errors.ts";
 import { signatureIn } from "../gemini/google-extras.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseObject, parseReply } from "../json/value.ts";
-import { AnswerReader, gatherAnswer } from "../turn/answer-events.ts";
-import { plainName, wholeArguments } from "../turn/tool-calls.ts";
-import { warnOfUnread } from "../turn/warnings.ts";
+import { AnswerReader, collectAnswer } from "../turn/answer-events.ts";
+import { argumentsOrEmpty, decodeName } from "../turn/tool-calls.ts";
+import { warnOfUnreadMembers } from "../turn/warnings.ts";
 import {
   type CallPiece,
   callsOf,
@@ -25,7 +25,7 @@ export function readChatAnswer(body: Uint8Array, source: AnswerSource): Answer {
     const error = reply["error"] ?? null;
     throw error === null ? upstreamFault("The upstream's answer holds no choice.") : chatFailure(error);
   }
-  return gatherAnswer(source, (emit) => {
+  return collectAnswer(source, (emit) => {
     const reader = new ChatEventReader(emit, source);
     reader.take(reply, true);
     reader.end();
@@ -45,7 +45,7 @@ export class ChatEventReader extends AnswerReader {
   }
 
   read(data: string): void {
-    if (this.over || data === "") return;
+    if (this.ended || data === "") return;
     if (data.length < 16 && data.trim() === "[DONE]") this.end();
     else this.#readChunk(data);
   }
@@ -63,7 +63,7 @@ export class ChatEventReader extends AnswerReader {
 
   /** A chunk, or the whole answer: its first choice counts, whatever its number. */
   take(chunk: JsonObject, isWhole = false): void {
-    warnOfUnread(chunk, replyMembers, "the answer", this.source.warn);
+    warnOfUnreadMembers(chunk, replyMembers, "the answer", this.source.warn);
     const choices = arrayOf(chunk["choices"]);
     const choice = isWhole ? choices.find(isObject) : choices.find(isFirst);
     if (choice !== undefined) this.#readChoice(choice, chunk, isWhole);
@@ -73,7 +73,7 @@ export class ChatEventReader extends AnswerReader {
   }
 
   end(): void {
-    if (this.over) return;
+    if (this.ended) return;
     if (!this.started) throw upstreamFault("The upstream's stream ended without an answer.");
     this.#close();
     const reason = readFinish(this.#finish, { calls: this.#calls.count > 0, refusal: this.#refused });
@@ -84,14 +84,14 @@ export class ChatEventReader extends AnswerReader {
     this.#start(chunk);
     // Perplexity sends an empty delta beside the message of a whole answer.
     const delta = objectOf(isWhole ? choice["message"] : (choice["delta"] ?? choice["message"]));
-    warnOfUnread(choice, choiceMembers, "a choice", this.source.warn);
-    warnOfUnread(delta, messageMembers, "a message", this.source.warn);
+    warnOfUnreadMembers(choice, choiceMembers, "a choice", this.source.warn);
+    warnOfUnreadMembers(delta, messageMembers, "a message", this.source.warn);
     const pieces = piecesOf(delta);
     const cites = "annotations" in delta;
     // Citations of a message belong to its last text.
     const citing = cites ? pieces.findLast(({ kind }) => kind === "text") : undefined;
     for (const piece of pieces) {
-      this.#say(piece);
+      this.#emitText(piece);
       if (piece === citing) this.#cite(delta);
     }
     if (cites && citing === undefined) this.#cite(delta);
@@ -136,13 +136,13 @@ export class ChatEventReader extends AnswerReader {
         this.#calls.add(piece);
         return;
       }
-      this.#calls.add({ ...piece, index: position, argumentsText: wholeArguments(piece.argumentsText) }, true);
+      this.#calls.add({ ...piece, index: position, argumentsText: argumentsOrEmpty(piece.argumentsText) }, true);
       // Each is complete: nothing waits for the others.
       this.#calls.flush();
     });
   }
 
-  #say({ kind, text }: Piece): void {
+  #emitText({ kind, text }: Piece): void {
     if (this.#open !== kind) {
       this.#close();
       this.#open = kind;
@@ -161,7 +161,7 @@ export class ChatEventReader extends AnswerReader {
   }
 
   #start(chunk: JsonObject): void {
-    this.begin(nonEmptyText(chunk["id"]), nonEmptyText(chunk["model"]));
+    this.emitStart(nonEmptyText(chunk["id"]), nonEmptyText(chunk["model"]));
   }
 
   #readUsage(reported: unknown, chunk: JsonObject): void {
@@ -271,7 +271,7 @@ class CallQueue {
     if (piece.signature !== null) call.signature = piece.signature;
     if (call === this.#waiting[0] && !call.open && call.name !== "") this.#open(call);
     if (piece.argumentsText === "") return;
-    if (call.open) this.#say(call, piece.argumentsText);
+    if (call.open) this.#emitArguments(call, piece.argumentsText);
     else this.#buffer(call, piece.argumentsText);
   }
 
@@ -282,7 +282,7 @@ class CallQueue {
       if (call.name === "" && call.held.length === 0) continue;
       if (call.name === "") throw upstreamFault("The upstream called a tool without naming it.");
       if (!call.open) this.#open(call);
-      if (!call.hasArguments) this.#say(call, "{}");
+      if (!call.hasArguments) this.#emitArguments(call, "{}");
       const { signature } = call;
       if (signature !== null) {
         this.#emit({ kind: "block-seal", seal: signatureSeal(signature, this.#source.account) });
@@ -334,12 +334,12 @@ class CallQueue {
   #open(call: QueuedCall): void {
     call.open = true;
     if (call.id === "") call.id = this.#source.newId("call_");
-    this.#emit({ kind: "block-start", block: { kind: "tool-call", id: call.id, name: plainName(call.name) } });
-    if (call.held.length > 0) this.#say(call, call.held.join(""));
+    this.#emit({ kind: "block-start", block: { kind: "tool-call", id: call.id, name: decodeName(call.name) } });
+    if (call.held.length > 0) this.#emitArguments(call, call.held.join(""));
     call.held = [];
   }
 
-  #say(call: QueuedCall, text: string): void {
+  #emitArguments(call: QueuedCall, text: string): void {
     call.hasArguments ||= text.trim() !== "";
     this.#emit({ kind: "block-delta", text });
   }

@@ -25,8 +25,8 @@ import {
 } from "../json/value.ts";
 import { readDataUri } from "../turn/data-uri.ts";
 import { readCacheHint } from "../turn/prompt-cache.ts";
-import { sealFrom } from "../turn/seal-text.ts";
-import { wholeArguments } from "../turn/tool-calls.ts";
+import { readSeal } from "../turn/seal-text.ts";
+import { argumentsOrEmpty } from "../turn/tool-calls.ts";
 import { quotableName } from "../turn/warnings.ts";
 import { imagesOf, reasoningIn, thinkingText } from "./answer-pieces.ts";
 import { customArguments } from "./custom-tool.ts";
@@ -132,7 +132,7 @@ class MessageReader {
     parts.push(...withCacheHint(readContent(message["content"], `${param}.content`), message));
     const signature = signatureIn(message);
     if (signature !== null) {
-      parts.push({ kind: "reasoning", text: "", seal: sealFrom(signature, "gemini"), redacted: false });
+      parts.push({ kind: "reasoning", text: "", seal: readSeal(signature, "gemini"), redacted: false });
     }
     const refusal = textOf(message["refusal"]) ?? "";
     if (refusal !== "") parts.push({ kind: "refusal", text: refusal });
@@ -170,7 +170,7 @@ class MessageReader {
       id,
       name,
       argumentsText: isObject(custom) ? customArguments(textOf(custom["input"]) ?? "") : argumentsOf(body["arguments"]),
-      seal: signature === null ? null : sealFrom(signature, "gemini"),
+      seal: signature === null ? null : readSeal(signature, "gemini"),
       cache: null,
     };
   }
@@ -215,7 +215,7 @@ function withCacheHint<Part extends TurnPart>(parts: readonly Part[], message: J
 
 /** JSON text; some clients send the object itself. */
 function argumentsOf(value: unknown): string {
-  if (typeof value === "string") return wholeArguments(value);
+  if (typeof value === "string") return argumentsOrEmpty(value);
   return isObject(value) ? JSON.stringify(value) : "{}";
 }
 

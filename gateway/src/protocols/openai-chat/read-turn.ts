@@ -23,8 +23,8 @@ import {
 import { readAutoCache, readCacheHint } from "../turn/prompt-cache.ts";
 import { readEffort } from "../turn/reasoning.ts";
 import { namedSchema } from "../turn/schemas.ts";
-import { plainSearch, readContextSize, readLocation } from "../turn/search-request.ts";
-import { quotableName, warnOfUnasked, warnOnce } from "../turn/warnings.ts";
+import { defaultSearch, readContextSize, readLocation } from "../turn/search-request.ts";
+import { quotableName, warnOfUnsentMembers, warnOnce } from "../turn/warnings.ts";
 import { customTool } from "./custom-tool.ts";
 import { readMessages } from "./read-messages.ts";
 
@@ -105,11 +105,11 @@ function readModalities(request: JsonObject): boolean {
 /** An empty object asks for a search too. */
 function readSearch(options: unknown, warn: Warn): SearchRequest | null {
   if (!isObject(options)) return null;
-  warnOfUnasked(options, searchMembers, "web_search_options", warn);
+  warnOfUnsentMembers(options, searchMembers, "web_search_options", warn);
   const user = objectOf(options["user_location"]);
-  warnOfUnasked(user, locationMembers, "web_search_options.user_location", warn);
+  warnOfUnsentMembers(user, locationMembers, "web_search_options.user_location", warn);
   return {
-    ...plainSearch,
+    ...defaultSearch,
     location: readLocation(user["approximate"], "web_search_options.user_location", warn),
     contextSize: readContextSize(options["search_context_size"]),
   };
@@ -175,7 +175,7 @@ function readReasoning(request: JsonObject, warn: Warn): ReasoningRequest | null
  * "Reasoning Tokens".
  */
 function readOpenRouterReasoning(reasoning: JsonObject, warn: Warn): ReasoningRequest | null {
-  warnOfUnasked(reasoning, reasoningMembers, "reasoning", warn);
+  warnOfUnsentMembers(reasoning, reasoningMembers, "reasoning", warn);
   const effort = readEffort(textOf(reasoning["effort"]), "this reasoning.effort", warn);
   if (reasoning["enabled"] === false) return { effort: "none", budgetTokens: null, visible: false };
   const budgetTokens = countOf(reasoning["max_tokens"]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Failure } from "#core/index.ts";
-import { patchedRequest } from "../request/change-body.ts";
+import { patchRequest } from "../request/change-body.ts";
 import { openaiChatWire } from "./index.ts";
 import { readChatRequest } from "./request.ts";
 
@@ -11,7 +11,7 @@ const messages = [{ role: "user", content: "hi" }];
 
 function patched(body: unknown, upstreamModel: string): unknown {
   const raw = bytes(body);
-  return JSON.parse(new TextDecoder().decode(patchedRequest(openaiChatWire, raw, readChatRequest(raw), upstreamModel)));
+  return JSON.parse(new TextDecoder().decode(patchRequest(openaiChatWire, raw, readChatRequest(raw), upstreamModel)));
 }
 
 function refusal(body: unknown): { code: string; param: string | null } {
@@ -46,7 +46,7 @@ describe("a chat request on its way upstream", () => {
 
   test("a body that needs no change is not copied", () => {
     const raw = bytes({ model: "same", messages });
-    expect(patchedRequest(openaiChatWire, raw, readChatRequest(raw), "same")).toBe(raw);
+    expect(patchRequest(openaiChatWire, raw, readChatRequest(raw), "same")).toBe(raw);
   });
 
   test.each([

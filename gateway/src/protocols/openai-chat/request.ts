@@ -42,10 +42,10 @@ export function readChatRequest(bytes: Uint8Array): RequestFacts {
   facts.serverTools = tools.serverTools;
   facts.hostedInput = tools.hostedInput;
   facts.namedModels = withNamedModel(tools.namedModels, namedModel(bytes, body.get("moderation"), "moderation"));
-  if (body.said("web_search_options") !== null) addSearch(facts);
+  if (body.nonNull("web_search_options") !== null) addSearch(facts);
   facts.objects = body.objects();
   facts.mayHoldMedia = body.namesMedia;
-  facts.mediaByUrl = body.addressed();
+  facts.mediaByUrl = body.mediaByUrl();
   return facts;
 }
 

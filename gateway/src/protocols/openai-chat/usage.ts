@@ -1,7 +1,7 @@
 import { emptyUsage, inputTokensOf, outputTokensOf, type Usage } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
 import { countOf, isObject, type JsonObject, objectOf } from "../json/value.ts";
-import { untoldOf } from "../usage/read-served.ts";
+import { missingSideOf } from "../usage/read-served.ts";
 import { compareTotal, rawUsage, toolUseIn, type UsageConvention } from "../usage/reading.ts";
 
 /**
@@ -43,7 +43,7 @@ export function readChatUsage(reported: unknown, convention: UsageConvention = {
   usage.webSearches = tools.webSearches;
   usage.fileSearches = tools.fileSearches;
   usage.codeSessions = tools.codeSessions;
-  return { usage, raw: rawUsage(reported), missingSide: untoldOf(prompt, completion) };
+  return { usage, raw: rawUsage(reported), missingSide: missingSideOf(prompt, completion) };
 }
 
 /** DeepSeek and Moonshot report cached tokens beside the totals instead of in the details. */

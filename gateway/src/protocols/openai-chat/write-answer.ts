@@ -14,7 +14,7 @@ import type { AnswerContext, EventWriter, Warn } from "../codec.ts";
 import { answerEndedInError } from "../errors/upstream-errors.ts";
 import { extraContent } from "../gemini/google-extras.ts";
 import { type JsonObject, jsonBytes } from "../json/value.ts";
-import { documentCitationLost, HeldCitations, placeIn } from "../turn/citations.ts";
+import { CitationBuffer, documentCitationDropped, spanIn } from "../turn/citations.ts";
 import { dataUri } from "../turn/data-uri.ts";
 import { customInput, customNames } from "./custom-tool.ts";
 import { renderChatStreamError } from "./dialect.ts";
@@ -129,7 +129,7 @@ export class ChatEventWriter implements EventWriter {
   /** Arguments of an open custom call: its free text can be told only when they are whole. */
   #customArguments: string[] = [];
   readonly #legacy: boolean;
-  readonly #citations: HeldCitations;
+  readonly #citations: CitationBuffer;
   /** Characters of the content so far, and where those of the open block begin. */
   #textLength = 0;
   #blockStart = 0;
@@ -140,7 +140,7 @@ export class ChatEventWriter implements EventWriter {
   constructor(context: AnswerContext) {
     this.#context = context;
     this.#legacy = context.turn.legacyFunctions === true;
-    this.#citations = new HeldCitations(context.warn);
+    this.#citations = new CitationBuffer(context.warn);
     this.#custom = customNames(context.turn);
   }
 
@@ -299,10 +299,10 @@ function writeAnnotations(
   return citations.flatMap((citation) => {
     const { source } = citation;
     if (source.kind !== "url") {
-      warn(documentCitationLost);
+      warn(documentCitationDropped);
       return [];
     }
-    const { start, end } = placeIn(citation, place.length);
+    const { start, end } = spanIn(citation, place.length);
     const url_citation = {
       start_index: place.start + start,
       end_index: place.start + end,

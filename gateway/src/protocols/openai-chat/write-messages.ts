@@ -14,7 +14,7 @@ import type { TurnTarget, Warn } from "../codec.ts";
 import { extraContent } from "../gemini/google-extras.ts";
 import { type JsonObject, unsupported } from "../json/value.ts";
 import { dataUri } from "../turn/data-uri.ts";
-import { opens } from "../turn/seal-text.ts";
+import { canOpen } from "../turn/seal-text.ts";
 import { shortId, shortToolName } from "../turn/tool-calls.ts";
 
 /**
@@ -125,7 +125,7 @@ class MessageWriter {
     const field = this.#target.traits.reasoningField ?? "none";
     const own = parts.flatMap((part) => {
       if (part.kind !== "reasoning" || part.redacted) return [];
-      return part.seal === null || opens(part.seal, "openai-chat", this.#target.account) ? [part.text] : [];
+      return part.seal === null || canOpen(part.seal, "openai-chat", this.#target.account) ? [part.text] : [];
     });
     const text = own.join("\n\n");
     if (text === "") return calls && this.#wantsThoughts && field !== "none" ? { [field]: placeholderThought } : {};

@@ -5,7 +5,7 @@ import { type JsonObject, jsonBytes, said, unsupported } from "../json/value.ts"
 import { askedEffort, fitReasoning, openaiSampling, type ReasoningSetting, refusesStop } from "../turn/reasoning.ts";
 import type { ReasoningTraits } from "../turn/reasoning-traits.ts";
 import { toolSchema, writeNamedSchema } from "../turn/schemas.ts";
-import { warnOfNoSearch, warnOfSearchRest } from "../turn/search-request.ts";
+import { warnOfNoSearch, warnOfSearchParameters } from "../turn/search-request.ts";
 import { shortId, shortToolName } from "../turn/tool-calls.ts";
 import { warnOnce } from "../turn/warnings.ts";
 import { writeMessages } from "./write-messages.ts";
@@ -22,11 +22,16 @@ export function writeChatTurn(turn: Turn, target: TurnTarget, warnAlways: Warn):
   const instructions = turn.system.map((part) => part.text);
   if (format.instruction !== null) instructions.push(format.instruction);
   const { traits } = target;
-  const { told, choice } = reconcileToolChoice(turn, traits.reasoning ?? {}, warn);
-  const sampling = openaiSampling(turn, traits, told.effort, warn);
+  const { told: reasoning, choice } = reconcileToolChoice(turn, traits.reasoning ?? {}, warn);
+  const sampling = openaiSampling(turn, traits, reasoning.effort, warn);
   const request: JsonObject = {
     model: target.upstreamModel,
-    messages: writeMessages(turn, target, { instructions, thinks: told.on !== false && told.effort !== "none" }, warn),
+    messages: writeMessages(
+      turn,
+      target,
+      { instructions, thinks: reasoning.on !== false && reasoning.effort !== "none" },
+      warn,
+    ),
     ...(turn.stream ? { stream: true } : {}),
     ...(turn.stream && traits.noStreamOptions !== true ? { stream_options: { include_usage: true } } : {}),
     ...writeTools(turn, choice, warn),
@@ -36,9 +41,9 @@ export function writeChatTurn(turn: Turn, target: TurnTarget, warnAlways: Warn):
     presence_penalty: said(sampling.presencePenalty),
     frequency_penalty: said(sampling.frequencyPenalty),
     seed: said(turn.seed),
-    stop: writeStop(turn.stop, refusesStop(traits, told.effort), warn),
+    stop: writeStop(turn.stop, refusesStop(traits, reasoning.effort), warn),
     response_format: format.responseFormat,
-    ...writeReasoning(turn, told, traits),
+    ...writeReasoning(turn, reasoning, traits),
     verbosity: said(turn.verbosity),
     user: turn.userId === null ? undefined : shortId(turn.userId, "user_", userIdCharactersMax),
     service_tier: said(writeTier(turn.serviceTier, warn)),
@@ -187,7 +192,7 @@ function writeSearch(turn: Turn, searches: boolean, warn: Warn): JsonObject {
     warnOfNoSearch(turn, warn);
     return {};
   }
-  warnOfSearchRest(search, sentParameters, warn);
+  warnOfSearchParameters(search, sentParameters, warn);
   return {
     web_search_options: {
       search_context_size: said(search.contextSize),

@@ -52,7 +52,7 @@ function readImagesRequest(bytes: Uint8Array): RequestFacts {
   facts.stream = body.isOn("stream");
   facts.namedModels = namedModel(bytes, body.get("svg"), "svg");
   facts.objects = body.objects().map((object) => ({ ...object, isPicture: true as const }));
-  facts.mediaByUrl = body.addressed();
+  facts.mediaByUrl = body.mediaByUrl();
   facts.images = Math.max(1, body.count("n") ?? 1, seriesMax(body));
   return facts;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Failure } from "#core/index.ts";
-import { patchedRequest } from "../request/change-body.ts";
+import { patchRequest } from "../request/change-body.ts";
 import { imagesWire } from "./index.ts";
 
 const encoder = new TextEncoder();
@@ -27,7 +27,7 @@ describe("a request for pictures", () => {
     fc.assert(
       fc.property(extra, fc.string({ minLength: 1 }), (more, name) => {
         const raw = bytes({ ...more, prompt: "a cat", model: "public" });
-        const sent = patchedRequest(imagesWire, raw, imagesWire.readRequest(raw, null), name);
+        const sent = patchRequest(imagesWire, raw, imagesWire.readRequest(raw, null), name);
         expect(new TextDecoder().decode(sent)).toBe(
           new TextDecoder().decode(raw).replace('"model":"public"', () => `"model":${JSON.stringify(name)}`),
         );

@@ -19,11 +19,11 @@ const compactionKeptCharactersMax = 80_000;
  * A conversation made shorter by a model that is not OpenAI's: it is asked for a summary, as agents do by themselves elsewhere.
  * The summary goes to the caller in the place of OpenAI's encrypted one, and comes back as words of the user.
  */
-export function asCompaction(turn: Turn, kept: readonly string[]): Turn {
+export function asCompactionTurn(turn: Turn, kept: readonly string[]): Turn {
   if (turn.messages.length === 0) throw missingParam("input");
   return {
     ...turn,
-    messages: [...turn.messages, { role: "user", parts: [{ kind: "text", text: order, cache: null }] }],
+    messages: [...turn.messages, { role: "user", parts: [{ kind: "text", text: summaryPrompt, cache: null }] }],
     // The tools stay declared: the conversation holds calls of them, and its beginning stays the one that is in the cache.
     toolChoice: turn.tools.length === 0 ? null : { kind: "none" },
     format: null,
@@ -31,7 +31,7 @@ export function asCompaction(turn: Turn, kept: readonly string[]): Turn {
   };
 }
 
-const order = `This conversation has become too long and will go on from a summary that you write now. Whoever continues, you or another model, sees that summary and nothing else of what came before.
+const summaryPrompt = `This conversation has become too long and will go on from a summary that you write now. Whoever continues, you or another model, sees that summary and nothing else of what came before.
 
 Write down, as precisely as it takes to go on without asking again:
 - what the user wants, with every wish, limit and correction that still holds;
@@ -42,11 +42,11 @@ Write down, as precisely as it takes to go on without asking again:
 Answer with the summary alone. Call no tools, and do not answer the user.`;
 
 /** What the user said last, as far as it fits; the oldest of it may be cut at its end. Tools' results are none of it. */
-export function keptOf(messages: readonly TurnMessage[]): readonly string[] {
+export function lastUserTexts(messages: readonly TurnMessage[]): readonly string[] {
   const kept: string[] = [];
   let left = compactionKeptCharactersMax;
   for (const message of [...messages].reverse()) {
-    const text = message.role === "user" ? saidIn(message) : "";
+    const text = message.role === "user" ? userText(message) : "";
     if (text === "") continue;
     kept.unshift(text.length <= left ? text : text.slice(0, left).toWellFormed());
     left -= text.length;
@@ -55,9 +55,9 @@ export function keptOf(messages: readonly TurnMessage[]): readonly string[] {
   return kept;
 }
 
-function saidIn({ parts }: TurnMessage): string {
+function userText({ parts }: TurnMessage): string {
   const texts = parts.flatMap((part) => (part.kind === "text" ? [part.text] : []));
-  return texts.some((text) => text.startsWith(opening)) ? "" : texts.join("\n\n");
+  return texts.some((text) => text.startsWith(summaryHeading)) ? "" : texts.join("\n\n");
 }
 
 /** As `encrypted_content`. Nothing in it is secret: its caller could read the summary in any other answer. */
@@ -69,10 +69,10 @@ export function sealSummary(summary: string): string {
 export function readSummary(encrypted: string): string | null {
   const seal = readSealText(encrypted);
   if (seal === null || seal.itemId !== summarySeal.itemId) return null;
-  return `${opening}\n\n${seal.data}`;
+  return `${summaryHeading}\n\n${seal.data}`;
 }
 
-const opening = "What came before in this conversation was made shorter. This is its summary:";
+const summaryHeading = "What came before in this conversation was made shorter. This is its summary:";
 
 const summarySeal: Seal = { dialect: "openai-responses", account: null, itemId: "summary", data: "" };
 

@@ -14,13 +14,13 @@ const socketStreamIdCharactersMax = 128;
 
 /** A frame may be without any of them: only their forms are checked. */
 const checks = new MemberChecks(requestFields["responses-compact"]);
-const wanted = new GovernedNames([
+const readMembers = new GovernedNames([
   ...["type", "stream_id", "event_id", "model", "input", "previous_response_id", "generate", "store"],
   ...["stream", "stream_options", "background"],
 ]);
 
 /** What belongs to the frame and not to the request in it. */
-const ofTheFrame = ["type", "stream_id", "event_id", "generate", "stream_options", "background"];
+const frameMembers = ["type", "stream_id", "event_id", "generate", "stream_options", "background"];
 
 /**
  * One `response.create` of Responses over a WebSocket: a request's body with the frame's own members in it. Source: OpenAI,
@@ -41,11 +41,11 @@ export class CreateFrame {
     checks.check(bytes, frame.members);
     this.#bytes = bytes;
     this.size = bytes.length;
-    this.streamId = readStreamId(bytes, frame.said("stream_id"));
+    this.streamId = readStreamId(bytes, frame.nonNull("stream_id"));
     this.model = readModel(bytes, frame.get("model"));
-    this.previous = continuedResponse(bytes, frame.said("previous_response_id"))?.id ?? null;
-    this.generates = frame.said("generate") === null || frame.isOn("generate");
-    this.#input = frame.said("input");
+    this.previous = continuedResponse(bytes, frame.nonNull("previous_response_id"))?.id ?? null;
+    this.generates = frame.nonNull("generate") === null || frame.isOn("generate");
+    this.#input = frame.nonNull("input");
     if (frame.isOn("background")) throw invalid("background", "cannot be true over a WebSocket");
   }
 
@@ -65,7 +65,7 @@ export class CreateFrame {
    * response that it goes on from; null: that one is the upstream's to know. All other bytes stay.
    */
   body(before: readonly string[] | null): Uint8Array {
-    const remove = before === null ? ofTheFrame : [...ofTheFrame, "previous_response_id"];
+    const remove = before === null ? frameMembers : [...frameMembers, "previous_response_id"];
     const input =
       before === null ? {} : { input: `[${[...before, this.items()].filter((text) => text !== "").join(",")}]` };
     return editBody(this.#bytes, { remove, add: { stream: "true", ...input } });
@@ -78,12 +78,12 @@ export class CreateFrame {
  */
 export function readClientFrame(text: string): CreateFrame | string | null {
   const bytes = Buffer.from(text, "utf8");
-  const frame = new RequestBody(bytes, wanted, null);
+  const frame = new RequestBody(bytes, readMembers, null);
   const type = frame.get("type");
   if (type === undefined) throw missingParam("type");
   const named = textOf(readSmall(bytes, type));
   if (named === "response.processed") return null;
-  if (named === "response.steer") return notSteered(bytes, frame);
+  if (named === "response.steer") return steerFailedEvent(bytes, frame);
   if (named !== "response.create") throw invalid("type", "must be response.create or response.steer");
   return new CreateFrame(bytes, frame);
 }
@@ -92,9 +92,9 @@ export function readClientFrame(text: string): CreateFrame | string | null {
  * What was to be added goes back, so that the client can ask with it when the response is done. Source: the SDK's
  * ResponseSteerFailedEvent.
  */
-function notSteered(bytes: Buffer, frame: RequestBody): string {
-  const input = frame.said("input");
-  const previous = continuedResponse(bytes, frame.said("previous_response_id"))?.id ?? null;
+function steerFailedEvent(bytes: Buffer, frame: RequestBody): string {
+  const input = frame.nonNull("input");
+  const previous = continuedResponse(bytes, frame.nonNull("previous_response_id"))?.id ?? null;
   const isWhole = input !== null && previous !== null;
   const error = {
     type: "invalid_request_error",
@@ -109,7 +109,7 @@ function notSteered(bytes: Buffer, frame: RequestBody): string {
 }
 
 /** The events that answer a request which was not to generate anything. */
-export function warmedEvents(model: string, id: string, createdAt: number): readonly string[] {
+export function warmUpEvents(model: string, id: string, createdAt: number): readonly string[] {
   const begun = bareResponse({ id, model, created_at: createdAt, status: "in_progress" });
   const usage = writeResponsesUsage(noUsage);
   const done = bareResponse({ id, model, created_at: createdAt, completed_at: createdAt, usage });

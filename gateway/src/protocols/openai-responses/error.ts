@@ -61,7 +61,7 @@ export function bareFailedResponse(failure: Failure, id: string): string {
 }
 
 /** What an upstream says in the error of a failed response or in an `error` event, nested or flat. */
-export function upstreamFailure(said: JsonObject): Failure {
+export function responsesFailure(said: JsonObject): Failure {
   const { code, message, param } = said;
   const error = isObject(said["error"])
     ? said["error"]

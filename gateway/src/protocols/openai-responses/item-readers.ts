@@ -3,8 +3,8 @@ import type { AnswerSource, Warn } from "../codec.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../json/value.ts";
 import { customArguments } from "../openai-chat/custom-tool.ts";
 import { fileCitation, spanOf, urlCitation } from "../turn/citations.ts";
-import { plainName } from "../turn/tool-calls.ts";
-import { saysNothing, warnOfStranger } from "../turn/warnings.ts";
+import { decodeName } from "../turn/tool-calls.ts";
+import { isEmptyValue, warnOfUnknownType } from "../turn/warnings.ts";
 
 type Emit = (event: AnswerEvent) => void;
 
@@ -30,31 +30,31 @@ export function outputReader(item: JsonObject, emit: Emit, source: AnswerSource)
     case "message":
       return new MessageReader(emit, source);
     case "function_call":
-      startCall(item, emit, source);
+      emitCallStart(item, emit, source);
       return new CallReader(emit, source);
     case "custom_tool_call":
-      startCall(item, emit, source);
+      emitCallStart(item, emit, source);
       return new CustomCallReader(emit, source);
     case "reasoning":
       return new ReasoningReader(emit, source);
     case "image_generation_call":
       return new ImageReader(emit, source);
     default:
-      warnOfStranger("items", item["type"], source.warn);
+      warnOfUnknownType("items", item["type"], source.warn);
       return null;
   }
 }
 
 /** By the tool's own name: one that this API would not take was written in another form. */
-function startCall(item: JsonObject, emit: Emit, source: AnswerSource): void {
+function emitCallStart(item: JsonObject, emit: Emit, source: AnswerSource): void {
   const id = textOf(item["call_id"]) ?? textOf(item["id"]) ?? source.newId("call_");
-  emit({ kind: "block-start", block: { kind: "tool-call", id, name: plainName(textOf(item["name"]) ?? "") } });
+  emit({ kind: "block-start", block: { kind: "tool-call", id, name: decodeName(textOf(item["name"]) ?? "") } });
 }
 
 interface OpenPart {
   readonly index: number;
   readonly kind: "text" | "refusal";
-  passed: number;
+  emitted: number;
   annotations: number;
 }
 
@@ -75,20 +75,20 @@ class MessageReader extends ItemReader {
         return;
       case "response.output_text.delta":
       case "response.refusal.delta":
-        if (!saysNothing(event["logprobs"])) this.source.warn(logprobsLost);
+        if (!isEmptyValue(event["logprobs"])) this.source.warn(logprobsDropped);
         this.#delta(index, type === "response.refusal.delta" ? "refusal" : "text", textOf(event["delta"]) ?? "");
         return;
       case "response.output_text.done":
-        this.#whole(index, "text", textOf(event["text"]) ?? "");
+        this.#emitMissing(index, "text", textOf(event["text"]) ?? "");
         return;
       case "response.refusal.done":
-        this.#whole(index, "refusal", textOf(event["refusal"]) ?? "");
+        this.#emitMissing(index, "refusal", textOf(event["refusal"]) ?? "");
         return;
       case "response.output_text.annotation.added":
         this.#annotate(index, [event["annotation"]]);
         return;
       default:
-        warnOfStranger("events", type, this.source.warn);
+        warnOfUnknownType("events", type, this.source.warn);
     }
   }
 
@@ -101,18 +101,18 @@ class MessageReader extends ItemReader {
 
   #part(index: number, part: JsonObject): void {
     if (part["type"] === "refusal") {
-      this.#whole(index, "refusal", textOf(part["refusal"]) ?? "");
+      this.#emitMissing(index, "refusal", textOf(part["refusal"]) ?? "");
       return;
     }
     const text = textOf(part["text"]);
     if (text === null) return;
-    this.#whole(index, "text", text);
+    this.#emitMissing(index, "text", text);
     if (this.#open?.index === index) this.#annotate(index, arrayOf(part["annotations"]).slice(this.#open.annotations));
   }
 
   #annotate(index: number, annotations: readonly unknown[]): void {
     if (annotations.length === 0) return;
-    const open = this.#reach(index, "text");
+    const open = this.#openPart(index, "text");
     if (open === null) return;
     open.annotations += annotations.length;
     for (const citation of readAnnotations(annotations, this.source.warn)) {
@@ -121,25 +121,25 @@ class MessageReader extends ItemReader {
   }
 
   /** Passes on what of the whole text is still missing. */
-  #whole(index: number, kind: "text" | "refusal", text: string): void {
-    const open = this.#reach(index, kind);
-    if (open !== null && text.length > open.passed) this.#delta(index, kind, text.slice(open.passed));
+  #emitMissing(index: number, kind: "text" | "refusal", text: string): void {
+    const open = this.#openPart(index, kind);
+    if (open !== null && text.length > open.emitted) this.#delta(index, kind, text.slice(open.emitted));
   }
 
   #delta(index: number, kind: "text" | "refusal", text: string): void {
-    const open = this.#reach(index, kind);
+    const open = this.#openPart(index, kind);
     if (open === null || text === "") return;
-    open.passed += text.length;
+    open.emitted += text.length;
     this.emit({ kind: "block-delta", text });
   }
 
   /** The part at `index`, opened if it comes now; null when it is closed already. */
-  #reach(index: number, kind: "text" | "refusal"): OpenPart | null {
+  #openPart(index: number, kind: "text" | "refusal"): OpenPart | null {
     if (this.#open?.index === index) return this.#open;
     if (index < this.#next) return null;
     if (this.#open !== null) this.#close(this.#open.index);
     this.#next = index + 1;
-    this.#open = { index, kind, passed: 0, annotations: 0 };
+    this.#open = { index, kind, emitted: 0, annotations: 0 };
     this.emit({ kind: "block-start", block: { kind } });
     return this.#open;
   }
@@ -151,33 +151,33 @@ class MessageReader extends ItemReader {
   }
 }
 
-const logprobsLost = "logprobs in the answer cannot be carried and were left out";
+const logprobsDropped = "logprobs in the answer cannot be carried and were left out";
 
 class CallReader extends ItemReader {
-  #passed = 0;
+  #emitted = 0;
   /** Some of the arguments were passed on that is not blank. */
-  #begun = false;
+  #hasArguments = false;
 
   override read(type: string, event: JsonObject): void {
-    if (type === "response.function_call_arguments.delta") this.#pass(textOf(event["delta"]) ?? "");
-    else if (type === "response.function_call_arguments.done") this.#whole(textOf(event["arguments"]) ?? "");
+    if (type === "response.function_call_arguments.delta") this.#emitDelta(textOf(event["delta"]) ?? "");
+    else if (type === "response.function_call_arguments.done") this.#emitMissing(textOf(event["arguments"]) ?? "");
   }
 
   done(item: JsonObject): void {
     const text = textOf(item["arguments"]) ?? "";
-    if (text.trim() !== "") this.#whole(text);
-    if (!this.#begun) this.emit({ kind: "block-delta", text: "{}" });
+    if (text.trim() !== "") this.#emitMissing(text);
+    if (!this.#hasArguments) this.emit({ kind: "block-delta", text: "{}" });
     this.emit({ kind: "block-end" });
   }
 
-  #whole(text: string): void {
-    if (text.length > this.#passed) this.#pass(text.slice(this.#passed));
+  #emitMissing(text: string): void {
+    if (text.length > this.#emitted) this.#emitDelta(text.slice(this.#emitted));
   }
 
-  #pass(text: string): void {
+  #emitDelta(text: string): void {
     if (text === "") return;
-    this.#passed += text.length;
-    this.#begun ||= text.trim() !== "";
+    this.#emitted += text.length;
+    this.#hasArguments ||= text.trim() !== "";
     this.emit({ kind: "block-delta", text });
   }
 }
@@ -203,7 +203,7 @@ class ReasoningReader extends ItemReader {
   /** Summary or thoughts themselves, whichever came first; and which part of it. */
   #kind: string | null = null;
   #part = 0;
-  #passed = false;
+  #emitted = false;
 
   override read(type: string, event: JsonObject): void {
     if (type === "response.reasoning_summary_text.delta") this.#delta(type, event["summary_index"], event["delta"]);
@@ -211,11 +211,11 @@ class ReasoningReader extends ItemReader {
   }
 
   done(item: JsonObject): void {
-    const thoughts = this.#passed ? "" : thoughtsOf(item);
-    if (thoughts !== "") this.#say(thoughts);
+    const thoughts = this.#emitted ? "" : thoughtsOf(item);
+    if (thoughts !== "") this.#emitText(thoughts);
     const data = textOf(item["encrypted_content"]) ?? "";
     if (data !== "") {
-      this.#reach();
+      this.#openBlock();
       const itemId = textOf(item["id"]);
       const seal = { dialect: "openai-responses" as const, account: this.source.account, data, itemId };
       this.emit({ kind: "block-seal", seal });
@@ -228,18 +228,18 @@ class ReasoningReader extends ItemReader {
     this.#kind ??= kind;
     if (text === "" || kind !== this.#kind) return;
     const part = typeof index === "number" ? index : 0;
-    if (this.#passed && part !== this.#part) this.#say("\n\n");
+    if (this.#emitted && part !== this.#part) this.#emitText("\n\n");
     this.#part = part;
-    this.#say(text);
+    this.#emitText(text);
   }
 
-  #say(text: string): void {
-    this.#reach();
-    this.#passed = true;
+  #emitText(text: string): void {
+    this.#openBlock();
+    this.#emitted = true;
     this.emit({ kind: "block-delta", text });
   }
 
-  #reach(): void {
+  #openBlock(): void {
     if (this.#open) return;
     this.#open = true;
     this.emit({ kind: "block-start", block: { kind: "reasoning", redacted: false } });
@@ -287,7 +287,7 @@ function readAnnotation(annotation: JsonObject, warn: Warn): Citation | null {
     case "container_file_citation":
       return fileCitation(fileOf(annotation), { span: spanOf(annotation["start_index"], annotation["end_index"]) });
     default:
-      warnOfStranger("annotations", annotation["type"], warn);
+      warnOfUnknownType("annotations", annotation["type"], warn);
       return null;
   }
 }

@@ -1,13 +1,13 @@
 import type { BlockHead, Citation, Seal } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { customInput } from "../openai-chat/custom-tool.ts";
-import { documentCitationLost, HeldCitations, placeIn } from "../turn/citations.ts";
-import { bareSeal, readSealText, sealFrom, sealMark, sealText } from "../turn/seal-text.ts";
+import { CitationBuffer, documentCitationDropped, spanIn } from "../turn/citations.ts";
+import { emptySeal, readSeal, readSealText, sealMark, sealText } from "../turn/seal-text.ts";
 import { sealSummary } from "./compaction.ts";
-import { searchedFor } from "./tool-kinds.ts";
+import { parseSearchArguments } from "./tool-kinds.ts";
 
 /** Where an item stands in the stream. */
-export interface ItemPlace {
+export interface ItemPosition {
   readonly lines: NumberedEvents;
   readonly index: number;
   readonly id: string;
@@ -31,10 +31,10 @@ export class NumberedEvents {
 export abstract class OutputItem {
   /** The item's JSON once it is closed. */
   json = "";
-  protected readonly place: ItemPlace;
+  protected readonly position: ItemPosition;
 
-  constructor(place: ItemPlace) {
-    this.place = place;
+  constructor(place: ItemPosition) {
+    this.position = place;
   }
 
   /** The item as JSON text. `status`: in_progress while it is empty. */
@@ -53,7 +53,7 @@ export abstract class OutputItem {
     return "";
   }
 
-  cite(_citation: Citation): void {}
+  addCitation(_citation: Citation): void {}
 
   endBlock(): string {
     return "";
@@ -65,13 +65,13 @@ export abstract class OutputItem {
   }
 
   /** An event about this item. `members` begin with a comma. */
-  protected say(type: string, members: string): string {
-    const { lines, index, id } = this.place;
+  protected itemEvent(type: string, members: string): string {
+    const { lines, index, id } = this.position;
     return lines.line(type, `"item_id":"${id}","output_index":${index}${members}`);
   }
 
   #line(type: string, item: string): string {
-    return this.place.lines.line(type, `"output_index":${this.place.index},"item":${item}`);
+    return this.position.lines.line(type, `"output_index":${this.position.index},"item":${item}`);
   }
 }
 
@@ -81,29 +81,29 @@ export class MessageItem extends OutputItem {
   #kind: "text" | "refusal" = "text";
   #text = "";
   readonly #warn: Warn;
-  readonly #citations: HeldCitations;
+  readonly #citations: CitationBuffer;
 
-  constructor(place: ItemPlace, warn: Warn) {
+  constructor(place: ItemPosition, warn: Warn) {
     super(place);
     this.#warn = warn;
-    this.#citations = new HeldCitations(warn);
+    this.#citations = new CitationBuffer(warn);
   }
 
   override startBlock(head: BlockHead): string | null {
     if (head.kind !== "text" && head.kind !== "refusal") return null;
     this.#kind = head.kind;
     this.#text = "";
-    return this.say("response.content_part.added", `,${this.#content()},"part":${partJson(this.#kind, "")}`);
+    return this.itemEvent("response.content_part.added", `,${this.#content()},"part":${partJson(this.#kind, "")}`);
   }
 
   override delta(text: string): string {
     this.#text += text;
     const said = `,${this.#content()},"delta":${JSON.stringify(text)}`;
-    if (this.#kind === "refusal") return this.say("response.refusal.delta", said);
-    return this.say("response.output_text.delta", `${said},"logprobs":[]`);
+    if (this.#kind === "refusal") return this.itemEvent("response.refusal.delta", said);
+    return this.itemEvent("response.output_text.delta", `${said},"logprobs":[]`);
   }
 
-  override cite(citation: Citation): void {
+  override addCitation(citation: Citation): void {
     this.#citations.add(citation);
   }
 
@@ -114,7 +114,7 @@ export class MessageItem extends OutputItem {
       .take()
       .flatMap((citation) => writeAnnotation(citation, this.#text.length, this.#warn) ?? []);
     const added = annotations.map((annotation, index) =>
-      this.say(
+      this.itemEvent(
         "response.output_text.annotation.added",
         `,${this.#content()},"annotation_index":${index},"annotation":${annotation}`,
       ),
@@ -122,15 +122,15 @@ export class MessageItem extends OutputItem {
     const part = partJson(this.#kind, this.#text, annotations);
     const done =
       this.#kind === "refusal"
-        ? this.say("response.refusal.done", `,${this.#content()},"refusal":${text}`)
-        : this.say("response.output_text.done", `,${this.#content()},"text":${text},"logprobs":[]`);
-    const partDone = this.say("response.content_part.done", `,${this.#content()},"part":${part}`);
+        ? this.itemEvent("response.refusal.done", `,${this.#content()},"refusal":${text}`)
+        : this.itemEvent("response.output_text.done", `,${this.#content()},"text":${text},"logprobs":[]`);
+    const partDone = this.itemEvent("response.content_part.done", `,${this.#content()},"part":${part}`);
     this.#parts.push(part);
     return added.join("") + done + partDone;
   }
 
   protected item(status: string): string {
-    return `{"type":"message","id":"${this.place.id}","status":"${status}","role":"assistant","content":[${this.#parts.join(",")}]}`;
+    return `{"type":"message","id":"${this.position.id}","status":"${status}","role":"assistant","content":[${this.#parts.join(",")}]}`;
   }
 
   #content(): string {
@@ -146,13 +146,13 @@ function partJson(kind: "text" | "refusal", text: string, annotations: readonly 
 /** A citation of a text of this length, as JSON; null where it cannot be said. */
 function writeAnnotation(citation: Citation, length: number, warn: Warn): string | null {
   const { source } = citation;
-  const { start, end } = placeIn(citation, length);
+  const { start, end } = spanIn(citation, length);
   if (source.kind === "url") {
     const title = source.title ?? "";
     return JSON.stringify({ type: "url_citation", start_index: start, end_index: end, title, url: source.url });
   }
   if (source.fileId === null) {
-    warn(documentCitationLost);
+    warn(documentCitationDropped);
     return null;
   }
   return JSON.stringify({ type: "file_citation", file_id: source.fileId, filename: source.name ?? "", index: end });
@@ -169,7 +169,7 @@ abstract class CallItem extends OutputItem {
   protected readonly call: CallName;
   protected arguments = "";
 
-  constructor(place: ItemPlace, call: CallName) {
+  constructor(place: ItemPosition, call: CallName) {
     super(place);
     this.call = call;
   }
@@ -183,19 +183,19 @@ abstract class CallItem extends OutputItem {
   protected callJson(type: string, said: object, status: string): string {
     const { callId: call_id, name, namespace } = this.call;
     const space = namespace === null ? {} : { namespace };
-    return JSON.stringify({ type, id: this.place.id, call_id, name, ...said, status, ...space });
+    return JSON.stringify({ type, id: this.position.id, call_id, name, ...said, status, ...space });
   }
 }
 
 export class FunctionCallItem extends CallItem {
   override delta(text: string): string {
     this.arguments += text;
-    return this.say("response.function_call_arguments.delta", `,"delta":${JSON.stringify(text)}`);
+    return this.itemEvent("response.function_call_arguments.delta", `,"delta":${JSON.stringify(text)}`);
   }
 
   override endBlock(): string {
     const members = `,"arguments":${JSON.stringify(this.arguments)},"name":${JSON.stringify(this.call.name)}`;
-    return this.say("response.function_call_arguments.done", members);
+    return this.itemEvent("response.function_call_arguments.done", members);
   }
 
   protected item(status: string): string {
@@ -210,8 +210,8 @@ export class CustomCallItem extends CallItem {
   override endBlock(): string {
     this.#input = customInput(this.arguments);
     const text = JSON.stringify(this.#input);
-    const delta = this.#input === "" ? "" : this.say("response.custom_tool_call_input.delta", `,"delta":${text}`);
-    return delta + this.say("response.custom_tool_call_input.done", `,"input":${text}`);
+    const delta = this.#input === "" ? "" : this.itemEvent("response.custom_tool_call_input.delta", `,"delta":${text}`);
+    return delta + this.itemEvent("response.custom_tool_call_input.done", `,"input":${text}`);
   }
 
   protected item(status: string): string {
@@ -222,8 +222,8 @@ export class CustomCallItem extends CallItem {
 /** A search for tools, whose arguments are a value. */
 export class SearchCallItem extends CallItem {
   protected item(status: string): string {
-    const [id, call_id] = [this.place.id, this.call.callId];
-    const found = searchedFor(this.arguments);
+    const [id, call_id] = [this.position.id, this.call.callId];
+    const found = parseSearchArguments(this.arguments);
     return JSON.stringify({ type: "tool_search_call", id, call_id, execution: "client", arguments: found, status });
   }
 }
@@ -233,18 +233,18 @@ export class ImageItem extends OutputItem {
   readonly #data: string;
   readonly #format: string;
 
-  constructor(place: ItemPlace, mediaType: string, data: string) {
+  constructor(place: ItemPosition, mediaType: string, data: string) {
     super(place);
     this.#data = data;
     this.#format = mediaType.replace(/^image\//, "");
   }
 
   override endBlock(): string {
-    return this.say("response.image_generation_call.completed", "");
+    return this.itemEvent("response.image_generation_call.completed", "");
   }
 
   protected item(status: string): string {
-    const head = { type: "image_generation_call", id: this.place.id };
+    const head = { type: "image_generation_call", id: this.position.id };
     if (status === "in_progress") return JSON.stringify({ ...head, status, result: null });
     return JSON.stringify({ ...head, status: "completed", result: this.#data, output_format: this.#format });
   }
@@ -268,12 +268,12 @@ export class CompactionItem extends OutputItem {
   /** Says that it goes on, and nothing of the content. */
   override delta(text: string): string {
     if (this.#isText) this.#summary += text;
-    return this.say("response.compaction.compacting", "");
+    return this.itemEvent("response.compaction.compacting", "");
   }
 
   protected item(status: string): string {
     const encrypted_content = status === "in_progress" ? "" : sealSummary(this.summary);
-    return JSON.stringify({ type: "compaction", id: this.place.id, encrypted_content });
+    return JSON.stringify({ type: "compaction", id: this.position.id, encrypted_content });
   }
 }
 
@@ -285,24 +285,25 @@ export class ReasoningItem extends OutputItem {
   #sealed: string | null = null;
 
   /** `account`: whose thoughts these are. */
-  constructor(place: ItemPlace, note: SealNote, account: string) {
+  constructor(place: ItemPosition, note: SealNote, account: string) {
     super(place);
     this.#note = note;
     this.#account = account;
   }
 
   seal(seal: Seal): void {
-    this.#sealed = writeSealed(seal, this.#note);
+    this.#sealed = writeSealedContent(seal, this.#note);
   }
 
   override delta(text: string): string {
     const added =
       this.#summary === ""
-        ? this.say("response.reasoning_summary_part.added", `,"summary_index":0,"part":${summaryJson("")}`)
+        ? this.itemEvent("response.reasoning_summary_part.added", `,"summary_index":0,"part":${summaryJson("")}`)
         : "";
     this.#summary += text;
     return (
-      added + this.say("response.reasoning_summary_text.delta", `,"summary_index":0,"delta":${JSON.stringify(text)}`)
+      added +
+      this.itemEvent("response.reasoning_summary_text.delta", `,"summary_index":0,"delta":${JSON.stringify(text)}`)
     );
   }
 
@@ -310,16 +311,16 @@ export class ReasoningItem extends OutputItem {
     if (this.#summary === "") return "";
     const text = JSON.stringify(this.#summary);
     return (
-      this.say("response.reasoning_summary_text.done", `,"summary_index":0,"text":${text}`) +
-      this.say("response.reasoning_summary_part.done", `,"summary_index":0,"part":${summaryJson(this.#summary)}`)
+      this.itemEvent("response.reasoning_summary_text.done", `,"summary_index":0,"text":${text}`) +
+      this.itemEvent("response.reasoning_summary_part.done", `,"summary_index":0,"part":${summaryJson(this.#summary)}`)
     );
   }
 
   protected item(status: string): string {
-    const { id } = this.place;
+    const { id } = this.position;
     if (status === "in_progress") return JSON.stringify({ type: "reasoning", id, summary: [] });
     const summary = this.#summary === "" ? [] : [{ type: "summary_text", text: this.#summary }];
-    const sealed = this.#sealed ?? writeSealed(bareSeal(this.#account), null);
+    const sealed = this.#sealed ?? writeSealedContent(emptySeal(this.#account), null);
     return JSON.stringify({ type: "reasoning", id, summary, encrypted_content: sealed });
   }
 }
@@ -335,15 +336,18 @@ function summaryJson(text: string): string {
 type SealNote = "redacted" | "call" | null;
 
 /** A seal as `encrypted_content`. The note stands behind a point, which base64url does not use. */
-function writeSealed(seal: Seal, note: SealNote): string {
+function writeSealedContent(seal: Seal, note: SealNote): string {
   if (seal.dialect === "openai-responses" && note === null) return seal.data;
   return note === null ? sealText(seal) : `${sealText(seal)}.${note}`;
 }
 
-export function readSealed(text: string, itemId: string | null): { readonly seal: Seal; readonly note: SealNote } {
+export function readSealedContent(
+  text: string,
+  itemId: string | null,
+): { readonly seal: Seal; readonly note: SealNote } {
   const point = text.startsWith(sealMark) ? text.indexOf(".", sealMark.length) : -1;
   const word = point === -1 ? "" : text.slice(point + 1);
   const note = word === "redacted" || word === "call" ? word : null;
   const seal = note === null ? null : readSealText(text.slice(0, point));
-  return seal === null ? { seal: sealFrom(text, "openai-responses", itemId), note: null } : { seal, note };
+  return seal === null ? { seal: readSeal(text, "openai-responses", itemId), note: null } : { seal, note };
 }

@@ -2,9 +2,9 @@ import { type Answer, type AnswerEvent, bounds, type FinishReason } from "#core/
 import type { AnswerSource, Warn } from "../codec.ts";
 import { unsupportedReply, upstreamFault } from "../errors/upstream-errors.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, parseObject, parseReply, textOf } from "../json/value.ts";
-import { AnswerReader, gatherAnswer } from "../turn/answer-events.ts";
-import { warnOfCaller, warnOfStranger, warnOfUnread } from "../turn/warnings.ts";
-import { upstreamFailure } from "./error.ts";
+import { AnswerReader, collectAnswer } from "../turn/answer-events.ts";
+import { warnOfCaller, warnOfUnknownType, warnOfUnreadMembers } from "../turn/warnings.ts";
+import { responsesFailure } from "./error.ts";
 import { type ItemReader, outputReader } from "./item-readers.ts";
 import { bareResponse } from "./response-object.ts";
 import { readResponsesUsage } from "./usage.ts";
@@ -13,21 +13,23 @@ import { readResponsesUsage } from "./usage.ts";
 export function readResponsesAnswer(body: Uint8Array, source: AnswerSource): Answer {
   const response = parseReply(body);
   const { status } = response;
-  if (status === "failed") throw upstreamFailure(objectOf(response["error"]));
+  if (status === "failed") throw responsesFailure(objectOf(response["error"]));
   if (!Array.isArray(response["output"])) {
-    if (isObject(response["error"])) throw upstreamFailure(response);
+    if (isObject(response["error"])) throw responsesFailure(response);
     throw upstreamFault("The upstream's answer is not a response.");
   }
   if (status === "queued" || status === "in_progress" || status === "cancelled") {
     throw upstreamFault(`The upstream's answer is ${status}.`);
   }
-  return gatherAnswer(source, (emit) => new ResponsesEventReader(emit, source).take(response, status === "incomplete"));
+  return collectAnswer(source, (emit) =>
+    new ResponsesEventReader(emit, source).take(response, status === "incomplete"),
+  );
 }
 
 /** One output item on its way: its events wait here while an item before it is unfinished. */
-interface Lane {
+interface PendingItem {
   readonly item: JsonObject;
-  readonly held: AnswerEvent[];
+  readonly buffered: AnswerEvent[];
   /** null for a moment: a reader may speak as soon as it is made, and its lane must stand by then. */
   reader: ItemReader | null;
   done: boolean;
@@ -35,16 +37,16 @@ interface Lane {
 
 /** Reads response events. Items that are made side by side are put one behind the other. */
 export class ResponsesEventReader extends AnswerReader {
-  readonly #lanes = new Map<number, Lane>();
+  readonly #pending = new Map<number, PendingItem>();
   /** Unfinished items and finished ones behind them, in the order in which they began. */
-  readonly #order: Lane[] = [];
-  readonly #seen = new Set<number>();
-  readonly #met = { calls: false, refusal: false };
-  #heldLength = 0;
+  readonly #queue: PendingItem[] = [];
+  readonly #seenIndexes = new Set<number>();
+  readonly #contains = { calls: false, refusal: false };
+  #bufferedLength = 0;
   #finished = false;
 
   read(data: string): void {
-    if (this.over || this.#finished || data.trim() === "[DONE]") return;
+    if (this.ended || this.#finished || data.trim() === "[DONE]") return;
     const event = parseObject(data);
     if (event === null) throw upstreamFault("The upstream sent an event that is not JSON.");
     const type = textOf(event["type"]) ?? (event["error"] === undefined ? "" : "error");
@@ -67,102 +69,103 @@ export class ResponsesEventReader extends AnswerReader {
         this.take(objectOf(event["response"]), type === "response.incomplete");
         return;
       case "response.failed":
-        this.fail(upstreamFailure(objectOf(objectOf(event["response"])["error"])));
+        this.fail(responsesFailure(objectOf(objectOf(event["response"])["error"])));
         return;
       case "error":
-        this.fail(upstreamFailure(event));
+        this.fail(responsesFailure(event));
         return;
       default: {
-        const lane = this.#lane(indexOf(event), type);
+        const lane = this.#pendingItem(indexOf(event), type);
         lane?.reader?.read(type, event);
         // Of an item without a neutral form everybody was told when it began.
-        if (lane === undefined && !this.#seen.has(indexOf(event))) warnOfStranger("events", type, this.source.warn);
+        if (lane === undefined && !this.#seenIndexes.has(indexOf(event)))
+          warnOfUnknownType("events", type, this.source.warn);
       }
     }
   }
 
   end(): void {
-    if (this.over) return;
+    if (this.ended) return;
     if (!this.#finished) throw upstreamFault("The upstream's stream ended before it was complete.");
     this.finish(null);
   }
 
   #start(response: JsonObject): void {
-    this.begin(textOf(response["id"]), textOf(response["model"]));
+    this.emitStart(textOf(response["id"]), textOf(response["model"]));
   }
 
   #added(index: number, item: JsonObject): void {
     this.#start({});
-    if (this.#seen.has(index)) return;
-    this.#seen.add(index);
-    const lane: Lane = { item, held: [], reader: null, done: false };
-    this.#order.push(lane);
-    lane.reader = outputReader(item, (event) => this.#pass(lane, event), this.source);
-    if (lane.reader === null) this.#order.pop();
-    else this.#lanes.set(index, lane);
+    if (this.#seenIndexes.has(index)) return;
+    this.#seenIndexes.add(index);
+    const lane: PendingItem = { item, buffered: [], reader: null, done: false };
+    this.#queue.push(lane);
+    lane.reader = outputReader(item, (event) => this.#forward(lane, event), this.source);
+    if (lane.reader === null) this.#queue.pop();
+    else this.#pending.set(index, lane);
   }
 
   #done(index: number, item: JsonObject): void {
-    if (!this.#seen.has(index)) this.#added(index, item);
-    const lane = this.#lanes.get(index);
+    if (!this.#seenIndexes.has(index)) this.#added(index, item);
+    const lane = this.#pending.get(index);
     if (lane === undefined || lane.done) return;
     warnOfItem(item, this.source.warn);
     lane.reader?.done(item);
     lane.done = true;
-    this.#advance();
+    this.#flushDone();
   }
 
   /** The item an event belongs to. Some upstreams begin a message with its text. */
-  #lane(index: number, type: string): Lane | undefined {
+  #pendingItem(index: number, type: string): PendingItem | undefined {
     if (index === -1) return undefined;
-    if (!this.#seen.has(index) && (type === "response.output_text.delta" || type === "response.refusal.delta")) {
+    if (!this.#seenIndexes.has(index) && (type === "response.output_text.delta" || type === "response.refusal.delta")) {
       this.#added(index, { type: "message" });
     }
-    const lane = this.#lanes.get(index);
+    const lane = this.#pending.get(index);
     return lane?.done === true ? undefined : lane;
   }
 
-  #pass(lane: Lane, event: AnswerEvent): void {
-    if (event.kind === "block-start" && event.block.kind === "tool-call") this.#met.calls = true;
-    if (event.kind === "block-start" && event.block.kind === "refusal") this.#met.refusal = true;
-    if (lane === this.#order[0]) {
+  #forward(lane: PendingItem, event: AnswerEvent): void {
+    if (event.kind === "block-start" && event.block.kind === "tool-call") this.#contains.calls = true;
+    if (event.kind === "block-start" && event.block.kind === "refusal") this.#contains.refusal = true;
+    if (lane === this.#queue[0]) {
       this.emit(event);
       return;
     }
-    lane.held.push(event);
-    this.#heldLength += event.kind === "block-delta" ? event.text.length : 1;
-    if (this.#heldLength > bounds.replyBytesMax)
+    lane.buffered.push(event);
+    this.#bufferedLength += event.kind === "block-delta" ? event.text.length : 1;
+    if (this.#bufferedLength > bounds.replyBytesMax)
       throw unsupportedReply("The upstream's interleaved items are too large.");
   }
 
   /** The first unfinished item speaks; what it said while it waited comes first. */
-  #advance(): void {
-    while (this.#order[0]?.done === true) {
-      this.#order.shift();
-      const next = this.#order[0];
+  #flushDone(): void {
+    while (this.#queue[0]?.done === true) {
+      this.#queue.shift();
+      const next = this.#queue[0];
       if (next === undefined) return;
-      for (const event of next.held.splice(0)) this.emit(event);
+      for (const event of next.buffered.splice(0)) this.emit(event);
     }
   }
 
   /** The last response of a stream, or a whole one. */
   take(response: JsonObject, isIncomplete: boolean): void {
     this.#start(response);
-    warnOfUnread(response, ofResponse, "the answer", this.source.warn);
+    warnOfUnreadMembers(response, responseMembers, "the answer", this.source.warn);
     const output = arrayOf(response["output"]).map(objectOf);
     // Some upstreams say the whole at the end only, or forget to finish an item.
-    if (this.#seen.size === 0) {
+    if (this.#seenIndexes.size === 0) {
       output.forEach((item, index) => {
         this.#done(index, item);
       });
     }
-    for (const [index, lane] of this.#lanes) {
+    for (const [index, lane] of this.#pending) {
       const { id } = lane.item;
       this.#done(index, output.find((item) => id !== undefined && item["id"] === id) ?? lane.item);
     }
     const usage = readResponsesUsage(response["usage"]);
     if (usage !== null) this.emit({ kind: "usage", usage: usage.usage });
-    const reason = finishOf(isIncomplete ? response : null, this.#met);
+    const reason = finishOf(isIncomplete ? response : null, this.#contains);
     this.emit({ kind: "finish", finish: { reason, stopSequence: null } });
     this.#finished = true;
   }
@@ -174,7 +177,7 @@ function indexOf(event: JsonObject): number {
 }
 
 /** What is read of a response, what labels it, and what says the request again. */
-const ofResponse: ReadonlySet<string> = new Set([
+const responseMembers: ReadonlySet<string> = new Set([
   ...Object.keys(bareResponse({})),
   ...["id", "tool_usage", "billing", "output_text", "conversation", "prompt", "prompt_cache_retention", "user"],
   ...["prompt_cache_options", "context_management", "caching", "thinking", "expire_at"],
@@ -182,32 +185,32 @@ const ofResponse: ReadonlySet<string> = new Set([
 
 /** Names what an item holds beside what is read of its type. */
 function warnOfItem(item: JsonObject, warn: Warn): void {
-  const read = ofItems.get(item["type"]);
+  const read = itemMembers.get(item["type"]);
   if (read === undefined) return;
-  warnOfUnread(item, read, "an item", warn);
+  warnOfUnreadMembers(item, read, "an item", warn);
   warnOfCaller(item, warn);
   if (item["type"] !== "message") return;
   for (const part of arrayOf(item["content"])) {
     const held = objectOf(part);
-    if (ofParts.has(held["type"])) warnOfUnread(held, ofPart, "a text", warn);
-    else warnOfStranger("parts", held["type"], warn);
+    if (textTypes.has(held["type"])) warnOfUnreadMembers(held, textMembers, "a text", warn);
+    else warnOfUnknownType("parts", held["type"], warn);
   }
 }
 
-const ofEveryItem = ["type", "id", "status", "caller"];
-const ofItems: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
-  ["message", new Set([...ofEveryItem, "role", "content", "phase"])],
-  ["function_call", new Set([...ofEveryItem, "call_id", "name", "arguments"])],
-  ["custom_tool_call", new Set([...ofEveryItem, "call_id", "name", "input"])],
-  ["reasoning", new Set([...ofEveryItem, "summary", "content", "encrypted_content"])],
+const commonMembers = ["type", "id", "status", "caller"];
+const itemMembers: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
+  ["message", new Set([...commonMembers, "role", "content", "phase"])],
+  ["function_call", new Set([...commonMembers, "call_id", "name", "arguments"])],
+  ["custom_tool_call", new Set([...commonMembers, "call_id", "name", "input"])],
+  ["reasoning", new Set([...commonMembers, "summary", "content", "encrypted_content"])],
   [
     "image_generation_call",
     // What the picture was asked to be is said again.
-    new Set([...ofEveryItem, "result", "output_format", "action", "background", "quality", "size", "svg_usage"]),
+    new Set([...commonMembers, "result", "output_format", "action", "background", "quality", "size", "svg_usage"]),
   ],
 ]);
-const ofParts: ReadonlySet<unknown> = new Set(["output_text", "refusal", "text"]);
-const ofPart: ReadonlySet<string> = new Set(["type", "text", "refusal", "annotations"]);
+const textTypes: ReadonlySet<unknown> = new Set(["output_text", "refusal", "text"]);
+const textMembers: ReadonlySet<string> = new Set(["type", "text", "refusal", "annotations"]);
 
 /** `incomplete` is a response that broke off. Else what came out decides: a call is to be answered, a refusal is none. */
 function finishOf(

@@ -24,13 +24,13 @@ import {
 import { customArguments } from "../openai-chat/custom-tool.ts";
 import { readDataUri } from "../turn/data-uri.ts";
 import { readCacheHint } from "../turn/prompt-cache.ts";
-import { wholeArguments } from "../turn/tool-calls.ts";
+import { argumentsOrEmpty } from "../turn/tool-calls.ts";
 import { quotableName, warnOfCaller } from "../turn/warnings.ts";
 import { readSummary } from "./compaction.ts";
 import { thoughtsOf } from "./item-readers.ts";
-import { readSealed } from "./output-items.ts";
+import { readSealedContent } from "./output-items.ts";
 import { readTools } from "./read-tools.ts";
-import { foundText, joinedName, searchArguments, searchToolName } from "./tool-kinds.ts";
+import { foundToolsText, joinedName, searchArgumentsText, searchToolName } from "./tool-kinds.ts";
 
 /** `input` as messages. What the assistant did in one go becomes one message, and so do the results it got. */
 export class InputReader {
@@ -40,7 +40,7 @@ export class InputReader {
   /** Tools that the input itself brings. */
   readonly tools: TurnTool[] = [];
   /** It ends with the wish to have all of it made shorter. */
-  compacts = false;
+  endsWithCompaction = false;
 
   readonly #warn: Warn;
   readonly #names = new Map<string, string>();
@@ -53,7 +53,7 @@ export class InputReader {
 
   read(input: unknown): void {
     if (typeof input === "string") {
-      this.#add("user", [textPart(input)]);
+      this.#addMessage("user", [textPart(input)]);
       return;
     }
     if (!Array.isArray(input)) throw invalid("input", "must be a string or an array");
@@ -66,7 +66,8 @@ export class InputReader {
   #readItem(item: JsonObject, param: string): void {
     const type = item["type"] ?? (item["role"] === undefined ? undefined : "message");
     if (typeof type !== "string") throw invalid(`${param}.type`, "must be a string");
-    if (this.compacts) throw invalid(param, "must not stand behind a compaction_trigger, which is the last item");
+    if (this.endsWithCompaction)
+      throw invalid(param, "must not stand behind a compaction_trigger, which is the last item");
     switch (type) {
       case "message":
         this.#readMessage(item, param);
@@ -92,15 +93,15 @@ export class InputReader {
         this.#readCompaction(item, type, param);
         return;
       case "compaction_trigger":
-        this.compacts = true;
+        this.endsWithCompaction = true;
         return;
       case "item_reference":
-        throw atMakerOnly(type, param);
+        throw unreadableItem(type, param);
       case "tool_search_call":
         this.#readSearch(item, param);
         return;
       case "tool_search_output":
-        this.#readFound(item, param);
+        this.#readSearchOutput(item, param);
         return;
       default:
         this.#warn(`items of type ${quotableName(type)} are not understood by the upstream and were left out`);
@@ -111,25 +112,25 @@ export class InputReader {
     const parts = readContent(item["content"], `${param}.content`, this.#warn);
     switch (item["role"]) {
       case "user":
-        this.#add("user", parts);
+        this.#addMessage("user", parts);
         return;
       case "assistant":
-        this.#join("assistant", false, parts);
+        this.#appendParts("assistant", false, parts);
         return;
       case "system":
       case "developer":
-        this.#instruct(parts);
+        this.#addInstructions(parts);
         return;
       default:
         throw invalid(`${param}.role`, "must be user, assistant, system or developer");
     }
   }
 
-  #instruct(parts: readonly ContentPart[]): void {
+  #addInstructions(parts: readonly ContentPart[]): void {
     const texts = parts.filter((part) => part.kind === "text");
     if (texts.length < parts.length) this.#warn("instructions may hold text only; other parts were left out");
     if (this.messages.length === 0) this.system.push(...texts);
-    else this.#add("system", texts);
+    else this.#addMessage("system", texts);
   }
 
   #readCall(item: JsonObject, argumentsText: string, param: string): void {
@@ -140,8 +141,8 @@ export class InputReader {
     const namespace = textOf(item["namespace"]);
     const name = namespace === null || namespace === "" ? ownName : joinedName(namespace, ownName);
     this.#names.set(id, name);
-    this.#join("assistant", false, [
-      { kind: "tool-call", id, name, argumentsText: wholeArguments(argumentsText), seal: null, cache: null },
+    this.#appendParts("assistant", false, [
+      { kind: "tool-call", id, name, argumentsText: argumentsOrEmpty(argumentsText), seal: null, cache: null },
     ]);
   }
 
@@ -152,27 +153,27 @@ export class InputReader {
       part.kind === "refusal" ? textPart(part.text) : part,
     );
     const name = this.#names.get(callId) ?? textOf(item["name"]);
-    this.#join("user", true, [{ kind: "tool-result", callId, name, parts, isError: false, cache: null }]);
+    this.#appendParts("user", true, [{ kind: "tool-result", callId, name, parts, isError: false, cache: null }]);
   }
 
   #readSearch(item: JsonObject, param: string): void {
-    if (this.#isOfUpstream(item)) return;
-    this.#readCall({ ...item, name: searchToolName }, searchArguments(item["arguments"]), param);
+    if (this.#isUpstreamSearch(item)) return;
+    this.#readCall({ ...item, name: searchToolName }, searchArgumentsText(item["arguments"]), param);
   }
 
   /** What was found is declared, and the model is told the names that it can be called by. */
-  #readFound(item: JsonObject, param: string): void {
+  #readSearchOutput(item: JsonObject, param: string): void {
     const found = readTools(item["tools"], `${param}.tools`, this.#warn);
     this.tools.push(...found);
-    if (this.#isOfUpstream(item)) return;
+    if (this.#isUpstreamSearch(item)) return;
     const callId = expectText(item["call_id"], `${param}.call_id`);
-    const parts = [textPart(foundText(found))];
+    const parts = [textPart(foundToolsText(found))];
     const result = { kind: "tool-result", callId, name: searchToolName, parts, isError: false, cache: null } as const;
-    this.#join("user", true, [result]);
+    this.#appendParts("user", true, [result]);
   }
 
   /** A search that OpenAI ran: its tools are what matters of it. */
-  #isOfUpstream(item: JsonObject): boolean {
+  #isUpstreamSearch(item: JsonObject): boolean {
     const isOfUpstream = item["execution"] === "server" || (item["call_id"] ?? null) === null;
     if (isOfUpstream) this.#warn("searches for tools that an upstream ran itself were left out, not what they found");
     return isOfUpstream;
@@ -180,7 +181,7 @@ export class InputReader {
 
   #readReasoning(item: JsonObject): void {
     const sealed = textOf(item["encrypted_content"]);
-    const read = sealed === null || sealed === "" ? null : readSealed(sealed, textOf(item["id"]));
+    const read = sealed === null || sealed === "" ? null : readSealedContent(sealed, textOf(item["id"]));
     if (read?.note === "call") {
       this.#sealCall(read.seal);
       return;
@@ -196,13 +197,13 @@ export class InputReader {
       seal: read?.seal ?? null,
       redacted: read?.note === "redacted",
     };
-    this.#join("assistant", false, [part]);
+    this.#appendParts("assistant", false, [part]);
   }
 
   #readCompaction(item: JsonObject, type: string, param: string): void {
     const summary = readSummary(textOf(item["encrypted_content"]) ?? "");
-    if (summary === null) throw atMakerOnly(type, param);
-    this.#add("user", [textPart(summary)]);
+    if (summary === null) throw unreadableItem(type, param);
+    this.#addMessage("user", [textPart(summary)]);
   }
 
   /** The seal of the last call, which stands behind it as an item of its own. */
@@ -213,12 +214,12 @@ export class InputReader {
     if (call?.kind === "tool-call" && call.seal === null) parts[at] = { ...call, seal };
   }
 
-  #add(role: TurnRole, parts: readonly TurnPart[]): void {
+  #addMessage(role: TurnRole, parts: readonly TurnPart[]): void {
     this.#open = null;
     if (parts.length > 0) this.messages.push({ role, parts });
   }
 
-  #join(role: TurnRole, results: boolean, parts: readonly TurnPart[]): void {
+  #appendParts(role: TurnRole, results: boolean, parts: readonly TurnPart[]): void {
     if (parts.length === 0) return;
     if (this.#open?.role !== role || this.#open.results !== results) {
       this.#open = { role, results, parts: [] };
@@ -229,7 +230,7 @@ export class InputReader {
 }
 
 /** Items that refer to what OpenAI keeps, or that only OpenAI can open. */
-function atMakerOnly(type: string, param: string): Failure {
+function unreadableItem(type: string, param: string): Failure {
   return unsupported(param, `An item of type ${type} can only be read by the upstream that made it.`);
 }
 

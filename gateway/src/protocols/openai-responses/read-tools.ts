@@ -2,8 +2,8 @@ import type { SearchRequest, ToolChoice, TurnTool } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { arrayOf, invalid, isObject, type JsonObject, objectOf, textOf } from "../json/value.ts";
 import { customTool } from "../openai-chat/custom-tool.ts";
-import { plainSearch, readContextSize, readLocation, textsOf } from "../turn/search-request.ts";
-import { quotableName, warnOfUnasked } from "../turn/warnings.ts";
+import { defaultSearch, readContextSize, readLocation, stringsIn } from "../turn/search-request.ts";
+import { quotableName, warnOfUnsentMembers } from "../turn/warnings.ts";
 import { isNamespaced, isSearch, joinedName, type NamespacedTool, readSearchTool } from "./tool-kinds.ts";
 
 /** The tools that other dialects know: functions, custom tools, and both in namespaces. Built-in ones are left out. */
@@ -21,7 +21,7 @@ export function readToolChoice(
 ): { readonly choice: ToolChoice | null; readonly tools: readonly TurnTool[] } {
   if (value === undefined || value === null) return { choice: null, tools };
   if (value === "auto" || value === "none") return { choice: { kind: value }, tools };
-  if (value === "required") return { choice: anyOf(tools, warn), tools };
+  if (value === "required") return { choice: anyTool(tools, warn), tools };
   if (!isObject(value)) throw invalid("tool_choice", "must be a string or an object");
   if (value["type"] === "allowed_tools") {
     const names = new Set(arrayOf(value["tools"]).map((tool) => textOf(objectOf(tool)["name"])));
@@ -30,7 +30,7 @@ export function readToolChoice(
       names.has(tool.name) || (isNamespaced(tool) && names.has(tool.ownName)) || (search && isSearch(tool));
     const allowed = tools.filter(isAllowed);
     if (allowed.length < tools.length) warn("allowed_tools was carried by leaving the other tools out");
-    return { choice: value["mode"] === "required" ? anyOf(allowed, warn) : { kind: "auto" }, tools: allowed };
+    return { choice: value["mode"] === "required" ? anyTool(allowed, warn) : { kind: "auto" }, tools: allowed };
   }
   const search = value["type"] === "tool_search" ? tools.find(isSearch) : undefined;
   if (search !== undefined) return { choice: { kind: "tool", name: search.name }, tools };
@@ -46,7 +46,7 @@ export function readToolChoice(
   return { choice: null, tools };
 }
 
-function anyOf(tools: readonly TurnTool[], warn: Warn): ToolChoice | null {
+function anyTool(tools: readonly TurnTool[], warn: Warn): ToolChoice | null {
   if (tools.length > 0) return { kind: "any" };
   warn("tool_choice required was left out: none of the tools could be carried");
   return null;
@@ -65,12 +65,12 @@ function readTool(value: unknown, param: string, warn: Warn): TurnTool[] {
 }
 
 function readFunction(tool: JsonObject, param: string, warn: Warn): TurnTool {
-  warnOfUnasked(loaded(tool, param), ofFunction, "a function", warn);
+  warnOfUnsentMembers(withoutDeferral(tool, param), functionMembers, "a function", warn);
   const parameters = tool["parameters"];
   return {
     name: nameOf(tool, param),
     description: textOf(tool["description"]),
-    parameters: isObject(parameters) && !takesNothing(parameters) ? parameters : null,
+    parameters: isObject(parameters) && !isEmptySchema(parameters) ? parameters : null,
     // Not strict is what every other dialect takes silence for; it is said here because this one does not.
     strict: tool["strict"] === true ? true : null,
     cache: null,
@@ -78,22 +78,22 @@ function readFunction(tool: JsonObject, param: string, warn: Warn): TurnTool {
 }
 
 /** How tools without arguments are written where a schema must stand. */
-function takesNothing(schema: JsonObject): boolean {
+function isEmptySchema(schema: JsonObject): boolean {
   const { type, properties } = schema;
   const empty = isObject(properties) && Object.keys(properties).length === 0;
   return type === "object" && empty && Object.keys(schema).length === 2;
 }
 
-const ofFunction: ReadonlySet<string> = new Set(["type", "name", "description", "parameters", "strict"]);
-const ofCustom: ReadonlySet<string> = new Set(["type", "name", "description", "format"]);
+const functionMembers: ReadonlySet<string> = new Set(["type", "name", "description", "parameters", "strict"]);
+const customMembers: ReadonlySet<string> = new Set(["type", "name", "description", "format"]);
 
 /** One that was found is not deferred any more. */
-function loaded(tool: JsonObject, param: string): JsonObject {
+function withoutDeferral(tool: JsonObject, param: string): JsonObject {
   return param.startsWith("tools") ? tool : { ...tool, defer_loading: null };
 }
 
 function readCustom(tool: JsonObject, param: string, warn: Warn): TurnTool {
-  warnOfUnasked(loaded(tool, param), ofCustom, "a custom tool", warn);
+  warnOfUnsentMembers(withoutDeferral(tool, param), customMembers, "a custom tool", warn);
   const format = objectOf(tool["format"]);
   const said = textOf(tool["description"]);
   const grammar = format["type"] === "grammar" ? textOf(format["definition"]) : null;
@@ -142,23 +142,23 @@ function isWebSearch(type: unknown): boolean {
 export function readWebSearch(tools: unknown, warn: Warn): SearchRequest | null {
   const tool = arrayOf(tools).find((one) => isObject(one) && isWebSearch(one["type"]));
   if (!isObject(tool)) return null;
-  warnOfUnasked(tool, ofTool, "the tool web_search", warn);
+  warnOfUnsentMembers(tool, searchMembers, "the tool web_search", warn);
   if (tool["external_web_access"] === false) {
     warn("external_web_access of the tool web_search is not understood by the upstream and was left out");
   }
   const filters = objectOf(tool["filters"]);
-  warnOfUnasked(filters, ofFilters, "the tool web_search", warn);
+  warnOfUnsentMembers(filters, filterMembers, "the tool web_search", warn);
   return {
-    ...plainSearch,
-    allowedDomains: textsOf(filters["allowed_domains"]),
-    blockedDomains: textsOf(filters["blocked_domains"]),
+    ...defaultSearch,
+    allowedDomains: stringsIn(filters["allowed_domains"]),
+    blockedDomains: stringsIn(filters["blocked_domains"]),
     location: readLocation(tool["user_location"], "the tool web_search", warn),
     contextSize: readContextSize(tool["search_context_size"]),
   };
 }
 
-const ofTool: ReadonlySet<string> = new Set([
+const searchMembers: ReadonlySet<string> = new Set([
   ...["type", "filters", "user_location", "search_context_size"],
   "external_web_access",
 ]);
-const ofFilters: ReadonlySet<string> = new Set(["allowed_domains", "blocked_domains"]);
+const filterMembers: ReadonlySet<string> = new Set(["allowed_domains", "blocked_domains"]);

@@ -16,21 +16,21 @@ import {
 import { readAutoCache } from "../turn/prompt-cache.ts";
 import { readEffort } from "../turn/reasoning.ts";
 import { namedSchema } from "../turn/schemas.ts";
-import { quotableName, warnOfUnasked, warnOnce } from "../turn/warnings.ts";
-import { asCompaction, keptOf } from "./compaction.ts";
+import { quotableName, warnOfUnsentMembers, warnOnce } from "../turn/warnings.ts";
+import { asCompactionTurn, lastUserTexts } from "./compaction.ts";
 import { InputReader, textPart } from "./read-input.ts";
 import { readToolChoice, readTools, readWebSearch } from "./read-tools.ts";
 
 /** A Responses request in neutral form. */
 export function readResponsesTurn(body: Uint8Array, facts: Facts, warning: Warn): Turn {
   const { turn, compacts } = readRequest(body, facts, warning);
-  return compacts ? asCompaction(turn, []) : turn;
+  return compacts ? asCompactionTurn(turn, []) : turn;
 }
 
 /** The same for a call that is to make the conversation shorter whatever its input ends with. */
 export function readCompactTurn(body: Uint8Array, facts: Facts, warning: Warn): Turn {
   const { turn } = readRequest(body, facts, warning);
-  return asCompaction(turn, keptOf(turn.messages));
+  return asCompactionTurn(turn, lastUserTexts(turn.messages));
 }
 
 interface Facts {
@@ -41,7 +41,7 @@ function readRequest(body: Uint8Array, facts: Facts, warning: Warn) {
   const request = parseBody(body);
   const warn = warnOnce(warning);
   refuseServerState(request);
-  warnOfUnknown(request, warn);
+  warnOfUnknownMembers(request, warn);
   const input = new InputReader(warn);
   const instructions = textOf(request["instructions"]);
   if (instructions === null && (request["instructions"] ?? null) !== null)
@@ -49,7 +49,7 @@ function readRequest(body: Uint8Array, facts: Facts, warning: Warn) {
   if (instructions !== null && instructions !== "") input.system.push(textPart(instructions));
   // Only a compaction can be asked for without any.
   input.read(request["input"] ?? []);
-  const tools = withFound(readTools(request["tools"], "tools", warn), input.tools);
+  const tools = withInputTools(readTools(request["tools"], "tools", warn), input.tools);
   const search = readWebSearch(request["tools"], warn);
   const autoCache = readAutoCache(request);
   const chosen = readToolChoice(request["tool_choice"], tools, warn);
@@ -82,11 +82,11 @@ function readRequest(body: Uint8Array, facts: Facts, warning: Warn) {
     // The cap is on calls of the upstream's own tools.
     ...(search === null ? {} : { search: { ...search, usesMax: countOf(request["max_tool_calls"]) } }),
   };
-  return { turn, compacts: input.compacts };
+  return { turn, compacts: input.endsWithCompaction };
 }
 
 /** Tools that the input brings stand behind those of the request, each once and as it was last declared. */
-function withFound(tools: readonly TurnTool[], found: readonly TurnTool[]): readonly TurnTool[] {
+function withInputTools(tools: readonly TurnTool[], found: readonly TurnTool[]): readonly TurnTool[] {
   if (found.length === 0) return tools;
   const all = new Map(found.map((tool) => [tool.name, tool]));
   for (const { name } of tools) all.delete(name);
@@ -104,9 +104,9 @@ function refuseServerState(request: JsonObject): void {
   }
 }
 
-function warnOfUnknown(request: JsonObject, warn: Warn): void {
+function warnOfUnknownMembers(request: JsonObject, warn: Warn): void {
   for (const [name, value] of Object.entries(request)) {
-    if (value === null || known.has(name)) continue;
+    if (value === null || requestMembers.has(name)) continue;
     if (name === "truncation" && value !== "auto") continue;
     if (name === "top_logprobs" && value === 0) continue;
     warn(`the field ${quotableName(name)} is not understood by the upstream and was left out`);
@@ -120,7 +120,7 @@ function warnOfUnknown(request: JsonObject, warn: Warn): void {
 /**
  * Read above, or a hint to OpenAI's own machinery, without which the answer is the same. Nothing is stored, and the answer says so.
  */
-const known: ReadonlySet<string> = new Set([
+const requestMembers: ReadonlySet<string> = new Set([
   ...["model", "input", "instructions", "stream", "tools", "tool_choice", "parallel_tool_calls", "max_output_tokens"],
   ...["temperature", "top_p", "presence_penalty", "frequency_penalty", "text", "reasoning", "include", "metadata"],
   ...["safety_identifier", "user", "prompt_cache_key", "service_tier", "background"],
@@ -152,13 +152,13 @@ function readReasoning(request: JsonObject, warn: Warn): ReasoningRequest | null
   if ((textOf(reasoning["mode"]) ?? "standard") !== "standard") {
     warn("reasoning.mode is not understood by the upstream and was left out");
   }
-  warnOfUnasked(reasoning, ofReasoning, "reasoning", warn);
+  warnOfUnsentMembers(reasoning, reasoningMembers, "reasoning", warn);
   const summary = textOf(reasoning["summary"]) ?? textOf(reasoning["generate_summary"]);
   const visible = summary !== null || arrayOf(request["include"]).includes("reasoning.encrypted_content");
   return effort === null && !visible ? null : { effort, budgetTokens: null, visible };
 }
 
-const ofReasoning: ReadonlySet<string> = new Set(["effort", "summary", "generate_summary", "mode"]);
+const reasoningMembers: ReadonlySet<string> = new Set(["effort", "summary", "generate_summary", "mode"]);
 
 function readMetadata(value: unknown): Readonly<Record<string, string>> | null {
   if (!isObject(value)) return null;

@@ -9,7 +9,7 @@ import { readServed } from "../usage/read-served.ts";
 import { OutputTools } from "../usage/reading.ts";
 import { readResponsesUsage } from "./usage.ts";
 
-const wanted: ReadonlySet<string> = new Set([
+const replyMembers: ReadonlySet<string> = new Set([
   ...["object", "id", "status", "model", "usage", "service_tier", "tool_usage", "error", "output", "tools"],
 ]);
 
@@ -18,7 +18,7 @@ const wanted: ReadonlySet<string> = new Set([
  * like any other; a background one that still runs has used nothing yet. The bytes themselves go on unchanged.
  */
 export function readResponsesReply(body: Uint8Array): ReplyFacts {
-  const members = skimObject(body, 0, body.length, wanted);
+  const members = skimObject(body, 0, body.length, replyMembers);
   if (members === null) throw upstreamFault("The upstream's answer is not a JSON object.");
   const read = (span: Span | undefined): unknown => (span === undefined ? null : readValue(body, span));
   const error = read(members.get("error"));
@@ -28,17 +28,17 @@ export function readResponsesReply(body: Uint8Array): ReplyFacts {
     return { usage: null, errorMessage: errorText(error), outputEstimate: 0, id: null };
   }
   const tools = new OutputTools();
-  if (output !== undefined) tools.takeAll(body, output);
+  if (output !== undefined) tools.countAll(body, output);
   const reported = read(members.get("usage"));
-  const told = readResponsesUsage(reported, {
-    beside: read(members.get("tool_usage")),
-    seen: tools.use,
-    drawing: { pictures: tools.pictures, model: tools.pictures === 0 ? "" : drawingModel(body, members.get("tools")) },
+  const reading = readResponsesUsage(reported, {
+    toolUsage: read(members.get("tool_usage")),
+    counted: tools.use,
+    images: { pictures: tools.pictures, model: tools.pictures === 0 ? "" : imageToolModel(body, members.get("tools")) },
   });
   const status = textOf(read(members.get("status")));
   const running = status === "queued" || status === "in_progress";
   // What its tools did so far is told again at its end.
-  const usage = running && told?.missingSide === "both" ? null : told;
+  const usage = running && reading?.missingSide === "both" ? null : reading;
   const isTold = usage !== null && usage.missingSide === undefined;
   return {
     usage,
@@ -50,7 +50,7 @@ export function readResponsesReply(body: Uint8Array): ReplyFacts {
     outputEstimate: isTold || running || output === undefined ? 0 : estimate(output),
     id: textOf(read(members.get("id"))),
     status,
-    createdIds: tools.made,
+    createdIds: tools.containerIds,
     items: output === undefined ? [] : itemIds(body, output),
   };
 }
@@ -69,17 +69,17 @@ function readValue(body: Uint8Array, span: Span): unknown {
 }
 
 /** The model that a response's `tools` name for making pictures. */
-export function drawingModel(bytes: Uint8Array, tools: Span | undefined): string {
+export function imageToolModel(bytes: Uint8Array, tools: Span | undefined): string {
   if (tools === undefined) return "";
   for (const { start, end } of skimArray(bytes, tools, bounds.jsonValuesMax) ?? []) {
-    const members = skimObject(bytes, start, end, ofTool);
+    const members = skimObject(bytes, start, end, toolMembers);
     if (textOf(skimValue(bytes, members?.get("type"))) !== "image_generation") continue;
     return textOf(skimValue(bytes, members?.get("model"))) ?? "";
   }
   return "";
 }
 
-const ofTool: ReadonlySet<string> = new Set(["type", "model"]);
+const toolMembers: ReadonlySet<string> = new Set(["type", "model"]);
 
 /** Items of one stored answer that later calls may refer to. */
 export const keptItemsMax = 256;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Failure } from "#core/index.ts";
-import { patchedRequest } from "../request/change-body.ts";
+import { patchRequest } from "../request/change-body.ts";
 import { openaiResponsesWire, responsesCompactWire } from "./index.ts";
 
 const encoder = new TextEncoder();
@@ -33,7 +33,7 @@ describe("a Responses request on its way upstream", () => {
           indent,
         );
         const raw = bytes(text);
-        const patched = patchedRequest(openaiResponsesWire, raw, openaiResponsesWire.readRequest(raw, null), name);
+        const patched = patchRequest(openaiResponsesWire, raw, openaiResponsesWire.readRequest(raw, null), name);
         expect(new TextDecoder().decode(patched)).toBe(text.replace('"public"', () => JSON.stringify(name)));
       }),
       { numRuns: 400 },
@@ -42,7 +42,7 @@ describe("a Responses request on its way upstream", () => {
 
   test("a body that needs no change is not copied", () => {
     const raw = bytes(base);
-    expect(patchedRequest(openaiResponsesWire, raw, openaiResponsesWire.readRequest(raw, null), "m")).toBe(raw);
+    expect(patchRequest(openaiResponsesWire, raw, openaiResponsesWire.readRequest(raw, null), "m")).toBe(raw);
   });
 
   test("a conversation is held together by its cache key, else by its user", () => {

@@ -8,7 +8,7 @@ import { invalid, missingParam, textOf } from "../json/value.ts";
 import { mayEscapeNames, walkMembers } from "../json/walk.ts";
 import { nextDataUrl } from "../request/media.ts";
 import { readSmall } from "../request/members.ts";
-import { idsHeard, type NamedObject, namedObject, objectAt, objectNames } from "../request/named-objects.ts";
+import { mayHoldIds, type NamedObject, namedObject, objectNames, objectsAt } from "../request/named-objects.ts";
 import { BodyReader, type OpenFacts, type RequestBody } from "../request/request-body.ts";
 import { namedModel, toolFacts, withNamedModel } from "../request/tool-facts.ts";
 
@@ -28,9 +28,9 @@ const bodies = new BodyReader(
   ],
   objectsOfOpenai,
 );
-const ofPrompt = ["instructions", "tools", "conversation", "prompt_cache_key"];
-const compactBodies = new BodyReader(requestFields["responses-compact"], ofPrompt, objectsOfOpenai);
-const countBodies = new BodyReader(requestFields["input-tokens"], ofPrompt, objectsOfOpenai);
+const promptMembers = ["instructions", "tools", "conversation", "prompt_cache_key"];
+const compactBodies = new BodyReader(requestFields["responses-compact"], promptMembers, objectsOfOpenai);
+const countBodies = new BodyReader(requestFields["input-tokens"], promptMembers, objectsOfOpenai);
 
 /** Items of the input that bring tools with them. */
 const toolMarks = ["additional_tools", "tool_search_output"].map((mark) => Buffer.from(mark));
@@ -39,7 +39,7 @@ const toolLists: ReadonlySet<string> = new Set(["tools"]);
 export function readResponsesRequest(bytes: Uint8Array): RequestFacts {
   const body = bodies.read(bytes);
   const facts = promptFacts(body);
-  if (inputOrContinued.every((name) => body.said(name) === null)) throw missingParam("input");
+  if (inputOrContinued.every((name) => body.nonNull(name) === null)) throw missingParam("input");
   facts.stream = body.isOn("stream");
   facts.outputTokensMax = body.count("max_output_tokens");
   facts.affinity ??= body.label("safety_identifier") ?? body.label("user");
@@ -67,12 +67,12 @@ function promptFacts(body: RequestBody): OpenFacts {
   const input = body.get("input");
   const facts = body.facts(estimateInput(bytes, [input, body.get("instructions"), body.get("tools")]));
   facts.affinity = body.label("prompt_cache_key");
-  facts.continues = continuedResponse(bytes, body.said("previous_response_id"));
+  facts.continues = continuedResponse(bytes, body.nonNull("previous_response_id"));
   facts.objects = [
-    ...objectAt(bytes, body.get("conversation"), "conversation"),
-    ...objectAt(bytes, body.get("prompt"), "prompt"),
+    ...objectsAt(bytes, body.get("conversation"), "conversation"),
+    ...objectsAt(bytes, body.get("prompt"), "prompt"),
     ...body.objects(),
-    ...(idsHeard(body) ? itemReferences(bytes, input) : none),
+    ...(mayHoldIds(body) ? itemReferences(bytes, input) : noObjects),
   ];
   // Of the tools, wherever they stand, and of the check of what goes in and comes out.
   const tools = toolFacts(bytes, body.get("tools"), ...inputTools(bytes, input));
@@ -80,7 +80,7 @@ function promptFacts(body: RequestBody): OpenFacts {
   facts.hostedInput = tools.hostedInput;
   facts.namedModels = withNamedModel(tools.namedModels, namedModel(bytes, body.get("moderation"), "moderation"));
   facts.mayHoldMedia = body.namesMedia;
-  facts.mediaByUrl = body.addressed();
+  facts.mediaByUrl = body.mediaByUrl();
   return facts;
 }
 
@@ -115,11 +115,11 @@ export function continuedResponse(body: Uint8Array, span: Span | null): NamedObj
  * pictures without their bytes. Source: OpenAI API reference, "Create a model response"; guide "Image generation".
  */
 function itemReferences(body: Uint8Array, input: Span | undefined): readonly NamedObject[] {
-  if (input === undefined || body[input.start] !== OPEN_ARRAY) return none;
+  if (input === undefined || body[input.start] !== OPEN_ARRAY) return noObjects;
   const bytes = asBuffer(body);
   const found: NamedObject[] = [];
   for (const { start, end } of skimArray(bytes, input, bounds.jsonValuesMax) ?? []) {
-    const members = skimObject(bytes, start, end, referenceMembers, standsTwice);
+    const members = skimObject(bytes, start, end, referenceMembers, refuseDuplicate);
     const id = textOf(skimValue(bytes, members?.get("id")));
     if (id === null) continue;
     const type = textOf(skimValue(bytes, members?.get("type")));
@@ -136,7 +136,7 @@ function itemReferences(body: Uint8Array, input: Span | undefined): readonly Nam
 }
 
 /** Two readers could disagree on which one counts. */
-function standsTwice(name: string): never {
+function refuseDuplicate(name: string): never {
   throw invalid("input", `has an item in which "${name}" stands twice`);
 }
 
@@ -145,7 +145,7 @@ function isNull(bytes: Uint8Array, span: Span | undefined): boolean {
 }
 
 const referenceMembers: ReadonlySet<string> = new Set(["id", "type", "role", "result"]);
-const none: readonly NamedObject[] = [];
+const noObjects: readonly NamedObject[] = [];
 
 /**
  * A guess at the input's tokens: one for four bytes of JSON. Pictures and files inline as base64 are counted apart:

@@ -2,10 +2,10 @@ import type { AnswerFormat, RequestedTurn, ToolChoice, TurnTool } from "#core/in
 import type { AnswerContext } from "../codec.ts";
 import type { JsonObject } from "../json/value.ts";
 import { customNames } from "../openai-chat/custom-tool.ts";
-import { inNamespaces, isNamespaced, isSearch } from "./tool-kinds.ts";
+import { groupByNamespace, isNamespaced, isSearch } from "./tool-kinds.ts";
 
 /** What is the same in all responses that the gateway writes: nothing is kept, and it says so. */
-const unkept = {
+const constantMembers = {
   object: "response",
   background: false,
   store: false,
@@ -21,7 +21,7 @@ export function responseEcho({ turn, createdAt }: AnswerContext, id: string, mod
   const instructions = turn.system.map((part) => part.text).join("\n\n");
   return {
     id,
-    ...unkept,
+    ...constantMembers,
     created_at: createdAt,
     model,
     instructions: instructions === "" ? null : instructions,
@@ -60,10 +60,12 @@ function echoFormat(format: AnswerFormat | null): JsonObject {
 
 function echoTools(turn: RequestedTurn): JsonObject[] {
   const custom = customNames(turn);
-  return inNamespaces(turn.tools, (tool, name) => (custom.has(tool.name) ? echoCustom(tool, name) : echo(tool, name)));
+  return groupByNamespace(turn.tools, (tool, name) =>
+    custom.has(tool.name) ? echoCustom(tool, name) : echoFunction(tool, name),
+  );
 }
 
-function echo(tool: TurnTool, name: string): JsonObject {
+function echoFunction(tool: TurnTool, name: string): JsonObject {
   const { description, parameters, strict } = tool;
   if (isSearch(tool)) return { type: "tool_search", execution: "client", description, parameters };
   return { type: "function", name, description, parameters, strict: strict ?? false };
@@ -84,9 +86,9 @@ function echoToolChoice(turn: RequestedTurn): string | JsonObject {
 }
 
 /** A response of which hardly anything is known, with every member that the specification requires. */
-export function bareResponse(known: JsonObject): JsonObject {
+export function bareResponse(members: JsonObject): JsonObject {
   return {
-    ...unkept,
+    ...constantMembers,
     created_at: 0,
     completed_at: null,
     status: "completed",
@@ -110,6 +112,6 @@ export function bareResponse(known: JsonObject): JsonObject {
     tools: [],
     top_p: 1,
     usage: null,
-    ...known,
+    ...members,
   };
 }

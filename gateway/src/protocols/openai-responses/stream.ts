@@ -8,9 +8,9 @@ import { objectOf, parseObject, textOf } from "../json/value.ts";
 import { dataWithoutMedia } from "../stream/event-media.ts";
 import { type EventLines, EventTap, eventLines } from "../stream/sse-events.ts";
 import { readServed } from "../usage/read-served.ts";
-import { moreOf, OutputTools } from "../usage/reading.ts";
-import { bareFailedResponse, failureEvents, upstreamFailure } from "./error.ts";
-import { drawingModel, itemId, itemIds, keptItemsMax } from "./reply.ts";
+import { maxToolUse, OutputTools } from "../usage/reading.ts";
+import { bareFailedResponse, failureEvents, responsesFailure } from "./error.ts";
+import { imageToolModel, itemId, itemIds, keptItemsMax } from "./reply.ts";
 import { readResponsesUsage } from "./usage.ts";
 
 /**
@@ -25,29 +25,29 @@ export class ResponsesStreamTap extends EventTap implements StreamTap {
 
   readonly #tools = new OutputTools();
   readonly items: string[] = [];
-  #told: UsageReading | null = null;
+  #reported: UsageReading | null = null;
   /** Set by the terminal event. */
-  #madeInAll: readonly string[] = [];
+  #createdInOutput: readonly string[] = [];
   #rest: Uint8Array = emptyBytes;
 
   get createdIds(): readonly string[] {
-    return this.#madeInAll.length > 0 ? this.#madeInAll : this.#tools.made;
+    return this.#createdInOutput.length > 0 ? this.#createdInOutput : this.#tools.containerIds;
   }
 
   /** Usage is told once, in the terminal event; until then it is known what the upstream's tools have done. */
   get usage(): UsageReading | null {
-    if (this.ended || !this.#tools.any) return this.#told;
-    return readResponsesUsage(null, { beside: null, seen: this.#tools.use });
+    if (this.ended || !this.#tools.any) return this.#reported;
+    return readResponsesUsage(null, { toolUsage: null, counted: this.#tools.use });
   }
 
   get usageFinal(): boolean {
-    return this.#told !== null;
+    return this.#reported !== null;
   }
 
   /** The terminal event was seen, be it only that its blank line is missing at the end of the bytes. */
   complete(): boolean {
     const { held } = this.sse;
-    if (!this.ended && held.length > 0 && terminal.has(typeOf(eventLines(held, 0, held.length)))) {
+    if (!this.ended && held.length > 0 && terminalTypes.has(typeOf(eventLines(held, 0, held.length)))) {
       this.inspect(held, 0, held.length);
       if (this.ended) this.#rest = Buffer.concat([held, blankLine]);
     }
@@ -77,12 +77,12 @@ export class ResponsesStreamTap extends EventTap implements StreamTap {
     if (type === "keepalive") return;
     this.events++;
     if (this.events === 1 && skim(lines.data, responseOnly) === null) throw invalidFirstEvent();
-    if (deltas.has(type)) this.#countContent(lines.data);
+    if (deltaTypes.has(type)) this.#countContent(lines.data);
     else if (!this.contentSeen && !isPreamble(type, lines.data)) this.contentSeen = true;
-    if (terminal.has(type)) this.#readTerminal(type, lines.data);
+    if (terminalTypes.has(type)) this.#readTerminal(type, lines.data);
     else if (type === "response.output_item.done") this.#readItem(lines.data);
-    else if (type === "error") this.failure ??= upstreamFailure(parseObject(decoder.decode(lines.data)) ?? {});
-    else if (this.id === null && beginnings.has(type)) this.#readBeginning(lines.data);
+    else if (type === "error") this.failure ??= responsesFailure(parseObject(decoder.decode(lines.data)) ?? {});
+    else if (this.id === null && startTypes.has(type)) this.#readBeginning(lines.data);
   }
 
   #readBeginning(data: Uint8Array): void {
@@ -100,7 +100,7 @@ export class ResponsesStreamTap extends EventTap implements StreamTap {
     const object = parseObject(text);
     if (object === null && this.events === 1) throw invalidFirstEvent();
     if (object !== null && object["error"] !== undefined && object["error"] !== null) {
-      this.failure ??= upstreamFailure(object);
+      this.failure ??= responsesFailure(object);
     }
   }
 
@@ -125,32 +125,32 @@ export class ResponsesStreamTap extends EventTap implements StreamTap {
   #readTerminal(type: string, data: Uint8Array): void {
     const response = responseIn(data);
     if (response === null) return;
-    const said = (name: string): unknown => readValue(data, response.get(name));
+    const member = (name: string): unknown => readValue(data, response.get(name));
     const all = new OutputTools();
     const output = response.get("output");
     if (output !== undefined) {
-      all.takeAll(data, output);
+      all.countAll(data, output);
       if (this.items.length === 0) this.items.push(...itemIds(data, output));
     }
-    this.#madeInAll = all.made;
+    this.#createdInOutput = all.containerIds;
     this.ended = true;
-    this.id ??= textOf(said("id"));
+    this.id ??= textOf(member("id"));
     const pictures = Math.max(this.#tools.pictures, all.pictures);
-    const drawing = { pictures, model: pictures > 0 ? drawingModel(data, response.get("tools")) : "" };
-    const reported = said("usage");
+    const images = { pictures, model: pictures > 0 ? imageToolModel(data, response.get("tools")) : "" };
+    const reported = member("usage");
     this.served = readServed(
-      { model: said("model") ?? this.served?.model, service_tier: said("service_tier") },
+      { model: member("model") ?? this.served?.model, service_tier: member("service_tier") },
       reported,
     );
-    const seen = moreOf(this.#tools.use, all.use);
-    this.#told = readResponsesUsage(reported, { beside: said("tool_usage"), seen, drawing });
-    if (type === "response.failed") this.failure ??= upstreamFailure(objectOf(said("error")));
+    const counted = maxToolUse(this.#tools.use, all.use);
+    this.#reported = readResponsesUsage(reported, { toolUsage: member("tool_usage"), counted, images });
+    if (type === "response.failed") this.failure ??= responsesFailure(objectOf(member("error")));
   }
 }
 
-const terminal: ReadonlySet<string> = new Set(["response.completed", "response.incomplete", "response.failed"]);
-const beginnings: ReadonlySet<string> = new Set(["response.created", "response.queued", "response.in_progress"]);
-const deltas: ReadonlySet<string> = new Set([
+const terminalTypes: ReadonlySet<string> = new Set(["response.completed", "response.incomplete", "response.failed"]);
+const startTypes: ReadonlySet<string> = new Set(["response.created", "response.queued", "response.in_progress"]);
+const deltaTypes: ReadonlySet<string> = new Set([
   "response.output_text.delta",
   "response.function_call_arguments.delta",
   "response.custom_tool_call_input.delta",
@@ -163,16 +163,16 @@ const deltas: ReadonlySet<string> = new Set([
   "response.audio.transcript.delta",
 ]);
 /** Events without content: what an answer begins and ends with, and the frames of what is still empty. */
-const withoutContent: ReadonlySet<string> = new Set([
-  ...beginnings,
-  ...terminal,
+const emptyTypes: ReadonlySet<string> = new Set([
+  ...startTypes,
+  ...terminalTypes,
   "error",
   "response.content_part.added",
   "response.reasoning_summary_part.added",
 ]);
 const typeOnly: ReadonlySet<string> = new Set(["type"]);
 const responseOnly: ReadonlySet<string> = new Set(["response"]);
-const ofResponse: ReadonlySet<string> = new Set([
+const responseMembers: ReadonlySet<string> = new Set([
   ...["id", "model", "usage", "service_tier", "tool_usage", "error", "output", "tools"],
 ]);
 const itemOnly: ReadonlySet<string> = new Set(["item"]);
@@ -191,7 +191,7 @@ function typeOf({ name, data }: EventLines): string {
 
 /** An item of another type than a message or thoughts is the call of a tool, which is content. */
 function isPreamble(type: string, data: Uint8Array): boolean {
-  if (type !== "response.output_item.added") return withoutContent.has(type);
+  if (type !== "response.output_item.added") return emptyTypes.has(type);
   const item = objectOf(parseObject(decoder.decode(data))?.["item"])["type"];
   return item === "message" || item === "reasoning";
 }
@@ -211,7 +211,7 @@ function deltaLength(data: Uint8Array): number {
 /** Where the members of the response inside a lifecycle event stand; the rest of it is passed over. */
 function responseIn(data: Uint8Array): Map<string, Span> | null {
   const span = skim(data, responseOnly)?.get("response");
-  return span === undefined ? null : skimObject(data, span.start, span.end, ofResponse);
+  return span === undefined ? null : skimObject(data, span.start, span.end, responseMembers);
 }
 
 function skim(data: Uint8Array, wanted: ReadonlySet<string>): Map<string, Span> | null {

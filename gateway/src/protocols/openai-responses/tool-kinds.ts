@@ -20,7 +20,7 @@ export function joinedName(namespace: string, name: string): string {
 }
 
 /** The tools of a turn as the Responses API lists them, namespaces put together again. */
-export function inNamespaces(
+export function groupByNamespace(
   tools: readonly TurnTool[],
   write: (tool: TurnTool, name: string) => JsonObject,
 ): JsonObject[] {
@@ -61,7 +61,7 @@ export function readSearchTool(tool: JsonObject): SearchTool {
   return {
     name: searchToolName,
     description: textOf(tool["description"]),
-    parameters: Object.keys(parameters).length === 0 ? anyQuery : parameters,
+    parameters: Object.keys(parameters).length === 0 ? defaultSearchParameters : parameters,
     strict: null,
     cache: null,
     finds: "tools",
@@ -69,24 +69,24 @@ export function readSearchTool(tool: JsonObject): SearchTool {
 }
 
 /** For a search that says nothing of its arguments. */
-const anyQuery = Object.freeze({
+const defaultSearchParameters = Object.freeze({
   type: "object",
   properties: { query: { type: "string", description: "What the tools that are looked for should do." } },
   required: ["query"],
 });
 
 /** The arguments of a `tool_search_call` are a value, not text. */
-export function searchArguments(value: unknown): string {
+export function searchArgumentsText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value ?? {});
 }
 
 /** The same back. What is no object is quoted as the model wrote it. */
-export function searchedFor(argumentsText: string): JsonObject | string {
+export function parseSearchArguments(argumentsText: string): JsonObject | string {
   return parseObject(argumentsText) ?? argumentsText;
 }
 
 /** What the model is told of the tools that were found: it can call them by these names from now on. */
-export function foundText(tools: readonly TurnTool[]): string {
+export function foundToolsText(tools: readonly TurnTool[]): string {
   if (tools.length === 0) return "No tools were found.";
   return JSON.stringify({ tools: tools.map(({ name, description }) => ({ name, description })) });
 }

@@ -2,15 +2,15 @@ import { inputTokensOf, noUsage, outputTokensOf, tokensOf, type Usage } from "#c
 import type { OtherUsage, UsageReading } from "../dialect.ts";
 import { countOf, isObject, objectOf } from "../json/value.ts";
 import { imagesUsage } from "../openai-images/reply.ts";
-import { untoldOf } from "../usage/read-served.ts";
+import { missingSideOf } from "../usage/read-served.ts";
 import {
   compareTotal,
-  moreOf,
+  maxToolUse,
   noServerTools,
   rawUsage,
   type ServerToolUse,
   toolUseIn,
-  usedAny,
+  usesTools,
 } from "../usage/reading.ts";
 
 /**
@@ -22,9 +22,9 @@ export function readResponsesUsage(reported: unknown, tools: ToolReports = noRep
   const told = objectOf(reported);
   const input = countOf(told["input_tokens"]);
   const output = countOf(told["output_tokens"]);
-  const toolUse = moreOf(toolUseIn(told, tools.beside), tools.seen);
-  const others = drawnBy(tools.beside, tools.drawing);
-  if (input === null && output === null && others.length === 0 && !usedAny(toolUse)) return null;
+  const toolUse = maxToolUse(toolUseIn(told, tools.toolUsage), tools.counted);
+  const others = imageToolUsage(tools.toolUsage, tools.images);
+  if (input === null && output === null && others.length === 0 && !usesTools(toolUse)) return null;
   const inputDetails = objectOf(told["input_tokens_details"]);
   const outputDetails = objectOf(told["output_tokens_details"]);
 
@@ -48,8 +48,8 @@ export function readResponsesUsage(reported: unknown, tools: ToolReports = noRep
       unexplained,
       ...toolUse,
     },
-    raw: rawUsage(others.length === 0 ? told : { ...told, tool_usage: tools.beside }),
-    missingSide: untoldOf(input, output),
+    raw: rawUsage(others.length === 0 ? told : { ...told, tool_usage: tools.toolUsage }),
+    missingSide: missingSideOf(input, output),
     ...(others.length === 0 ? {} : { others }),
   };
 }
@@ -57,14 +57,14 @@ export function readResponsesUsage(reported: unknown, tools: ToolReports = noRep
 /** What else a response tells of its upstream's own tools. */
 interface ToolReports {
   /** Its `tool_usage`. */
-  readonly beside: unknown;
+  readonly toolUsage: unknown;
   /** Counted in its output. */
-  readonly seen: ServerToolUse;
+  readonly counted: ServerToolUse;
   /** Of its pictures, beside what they used. `model`: the upstream's name of what made them; empty where it is not told. */
-  readonly drawing?: { readonly pictures: number; readonly model: string };
+  readonly images?: { readonly pictures: number; readonly model: string };
 }
 
-const noReports: ToolReports = { beside: null, seen: noServerTools };
+const noReports: ToolReports = { toolUsage: null, counted: noServerTools };
 
 /** The same back in a response's shape, whose totals include every class. */
 export function writeResponsesUsage(usage: Usage): object {
@@ -84,7 +84,7 @@ export function writeResponsesUsage(usage: Usage): object {
  * What the model behind the tool that makes pictures used: "usage reported by hosted tools, separate from base model `usage`"
  * (OpenAI's SDK, Response.tool_usage). Empty where no token is told.
  */
-function drawnBy(toolUsage: unknown, { pictures, model } = { pictures: 0, model: "" }): readonly OtherUsage[] {
+function imageToolUsage(toolUsage: unknown, { pictures, model } = { pictures: 0, model: "" }): readonly OtherUsage[] {
   const told = objectOf(toolUsage)["image_gen"];
   if (!isObject(told)) return [];
   const used = imagesUsage(told, null, pictures).usage;

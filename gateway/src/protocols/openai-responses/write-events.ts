@@ -20,7 +20,7 @@ import {
   CustomCallItem,
   FunctionCallItem,
   ImageItem,
-  type ItemPlace,
+  type ItemPosition,
   MessageItem,
   NumberedEvents,
   type OutputItem,
@@ -64,7 +64,7 @@ export class ResponsesEventWriter implements EventWriter {
   #length = 0;
   #usage: Usage | null = null;
   #finish: Finish | null = null;
-  #over = false;
+  #ended = false;
 
   constructor(context: AnswerContext) {
     this.#context = context;
@@ -73,7 +73,7 @@ export class ResponsesEventWriter implements EventWriter {
   }
 
   write(event: AnswerEvent): string {
-    if (this.#over) return "";
+    if (this.#ended) return "";
     if (event.kind === "start") return this.#start(event.id, event.model);
     if (this.#echo === "") return this.#start(null, null) + this.write(event);
     switch (event.kind) {
@@ -82,7 +82,7 @@ export class ResponsesEventWriter implements EventWriter {
       case "block-delta":
         return this.#delta(event.text);
       case "block-citation":
-        this.#item?.cite(event.citation);
+        this.#item?.addCitation(event.citation);
         return "";
       case "block-seal":
         this.#seal(event.seal);
@@ -107,7 +107,7 @@ export class ResponsesEventWriter implements EventWriter {
     if (this.#echo !== "") return "";
     const own = id?.startsWith("resp_") === true ? id : this.#context.newId("resp_");
     this.#echo = JSON.stringify(responseEcho(this.#context, own, model ?? this.#context.model)).slice(0, -1);
-    const begun = `"response":${this.#say({ status: "in_progress", ...notDone }, [])}`;
+    const begun = `"response":${this.#renderResponse({ status: "in_progress", ...unfinished }, [])}`;
     return this.#lines.line("response.created", begun) + this.#lines.line("response.in_progress", begun);
   }
 
@@ -131,32 +131,32 @@ export class ResponsesEventWriter implements EventWriter {
   }
 
   #newItem(head: BlockHead): OutputItem {
-    if (this.#isCompaction) return new CompactionItem(this.#place("cmp_"));
+    if (this.#isCompaction) return new CompactionItem(this.#newPosition("cmp_"));
     switch (head.kind) {
       case "text":
       case "refusal":
-        return new MessageItem(this.#place("msg_"), this.#context.warn);
+        return new MessageItem(this.#newPosition("msg_"), this.#context.warn);
       case "reasoning":
-        return new ReasoningItem(this.#place("rs_"), head.redacted ? "redacted" : null, this.#context.account);
+        return new ReasoningItem(this.#newPosition("rs_"), head.redacted ? "redacted" : null, this.#context.account);
       case "tool-call":
         return this.#newCall(head.id, head.name);
       case "image":
-        if (head.source.kind !== "base64") return new MessageItem(this.#place("msg_"), this.#context.warn);
-        return new ImageItem(this.#place("ig_"), head.source.mediaType, head.source.data);
+        if (head.source.kind !== "base64") return new MessageItem(this.#newPosition("msg_"), this.#context.warn);
+        return new ImageItem(this.#newPosition("ig_"), head.source.mediaType, head.source.data);
     }
   }
 
   #newCall(callId: string, called: string): OutputItem {
     const tool = this.#tools.get(called);
     if (tool !== undefined && isSearch(tool))
-      return new SearchCallItem(this.#place("tsc_"), { callId, name: called, namespace: null });
+      return new SearchCallItem(this.#newPosition("tsc_"), { callId, name: called, namespace: null });
     const spaced = tool !== undefined && isNamespaced(tool) ? tool : null;
     const call = { callId, name: spaced?.ownName ?? called, namespace: spaced?.namespace ?? null };
-    if (this.#custom.has(called)) return new CustomCallItem(this.#place("ctc_"), call);
-    return new FunctionCallItem(this.#place("fc_"), call);
+    if (this.#custom.has(called)) return new CustomCallItem(this.#newPosition("ctc_"), call);
+    return new FunctionCallItem(this.#newPosition("fc_"), call);
   }
 
-  #place(prefix: string): ItemPlace {
+  #newPosition(prefix: string): ItemPosition {
     return { lines: this.#lines, index: this.#done.length, id: this.#context.newId(prefix) };
   }
 
@@ -184,7 +184,7 @@ export class ResponsesEventWriter implements EventWriter {
     const seal = this.#callSeal;
     if (seal === null) return closed;
     this.#callSeal = null;
-    const sealing = new ReasoningItem(this.#place("rs_"), "call", this.#context.account);
+    const sealing = new ReasoningItem(this.#newPosition("rs_"), "call", this.#context.account);
     sealing.seal(seal);
     const sealed = closed + sealing.open() + sealing.close("completed");
     this.#done.push(sealing.json);
@@ -193,7 +193,7 @@ export class ResponsesEventWriter implements EventWriter {
 
   #end(): string {
     const compacted = this.#isCompaction ? this.#endCompaction() : "";
-    this.#over = true;
+    this.#ended = true;
     const reason = this.#finish?.reason ?? "error";
     if (reason === "error") {
       return this.#fail(new Failure("upstream_error", "The upstream broke its answer off with an error."));
@@ -201,8 +201,8 @@ export class ResponsesEventWriter implements EventWriter {
     const details = this.#incomplete();
     const status = details === null ? "completed" : "incomplete";
     const completed_at = details === null ? (this.#context.now?.() ?? this.#context.createdAt) : null;
-    const said = { status, completed_at, error: null, incomplete_details: details, usage: this.#used() };
-    return compacted + this.#lines.line(`response.${status}`, `"response":${this.#say(said, this.#done)}`);
+    const said = { status, completed_at, error: null, incomplete_details: details, usage: this.#writeUsage() };
+    return compacted + this.#lines.line(`response.${status}`, `"response":${this.#renderResponse(said, this.#done)}`);
   }
 
   /** Throws Failure: what is not the whole summary is shown to nobody. */
@@ -213,18 +213,21 @@ export class ResponsesEventWriter implements EventWriter {
   }
 
   #fail(failure: Failure): string {
-    this.#over = true;
+    this.#ended = true;
     const sequence = this.#lines.next;
     if (this.#isCompaction) this.#item = null;
     // What was begun is shown as far as it came; that it is done is not said, so that nobody acts on it.
     if (this.#inBlock) this.#item?.endBlock();
     this.#close("incomplete");
     const error = responseError(failure);
-    const response = this.#say({ status: "failed", ...notDone, error, usage: this.#used() }, this.#done);
+    const response = this.#renderResponse(
+      { status: "failed", ...unfinished, error, usage: this.#writeUsage() },
+      this.#done,
+    );
     return failureEvents(failure, response, sequence);
   }
 
-  #used(): object | null {
+  #writeUsage(): object | null {
     return this.#usage === null ? null : writeResponsesUsage(this.#usage);
   }
 
@@ -243,13 +246,13 @@ export class ResponsesEventWriter implements EventWriter {
     }
   }
 
-  #say(state: object, output: readonly string[]): string {
+  #renderResponse(state: object, output: readonly string[]): string {
     this.response = `${this.#echo},${JSON.stringify(state).slice(1, -1)},"output":[${output.join(",")}]}`;
     return this.response;
   }
 }
 
-const notDone = { completed_at: null, error: null, incomplete_details: null, usage: null };
+const unfinished = { completed_at: null, error: null, incomplete_details: null, usage: null };
 
 const encoder = new TextEncoder();
 

@@ -10,7 +10,7 @@ import type {
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, unsupported } from "../json/value.ts";
 import { dataUri } from "../turn/data-uri.ts";
-import { opens } from "../turn/seal-text.ts";
+import { canOpen } from "../turn/seal-text.ts";
 import { shortId, shortToolName } from "../turn/tool-calls.ts";
 
 /** OpenAI refuses longer ids of calls and users, and longer cache keys. */
@@ -23,7 +23,7 @@ export const idCharactersMax = 64;
 export class InputWriter {
   readonly items: JsonObject[] = [];
   /** Reasoning of the target's own account was among the messages and went back. */
-  restored = false;
+  hasOwnReasoning = false;
 
   readonly #target: TurnTarget;
   readonly #warn: Warn;
@@ -44,12 +44,12 @@ export class InputWriter {
   write(messages: readonly TurnMessage[]): void {
     messages.forEach((message, index) => {
       this.#role = message.role;
-      if (this.#waiting.size > 0 && !goesOnCalling(message)) this.#fillGaps(resultsFrom(messages, index));
+      if (this.#waiting.size > 0 && !isCallsOnly(message)) this.#addMissingResults(resultsFrom(messages, index));
       for (const part of message.parts) this.#writePart(part);
       this.#endMessage();
       this.#thoughts = [];
     });
-    this.#fillGaps(new Set());
+    this.#addMissingResults(new Set());
   }
 
   #writePart(part: TurnPart): void {
@@ -125,7 +125,7 @@ export class InputWriter {
   }
 
   #writeReasoning({ text, seal }: ReasoningPart): void {
-    if (seal === null || !opens(seal, "openai-responses", this.#target.account)) {
+    if (seal === null || !canOpen(seal, "openai-responses", this.#target.account)) {
       this.#warn("reasoning of another upstream cannot be read by this one and was left out");
       return;
     }
@@ -149,13 +149,13 @@ export class InputWriter {
     if (this.#thoughts.length > 0) {
       this.items.push(...this.#thoughts);
       this.#thoughts = [];
-      this.restored = true;
+      this.hasOwnReasoning = true;
     }
     this.items.push(item);
   }
 
   /** Before the conversation goes on: calls that get no result in what comes next. */
-  #fillGaps(results: ReadonlySet<string>): void {
+  #addMissingResults(results: ReadonlySet<string>): void {
     for (const [id, call_id] of this.#waiting) {
       if (results.has(id)) continue;
       this.#waiting.delete(id);
@@ -166,7 +166,7 @@ export class InputWriter {
 }
 
 /** An assistant that says nothing but calls: they belong to the ones before. */
-function goesOnCalling({ role, parts }: TurnMessage): boolean {
+function isCallsOnly({ role, parts }: TurnMessage): boolean {
   return role === "assistant" && parts.every((part) => part.kind === "tool-call");
 }
 
@@ -174,7 +174,7 @@ function goesOnCalling({ role, parts }: TurnMessage): boolean {
 function resultsFrom(messages: readonly TurnMessage[], index: number): Set<string> {
   const results = new Set<string>();
   for (const message of messages.slice(index)) {
-    if (message.role === "assistant" && !goesOnCalling(message)) break;
+    if (message.role === "assistant" && !isCallsOnly(message)) break;
     for (const part of message.parts) if (part.kind === "tool-result") results.add(part.callId);
   }
   return results;
@@ -198,9 +198,9 @@ function imageSource({ source }: MediaPart, traits: DialectTraits): JsonObject {
     case "base64":
       return { image_url: dataUri(source.mediaType, source.data) };
     case "url":
-      return { image_url: fetchable(source.url, traits) };
+      return { image_url: requireFetchable(source.url, traits) };
     case "file":
-      return { file_id: ownFile(source) };
+      return { file_id: requireOpenaiFile(source) };
     case "text":
       throw unsupported("messages", "This model's upstream takes no image given as text.");
   }
@@ -214,21 +214,21 @@ function writeDocument({ source, name }: MediaPart, traits: DialectTraits, warn:
     }
     case "url":
       if (name !== null) warn("the name of a document given by URL was left out");
-      return { type: "input_file", file_url: fetchable(source.url, traits) };
+      return { type: "input_file", file_url: requireFetchable(source.url, traits) };
     case "file":
-      return { type: "input_file", file_id: ownFile(source) };
+      return { type: "input_file", file_id: requireOpenaiFile(source) };
     case "text":
       return { type: "input_text", text: name === null ? source.text : `${name}:\n\n${source.text}` };
   }
 }
 
-function fetchable(url: string, traits: DialectTraits): string {
+function requireFetchable(url: string, traits: DialectTraits): string {
   if (traits.fetchesUrls === false)
     throw unsupported("messages", "This model's upstream downloads no media from URLs.");
   return url;
 }
 
-function ownFile(source: { readonly id: string; readonly dialect: string }): string {
+function requireOpenaiFile(source: { readonly id: string; readonly dialect: string }): string {
   if (source.dialect === "openai-responses" || source.dialect === "openai-chat") return source.id;
   throw unsupported("messages", "A file that was uploaded to one vendor cannot be read by another.");
 }

@@ -5,9 +5,9 @@ import { type JsonObject, jsonBytes, said, unsupported } from "../json/value.ts"
 import { fitReasoning, openaiSampling } from "../turn/reasoning.ts";
 import type { Effort } from "../turn/reasoning-traits.ts";
 import { toolSchema, writeNamedSchema } from "../turn/schemas.ts";
-import { approximate, warnOfSearchRest } from "../turn/search-request.ts";
+import { warnOfSearchParameters, writeLocation } from "../turn/search-request.ts";
 import { shortId, shortToolName } from "../turn/tool-calls.ts";
-import { picturesLost, warnOnce } from "../turn/warnings.ts";
+import { picturesDropped, warnOnce } from "../turn/warnings.ts";
 import { InputWriter, idCharactersMax } from "./write-input.ts";
 
 /** A turn as a Responses request that keeps nothing at the upstream. */
@@ -27,7 +27,7 @@ export function writeResponsesTurn(turn: Turn, target: TurnTarget, warning: Warn
   const { toolChoice, userId, cacheKey } = turn;
   const chooses = turn.tools.length > 0;
   // Models that do not reason refuse a request that asks for sealed reasoning, so only a wish for it does.
-  const wantsSeals = input.restored || (reasoning !== null && reasoning["effort"] !== "none");
+  const wantsSeals = input.hasOwnReasoning || (reasoning !== null && reasoning["effort"] !== "none");
   const body = {
     model: target.upstreamModel,
     // Instructions alone are no input; said as a message they are.
@@ -59,7 +59,7 @@ const outputTokensMin = 16;
 function warnOfTheUnsayable(turn: Turn, warn: Warn): void {
   const lost = (name: string): void => warn(`${name} is not understood by the upstream and was left out`);
   if (turn.stop.length > 0) lost("stop");
-  if (turn.pictures === true) warn(picturesLost);
+  if (turn.pictures === true) warn(picturesDropped);
   leaveGoogleExtras(turn, warn);
   if (turn.topK !== null) lost("top_k");
   if (turn.seed !== null) lost("seed");
@@ -158,17 +158,17 @@ function writeWebSearch(
   warn: Warn,
 ): { readonly tool: JsonObject; readonly callsMax: number | null } | null {
   if (search === undefined) return null;
-  warnOfSearchRest(search, carriedOfSearch, warn);
+  warnOfSearchParameters(search, sentParameters, warn);
   const tool = {
     type: "web_search",
     ...(search.allowedDomains.length === 0 ? {} : { filters: { allowed_domains: search.allowedDomains } }),
-    ...(search.location === null ? {} : { user_location: approximate(search.location) }),
+    ...(search.location === null ? {} : { user_location: writeLocation(search.location) }),
     ...(search.contextSize === null ? {} : { search_context_size: search.contextSize }),
   };
   return { tool, callsMax: search.usesMax };
 }
 
-const carriedOfSearch: ReadonlySet<keyof SearchRequest> = new Set([
+const sentParameters: ReadonlySet<keyof SearchRequest> = new Set([
   "usesMax",
   "allowedDomains",
   "location",

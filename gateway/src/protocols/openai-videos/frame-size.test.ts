@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { frameSize, shapeOf } from "./video-members.ts";
+import { frameSize, ratioAndResolution } from "./video-members.ts";
 
 test.each([
   ["16:9", "720p", { width: 1280, height: 720 }],
@@ -19,11 +19,11 @@ test.each([
 });
 
 test("a size is told in ratio and resolution so that the same size comes out of them", () => {
-  expect(shapeOf("1792x1024")).toEqual({ ratio: "7:4", resolution: "1024p" });
+  expect(ratioAndResolution("1792x1024")).toEqual({ ratio: "7:4", resolution: "1024p" });
   const side = fc.integer({ min: 5, max: 4_999 }).map((half) => 2 * half);
   fc.assert(
     fc.property(side, side, (width, height) => {
-      const shape = shapeOf(`${width}x${height}`);
+      const shape = ratioAndResolution(`${width}x${height}`);
       expect(frameSize(shape?.ratio ?? null, shape?.resolution ?? null)).toEqual({ width, height });
     }),
   );
@@ -32,6 +32,6 @@ test("a size is told in ratio and resolution so that the same size comes out of 
 test.each(["", "720", "720p", "720 x 1280", "1281x720", "0x720", "720x99999", "720X1280", "720*1280", "-720x1280"])(
   "%p is no size",
   (size) => {
-    expect(shapeOf(size)).toBeNull();
+    expect(ratioAndResolution(size)).toBeNull();
   },
 );

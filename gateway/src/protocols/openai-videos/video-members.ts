@@ -18,36 +18,36 @@ export interface RemixedVideo {
  * that the caller used.
  */
 export function readVideoMembers(body: JsonObject, remix: RemixedVideo | null) {
-  const more: [string, unknown][] = [];
+  const others: [string, unknown][] = [];
   for (const [name, value] of Object.entries(body)) {
-    const meant = theirs.variantOf(name);
+    const meant = openaiNames.variantOf(name);
     if (meant !== null) throw misspelled(name, meant);
-    if (characters.has(name) && value !== null) throw invalid(name, charactersMissing);
-    if (!theirs.has(name) && !(remix !== null && name === "remix_of")) more.push([name, value]);
+    if (characters.has(name) && value !== null) throw invalid(name, charactersUnsupported);
+    if (!openaiNames.has(name) && !(remix !== null && name === "remix_of")) others.push([name, value]);
   }
-  checkFields(body, theirFields);
+  checkFields(body, openaiFields);
   const renamed: Record<string, string> = {};
-  const made: [string, unknown][] = [];
+  const translated: [string, unknown][] = [];
   const put = (theirName: string, members: Readonly<Record<string, unknown>>): void => {
     for (const [name, value] of Object.entries(members)) {
       if ((body[name] ?? null) !== null)
         throw invalid(theirName, `says what "${name}" says too: leave one of them out`);
       renamed[name] = theirName;
-      made.push([name, value]);
+      translated.push([name, value]);
     }
   };
   if ((body["seconds"] ?? null) !== null) put("seconds", { duration: Number(body["seconds"]) });
   if ((body["size"] ?? null) !== null) put("size", readSize(body["size"]));
   if ((body["input_reference"] ?? null) !== null) put("input_reference", readReference(body["input_reference"]));
-  const replaced = new Set(made.map(([name]) => name));
-  const kept = more.filter(([name]) => !replaced.has(name));
+  const replaced = new Set(translated.map(([name]) => name));
+  const passedOn = others.filter(([name]) => !replaced.has(name));
   const prompt = Object.hasOwn(body, "prompt") ? [["prompt", body["prompt"]]] : [];
-  const members = [...headOf(body, remix), ...prompt, ...made, ...kept];
+  const members = [...headOf(body, remix), ...prompt, ...translated, ...passedOn];
   return { members: Object.fromEntries(members), renamed };
 }
 
 function headOf(body: JsonObject, remix: RemixedVideo | null): [string, unknown][] {
-  if (remix === null) return [["model", body["model"] ?? modelUsual]];
+  if (remix === null) return [["model", body["model"] ?? defaultModel]];
   for (const name of ["model", "remix_of"]) {
     if ((body[name] ?? null) !== null) throw invalid(name, "is not taken here: a remix is made by its video's model");
   }
@@ -58,19 +58,19 @@ function headOf(body: JsonObject, remix: RemixedVideo | null): [string, unknown]
 }
 
 /** What OpenAI takes where no model is named. */
-const modelUsual = "sora-2";
+const defaultModel = "sora-2";
 
 const { model, seconds, size, input_reference } = openAiVideoFields;
 /** Whatever else is there is checked as a task's own. */
-const theirFields = { model, seconds, size, input_reference };
-const theirs = new GovernedNames([...Object.keys(theirFields), "prompt"]);
+const openaiFields = { model, seconds, size, input_reference };
+const openaiNames = new GovernedNames([...Object.keys(openaiFields), "prompt"]);
 
 /** They belong to an account that many may share, and nobody can make one here. */
 const characters: ReadonlySet<string> = new Set(["characters", "character_ids"]);
-const charactersMissing = "names characters of the upstream's account, which are not offered here";
+const charactersUnsupported = "names characters of the upstream's account, which are not offered here";
 
 function readSize(value: unknown): { readonly ratio: string; readonly resolution: string } {
-  const shape = typeof value === "string" ? shapeOf(value) : null;
+  const shape = typeof value === "string" ? ratioAndResolution(value) : null;
   if (shape !== null) return shape;
   throw invalid("size", openAiVideoFields.size.must);
 }
@@ -110,7 +110,7 @@ export function videoObject(task: Task): Readonly<Record<string, unknown>> {
     id: videoIdOf(task.id),
     object: "video",
     model: task.model,
-    status: words[shownState(task.state)],
+    status: statuses[shownState(task.state)],
     progress: done ? 100 : (task.progress ?? 0),
     created_at: Math.floor(task.createdAt / 1_000),
     completed_at: done && task.finishedAt !== null ? Math.floor(task.finishedAt / 1_000) : null,
@@ -124,7 +124,7 @@ export function videoObject(task: Task): Readonly<Record<string, unknown>> {
 }
 
 /** A video that was taken back or given up has failed, in words that OpenAI's clients wait for. */
-const words = {
+const statuses = {
   queued: "queued",
   running: "in_progress",
   succeeded: "completed",
@@ -159,7 +159,7 @@ export function frameSize(ratio: string | null, resolution: string | null) {
  * The other way round: what `1280x720` is in `ratio` and `resolution`, exactly. null for what is not of that form, and for
  * odd sides, which no video has.
  */
-export function shapeOf(size: string): { readonly ratio: string; readonly resolution: string } | null {
+export function ratioAndResolution(size: string): { readonly ratio: string; readonly resolution: string } | null {
   const [, across, down] = /^([1-9]\d{1,3})x([1-9]\d{1,3})$/.exec(size) ?? [];
   if (across === undefined || down === undefined) return null;
   const width = Number(across);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { addressedMedia } from "./media.ts";
+import { countMediaByUrl } from "./media.ts";
 
-const found = (body: object) => addressedMedia(Buffer.from(JSON.stringify(body)), { classes: 0xff });
+const found = (body: object) => countMediaByUrl(Buffer.from(JSON.stringify(body)), { classes: 0xff });
 const url = "https://example.com/a";
 
 test("pictures and what may be a document are told apart in each dialect", () => {
@@ -28,7 +28,7 @@ test("pictures and what may be a document are told apart in each dialect", () =>
 
 test("an object with two addresses counts as media, whichever the vendor reads", () => {
   const body = Buffer.from(`{"image_url":{"url":"${url}","url":"data:image/png;base64,QUJD"}}`);
-  expect(addressedMedia(body, { classes: 0xff })).toEqual({ pictures: 1, others: 0 });
+  expect(countMediaByUrl(body, { classes: 0xff })).toEqual({ pictures: 1, others: 0 });
 });
 
 test("what stands in the body, and what a tool was called with, is no address", () => {

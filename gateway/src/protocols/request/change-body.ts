@@ -18,7 +18,7 @@ interface MemberRule {
 /** By the names of `choosingMembers`. */
 export type MemberRules = Readonly<Record<string, MemberRule>>;
 
-export interface Governing {
+export interface GovernedMembers {
   readonly names: readonly string[];
   /** A member without one is left out, whatever it says. */
   readonly rules: MemberRules;
@@ -28,7 +28,7 @@ export interface Governing {
  * A body without those members that would choose a model past its grant or cost more than its price, and which those were.
  * Throws Failure invalid_request for one that is refused. Such bodies are rare, so it is scanned once more.
  */
-export function governBody(body: Uint8Array, { names, rules }: Governing): { made: Uint8Array; left: string[] } {
+export function governBody(body: Uint8Array, { names, rules }: GovernedMembers): { made: Uint8Array; left: string[] } {
   const left: string[] = [];
   /** Members of objects at the top that are left out, by the object. */
   const inside = new Map<string, string[]>();
@@ -75,13 +75,13 @@ function isOneOf(value: unknown, takes: readonly (string | number | boolean)[]):
 }
 
 /** The body for the upstream; the very same bytes where nothing is different in them. */
-export function patchedRequest(wire: Wire, body: Uint8Array, facts: RequestFacts, upstreamModel: string): Uint8Array {
+export function patchRequest(wire: Wire, body: Uint8Array, facts: RequestFacts, upstreamModel: string): Uint8Array {
   const edits = wire.requestEdits(body, facts, upstreamModel);
   return edits.length === 0 ? body : splice(body, edits);
 }
 
 /** The same as pieces of the caller's body and what stands between them: nothing is copied. See `patchesAtOnce`. */
-export function patchedPieces(
+export function patchRequestPieces(
   wire: Wire,
   body: Uint8Array,
   facts: RequestFacts,
@@ -91,7 +91,7 @@ export function patchedPieces(
 }
 
 /** Whether the edits of a request are known without looking through much of its body. */
-export function patchesAtOnce({ scansForEdits }: Wire, { streamOptionsSpan }: RequestFacts): boolean {
+export function canPatchQuickly({ scansForEdits }: Wire, { streamOptionsSpan }: RequestFacts): boolean {
   if (scansForEdits === true) return false;
   return streamOptionsSpan === null || streamOptionsSpan.end - streamOptionsSpan.start <= bounds.governingBytesMax;
 }

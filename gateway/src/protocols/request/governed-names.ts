@@ -8,11 +8,11 @@ export class GovernedNames extends Set<string> {
   readonly #folded: ReadonlyMap<string, string>;
   readonly #lengths: readonly boolean[];
   /** Other names as long as one of them, of bodies before. */
-  readonly #harmless = new Set<string>();
+  readonly #unrelated = new Set<string>();
 
   constructor(names: readonly string[]) {
     super(names);
-    this.#folded = new Map(names.map((name) => [fold(name), name]));
+    this.#folded = new Map(names.map((name) => [foldCase(name), name]));
     const lengths: boolean[] = [];
     for (const { length } of names) lengths[length] = true;
     this.#lengths = lengths;
@@ -20,17 +20,17 @@ export class GovernedNames extends Set<string> {
 
   /** The governed name that `name` spells in another way; null for a governed name itself and for any other. */
   variantOf(name: string): string | null {
-    if (this.#lengths[name.length] !== true || this.has(name) || this.#harmless.has(name)) return null;
-    const meant = this.#folded.get(fold(name)) ?? null;
-    if (meant === null && this.#harmless.size < harmlessNamesMax) this.#harmless.add(name);
+    if (this.#lengths[name.length] !== true || this.has(name) || this.#unrelated.has(name)) return null;
+    const meant = this.#folded.get(foldCase(name)) ?? null;
+    if (meant === null && this.#unrelated.size < unrelatedNamesMax) this.#unrelated.add(name);
     return meant;
   }
 }
 
-const harmlessNamesMax = 500;
+const unrelatedNamesMax = 500;
 
 /** As Go folds: also the long s (U+017F) and the Kelvin sign (U+212A). */
-export function fold(name: string): string {
+export function foldCase(name: string): string {
   return name.toUpperCase().toLowerCase();
 }
 
@@ -39,7 +39,7 @@ export function fold(name: string): string {
  * becomes of each is said by the kind of provider that would get it. A member of an object at the top is `object.member`. A
  * test walks the request types of the vendors' SDKs and fails for a member of these classes that no reader finds.
  */
-const governedMembers = {
+const membersByClass = {
   /** Another model, or a route to one. */
   model: [
     "models",
@@ -72,8 +72,8 @@ const governedMembers = {
   payer: ["billing_policy.bill_to", "user_profile_id", "workspace_id"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-export const choosingMembers: ReadonlySet<string> = new Set(Object.values(governedMembers).flat());
-export const tierMembers: ReadonlySet<string> = new Set(governedMembers.tier);
+export const governedMembers: ReadonlySet<string> = new Set(Object.values(membersByClass).flat());
+export const tierMembers: ReadonlySet<string> = new Set(membersByClass.tier);
 
 /** Gemini reads both spellings of every name. */
 function ofGenerationConfig(...names: readonly string[]): readonly string[] {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mediaUrlsIn, withMediaInPlace } from "./media.ts";
+import { inlineMediaUrls, mediaUrlsIn } from "./media.ts";
 
 const encoder = new TextEncoder();
 const found = new Map([["https://x.example/a.png", { mediaType: "image/png", data: "QUJD" }]]);
@@ -17,7 +17,7 @@ test.each([
   ],
 ])("what stands at an address takes its place, and nothing else changes: %s", (text, expected) => {
   const body = encoder.encode(text);
-  expect(new TextDecoder().decode(withMediaInPlace(body, mediaUrlsIn(body), found))).toBe(expected);
+  expect(new TextDecoder().decode(inlineMediaUrls(body, mediaUrlsIn(body), found))).toBe(expected);
 });
 
 test.each([
@@ -42,5 +42,5 @@ test("one picture that is named very often is not put in place each time", () =>
   const image = '{"image_url":"https://x.example/a.png"}';
   const body = encoder.encode(`{"content":[${`${image},`.repeat(100)}${image}]}`);
   const large = new Map([["https://x.example/a.png", { mediaType: "image/png", data: "A".repeat(1024 * 1024) }]]);
-  expect(() => withMediaInPlace(body, mediaUrlsIn(body), large)).toThrow("more than");
+  expect(() => inlineMediaUrls(body, mediaUrlsIn(body), large)).toThrow("more than");
 });

@@ -7,7 +7,7 @@ import { mayEscapeNames, textAt, walkObjects } from "../json/walk.ts";
 import { addressBounds } from "../usage/unseen-costs.ts";
 
 /** Media that a body names by address, for the upstream to fetch. */
-export interface AddressedMedia {
+export interface MediaByUrl {
   readonly pictures: number;
   /** Films, sounds and documents, or what may be one. */
   readonly others: number;
@@ -21,28 +21,28 @@ const addressMembersMax = 10_000;
  * Of a body whose grammar was checked. One that has none is told by what a scan of the whole has `heard`, most others by a search of
  * their bytes. `isKept`: an address of an object that the vendor keeps, which is among the objects that the body names.
  */
-export function addressedMedia(
+export function countMediaByUrl(
   body: Uint8Array,
   heard: Pick<NameMatches, "classes">,
-  isKept = (_address: string): boolean => false,
-): AddressedMedia | undefined {
+  isStoredByVendor = (_address: string): boolean => false,
+): MediaByUrl | undefined {
   if (heard.classes === 0) return undefined;
   const bytes = asBuffer(body);
   if (!addressMarks.some((mark) => bytes.includes(mark)) && !mayEscapeNames(bytes)) return undefined;
   const found = { pictures: 0, others: 0 };
-  const tooMany = walkObjects(bytes, addressPlaces, addressMembersMax, (member, object) => {
+  const tooMany = walkObjects(bytes, addressNames, addressMembersMax, (member, object) => {
     const { name, start } = member;
     const isObject = bytes[start] === OPEN_OBJECT;
     let isPicture = addressBounds[name] === "picture";
     if (name === "source") {
-      if (!isObject || said(bytes, member.type) !== "url") return;
-      isPicture = said(bytes, object.type) === "image";
+      if (!isObject || textOrEmpty(bytes, member.type) !== "url") return;
+      isPicture = textOrEmpty(bytes, object.type) === "image";
     } else {
       // A data URL, or not an address at all.
       if (!member.hasTwoUrls && !isAddress(bytes, isObject ? member.url : start)) return;
       // Held by its own record.
-      if (!isObject && isKept(said(bytes, start))) return;
-      isPicture ||= said(bytes, object.mimeType).startsWith("image/");
+      if (!isObject && isStoredByVendor(textOrEmpty(bytes, start))) return;
+      isPicture ||= textOrEmpty(bytes, object.mimeType).startsWith("image/");
     }
     if (found.pictures + found.others > addressesMax) return;
     // What is more is taken for documents.
@@ -54,7 +54,7 @@ export function addressedMedia(
 }
 
 /** The text that begins there; empty for none. */
-function said(bytes: Buffer, start: number): string {
+function textOrEmpty(bytes: Buffer, start: number): string {
   return start === -1 ? "" : (textAt(bytes, start) ?? "");
 }
 
@@ -67,7 +67,7 @@ function isDataUrl(bytes: Buffer, start: number): boolean {
   return /^data:/i.test(bytes.toString("latin1", start + 1, start + 6));
 }
 
-const addressPlaces: ReadonlySet<string> = new Set(["source", ...Object.keys(addressBounds)]);
+const addressNames: ReadonlySet<string> = new Set(["source", ...Object.keys(addressBounds)]);
 const addressMarks = ['_url"', '"url"', '"fileUri"', '"file_uri"'].map((mark) => Buffer.from(mark));
 
 /** An address of media in a body, and what of the body gives way to what stands there. */
@@ -83,19 +83,19 @@ export interface MediaUrl {
  * URL. Data URLs are none. Throws Failure invalid_request for an address that is not of the web.
  */
 export function mediaUrlsIn(body: Uint8Array): readonly MediaUrl[] {
-  if (!mayNameMedia(body)) return [];
+  if (!mayHoldMediaUrls(body)) return [];
   const bytes = asBuffer(body);
   const found: MediaUrl[] = [];
   walkObjects(
     bytes,
-    urlPlaces,
+    urlNames,
     Number.POSITIVE_INFINITY,
     ({ name, start, type, url: urlAt, hasTwoUrls, hasTwoTypes }) => {
       const asSource = name === "source";
       const at = asSource || bytes[start] === OPEN_OBJECT ? urlAt : start;
       // The upstream may read another one than we do, and would fetch it unchecked.
       if (asSource && hasTwoTypes && urlAt !== -1) throw invalid("type", "must stand once in an object");
-      if (asSource && said(bytes, type) !== "url") return;
+      if (asSource && textOrEmpty(bytes, type) !== "url") return;
       if (hasTwoUrls) throw invalid("url", "must stand once in an object");
       if (bytes[at] !== QUOTE || isDataUrl(bytes, at)) return;
       const param = at === start ? name : "url";
@@ -111,18 +111,18 @@ export function mediaUrlsIn(body: Uint8Array): readonly MediaUrl[] {
 }
 
 /** Whether there may be any: only looked for in the bytes. */
-export function mayNameMedia(body: Uint8Array): boolean {
+export function mayHoldMediaUrls(body: Uint8Array): boolean {
   const bytes = asBuffer(body);
   return urlMarks.some((mark) => bytes.includes(mark)) || mayEscapeNames(bytes);
 }
 
 /** The body with what was found in the place of its addresses. Throws Failure invalid_request when that is too much. */
-export function withMediaInPlace(
+export function inlineMediaUrls(
   body: Uint8Array,
   urls: readonly MediaUrl[],
   found: ReadonlyMap<string, { readonly mediaType: string; readonly data: string }>,
 ): Uint8Array {
-  const room = new MediaRoom();
+  const room = new InlineMediaBudget();
   return splice(
     body,
     urls.map(({ url, span, asSource }) => {
@@ -142,11 +142,11 @@ export const mediaNames: readonly string[] = [
   ...["data", "file_data", "file", "image", "images", "video", "audio"],
 ];
 
-const urlPlaces: ReadonlySet<string> = new Set(["image_url", "video_url", "audio_url", "file_url", "source"]);
+const urlNames: ReadonlySet<string> = new Set(["image_url", "video_url", "audio_url", "file_url", "source"]);
 const urlMarks = ['_url"', '"url"'].map((mark) => Buffer.from(mark));
 
 /** How much is put in the place of addresses in one call: one address may stand in it a thousand times. */
-export class MediaRoom {
+export class InlineMediaBudget {
   #charactersLeft = Math.ceil(bounds.inlinedBytesMax / 3) * 4;
 
   /** Takes base64 of this length. Throws Failure invalid_request when it is too much. */
@@ -184,16 +184,16 @@ export function nextDataMember(bytes: Buffer, from: number): Span | null {
   return null;
 }
 
-export const noMedia = { bytes: 0, image: 0, audio: 0, document: 0 };
+export const noInlineMedia = { bytes: 0, image: 0, audio: 0, document: 0 };
 
 /** Tokens of the base64 in a body by kind, and its bytes. */
-export function inlineMedia(body: Buffer): typeof noMedia {
+export function measureInlineMedia(body: Buffer): typeof noInlineMedia {
   const found = { bytes: 0, image: 0, audio: 0, document: 0, pdfBytes: 0 };
-  let looks = 0;
+  let searches = 0;
   let next = 0;
   const take = ({ start, end }: Span): void => {
     next = start;
-    if (body.subarray(start, Math.min(end, start + textLookBytes)).includes(SPACE)) return;
+    if (body.subarray(start, Math.min(end, start + textProbeBytes)).includes(SPACE)) return;
     const kind = kindOf(Buffer.from(body.toString("latin1", start, start + 24), "base64").toString("latin1"));
     // A known kind counts however small: a picture of one color has few bytes.
     if (kind === "other" && end - start < mediaBytesMin) return;
@@ -206,11 +206,15 @@ export function inlineMedia(body: Buffer): typeof noMedia {
       : mediaTokens(kind, end - start);
     found[side] += tokens;
   };
-  for (let span = nextDataUrl(body, 0); span !== null && ++looks <= looksMax; span = nextDataUrl(body, next)) {
+  for (let span = nextDataUrl(body, 0); span !== null && ++searches <= searchesMax; span = nextDataUrl(body, next)) {
     take(span);
   }
   next = 0;
-  for (let span = nextDataMember(body, 0); span !== null && ++looks <= looksMax; span = nextDataMember(body, next)) {
+  for (
+    let span = nextDataMember(body, 0);
+    span !== null && ++searches <= searchesMax;
+    span = nextDataMember(body, next)
+  ) {
     // A data URL was counted above.
     if (body.subarray(span.start, span.start + 5).toString("latin1") === "data:") next = span.end;
     else take(span);
@@ -218,10 +222,10 @@ export function inlineMedia(body: Buffer): typeof noMedia {
   return found;
 }
 
-const looksMax = 10_000;
+const searchesMax = 10_000;
 const mediaBytesMin = 1_024;
 /** Text has a space in its beginning, base64 none. */
-const textLookBytes = 256;
+const textProbeBytes = 256;
 /** Between a member's name and its string: a colon and some space. */
 const memberGapMax = 16;
 const SPACE = 0x20;

@@ -12,7 +12,7 @@ import {
   scanObject,
 } from "../json/scan.ts";
 import { invalid, type JsonObject, missingParam, misspelled, parseBody } from "../json/value.ts";
-import { choosingMembers, GovernedNames } from "./governed-names.ts";
+import { GovernedNames, governedMembers } from "./governed-names.ts";
 
 /** The members of a request's body that govern it. Throws Failure invalid_json, invalid_request for another spelling. */
 export function scanRequest(
@@ -23,7 +23,7 @@ export function scanRequest(
   try {
     return scanObject(bytes, names, names, limits, heard);
   } catch (thrown) {
-    if (thrown instanceof JsonTooLarge) throw crowded(thrown);
+    if (thrown instanceof JsonTooLarge) throw tooManyValues(thrown);
     if (thrown instanceof JsonCaseVariant) throw misspelled(thrown.member, thrown.meant);
     if (!(thrown instanceof JsonInvalid)) throw thrown;
     throw new Failure("invalid_json", `The body is not a valid JSON object: ${thrown.message}.`);
@@ -33,11 +33,11 @@ export function scanRequest(
 const limits: ScanLimits = { values: bounds.jsonValuesMax, members: bounds.jsonMembersMax };
 
 /** Throws Failure request_too_large for an object of more values, invalid_json for none. */
-export function refuseCrowd(bytes: Uint8Array, smaller: ScanLimits): void {
+export function refuseTooManyValues(bytes: Uint8Array, smaller: ScanLimits): void {
   try {
-    scanObject(bytes, nothing, null, smaller);
+    scanObject(bytes, noNames, null, smaller);
   } catch (thrown) {
-    if (thrown instanceof JsonTooLarge) throw crowded(thrown);
+    if (thrown instanceof JsonTooLarge) throw tooManyValues(thrown);
     if (thrown instanceof JsonInvalid)
       throw new Failure("invalid_json", `The body is not a JSON object: ${thrown.message}.`);
     throw thrown;
@@ -45,14 +45,14 @@ export function refuseCrowd(bytes: Uint8Array, smaller: ScanLimits): void {
 }
 
 /** The object that a body is, as far as it is none of many values. Throws Failure invalid_json, request_too_large. */
-export function parseSmall(bytes: Uint8Array, smaller: ScanLimits): JsonObject {
-  refuseCrowd(bytes, smaller);
+export function parseBounded(bytes: Uint8Array, smaller: ScanLimits): JsonObject {
+  refuseTooManyValues(bytes, smaller);
   return parseBody(bytes);
 }
 
-const nothing: ReadonlySet<string> = new Set();
+const noNames: ReadonlySet<string> = new Set();
 
-function crowded(thrown: JsonTooLarge): Failure {
+function tooManyValues(thrown: JsonTooLarge): Failure {
   return new Failure("request_too_large", `The body holds more than is looked at: ${thrown.message}.`);
 }
 
@@ -60,9 +60,9 @@ function crowded(thrown: JsonTooLarge): Failure {
 export function readModel(body: Uint8Array, span: Span | undefined): string {
   if (span === undefined) throw missingParam("model");
   // Each character as two escapes of six bytes: what is longer is not looked at.
-  const isFar = span.end - span.start > bounds.modelNameCharactersMax * 12 + 2;
-  const model = isFar && body[span.start] === QUOTE ? null : readSmall(body, span);
-  if (model === null && isFar) throw longModelName();
+  const isLong = span.end - span.start > bounds.modelNameCharactersMax * 12 + 2;
+  const model = isLong && body[span.start] === QUOTE ? null : readSmall(body, span);
+  if (model === null && isLong) throw longModelName();
   if (typeof model !== "string") throw invalid("model", "must be a string");
   return checkedModelName(model);
 }
@@ -118,7 +118,7 @@ export function sizeOf(...spans: readonly (Span | undefined)[]): number {
 /** Objects at the top with members that choose, and the names of those. */
 const nested: ReadonlyMap<string, GovernedNames> = nestedNames();
 const topNames: ReadonlySet<string> = new Set([
-  ...[...choosingMembers].filter((name) => !name.includes(".")),
+  ...[...governedMembers].filter((name) => !name.includes(".")),
   ...nested.keys(),
 ]);
 
@@ -131,11 +131,11 @@ export function bodyNames(names: readonly string[]): GovernedNames {
  * Which of the members found choose a model or multiply the cost, as `choosingMembers` names them; undefined in almost every
  * request. Throws Failure invalid_request for another spelling of one inside an object.
  */
-export function choosingIn(body: Uint8Array, members: ReadonlyMap<string, Span>): readonly string[] | undefined {
+export function governedIn(body: Uint8Array, members: ReadonlyMap<string, Span>): readonly string[] | undefined {
   let found: string[] | undefined;
   for (const [name, span] of members) {
     if (!topNames.has(name)) continue;
-    if (choosingMembers.has(name)) {
+    if (governedMembers.has(name)) {
       found ??= [];
       found.push(name);
     }
@@ -151,7 +151,7 @@ export function choosingIn(body: Uint8Array, members: ReadonlyMap<string, Span>)
 
 function nestedNames(): ReadonlyMap<string, GovernedNames> {
   const byHolder = new Map<string, string[]>();
-  for (const path of choosingMembers) {
+  for (const path of governedMembers) {
     const [holder = "", member] = path.split(".");
     if (member !== undefined) byHolder.set(holder, [...(byHolder.get(holder) ?? []), member]);
   }

@@ -70,33 +70,37 @@ export function objectNames(
     walked: new Set(walked),
     holders: new Set(holders),
     marks: marks.map((mark) => Buffer.from(mark)),
-    sieve: new NameFilter().add(OBJECTS, walked).add(MEDIA, mediaNames).add(TOOLS, toolsIn).add(IDS, ids),
+    sieve: new NameFilter()
+      .add(OBJECT_NAMES, walked)
+      .add(MEDIA_NAMES, mediaNames)
+      .add(TOOL_NAMES, toolsIn)
+      .add(ID_NAMES, ids),
   };
 }
 
-const OBJECTS = 1;
-const MEDIA = 2;
-const TOOLS = 4;
-const IDS = 8;
+const OBJECT_NAMES = 1;
+const MEDIA_NAMES = 2;
+const TOOL_NAMES = 4;
+const ID_NAMES = 8;
 
 /** Whether the body that was listened to may hold media, or an address of some. */
-export const mediaHeard = ({ classes }: Heard): boolean => (classes & MEDIA) !== 0;
+export const mayHoldMedia = ({ classes }: NameClasses): boolean => (classes & MEDIA_NAMES) !== 0;
 /** Whether it may declare tools elsewhere than at the top. */
-export const toolsHeard = ({ classes }: Heard): boolean => (classes & TOOLS) !== 0;
+export const mayHoldTools = ({ classes }: NameClasses): boolean => (classes & TOOL_NAMES) !== 0;
 /** Whether objects of it may have ids. */
-export const idsHeard = ({ classes }: Heard): boolean => (classes & IDS) !== 0;
+export const mayHoldIds = ({ classes }: NameClasses): boolean => (classes & ID_NAMES) !== 0;
 
-type Heard = Pick<NameMatches, "classes">;
+type NameClasses = Pick<NameMatches, "classes">;
 
 /**
  * The objects that a checked body names in nested members. Bodies without any are told by what a scan of the whole has `heard`,
  * most others by a search of their bytes; one that could spell a name with escapes is walked as well. Throws Failure
  * invalid_request for a name that is no text.
  */
-export function nestedObjects(body: Uint8Array, names: ObjectNames, heard: Heard): readonly NamedObject[] {
-  if ((heard.classes & OBJECTS) === 0) return none;
+export function nestedObjects(body: Uint8Array, names: ObjectNames, heard: NameClasses): readonly NamedObject[] {
+  if ((heard.classes & OBJECT_NAMES) === 0) return noObjects;
   const bytes = asBuffer(body);
-  if (!names.marks.some((mark) => bytes.includes(mark)) && !mayEscapeNames(bytes)) return none;
+  if (!names.marks.some((mark) => bytes.includes(mark)) && !mayEscapeNames(bytes)) return noObjects;
   const found: NamedObject[] = [];
   const membersMax = bounds.namedObjectsMax * 10;
   const tooMany = walkObjects(bytes, names.walked, membersMax, ({ name, start, id }, { type, mimeType }) => {
@@ -104,7 +108,7 @@ export function nestedObjects(body: Uint8Array, names: ObjectNames, heard: Heard
     const typeAt = type === -1 ? mimeType : type;
     const told = typeAt === -1 ? "" : (textAt(bytes, typeAt) ?? "");
     if (originPattern.test(told)) return;
-    if (!names.holders.has(name)) take(found, name, bytes, start, picturePattern.test(told));
+    if (!names.holders.has(name)) addIds(found, name, bytes, start, picturePattern.test(told));
     else if (id === DUPLICATE) throw invalid(name, "must hold one id");
     else if (id !== -1 && bytes[id] !== LOWER_N) found.push(namedObject(name, idAt(bytes, id, name)));
   });
@@ -113,10 +117,10 @@ export function nestedObjects(body: Uint8Array, names: ObjectNames, heard: Heard
 }
 
 /** Those of a top-level member that is an id, or an object with one. Throws for what is neither. */
-export function objectAt(body: Uint8Array, span: Span | undefined, param: string): readonly NamedObject[] {
-  if (span === undefined || body[span.start] === LOWER_N) return none;
+export function objectsAt(body: Uint8Array, span: Span | undefined, param: string): readonly NamedObject[] {
+  if (span === undefined || body[span.start] === LOWER_N) return noObjects;
   const isShort = span.end - span.start <= bounds.governingBytesMax;
-  if (isShort && body[span.start] === OPEN_OBJECT) return heldId(body, span, param);
+  if (isShort && body[span.start] === OPEN_OBJECT) return idInObject(body, span, param);
   return [namedObject(param, idAt(asBuffer(body), span.start, param))];
 }
 
@@ -128,18 +132,18 @@ function idAt(bytes: Buffer, start: number, param: string): string {
 }
 
 /** Of a member that is an object. Without an id it names nothing. */
-export function heldId(body: Uint8Array, span: Span | undefined, param: string): readonly NamedObject[] {
-  if (span === undefined || body[span.start] !== OPEN_OBJECT) return none;
+export function idInObject(body: Uint8Array, span: Span | undefined, param: string): readonly NamedObject[] {
+  if (span === undefined || body[span.start] !== OPEN_OBJECT) return noObjects;
   const id = skimObject(body, span.start, span.end, idOnly, () => {
     throw invalid(param, "must hold one id");
   })?.get("id");
-  if (id === undefined || body[id.start] === LOWER_N) return none;
+  if (id === undefined || body[id.start] === LOWER_N) return noObjects;
   return [namedObject(param, idAt(asBuffer(body), id.start, param))];
 }
 
 const idOnly: ReadonlySet<string> = new Set(["id"]);
 
-function take(found: NamedObject[], param: string, bytes: Buffer, start: number, isPicture: boolean): void {
+function addIds(found: NamedObject[], param: string, bytes: Buffer, start: number, isPicture: boolean): void {
   const first = bytes[start];
   if (first !== QUOTE && first !== OPEN_ARRAY) return;
   const end = valueEnd(bytes, start);
@@ -153,4 +157,4 @@ function take(found: NamedObject[], param: string, bytes: Buffer, start: number,
   }
 }
 
-const none: readonly NamedObject[] = [];
+const noObjects: readonly NamedObject[] = [];

@@ -4,10 +4,10 @@ import type { Edit } from "../json/bytes.ts";
 import { LOWER_N, OPEN_OBJECT, type Span } from "../json/cursor.ts";
 import type { NameMatches } from "../json/scan.ts";
 import type { GovernedNames } from "./governed-names.ts";
-import { type AddressedMedia, addressedMedia } from "./media.ts";
+import { countMediaByUrl, type MediaByUrl } from "./media.ts";
 import {
   bodyNames,
-  choosingIn,
+  governedIn,
   MemberChecks,
   readBoolean,
   readCount,
@@ -16,7 +16,7 @@ import {
   scanRequest,
   sizeOf,
 } from "./members.ts";
-import { mediaHeard, type NamedObject, nestedObjects, type ObjectNames, objectNames } from "./named-objects.ts";
+import { mayHoldMedia, type NamedObject, nestedObjects, type ObjectNames, objectNames } from "./named-objects.ts";
 
 /** Reads the bodies of one endpoint as far as they govern their calls. */
 export class BodyReader {
@@ -63,7 +63,7 @@ export class RequestBody implements NameMatches {
   }
 
   /** A member that stands there and is not null. */
-  said(name: string): Span | null {
+  nonNull(name: string): Span | null {
     const span = this.members.get(name);
     return span === undefined || this.bytes[span.start] === LOWER_N ? null : span;
   }
@@ -93,11 +93,11 @@ export class RequestBody implements NameMatches {
   }
 
   get namesMedia(): boolean {
-    return mediaHeard(this);
+    return mayHoldMedia(this);
   }
 
-  addressed(): AddressedMedia | undefined {
-    return addressedMedia(this.bytes, this);
+  mediaByUrl(): MediaByUrl | undefined {
+    return countMediaByUrl(this.bytes, this);
   }
 
   /** What the members say that all endpoints have, of a call that neither streams nor continues anything. */
@@ -113,7 +113,7 @@ export class RequestBody implements NameMatches {
       affinity: this.label("user"),
       continues: null,
       storesAs: null,
-      governed: choosingIn(this.bytes, this.members),
+      governed: governedIn(this.bytes, this.members),
       images: 0,
     };
   }

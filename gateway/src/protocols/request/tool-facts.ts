@@ -32,13 +32,13 @@ export function toolFacts(body: Uint8Array, ...places: readonly (Span | undefine
   let serverTools: ServerToolUse | undefined;
   let hostedInput: HostedInput | undefined;
   for (const { start, end } of places.flatMap((place) => toolsAt(body, place))) {
-    const members = skimObject(body, start, end, wanted);
-    const said = (name: string): unknown => readSmall(body, members?.get(name));
+    const members = skimObject(body, start, end, toolMembers);
+    const member = (name: string): unknown => readSmall(body, members?.get(name));
     const named = [...(members?.keys() ?? [])].filter((name) => geminiTools.has(name));
-    for (const type of [...named, textOf(said("type")) ?? ""]) {
+    for (const type of [...named, textOf(member("type")) ?? ""]) {
       const tool = hostedTools.find((one) => one.type.test(type));
       if (tool === undefined) continue;
-      const calls = tool.counted === "codeSessions" ? tool.calls : (countOf(said("max_uses")) ?? tool.calls);
+      const calls = tool.counted === "codeSessions" ? tool.calls : (countOf(member("max_uses")) ?? tool.calls);
       if (tool.counted !== null) {
         const others = tool.counted === "codeSessions" ? 0 : (serverTools?.[tool.counted] ?? 0);
         serverTools = { ...noServerTools, ...serverTools, [tool.counted]: others + calls };
@@ -78,7 +78,7 @@ export function withNamedModel(
 function toolsAt(body: Uint8Array, place: Span | undefined): readonly Span[] {
   if (place === undefined) return [];
   const bytes = asBuffer(body).subarray(place.start, place.end);
-  if (!(declares(bytes) || mayEscapeNames(bytes))) return [];
+  if (!(mayDeclareTools(bytes) || mayEscapeNames(bytes))) return [];
   if (bytes[0] !== OPEN_ARRAY) return [place];
   return skimArray(body, place, bounds.jsonValuesMax) ?? [];
 }
@@ -103,7 +103,7 @@ function checkedName(model: unknown, param: string): string {
   return name;
 }
 
-const wanted: ReadonlySet<string> = new Set(["type", "max_uses", ...geminiTools]);
+const toolMembers: ReadonlySet<string> = new Set(["type", "max_uses", ...geminiTools]);
 /** Also of what stands inside a tool (who draws a picture, who ranks what was found). */
 const modelNames: ReadonlySet<string> = new Set(["model", "modelName", "model_name"]);
 
@@ -111,7 +111,7 @@ const modelNames: ReadonlySet<string> = new Set(["model", "modelName", "model_na
  * Whether a walk could find something: tools are most of an agent's request, and hold none of these but in words that are
  * no value of a `type` and no name of a model.
  */
-function declares(bytes: Buffer): boolean {
+function mayDeclareTools(bytes: Buffer): boolean {
   if (geminiMarks.some((mark) => hasMember(bytes, mark)) || namesModel(bytes)) return true;
   return typeMarks.some((mark) => {
     for (let at = bytes.indexOf(mark); at !== -1; at = bytes.indexOf(mark, at + mark.length)) {

@@ -55,7 +55,7 @@ export function setMediaAside(
     }
     if (name !== null && end - start >= mediaBytesMin && isMedia(json, name, start, end)) {
       const cut = start + headBytes;
-      const isRead = !unread.has(name);
+      const isRead = !discarded.has(name);
       const mark = Buffer.from(isRead ? markOf(media.length) : "", "latin1");
       if (isRead) media.push(json.subarray(cut, end));
       kept.push(json.subarray(from, cut), mark);
@@ -106,7 +106,7 @@ function mediaName(json: Buffer, before: StringPlace, start: number): string | n
 function isMedia(json: Buffer, name: string, start: number, end: number): boolean {
   const text = json.subarray(start, end);
   if (text.includes(BACKSLASH) || !isAscii(text)) return false;
-  return !addresses.has(name) || dataUri.test(json.toString("latin1", start, start + headBytes));
+  return !urlMembers.has(name) || dataUri.test(json.toString("latin1", start, start + headBytes));
 }
 
 const shortBytes = 64;
@@ -119,8 +119,8 @@ const mediaMembers: ReadonlySet<string> = new Set([
   ...["url", "image_url", "file_url"],
 ]);
 /** Those that hold it as a data URI, or an address in its place. */
-const addresses: ReadonlySet<string> = new Set(["url", "image_url", "file_url", "file_data"]);
+const urlMembers: ReadonlySet<string> = new Set(["url", "image_url", "file_url", "file_data"]);
 /** Drafts of pictures, which no other dialect has. */
-const unread: ReadonlySet<string> = new Set(["partial_image_b64"]);
+const discarded: ReadonlySet<string> = new Set(["partial_image_b64"]);
 const nameLengthMax = 32;
 const dataUri = /^data:[^,]*;base64,/i;

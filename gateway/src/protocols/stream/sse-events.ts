@@ -30,13 +30,13 @@ function lineEnd(bytes: Uint8Array, from: number, end: number): number {
 }
 
 /** Behind the byte order mark that stands there, if one does. */
-function pastMark(bytes: Uint8Array, at: number): number {
+function skipByteOrderMark(bytes: Uint8Array, at: number): number {
   return bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf ? at + 3 : at;
 }
 
 /** A text without the mark: a reader may pass over it (RFC 8259, 8.1), and some servers' whole answers begin with one. */
-export function withoutMark(bytes: Uint8Array): Uint8Array {
-  const start = pastMark(bytes, 0);
+export function withoutByteOrderMark(bytes: Uint8Array): Uint8Array {
+  const start = skipByteOrderMark(bytes, 0);
   return start === 0 ? bytes : bytes.subarray(start);
 }
 
@@ -54,7 +54,7 @@ export interface EventLines {
 export function eventLines(bytes: Uint8Array, start: number, end: number): EventLines {
   let name = "";
   const data: Uint8Array[] = [];
-  let at = pastMark(bytes, start);
+  let at = skipByteOrderMark(bytes, start);
   while (at < end) {
     const stop = endOfLine(bytes, at, end);
     if (isField(bytes, at, dataField)) {
@@ -129,7 +129,7 @@ export function pieceTokens(length: number): number {
 }
 
 /** From this size on a held event gets room to grow, and long lines are searched by the runtime. */
-const large = 16 * 1024;
+const largeEventBytes = 16 * 1024;
 
 /**
  * Cuts a stream of bytes into whole server-sent events without decoding them. Lines may end in LF, CRLF or CR
@@ -141,7 +141,7 @@ export class SseEvents {
   readonly #eventBytesMax: number;
   #held: Uint8Array = emptyBytes;
   /** The memory behind `#held` when it has room for more; only what lies behind the held bytes is ever written. */
-  #room: Uint8Array = emptyBytes;
+  #buffer: Uint8Array = emptyBytes;
 
   constructor(eventBytesMax: number = bounds.eventBytesMax) {
     this.#eventBytesMax = eventBytesMax;
@@ -175,21 +175,21 @@ export class SseEvents {
   #join(chunk: Uint8Array): Uint8Array {
     const held = this.#held;
     if (held.length === 0) {
-      this.#room = emptyBytes;
+      this.#buffer = emptyBytes;
       return chunk;
     }
     const size = held.length + chunk.length;
-    let start = held.byteOffset - this.#room.byteOffset;
-    if (held.buffer !== this.#room.buffer || start + size > this.#room.length) {
+    let start = held.byteOffset - this.#buffer.byteOffset;
+    if (held.buffer !== this.#buffer.buffer || start + size > this.#buffer.length) {
       // Not cleared: to clear megabytes takes as long as to fill them, and only what was filled is given out.
-      this.#room = Buffer.allocUnsafeSlow(
-        size < large ? size : Math.max(size, Math.min(size * 2, this.#eventBytesMax)),
+      this.#buffer = Buffer.allocUnsafeSlow(
+        size < largeEventBytes ? size : Math.max(size, Math.min(size * 2, this.#eventBytesMax)),
       );
-      this.#room.set(held, 0);
+      this.#buffer.set(held, 0);
       start = 0;
     }
-    this.#room.set(chunk, start + held.length);
-    return this.#room.subarray(start, start + size);
+    this.#buffer.set(chunk, start + held.length);
+    return this.#buffer.subarray(start, start + size);
   }
 }
 
@@ -252,7 +252,7 @@ function lineEndLength(bytes: Uint8Array, at: number): number {
 /** The payload of an event's data lines, joined by LF; empty for a comment. */
 export function eventData(bytes: Uint8Array, start: number, end: number): string {
   // Only its data is decoded, once, and no line is looked for in the text.
-  if (end - start > large) return dataDecoder.decode(eventLines(bytes, start, end).data);
+  if (end - start > largeEventBytes) return dataDecoder.decode(eventLines(bytes, start, end).data);
   const text = decoder.decode(bytes.subarray(start, end));
   const lines: string[] = [];
   for (const line of text.split(/\r\n|\n|\r/)) {
@@ -275,7 +275,7 @@ export function dataEvent(bytes: Uint8Array, start: number, end: number): Buffer
 
 /** Where the first line of an event begins that is no comment. */
 export function firstField(bytes: Uint8Array, start: number, end: number): number {
-  let at = pastMark(bytes, start);
+  let at = skipByteOrderMark(bytes, start);
   while (at < end && bytes[at] === COLON) {
     const stop = lineEnd(bytes, at, end);
     if (stop === -1) return end;

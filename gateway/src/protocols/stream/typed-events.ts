@@ -48,8 +48,8 @@ export abstract class TypedEventStream extends EventTap {
     }
     const members = skimObject(data, 0, data.length, this.#wanted);
     if (members === null && this.events === 1) throw invalidFirstEvent();
-    const said = members === null ? null : skimValue(data, members.get("type"));
-    const type = typeof said === "string" ? said : name;
+    const declaredType = members === null ? null : skimValue(data, members.get("type"));
+    const type = typeof declaredType === "string" ? declaredType : name;
     if (this.isPartial(type)) return;
     const error = members === null ? null : skimValue(data, members.get("error"));
     if (type === "error" || type.endsWith(".error") || error !== null)
@@ -69,12 +69,12 @@ interface TypedEvents {
 
 /** Listens to generated content, and to what the last event says was used. */
 export class TypedEventsTap extends TypedEventStream implements StreamTap {
-  readonly #typed: TypedEvents;
+  readonly #options: TypedEvents;
   #done = false;
 
   constructor(typed: TypedEvents) {
     super(["usage"]);
-    this.#typed = typed;
+    this.#options = typed;
   }
 
   get usageFinal(): boolean {
@@ -88,8 +88,8 @@ export class TypedEventsTap extends TypedEventStream implements StreamTap {
 
   protected override take({ type, data, members }: TypedEvent): void {
     if (members.size === 0) return;
-    if (this.#typed.end.test(type)) this.#end(skimValue(data, members.get("usage")));
-    else if (this.#typed.content.test(type)) {
+    if (this.#options.end.test(type)) this.#end(skimValue(data, members.get("usage")));
+    else if (this.#options.content.test(type)) {
       this.contentSeen = true;
       this.outputEstimate++;
     }
@@ -98,7 +98,7 @@ export class TypedEventsTap extends TypedEventStream implements StreamTap {
   #end(reported: unknown): void {
     this.#done = true;
     this.contentSeen = true;
-    const reading = this.#typed.usageOf(reported);
+    const reading = this.#options.usageOf(reported);
     if (reading === null) return;
     this.usage = { ...reading, raw: rawUsage(reported) };
   }

@@ -3,7 +3,7 @@ import type { Warn } from "../codec.ts";
 import type { JsonObject } from "../json/value.ts";
 
 /** What one side says until the other does, as its dialect writes it. Results wait until it is known which calls they answer. */
-export interface Side {
+export interface TurnSide {
   readonly role: "user" | "assistant";
   readonly pieces: readonly JsonObject[];
   readonly calls: readonly ToolCallPart[];
@@ -14,13 +14,13 @@ export interface Side {
  * A conversation in which user and model take turns, the user first, for dialects that refuse any other. Calls and thoughts are the
  * model's, whoever brings them. `write`: a part in pieces; none for one that says nothing.
  */
-export function takeTurns(
+export function alternateTurns(
   messages: readonly TurnMessage[],
-  write: (part: Exclude<TurnPart, ToolResultPart>, role: Side["role"]) => readonly JsonObject[],
+  write: (part: Exclude<TurnPart, ToolResultPart>, role: TurnSide["role"]) => readonly JsonObject[],
   warn: Warn,
-): readonly Side[] {
-  const sides: (Side & { pieces: JsonObject[]; calls: ToolCallPart[]; results: ToolResultPart[] })[] = [];
-  const sideOf = (role: Side["role"]): (typeof sides)[number] => {
+): readonly TurnSide[] {
+  const sides: (TurnSide & { pieces: JsonObject[]; calls: ToolCallPart[]; results: ToolResultPart[] })[] = [];
+  const sideOf = (role: TurnSide["role"]): (typeof sides)[number] => {
     const last = sides.at(-1);
     if (last?.role === role) return last;
     const side = { role, pieces: [], calls: [], results: [] };
@@ -55,17 +55,17 @@ export function pairResults(
   warn: Warn,
 ): {
   readonly answers: readonly (readonly [ToolCallPart, ToolResultPart | undefined])[];
-  readonly strays: readonly ToolResultPart[];
+  readonly orphans: readonly ToolResultPart[];
 } {
   const waiting = new Map<string, ToolResultPart[]>();
   for (const result of results) waiting.set(result.callId, [...(waiting.get(result.callId) ?? []), result]);
   const answers = calls.map((call) => [call, waiting.get(call.id)?.shift()] as const);
   const answered = new Set(answers.map(([, result]) => result));
-  const strays = results.filter((result) => !answered.has(result));
+  const orphans = results.filter((result) => !answered.has(result));
   for (const [, result] of answers)
     if (result === undefined) warn("a tool call without a result was answered with an error");
-  for (const _ of strays) warn("the result of a tool call that is not in the conversation was sent as user text");
-  return { answers, strays };
+  for (const _ of orphans) warn("the result of a tool call that is not in the conversation was sent as user text");
+  return { answers, orphans: orphans };
 }
 
 export function resultText({ parts }: ToolResultPart): string {

@@ -10,7 +10,7 @@ import {
   type Seal,
 } from "#core/index.ts";
 import type { AnswerSource, EventReader } from "../codec.ts";
-import { citationsBeyond } from "./citations.ts";
+import { tooManyCitations } from "./citations.ts";
 
 /** The stream that would have ended in this answer: where a stream is wanted and there was none. */
 export function* answerEvents(answer: Answer): Generator<AnswerEvent> {
@@ -43,7 +43,7 @@ function headOf(block: AnswerBlock): BlockHead {
 }
 
 /** The answer that the events of a reader add up to, without empty texts. Throws the failure of an error event. */
-export function gatherAnswer({ warn }: AnswerSource, read: (emit: (event: AnswerEvent) => void) => void): Answer {
+export function collectAnswer({ warn }: AnswerSource, read: (emit: (event: AnswerEvent) => void) => void): Answer {
   const blocks: AnswerBlock[] = [];
   let answer: Answer = { id: null, model: null, blocks, finish: { reason: "stop", stopSequence: null }, usage: null };
   let open: OpenBlock | null = null;
@@ -52,7 +52,7 @@ export function gatherAnswer({ warn }: AnswerSource, read: (emit: (event: Answer
     else if (event.kind === "block-delta" && open !== null) open.text += event.text;
     else if (event.kind === "block-citation" && open !== null) {
       if (open.citations.length < bounds.blockCitationsMax) open.citations.push(event.citation);
-      else warn(citationsBeyond);
+      else warn(tooManyCitations);
     } else if (event.kind === "block-seal" && open !== null) open.seal = event.seal;
     else if (event.kind === "block-end" && open !== null) blocks.push(...blockOf(open));
     else if (event.kind === "start") answer = { ...answer, id: event.id, model: event.model };
@@ -82,7 +82,7 @@ function blockOf({ head, text, citations, seal }: OpenBlock): AnswerBlock[] {
 export abstract class AnswerReader implements EventReader {
   protected readonly emit: (event: AnswerEvent) => void;
   protected readonly source: AnswerSource;
-  protected over = false;
+  protected ended = false;
   protected started = false;
 
   constructor(emit: (event: AnswerEvent) => void, source: AnswerSource) {
@@ -94,7 +94,7 @@ export abstract class AnswerReader implements EventReader {
   abstract end(): void;
 
   /** False: it has begun before. */
-  protected begin(id: string | null = null, model: string | null = null): boolean {
+  protected emitStart(id: string | null = null, model: string | null = null): boolean {
     if (this.started) return false;
     this.started = true;
     this.emit({ kind: "start", id, model });
@@ -102,13 +102,13 @@ export abstract class AnswerReader implements EventReader {
   }
 
   protected fail(failure: Failure): void {
-    this.over = true;
+    this.ended = true;
     this.emit({ kind: "error", failure });
   }
 
   /** `finish`: null where it was told before. */
   protected finish(finish: Finish | null): void {
-    this.over = true;
+    this.ended = true;
     if (finish !== null) this.emit({ kind: "finish", finish });
     this.emit({ kind: "end" });
   }

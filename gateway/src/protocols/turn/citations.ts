@@ -25,10 +25,10 @@ export function spanOf(start: unknown, end: unknown): Citation["span"] {
   return from < 0 || to < from ? null : { start: from, end: to };
 }
 
-export const citationsBeyond = "citations beyond what one text may have were left out";
+export const tooManyCitations = "citations beyond what one text may have were left out";
 
 /** Citations of the open block until its length is known. Too many for one block are left out with a warning. */
-export class HeldCitations {
+export class CitationBuffer {
   readonly #warn: Warn;
   #held: Citation[] = [];
 
@@ -38,7 +38,7 @@ export class HeldCitations {
 
   add(citation: Citation): void {
     if (this.#held.length < bounds.blockCitationsMax) this.#held.push(citation);
-    else this.#warn(citationsBeyond);
+    else this.#warn(tooManyCitations);
   }
 
   take(): readonly Citation[] {
@@ -49,9 +49,9 @@ export class HeldCitations {
 }
 
 /** Said by writers whose dialect cites pages of the web only. */
-export const documentCitationLost = "citations of documents cannot be carried and were left out";
+export const documentCitationDropped = "citations of documents cannot be carried and were left out";
 
 /** Where the cited words stand in a text of this length. */
-export function placeIn({ span }: Citation, length: number): { readonly start: number; readonly end: number } {
+export function spanIn({ span }: Citation, length: number): { readonly start: number; readonly end: number } {
   return { start: Math.min(span?.start ?? 0, length), end: Math.min(span?.end ?? length, length) };
 }

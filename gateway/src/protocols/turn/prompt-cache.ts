@@ -18,11 +18,11 @@ export function readAutoCache(request: JsonObject): CacheHint | null {
 export function readCacheHint(part: JsonObject): CacheHint | null {
   const breakpoint = part["prompt_cache_breakpoint"];
   if (isObject(breakpoint)) return { ttl: breakpoint["ttl"] === "12h" ? "1h" : null };
-  return readCache(part);
+  return readCacheControl(part);
 }
 
 /** The `cache_control` of a block, a part or a tool. */
-export function readCache({ cache_control: control }: JsonObject): CacheHint | null {
+export function readCacheControl({ cache_control: control }: JsonObject): CacheHint | null {
   if (!isObject(control)) return null;
   const { ttl } = control;
   return { ttl: ttl === "5m" || ttl === "1h" ? ttl : null };

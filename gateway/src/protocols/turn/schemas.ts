@@ -17,9 +17,9 @@ export function flatSchema(parameters: JsonObject | null, warn: Warn): JsonObjec
   return {
     ...rest,
     type: "object",
-    description: described(parameters, JSON.stringify({ anyOf, oneOf, allOf })),
+    description: appendToDescription(parameters, JSON.stringify({ anyOf, oneOf, allOf })),
     properties: propertiesOf(parameters),
-    required: [...new Set([...namesIn(parameters), ...demanded(parameters)])],
+    required: [...new Set([...namesIn(parameters), ...requiredInBranches(parameters)])],
   };
 }
 
@@ -45,7 +45,7 @@ function propertiesOf(root: JsonObject): JsonObject {
 }
 
 /** What every part, or every choice, requires. */
-function demanded(root: JsonObject): string[] {
+function requiredInBranches(root: JsonObject): string[] {
   const ofChoices = (["anyOf", "oneOf"] as const).flatMap((name) => {
     const [first, ...others] = branches(root, name, root).map(namesIn);
     if (first === undefined) return [];
@@ -63,11 +63,11 @@ function namesIn(schema: JsonObject): string[] {
 
 /** The branches of one kind, those behind a reference into this schema too. */
 function branches(schema: JsonObject, name: (typeof joins)[number], root: JsonObject): JsonObject[] {
-  const found = arrayOf(schema[name]).map((branch) => (isObject(branch) ? referred(branch, root) : {}));
+  const found = arrayOf(schema[name]).map((branch) => (isObject(branch) ? resolveRef(branch, root) : {}));
   return [...new Set(found)];
 }
 
-function referred(branch: JsonObject, root: JsonObject): JsonObject {
+function resolveRef(branch: JsonObject, root: JsonObject): JsonObject {
   const [, at = "", name = ""] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(String(branch["$ref"] ?? "")) ?? [];
   const definitions = root[at];
   const target = isObject(definitions) && Object.hasOwn(definitions, name) ? definitions[name] : undefined;
@@ -91,20 +91,22 @@ export function closedSchema(schema: JsonObject): JsonObject {
   if (isObject(schema["properties"]) && schema["additionalProperties"] === undefined) {
     closed["additionalProperties"] = false;
   }
-  return unchecked.length === 0 ? closed : { ...closed, description: described(schema, `{${unchecked.join(", ")}}`) };
+  return unchecked.length === 0
+    ? closed
+    : { ...closed, description: appendToDescription(schema, `{${unchecked.join(", ")}}`) };
 }
 
-function described({ description }: JsonObject, rules: string): string {
+function appendToDescription({ description }: JsonObject, rules: string): string {
   return typeof description === "string" && description !== "" ? `${description}\n\n${rules}` : rules;
 }
 
 function isUnchecked(name: string, value: unknown): boolean {
   if (name === "minItems") return value !== 0 && value !== 1;
   if (name === "format") return typeof value === "string" && value !== "uri" && !formats.has(value);
-  return bounding.has(name) && !isObject(value);
+  return boundKeywords.has(name) && !isObject(value);
 }
 
-const bounding: ReadonlySet<string> = new Set([
+const boundKeywords: ReadonlySet<string> = new Set([
   ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
   ...["minLength", "maxLength", "maxItems", "uniqueItems", "minProperties", "maxProperties"],
 ]);
@@ -194,7 +196,7 @@ const openaiKeywords: Keywords = {
  */
 function fitsStrict(schema: JsonObject): boolean {
   for (const [name, value] of Object.entries(schema)) {
-    if (refusedStrictly.has(name)) return false;
+    if (keywordsRefusedByStrict.has(name)) return false;
     if (name === "format" && !formats.has(value)) return false;
     if (openaiKeywords.schemas.has(name) && !(Array.isArray(value) ? value : [value]).every(innerFits)) return false;
     if (openaiKeywords.maps.has(name) && isObject(value) && !Object.values(value).every(innerFits)) return false;
@@ -209,7 +211,7 @@ function innerFits(value: unknown): boolean {
   return !isObject(value) || fitsStrict(value);
 }
 
-const refusedStrictly: ReadonlySet<string> = new Set([
+const keywordsRefusedByStrict: ReadonlySet<string> = new Set([
   ...["allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "patternProperties"],
 ]);
 

@@ -16,7 +16,7 @@ export function sealText(seal: Seal): string {
  * The seal of what its producer did not seal. It says only that the thing is not from the vendor of the dialect that it
  * is told in: without it, that vendor would be sent it as its own, and refuse the conversation.
  */
-export function bareSeal(account: string | null): Seal {
+export function emptySeal(account: string | null): Seal {
   return { dialect: "openai-chat", account, itemId: null, data: "" };
 }
 
@@ -40,11 +40,11 @@ export function readSealText(text: string): Seal | null {
 }
 
 /** A seal as found in a field of `dialect`: ours unpacked, else the vendor's own, from an account we do not know. */
-export function sealFrom(text: string, dialect: DialectId, itemId: string | null = null): Seal {
+export function readSeal(text: string, dialect: DialectId, itemId: string | null = null): Seal {
   return readSealText(text) ?? { dialect, account: null, itemId, data: text };
 }
 
 /** Whether a seal may go to this upstream. One whose account is unknown goes to its own dialect only. */
-export function opens(seal: Seal, dialect: DialectId, account: string): boolean {
+export function canOpen(seal: Seal, dialect: DialectId, account: string): boolean {
   return seal.dialect === dialect && (seal.account === null || seal.account === account);
 }

@@ -1,10 +1,10 @@
 import type { SearchLocation, SearchRequest, Turn } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { arrayOf, isObject, type JsonObject, textOf } from "../json/value.ts";
-import { warnOfUnasked } from "./warnings.ts";
+import { warnOfUnsentMembers } from "./warnings.ts";
 
 /** A wish for a search that says nothing more. */
-export const plainSearch: SearchRequest = Object.freeze({
+export const defaultSearch: SearchRequest = Object.freeze({
   usesMax: null,
   allowedDomains: [],
   blockedDomains: [],
@@ -15,7 +15,7 @@ export const plainSearch: SearchRequest = Object.freeze({
 /** `{"type":"approximate","city",…}`, which OpenAI and Anthropic write alike. */
 export function readLocation(value: unknown, where: string, warn: Warn): SearchLocation | null {
   if (!isObject(value)) return null;
-  warnOfUnasked(value, ofLocation, where, warn);
+  warnOfUnsentMembers(value, locationMembers, where, warn);
   const location: Record<string, string> = {};
   for (const name of ["city", "region", "country", "timezone"]) {
     const said = textOf(value[name]) ?? "";
@@ -28,7 +28,7 @@ export function readContextSize(value: unknown): SearchRequest["contextSize"] {
   return value === "low" || value === "medium" || value === "high" ? value : null;
 }
 
-export function textsOf(value: unknown): readonly string[] {
+export function stringsIn(value: unknown): readonly string[] {
   return arrayOf(value).filter((one) => typeof one === "string");
 }
 
@@ -38,7 +38,11 @@ export function warnOfNoSearch(turn: Turn, warn: Warn): void {
 }
 
 /** Names what of a wish the target's own search cannot be told. */
-export function warnOfSearchRest(search: SearchRequest, carried: ReadonlySet<keyof SearchRequest>, warn: Warn): void {
+export function warnOfSearchParameters(
+  search: SearchRequest,
+  carried: ReadonlySet<keyof SearchRequest>,
+  warn: Warn,
+): void {
   for (const [name, words] of Object.entries(parameters) as [keyof SearchRequest, string][]) {
     const said = search[name];
     const isPlain = said === null || said === "medium" || (Array.isArray(said) && said.length === 0);
@@ -54,8 +58,8 @@ const parameters: Readonly<Record<keyof SearchRequest, string>> = {
   contextSize: "the context size",
 };
 
-export function approximate(location: SearchLocation): JsonObject {
+export function writeLocation(location: SearchLocation): JsonObject {
   return { type: "approximate", ...location };
 }
 
-const ofLocation: ReadonlySet<string> = new Set(["type", "city", "region", "country", "timezone"]);
+const locationMembers: ReadonlySet<string> = new Set(["type", "city", "region", "country", "timezone"]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { AnswerEvent } from "#core/index.ts";
-import { OwnToolNames, shortToolName } from "./tool-calls.ts";
+import { CallerToolNames, shortToolName } from "./tool-calls.ts";
 
 const long = `mcp__a_server_with_a_long_name__${"a_tool_with_a_long_name".repeat(3)}`;
 const toolOf = (name: string) => ({ name, description: null, parameters: null, strict: null, cache: null });
@@ -23,7 +23,7 @@ describe("names of tools for upstreams that take 64 characters", () => {
   });
 
   test("are the caller's own again in what it is answered", () => {
-    const names = new OwnToolNames([toolOf("short"), toolOf(long)]);
+    const names = new CallerToolNames([toolOf("short"), toolOf(long)]);
     const call = (name: string) => ({ kind: "tool-call", id: "c", name }) as const;
     const begun = (name: string): AnswerEvent => ({ kind: "block-start", block: call(name) });
     expect(names.event(begun(shortToolName(long)))).toEqual(begun(long));

@@ -3,7 +3,7 @@ import type { Answer, AnswerBlock, AnswerEvent, BlockHead, ToolChoice, TurnTool 
 import type { Warn } from "../codec.ts";
 import { type JsonObject, parseObject } from "../json/value.ts";
 
-const mark = "sx-";
+const encodedMark = "sx-";
 const safe = /^[a-zA-Z0-9_-]+$/;
 
 /**
@@ -11,20 +11,21 @@ const safe = /^[a-zA-Z0-9_-]+$/;
  * where not, the mark is put before them, an underscore is doubled and every other stranger becomes `_<hex>_`, so that
  * a model can still read a name and `plainName` finds the original again.
  */
-export function safeName(name: string): string {
-  if (safe.test(name) && !name.startsWith(mark)) return name;
+export function encodeName(name: string): string {
+  if (safe.test(name) && !name.startsWith(encodedMark)) return name;
   return (
-    mark + name.replace(/[^a-zA-Z0-9-]/g, (unit) => (unit === "_" ? "__" : `_${unit.charCodeAt(0).toString(16)}_`))
+    encodedMark +
+    name.replace(/[^a-zA-Z0-9-]/g, (unit) => (unit === "_" ? "__" : `_${unit.charCodeAt(0).toString(16)}_`))
   );
 }
 
 /** What `safeName` was given; any other text stays as it is. */
-export function plainName(name: string): string {
-  if (!name.startsWith(mark)) return name;
-  const plain = name.slice(mark.length).replace(/__|_([0-9a-f]{1,4})_/g, (_, hex: string | undefined) => {
+export function decodeName(name: string): string {
+  if (!name.startsWith(encodedMark)) return name;
+  const plain = name.slice(encodedMark.length).replace(/__|_([0-9a-f]{1,4})_/g, (_, hex: string | undefined) => {
     return hex === undefined ? "_" : String.fromCharCode(Number.parseInt(hex, 16));
   });
-  return safeName(plain) === name ? plain : name;
+  return encodeName(plain) === name ? plain : name;
 }
 
 /** OpenAI's APIs, all that copy them, and Bedrock's Converse take no longer ones; Anthropic and Google take twice as much. */
@@ -36,7 +37,7 @@ const digestCharacters = 12;
  * model can still read it, and gets a digest of the whole, so that no two become the same: the same one each time.
  */
 export function shortToolName(name: string): string {
-  const safe = safeName(name);
+  const safe = encodeName(name);
   if (safe.length <= charactersMax) return safe;
   const digest = createHash("sha256").update(name).digest("hex").slice(0, digestCharacters);
   const beginning = name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, charactersMax - digestCharacters - 1);
@@ -50,11 +51,11 @@ export function shortId(id: string, prefix: string, idCharactersMax: number): st
 }
 
 /** The names by which the caller knows its tools, where they were too long to be told to the upstream. */
-export class OwnToolNames {
+export class CallerToolNames {
   readonly #byShort: ReadonlyMap<string, string>;
 
   constructor(tools: readonly TurnTool[]) {
-    const long = tools.filter(({ name }) => safeName(name).length > charactersMax);
+    const long = tools.filter(({ name }) => encodeName(name).length > charactersMax);
     this.#byShort = new Map(long.map(({ name }) => [shortToolName(name), name]));
   }
 
@@ -76,7 +77,7 @@ export class OwnToolNames {
 }
 
 /** Arguments as the neutral form has them: always JSON text. Vendors leave them out, or empty, for a tool that takes none. */
-export function wholeArguments(text: string): string {
+export function argumentsOrEmpty(text: string): string {
   return text.trim() === "" ? "{}" : text;
 }
 

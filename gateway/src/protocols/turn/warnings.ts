@@ -5,17 +5,17 @@ import { isObject, type JsonObject } from "../json/value.ts";
  * Warns of each member of an answer's object that its reader does not know. `read` names those that are read, and those
  * that only label what is carried (types, states, times). null, false and what is empty say nothing.
  */
-export function warnOfUnread(object: JsonObject, read: ReadonlySet<string>, where: string, warn: Warn): void {
+export function warnOfUnreadMembers(object: JsonObject, read: ReadonlySet<string>, where: string, warn: Warn): void {
   for (const name in object) {
-    if (read.has(name) || saysNothing(object[name])) continue;
+    if (read.has(name) || isEmptyValue(object[name])) continue;
     warn(`${quotableName(name)} of ${where} in the answer cannot be carried and was left out`);
   }
 }
 
 /** The same of a request: what of an object the upstream is not told. */
-export function warnOfUnasked(object: JsonObject, read: ReadonlySet<string>, where: string, warn: Warn): void {
+export function warnOfUnsentMembers(object: JsonObject, read: ReadonlySet<string>, where: string, warn: Warn): void {
   for (const name in object) {
-    if (read.has(name) || saysNothing(object[name])) continue;
+    if (read.has(name) || isEmptyValue(object[name])) continue;
     warn(`${quotableName(name)} of ${where} is not understood by the upstream and was left out`);
   }
 }
@@ -28,14 +28,14 @@ export function warnOfCaller(call: JsonObject, warn: Warn): void {
 }
 
 /** Warns of a block, an item or a part of an answer that has no neutral form. */
-export function warnOfStranger(kind: string, type: unknown, warn: Warn): void {
+export function warnOfUnknownType(kind: string, type: unknown, warn: Warn): void {
   warn(`${kind} of type ${quotableName(type)} in the answer cannot be carried and were left out`);
 }
 
 /** For dialects whose upstreams make no pictures while they talk. */
-export const picturesLost = "pictures cannot be asked of the upstream: the modality was left out";
+export const picturesDropped = "pictures cannot be asked of the upstream: the modality was left out";
 
-export function saysNothing(value: unknown): boolean {
+export function isEmptyValue(value: unknown): boolean {
   if (value === null || value === undefined || value === false || value === "") return true;
   if (Array.isArray(value)) return value.length === 0;
   if (typeof value !== "object") return false;

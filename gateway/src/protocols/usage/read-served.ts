@@ -16,15 +16,15 @@ import { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf, without
 export function readServed(answer: JsonObject, reported: unknown): Served | undefined {
   const usage = objectOf(reported);
   const tier =
-    wordOf(answer["service_tier"]) ??
-    wordOf(objectOf(answer["serviceTier"])["type"]) ??
-    wordOf(usage["service_tier"]) ??
-    wordOf(usage["serviceTier"]) ??
-    wordOf(usage["trafficType"]);
+    tierWord(answer["service_tier"]) ??
+    tierWord(objectOf(answer["serviceTier"])["type"]) ??
+    tierWord(usage["service_tier"]) ??
+    tierWord(usage["serviceTier"]) ??
+    tierWord(usage["trafficType"]);
   const fallback = fallbackModel(usage["iterations"]);
   const model = fallback ?? modelNamed(answer);
-  const geo = wordOf(usage["inference_geo"]);
-  return servedOf(model, fallback !== undefined, tier, costIn(usage), geo, wordOf(usage["speed"]));
+  const geo = tierWord(usage["inference_geo"]);
+  return servedOf(model, fallback !== undefined, tier, costIn(usage), geo, tierWord(usage["speed"]));
 }
 
 /** The same of an answer's headers: of Bedrock, of a LiteLLM and of another Sluice in front of the model. */
@@ -32,7 +32,7 @@ export function readServedHeaders(headers: HeaderReader): Served | undefined {
   const tier = headers.get("x-amzn-bedrock-service-tier");
   const cost = headers.get("x-sluice-cost-usd") ?? headers.get("x-litellm-response-cost");
   if (tier === null && cost === null) return undefined;
-  return servedOf(undefined, false, wordOf(tier), usdOf(numberIn(cost)));
+  return servedOf(undefined, false, tierWord(tier), usdOf(numberIn(cost)));
 }
 
 /** Both; where both say something, the body counts. */
@@ -77,18 +77,18 @@ function fallbackModel(iterations: unknown): string | undefined {
 }
 
 /** Vendors' names of what their plain prices are for. */
-const plain: ReadonlySet<string> = new Set([
+const ordinaryTiers: ReadonlySet<string> = new Set([
   ...["auto", "default", "standard", "standard_only", "on_demand", "unspecified", "none", ""],
   ...["global", "not_available", "normal"],
 ]);
 
 /** Google writes `ON_DEMAND_FLEX`, `PROVISIONED_THROUGHPUT` and `SERVICE_TIER_FLEX` for what others call flex and provisioned. */
-function wordOf(value: unknown): string | undefined {
+function tierWord(value: unknown): string | undefined {
   const word = textOf(value)
     ?.toLowerCase()
     .replace(/^(?:on_demand_|service_tier_|traffic_type_)/, "")
     .replace(/_throughput$/, "");
-  if (word === undefined || plain.has(word)) return undefined;
+  if (word === undefined || ordinaryTiers.has(word)) return undefined;
   return word.slice(0, wordCharactersMax).replaceAll(/[^a-z0-9_.-]/g, "?");
 }
 
@@ -119,7 +119,7 @@ function numberIn(text: string | null): number | null {
 }
 
 /** Which of the two counts a usage object leaves out; undefined when it has both. */
-export function untoldOf(input: number | null, output: number | null): UsageReading["missingSide"] {
+export function missingSideOf(input: number | null, output: number | null): UsageReading["missingSide"] {
   if (input !== null) return output === null ? "output" : undefined;
   return output === null ? "both" : "input";
 }

@@ -21,17 +21,17 @@ export interface UsageConvention {
  * output. `unexplained`: how far the two differ, in either direction. A total that is absent or 0 says nothing, and neither does one
  * beside a side that is not told (null): that side is estimated.
  */
-export function compareTotal(total: number | null, parts: readonly (number | null)[]): typeof agrees {
-  if (total === null || total === 0) return agrees;
+export function compareTotal(total: number | null, parts: readonly (number | null)[]): typeof noDifference {
+  if (total === null || total === 0) return noDifference;
   let sum = 0;
   for (const part of parts) {
-    if (part === null) return agrees;
+    if (part === null) return noDifference;
     sum += part;
   }
   return { beyond: Math.max(0, total - sum), unexplained: Math.abs(total - sum) };
 }
 
-const agrees = Object.freeze({ beyond: 0 as number, unexplained: 0 as number });
+const noDifference = Object.freeze({ beyond: 0 as number, unexplained: 0 as number });
 
 /** An upstream's own words on usage, as the ledger keeps them; `{}` where they are too long. */
 export function rawUsage(reported: unknown): string {
@@ -57,7 +57,7 @@ export const noServerTools: ServerToolUse = Object.freeze({
 export function toolUseIn(reported: JsonObject, beside: unknown = null): ServerToolUse {
   const server = objectOf(reported["server_tool_use"]);
   const sides = objectOf(reported["server_side_tool_usage_details"]);
-  const told = beside === null ? objectOf(reported["tool_usage"]) : objectOf(beside);
+  const toolUsage = beside === null ? objectOf(reported["tool_usage"]) : objectOf(beside);
   const plugin = objectOf(objectOf(reported["plugins"])["search"]);
   const sided = add(countOf(sides["web_search_calls"]), countOf(sides["x_search_calls"]));
   return {
@@ -65,26 +65,26 @@ export function toolUseIn(reported: JsonObject, beside: unknown = null): ServerT
     webSearches:
       countOf(server["web_search_requests"]) ??
       sided ??
-      toldCount(told["web_search"]) ??
+      reportedCount(toolUsage["web_search"]) ??
       countOf(plugin["count"]) ??
       countOf(reported["num_search_queries"]) ??
       countOf(reported["num_sources_used"]) ??
       0,
-    fileSearches: countOf(sides["file_search_calls"]) ?? toldCount(told["file_search"]) ?? 0,
+    fileSearches: countOf(sides["file_search_calls"]) ?? reportedCount(toolUsage["file_search"]) ?? 0,
     codeSessions:
       countOf(server["code_execution_requests"]) ??
       countOf(sides["code_interpreter_calls"]) ??
-      toldCount(told["code_interpreter"]) ??
+      reportedCount(toolUsage["code_interpreter"]) ??
       0,
   };
 }
 
-export function usedAny({ webSearches, fileSearches, mapSearches, codeSessions }: ServerToolUse): boolean {
+export function usesTools({ webSearches, fileSearches, mapSearches, codeSessions }: ServerToolUse): boolean {
   return webSearches + fileSearches + mapSearches + codeSessions > 0;
 }
 
 /** The larger of two countings of the same. */
-export function moreOf(one: ServerToolUse, other: ServerToolUse): ServerToolUse {
+export function maxToolUse(one: ServerToolUse, other: ServerToolUse): ServerToolUse {
   return {
     webSearches: Math.max(one.webSearches, other.webSearches),
     fileSearches: Math.max(one.fileSearches, other.fileSearches),
@@ -104,7 +104,7 @@ export class OutputTools {
   pictures = 0;
   readonly #containers = new Set<string>();
 
-  takeAll(bytes: Uint8Array, output: Span): this {
+  countAll(bytes: Uint8Array, output: Span): this {
     if (!mayHoldTools(bytes, output)) return this;
     for (const item of skimArray(bytes, output, bounds.jsonValuesMax) ?? []) this.take(bytes, item);
     return this;
@@ -129,7 +129,7 @@ export class OutputTools {
   }
 
   /** The ids of containers that code ran in. */
-  get made(): readonly string[] {
+  get containerIds(): readonly string[] {
     return [...this.#containers].filter((id) => id !== "");
   }
 
@@ -154,7 +154,7 @@ const toolMarks = ["web_search_call", "file_search_call", "code_interpreter_call
 const itemMembers: ReadonlySet<string> = new Set(["type", "action", "container_id"]);
 
 /** A number, or an object that holds it. */
-function toldCount(value: unknown): number | null {
+function reportedCount(value: unknown): number | null {
   return countOf(value) ?? countOf(objectOf(value)["num_requests"]) ?? countOf(objectOf(value)["num_calls"]);
 }
 

@@ -5,7 +5,7 @@ import type { Span } from "../json/cursor.ts";
 import { countOf, objectOf } from "../json/value.ts";
 import { sizeOf } from "../request/members.ts";
 import { BodyReader, modelEdit } from "../request/request-body.ts";
-import { eachItem, passedFacts, promptUsage, refuseStream, replyReader, textOrTokens } from "./passed-json.ts";
+import { estimatePrompt, forEachComma, nativeFacts, promptUsage, refuseStream, replyReader } from "./json-calls.ts";
 
 const embeddingBodies = new BodyReader(requestFields.embeddings, ["user"]);
 
@@ -13,7 +13,7 @@ const embeddingBodies = new BodyReader(requestFields.embeddings, ["user"]);
 export const embeddingsWire: Wire = {
   readRequest(bytes) {
     const body = embeddingBodies.read(bytes);
-    return passedFacts(body, textOrTokens(bytes, body.get("input")).tokens);
+    return nativeFacts(body, estimatePrompt(bytes, body.get("input")).tokens);
   },
   requestEdits: modelEdit,
   smallestRequest: (model) => ({ model, input: "ok" }),
@@ -24,13 +24,13 @@ export const embeddingsWire: Wire = {
 const moderationBodies = new BodyReader(requestFields.moderations, ["user"]);
 
 /** What OpenAI takes where its callers say nothing, as most do. Source: API reference, "Create moderation". */
-const usualModerator = "omni-moderation-latest";
+const defaultModerator = "omni-moderation-latest";
 
 /** Texts and pictures judged by their content. OpenAI tells no usage, Mistral does. */
 export const moderationsWire: Wire = {
   readRequest(bytes) {
     const body = moderationBodies.read(bytes);
-    return passedFacts(body, body.estimate("input"), body.members.has("model") ? undefined : usualModerator);
+    return nativeFacts(body, body.estimate("input"), body.members.has("model") ? undefined : defaultModerator);
   },
   requestEdits: modelEdit,
   smallestRequest: (model) => ({ model, input: "ok" }),
@@ -54,7 +54,7 @@ function readRerankRequest(bytes: Uint8Array): RequestFacts {
   const sizes = piecesOf(bytes, documents);
   // Vendors that charge by tokens count the query with each document.
   const read = sizeOf(documents) + sizeOf(body.get("query")) * sizes.documents;
-  const facts = passedFacts(body, Math.ceil(read / bytesPerToken));
+  const facts = nativeFacts(body, Math.ceil(read / bytesPerToken));
   facts.estimatedUse = { likely: { searchUnits: unitsOf(sizes.likely) }, most: { searchUnits: unitsOf(sizes.most) } };
   return facts;
 }
@@ -74,7 +74,7 @@ function piecesOf(body: Uint8Array, array: Span | undefined) {
     sizes.most += Math.max(1, Math.ceil((end - start) / pieceTokensLeast));
     start = end + 1;
   };
-  eachItem(body, array, add);
+  forEachComma(body, array, add);
   add(array.end - 1);
   return sizes;
 }

@@ -1,23 +1,23 @@
 import type { Warn } from "../codec.ts";
 import type { Edit } from "../json/bytes.ts";
-import { cutNodes, type JsonNode } from "../json/places.ts";
+import { cutNodes, type JsonNode } from "../json/node.ts";
 import { sealMark } from "../turn/seal-text.ts";
 
 /**
  * What gives way in a messages request, so that Anthropic is shown no seal of another vendor: the blocks that are one, and
  * messages that held nothing else.
  */
-export function unsealMessages(body: JsonNode, warn: Warn): readonly Edit[] {
+export function sealCutsInMessages(body: JsonNode, warn: Warn): readonly Edit[] {
   const cuts: Edit[] = [];
-  let unthought = false;
+  let lostThought = false;
   for (const { items } of body.membersNamed("messages")) {
     const read = new Map(items.map((message) => [message, readMessage(message)]));
     const kept = [...read.values()].filter(({ emptied }) => !emptied);
     cuts.push(...cutNodes(items, (message) => read.get(message)?.emptied === true));
     cuts.push(...kept.flatMap((message) => message.cuts));
-    unthought = lostItsThought(kept);
+    lostThought = lostItsThought(kept);
   }
-  return unthought && cuts.length > 0 ? [...cuts, ...withoutThinking(body, warn)] : cuts;
+  return lostThought && cuts.length > 0 ? [...cuts, ...withoutThinking(body, warn)] : cuts;
 }
 
 interface MessageRead {

@@ -5,7 +5,7 @@ import { FormReader, modelFormBytesMax } from "../form/form-reader.ts";
 import { OPEN_OBJECT, skipSpace } from "../json/cursor.ts";
 import { countOf, numberOf, objectOf } from "../json/value.ts";
 import { TypedEventsTap } from "../stream/typed-events.ts";
-import { replyReader } from "./passed-json.ts";
+import { replyReader } from "./json-calls.ts";
 
 /** JSON with its usage or its length, subtitles whose last time says the length, or plain text, which tells nothing. */
 function readTranscript(body: Uint8Array): ReplyFacts {
@@ -74,16 +74,16 @@ function secondsUsage(seconds: unknown): Pick<UsageReading, "usage"> | null {
  */
 export const transcriptionsWire: Wire = {
   readRequest() {
-    throw onlyForms();
+    throw formRequired();
   },
   requestEdits() {
-    throw onlyForms();
+    throw formRequired();
   },
   readReply: readTranscript,
   tapStream: () => new TypedEventsTap({ content: /\.(?:delta|segment)$/, end: /\.done$/, usageOf: transcriptUsage }),
 };
 
-function onlyForms(): Failure {
+function formRequired(): Failure {
   return new Failure(
     "unsupported_media_type",
     "A sound is sent as a form: `multipart/form-data` with `file` and `model`.",

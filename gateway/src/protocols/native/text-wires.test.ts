@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "#core/index.ts";
-import { patchedRequest } from "../request/change-body.ts";
+import { patchRequest } from "../request/change-body.ts";
 import { embeddingsWire } from "./text-wires.ts";
 
 const encoder = new TextEncoder();
@@ -21,7 +21,7 @@ describe("an embeddings request", () => {
   test("changes in nothing but the model on its way upstream", () => {
     const body = '{"input" : ["a","b"],"model":"public","encoding_format":"base64","dimensions":256,"x":{"y":[1]}}';
     const facts = read(body);
-    const sent = new TextDecoder().decode(patchedRequest(embeddingsWire, bytes(body), facts, "org/embed-3"));
+    const sent = new TextDecoder().decode(patchRequest(embeddingsWire, bytes(body), facts, "org/embed-3"));
     expect(sent).toBe(body.replace('"public"', '"org/embed-3"'));
   });
 

@@ -1,20 +1,20 @@
 import { requestFields } from "@sluice/contract/words";
 import { noUsage } from "#core/index.ts";
-import { RawTap } from "../any-wire.ts";
 import type { RequestFacts, UsageReading, Wire } from "../dialect.ts";
 import { readSpan } from "../json/scan.ts";
 import { countOf, objectOf } from "../json/value.ts";
+import { RawTap } from "../raw-wire.ts";
 import { readSmall } from "../request/members.ts";
-import { heldId } from "../request/named-objects.ts";
+import { idInObject } from "../request/named-objects.ts";
 import { BodyReader, modelEdit } from "../request/request-body.ts";
 import { TypedEventsTap } from "../stream/typed-events.ts";
-import { passedFacts, replyReader } from "./passed-json.ts";
+import { nativeFacts, replyReader } from "./json-calls.ts";
 
 /**
  * A sound on its way, byte for byte. It tells nothing of what it used: the tokens of an output are guessed from its size, about
  * twenty for a second of it.
  */
-class SoundTap extends RawTap {
+class SpeechTap extends RawTap {
   readonly #input: number;
   readonly #bytesPerToken: number;
   #bytes = 0;
@@ -22,7 +22,7 @@ class SoundTap extends RawTap {
   constructor({ inputEstimate }: Pick<RequestFacts, "inputEstimate">, mediaType: string) {
     super();
     this.#input = inputEstimate;
-    this.#bytesPerToken = rates.find(([pattern]) => pattern.test(mediaType))?.[1] ?? usualRate;
+    this.#bytesPerToken = bytesPerTokenByType.find(([pattern]) => pattern.test(mediaType))?.[1] ?? mp3BytesPerToken;
   }
 
   protected override listen(chunk: Uint8Array): void {
@@ -45,9 +45,9 @@ class SoundTap extends RawTap {
 }
 
 /** Of MP3 at 128 kbit/s. */
-const usualRate = 800;
+const mp3BytesPerToken = 800;
 /** Bytes for each token, by kind of sound: 24 kHz with 16 bits where it is not packed. */
-const rates: readonly (readonly [RegExp, number])[] = [
+const bytesPerTokenByType: readonly (readonly [RegExp, number])[] = [
   [/wav|pcm|l16|octet-stream/i, 2_400],
   [/flac/i, 1_200],
   [/opus|ogg|webm/i, 200],
@@ -60,13 +60,13 @@ const bodies = new BodyReader(requestFields.speech, ["instructions", "stream_for
 export const speechWire: Wire = {
   readRequest(bytes) {
     const body = bodies.read(bytes);
-    const facts = passedFacts(body, body.estimate("input", "instructions"));
+    const facts = nativeFacts(body, body.estimate("input", "instructions"));
     const input = body.get("input");
     const format = body.get("stream_format");
     facts.stream = format !== undefined && readSmall(bytes, format) === "sse";
     // What is spoken is output: of tokens the model says how many they can be at most.
     facts.outputTokensMax = null;
-    facts.objects = heldId(bytes, body.get("voice"), "voice");
+    facts.objects = idInObject(bytes, body.get("voice"), "voice");
     const characters = input === undefined ? 0 : charactersOf(String(readSpan(bytes, input)));
     facts.estimatedUse = { likely: { characters }, most: { characters } };
     // How fast is spoken is no tier of service.
@@ -78,7 +78,7 @@ export const speechWire: Wire = {
   smallestRequest: (model) => ({ model, input: "ok", voice: "alloy" }),
   readReply: replyReader(["audio", "data"], ["usage"], (member) => speechUsage(member("usage"))),
   tapStream: () => new TypedEventsTap({ content: /\.delta$/, end: /\.done$/, usageOf: speechUsage }),
-  tapBytes: (facts, mediaType) => new SoundTap(facts, mediaType),
+  tapBytes: (facts, mediaType) => new SpeechTap(facts, mediaType),
 };
 
 /** As vendors count them: what is written with two units of UTF-16 is one. */

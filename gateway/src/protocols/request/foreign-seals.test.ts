@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { sealText } from "../turn/seal-text.ts";
-import { unsealBody } from "./unseal-body.ts";
+import { removeForeignSeals } from "./foreign-seals.ts";
 
 const seal = sealText({ dialect: "openai-responses", account: "a", itemId: "rs_1", data: "x" });
 
@@ -62,7 +62,7 @@ test("what is left of any conversation is what the seals leave, and all else is 
           .map((one) => (typeof one === "string" ? one : one.filter(({ gone }) => !gone).map((each) => each.one)))
           .filter((one, index) => one.length > 0 || (messages[index] ?? []).length === 0);
         const bytes = Buffer.from(written(full, space, escapes));
-        const made = unsealBody(bytes, { dialect: "anthropic-messages", upstreamModel: "claude" }, () => {});
+        const made = removeForeignSeals(bytes, { dialect: "anthropic-messages", upstreamModel: "claude" }, () => {});
         expect(JSON.parse(Buffer.from(made).toString())).toEqual(JSON.parse(JSON.stringify(bodyOf(left))));
       },
     ),
@@ -72,7 +72,7 @@ test("what is left of any conversation is what the seals leave, and all else is 
 
 test("a body of a dialect without seals, and one without any, come back as they are", () => {
   const bytes = Buffer.from(`{"messages":[{"content":[{"type":"thinking","signature":"${seal}"}]}]}`);
-  expect(unsealBody(bytes, { dialect: "openai-chat", upstreamModel: "m" }, () => {})).toBe(bytes);
+  expect(removeForeignSeals(bytes, { dialect: "openai-chat", upstreamModel: "m" }, () => {})).toBe(bytes);
   const plain = Buffer.from('{"messages":[{"content":[{"type":"text","text":"sluice1.x"}]}]}');
-  expect(unsealBody(plain, { dialect: "anthropic-messages", upstreamModel: "m" }, () => {})).toBe(plain);
+  expect(removeForeignSeals(plain, { dialect: "anthropic-messages", upstreamModel: "m" }, () => {})).toBe(plain);
 });

@@ -1,5 +1,5 @@
 import type { Edit } from "../json/bytes.ts";
-import { cutNodes, type JsonNode } from "../json/places.ts";
+import { cutNodes, type JsonNode } from "../json/node.ts";
 import { sealMark } from "../turn/seal-text.ts";
 import { readSummary } from "./compaction.ts";
 
@@ -7,7 +7,7 @@ import { readSummary } from "./compaction.ts";
  * What gives way in a Responses request, so that OpenAI is shown no seal of another vendor: the reasoning items that
  * carry one go, and a compaction of ours says its summary in words.
  */
-export function unsealInput(body: JsonNode): readonly Edit[] {
+export function sealCutsInInput(body: JsonNode): readonly Edit[] {
   return body.membersNamed("input").flatMap(({ items }) => {
     const sealed = new Map(items.flatMap(sealedItem));
     const said = [...sealed].flatMap(([{ start, end }, text]) => (text === null ? [] : [{ start, end, text }]));

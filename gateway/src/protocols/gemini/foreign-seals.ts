@@ -1,5 +1,5 @@
 import type { Edit } from "../json/bytes.ts";
-import { cutNodes, type JsonNode } from "../json/places.ts";
+import { cutNodes, type JsonNode } from "../json/node.ts";
 import { isForeignSeal, needsSignatures, placeholderSignature } from "./encodings.ts";
 
 /**

@@ -9,7 +9,7 @@ import { chatEdits, readStreamFacts } from "../openai-chat/request.ts";
 import { ChatStreamTap } from "../openai-chat/stream.ts";
 import { writeChatUsage } from "../openai-chat/usage.ts";
 import { BodyReader } from "../request/request-body.ts";
-import { textOrTokens } from "./passed-json.ts";
+import { estimatePrompt } from "./json-calls.ts";
 
 const bodies = new BodyReader(requestFields.completions, [
   ...["suffix", "stream_options", "max_tokens", "prompt_cache_key", "user"],
@@ -18,7 +18,7 @@ const bodies = new BodyReader(requestFields.completions, [
 /** Reads what governs a request for completions. Source: OpenAI API reference, "Create completion". */
 function readCompletionsRequest(bytes: Uint8Array): RequestFacts {
   const body = bodies.read(bytes);
-  const { tokens, texts } = textOrTokens(bytes, body.get("prompt"));
+  const { tokens, texts } = estimatePrompt(bytes, body.get("prompt"));
   const facts = body.facts(tokens + body.estimate("suffix"));
   readStreamFacts(body, facts);
   const cap = body.count("max_tokens");

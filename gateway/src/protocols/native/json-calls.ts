@@ -22,26 +22,26 @@ import { rawUsage } from "../usage/reading.ts";
 /** What calls that are only ever passed have in common: a JSON body with a model in it, and an answer that tells its usage. */
 
 /** The facts of a call that generates nothing. Throws Failure as readModel does. */
-export function passedFacts(body: RequestBody, inputEstimate: number, model?: string): OpenFacts {
+export function nativeFacts(body: RequestBody, inputEstimate: number, model?: string): OpenFacts {
   const facts = body.facts(inputEstimate, model);
   // Nothing is to be reserved for it.
   facts.outputTokensMax = 0;
-  facts.estimatedUse = nothingCounted;
+  facts.estimatedUse = noEstimatedUse;
   return facts;
 }
 
-const nothingCounted = Object.freeze({ likely: {}, most: {} });
+const noEstimatedUse = Object.freeze({ likely: {}, most: {} });
 
 /**
  * Reads a whole answer: its usage, of the members that `usageOf` wants. `shows`: what every answer of this kind has one of, so
  * that a 200 that only carries an error is known for one.
  */
 export function replyReader(
-  shows: readonly string[],
-  usageIn: readonly string[],
+  answerMembers: readonly string[],
+  usageMembers: readonly string[],
   usageOf: (member: (name: string) => unknown) => Pick<UsageReading, "usage"> | null,
 ): (body: Uint8Array) => ReplyFacts {
-  const wanted: ReadonlySet<string> = new Set([...shows, ...usageIn, "error", "model"]);
+  const wanted: ReadonlySet<string> = new Set([...answerMembers, ...usageMembers, "error", "model"]);
   return (body) => {
     const members = skimObject(body, 0, body.length, wanted);
     if (members === null) throw invalidReply("is not a JSON object");
@@ -49,9 +49,9 @@ export function replyReader(
     const error = member("error");
     const reading = usageOf(member);
     return {
-      usage: reading === null ? null : { ...reading, raw: rawUsageIn(usageIn, member) },
+      usage: reading === null ? null : { ...reading, raw: rawUsageIn(usageMembers, member) },
       served: readServed({ model: member("model") }, member("usage")),
-      errorMessage: error !== null && !shows.some((name) => members.has(name)) ? errorText(error) : null,
+      errorMessage: error !== null && !answerMembers.some((name) => members.has(name)) ? errorText(error) : null,
       outputEstimate: 0,
       id: null,
     };
@@ -76,7 +76,7 @@ export function refuseStream(what: string): () => StreamTap {
 }
 
 /** A string, strings, tokens or arrays of tokens: how many tokens that is about, text by the four bytes, and how many texts. */
-export function textOrTokens(body: Uint8Array, span: Span | undefined) {
+export function estimatePrompt(body: Uint8Array, span: Span | undefined) {
   if (span === undefined) return { tokens: 0, texts: 0 };
   if (body[span.start] === QUOTE) return { tokens: Math.ceil((span.end - span.start - 2) / 4), texts: 1 };
   if (!holdsNumbers(body, span)) {
@@ -90,12 +90,12 @@ export function textOrTokens(body: Uint8Array, span: Span | undefined) {
 /** The items of a whole array that holds something, by its commas at the first level. */
 function itemCount(body: Uint8Array, array: Span): number {
   let count = 1;
-  eachItem(body, array, () => count++);
+  forEachComma(body, array, () => count++);
   return count;
 }
 
 /** Calls `between` at each comma of the array's own, with where it stands. The array was scanned: its grammar is right. */
-export function eachItem(body: Uint8Array, array: Span, between: (at: number) => void): void {
+export function forEachComma(body: Uint8Array, array: Span, between: (at: number) => void): void {
   let depth = 0;
   for (let at = array.start; at < array.end; at++) {
     const byte = body[at];
