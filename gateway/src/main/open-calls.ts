@@ -204,7 +204,7 @@ function openMedia(base: Base, observer: Observer, spool: Spool, parts: MediaPar
       callbackTokens: (taskId) => vault.deriveValid("video callback", taskId, clock.now()),
     },
     publicUrl,
-    webhookPlaces: environment.webhookPlaces,
+    webhookExemptions: environment.webhookPlaces,
     copyResults: () => configSnapshot.current.settings["video.copy_results"],
   });
   return {

@@ -2,14 +2,14 @@ import type { Materials } from "./accept/task-body.ts";
 import type { Deliveries } from "./deliver/deliveries.ts";
 import type { ResultCopies } from "./deliver/result-copies.ts";
 import type { VideoTasksOptions } from "./options.ts";
-import type { AccountRates } from "./poll/pace.ts";
+import type { PollPacer } from "./poll/pace.ts";
 import type { Holds } from "./settle/holds.ts";
-import type { Accounts } from "./upstream-call.ts";
+import type { AccountProviders } from "./upstream-call.ts";
 
-/** What this module works with: what it was given, and what it keeps in memory. */
+/** What the functions of this module depend on. */
 export interface TaskDependencies extends VideoTasksOptions {
-  readonly accounts: Accounts;
-  readonly rates: AccountRates;
+  readonly accounts: AccountProviders;
+  readonly pacer: PollPacer;
   readonly holds: Holds;
   readonly materials: Materials;
   readonly deliveries: Deliveries;

@@ -2,14 +2,14 @@
  * tasks: videos as durable work. A task is a row in the database before anything is sent, and outlives the process.
  *
  * pass   one worker's time with a task, under a lease.
- * poll   one question to the upstream about a task.
- * hold   money that is set aside until the task ends.
+ * poll   one request to the upstream about a task.
+ * hold   money that is reserved until the task ends.
  * stage  a group of deployments that are tried in order.
  *
- * Promises: what may have arrived at an upstream is never sent again. It is looked for in the vendor's list, or waits for its
- * deadline. State, ledger entry and the caller's message change in one transaction, once. A poll that fails ends nothing
- * before the deadline. A fallback is paid at its own price. Without the database nothing is
- * accepted and nothing moves. Without the upstream tasks wait. Several processes may share one database.
+ * Promises: a request that may have reached an upstream is never sent again. The task is searched in the vendor's list or
+ * waits for its deadline. State, ledger entry and webhook change in one transaction, once. A failed poll ends nothing
+ * before the deadline. A fallback is charged at its own price. Without the database no task is accepted or advanced.
+ * Without the upstream tasks wait. Several processes may share one database.
  */
 
 export type { CreateCall } from "./accept/create.ts";
@@ -19,9 +19,9 @@ export { noSuchTask } from "./accept/validate-video.ts";
 export type { ContentOptions } from "./deliver/content.ts";
 export { webhookHeaders, webhookProblem } from "./deliver/deliveries.ts";
 export type { VideoTasksOptions } from "./options.ts";
-export { pollAfterMs, requestShown, taskAnswer, taskCost } from "./show.ts";
-export type { Delivery, LeasedTask, PollAsk } from "./store/task-leases.ts";
+export type { Delivery, LeasedTask, PollRequest as PollAsk } from "./store/task-leases.ts";
 export type { TaskFilter, TaskPage } from "./store/task-rows.ts";
 export { createTaskStore, type TaskStore } from "./store/task-store.ts";
+export { pollAfterMs, requestForDisplay as requestShown, taskAnswer, taskCost } from "./task-answer.ts";
 export { makesVideos } from "./video-lanes.ts";
 export { VideoTasks } from "./video-tasks.ts";

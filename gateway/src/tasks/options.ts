@@ -19,27 +19,26 @@ import type { Router } from "#routing/index.ts";
 import type { TaskStore } from "./store/task-store.ts";
 
 interface TaskSecrets {
-  /** `whsec_` and base64; more than one for a while after the master key has changed. */
+  /** `whsec_` and base64; several while a changed master key is being replaced. */
   webhookSecrets(workspaceId: string): readonly string[];
-  /** What an upstream must show to be heard; not to be guessed. */
+  /** The secret in the callback URL that the upstream gets. */
   callbackToken(taskId: string): string;
-  /** All that may be shown now. */
+  /** All tokens that are valid now. */
   callbackTokens(taskId: string): readonly string[];
 }
 
-/** What one body or answer takes of the memory that callers share. */
-export type HeldRoom = Pick<HeldMemory, "hold" | "release">;
+/** The memory of one body or answer, counted against the shared limit. */
+export type MemoryHold = Pick<HeldMemory, "hold" | "release">;
 
-/** Whose reservation a task is; null when the key is gone. */
+/** The principal that a task's money is held for; null if the key was deleted. */
 export type PrincipalOf = (
   holder: Pick<Task, "workspaceId" | "groupId" | "keyId" | "personId">,
 ) => Principal | null | Promise<Principal | null>;
 
-/** What tasks work with; wired by main. */
 export interface VideoTasksOptions {
   readonly store: TaskStore;
   readonly providerClient: ProviderClient;
-  /** For what callers name: their material, where their messages go. */
+  /** For URLs that callers choose: material and webhooks. */
   readonly transport: Transport;
   readonly router: Router;
   readonly admission: Pick<
@@ -56,19 +55,18 @@ export interface VideoTasksOptions {
   readonly ids: Ids;
   readonly chance: Chance;
   readonly observer: Observer;
-  /** null: results are not copied, and bodies stay whole in their rows. */
+  /** null: results are not copied, and bodies are stored whole in their rows. */
   readonly blobs: BlobStore | null;
   readonly bodies: Pick<BodyWork, "do">;
-  /** Removes bytes that nobody uses any more. null: there are none. */
+  /** Removes bytes that nothing uses any more. */
   readonly unusedBlobs: Pick<Assets, "drop"> | null;
-  /** What is held for callers: bodies that are being sent, and answers. */
-  readonly memory: { open(owner: MemoryOwner, kind: MemoryKind): HeldRoom };
-  /** null: there are no assets, so that nothing can refer to one. */
+  readonly memory: { open(owner: MemoryOwner, kind: MemoryKind): MemoryHold };
+  /** null: assets are not configured. */
   readonly assets: Pick<Assets, "resolve" | "holders"> | null;
   readonly secrets: TaskSecrets;
-  /** What callers and upstreams see of us, without a slash at its end; null: no upstream can call back. */
+  /** The gateway's public URL, without a trailing slash; null: upstreams cannot send callbacks. */
   readonly publicUrl: string | null;
-  /** Private places that callers may be told at. */
-  readonly webhookPlaces: readonly ExemptRule[];
+  /** Private targets that webhooks may reach. */
+  readonly webhookExemptions: readonly ExemptRule[];
   readonly copyResults: () => boolean;
 }

@@ -4,17 +4,17 @@ import type { Delivery, LeasedTask } from "./store/task-leases.ts";
 import type { TaskStep } from "./store/task-rows.ts";
 import type { TaskStore } from "./store/task-store.ts";
 
-/** One pass over a task: its lease, and the task as this pass knows it. Once the lease is lost nothing is written. */
+/** One pass over a task under a lease. Once the lease is lost, nothing is written. */
 export class TaskPass {
   readonly #store: TaskStore;
   readonly #clock: Clock;
   #leased: LeasedTask;
   #task: Task;
-  #over = false;
+  #isOver = false;
 
-  constructor(outside: { readonly store: TaskStore; readonly clock: Clock }, leased: LeasedTask) {
-    this.#store = outside.store;
-    this.#clock = outside.clock;
+  constructor(dependencies: { readonly store: TaskStore; readonly clock: Clock }, leased: LeasedTask) {
+    this.#store = dependencies.store;
+    this.#clock = dependencies.clock;
     this.#leased = leased;
     this.#task = leased.task;
   }
@@ -23,60 +23,58 @@ export class TaskPass {
     return this.#task;
   }
 
-  /** The lease was given back or lost. */
-  get over(): boolean {
-    return this.#over;
+  /** The lease was released or lost. */
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
-  /** False: the lease was lost, and with it this pass is over. */
+  /** False: the lease was lost, and the pass is over. */
   step(step: TaskStep): Promise<boolean> {
     return this.#step(step, false);
   }
 
-  /** A last step: the lease is given back with it. */
-  async leave(step: TaskStep): Promise<boolean> {
+  /** Writes a last step and releases the lease. */
+  async release(step: TaskStep): Promise<boolean> {
     const written = await this.#step(step, true);
-    this.#over = true;
+    this.#isOver = true;
     return written;
   }
 
-  /** The last step of all. */
+  /** Ends the task and the lease. */
   async finish(
     step: TaskStep & { readonly state: TaskState },
     entries: readonly LedgerEntry[],
     delivery: Delivery | null,
   ): Promise<boolean> {
-    if (this.#over) return false;
+    if (this.#isOver) return false;
     const now = this.#clock.now();
     const done = await this.#store.finish(this.#leased, step, entries, delivery, now);
-    this.#over = true;
+    this.#isOver = true;
     if (done) this.#apply(step, now);
     return done;
   }
 
   /**
-   * Asks for a new lease after this one was lost (a process that was stopped for a while). Only for the one pass that has
-   * sent something: what it knows is known to nobody else, and nobody else sends a task that somebody has begun to send.
-   * `settled`: the task has ended, or has its id at the upstream, so there is nothing to add.
+   * Leases the task again after the lease was lost, for the one pass that has sent something. `settled`: the task has ended
+   * or has an upstream id, so there is nothing to add.
    */
-  async insist(): Promise<"again" | "busy" | "settled"> {
+  async leaseAgain(): Promise<"again" | "busy" | "settled"> {
     const again = await this.#store.leaseOne(this.#task.id, this.#clock.now(), bounds.taskLeaseMs);
     if (again === null) {
       const stored = await this.#store.findById(this.#task.id);
       if (stored !== null) this.#task = stored;
-      return stored === null || hasEnd(stored) ? "settled" : "busy";
+      return stored === null || isSettled(stored) ? "settled" : "busy";
     }
     this.#leased = again;
     this.#task = again.task;
-    this.#over = hasEnd(again.task);
-    if (this.#over) await this.#store.step(again, {}, this.#clock.now(), true);
-    return this.#over ? "settled" : "again";
+    this.#isOver = isSettled(again.task);
+    if (this.#isOver) await this.#store.step(again, {}, this.#clock.now(), true);
+    return this.#isOver ? "settled" : "again";
   }
 
   /**
-   * Two tasks that ask for the same are told apart by nothing but who has which id at the upstream. So the id is written
-   * first, under the lease, and then it is asked whether another task has it too: whoever sees another lets go of it, so
-   * that one of them keeps it at most. False: it is not this task's, or the lease was lost.
+   * Makes sure that no other task has the upstream id. It writes the id first and then checks for other owners, so that of
+   * two tasks with the same request at most one keeps it. False: another task has the id, or the lease was lost.
    */
   async claim(upstreamId: string): Promise<boolean> {
     if (!(await this.step({ upstreamId }))) return false;
@@ -88,11 +86,11 @@ export class TaskPass {
   }
 
   async #step(step: TaskStep, release: boolean): Promise<boolean> {
-    if (this.#over) return false;
+    if (this.#isOver) return false;
     const now = this.#clock.now();
     const written = await this.#store.step(this.#leased, step, now, release);
     if (written) this.#apply(step, now);
-    else this.#over = true;
+    else this.#isOver = true;
     return written;
   }
 
@@ -101,6 +99,6 @@ export class TaskPass {
   }
 }
 
-function hasEnd({ state, upstreamId }: Task): boolean {
+function isSettled({ state, upstreamId }: Task): boolean {
   return upstreamId !== null || finalTaskStates.has(state);
 }

@@ -13,24 +13,23 @@ import type { RequestClocks } from "#provider-client/index.ts";
 import type { VideoTasksOptions } from "./options.ts";
 import { videoKindOf } from "./video-lanes.ts";
 
-/** Of what may be asked at any time: a state, a list, a cancellation. */
+/** Bounds of a poll, a list or a cancellation. */
 export const pollClocks: RequestClocks = {
   connectMs: bounds.taskPollConnectMs,
   headersMs: bounds.taskPollHeadersMs,
   totalMs: bounds.taskPollTotalMs,
 };
 
-/** A signal that nobody gives: what it belongs to is bounded by its own clocks. */
-export function ownSignal(): AbortSignal {
+/** For requests that only their own timeouts may end. */
+export function neverAborted(): AbortSignal {
   return new AbortController().signal;
 }
 
-export function adapterGone(kind: string): Failure {
+export function noVideoAdapter(kind: string): Failure {
   return new Failure("internal_error", `Nothing here knows how the kind "${kind}" makes videos.`);
 }
 
-/** The account as it is when a task is sent, for the task's row. */
-export function accountOf(provider: Provider): TaskAccount {
+export function taskAccountOf(provider: Provider): TaskAccount {
   return {
     providerId: provider.id,
     kind: provider.kind,
@@ -41,24 +40,20 @@ export function accountOf(provider: Provider): TaskAccount {
   };
 }
 
-/**
- * Accounts of rows as providers. Tasks of one account get one object, so that what is kept by provider (short-lived
- * tokens) is had once; the least recently used leave first.
- */
-export class Accounts {
-  readonly #known = new BoundedMap<string, Provider>(bounds.taskAccountsMax);
+/** Providers for the accounts in task rows. Tasks of one account share one object, and so its short-lived tokens. */
+export class AccountProviders {
+  readonly #providers = new BoundedMap<string, Provider>(bounds.taskAccountsMax);
 
   providerOf(account: TaskAccount): Provider {
     const key = JSON.stringify(account);
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
+    const cached = this.#providers.get(key);
+    if (cached !== undefined) return cached;
     const provider = asProvider(account);
-    this.#known.set(key, provider);
+    this.#providers.set(key, provider);
     return provider;
   }
 }
 
-/** Its own clocks do not matter: polls have those of bounds. */
 function asProvider({ providerId, kind, baseUrl, secret, settings, allowPrivateNetwork }: TaskAccount): Provider {
   return {
     id: providerId,
@@ -73,7 +68,7 @@ function asProvider({ providerId, kind, baseUrl, secret, settings, allowPrivateN
   };
 }
 
-/** Where an upstream may say that something happened with a task; null when it could not reach us. */
+/** The callback URL for an upstream; null: the gateway has no public URL. */
 export function upstreamCallbackUrl(
   { publicUrl, secrets }: Pick<VideoTasksOptions, "publicUrl" | "secrets">,
   taskId: string,
@@ -83,22 +78,21 @@ export function upstreamCallbackUrl(
 }
 
 /**
- * An upstream says that something happened. Whatever it says, the task is only looked at sooner: nobody signs these
- * messages, and they come twice, late, or never. Its body is read only when the token is right and the task still runs.
- * False for what is not to be heard.
+ * Handles a callback of an upstream: the task becomes due now. Callbacks are unsigned and may be late, repeated or missing,
+ * so their content changes nothing else. The body is read only with a valid token and an open task. False: not accepted.
  */
-export async function takeHint(
+export async function handleCallback(
   { store, secrets, clock }: Pick<VideoTasksOptions, "store" | "secrets" | "clock">,
   taskId: string,
   token: string,
   readBody: () => Promise<Uint8Array>,
 ): Promise<boolean> {
-  if (!secrets.callbackTokens(taskId).some((right) => right !== "" && isSameText(token, right))) return false;
+  if (!secrets.callbackTokens(taskId).some((valid) => valid !== "" && isSameText(token, valid))) return false;
   const task = await store.findById(taskId);
   if (task?.account == null) return false;
   if (finalTaskStates.has(task.state)) return true;
-  const told = videoKindOf(task.account.kind)?.adapter.readCallback?.(await readBody()) ?? null;
-  if (told !== null && task.upstreamId !== null && told.upstreamId !== task.upstreamId) return false;
-  await store.hurry(taskId, clock.now());
+  const callback = videoKindOf(task.account.kind)?.adapter.readCallback?.(await readBody()) ?? null;
+  if (callback !== null && task.upstreamId !== null && callback.upstreamId !== task.upstreamId) return false;
+  await store.makeDueNow(taskId, clock.now());
   return true;
 }

@@ -10,14 +10,14 @@ import {
   seedance,
 } from "../../test/simulation/task-setup.ts";
 import { readVideoRequest } from "./accept/validate-video.ts";
-import { checkTakeable, takes } from "./video-lanes.ts";
+import { checkCapabilities, supports } from "./video-lanes.ts";
 
 const onEndpoint = (id: string, capabilities: Partial<VideoCapabilities>): Deployment =>
   arkDeployment(id, 1, { upstreamModel: "ep-20260101-x", capabilities });
 
 const message = (body: object, deployments: readonly Deployment[]): [string | null, string] | null => {
   try {
-    checkTakeable([{ ...seedance, deployments }], readVideoRequest({ prompt: "x", ...body }));
+    checkCapabilities([{ ...seedance, deployments }], readVideoRequest({ prompt: "x", ...body }));
     return null;
   } catch (thrown) {
     if (thrown instanceof Failure && thrown.code === "invalid_request") return [thrown.param, thrown.message];
@@ -61,8 +61,8 @@ test("what a vendor decides itself is taken where it does: -1 seconds, any seed,
 test("an operator's word on a deployment counts over what is known of its model", () => {
   const request = readVideoRequest({ prompt: "x", duration: 30 });
   const known = arkDeployment("a", 1, { upstreamModel: "doubao-seedance-1-0-pro-250528" });
-  expect(takes(known, request)).toBe(false);
-  expect(takes({ ...known, capabilities: { durationMax: 30 } }, request)).toBe(true);
+  expect(supports(known, request)).toBe(false);
+  expect(supports({ ...known, capabilities: { durationMax: 30 } }, request)).toBe(true);
 });
 
 test("a deployment that cannot is passed over for one that can", async () => {
@@ -80,6 +80,6 @@ test("a model that makes no videos says so", () => {
   const chat = arkDeployment("a", 1);
   const provider = { ...chat.provider, kind: "anthropic" };
   const act = () =>
-    checkTakeable([{ ...seedance, deployments: [{ ...chat, provider }] }], readVideoRequest({ prompt: "x" }));
+    checkCapabilities([{ ...seedance, deployments: [{ ...chat, provider }] }], readVideoRequest({ prompt: "x" }));
   expect(act).toThrow("makes no videos");
 });

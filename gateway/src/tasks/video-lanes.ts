@@ -4,51 +4,48 @@ import type { VideoRequest } from "./accept/validate-video.ts";
 
 export type VideoAdapter = NonNullable<ProviderKind["video"]>;
 
-/** How a deployment makes videos, and what it takes. */
+/** The adapter and capabilities of a deployment for videos. */
 export type VideoLaneMatch = NonNullable<ReturnType<typeof findMatch>>;
 
 const isEnabled = (deployment: Deployment): boolean => deployment.enabled && deployment.provider.enabled;
 
-/** Whether any of the model's deployments, as far as they are enabled, makes videos. */
 export function makesVideos(model: Model): boolean {
   return model.deployments.some((deployment) => isEnabled(deployment) && matchVideoLane(deployment) !== null);
 }
 
-/** How the enabled deployments of these models make videos, those that do. */
 export function videoLanesOf(models: readonly Model[]): readonly VideoLaneMatch[] {
   const deployments = models.flatMap((model) => model.deployments.filter(isEnabled));
   return deployments.flatMap((deployment) => matchVideoLane(deployment) ?? []);
 }
 
-/** null: it makes none. */
+/** null: the deployment makes no videos. */
 export function matchVideoLane(deployment: Deployment): VideoLaneMatch | null {
-  const known = matches.get(deployment);
-  if (known !== undefined) return known;
+  const cached = matches.get(deployment);
+  if (cached !== undefined) return cached;
   const match = findMatch(deployment);
   matches.set(deployment, match);
   return match;
 }
 
-/** Of an account whose deployment may be gone meanwhile. */
 export function videoKindOf(kindId: string): { readonly kind: ProviderKind; readonly adapter: VideoAdapter } | null {
   const kind = providerKind(kindId);
   return kind?.video === undefined ? null : { kind, adapter: kind.video };
 }
 
-/** By deployment object: a new config snapshot brings new objects. */
+/** A new config snapshot has new deployment objects. */
 const matches = new WeakMap<Deployment, VideoLaneMatch | null>();
 
 function findMatch(deployment: Deployment) {
   const found = videoKindOf(deployment.provider.kind);
   if (found === null) return null;
   const { kind, adapter } = found;
-  const told = adapter.capabilities(deployment.upstreamModel);
-  // What the adapter knows of the model, and over it what the operator said of the deployment.
-  const capabilities: VideoCapabilities = { ...unknownCapabilities, ...told, ...deployment.capabilities };
+  const builtIn = adapter.capabilities(deployment.upstreamModel);
+  // The operator's settings override the adapter's.
+  const capabilities: VideoCapabilities = { ...unknownCapabilities, ...builtIn, ...deployment.capabilities };
   return { provider: deployment.provider, kind, adapter, capabilities };
 }
 
-/** One value that a deployment does not take. `allowed` is what it takes instead, in words. */
+/** A value that a deployment does not accept. `allowed` describes what it accepts. */
 interface Mismatch {
   readonly param: string;
   readonly value: string;
@@ -56,10 +53,10 @@ interface Mismatch {
 }
 
 /**
- * Throws unsupported_by_model when no deployment of the models makes videos, and invalid_request, with the parameter and
- * the values that are taken, when none of those that do takes what is asked for.
+ * Throws unsupported_by_model if no deployment makes videos, invalid_request with the parameter and the allowed values if
+ * no deployment accepts the request.
  */
-export function checkTakeable(models: readonly Model[], request: VideoRequest): void {
+export function checkCapabilities(models: readonly Model[], request: VideoRequest): void {
   const lanes = videoLanesOf(models);
   const name = models[0]?.name ?? "";
   if (lanes.length === 0 && models.some((model) => model.deployments.some(isEnabled))) {
@@ -68,32 +65,31 @@ export function checkTakeable(models: readonly Model[], request: VideoRequest): 
   const found = lanes.map((lane) => mismatches(request, lane));
   const [first] = found;
   if (first === undefined || found.some((list) => list.length === 0)) return;
-  // The one that stands in the way everywhere, if there is one: changing it alone helps.
+  // A parameter that every deployment rejects: changing it alone may help.
   const shared = first.find(({ param }) => found.every((list) => list.some((other) => other.param === param)));
-  const told = shared ?? first[0];
-  if (told === undefined) return;
-  const all = found.flatMap((list) => list.filter(({ param }) => param === told.param));
-  const allowed = [...new Set((shared === undefined ? [told] : all).flatMap((mismatch) => mismatch.allowed))];
+  const shown = shared ?? first[0];
+  if (shown === undefined) return;
+  const all = found.flatMap((list) => list.filter(({ param }) => param === shown.param));
+  const allowed = [...new Set((shared === undefined ? [shown] : all).flatMap((mismatch) => mismatch.allowed))];
   throw new Failure(
     "invalid_request",
-    `The parameter "${told.param}" ${told.param === "prompt" ? "says" : "is"} ${told.value}, which the model "${name}" does not take. Allowed: ${allowed.join(", ")}.`,
-    { param: told.param },
+    `The parameter "${shown.param}" ${shown.param === "prompt" ? "says" : "is"} ${shown.value}, which the model "${name}" does not take. Allowed: ${allowed.join(", ")}.`,
+    { param: shown.param },
   );
 }
 
-/** Whether this deployment may be asked at all. */
-export function takes(deployment: Deployment, request: VideoRequest): boolean {
+export function supports(deployment: Deployment, request: VideoRequest): boolean {
   const match = matchVideoLane(deployment);
   return match !== null && mismatches(request, match).length === 0;
 }
 
-/** The vendor's own word for "as the material is", where it has one. */
-export function ratioFor(ratio: string | null, capabilities: VideoCapabilities): string | null {
-  if (ratio === null || !isFree(ratio) || capabilities.ratios.includes(ratio)) return ratio;
-  return capabilities.ratios.find(isFree) ?? ratio;
+/** Replaces "auto" or "adaptive" with the vendor's own name for it. */
+export function vendorRatio(ratio: string | null, capabilities: VideoCapabilities): string | null {
+  if (ratio === null || !isAutoRatio(ratio) || capabilities.ratios.includes(ratio)) return ratio;
+  return capabilities.ratios.find(isAutoRatio) ?? ratio;
 }
 
-const isFree = (ratio: string): boolean => ratio === "adaptive" || ratio === "auto";
+const isAutoRatio = (ratio: string): boolean => ratio === "adaptive" || ratio === "auto";
 
 function mismatches(request: VideoRequest, { capabilities, adapter, provider }: VideoLaneMatch): readonly Mismatch[] {
   const { ratio, resolution, durationSeconds, audio, seed } = request.asked;
@@ -102,17 +98,17 @@ function mismatches(request: VideoRequest, { capabilities, adapter, provider }: 
   const refuse = (param: string, value: unknown, allowed: readonly string[]): void => {
     found.push({ param, value: JSON.stringify(value), allowed });
   };
-  const wanted = ratioFor(ratio, capabilities);
-  if (wanted !== null && ratios.length > 0 && !ratios.includes(wanted)) refuse("ratio", ratio, ratios);
+  const vendorValue = vendorRatio(ratio, capabilities);
+  if (vendorValue !== null && ratios.length > 0 && !ratios.includes(vendorValue)) refuse("ratio", ratio, ratios);
   const resolutions = capabilities.resolutions.map((text) => text.toLowerCase());
   if (resolution !== null && resolutions.length > 0 && !resolutions.includes(resolution)) {
     refuse("resolution", resolution, resolutions);
   }
-  if (durationSeconds !== null && !takesDuration(durationSeconds, capabilities)) {
+  if (durationSeconds !== null && !supportsDuration(durationSeconds, capabilities)) {
     refuse("duration", durationSeconds, allowedDurations(capabilities));
   }
   if (audio === true && capabilities.audio === false) refuse("audio", true, ["false"]);
-  // -1 is "any seed" with the vendors that have the word, and so is none at all.
+  // -1 means a random seed, the default.
   if (seed !== null && seed !== -1 && capabilities.seed === false) refuse("seed", seed, ["none"]);
   const count = (role: string): number => request.material.filter((material) => material.role === role).length;
   if (count("first_frame") > 0 && capabilities.firstFrame === false) refuse("image", "given", ["none"]);
@@ -122,7 +118,7 @@ function mismatches(request: VideoRequest, { capabilities, adapter, provider }: 
   if (referencesMax !== null && count("reference") > referencesMax) {
     refuse("references", count("reference"), [referencesMax === 0 ? "none" : `at most ${referencesMax}`]);
   }
-  // What costs more goes by our own fields, which are priced.
+  // Vendor fields that raise the price must use our own fields, which are priced.
   for (const { path, value, instead, takes: taken } of paidMembersIn(request.more, provider, adapter.paidMembers)) {
     const words = taken.map((one) => JSON.stringify(one));
     refuse(path, value, instead === null ? [...words, "none"] : [...words, `none, with "${instead}" in its place`]);
@@ -136,7 +132,7 @@ function mismatches(request: VideoRequest, { capabilities, adapter, provider }: 
   return found;
 }
 
-function takesDuration(seconds: number, { durations, durationMin, durationMax }: VideoCapabilities): boolean {
+function supportsDuration(seconds: number, { durations, durationMin, durationMax }: VideoCapabilities): boolean {
   const unbounded = durationMin === null && durationMax === null;
   if (durations.includes(seconds)) return true;
   if (durations.length > 0 && unbounded) return false;

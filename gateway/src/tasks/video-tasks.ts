@@ -10,28 +10,28 @@ import { Deliveries } from "./deliver/deliveries.ts";
 import { ResultCopies } from "./deliver/result-copies.ts";
 import type { TaskDependencies } from "./dependencies.ts";
 import type { VideoTasksOptions } from "./options.ts";
-import { AccountRates, steadyDelayMs } from "./poll/pace.ts";
+import { baseDelayMs, PollPacer } from "./poll/pace.ts";
 import { poll } from "./poll/poll.ts";
 import { Poller } from "./poll/poller.ts";
 import { cancelTask, removeTask } from "./settle/cancel.ts";
 import { Holds } from "./settle/holds.ts";
 import type { Delivery } from "./store/task-leases.ts";
-import type { TaskFilter, TaskPage, TaskPlace } from "./store/task-rows.ts";
+import type { TaskFilter, TaskPage, TaskPosition } from "./store/task-rows.ts";
 import { TaskPass } from "./task-pass.ts";
-import { Accounts, ownSignal, takeHint } from "./upstream-call.ts";
+import { AccountProviders, handleCallback, neverAborted } from "./upstream-call.ts";
 
-/** Video tasks, durable: see the module's entry point for what is promised. */
+/** Durable video tasks; the module's entry point lists the promises. */
 export class VideoTasks {
   readonly #dependencies: TaskDependencies;
   readonly #poller: Poller;
   readonly #stopping = new AbortController();
 
   constructor(options: VideoTasksOptions) {
-    const accounts = new Accounts();
+    const accounts = new AccountProviders();
     this.#dependencies = {
       ...options,
       accounts,
-      rates: new AccountRates(options),
+      pacer: new PollPacer(options),
       holds: new Holds(options),
       materials: new Materials(options),
       deliveries: new Deliveries(options),
@@ -40,17 +40,17 @@ export class VideoTasks {
     this.#poller = new Poller(this.#dependencies);
   }
 
-  /** Reservations that this process holds for tasks that are not final. */
+  /** Permits that this process holds for open tasks. */
   get held(): number {
     return this.#dependencies.holds.size;
   }
 
-  /** Looks, submissions left over, messages and copies under way: 0 at rest. */
+  /** Polls, submissions, webhooks and copies in progress. */
   get busy(): number {
     return this.#poller.inFlight + this.#dependencies.deliveries.inFlight + this.#dependencies.copies.pending;
   }
 
-  /** For numbers that operators watch: see Poller and Deliveries. Of this process alone. */
+  /** For metrics of this process. */
   get lateMs(): number {
     return this.#poller.lateMs;
   }
@@ -63,81 +63,78 @@ export class VideoTasks {
     return this.#dependencies.deliveries.tries;
   }
 
-  /** A body as `create` takes it. Throws Failure invalid_json, request_too_large, and invalid_request for OpenAI's. */
+  /** Parses a body for `create`. Throws Failure invalid_json, request_too_large, and invalid_request for OpenAI's format. */
   read(sent: SentBody, signal: AbortSignal | null): ReturnType<typeof readTaskBody> {
     return readTaskBody(this.#dependencies, this.#dependencies.ids.next("vt_"), sent, signal);
   }
 
   create(call: CreateCall): Promise<Task> {
-    return createTask(this.#dependencies, call).finally(() => this.#poller.stir());
+    return createTask(this.#dependencies, call).finally(() => this.#poller.wake());
   }
 
-  /** As it is stored. Throws task_not_found. */
+  /** The stored task. Throws task_not_found. */
   async find(workspaceId: string, id: string): Promise<Task> {
     const task = await this.#dependencies.store.find(workspaceId, id);
     if (task !== null) return task;
     throw noSuchTask(id);
   }
 
-  /** As it is stored, looked at anew when that is older than it should be. Throws task_not_found. */
+  /** Polls the upstream first if the stored state is stale. Throws task_not_found. */
   async get(workspaceId: string, id: string): Promise<Task> {
     const task = await this.find(workspaceId, id);
     if (!(await this.#refresh(task))) return task;
     return this.find(workspaceId, id);
   }
 
-  /** Without the requests. Throws Failure invalid_request for a cursor that no page gave out. */
-  page(filter: TaskFilter, cursor: string | TaskPlace | null, limit: number): Promise<TaskPage> {
+  /** Tasks without their requests. Throws Failure invalid_request for an invalid cursor. */
+  page(filter: TaskFilter, cursor: string | TaskPosition | null, limit: number): Promise<TaskPage> {
     return this.#dependencies.store.page(filter, cursor, limit);
   }
 
-  /** Where a task stands in its workspace's list, to go on behind it. null: there is none. */
-  async placeOf(workspaceId: string, id: string): Promise<TaskPlace | null> {
+  /** The position of a task in the list of its workspace; null: there is no such task. */
+  async findPosition(workspaceId: string, id: string): Promise<TaskPosition | null> {
     const task = await this.#dependencies.store.findById(id);
     return task?.workspaceId === workspaceId ? task : null;
   }
 
-  /** What happened to it, oldest first. Throws task_not_found. */
+  /** The history of a task, oldest first. Throws task_not_found. */
   async events(workspaceId: string, id: string): Promise<readonly TaskEvent[]> {
     return this.#dependencies.store.events((await this.find(workspaceId, id)).id);
   }
 
-  /** The messages to its caller, with how often they were tried. Throws task_not_found. */
+  /** The webhooks of a task. Throws task_not_found. */
   async deliveries(workspaceId: string, id: string): Promise<readonly Delivery[]> {
     return this.#dependencies.store.deliveries((await this.find(workspaceId, id)).id);
   }
 
-  /** Throws task_not_found, conflict, or invalid_request where the vendor cannot. */
-  async cancel(workspaceId: string, id: string, signal: AbortSignal = ownSignal()): Promise<Task> {
-    await cancelTask(this.#dependencies, await this.find(workspaceId, id), signal).finally(() => this.#poller.stir());
+  /** Throws task_not_found, conflict, or invalid_request if the vendor cannot cancel. */
+  async cancel(workspaceId: string, id: string, signal: AbortSignal = neverAborted()): Promise<Task> {
+    await cancelTask(this.#dependencies, await this.find(workspaceId, id), signal).finally(() => this.#poller.wake());
     return this.find(workspaceId, id);
   }
 
-  /** For good, also where it was still being made. Throws what cancelling it throws, but for one that has ended. */
-  async remove(workspaceId: string, id: string, signal: AbortSignal = ownSignal()): Promise<void> {
+  /** Deletes a video, also one in progress. Throws what `cancel` throws for an open task. */
+  async remove(workspaceId: string, id: string, signal: AbortSignal = neverAborted()): Promise<void> {
     const removed = removeTask(this.#dependencies, () => this.find(workspaceId, id), workspaceId, signal);
-    await removed.finally(() => this.#poller.stir());
+    await removed.finally(() => this.#poller.wake());
   }
 
-  /** Throws task_not_found, and not_found when there is no result or its link is dead. */
+  /** Throws task_not_found, and not_found without a result or with a dead link. */
   async content(workspaceId: string, id: string, options: ContentOptions, signal: AbortSignal): Promise<BlobAnswer> {
     return taskContent(this.#dependencies, await this.find(workspaceId, id), options, signal);
   }
 
-  /** Throws what the caller's limits would say to every task now. Takes nothing; asked before a body is read. */
+  /** Throws if a limit of the caller is reached. Reserves nothing; called before a body is read. */
   check(principal: Principal): void | Promise<void> {
     return this.#dependencies.admission.check(principal);
   }
 
-  /** An upstream's callback. False when it is not to be heard. */
-  hint(taskId: string, token: string, readBody: () => Promise<Uint8Array>): Promise<boolean> {
-    return takeHint(this.#dependencies, taskId, token, readBody).finally(() => this.#poller.stir());
+  /** False: the callback was not accepted. */
+  handleCallback(taskId: string, token: string, readBody: () => Promise<Uint8Array>): Promise<boolean> {
+    return handleCallback(this.#dependencies, taskId, token, readBody).finally(() => this.#poller.wake());
   }
 
-  /**
-   * After a restart with a counter of this process: sets aside again what open tasks have reserved. Before the first call is admitted. Resolves to how many
-   * there are.
-   */
+  /** Holds the money of open tasks again after a restart, before the first call is admitted. Resolves to the number of holds. */
   async restoreHolds(): Promise<number> {
     const { store, holds } = this.#dependencies;
     if (!holds.endWithProcess) return 0;
@@ -146,16 +143,16 @@ export class VideoTasks {
     return count;
   }
 
-  /** Background responses, as the relay hands them over. */
+  /** For the relay, which creates background responses. */
   readonly responses: BackgroundResponses = {
     hold: (principal, attemptId, nanoUsd) => holdForResponse(this.#dependencies, principal, attemptId, nanoUsd),
     refresh: (workspaceId, upstreamId) =>
-      refreshResponse(this.#dependencies, workspaceId, upstreamId).finally(() => this.#poller.stir()),
+      refreshResponse(this.#dependencies, workspaceId, upstreamId).finally(() => this.#poller.wake()),
   };
 
   start(): void {
     this.#poller.start();
-    void this.#dependencies.copies.takeUp(this.#stopping.signal);
+    void this.#dependencies.copies.resume(this.#stopping.signal);
   }
 
   stop(): Promise<void> {
@@ -163,29 +160,29 @@ export class VideoTasks {
     return this.#poller.stop();
   }
 
-  /** Whether a poll was made, and so the stored state may be another. Never throws: the stored state serves as well. */
+  /** True: the stored state may have changed. Never throws. */
   async #refresh(task: Task): Promise<boolean> {
-    const { store, clock, rates, observer } = this.#dependencies;
+    const { store, clock, pacer: rates, observer } = this.#dependencies;
     const { account, state } = task;
     if (finalTaskStates.has(state) || account === null || task.upstreamId === null) return false;
     const now = clock.now();
-    const stale = now - task.updatedAt >= steadyDelayMs(task, now) || (task.dueAt ?? now) <= now;
+    const stale = now - task.updatedAt >= baseDelayMs(task, now) || (task.dueAt ?? now) <= now;
     if (!stale) return false;
     const pending = (async (): Promise<boolean> => {
-      if (!(await rates.spare(account))) return false;
+      if (!(await rates.trySpare(account))) return false;
       const leased = await store.leaseOne(task.id, clock.now(), bounds.taskLeaseMs);
       if (leased === null) return true;
       const pass = new TaskPass(this.#dependencies, leased);
       if (pass.task.state === "queued" || pass.task.state === "running")
-        await poll(this.#dependencies, pass, ownSignal());
-      else await pass.leave({});
+        await poll(this.#dependencies, pass, neverAborted());
+      else await pass.release({});
       return true;
     })()
       .catch((thrown: unknown): boolean => {
         observer.log("warn", "A video task could not be looked at for its caller.", { task: task.id, error: thrown });
         return true;
       })
-      .finally(() => this.#poller.stir());
+      .finally(() => this.#poller.wake());
     return await within(clock, bounds.taskRefreshMs, pending, () => false);
   }
 }

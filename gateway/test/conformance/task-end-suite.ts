@@ -146,7 +146,7 @@ function finalTests(make: TaskGroundFactory): void {
         false,
       );
       expect(await ground.taskStore.leaseOne(leased.task.id, later, minute)).toBeNull();
-      await ground.taskStore.hurry(leased.task.id, later);
+      await ground.taskStore.makeDueNow(leased.task.id, later);
       expect(await ground.taskStore.lease(later, minute, 9)).toEqual([]);
       expect(await ground.taskStore.findById(leased.task.id)).toEqual(final);
       expect(final?.state).toBe(state);
@@ -215,7 +215,7 @@ function finalTests(make: TaskGroundFactory): void {
     const leased = await ground.taskStore.dueDeliveries(newYear, minute, 9);
     const tell = async (id: string): Promise<void> => {
       const one = leased.find((message) => message.id === id);
-      if (one !== undefined) await ground.taskStore.delivered(one, told);
+      if (one !== undefined) await ground.taskStore.recordDelivery(one, told);
     };
     await tell("msg_told");
     await tell("msg_kept");
@@ -261,16 +261,16 @@ function deliveryTests(make: TaskGroundFactory): void {
     expect(both.flat().toSorted()).toEqual(["msg_b", "msg_c"]);
     const failed = { tries: 1, dueAt: newYear + 5, lastStatus: 500, lastError: "HTTP 500", deliveredAt: null };
     const leased = { dueAt: newYear + 2 + minute };
-    await ground.taskStore.delivered({ id: "msg_a", ...leased }, failed);
+    await ground.taskStore.recordDelivery({ id: "msg_a", ...leased }, failed);
     const arrived = { ...failed, dueAt: null, lastStatus: 200, deliveredAt: newYear + 3 };
-    await ground.taskStore.delivered({ id: "msg_b", ...leased }, arrived);
+    await ground.taskStore.recordDelivery({ id: "msg_b", ...leased }, arrived);
     expect(await due(newYear + 5)).toEqual(["msg_a"]);
     expect(only(await ground.taskStore.deliveries("vt_b"))).toEqual(
       delivery("b", { tries: 1, dueAt: null, lastStatus: 200, lastError: "HTTP 500", deliveredAt: newYear + 3 }),
     );
     expect((await due(newYear + 99 * minute)).toSorted()).toEqual(["msg_a", "msg_c"]);
     for (const name of ["msg_a", "msg_c"]) {
-      await ground.taskStore.delivered({ id: name, dueAt: newYear + 100 * minute }, arrived);
+      await ground.taskStore.recordDelivery({ id: name, dueAt: newYear + 100 * minute }, arrived);
     }
     expect(await ground.taskStore.nextDue(newYear)).toBeNull();
   });
@@ -282,11 +282,11 @@ function deliveryTests(make: TaskGroundFactory): void {
     const slow = only(await ground.taskStore.dueDeliveries(newYear, minute, 9));
     const quick = only(await ground.taskStore.dueDeliveries(newYear + minute, minute, 9));
     const failed = { tries: 1, dueAt: null, lastStatus: 500, lastError: "HTTP 500", deliveredAt: null };
-    await ground.taskStore.delivered(slow, failed);
+    await ground.taskStore.recordDelivery(slow, failed);
     expect(only(await ground.taskStore.deliveries("vt_a"))).toEqual(quick);
     const arrived = { ...failed, lastStatus: 200, lastError: null, deliveredAt: newYear + 3 };
-    await ground.taskStore.delivered(slow, arrived);
-    await ground.taskStore.delivered(quick, failed);
+    await ground.taskStore.recordDelivery(slow, arrived);
+    await ground.taskStore.recordDelivery(quick, failed);
     expect(only(await ground.taskStore.deliveries("vt_a"))).toMatchObject(arrived);
   });
 }

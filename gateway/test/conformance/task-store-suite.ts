@@ -225,7 +225,7 @@ function leaseTests(make: TaskGroundFactory): void {
     await using ground = await make();
     await ground.taskStore.create(task("a", { dueAt: newYear + 99 * minute }));
     await ground.taskStore.create(task("b", { dueAt: newYear - minute }));
-    for (const id of ["vt_a", "vt_b", "vt_none"]) await ground.taskStore.hurry(id, newYear);
+    for (const id of ["vt_a", "vt_b", "vt_none"]) await ground.taskStore.makeDueNow(id, newYear);
     expect((await ground.taskStore.findById("vt_a"))?.dueAt).toBe(newYear);
     expect((await ground.taskStore.findById("vt_b"))?.dueAt).toBe(newYear - minute);
   });

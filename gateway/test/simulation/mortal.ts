@@ -63,9 +63,9 @@ export class Mortal {
       step: (leased, step, now, release) => this.#through(() => store.step(leased, step, now, release)),
       finish: (leased, step, entry, delivery, now) =>
         this.#through(() => store.finish(leased, step, entry, delivery, now)),
-      hurry: (id, now) => this.#through(() => store.hurry(id, now)),
+      makeDueNow: (id, now) => this.#through(() => store.makeDueNow(id, now)),
       dueDeliveries: (now, leaseMs, limit) => this.#through(() => store.dueDeliveries(now, leaseMs, limit)),
-      delivered: (leased, result) => this.#through(() => store.delivered(leased, result)),
+      recordDelivery: (leased, result) => this.#through(() => store.recordDelivery(leased, result)),
     };
   }
 

@@ -143,7 +143,7 @@ export function openTaskSetup(town: TaskSetupOptions, changes: TaskSetupChanges 
       callbackTokens: (taskId) => [`token of ${taskId}`],
     },
     publicUrl: "https://sluice.example",
-    webhookPlaces: [],
+    webhookExemptions: [],
     copyResults: () => false,
     ...options,
     clock,

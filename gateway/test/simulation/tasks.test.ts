@@ -143,7 +143,7 @@ async function hintTwice(town: TaskTown, videos: VideoTasks | undefined, unit: n
   const one = made[Math.floor(unit * made.length)];
   const [taskId = "", token = ""] = one?.callbackUrl?.split("/").slice(-2) ?? [];
   const body = new TextEncoder().encode(JSON.stringify({ id: one?.id }));
-  for (let copy = 0; copy < 2; copy++) void videos?.hint(taskId, decodeURIComponent(token), async () => body);
+  for (let copy = 0; copy < 2; copy++) void videos?.handleCallback(taskId, decodeURIComponent(token), async () => body);
   await settleDown();
 }
 

@@ -120,7 +120,7 @@ function taskDetail(
   events: readonly TaskEvent[],
   deliveries: readonly Delivery[],
 ): TaskDetail {
-  const { request, whole } = requestShown(task);
+  const { request, complete: whole } = requestShown(task);
   return {
     ...view,
     request_id: task.requestId,

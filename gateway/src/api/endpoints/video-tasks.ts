@@ -66,7 +66,7 @@ export const videoCallback: Endpoint = async (dependencies, exchange) => {
   const place = dependencies.memory.open(anonymousOwner(exchange.address()), "request");
   try {
     const readBody = (): Promise<Uint8Array> => readJsonBody(dependencies, exchange, place, callbackBody);
-    const heard = await dependencies.videos.hint(requireId(id, "vt_", "task_not_found"), token, readBody);
+    const heard = await dependencies.videos.handleCallback(requireId(id, "vt_", "task_not_found"), token, readBody);
     if (!heard) throw new Failure("task_not_found", "There is no task to be told of here.");
     return new Response(null, { status: 204, headers: { "x-request-id": exchange.requestId } });
   } finally {

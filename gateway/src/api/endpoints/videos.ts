@@ -51,7 +51,7 @@ export const listVideos = withKey(async (dependencies, exchange, principal) => {
   const query = new URLSearchParams(exchange.query);
   const filter = { workspaceId, oldestFirst: isOldestFirst(query.get("order")) };
   const { tasks, next } = await askPage(query, async (after, limit) => {
-    const place = after === null ? null : await dependencies.videos.placeOf(workspaceId, taskIdOf(after));
+    const place = after === null ? null : await dependencies.videos.findPosition(workspaceId, taskIdOf(after));
     if (after !== null && place === null)
       throw new Failure("invalid_request", "There is no such video.", { param: "cursor" });
     return dependencies.videos.page(filter, place, limit);

@@ -17,14 +17,14 @@ import {
 import { nothingWanted, type Permit } from "#limits/index.ts";
 import { explanationOf } from "#relay/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
-import type { HeldRoom } from "../options.ts";
+import type { MemoryHold } from "../options.ts";
 import { earlierTasks, holdersOf } from "../submit/plan-stages.ts";
 import { submit } from "../submit/submit.ts";
 import { TaskPass } from "../task-pass.ts";
-import { checkTakeable, videoKindOf, videoLanesOf } from "../video-lanes.ts";
-import { heldCost } from "./estimate.ts";
-import type { MaterialInHand, TaskBody } from "./task-body.ts";
-import { readVideoRequest, type VideoRequest, wrong } from "./validate-video.ts";
+import { checkCapabilities, videoKindOf, videoLanesOf } from "../video-lanes.ts";
+import { reservedCost } from "./estimate.ts";
+import type { LoadedMaterial, TaskBody } from "./task-body.ts";
+import { invalidParameter, readVideoRequest, type VideoRequest } from "./validate-video.ts";
 
 /** Vendors give up after at most 72 hours themselves. */
 export const taskDeadlineMsMax = 73 * 3_600_000;
@@ -32,27 +32,25 @@ export const idempotencyKeyBytesMax = 255;
 /** How long a POST waits for all attempts to submit. */
 const taskSubmitWaitMs = 60_000;
 
-/** One POST /v1/video/tasks as the API hands it over: authenticated, read, and allowed to use `models`. */
 export interface CreateCall {
   readonly requestId: string;
   readonly principal: Principal;
-  /** The public name asked for. */
   readonly model: string;
-  /** The model asked for, then its fallbacks that the caller may use. */
+  /** The requested model, then the fallbacks that the caller may use. */
   readonly models: readonly Model[];
   readonly body: TaskBody;
-  /** What its body takes of the memory for all; let go of here, when nothing holds the body any more. */
-  readonly held: HeldRoom;
+  /** The memory of the body; released when nothing uses the body any more. */
+  readonly held: MemoryHold;
   readonly idempotencyKey: string | null;
   readonly userAgent: string;
   readonly tags: Readonly<Record<string, string>>;
-  /** Ends the waiting, never the sending. */
+  /** Ends the wait for the result, never the submission. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Accepts a task and submits it. The row with what is set aside for it comes before anything is sent; from then on the task
- * is safe whoever stops. Throws the Failure of a task that was refused, before it was accepted or by every upstream.
+ * Accepts a task and submits it. The row and its hold are stored before anything is sent. Throws the Failure of a task that
+ * was refused, by the gateway or by every upstream.
  */
 export async function createTask(dependencies: TaskDependencies, call: CreateCall): Promise<Task> {
   const startMs = dependencies.clock.monotonic();
@@ -61,27 +59,27 @@ export async function createTask(dependencies: TaskDependencies, call: CreateCal
     accepted = await accept(dependencies, call);
   } catch (thrown) {
     call.held.release();
-    throw refused(dependencies, call, asFailure(thrown), dependencies.clock.monotonic() - startMs);
+    throw recordRefusal(dependencies, call, asFailure(thrown), dependencies.clock.monotonic() - startMs);
   }
   const { task, request, material } = accepted;
   if (material === null) call.held.release();
   if (request === null) return task;
   const { clock, store } = dependencies;
   const submitted = submitAccepted(dependencies, accepted, call.models);
-  const late = (): null => {
+  const onTimeout = (): null => {
     throwIfGone(call.signal);
     return null;
   };
-  const failure = await within(clock, taskSubmitWaitMs, submitted, late, call.signal);
+  const failure = await within(clock, taskSubmitWaitMs, submitted, onTimeout, call.signal);
   if (failure !== null) throw failure;
   return (await store.findById(task.id).catch(() => null)) ?? task;
 }
 
 interface Accepted {
   readonly task: Task;
-  /** null: an earlier call with the same key made it, and sees to it. */
+  /** null: an earlier call with the same idempotency key created the task and submits it. */
   readonly request: VideoRequest | null;
-  readonly material: MaterialInHand | null;
+  readonly material: LoadedMaterial | null;
 }
 
 async function accept(dependencies: TaskDependencies, call: CreateCall): Promise<Accepted> {
@@ -90,17 +88,17 @@ async function accept(dependencies: TaskDependencies, call: CreateCall): Promise
     throw new Failure("model_not_found", `The model "${call.model}" does not exist.`, { param: "model" });
   }
   if (call.idempotencyKey === "" || (call.idempotencyKey?.length ?? 0) > idempotencyKeyBytesMax) {
-    throw wrong("Idempotency-Key", `must have 1 to ${idempotencyKeyBytesMax} characters`);
+    throw invalidParameter("Idempotency-Key", `must have 1 to ${idempotencyKeyBytesMax} characters`);
   }
-  let request = readVideoRequest(body.value, dependencies.webhookPlaces);
+  let request = readVideoRequest(body.value, dependencies.webhookExemptions);
   const { remixed } = await earlierTasks(dependencies, principal.workspace.id, request);
-  if (remixed !== null) request = { ...request, asked: askedAnew(request, remixed, models) };
-  checkTakeable(models, request);
+  if (remixed !== null) request = { ...request, asked: remixRequest(request, remixed, models) };
+  checkCapabilities(models, request);
   await holdersOf(dependencies, principal.workspace.id, request.references.assetIds);
   throwIfGone(signal);
   const rates = await dependencies.admission.admit(principal, nothingWanted, call.requestId);
   try {
-    const accepted = (await replayed(dependencies, call)) ?? (await store(dependencies, call, request));
+    const accepted = (await findEarlierTask(dependencies, call)) ?? (await storeTask(dependencies, call, request));
     rates.settle(0);
     return accepted;
   } catch (thrown) {
@@ -109,17 +107,17 @@ async function accept(dependencies: TaskDependencies, call: CreateCall): Promise
   }
 }
 
-/** The task that was made with the same key: asked for before megabytes of material are stored for another. */
-async function replayed(
+/** The task with the same idempotency key. Checked first to avoid storing megabytes of material for nothing. */
+async function findEarlierTask(
   dependencies: TaskDependencies,
   { body, principal, idempotencyKey }: CreateCall,
 ): Promise<Accepted | null> {
   if (body.material === null || idempotencyKey === null) return null;
   const earlier = await dependencies.store.findByKey(principal.workspace.id, idempotencyKey);
-  return earlier === null ? null : sameAgain(earlier, body);
+  return earlier === null ? null : acceptedEarlier(earlier, body);
 }
 
-function sameAgain(task: Task, { digest }: TaskBody): Accepted {
+function acceptedEarlier(task: Task, { digest }: TaskBody): Accepted {
   const param = "Idempotency-Key";
   if (task.deletedAt !== undefined) {
     throw new Failure("conflict", "The video that was made with this Idempotency-Key has been deleted.", { param });
@@ -128,28 +126,28 @@ function sameAgain(task: Task, { digest }: TaskBody): Accepted {
   throw new Failure("idempotency_conflict", "This Idempotency-Key was used with another body before.", { param });
 }
 
-async function store(dependencies: TaskDependencies, call: CreateCall, request: VideoRequest): Promise<Accepted> {
+async function storeTask(dependencies: TaskDependencies, call: CreateCall, request: VideoRequest): Promise<Accepted> {
   const { body, held } = call;
-  const draft = rowOf(dependencies, call, request);
+  const draft = newTask(dependencies, call, request);
   const hold: Permit = await dependencies.admission.hold(call.principal, draft.reservedNanoUsd, false, draft.id);
   const heldMs = dependencies.clock.monotonic();
   let stored: Awaited<ReturnType<TaskDependencies["store"]["create"]>>;
-  let nobodyKnows = false;
+  let isUncertain = false;
   try {
-    await dependencies.materials.keep(body, call.signal);
+    await dependencies.materials.store(body, call.signal);
     stored = await dependencies.store.create(draft, body.material).catch(async (thrown: unknown) => {
       if (asFailure(thrown).arrival === "unsent") throw thrown;
-      // The answer to the commit may be lost on its way back: then the task is there, and will be sent.
+      // The commit may have succeeded even if its confirmation was lost.
       const task = await dependencies.store.findById(draft.id).catch(() => {
-        nobodyKnows = true;
+        isUncertain = true;
         return null;
       });
       if (task === null) throw thrown;
       return { task, created: true };
     });
   } catch (thrown) {
-    // Money that may be needed is given back when the store has said that there is no such task.
-    if (nobodyKnows) dependencies.holds.keep(draft.id, hold);
+    // Keep the hold unless the store confirmed that there is no such task.
+    if (isUncertain) dependencies.holds.keep(draft.id, hold);
     else hold.release();
     if (body.material !== null) await dependencies.materials.drop(draft.id);
     throw thrown;
@@ -157,24 +155,21 @@ async function store(dependencies: TaskDependencies, call: CreateCall, request: 
   if (!stored.created) {
     hold.release();
     if (body.material !== null) await dependencies.materials.drop(draft.id);
-    return sameAgain(stored.task, body);
+    return acceptedEarlier(stored.task, body);
   }
   dependencies.holds.keep(draft.id, hold);
-  // Material may take so long that the hold was thought to be nobody's.
+  // Storing material may take so long that a sweep ended the hold.
   const tookMs = dependencies.clock.monotonic() - heldMs;
   if (tookMs >= bounds.taskHoldUnstoredMs / 2) await dependencies.holds.ensure(stored.task);
   const { material } = body;
   return {
     task: stored.task,
     request,
-    material: material === null ? null : dependencies.materials.inHand(material, material.bytes, held),
+    material: material === null ? null : dependencies.materials.load(material, material.bytes, held),
   };
 }
 
-/**
- * Resolves to the failure that the task has ended with, if it has. Never throws: an accepted task is not lost when the store
- * fails now, so its caller must not be told to send it again.
- */
+/** Resolves to the failure that ended the task, or null. Never throws: an error would make the caller send an accepted task again. */
 async function submitAccepted(
   dependencies: TaskDependencies,
   { task, request, material }: Accepted,
@@ -185,7 +180,7 @@ async function submitAccepted(
     if (leased === null || request === null) return null;
     const pass = new TaskPass(dependencies, leased);
     if (pass.task.state === "accepted") return await submit(dependencies, { pass, request, models, material });
-    await pass.leave({});
+    await pass.release({});
   } catch (thrown) {
     dependencies.observer.log("error", "An accepted video task could not be submitted at once.", {
       task: task.id,
@@ -197,11 +192,11 @@ async function submitAccepted(
   return null;
 }
 
-function rowOf(dependencies: TaskDependencies, call: CreateCall, request: VideoRequest): Task {
+function newTask(dependencies: TaskDependencies, call: CreateCall, request: VideoRequest): Task {
   const { clock, ids } = dependencies;
   const { principal } = call;
   const now = clock.now();
-  const takes = videoLanesOf(call.models).map(({ capabilities }) => capabilities);
+  const capabilities = videoLanesOf(call.models).map(({ capabilities }) => capabilities);
   const version = call.models[0]?.price ?? null;
   const price = version === null ? null : videoPrice(version, request.asked);
   return {
@@ -226,11 +221,11 @@ function rowOf(dependencies: TaskDependencies, call: CreateCall, request: VideoR
     usage: null,
     rawUsage: null,
     costNanoUsd: null,
-    // Whichever of them serves it: its own price is paid.
+    // Each model is charged at its own price.
     reservedNanoUsd: Math.max(
       ...call.models.map((model) => {
         const table = model.price === null ? null : videoPrice(model.price, request.asked).table;
-        return heldCost(table, request.asked, takes);
+        return reservedCost(table, request.asked, capabilities);
       }),
     ),
     priceVersion: price?.id ?? null,
@@ -252,15 +247,15 @@ function rowOf(dependencies: TaskDependencies, call: CreateCall, request: VideoR
   };
 }
 
-/** An hour more than the vendor takes, where the caller says how long that may be (Ark's execution_expires_after). */
+/** One hour beyond the vendor's limit (Ark: execution_expires_after), if the caller sets it. */
 function deadlineMs({ more }: VideoRequest): number {
   const seconds = more["execution_expires_after"];
   if (typeof seconds !== "number" || !(seconds > 0)) return bounds.taskDeadlineMs;
   return Math.min(taskDeadlineMsMax, Math.ceil(seconds * 1_000) + 3_600_000);
 }
 
-/** A call that came to nothing is an entry too; it used nothing. */
-function refused(dependencies: TaskDependencies, call: CreateCall, failure: Failure, totalMs: number): Failure {
+/** Records a refused call in the ledger, with no usage. */
+function recordRefusal(dependencies: TaskDependencies, call: CreateCall, failure: Failure, totalMs: number): Failure {
   const { principal } = call;
   dependencies.recorder.refuse(
     {
@@ -300,28 +295,40 @@ function refused(dependencies: TaskDependencies, call: CreateCall, failure: Fail
 }
 
 /**
- * What a remix is asked for: the new words, and what its video had, by which it is priced. Throws invalid_request for a video
- * that is not there to be made anew, unsupported_by_model where its upstream does not do that or is not this model's.
+ * A remix has a new prompt and keeps the other values of its video, which decide the price. Throws invalid_request if the
+ * video did not succeed, unsupported_by_model if its upstream makes no remixes or does not serve this model.
  */
-function askedAnew({ asked }: VideoRequest, video: Task, models: readonly Model[]): TaskRequest {
+function remixRequest({ asked }: VideoRequest, video: Task, models: readonly Model[]): TaskRequest {
   const { account, upstreamModel, usage } = video;
   if (video.state !== "succeeded" || account === null) {
-    throw refusal("invalid_request", `The video cannot be made anew: it is ${shownState(video.state)}.`);
+    throw remixRefusal("invalid_request", `The video cannot be made anew: it is ${shownState(video.state)}.`);
   }
   if (videoKindOf(account.kind)?.adapter.remixes !== true) {
-    throw refusal("unsupported_by_model", `The upstream of the model "${video.model}" makes no remixes of its videos.`);
+    throw remixRefusal(
+      "unsupported_by_model",
+      `The upstream of the model "${video.model}" makes no remixes of its videos.`,
+    );
   }
   const served = models.some(({ deployments }) =>
     deployments.some((one) => one.provider.id === account.providerId && one.upstreamModel === upstreamModel),
   );
   if (!served) {
-    throw refusal("unsupported_by_model", `The model "${models[0]?.name}" is not served by the upstream of the video.`);
+    throw remixRefusal(
+      "unsupported_by_model",
+      `The model "${models[0]?.name}" is not served by the upstream of the video.`,
+    );
   }
   const { ratio, resolution, durationSeconds, audio } = video.asked;
-  const told = Math.ceil(usage?.videoSeconds ?? 0);
-  return { ...asked, ratio, resolution, audio, durationSeconds: durationSeconds ?? (told > 0 ? told : null) };
+  const videoSeconds = Math.ceil(usage?.videoSeconds ?? 0);
+  return {
+    ...asked,
+    ratio,
+    resolution,
+    audio,
+    durationSeconds: durationSeconds ?? (videoSeconds > 0 ? videoSeconds : null),
+  };
 }
 
-function refusal(code: "invalid_request" | "unsupported_by_model", message: string): Failure {
+function remixRefusal(code: "invalid_request" | "unsupported_by_model", message: string): Failure {
   return new Failure(code, message, { param: "remix_of" });
 }

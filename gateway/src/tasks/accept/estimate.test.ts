@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { TaskRequest } from "#core/index.ts";
-import { heldCost } from "./estimate.ts";
+import { reservedCost } from "./estimate.ts";
 
-type Takes = Parameters<typeof heldCost>[2][number];
+type Takes = Parameters<typeof reservedCost>[2][number];
 
 const asked = (more: Partial<TaskRequest>): TaskRequest =>
   ({
@@ -18,7 +18,7 @@ const bySecond = { videoSeconds: 100_000_000_000 };
 const byToken = { output: 6_000_000 };
 const takes: Takes = { durations: [4, 8, 12], durationMax: null, resolutions: ["480p", "720p", "1080p", "4k"] };
 const cents = (prices: typeof bySecond | typeof byToken, more: Partial<TaskRequest>, of = [takes]) =>
-  heldCost(prices, asked(more), of) / 1e7;
+  reservedCost(prices, asked(more), of) / 1e7;
 
 test("what is asked for is held as it is asked for", () => {
   expect(cents(bySecond, {})).toBe(50);

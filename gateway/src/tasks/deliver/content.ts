@@ -3,14 +3,14 @@ import { asFailure, bounds, Failure, type Provider, pulledStream, type Task, typ
 import type { AnswerBody, BlobStore, OutboundAnswer } from "#ports/index.ts";
 import { mayReachPrivate, type VideoStill } from "#providers/index.ts";
 import type { VideoTasksOptions } from "../options.ts";
-import type { Accounts } from "../upstream-call.ts";
+import type { AccountProviders } from "../upstream-call.ts";
 import { videoKindOf } from "../video-lanes.ts";
 
 type ContentDependencies = FileDependencies & Pick<VideoTasksOptions, "blobs" | "observer">;
 
 /**
- * The video's bytes: our copy where there is one that can be read now, else the vendor's as long as its link lives.
- * Throws not_found, and storage_unavailable when there is a copy but neither can be read.
+ * The bytes of a video: our copy if it can be read, otherwise the vendor's file while its link is valid. Throws not_found,
+ * or storage_unavailable if neither can be read.
  */
 export async function taskContent(
   dependencies: ContentDependencies,
@@ -20,28 +20,28 @@ export async function taskContent(
 ): Promise<BlobAnswer> {
   const { output } = task;
   if (output === null)
-    throw notThere(`The task has no result: it is ${task.finishedAt === null ? "not finished" : task.state}.`);
+    throw notFound(`The task has no result: it is ${task.finishedAt === null ? "not finished" : task.state}.`);
   // Only videos are copied.
   if (options.still !== null || output.blobHash === null || dependencies.blobs === null) {
     return fromVendor(dependencies, task, options, signal);
   }
-  let accountFault: unknown = null;
+  let copyFault: unknown = null;
   try {
     const copied = await fromBlob(dependencies.blobs, output, options.range);
     if (copied !== null) return copied;
   } catch (thrown) {
-    accountFault = thrown;
+    copyFault = thrown;
     dependencies.observer.log("warn", "The copy of a result could not be read.", { task: task.id, error: thrown });
   }
   try {
     return await fromVendor(dependencies, task, options, signal);
   } catch (thrown) {
-    // A dead link is no news where there is a copy: the caller should ask again.
-    throw accountFault ?? thrown;
+    // Report the storage fault: the copy can be read later, the link cannot.
+    throw copyFault ?? thrown;
   }
 }
 
-/** null: the copy is gone. */
+/** null: the copy was deleted. */
 async function fromBlob(blobs: BlobStore, output: TaskOutput, range: string | null): Promise<BlobAnswer | null> {
   const hash = output.blobHash ?? "";
   const info = await blobs.stat(hash);
@@ -79,45 +79,43 @@ async function fromVendor(
   return { status, headers, body: null };
 }
 
-/** What the caller hears when a link does not serve: that, and whether its time was over. */
 function deadLink(task: Task, failure: Failure, now: number): Failure {
   if (failure.code === "client_closed" || failure.code === "upstream_timeout") return failure;
   const expiresAt = task.output?.expiresAt ?? null;
   if (failure.code === "unsupported_by_model") return failure;
   if (expiresAt !== null && now >= expiresAt * 1_000) {
-    return notThere(`The upstream's link to the result expired at ${new Date(expiresAt * 1_000).toISOString()}.`);
+    return notFound(`The upstream's link to the result expired at ${new Date(expiresAt * 1_000).toISOString()}.`);
   }
-  return notThere("The upstream's link to the result is dead.", failure);
+  return notFound("The upstream's link to the result is dead.", failure);
 }
 
-function notThere(message: string, cause?: unknown): Failure {
+function notFound(message: string, cause?: unknown): Failure {
   return new Failure("not_found", message, { cause });
 }
 
-/** Nothing else of what the vendor's host says is for our callers. */
 const passedHeaders = ["content-type", "content-length", "content-range", "etag", "last-modified"] as const;
 
 const usualHeaders = { "accept-ranges": "bytes", "cache-control": "private, no-store" };
 const usualType = "video/mp4";
 
-/** Redirects, the wait for a first byte, and the whole. */
-const resultMovesMax = 3;
+/** Bounds for a download: redirects, time to the first byte, total time. */
+const resultRedirectsMax = 3;
 const resultHeadersMs = 30_000;
 const resultTotalMs = 3_600_000;
 
-/** What of a result is wanted: a part of its bytes, or a picture of it. */
+/** A byte range of the video, or a still picture of it. */
 export interface ContentOptions {
   readonly range: string | null;
   readonly still: VideoStill | null;
 }
 
 export interface FileDependencies extends Pick<VideoTasksOptions, "providerClient" | "transport" | "clock"> {
-  readonly accounts: Accounts;
+  readonly accounts: AccountProviders;
 }
 
 /**
- * Opens the vendor's own file. Where it needs the account's credential it gets it; a redirect is followed a few times, each
- * time through the guard, and never with the credential. Throws Failure.
+ * Opens the vendor's file, with the account's credential if it needs one. Redirects pass the address guard and never carry
+ * the credential. Throws Failure.
  */
 export async function openResult(
   dependencies: FileDependencies,
@@ -130,7 +128,7 @@ export async function openResult(
   const provider = dependencies.accounts.providerOf(account);
   const asked = range === null ? {} : { range };
   let request = await firstRequest(dependencies, provider, task, still, signal);
-  for (let moves = 0; moves <= resultMovesMax; moves++) {
+  for (let redirects = 0; redirects <= resultRedirectsMax; redirects++) {
     const answer = await dependencies.transport.send(
       {
         method: "GET",
@@ -145,27 +143,27 @@ export async function openResult(
       signal,
     );
     const location = answer.headers.get("location");
-    if (answer.status < 300 || answer.status > 399 || location === null) return asFile(answer);
+    if (answer.status < 300 || answer.status > 399 || location === null) return checkMedia(answer);
     answer.body.cancel();
     if (!URL.canParse(location, request.url)) break;
     const next = new URL(location, request.url);
     if (next.protocol === "http:" && request.url.startsWith("https:")) break;
-    request = { url: next.href, headers: plainHeaders };
+    request = { url: next.href, headers: defaultHeaders };
   }
   throw new Failure("upstream_error", "The upstream's link moves too often, or to where nothing is fetched from.");
 }
 
-/** What hosts say of a dead link in a good answer is a page or a message: never a result, nor worth a copy. */
-function asFile(answer: OutboundAnswer): OutboundAnswer {
+/** Some hosts answer a dead link with 200 and a text page. */
+function checkMedia(answer: OutboundAnswer): OutboundAnswer {
   const isGood = answer.status === 200 || answer.status === 206;
-  if (!isGood || !isWords.test(answer.headers.get("content-type") ?? "")) return answer;
+  if (!isGood || !textTypes.test(answer.headers.get("content-type") ?? "")) return answer;
   answer.body.cancel();
   throw new Failure("upstream_error", "Behind the upstream's link there is text in place of a video.");
 }
 
-const isWords = /^\s*(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml)\b)/i;
+const textTypes = /^\s*(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml)\b)/i;
 
-const plainHeaders: Readonly<Record<string, string>> = { accept: "*/*", "user-agent": "sluice" };
+const defaultHeaders: Readonly<Record<string, string>> = { accept: "*/*", "user-agent": "sluice" };
 
 async function firstRequest(
   { providerClient }: FileDependencies,
@@ -182,15 +180,14 @@ async function firstRequest(
     const message = `The upstream of the model "${task.model}" makes no ${still} of a video.`;
     throw new Failure("unsupported_by_model", message, { param: "variant" });
   }
-  if (found === null || draft === undefined) return { url, headers: plainHeaders };
+  if (found === null || draft === undefined) return { url, headers: defaultHeaders };
   await providerClient.authorize(found.kind, draft, signal);
-  return { url: draft.url, headers: { ...plainHeaders, ...draft.headers } };
+  return { url: draft.url, headers: { ...defaultHeaders, ...draft.headers } };
 }
 
-/** Silence between two pieces of a result. */
+/** Idle timeout while reading a result. */
 const resultIdleMs = 60_000;
 
-/** Read no faster than the caller does; a caller that goes away ends it. */
 export function streamOf(body: AnswerBody): ReadableStream<Uint8Array> {
   return pulledStream(
     () => body.read("idle", resultIdleMs),

@@ -4,41 +4,40 @@ import { asFailure, bounds } from "#core/index.ts";
 import { isGood } from "#provider-client/index.ts";
 import type { VideoTasksOptions } from "../options.ts";
 import type { Delivery } from "../store/task-leases.ts";
-import { ownSignal } from "../upstream-call.ts";
+import { neverAborted } from "../upstream-call.ts";
 
 const deliveryTriesMax = 8;
 export const deliveryLeaseMs = 60_000;
 const deliveriesInFlightMax = 8;
-/** What is kept of why one failed. */
+/** Longest stored error of a delivery. */
 const deliveryErrorCharactersMax = 300;
 
-type Outside = Pick<VideoTasksOptions, "store" | "transport" | "clock" | "chance" | "observer" | "secrets">;
+type Dependencies = Pick<VideoTasksOptions, "store" | "transport" | "clock" | "chance" | "observer" | "secrets">;
 
 /**
- * Messages to callers about tasks that ended. They lie in the store from the transaction that ended the task, are taken by
- * moving their due time, and tried until the caller's host says 2xx: at least once, never surely only once.
+ * Webhooks for ended tasks. They are stored in the transaction that ends the task and retried until the receiver answers
+ * 2xx: at-least-once delivery.
  */
 export class Deliveries {
-  readonly #outside: Outside;
+  readonly #dependencies: Dependencies;
   #inFlight = 0;
   #delivered = 0;
   #failed = 0;
   #wake: () => void = () => {};
 
-  constructor(outside: Outside) {
-    this.#outside = outside;
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
   }
 
   get inFlight(): number {
     return this.#inFlight;
   }
 
-  /** Tries of this process that the caller's host took, and those that it did not take or that did not reach it. */
+  /** Attempts of this process: with a 2xx answer, and all others. */
   get tries(): { readonly delivered: number; readonly failed: number } {
     return { delivered: this.#delivered, failed: this.#failed };
   }
 
-  /** Who is told that there is something to do. */
   onWake(wake: () => void): void {
     this.#wake = wake;
   }
@@ -47,9 +46,9 @@ export class Deliveries {
     this.#wake();
   }
 
-  /** Takes what is due, as much as there is room for, and begins to send it. Resolves to how much that was. */
+  /** Leases and starts due deliveries up to the concurrency limit. Resolves to their number. */
   async pass(): Promise<number> {
-    const { store, clock } = this.#outside;
+    const { store, clock } = this.#dependencies;
     const room = deliveriesInFlightMax - this.#inFlight;
     if (room <= 0) return 0;
     const due = await store.dueDeliveries(clock.now(), deliveryLeaseMs, room);
@@ -62,8 +61,8 @@ export class Deliveries {
     try {
       await this.#deliver(delivery);
     } catch (thrown) {
-      // Not noted: it comes due again when its time is over.
-      this.#outside.observer.log("warn", "A message to a caller could not be noted as sent.", {
+      // Its lease ends and it is sent again.
+      this.#dependencies.observer.log("warn", "A message to a caller could not be noted as sent.", {
         delivery: delivery.id,
         error: thrown,
       });
@@ -73,21 +72,27 @@ export class Deliveries {
   }
 
   async #deliver(delivery: Delivery): Promise<void> {
-    const { store, clock, chance, observer } = this.#outside;
+    const { store, clock, chance, observer } = this.#dependencies;
     const tries = delivery.tries + 1;
     const { status, error } = await this.#send(delivery);
     const now = clock.now();
     if (status !== null && isGood(status)) {
       this.#delivered++;
-      await store.delivered(delivery, { tries, dueAt: null, lastStatus: status, lastError: null, deliveredAt: now });
+      await store.recordDelivery(delivery, {
+        tries,
+        dueAt: null,
+        lastStatus: status,
+        lastError: null,
+        deliveredAt: now,
+      });
       return;
     }
     this.#failed++;
-    // 410: the caller's host says that nobody will ever listen there (Standard Webhooks).
+    // Standard Webhooks: 410 means that the endpoint was removed.
     const waitMs = status === 410 ? undefined : waitsMs[tries - 1];
     const givenUp = waitMs === undefined || tries >= deliveryTriesMax;
     const dueAt = givenUp ? null : now + Math.round(waitMs * (0.9 + 0.2 * chance.unit()));
-    await store.delivered(delivery, { tries, dueAt, lastStatus: status, lastError: error, deliveredAt: null });
+    await store.recordDelivery(delivery, { tries, dueAt, lastStatus: status, lastError: error, deliveredAt: null });
     if (givenUp) {
       observer.log("warn", "A message to a caller was given up.", {
         task: delivery.taskId,
@@ -97,9 +102,9 @@ export class Deliveries {
     }
   }
 
-  /** The URL is the caller's: into a private network only where an administrator has named the place, and a redirect is an answer like any other. */
+  /** The caller chose the URL: redirects are not followed, and a private network needs an exemption. */
   async #send(delivery: Delivery): Promise<{ readonly status: number | null; readonly error: string | null }> {
-    const { transport, clock, secrets } = this.#outside;
+    const { transport, clock, secrets } = this.#dependencies;
     const { id, url, body } = delivery;
     try {
       const signed = webhookHeaders(id, body, secrets.webhookSecrets(delivery.workspaceId), clock.now());
@@ -115,7 +120,7 @@ export class Deliveries {
           allowPrivateNetwork: false,
           webhook: true,
         },
-        ownSignal(),
+        neverAborted(),
       );
       answer.body.cancel();
       const { status } = answer;
@@ -127,25 +132,19 @@ export class Deliveries {
   }
 }
 
-/** Waits after the first try, the second, and so on. */
+/** Delay after each failed attempt. */
 const waitsMs: readonly number[] = [5_000, 30_000, 120_000, 15 * 60_000, 3_600_000, 3 * 3_600_000, 6 * 3_600_000];
 
 const encoder = new TextEncoder();
 
-/**
- * Why a message did not arrive, for whoever chose its address. All that keeps a connection from standing is told alike:
- * whether a name exists, and whether it leads into our own network, is none of their business.
- */
+/** The error that the caller may see. All connection failures look alike, so that callers cannot scan our network. */
 export function webhookProblem(thrown: unknown): string {
   const { code, message } = asFailure(thrown);
   if (code === "upstream_unreachable") return remarkSentence("callback", { code: "unreachable", params: {} });
   return code === "upstream_timeout" ? remarkSentence("callback", { code: "timeout", params: {} }) : message;
 }
 
-/**
- * The headers of Standard Webhooks (standard-webhooks, "Signature scheme"): HMAC-SHA-256 over `id.timestamp.body` with
- * the bytes behind `whsec_`, one signature for each secret. `now` is Unix milliseconds.
- */
+/** Signature headers of Standard Webhooks: HMAC-SHA-256 over `id.timestamp.body`, one signature per secret. `now` is Unix milliseconds. */
 export function webhookHeaders(
   id: string,
   body: string,

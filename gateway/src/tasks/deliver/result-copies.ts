@@ -1,14 +1,14 @@
 import { asFailure, bounds, Failure, sleep, type Task } from "#core/index.ts";
 import type { VideoTasksOptions } from "../options.ts";
 import type { TaskPage } from "../store/task-rows.ts";
-import { ownSignal } from "../upstream-call.ts";
+import { neverAborted } from "../upstream-call.ts";
 import { type FileDependencies, openResult, streamOf } from "./content.ts";
 
 const resultCopyBytesMax = 2 * 1024 * 1024 * 1024;
 const resultCopiesActiveMax = 2;
 const resultCopiesWaitingMax = 10_000;
 const resultCopyTriesMax = 3;
-/** Copies that were left when a process ended: the age of their tasks, and the life of a link whose vendor does not say. */
+/** For copies that a stopped process left: the oldest task to check, and the lifetime of a link without an expiry date. */
 const resultCopyTaskMsMax = 3 * 86_400_000;
 const resultLinkMs = 86_400_000;
 
@@ -16,54 +16,52 @@ type Dependencies = FileDependencies &
   Pick<VideoTasksOptions, "blobs" | "copyResults" | "store" | "observer" | "unusedBlobs">;
 
 /**
- * Copies results into our own blob store, where the setting says so: vendors keep them for a day or less. A step of its own
- * behind the end of a task, which it neither delays nor changes. What waits here is lost with the process, and is taken up by
- * the next one that starts; until then the vendor's link serves as long as it lives.
+ * Copies results into our blob store if the setting is on, because vendors keep them for a day or less. The queue is in
+ * memory; the next process to start scans for results without a copy.
  */
 export class ResultCopies {
   readonly #dependencies: Dependencies;
   readonly #waiting: Task[] = [];
   #active = 0;
-  #looking = 0;
+  #scans = 0;
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
   }
 
-  /** Copies under way or waiting, and the look for those that were left. */
+  /** Copies in progress or queued, and running scans. */
   get pending(): number {
-    return this.#active + this.#waiting.length + this.#looking;
+    return this.#active + this.#waiting.length + this.#scans;
   }
 
-  /** What processes left that ended before they had copied it. Never throws: the next start looks again. */
-  async takeUp(signal: AbortSignal): Promise<void> {
+  /** Queues results that an earlier process did not copy. Never throws. */
+  async resume(signal: AbortSignal): Promise<void> {
     const { blobs, copyResults, observer } = this.#dependencies;
     if (blobs === null || !copyResults()) return;
-    this.#looking++;
+    this.#scans++;
     try {
-      for await (const task of this.#left(signal)) this.take(task);
+      for await (const task of this.#uncopied(signal)) this.enqueue(task);
     } catch (thrown) {
       observer.log("warn", "Results that were not copied could not be looked for.", { error: thrown });
     } finally {
-      this.#looking--;
+      this.#scans--;
     }
   }
 
-  /** Results without a copy whose links may still live, of tasks of so long ago that none of them is older. */
-  async *#left(signal: AbortSignal): AsyncGenerator<Task> {
+  async *#uncopied(signal: AbortSignal): AsyncGenerator<Task> {
     const { store, clock } = this.#dependencies;
     const now = clock.now();
     const filter = { workspaceId: null, states: ["succeeded"] } as const;
     for (let cursor: string | null = null; !signal.aborted; ) {
       const page: TaskPage = await store.page(filter, cursor, bounds.listPageMax);
-      yield* page.tasks.filter((task) => isLeft(task, now));
+      yield* page.tasks.filter((task) => needsCopy(task, now));
       cursor = page.next;
       const last = page.tasks.at(-1);
       if (cursor === null || last === undefined || last.createdAt < now - resultCopyTaskMsMax) return;
     }
   }
 
-  take(task: Task): void {
+  enqueue(task: Task): void {
     const { blobs, copyResults, observer } = this.#dependencies;
     if (task.state !== "succeeded" || blobs === null || !copyResults()) return;
     if (this.#waiting.length >= resultCopiesWaitingMax) {
@@ -101,20 +99,19 @@ export class ResultCopies {
 
   async #copyOnce(task: Task): Promise<void> {
     const dependencies = this.#dependencies;
-    const answer = await openResult(dependencies, task, { range: null, still: null }, ownSignal());
+    const answer = await openResult(dependencies, task, { range: null, still: null }, neverAborted());
     if (answer.status !== 200 || dependencies.blobs === null) {
       answer.body.cancel();
       throw new Failure("upstream_error", `The upstream answered ${answer.status} when asked for the result.`);
     }
-    const { hash, size } = await dependencies.blobs.put(streamOf(answer.body), resultCopyBytesMax, ownSignal());
+    const { hash, size } = await dependencies.blobs.put(streamOf(answer.body), resultCopyBytesMax, neverAborted());
     if (size === 0) throw new Failure("upstream_error", "The upstream's result is empty.");
     const attached = await dependencies.store.attachBlob(task.id, hash, answer.headers.get("content-type"));
-    if (!attached) await letGo(dependencies, task.id, hash);
+    if (!attached) await removeCopy(dependencies, task.id, hash);
   }
 }
 
-/** Vendors that say nothing of a link's end keep it for a day. */
-function isLeft({ output, finishedAt }: Task, now: number): boolean {
+function needsCopy({ output, finishedAt }: Task, now: number): boolean {
   if (output === null || output.blobHash !== null) return false;
   const { expiresAt } = output;
   const endsAt = expiresAt === null ? (finishedAt ?? 0) + resultLinkMs : expiresAt * 1_000;
@@ -123,8 +120,8 @@ function isLeft({ output, finishedAt }: Task, now: number): boolean {
 
 const pauseMs = 10_000;
 
-/** The copy is nobody's; its bytes go unless somebody else has the same. What fails here is told and left. */
-export async function letGo(
+/** Removes a copy without a task, unless something else uses the same bytes. Logs errors. */
+export async function removeCopy(
   { unusedBlobs, observer }: Pick<VideoTasksOptions, "unusedBlobs" | "observer">,
   taskId: string,
   hash: string,

@@ -1,46 +1,45 @@
 import { bounds, type Model, type Task } from "#core/index.ts";
 import { type JsonObject, parseObject } from "#protocols/index.ts";
-import { type MaterialInHand, MaterialLost } from "../accept/task-body.ts";
+import { type LoadedMaterial, MaterialLost } from "../accept/task-body.ts";
 import { readVideoRequest } from "../accept/validate-video.ts";
-import { advanceResponse } from "../background.ts";
+import { pollResponse, prepareResponse } from "../background.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { settle } from "../settle/settle.ts";
 import { submit } from "../submit/submit.ts";
 import { TaskPass } from "../task-pass.ts";
 import { poll, reconcile } from "./poll.ts";
 
-/** Takes a task one step further: whatever its state asks for now. */
+/**
+ * Takes a task one step further.
+ *
+ * accepted: submit it. submitting: it was interrupted, so it becomes unknown. unknown: search the vendor's list. queued,
+ * running: poll.
+ */
 export async function advance(dependencies: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<void> {
-  if (pass.task.kind === "response") return advanceResponse(dependencies, pass, signal);
-  switch (pass.task.state) {
-    case "accepted":
-      return submitLeftOver(dependencies, pass);
-    case "submitting": {
-      // Its lease ran out: whoever was sending it was stopped, and may have sent it or not.
-      const detail = "whoever sent it was interrupted, so nobody knows whether it arrived";
-      if (!(await pass.step({ state: "unknown", detail }))) return;
-      return (await inTurn(dependencies, pass, signal)) ? reconcile(dependencies, pass, signal) : undefined;
-    }
-    case "unknown":
-      return (await inTurn(dependencies, pass, signal)) ? reconcile(dependencies, pass, signal) : undefined;
-    default:
-      return (await inTurn(dependencies, pass, signal)) ? poll(dependencies, pass, signal) : undefined;
+  const isResponse = pass.task.kind === "response";
+  if (isResponse && !(await prepareResponse(dependencies, pass))) return;
+  if (!isResponse && pass.task.state === "accepted") return submitUnsent(dependencies, pass);
+  if (!isResponse && pass.task.state === "submitting") {
+    // The process that held the lease stopped, before or after it sent the task.
+    const detail = "the process that was sending it stopped, so it may or may not have been sent";
+    if (!(await pass.step({ state: "unknown", detail }))) return;
   }
+  if (!(await waitForTurn(dependencies, pass, signal))) return;
+  if (isResponse) await pollResponse(dependencies, pass, signal);
+  else if (pass.task.state === "unknown") await reconcile(dependencies, pass, signal);
+  else await poll(dependencies, pass, signal);
 }
 
-/** False: the account's row is long, so the task was put off until its place in it. */
-async function inTurn({ rates }: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<boolean> {
+/** False: too many polls of the account are due, so the task got a later slot. */
+async function waitForTurn({ pacer: rates }: TaskDependencies, pass: TaskPass, signal: AbortSignal): Promise<boolean> {
   if (pass.task.account === null) return true;
-  const place = await rates.turn(pass.task, pass.task.account, signal);
-  if (place !== null) await pass.leave({ dueAt: place, placeAt: place });
+  const place = await rates.waitForTurn(pass.task, pass.task.account, signal);
+  if (place !== null) await pass.release({ dueAt: place, placeAt: place });
   return place === null;
 }
 
-/**
- * A task that was accepted and never sent, because whoever accepted it stopped. Whether its caller may use the fallbacks
- * of the model is not known any more, so only the model itself is asked.
- */
-async function submitLeftOver(dependencies: TaskDependencies, pass: TaskPass): Promise<void> {
+/** Submits a task whose process stopped first. Only the requested model is used: which fallbacks the caller may use was not stored. */
+async function submitUnsent(dependencies: TaskDependencies, pass: TaskPass): Promise<void> {
   const { task } = pass;
   if (dependencies.clock.now() >= task.deadlineAt) {
     const error = { code: "expired", message: "The task was not sent before its deadline." };
@@ -53,27 +52,27 @@ async function submitLeftOver(dependencies: TaskDependencies, pass: TaskPass): P
     await settle(dependencies, pass, { state: "failed", error, httpStatus: 404, errorCode: "model_not_found" });
     return;
   }
-  // A submission takes longer than a poll.
-  await pass.leave({});
+  // A submission needs a longer lease than a poll.
+  await pass.release({});
   const leased = await dependencies.store.leaseOne(task.id, dependencies.clock.now(), bounds.taskSubmitLeaseMs);
   if (leased === null) return;
-  const again = new TaskPass(dependencies, leased);
-  if (again.task.state !== "accepted") await again.leave({});
-  else await submitAgain(dependencies, again, model);
+  const nextPass = new TaskPass(dependencies, leased);
+  if (nextPass.task.state !== "accepted") await nextPass.release({});
+  else await submitWithStoredBody(dependencies, nextPass, model);
 }
 
-/** With its material at hand. While that cannot be had it waits; when it is lost, so is the task. */
-async function submitAgain(dependencies: TaskDependencies, pass: TaskPass, model: Model): Promise<void> {
+/** Waits while the material cannot be read; fails the task if it is lost. */
+async function submitWithStoredBody(dependencies: TaskDependencies, pass: TaskPass, model: Model): Promise<void> {
   const { task } = pass;
-  let kept: KeptBody;
+  let stored: StoredBody;
   try {
-    kept = await keptBody(dependencies, task);
+    stored = await readStoredBody(dependencies, task);
   } catch (thrown) {
     if (thrown instanceof MaterialLost) {
       const error = { code: "material_lost", message: "The material of the task was lost before it was sent." };
       await settle(dependencies, pass, { state: "failed", error, httpStatus: 500, errorCode: "internal_error" });
     } else {
-      await pass.leave({ dueAt: dependencies.clock.now() + bounds.taskAcceptedGraceMs });
+      await pass.release({ dueAt: dependencies.clock.now() + bounds.taskAcceptedGraceMs });
     }
     dependencies.observer.log("error", "The body of a video task that was not sent yet cannot be read.", {
       task: task.id,
@@ -81,21 +80,21 @@ async function submitAgain(dependencies: TaskDependencies, pass: TaskPass, model
     });
     return;
   }
-  const { value, material } = kept;
+  const { value, material } = stored;
   try {
-    const request = readVideoRequest(value, dependencies.webhookPlaces);
+    const request = readVideoRequest(value, dependencies.webhookExemptions);
     await submit(dependencies, { pass, request, models: [model], material });
   } finally {
     material?.release();
   }
 }
 
-interface KeptBody {
+interface StoredBody {
   readonly value: JsonObject;
-  readonly material: MaterialInHand | null;
+  readonly material: LoadedMaterial | null;
 }
 
-async function keptBody({ materials }: TaskDependencies, task: Task): Promise<KeptBody> {
+async function readStoredBody({ materials }: TaskDependencies, task: Task): Promise<StoredBody> {
   const value = parseObject(task.request);
   if (value === null) throw new MaterialLost();
   return { value, material: await materials.open(task) };

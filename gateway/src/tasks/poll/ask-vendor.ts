@@ -1,31 +1,31 @@
 import { asFailure, Failure, type Task } from "#core/index.ts";
 import { accountRedactor } from "#providers/index.ts";
 import type { TaskDependencies } from "../dependencies.ts";
-import { adapterGone, pollClocks } from "../upstream-call.ts";
+import { noVideoAdapter, pollClocks } from "../upstream-call.ts";
 import { type VideoAdapter, videoKindOf } from "../video-lanes.ts";
 
 export type VideoState = ReturnType<VideoAdapter["readState"]>;
 
-/** What a poll has shown. `gone`: the vendor says that there is no such task. */
-export type Seen =
+/** The result of a poll. `gone`: the vendor has no such task. */
+export type PollResult =
   | { readonly kind: "state"; readonly state: VideoState }
   | { readonly kind: "gone" | "failed"; readonly failure: Failure };
 
-/** Asks the account that has the task how it is, and hides the account's secrets in what it says of a failure. Never throws. */
-export async function readPoll(dependencies: TaskDependencies, task: Task, signal: AbortSignal): Promise<Seen> {
-  const seen = await ask(dependencies, task, signal);
-  if (task.account === null) return seen;
+/** Polls the account that has the task and redacts its secrets. Never throws. */
+export async function pollVendor(dependencies: TaskDependencies, task: Task, signal: AbortSignal): Promise<PollResult> {
+  const result = await ask(dependencies, task, signal);
+  if (task.account === null) return result;
   const redactor = accountRedactor(dependencies.accounts.providerOf(task.account));
-  if (seen.kind !== "state") return { ...seen, failure: redactor.failure(seen.failure) };
-  const { error } = seen.state;
-  if (error === null) return seen;
-  const shown = { code: redactor.text(error.code), message: redactor.text(error.message) };
-  return { kind: "state", state: { ...seen.state, error: shown } };
+  if (result.kind !== "state") return { ...result, failure: redactor.failure(result.failure) };
+  const { error } = result.state;
+  if (error === null) return result;
+  const redacted = { code: redactor.text(error.code), message: redactor.text(error.message) };
+  return { kind: "state", state: { ...result.state, error: redacted } };
 }
 
-async function ask(dependencies: TaskDependencies, task: Task, signal: AbortSignal): Promise<Seen> {
+async function ask(dependencies: TaskDependencies, task: Task, signal: AbortSignal): Promise<PollResult> {
   const upstream = upstreamOf(dependencies, task);
-  if (upstream === null) return { kind: "failed", failure: adapterGone(task.account?.kind ?? "") };
+  if (upstream === null) return { kind: "failed", failure: noVideoAdapter(task.account?.kind ?? "") };
   const { kind, adapter, provider, upstreamId } = upstream;
   const { providerClient } = dependencies;
   try {
@@ -41,7 +41,7 @@ async function ask(dependencies: TaskDependencies, task: Task, signal: AbortSign
     }
     const state = adapter.readState(answer, provider);
     if (state.next === null || adapter.readNext === undefined) return { kind: "state", state };
-    // A vendor that has the file's address in another place: one more question, never a chain of them.
+    // Some vendors return the file's URL from a second endpoint; at most one more request.
     const next = await providerClient.ask(kind, state.next, pollClocks, signal);
     const shown = next.good ? adapter.readNext(next, state) : (adapter.readNextRefusal?.(next, state) ?? null);
     return shown === null ? { kind: "failed", failure: kind.classify(next) } : { kind: "state", state: shown };
@@ -50,14 +50,13 @@ async function ask(dependencies: TaskDependencies, task: Task, signal: AbortSign
   }
 }
 
-/** Whether its vendor can be asked for that at all. */
-export function canBeCancelled({ account }: Pick<Task, "account">): boolean {
+export function canCancel({ account }: Pick<Task, "account">): boolean {
   return account !== null && videoKindOf(account.kind)?.adapter.cancel !== undefined;
 }
 
 /**
- * Asks the upstream to stop. Resolves to false when this vendor cannot; throws invalid_request when it will not, and
- * another Failure when it could not be asked.
+ * Cancels at the upstream. Resolves to false if the vendor has no cancellation. Throws invalid_request if the vendor
+ * refuses, another Failure if the request fails.
  */
 export async function cancelAtUpstream(
   dependencies: TaskDependencies,
@@ -78,9 +77,9 @@ export async function cancelAtUpstream(
   throw kind.classify(answer);
 }
 
-/** A vendor that refuses has nothing to delete, or lets nobody: neither is a reason to keep the video here. */
+/** Deletes the video at its vendor. A vendor's refusal does not stop the deletion here. */
 export async function removeAtUpstream(dependencies: TaskDependencies, task: Task, signal: AbortSignal): Promise<void> {
-  // Of what was taken back nothing was made, and there are vendors who count a second call as a refusal.
+  // A canceled task has no result, and some vendors refuse a second call.
   if (task.state === "cancelled") return;
   const upstream = upstreamOf(dependencies, task);
   const draft = upstream?.adapter.remove?.(upstream.provider, task.upstreamModel, upstream.upstreamId) ?? null;
@@ -96,7 +95,7 @@ export async function removeAtUpstream(dependencies: TaskDependencies, task: Tas
   });
 }
 
-/** The vendor's side of a task; null: no vendor has it, or its kind makes no videos any more. */
+/** null: no vendor has the task, or its provider type makes no videos any more. */
 function upstreamOf({ accounts }: TaskDependencies, { account, upstreamId }: Task) {
   const found = account === null ? null : videoKindOf(account.kind);
   if (account === null || upstreamId === null || found === null) return null;

@@ -146,9 +146,11 @@ test("an upstream's callback only makes the next look come sooner, and only with
   const polls = (): number => town.ark.made.get("cgt-000001")?.polls ?? 0;
   const before = polls();
   const body = new TextEncoder().encode('{"id":"cgt-000001","status":"failed"}');
-  expect(await videos.hint(made.id, "guessed", async () => body)).toBe(false);
-  expect(await videos.hint(made.id, token, async () => new TextEncoder().encode('{"id":"cgt-000009"}'))).toBe(false);
-  for (let copy = 0; copy < 3; copy++) expect(await videos.hint(made.id, token, async () => body)).toBe(true);
+  expect(await videos.handleCallback(made.id, "guessed", async () => body)).toBe(false);
+  expect(await videos.handleCallback(made.id, token, async () => new TextEncoder().encode('{"id":"cgt-000009"}'))).toBe(
+    false,
+  );
+  for (let copy = 0; copy < 3; copy++) expect(await videos.handleCallback(made.id, token, async () => body)).toBe(true);
   await passTime(town.clock, 1_000);
   expect(polls()).toBe(before + 1);
   expect((await videos.get("ws_1", made.id)).state).toBe("succeeded");

@@ -60,7 +60,7 @@ test("after something was done here the next round is a tick away at most", asyn
   const { ground, clock, poller, rounds, pass } = startPoller();
   await pass(bounds.taskTickMs);
   ground.due = clock.now();
-  poller.stir();
+  poller.wake();
   await pass(bounds.taskTickMs);
   expect(rounds).toEqual([2 * bounds.taskTickMs]);
   await poller.stop();

@@ -5,20 +5,23 @@ import type { TaskStore } from "../store/task-store.ts";
 import { TaskPass } from "../task-pass.ts";
 import { advance } from "./advance.ts";
 
-/** How often due tasks are read when none is due, and how many are polled at once. */
+/** Interval of checks for due tasks without a known due time, and the most concurrent polls. */
 export const taskIdleMs = 5_000;
 const taskPollsInFlightMax = 32;
-/** Accounts that nobody polls are forgotten. */
+/** Slots of accounts without polls for so long are deleted. */
 const taskPollsKeptMs = 24 * 3_600_000;
-/** How often responses that have not ended are counted, for metrics. */
+/** Interval of the count of open responses, for metrics. */
 const backgroundCountMs = 60_000;
-/** How often the store is asked for tasks whose holds this process keeps. */
+/** Interval of checks of holds. */
 const taskHoldsSweepMs = 5_000;
 
 /**
- * The heart-beat of this module: leases tasks that are due and takes each one step further, so many at once; sends messages
- * to callers; asks what became of tasks that other processes ended. Any number of pollers may share one store. When nothing is under
- * way it rests until the store says that something is due; what other processes make is met by asking now and then.
+ * Leases due tasks and advances each by one step, sends webhooks, and checks tasks that other processes ended. Any number
+ * of pollers may share one store.
+ *
+ * idle: the next tick is at the next due time, or after taskIdleMs to find tasks of other processes. woken: a task changed
+ * here, so the next tick is at most taskTickMs away. busy: a tick every taskTickMs. full: the next tick follows as soon as
+ * half of the slots are free.
  */
 export class Poller {
   readonly #dependencies: TaskDependencies;
@@ -27,9 +30,9 @@ export class Poller {
   #started = false;
   #sweeping: Promise<void> = Promise.resolve();
   #ticking = false;
-  #hungry = false;
-  /** Something was done since the round began whose due time it may not have seen. */
-  #stirred = false;
+  #hasMore = false;
+  /** A task changed after this tick read the due times. */
+  #wokenDuringTick = false;
   #restMs = 0;
   #restedFromMs = 0;
   #sweptMs = Number.NEGATIVE_INFINITY;
@@ -38,29 +41,29 @@ export class Poller {
   #readMs = 0;
   #foundLateMs = 0;
   #cancelTick: () => void = () => {};
-  readonly #unread: LastingFault;
+  readonly #storeFault: LastingFault;
 
   constructor(dependencies: TaskDependencies) {
     this.#dependencies = dependencies;
     const { clock, observer } = dependencies;
     const fault = "The store of tasks cannot be read.";
     const over = "The store of tasks can be read again.";
-    this.#unread = new LastingFault({ clock, observer, level: "error", fault, over });
-    dependencies.deliveries.onWake(() => this.#soon());
+    this.#storeFault = new LastingFault({ clock, observer, level: "error", fault, over });
+    dependencies.deliveries.onWake(() => this.#tickNow());
   }
 
   get inFlight(): number {
     return this.#running.size;
   }
 
-  /** How late what is due is looked at: the latest of the last round, or the time since then when that was longer. 0 while stopped. */
+  /** Delay between a task's due time and its poll: of the last round, or since then if that is longer. 0 while stopped. */
   get lateMs(): number {
     if (!this.#started) return 0;
     const sinceMs = this.#dependencies.clock.monotonic() - this.#readMs;
     return Math.max(this.#foundLateMs, sinceMs - Math.max(this.#restMs, bounds.taskTickMs), 0);
   }
 
-  /** Background responses that have not ended, of all processes, as they were last counted; the age of the oldest in milliseconds. */
+  /** Open background responses of all processes at the last count; the age of the oldest in milliseconds. */
   get openResponses(): { readonly count: number; readonly oldestMs: number } {
     const { count, oldestAt } = this.#responses;
     return { count, oldestMs: oldestAt === null ? 0 : Math.max(0, this.#dependencies.clock.now() - oldestAt) };
@@ -71,20 +74,20 @@ export class Poller {
     this.#started = true;
     const { store, clock } = this.#dependencies;
     this.#readMs = clock.monotonic();
-    // Nobody depends on it: what is left over goes at the next start.
-    void store.forgetPolls(clock.now() - taskPollsKeptMs).catch(() => undefined);
+    // If it fails, the next start deletes them.
+    void store.deletePolls(clock.now() - taskPollsKeptMs).catch(() => undefined);
     this.#schedule(0);
   }
 
-  /** A task was made or changed here: when it is due is asked a tick from now at the latest. */
-  stir(): void {
-    this.#stirred = true;
+  /** A task was created or changed here: read the due times within one tick. */
+  wake(): void {
+    this.#wokenDuringTick = true;
     if (!this.#started || this.#ticking || this.#restMs <= bounds.taskTickMs) return;
     const restedMs = this.#dependencies.clock.monotonic() - this.#restedFromMs;
     this.#schedule(bounds.taskTickMs - (restedMs % bounds.taskTickMs));
   }
 
-  /** Leases nothing more; ends polls, whose tasks come due again; waits for what is being sent. */
+  /** Stops leasing, aborts polls, and waits for submissions in progress. */
   async stop(): Promise<void> {
     this.#started = false;
     this.#cancelTick();
@@ -93,16 +96,15 @@ export class Poller {
     await within(this.#dependencies.clock, bounds.taskSubmitAttemptMs, ended, () => undefined);
   }
 
-  /** One round. Resolves to how many tasks it took. */
+  /** Resolves to the number of leased tasks. */
   async round(): Promise<number> {
     const { store, clock, deliveries } = this.#dependencies;
     const room = taskPollsInFlightMax - this.#running.size;
     const now = clock.now();
     const leased = room <= 0 ? [] : await store.lease(now, bounds.taskLeaseMs, room);
-    // The first was due soonest.
-    if (room > 0) this.#read(now - (leased[0]?.task.dueAt ?? now));
+    if (room > 0) this.#recordRead(now - (leased[0]?.task.dueAt ?? now));
     for (const one of leased) this.#run(one);
-    this.#hungry = room <= 0 || leased.length === room;
+    this.#hasMore = room <= 0 || leased.length === room;
     await deliveries.pass();
     await this.#sweepAll();
     return leased.length;
@@ -111,12 +113,12 @@ export class Poller {
   #run(leased: LeasedTask): void {
     const running = this.#advance(leased).finally(() => {
       this.#running.delete(running);
-      if (this.#hungry && this.#running.size <= taskPollsInFlightMax / 2) this.#soon();
+      if (this.#hasMore && this.#running.size <= taskPollsInFlightMax / 2) this.#tickNow();
     });
     this.#running.add(running);
   }
 
-  /** What goes wrong here is ours or the store's: the lease runs out, and somebody tries again. */
+  /** Only our own errors or the store's: the lease ends, and the task is retried. */
   async #advance(leased: LeasedTask): Promise<void> {
     try {
       await advance(this.#dependencies, new TaskPass(this.#dependencies, leased), this.#stopping.signal);
@@ -142,37 +144,36 @@ export class Poller {
       this.#sweptMs = nowMs;
       await holds.sweep(store);
     }
-    // Files are waited for by nobody but the end.
     this.#sweeping = this.#sweeping.then(() => materials.sweep());
   }
 
   async #tick(): Promise<void> {
     if (this.#ticking) return;
     this.#ticking = true;
-    this.#stirred = false;
+    this.#wokenDuringTick = false;
     let restMs: number = bounds.taskTickMs;
     try {
-      // Asking when something is due writes nothing and costs a third of a round.
-      restMs = await this.#rest();
+      // Reading the due time writes nothing and costs a third of a round.
+      restMs = await this.#idleMs();
       if (restMs > 0) {
-        this.#read(0);
+        this.#recordRead(0);
         await this.#sweepAll();
       } else {
         await this.round();
-        restMs = Math.max(bounds.taskTickMs, await this.#rest());
+        restMs = Math.max(bounds.taskTickMs, await this.#idleMs());
       }
-      this.#unread.passed();
+      this.#storeFault.passed();
     } catch (thrown) {
-      this.#unread.failed({ error: thrown });
+      this.#storeFault.failed({ error: thrown });
       restMs = bounds.taskTickMs;
     } finally {
       this.#ticking = false;
-      if (this.#started) this.#schedule(this.#stirred ? bounds.taskTickMs : restMs);
+      if (this.#started) this.#schedule(this.#wokenDuringTick ? bounds.taskTickMs : restMs);
     }
   }
 
-  /** Until the next round, in whole ticks: none while anything is under way, or due, else until something is. */
-  async #rest(): Promise<number> {
+  /** Milliseconds to the next round, in whole ticks; 0 while anything is in progress or due. */
+  async #idleMs(): Promise<number> {
     const { store, clock, deliveries } = this.#dependencies;
     if (this.#running.size > 0 || deliveries.inFlight > 0) return 0;
     const due = await store.nextDue(clock.now());
@@ -182,14 +183,14 @@ export class Poller {
     return Math.min(ticks * bounds.taskTickMs, taskIdleMs);
   }
 
-  #read(lateMs: number): void {
+  #recordRead(lateMs: number): void {
     this.#readMs = this.#dependencies.clock.monotonic();
     this.#foundLateMs = lateMs;
   }
 
-  #soon(): void {
+  #tickNow(): void {
     if (!this.#started || this.#ticking) return;
-    this.#hungry = false;
+    this.#hasMore = false;
     this.#schedule(0);
   }
 

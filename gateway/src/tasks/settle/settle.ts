@@ -18,78 +18,73 @@ import {
 import { priceTermsOf } from "#providers/index.ts";
 import { estimatedUsage } from "../accept/estimate.ts";
 import type { TaskDependencies } from "../dependencies.ts";
-import { taskAnswer } from "../show.ts";
 import type { Delivery } from "../store/task-leases.ts";
 import type { TaskStep } from "../store/task-rows.ts";
+import { taskAnswer } from "../task-answer.ts";
 import type { TaskPass } from "../task-pass.ts";
 import { videoKindOf } from "../video-lanes.ts";
 
 /** How a task has ended. */
-export interface Verdict {
+export interface TaskEnd {
   readonly state: Extract<TaskState, "succeeded" | "failed" | "cancelled" | "expired">;
   readonly output?: TaskOutput;
   readonly error?: TaskError;
-  /** As the vendor told it; null: it told nothing. */
+  /** null: the vendor reported none. */
   readonly usage?: Usage | null;
-  /** How the vendor says it was served, and what it cost. */
+  /** The service tier and the cost that the vendor reports. */
   readonly served?: Served | undefined;
   readonly rawUsage?: string | null;
   readonly startedAt?: number | null;
-  /** Nobody who would know has said that it is free: an upstream had it, or may have had it, and may charge for it. */
+  /** The upstream had the task, or may have had it, and did not confirm that it is free. */
   readonly mayBeCharged?: boolean;
-  /** Of the ledger entry, where a refusal had one of its own. */
+  /** For the ledger entry of a refused task. */
   readonly httpStatus?: number;
   readonly upstreamStatus?: number | null;
   readonly errorCode?: string;
 }
 
 /**
- * Ends a task: state, ledger entry and the caller's message in one transaction, under the pass's lease. Only when that is
- * stored is the money that was set aside given back or taken. False: somebody else has the task, or ended it.
+ * Ends a task: state, ledger entry and webhook in one transaction, under the lease of the pass. The hold ends only after
+ * that is stored. False: another pass has the task or ended it.
  */
-export async function settle(dependencies: TaskDependencies, pass: TaskPass, verdict: Verdict): Promise<boolean> {
+export async function settle(dependencies: TaskDependencies, pass: TaskPass, taskEnd: TaskEnd): Promise<boolean> {
   const { clock } = dependencies;
-  const before = pass.task;
+  const task = pass.task;
   const now = clock.now();
-  const { usage, source } = measured(before, verdict);
-  const settled = settledCost(before, verdict, usage);
-  const { costNanoUsd } = settled;
+  const entry = entryOf(task, taskEnd, now);
   const step = {
-    state: verdict.state,
-    progress: verdict.state === "succeeded" ? 100 : before.progress,
-    output: verdict.output ?? null,
-    error: verdict.error ?? null,
-    usage: source === "none" ? null : usage,
-    rawUsage: verdict.rawUsage ?? null,
-    costNanoUsd,
-    startedAt: verdict.startedAt ?? before.startedAt,
+    state: taskEnd.state,
+    progress: taskEnd.state === "succeeded" ? 100 : task.progress,
+    output: taskEnd.output ?? null,
+    error: taskEnd.error ?? null,
+    usage: entry.usageSource === "none" ? null : entry.usage,
+    rawUsage: entry.rawUsage,
+    costNanoUsd: entry.costNanoUsd,
+    startedAt: taskEnd.startedAt ?? task.startedAt,
     finishedAt: now,
     dueAt: null,
-    detail: verdict.error?.message ?? "",
+    detail: taskEnd.error?.message ?? "",
   };
-  const entry = entryOf(before, verdict, { usage, source, settled, now });
-  const after: Task = { ...before, ...step, updatedAt: now };
-  const delivery = deliveryFor(dependencies, after, now);
-  if (!(await finish(dependencies, pass, { step, entries: [entry], delivery }))) return false;
-  if (after.callbackUrl !== null) dependencies.deliveries.wake();
-  dependencies.copies.take(after);
+  const endedTask: Task = { ...task, ...step, updatedAt: now };
+  const delivery = deliveryFor(dependencies, endedTask, now);
+  if (!(await finish(dependencies, pass, step, [entry], delivery))) return false;
+  if (endedTask.callbackUrl !== null) dependencies.deliveries.wake();
+  dependencies.copies.enqueue(endedTask);
   return true;
 }
 
-/** The last step of a task with its entries. What was set aside for it is given back when all of it is stored. */
+/** Stores the last step of a task with its entries, then ends its hold. */
 export async function finish(
   { observer, holds }: TaskDependencies,
   pass: TaskPass,
-  end: {
-    readonly step: TaskStep & { readonly state: TaskState };
-    readonly entries: readonly LedgerEntry[];
-    readonly delivery: Delivery | null;
-  },
+  step: TaskStep & { readonly state: TaskState },
+  entries: readonly LedgerEntry[],
+  delivery: Delivery | null,
 ): Promise<boolean> {
-  if (!(await pass.finish(end.step, end.entries, end.delivery))) return false;
-  // What it cost is told before what was set aside is given back, so that at no time neither counts.
+  if (!(await pass.finish(step, entries, delivery))) return false;
+  // Report the cost before the hold ends, so that budgets always count one of them.
   try {
-    for (const entry of end.entries) observer.attemptEnd(entry);
+    for (const entry of entries) observer.attemptEnd(entry);
   } finally {
     holds.settle(pass.task);
   }
@@ -97,47 +92,46 @@ export async function finish(
 }
 
 /**
- * What is paid for. A success that the vendor measured in another unit than its price, or not at all, is measured by what
- * was asked for, and called an estimate. So is a task that was taken back while it ran, and one of which nobody said how it
- * ended. Everything else costs only what the vendor said it used: what the vendor calls failed or expired is free.
+ * The usage to charge. A success is charged as reported, or by the request (as an estimate) if the vendor reports none or
+ * another unit than the price. A task that was canceled while it ran, or whose end is unknown, is charged as reported or
+ * estimated. Failed and expired tasks cost only what the vendor reports.
  */
-function measured(task: Task, verdict: Verdict): { readonly usage: Usage; readonly source: UsageSource } {
-  const told = verdict.usage == null ? null : wholeCounts(verdict.usage);
-  if (verdict.state !== "succeeded" && !isCharged(task, verdict)) {
-    return { usage: told ?? noUsage, source: told === null ? "none" : "upstream" };
+function billedUsage(task: Task, taskEnd: TaskEnd): { readonly usage: Usage; readonly source: UsageSource } {
+  const reported = taskEnd.usage == null ? null : wholeCounts(taskEnd.usage);
+  if (taskEnd.state !== "succeeded" && !isCharged(task, taskEnd)) {
+    return { usage: reported ?? noUsage, source: reported === null ? "none" : "upstream" };
   }
-  const guess = estimatedUsage(task.asked, videoKindOf(task.account?.kind ?? "")?.adapter.usualSeconds);
-  if (told === null)
+  const estimate = estimatedUsage(task.asked, videoKindOf(task.account?.kind ?? "")?.adapter.usualSeconds);
+  if (reported === null)
     return {
-      usage: { ...noUsage, videoSeconds: guess.videoSeconds, ...tokensIfPriced(task, guess) },
+      usage: { ...noUsage, videoSeconds: estimate.videoSeconds, ...tokensIfPriced(task, estimate) },
       source: "estimated",
     };
-  if (verdict.state !== "succeeded") return { usage: told, source: "upstream" };
+  if (taskEnd.state !== "succeeded") return { usage: reported, source: "upstream" };
   const table = task.priceTable ?? {};
-  if ((table.videoSeconds ?? 0) > 0 && told.videoSeconds === 0) {
-    return { usage: { ...told, videoSeconds: guess.videoSeconds }, source: "estimated" };
+  if ((table.videoSeconds ?? 0) > 0 && reported.videoSeconds === 0) {
+    return { usage: { ...reported, videoSeconds: estimate.videoSeconds }, source: "estimated" };
   }
-  if ((table.output ?? 0) > 0 && (table.videoSeconds ?? 0) === 0 && told.output === 0) {
-    return { usage: { ...told, output: guess.output }, source: "estimated" };
+  if ((table.output ?? 0) > 0 && (table.videoSeconds ?? 0) === 0 && reported.output === 0) {
+    return { usage: { ...reported, output: estimate.output }, source: "estimated" };
   }
-  return { usage: told, source: "upstream" };
+  return { usage: reported, source: "upstream" };
 }
 
-/** By the price that the task was accepted with. */
-function settledCost(task: Task, { served }: Verdict, usage: Usage): Settled {
+function settledCost(task: Task, { served }: TaskEnd, usage: Usage): Settled {
   const { priceVersion: id, priceTable: table, model, createdAt: effectiveFrom, upstreamModel } = task;
   const price = id === null || table === null ? null : { id, table, model, effectiveFrom };
   const terms = task.account === null ? usualTerms : priceTermsOf(task.account);
   return settleCost({ price, usage, served, terms, upstreamModel });
 }
 
-/** Vendors charge for what ran, also when it was stopped, unless they say otherwise. */
-function isCharged({ startedAt }: Task, verdict: Verdict): boolean {
-  if (verdict.mayBeCharged === true) return true;
-  return verdict.state === "cancelled" && (verdict.startedAt ?? startedAt) !== null;
+/** Vendors charge for a canceled task that had started. */
+function isCharged({ startedAt }: Task, taskEnd: TaskEnd): boolean {
+  if (taskEnd.mayBeCharged === true) return true;
+  return taskEnd.state === "cancelled" && (taskEnd.startedAt ?? startedAt) !== null;
 }
 
-/** Vendors may say anything; an entry holds whole counts of at least 0. */
+/** Rounds vendors' counts up to whole numbers of at least 0. */
 function wholeCounts(usage: Usage): Usage {
   const counts: { -readonly [Class in keyof Usage]: number } = { ...usage };
   for (const name of usageClasses) {
@@ -146,22 +140,14 @@ function wholeCounts(usage: Usage): Usage {
   return counts;
 }
 
-/** A guess at tokens is made only where nothing else has a price. */
-function tokensIfPriced({ priceTable }: Task, guess: Usage): Partial<Usage> {
+/** Tokens are estimated only if nothing else has a price. */
+function tokensIfPriced({ priceTable }: Task, estimate: Usage): Partial<Usage> {
   const needed = (priceTable?.output ?? 0) > 0 && (priceTable?.videoSeconds ?? 0) === 0;
-  return needed ? { output: guess.output } : {};
+  return needed ? { output: estimate.output } : {};
 }
 
-interface Measured {
-  readonly usage: Usage;
-  readonly source: UsageSource;
-  readonly settled: Settled;
-  readonly now: number;
-}
-
-/** How entries say that a task has ended. */
 export const endings: Readonly<
-  Record<Verdict["state"], { readonly outcome: Outcome; readonly status: number; readonly code: string | null }>
+  Record<TaskEnd["state"], { readonly outcome: Outcome; readonly status: number; readonly code: string | null }>
 > = {
   succeeded: { outcome: "succeeded", status: 200, code: null },
   failed: { outcome: "failed", status: 502, code: "upstream_error" },
@@ -169,9 +155,10 @@ export const endings: Readonly<
   expired: { outcome: "failed", status: 504, code: "upstream_timeout" },
 };
 
-/** The one entry of a task. It stands at the time of its call, as the entries of other calls do. */
-function entryOf(task: Task, verdict: Verdict, { usage, source, settled, now }: Measured): LedgerEntry {
-  const ending = endings[verdict.state];
+/** The ledger entry of a task, dated at its call. */
+function entryOf(task: Task, taskEnd: TaskEnd, now: number): LedgerEntry {
+  const ending = endings[taskEnd.state];
+  const { usage, source } = billedUsage(task, taskEnd);
   return {
     attemptId: task.attemptId,
     requestId: task.requestId,
@@ -197,13 +184,13 @@ function entryOf(task: Task, verdict: Verdict, { usage, source, settled, now }: 
     tags: task.tags,
     endedAt: now,
     outcome: ending.outcome,
-    httpStatus: verdict.httpStatus ?? ending.status,
-    upstreamStatus: verdict.upstreamStatus ?? null,
-    errorCode: verdict.errorCode ?? ending.code,
+    httpStatus: taskEnd.httpStatus ?? ending.status,
+    upstreamStatus: taskEnd.upstreamStatus ?? null,
+    errorCode: taskEnd.errorCode ?? ending.code,
     usage,
     usageSource: source,
-    rawUsage: verdict.rawUsage ?? null,
-    ...settled,
+    rawUsage: taskEnd.rawUsage ?? null,
+    ...settledCost(task, taskEnd, usage),
     totalMs: Math.max(0, now - task.createdAt),
     firstByteMs: null,
     firstTokenMs: null,
@@ -213,7 +200,7 @@ function entryOf(task: Task, verdict: Verdict, { usage, source, settled, now }: 
   };
 }
 
-/** What the caller is told of a task that has ended; null when it did not ask to be told. */
+/** null: the caller set no callback URL. */
 function deliveryFor(
   { ids, publicUrl }: Pick<TaskDependencies, "ids" | "publicUrl">,
   task: Task,

@@ -12,29 +12,29 @@ import {
   updateDue,
   writtenOnce,
 } from "#storage/tables.ts";
-import { requestOfTask, taskColumns, wholeTask } from "./task-rows.ts";
+import { requestColumn, taskColumns, taskFromRow } from "./task-rows.ts";
 
-/** A task that one pass may work on until `untilMs`. Writes check the token: a write with an old one is refused. */
+/** A task leased until `untilMs`. Writes with an outdated token are refused. */
 export interface LeasedTask {
   readonly task: Task;
   readonly lease: string;
   readonly untilMs: number;
 }
 
-/** What a poll of an account asks for. Times in milliseconds. */
-export interface PollAsk {
-  /** A name for the account, the same in every process. */
+/** A request for a slot to poll an account. Times in milliseconds. */
+export interface PollRequest {
+  /** The same key in every process. */
   readonly account: string;
   readonly now: number;
-  /** The least time between two polls of the account. */
+  /** Least time between two polls of the account. */
   readonly stepMs: number;
-  /** A poll within so long is waited for by whoever asks. */
+  /** The requester waits for a slot this near. */
   readonly nearMs: number;
-  /** `new`: it comes behind all others. `placed`: the place that it was given has come. `spare`: it polls now or not at all. */
+  /** `new`: append to the queue. `placed`: the reserved slot has come. `spare`: now or not at all. */
   readonly kind: "new" | "placed" | "spare";
 }
 
-/** A message to the caller that is to be delivered, with its history. */
+/** A webhook with its delivery history. */
 export interface Delivery {
   readonly id: string;
   readonly taskId: string;
@@ -64,7 +64,7 @@ const deliveryColumns = [
   "delivered_at",
 ] as const;
 
-/** What of the store comes due and is taken by one pass at a time: tasks, polls of accounts, messages to callers. */
+/** Work that becomes due and is leased: tasks, polls of accounts, webhooks. */
 export function taskLeases(database: Database, vault: Vault) {
   const { kysely } = database;
   const dueQuery = writtenOnce((place: (name: "now") => never) =>
@@ -88,7 +88,7 @@ export function taskLeases(database: Database, vault: Vault) {
     ]),
   );
   return {
-    /** Leases the tasks that are due, the oldest due time first. A task whose lease has ended can be leased again. */
+    /** Leases due tasks, oldest first. A task with an expired lease can be leased again. */
     async lease(now: number, leaseMs: number, limit: number): Promise<readonly LeasedTask[]> {
       const lease = newLeaseToken();
       const untilMs = now + leaseMs;
@@ -97,20 +97,20 @@ export function taskLeases(database: Database, vault: Vault) {
           .set({ lease, leased_until: untilMs })
           .where("final", "=", sql.lit(0))
           .returning(taskColumns)
-          .returning(requestOfTask)
+          .returning(requestColumn)
           .execute(),
       );
-      const tasks = rows.map((row) => ({ task: wholeTask(row, vault), lease, untilMs }));
+      const tasks = rows.map((row) => ({ task: taskFromRow(row, vault), lease, untilMs }));
       return tasks.sort((a, b) => (a.task.dueAt ?? 0) - (b.task.dueAt ?? 0) || (a.task.id < b.task.id ? -1 : 1));
     },
-    /** When the first task that nobody holds, or message to a caller, is due; writes nothing. null: none is. */
+    /** The due time of the first unleased task or webhook; null: none. */
     async nextDue(now: number): Promise<number | null> {
       const { rows } = await database.reading.executeQuery(dueQuery({ now }));
       const { task = null, message = null } = rows[0] ?? {};
       if (task === null || message === null) return task ?? message;
       return Math.min(task, message);
     },
-    /** Leases this task, even if it is not due. null: another pass has it, or it is final. */
+    /** Leases a task even if it is not due. null: another pass has it, or it is final. */
     async leaseOne(id: string, now: number, leaseMs: number): Promise<LeasedTask | null> {
       const lease = newLeaseToken();
       const untilMs = now + leaseMs;
@@ -122,13 +122,13 @@ export function taskLeases(database: Database, vault: Vault) {
           .where("final", "=", sql.lit(0))
           .where(leaseIsFree(now))
           .returning(taskColumns)
-          .returning(requestOfTask)
+          .returning(requestColumn)
           .executeTakeFirst(),
       );
-      return row === undefined ? null : { task: wholeTask(row, vault), lease, untilMs };
+      return row === undefined ? null : { task: taskFromRow(row, vault), lease, untilMs };
     },
-    /** Makes the task due now, after a hint from the vendor or a question of a caller. What is due sooner or final stays so. */
-    async hurry(id: string, now: number): Promise<void> {
+    /** After a callback of the vendor or a request of the caller. Never delays a task. */
+    async makeDueNow(id: string, now: number): Promise<void> {
       await relaxedWrite(database, (connection) =>
         connection
           .updateTable("tasks")
@@ -140,17 +140,17 @@ export function taskLeases(database: Database, vault: Vault) {
       );
     },
     /**
-     * Unix milliseconds at which this poll may be made: within `nearMs` the poll is to be made then, and nobody else polls within
-     * a step of it. Later than that it is a place in the account's row, to come back to as `placed`. Null: no spare one is free.
+     * Reserves a slot. Returns its time in Unix milliseconds: within `nearMs`, poll then; later, come back at that time as
+     * `placed`. Null: no spare slot is free.
      *
-     * One statement, so that any number of processes keep one pace. The row of an account has two ends: `row_ends_at`, behind
-     * the last place that was given, for fairness; and `free_at`, a step behind the last poll that was let through, which alone
-     * decides when the next one is. So whoever comes late to a place, or never, costs a place and no pace.
+     * One statement, so that any number of processes share one pace. `row_ends_at` is behind the last reserved slot and
+     * keeps the order fair. `free_at` is one step behind the last poll that was allowed and alone limits the pace, so a
+     * late or missing poll wastes a slot but never exceeds the pace.
      */
-    async takePoll(ask: PollAsk): Promise<number | null> {
+    async reservePoll(ask: PollRequest): Promise<number | null> {
       const { account, kind } = ask;
       const step = Math.ceil(ask.stepMs);
-      const { now, near, at, rowEndsAt, freeAt } = expressions(database, ask, step);
+      const { now, near, at, rowEndsAt, freeAt } = pollExpressions(database, ask, step);
       const row = await relaxedWrite(database, (connection) =>
         connection
           .insertInto("account_polls")
@@ -159,7 +159,7 @@ export function taskLeases(database: Database, vault: Vault) {
             const update = conflict.column("account").doUpdateSet({
               given_at: at,
               row_ends_at: rowEndsAt,
-              free_at: sql<number>`case when ${at} <= ${near} then ${at} + ${whole(step)} else ${freeAt} end`,
+              free_at: sql<number>`case when ${at} <= ${near} then ${at} + ${asBigint(step)} else ${freeAt} end`,
             });
             return kind === "spare" ? update.where(sql<SqlBool>`${at} <= ${now}`) : update;
           })
@@ -168,8 +168,7 @@ export function taskLeases(database: Database, vault: Vault) {
       );
       return row?.given_at ?? null;
     },
-    /** Forgets accounts that nobody has polled since. */
-    async forgetPolls(before: number): Promise<void> {
+    async deletePolls(before: number): Promise<void> {
       await relaxedWrite(database, (connection) =>
         connection
           .deleteFrom("account_polls")
@@ -178,7 +177,7 @@ export function taskLeases(database: Database, vault: Vault) {
           .execute(),
       );
     },
-    /** Messages that are due, leased: whoever takes one has until its `dueAt` to tell how it went. */
+    /** Leases due webhooks. Record the result before the new `dueAt`. */
     async dueDeliveries(now: number, leaseMs: number, limit: number): Promise<readonly Delivery[]> {
       const rows = await relaxedWrite(database, (connection) =>
         updateDue(database, connection, "webhook_deliveries", { now, limit })
@@ -189,11 +188,11 @@ export function taskLeases(database: Database, vault: Vault) {
       return rows.map((row) => membersOf(row));
     },
     /**
-     * Stores how a try went. `dueAt` null: delivered, or given up. A failure is written only while the lease is valid:
-     * `leased.dueAt` is what `dueDeliveries` returned. A delivery is always written, once: that it arrived is true whoever says
-     * it, and who stood still knows only of an older failure.
+     * Stores the result of an attempt. `dueAt` null: delivered, or given up. A failure is stored only under a valid lease
+     * (`leased.dueAt` as `dueDeliveries` returned it); a success always, once, since a suspended process may know only of
+     * an older failure.
      */
-    async delivered(
+    async recordDelivery(
       leased: Pick<Delivery, "id" | "dueAt">,
       result: Pick<Delivery, "tries" | "dueAt" | "lastStatus" | "lastError" | "deliveredAt">,
     ): Promise<void> {
@@ -205,7 +204,7 @@ export function taskLeases(database: Database, vault: Vault) {
       if (result.deliveredAt === null) update = update.where(underDueLease(leased.dueAt));
       await update.execute();
       if (result.dueAt !== null) return;
-      // A message that is over goes with its task, where that was deleted before.
+      // A finished webhook of a deleted task is deleted.
       await kysely
         .deleteFrom("webhook_deliveries")
         .where("id", "=", leased.id)
@@ -233,20 +232,20 @@ export function taskLeases(database: Database, vault: Vault) {
   };
 }
 
-function expressions(
+function pollExpressions(
   { flavour }: Database,
-  ask: PollAsk,
+  ask: PollRequest,
   step: number,
 ): Readonly<Record<"now" | "near" | "at" | "rowEndsAt" | "freeAt", RawBuilder<number>>> {
   const greatest = sql.raw(flavour.name === "postgres" ? "greatest" : "max");
-  const now = whole(ask.now);
-  const near = whole(ask.now + ask.nearMs);
+  const now = asBigint(ask.now);
+  const near = asBigint(ask.now + ask.nearMs);
   const rowEnd = sql<number>`account_polls.row_ends_at`;
   const freeAt = sql<number>`account_polls.free_at`;
   const behind = sql<number>`${greatest}(${now}, ${rowEnd}, ${freeAt})`;
-  const next = sql<number>`${behind} + ${whole(step)}`;
+  const next = sql<number>`${behind} + ${asBigint(step)}`;
   if (ask.kind !== "placed") return { now, near, at: behind, rowEndsAt: next, freeAt };
-  // Its place has come. Where so many came late that it is not near any more, it gets another place.
+  // The slot has come. If many were late and it is not near any more, reserve another.
   const isNear = sql<SqlBool>`${freeAt} <= ${near}`;
   return {
     now,
@@ -257,6 +256,6 @@ function expressions(
   };
 }
 
-function whole(value: number): RawBuilder<number> {
+function asBigint(value: number): RawBuilder<number> {
   return sql<number>`cast(${value} as bigint)`;
 }

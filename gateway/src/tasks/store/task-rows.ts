@@ -28,36 +28,10 @@ import {
 
 export type TaskRow = Row<"tasks">;
 
-/** What may change in a step. `detail` goes into the task's history when the state changes. */
-export type TaskStep = Partial<
-  Pick<
-    Task,
-    | "state"
-    | "progress"
-    | "upstreamId"
-    | "account"
-    | "deployment"
-    | "upstreamModel"
-    | "servedModel"
-    | "priceVersion"
-    | "priceTable"
-    | "output"
-    | "error"
-    | "usage"
-    | "rawUsage"
-    | "costNanoUsd"
-    | "submittedAt"
-    | "startedAt"
-    | "finishedAt"
-    | "dueAt"
-    | "polls"
-    | "placeAt"
-    | "goneSince"
-    | "unansweredSince"
-  >
-> & { readonly detail?: string };
+/** The changes of a step. `detail` is stored in the history if the state changes. */
+export type TaskStep = Partial<Omit<Task, "id" | "kind" | "request" | "updatedAt">> & { readonly detail?: string };
 
-/** Those that a task is read from. Named one by one: a later version may have added others. */
+/** Listed explicitly: a later version may add columns. */
 export const taskColumns = [
   "id",
   "kind",
@@ -109,7 +83,7 @@ type ReadRow = Pick<TaskRow, (typeof taskColumns)[number]>;
 
 const optionalMembers = ["personId", "servedModel", "deletedAt", "placeAt", "goneSince", "unansweredSince"] as const;
 
-/** The row of a task as it is accepted: nobody has it under a lease. `request` stands in a table of its own. */
+/** The row of a new task, without a lease. `request` has its own table. */
 export function newTaskRow({ account, request: _, ...task }: Task, vault: Vault): NewRow<"tasks"> {
   return {
     ...columnsOf(task, jsonMembers),
@@ -120,7 +94,6 @@ export function newTaskRow({ account, request: _, ...task }: Task, vault: Vault)
   };
 }
 
-/** The columns that a step changes: those it names, and no other. */
 export function stepColumns(id: string, { account, detail: _, ...step }: TaskStep, vault: Vault): Partial<TaskRow> {
   return {
     ...columnsOf(step, jsonMembers),
@@ -133,7 +106,7 @@ export function outputColumns(output: Task["output"]): Pick<TaskRow, "output" | 
   return { output: output === null ? null : JSON.stringify(output), blob_hash: output?.blobHash ?? null };
 }
 
-/** Sealed whole, since some kinds keep further secrets in their settings; only the provider's name stays readable. */
+/** The account is encrypted, since settings may hold secrets; only the provider id stays readable. */
 function accountColumns(
   id: string,
   account: TaskAccount | null,
@@ -144,24 +117,19 @@ function accountColumns(
   return { provider_id: account.providerId, sealed_account: sealed };
 }
 
-function taskOf(row: ReadRow, request: string, vault: Vault): Task {
-  const { kind, sealed_account, ...columns } = row;
+/** `request` is empty where it was not read. */
+export function taskFromRow(row: ReadRow & { readonly request?: string | null }, vault: Vault): Task {
+  const { kind, sealed_account, request, ...columns } = row;
   const account = sealed_account === null ? null : vault.open(sealed_account, accountSealId(row.id)).reveal();
   return {
     ...membersOf(columns, jsonMembers, optionalMembers),
     ...(kind === "response" ? { kind } : {}),
     account: account === null ? null : JSON.parse(account),
-    request,
+    request: request ?? "",
   };
 }
 
-export function wholeTask(row: ReadRow & { readonly request: string | null }, vault: Vault): Task {
-  const { request, ...columns } = row;
-  return taskOf(columns, request ?? "", vault);
-}
-
-/** The caller's body beside the columns of its task. */
-export function requestOfTask(eb: ExpressionBuilder<Tables, "tasks">) {
+export function requestColumn(eb: ExpressionBuilder<Tables, "tasks">) {
   return eb
     .selectFrom("task_requests")
     .select("task_requests.request")
@@ -169,37 +137,37 @@ export function requestOfTask(eb: ExpressionBuilder<Tables, "tasks">) {
     .as("request");
 }
 
-function wholeTasks(connection: Connection) {
-  return connection.selectFrom("tasks").select(taskColumns).select(requestOfTask);
+function selectTasks(connection: Connection) {
+  return connection.selectFrom("tasks").select(taskColumns).select(requestColumn);
 }
 
 export async function findByKey(connection: Connection, vault: Vault, workspaceId: string, idempotencyKey: string) {
-  const row = await wholeTasks(connection)
+  const row = await selectTasks(connection)
     .where("workspace_id", "=", workspaceId)
     .where("idempotency_key", "=", idempotencyKey)
     .executeTakeFirst();
-  return row === undefined ? null : wholeTask(row, vault);
+  return row === undefined ? null : taskFromRow(row, vault);
 }
 
-/** What the store reads of tasks without taking them. */
+/** Reads of tasks without a lease. */
 export function taskReads({ kysely }: Database, vault: Vault) {
   return {
-    /** A video. */
+    /** Finds a video that was not deleted. */
     async find(workspaceId: string, id: string): Promise<Task | null> {
-      const row = await wholeTasks(kysely)
+      const row = await selectTasks(kysely)
         .where("id", "=", id)
         .where("workspace_id", "=", workspaceId)
         .where("kind", "=", "video")
         .where("deleted_at", "is", null)
         .executeTakeFirst();
-      return row === undefined ? null : wholeTask(row, vault);
+      return row === undefined ? null : taskFromRow(row, vault);
     },
-    /** For callbacks, which do not name a workspace. Also finds a deleted task, and those of other kinds. */
+    /** In any workspace, of any type, also if deleted. */
     async findById(id: string): Promise<Task | null> {
-      const row = await wholeTasks(kysely).where("id", "=", id).executeTakeFirst();
-      return row === undefined ? null : wholeTask(row, vault);
+      const row = await selectTasks(kysely).where("id", "=", id).executeTakeFirst();
+      return row === undefined ? null : taskFromRow(row, vault);
     },
-    /** The task that a workspace has under an idempotency key. Also one that was deleted. */
+    /** Also if deleted. */
     findByKey: (workspaceId: string, key: string): Promise<Task | null> => findByKey(kysely, vault, workspaceId, key),
     async events(taskId: string): Promise<readonly TaskEvent[]> {
       return await kysely
@@ -209,20 +177,17 @@ export function taskReads({ kysely }: Database, vault: Vault) {
         .orderBy("position")
         .execute();
     },
-    /**
-     * The page of videos after a cursor, or after a task, newest first unless told. Their requests are left out: a thousand
-     * bodies could be gigabytes.
-     */
-    async page(filter: TaskFilter, cursor: string | TaskPlace | null, limit: number): Promise<TaskPage> {
+    /** A page of videos, newest first by default. Without their requests, which could be gigabytes. */
+    async page(filter: TaskFilter, cursor: string | TaskPosition | null, limit: number): Promise<TaskPage> {
       const size = pageSize(limit);
       const after = typeof cursor === "string" ? placeOf(cursor) : cursor && { at: cursor.createdAt, id: cursor.id };
       if (filter.states?.length === 0) return { tasks: [], next: null };
-      // One more than asked for tells whether there is a following page.
-      const rows = await firstOf(kysely, filter, after, size + 1).execute();
+      // One extra row shows whether there is another page.
+      const rows = await firstTasks(kysely, filter, after, size + 1).execute();
       const { page, next } = cutPage(rows, size, (last) => cursorOf({ at: last.created_at, id: last.id }));
-      return { tasks: page.map((row) => taskOf(row, "", vault)), next };
+      return { tasks: page.map((row) => taskFromRow(row, vault)), next };
     },
-    /** The tasks that are not final, and what each reserves, in pages. For rebuilding the reservations after a restart. */
+    /** Open tasks with their reserved amounts, to restore holds after a restart. */
     async *open() {
       for (let after = ""; ; ) {
         const rows = await kysely
@@ -239,10 +204,7 @@ export function taskReads({ kysely }: Database, vault: Vault) {
         after = last.id;
       }
     },
-    /**
-     * Background responses that have not ended, and when the oldest of them was made (Unix milliseconds; null: there is none).
-     * From the partial index of open tasks alone.
-     */
+    /** Open background responses, and the creation time of the oldest (Unix milliseconds). Served by the partial index of open tasks. */
     async openResponses(): Promise<{ readonly count: number; readonly oldestAt: number | null }> {
       const row = await kysely
         .selectFrom("tasks")
@@ -252,13 +214,13 @@ export function taskReads({ kysely }: Database, vault: Vault) {
         .executeTakeFirstOrThrow();
       return { count: Number(row.count), oldestAt: row.oldest === null ? null : Number(row.oldest) };
     },
-    /** Which tasks, of any workspace, have one of these upstream ids. For matching a vendor's list with our tasks. */
+    /** Tasks of any workspace with these upstream ids, to match a vendor's list. */
     async withUpstreamIds(upstreamIds: readonly string[]): Promise<readonly UpstreamIdOwner[]> {
       const owners: UpstreamIdOwner[] = [];
       const wanted = [...new Set(upstreamIds)];
       for (let start = 0; start < wanted.length; start += idsAtOnce) {
         const some = wanted.slice(start, start + idsAtOnce);
-        // Always as many, the last one repeated: one statement serves every list.
+        // Padded to a fixed length, so that one prepared statement serves every list.
         const asked = Array.from({ length: idsAtOnce }, (_, index) => some[index] ?? some.at(-1) ?? "");
         const rows = await kysely
           .selectFrom("tasks")
@@ -281,21 +243,20 @@ interface UpstreamIdOwner {
 const idsAtOnce = 64;
 
 export interface TaskFilter {
-  /** null: every workspace; only for callers that may see all of them. */
+  /** null: every workspace. */
   readonly workspaceId: string | null;
   readonly keyId?: string;
   readonly model?: string;
   readonly states?: readonly TaskState[];
-  /** Only this person's, and those that are no one person's. */
-  readonly seenPerson?: string;
-  /** Oldest first instead of newest first. For one workspace only. */
+  /** Only tasks of this person and tasks without a person. */
+  readonly visibleToPerson?: string;
+  /** Default: newest first. For one workspace only. */
   readonly oldestFirst?: boolean;
 }
 
-/** The position of a task in the list of its workspace. */
-export type TaskPlace = Pick<Task, "id" | "createdAt">;
+export type TaskPosition = Pick<Task, "id" | "createdAt">;
 
-/** `next` is the cursor of the following page, null at the end. */
+/** `next` is the cursor of the following page; null at the end. */
 export interface TaskPage {
   readonly tasks: readonly Task[];
   readonly next: string | null;
@@ -303,20 +264,17 @@ export interface TaskPage {
 
 type Rows = SelectQueryBuilder<Tables, "tasks", ReadRow>;
 
-/**
- * Each state is read by itself, in the order of its index, and the first of all are kept: asked for several at once, the
- * database would sort every task that has one of them.
- */
-function firstOf(connection: Connection, filter: TaskFilter, after: Place | null, size: number) {
-  if (filter.workspaceId === null) return ofEveryWorkspace(connection, filter, after).limit(size);
+/** Reads each state in index order and merges them: with several states in one condition the database would sort every matching task. */
+function firstTasks(connection: Connection, filter: TaskFilter, after: Place | null, size: number) {
+  if (filter.workspaceId === null) return allWorkspacesQuery(connection, filter, after).limit(size);
   const states = [...new Set(filter.states ?? [])];
-  const [first, ...more] = states.map((state) => matching(connection, filter, after, state).limit(size));
-  if (first === undefined) return matching(connection, filter, after, null).limit(size);
+  const [first, ...more] = states.map((state) => workspaceQuery(connection, filter, after, state).limit(size));
+  if (first === undefined) return workspaceQuery(connection, filter, after, null).limit(size);
   if (more.length === 0) return first;
-  const apart = [first, ...more].map((rows) => connection.selectFrom(rows.as("one")).selectAll());
-  const together = apart.reduce((all, rows) => all.unionAll(rows));
+  const queries = [first, ...more].map((rows) => connection.selectFrom(rows.as("one")).selectAll());
+  const union = queries.reduce((all, rows) => all.unionAll(rows));
   return connection
-    .selectFrom(together.as("tasks"))
+    .selectFrom(union.as("tasks"))
     .selectAll()
     .orderBy("created_at", orderOf(filter))
     .orderBy("id", orderOf(filter))
@@ -325,15 +283,20 @@ function firstOf(connection: Connection, filter: TaskFilter, after: Place | null
 
 const orderOf = ({ oldestFirst }: TaskFilter): "asc" | "desc" => (oldestFirst === true ? "asc" : "desc");
 
-/** Ids are ordered by time, so that of all tasks the newest are found without an index of their own. */
-function ofEveryWorkspace(connection: Connection, filter: TaskFilter, after: Place | null): Rows {
-  let query = narrowed(connection, filter).orderBy("id", "desc");
+/** Ids are ordered by time, so this needs no other index. */
+function allWorkspacesQuery(connection: Connection, filter: TaskFilter, after: Place | null): Rows {
+  let query = filteredQuery(connection, filter).orderBy("id", "desc");
   if (filter.states !== undefined) query = query.where("state", "in", filter.states);
   return after === null ? query : query.where("id", "<", after.id);
 }
 
-function matching(connection: Connection, filter: TaskFilter, after: Place | null, state: TaskState | null): Rows {
-  let query = narrowed(connection, filter)
+function workspaceQuery(
+  connection: Connection,
+  filter: TaskFilter,
+  after: Place | null,
+  state: TaskState | null,
+): Rows {
+  let query = filteredQuery(connection, filter)
     .where("workspace_id", "=", filter.workspaceId)
     .orderBy("created_at", orderOf(filter))
     .orderBy("id", orderOf(filter));
@@ -343,7 +306,7 @@ function matching(connection: Connection, filter: TaskFilter, after: Place | nul
   return query.where(isBehind(["created_at", "id"], after, order));
 }
 
-function narrowed(connection: Connection, { keyId, model, seenPerson }: TaskFilter): Rows {
+function filteredQuery(connection: Connection, { keyId, model, visibleToPerson: seenPerson }: TaskFilter): Rows {
   let query = connection
     .selectFrom("tasks")
     .select(taskColumns)

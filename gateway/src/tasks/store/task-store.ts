@@ -4,10 +4,7 @@ import { taskLeases } from "./task-leases.ts";
 import { taskReads } from "./task-rows.ts";
 import { taskWrites } from "./task-writes.ts";
 
-/**
- * Durable tasks: videos, and the background responses that `LedgerStore.insert` was given. Any number of processes may use the
- * same store. The secret of the account is encrypted in the row. A final task never changes its state.
- */
+/** Durable tasks: videos and background responses. Any number of processes may share the store. A final task never changes its state. */
 export function createTaskStore({ database, vault }: { readonly database: Database; readonly vault: Vault }) {
   return { ...taskReads(database, vault), ...taskWrites(database, vault), ...taskLeases(database, vault) };
 }

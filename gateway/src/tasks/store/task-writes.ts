@@ -5,18 +5,17 @@ import { type Connection, columnsOf, type Database, heldRows, ledgerWriter, rela
 import type { Delivery, LeasedTask } from "./task-leases.ts";
 import { findByKey, newTaskRow, outputColumns, stepColumns, type TaskRow, type TaskStep } from "./task-rows.ts";
 
-/** Changes in one task's history; the final one is always kept. */
+/** Longest history of a task; the final event is always kept. */
 export const taskEventsMax = 500;
 
-/** What the store writes of tasks: their beginning, their steps, their end and their removal. */
 export function taskWrites(database: Database, vault: Vault) {
   const { kysely } = database;
   const writeLedger = ledgerWriter(database);
   return {
     /**
-     * Stores a task with its body and its first event, all or nothing. If the workspace has a task with the same idempotency
-     * key, that one is returned instead, with `created` false. With `material`: throws when `noteMaterial` was not called for
-     * it, or it was given up. A Failure that is `unsent` says that the task is certainly not stored; after any other it may be.
+     * Stores a task with its body and first event in one transaction. Returns the existing task, with `created` false, if
+     * the idempotency key is taken. Throws if `material` was not recorded or was given up. Only a Failure that is `unsent`
+     * guarantees that the task is not stored.
      */
     async create(
       task: Task,
@@ -41,7 +40,7 @@ export function taskWrites(database: Database, vault: Vault) {
           if (earlier === null) throw new Error(`task ${task.id} was refused, though nothing stands in its place`);
           return { task: earlier, created: false };
         }
-        if (material !== null) await ownMaterial(transaction, task.id, material);
+        if (material !== null) await claimMaterial(transaction, task.id, material);
         await transaction.insertInto("task_requests").values({ task_id: task.id, request: task.request }).execute();
         await transaction
           .insertInto("task_events")
@@ -54,7 +53,7 @@ export function taskWrites(database: Database, vault: Vault) {
         throw thrown instanceof Failure && !commits ? thrown.with({ arrival: "unsent" }) : thrown;
       });
     },
-    /** Writes a step if the lease is still valid; `release` ends the lease. False: it was lost, nothing was written. */
+    /** `release` ends the lease. False: the lease was lost, nothing was written. */
     async step(leased: LeasedTask, step: TaskStep, now: number, release: boolean): Promise<boolean> {
       const { state } = step;
       if (state !== undefined && finalTaskStates.has(state))
@@ -75,8 +74,8 @@ export function taskWrites(database: Database, vault: Vault) {
       });
     },
     /**
-     * Ends the task: state, history, ledger entries, rollups and the message to the caller, in one transaction. False: the lease
-     * was lost or the task was final already; nothing was written.
+     * Ends the task: state, history, ledger entries, rollups and webhook in one transaction. False: the lease was lost or
+     * the task was final; nothing was written.
      */
     async finish(
       leased: LeasedTask,
@@ -110,7 +109,7 @@ export function taskWrites(database: Database, vault: Vault) {
         return true;
       });
     },
-    /** Notes that the result was copied to the blob store; also for a final task. False: the task has no result any more. */
+    /** Records a copied result, also for a final task. False: the task has no result any more. */
     async attachBlob(id: string, blobHash: string, contentType: string | null): Promise<boolean> {
       return await kysely.transaction().execute(async (transaction) => {
         const task = transaction.selectFrom("tasks").select("output").where("id", "=", id);
@@ -126,9 +125,8 @@ export function taskWrites(database: Database, vault: Vault) {
       });
     },
     /**
-     * Deletes a task that has ended. Its request and its result are removed, and `find` and `page` no longer return it. Its
-     * idempotency key and its upstream id stay taken. Returns the blob of its result, for removal. null: there is no such
-     * task, or it has not ended.
+     * Deletes the request and result of an ended task and hides it. Its idempotency key and upstream id stay taken. Returns
+     * the blob to remove; null: no such task, or it has not ended.
      */
     async remove(workspaceId: string, id: string, now: number): Promise<{ readonly blobHash: string | null } | null> {
       return await kysely.transaction().execute(async (transaction) => {
@@ -145,7 +143,7 @@ export function taskWrites(database: Database, vault: Vault) {
           .updateTable("tasks")
           .set({
             deleted_at: now,
-            asked: JSON.stringify(nothingAsked),
+            asked: JSON.stringify(emptyRequest),
             output: null,
             blob_hash: null,
             error: null,
@@ -158,7 +156,7 @@ export function taskWrites(database: Database, vault: Vault) {
           .executeTakeFirst();
         if (emptied.numUpdatedRows !== 1n) return null;
         await transaction.updateTable("task_requests").set({ request: "{}" }).where("task_id", "=", id).execute();
-        // They hold what was asked for, too. Those that are still to be told go when they have been.
+        // Webhooks contain the request, too. Pending ones are deleted after delivery.
         await transaction
           .deleteFrom("webhook_deliveries")
           .where("task_id", "=", id)
@@ -167,8 +165,8 @@ export function taskWrites(database: Database, vault: Vault) {
         return row;
       });
     },
-    /** To be called before the material of a task is stored, so that it can be found and removed after a crash. */
-    async noteMaterial(taskId: string, { hash, size }: BlobInfo, now: number): Promise<void> {
+    /** Call before storing material, so that it can be found after a crash. */
+    async recordMaterial(taskId: string, { hash, size }: BlobInfo, now: number): Promise<void> {
       await kysely
         .insertInto("task_materials")
         .values({ task_id: taskId, hash, size_bytes: size, created_at: now, spent: 0 })
@@ -184,11 +182,10 @@ export function taskWrites(database: Database, vault: Vault) {
       return row ?? null;
     },
     /**
-     * Marks and returns material that is no longer needed, with what was marked before and not forgotten since; no task can get
-     * it from now on. That is the material of tasks that will not be sent again, and material noted before `unownedBefore`
-     * without a task. `only`: of this task.
+     * Marks and returns unneeded material, so that no task can claim it any more: of tasks that will not be sent again, and
+     * recorded before `unownedBefore` without a task. `only`: of this task.
      */
-    async spentMaterial(
+    async markUnneededMaterial(
       unownedBefore: number,
       limit: number,
       only?: string,
@@ -216,20 +213,20 @@ export function taskWrites(database: Database, vault: Vault) {
           .execute();
       if (database.flavour.name === "sqlite") return await mark(kysely);
       return await kysely.transaction().execute(async (transaction) => {
-        // Whoever makes a task of some of it meanwhile is waited for; then it is looked again whether it is needed.
+        // Wait for transactions that create a task with it, then check again.
         await transaction.executeQuery(spent.forUpdate("task_materials"));
         return await mark(transaction);
       });
     },
-    /** To be called after its bytes were removed. */
-    async forgetMaterial(taskId: string): Promise<void> {
+    /** Call after its bytes were removed. */
+    async deleteMaterial(taskId: string): Promise<void> {
       await kysely.deleteFrom("task_materials").where("task_id", "=", taskId).where("spent", "=", 1).execute();
     },
   };
 }
 
-/** Within the transaction that makes the task: throws when the material was given up in the meantime. */
-async function ownMaterial(transaction: Connection, taskId: string, { hash }: BlobInfo): Promise<void> {
+/** Throws if the material was given up in the meantime. */
+async function claimMaterial(transaction: Connection, taskId: string, { hash }: BlobInfo): Promise<void> {
   const owned = await transaction
     .updateTable("task_materials")
     .set({ spent: 0 })
@@ -240,7 +237,7 @@ async function ownMaterial(transaction: Connection, taskId: string, { hash }: Bl
   if (owned.numUpdatedRows !== 1n) throw new Error(`the material of ${taskId} was given up before its task was stored`);
 }
 
-/** What a poll that learned nothing writes: losing it costs one poll. */
+/** Fields of a poll without news. Losing such a write costs one poll. */
 const bookkeeping: ReadonlySet<string> = new Set([
   ...["progress", "dueAt", "polls", "detail", "placeAt", "goneSince", "unansweredSince"],
 ]);
@@ -249,10 +246,7 @@ function isBookkeeping(step: TaskStep): boolean {
   return Object.keys(step).every((name) => bookkeeping.has(name));
 }
 
-/**
- * False when the lease was lost. One that ran out counts while nobody took the task: what its holder learned meanwhile, such
- * as the upstream's id, is not to be had again.
- */
+/** False: the lease was lost. An expired lease is valid until another pass takes the task, so that the upstream's id is not lost. */
 async function updateLeased(connection: Connection, leased: LeasedTask, change: Partial<TaskRow>): Promise<boolean> {
   const result = await connection
     .updateTable("tasks")
@@ -292,7 +286,7 @@ async function addEvent(
     .execute();
 }
 
-const nothingAsked: Task["asked"] = {
+const emptyRequest: Task["asked"] = {
   prompt: null,
   ratio: null,
   durationSeconds: null,

@@ -2,14 +2,13 @@ import type { Deployment, Task } from "#core/index.ts";
 import type { RoutingConstraints } from "#routing/index.ts";
 import { noSuchAsset, noSuchTask, type VideoRequest } from "../accept/validate-video.ts";
 import type { TaskDependencies } from "../dependencies.ts";
-import { takes } from "../video-lanes.ts";
+import { supports } from "../video-lanes.ts";
 
-/** One part of the walk: which deployments may be asked in it. */
 export type SubmitStage = Pick<RoutingConstraints, "canServe" | "provider">;
 
 /**
- * In which order accounts may be asked. What goes on from an earlier task can only be made by the account that has it;
- * accounts that hold the assets come first, and the others after them, where the assets are then bound anew.
+ * Only the account of an earlier task can continue it. Otherwise accounts that hold the assets come first; in others the
+ * assets are bound first.
  */
 export async function planStages(
   dependencies: TaskDependencies,
@@ -18,7 +17,7 @@ export async function planStages(
 ): Promise<{ readonly stages: readonly SubmitStage[]; readonly upstreamIds: ReadonlyMap<string, string> }> {
   const { upstreamIds, provider, upstreamModel } = await earlierTasks(dependencies, task.workspaceId, request);
   const canServe = (deployment: Deployment): boolean =>
-    takes(deployment, request) && (upstreamModel === null || deployment.upstreamModel === upstreamModel);
+    supports(deployment, request) && (upstreamModel === null || deployment.upstreamModel === upstreamModel);
   if (provider !== null) return { stages: [{ canServe, provider }], upstreamIds };
   const holders = await holdersOf(dependencies, task.workspaceId, request.references.assetIds);
   if (holders === null) return { stages: [{ canServe }], upstreamIds };
@@ -32,7 +31,7 @@ export async function planStages(
   };
 }
 
-/** Throws asset_not_found, or invalid_request for one that is not Active: also to check before a task is accepted. */
+/** The accounts that hold all of the assets. Throws asset_not_found, or invalid_request if one is not Active. */
 export async function holdersOf(
   { assets }: Pick<TaskDependencies, "assets">,
   workspaceId: string,
@@ -45,8 +44,8 @@ export async function holdersOf(
 }
 
 /**
- * What a task goes on from: by our ids those at the upstream, the account that has them, and of a remix the only model that makes
- * it. Throws task_not_found for what this workspace does not have, and for what no upstream has.
+ * Resolves the tasks that a request continues: their upstream ids by our ids, their account, and the upstream model that a
+ * remix must use. Throws task_not_found if the workspace has no such task, or no upstream has it.
  */
 export async function earlierTasks(
   { store }: Pick<TaskDependencies, "store">,

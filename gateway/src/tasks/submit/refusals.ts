@@ -1,15 +1,11 @@
 import type { Failure, TaskError } from "#core/index.ts";
 import { isObject, openaiChat, parseObject, textOf } from "#protocols/index.ts";
 
-/**
- * An upstream's refusal in the shape of our own errors: every vendor of videos has another. What it said stays, as far
- * as it can be found; its status stays too. A failure that is not the upstream's own words is given back as it is.
- */
+/** A vendor's refusal in our error format, with its status, code and message. Returns other failures unchanged. */
 export function refusalForCaller(failure: Failure, requestId: string): Failure {
   if (failure.upstream === undefined) return failure;
   const { status, body } = failure.upstream;
-  // What a vendor says of its own state is told in our words.
-  const { code, message } = status >= 500 ? { code: "overloaded", message: failure.message } : wordsIn(body, status);
+  const { code, message } = status >= 500 ? { code: "overloaded", message: failure.message } : errorIn(body, status);
   const words = openaiChat.renderRefusal({ status, message, code, contextLength: false }, requestId);
   return failure.with({
     message,
@@ -21,17 +17,17 @@ export function refusalForCaller(failure: Failure, requestId: string): Failure {
   });
 }
 
-/** The same for the task's own row. */
-export function refusalAsError(failure: Failure): TaskError {
+/** The error for the task's row. */
+export function taskErrorOf(failure: Failure): TaskError {
   if (failure.upstream === undefined || failure.upstream.status >= 500) {
     return { code: failure.code, message: failure.message };
   }
-  const { code, message } = wordsIn(failure.upstream.body, failure.upstream.status);
+  const { code, message } = errorIn(failure.upstream.body, failure.upstream.status);
   return { code: code ?? failure.code, message };
 }
 
 /** `{error:{code,message}}`, `{code,message}`, `{error:"…"}`, `{title,detail}`, `{base_resp:{status_code,status_msg}}`. */
-function wordsIn(body: Uint8Array, status: number): { readonly code: string | null; readonly message: string } {
+function errorIn(body: Uint8Array, status: number): { readonly code: string | null; readonly message: string } {
   const whole = parseObject(new TextDecoder().decode(body)) ?? {};
   for (const name of ["error", "base_resp", ""]) {
     const value = name === "" ? whole : whole[name];
@@ -42,8 +38,8 @@ function wordsIn(body: Uint8Array, status: number): { readonly code: string | nu
       .find(Boolean);
     if (message == null) continue;
     const code = value["code"] ?? value["status_code"] ?? value["type"] ?? null;
-    const told = typeof code === "string" || typeof code === "number" ? String(code).slice(0, codeMax) : null;
-    return { code: told, message: message.slice(0, messageMax) };
+    const codeText = typeof code === "string" || typeof code === "number" ? String(code).slice(0, codeMax) : null;
+    return { code: codeText, message: message.slice(0, messageMax) };
   }
   return { code: null, message: `The upstream answered ${status}.` };
 }

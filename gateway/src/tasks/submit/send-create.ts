@@ -15,36 +15,36 @@ import { objectOf, parseObject } from "#protocols/index.ts";
 import { isGood, type RequestClocks, type WholeAnswer } from "#provider-client/index.ts";
 import { accountRedactor, type OutboundDraft } from "#providers/index.ts";
 import { fetchBytes } from "#relay/index.ts";
-import type { MaterialInHand } from "../accept/task-body.ts";
+import type { LoadedMaterial } from "../accept/task-body.ts";
 import { type VideoRequest, withReferences } from "../accept/validate-video.ts";
 import type { TaskDependencies } from "../dependencies.ts";
-import { adapterGone, ownSignal, upstreamCallbackUrl } from "../upstream-call.ts";
-import { matchVideoLane, ratioFor, type VideoLaneMatch, videoKindOf } from "../video-lanes.ts";
+import { neverAborted, noVideoAdapter, upstreamCallbackUrl } from "../upstream-call.ts";
+import { matchVideoLane, type VideoLaneMatch, vendorRatio, videoKindOf } from "../video-lanes.ts";
 
-/** What is certain after a task was sent. `refused` is only said when the upstream certainly does not have it. */
+/** `refused` is used only if the upstream certainly does not have the task. */
 export type CreateResult =
   | { readonly kind: "accepted"; readonly upstreamId: string }
   | { readonly kind: "refused"; readonly failure: Failure }
   | { readonly kind: "unknown"; readonly failure: Failure };
 
-/** The request that makes the task at this deployment, authorised. Nothing is sent yet. It holds room until it is released. */
+/** Builds and authorizes the request. Nothing is sent. The result holds memory until it is released. */
 export async function prepareCreate(
   dependencies: TaskDependencies,
   task: Task,
-  { request, material }: { readonly request: VideoRequest; readonly material: MaterialInHand | null },
+  { request, material }: { readonly request: VideoRequest; readonly material: LoadedMaterial | null },
   deployment: Deployment,
   upstreamIds: ReadonlyMap<string, string>,
 ): Promise<{ readonly draft: OutboundDraft; readonly release: () => void }> {
   const { provider, upstreamModel } = deployment;
   const match = matchVideoLane(deployment);
-  if (match === null) throw adapterGone(provider.kind);
+  if (match === null) throw noVideoAdapter(provider.kind);
   const { id: taskId, attemptId } = task;
-  const resolved = await videoTurnFor(dependencies, task, request, match, upstreamIds);
-  const fetches = match.adapter.materialAs === "data";
-  const { turn, media } = fetches ? await fetchMaterial(resolved, taskId, dependencies.transport) : resolved;
+  const resolved = await vendorTurn(dependencies, task, request, match, upstreamIds);
+  const mustFetch = match.adapter.materialAs === "data";
+  const { turn, media } = mustFetch ? await fetchMaterial(resolved, taskId, dependencies.transport) : resolved;
   const held = dependencies.memory.open(ownerOf(task), "request");
   try {
-    held.hold(inRequest * sizeOf(media));
+    held.hold(encodedSizeFactor * sizeOf(media));
     const worked = await dependencies.bodies.do(
       "video-request",
       {
@@ -59,12 +59,12 @@ export async function prepareCreate(
       (await material?.take()) ?? new Uint8Array(0),
       { beside: media.map(({ bytes }) => bytes) },
     );
-    material?.give(worked.body);
+    material?.putBack(worked.body);
     const { made, answer } = outcomeOf(worked);
     const { method, url } = answer;
     const headers = { ...answer.headers, "x-attempt-id": attemptId };
     const draft: OutboundDraft = { provider, upstreamModel, stream: false, method, url, headers, body: made };
-    await dependencies.providerClient.authorize(match.kind, draft, ownSignal());
+    await dependencies.providerClient.authorize(match.kind, draft, neverAborted());
     return { draft, release: () => held.release() };
   } catch (thrown) {
     held.release();
@@ -72,8 +72,8 @@ export async function prepareCreate(
   }
 }
 
-/** Bytes, and the same again in base64. */
-const inRequest = 7 / 3;
+/** The bytes and their base64 form. */
+const encodedSizeFactor = 7 / 3;
 
 const readLimits = { bytesMax: bounds.replyBytesMax, limitMs: bounds.taskPollHeadersMs };
 
@@ -84,56 +84,56 @@ export async function sendCreate(
   provider: Provider,
 ): Promise<CreateResult> {
   const found = videoKindOf(provider.kind);
-  if (found === null) return { kind: "refused", failure: adapterGone(provider.kind) };
+  if (found === null) return { kind: "refused", failure: noVideoAdapter(provider.kind) };
   let answer: WholeAnswer | null = null;
   let refusedWith: number | null = null;
   try {
     const { connectMs, headersMs } = provider.timeouts;
     const totalMs = bounds.taskSubmitAttemptMs;
     const clocks: RequestClocks = { connectMs, headersMs: Math.min(headersMs, totalMs), totalMs, ownConnection: true };
-    const begun = await providerClient.send(draft, clocks, ownSignal());
-    if (!isGood(begun.status)) refusedWith = begun.status;
-    answer = await providerClient.read(provider, begun, readLimits);
+    const response = await providerClient.send(draft, clocks, neverAborted());
+    if (!isGood(response.status)) refusedWith = response.status;
+    answer = await providerClient.read(provider, response, readLimits);
     if (answer.good) return { kind: "accepted", ...found.adapter.readCreated(answer, draft) };
     const failure = accountRedactor(provider).failure(found.kind.classify(answer));
-    return refuses(answer.status, answer.body) ? refused(failure) : { kind: "unknown", failure };
+    return isRefusalStatus(answer.status, answer.body) ? refused(failure) : { kind: "unknown", failure };
   } catch (thrown) {
     const failure = accountRedactor(provider).failure(asFailure(thrown));
     return isRefusal(failure, answer, refusedWith) ? refused(failure) : { kind: "unknown", failure };
   }
 }
 
-/** The next deployment may be asked without a count: this one certainly has nothing. */
+/** The upstream certainly has no task, so the next deployment may be tried. */
 function refused(failure: Failure): CreateResult {
   return { kind: "refused", failure: failure.arrival === "unsent" ? failure : failure.with({ arrival: "refused" }) };
 }
 
 /**
- * Whether a failure leaves no doubt: nothing was sent, or the upstream's answer was a refusal, inside a 2xx (which the
- * adapter read) or by its status, though its words broke off. A 2xx that names no task, a cut and a time-out leave doubt.
+ * True if nothing was sent, or the upstream refused: by its status, or inside a 2xx that the adapter read. A 2xx without a
+ * task id, a broken connection and a timeout leave doubt.
  */
 function isRefusal(failure: Failure, answer: WholeAnswer | null, refusedWith: number | null): boolean {
   if (answer !== null) return answer.good && failure.arrival === "refused";
-  if (refusedWith !== null) return refuses(refusedWith, null);
+  if (refusedWith !== null) return isRefusalStatus(refusedWith, null);
   return failure.arrival === "unsent";
 }
 
 /**
- * Whether a bad status says that no task was made. A 5xx does not: the vendor may have noted the task before it broke, and what
- * stands before a vendor (502, 504, 520, 524) does not know. Only what is said before anything begins is sure: that there is no
- * such thing, or that there is no room, by the vendor itself; a 503 without its JSON may be a proxy's word for a lost connection.
+ * Whether a status proves that no task was created. Most 5xx do not: the vendor may have created the task before it failed,
+ * and a proxy (502, 504, 520, 524) does not know. 501 and 505 do. So do 503 and 529 with the vendor's own JSON; without it
+ * a proxy may have lost the connection.
  */
-function refuses(status: number, body: Uint8Array | null): boolean {
+function isRefusalStatus(status: number, body: Uint8Array | null): boolean {
   if (status < 500) return status !== 408;
   if (status === 503 || status === 529) return body !== null && parseObject(new TextDecoder().decode(body)) !== null;
   return status === 501 || status === 505;
 }
 
-/** The turn with what stands at the addresses of its material beside it, for vendors that fetch none. Throws Failure invalid_request. */
-async function fetchMaterial({ turn, media }: TurnFor, taskId: string, transport: Transport): Promise<TurnFor> {
-  const found: PlacedMedia[] = [...media];
+/** Downloads material for vendors that do not fetch URLs. Throws Failure invalid_request. */
+async function fetchMaterial({ turn, media }: VendorTurn, taskId: string, transport: Transport): Promise<VendorTurn> {
+  const found: InlineMedia[] = [...media];
   const material: VideoMaterial[] = [];
-  // One after the other: their sum is bounded.
+  // Sequentially: their total size is limited.
   for (const one of turn.material) {
     if (!/^https?:/i.test(one.url)) {
       material.push(one);
@@ -141,10 +141,10 @@ async function fetchMaterial({ turn, media }: TurnFor, taskId: string, transport
     }
     const fetched = await fetchBytes(
       one.url,
-      { transport, signal: ownSignal() },
+      { transport, signal: neverAborted() },
       bounds.inlinedBytesMax - sizeOf(found),
     );
-    // The same address elsewhere in the body is not meant.
+    // A unique placeholder, since the URL may appear elsewhere in the body.
     const url = `sluice-fetched:${taskId}:${found.length}`;
     found.push({ url, ...fetched });
     material.push({ ...one, url });
@@ -152,28 +152,28 @@ async function fetchMaterial({ turn, media }: TurnFor, taskId: string, transport
   return { turn: { ...turn, material }, media: found };
 }
 
-/** Bytes that are to stand in the place of an address or a reference. */
-interface PlacedMedia {
+/** Bytes that replace a URL or a reference. */
+interface InlineMedia {
   readonly url: string;
   readonly mediaType: string;
   readonly bytes: Uint8Array;
 }
 
-interface TurnFor {
+interface VendorTurn {
   readonly turn: VideoTurn;
-  readonly media: readonly PlacedMedia[];
+  readonly media: readonly InlineMedia[];
 }
 
-/** The request as this account's upstream is to be asked: assets and earlier tasks by the names that it knows. */
-async function videoTurnFor(
+/** The request for this account: assets and earlier tasks with the upstream's ids. */
+async function vendorTurn(
   { assets }: TaskDependencies,
   { workspaceId }: Task,
   request: VideoRequest,
   { provider, capabilities }: VideoLaneMatch,
   upstreamIds: ReadonlyMap<string, string>,
-): Promise<TurnFor> {
-  const media: PlacedMedia[] = [];
-  const known = new Map(upstreamIds);
+): Promise<VendorTurn> {
+  const media: InlineMedia[] = [];
+  const replacements = new Map(upstreamIds);
   const types = new Map<string, VideoMaterial["type"]>();
   if (assets !== null) {
     for (const id of request.references.assetIds) {
@@ -185,7 +185,7 @@ async function videoTurnFor(
           `The assets of this task are more than the ${bounds.inlinedBytesMax} bytes that are sent inside a request, and this gateway has no public address under which an upstream could fetch them: set SLUICE_PUBLIC_URL.`,
         );
       }
-      known.set(id, url);
+      replacements.set(id, url);
       types.set(`asset://${id}`, type);
     }
   }
@@ -196,20 +196,20 @@ async function videoTurnFor(
     ...asked,
     ...(remixed === undefined ? {} : { remixOf: remixed }),
     prompt,
-    ratio: ratioFor(asked.ratio, capabilities),
-    // An asset knows best what it is.
+    ratio: vendorRatio(asked.ratio, capabilities),
+    // The asset's own type wins.
     material: material.map((one) => ({
       ...one,
       type: types.get(one.url.toLowerCase().startsWith("asset:") ? one.url : "") ?? one.type,
-      url: String(withReferences(one.url, known)),
+      url: String(withReferences(one.url, replacements)),
     })),
-    content: content?.map((item) => withReferences(item, known)) ?? null,
-    more: objectOf(withReferences(more, known)),
+    content: content?.map((item) => withReferences(item, replacements)) ?? null,
+    more: objectOf(withReferences(more, replacements)),
     wantsLastFrame,
   };
   return { turn, media };
 }
 
-function sizeOf(media: readonly PlacedMedia[]): number {
+function sizeOf(media: readonly InlineMedia[]): number {
   return media.reduce((sum, { bytes }) => sum + bytes.length, 0);
 }

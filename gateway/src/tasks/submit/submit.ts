@@ -3,55 +3,56 @@ import { asFailure, bounds, type Failure, type Model, sleep, videoPrice } from "
 import { accountRedactor } from "#providers/index.ts";
 import { explanationOf, type FailedAttempt, upstreamWords } from "#relay/index.ts";
 import type { Place, Plan } from "#routing/index.ts";
-import type { MaterialInHand } from "../accept/task-body.ts";
+import type { LoadedMaterial } from "../accept/task-body.ts";
 import type { VideoRequest } from "../accept/validate-video.ts";
 import type { TaskDependencies } from "../dependencies.ts";
 import { pollDelayMs } from "../poll/pace.ts";
 import { settle } from "../settle/settle.ts";
 import type { TaskPass } from "../task-pass.ts";
-import { accountOf } from "../upstream-call.ts";
+import { taskAccountOf } from "../upstream-call.ts";
 import { planStages, type SubmitStage } from "./plan-stages.ts";
-import { refusalAsError, refusalForCaller } from "./refusals.ts";
+import { refusalForCaller, taskErrorOf } from "./refusals.ts";
 import { type CreateResult, prepareCreate, sendCreate } from "./send-create.ts";
 
-/** One task on its way to an upstream. */
 interface Submission {
   readonly pass: TaskPass;
   readonly request: VideoRequest;
-  /** The model asked for, then its fallbacks. */
+  /** The requested model, then its fallbacks. */
   readonly models: readonly Model[];
-  /** What the marks in the request stand for; null where there are none. */
-  readonly material: MaterialInHand | null;
+  /** The inline material of the request; null if there is none. */
+  readonly material: LoadedMaterial | null;
 }
 
 type Pick = NonNullable<ReturnType<Plan["next"]>>;
 
 /**
- * Walks the plan until an upstream has the task, or may have it: what was sent and not answered is never sent again, to
- * nobody. Resolves to the failure when every deployment has refused and the task has ended with it, else to null. Throws
- * storage_unavailable, with the task as the store has it.
+ * Tries deployments until one has the task, or may have it. A request without an answer is never sent again, to any
+ * deployment. Resolves to the failure if every deployment refused and the task has ended, otherwise to null. Throws
+ * storage_unavailable and leaves the task as stored.
+ *
+ * accepted → submitting, before each request → queued if accepted, unknown without an answer, failed after the last
+ * refusal.
  */
 export async function submit(dependencies: TaskDependencies, submission: Submission): Promise<Failure | null> {
-  const walk = new Walk(dependencies, submission);
+  const run = new SubmissionRun(dependencies, submission);
   try {
-    return await walk.all();
+    return await run.run();
   } finally {
-    walk.explain();
+    run.explain();
     if (submission.material !== null) await dependencies.materials.drop(submission.pass.task.id);
   }
 }
 
-class Walk {
+class SubmissionRun {
   readonly #dependencies: TaskDependencies;
   readonly #submission: Submission;
   readonly #pass: TaskPass;
   readonly #startMs: number;
-  /** Something was sent and refused: nobody else may send this task, and this pass goes on doing so. */
+  /** An attempt was sent and refused; only this pass may continue. */
   #sent = false;
-  /** What it has gone through, for whoever asks why it ended where it did. */
+  /** For the explanation of the call. */
   readonly #plans: Plan[] = [];
   readonly #failures: FailedAttempt[] = [];
-  /** Why there was no plan, when there was none in any stage. */
   #noPlan: { readonly failure: Failure; readonly places: readonly Place[] } | null = null;
 
   constructor(dependencies: TaskDependencies, submission: Submission) {
@@ -61,20 +62,20 @@ class Walk {
     this.#startMs = dependencies.clock.monotonic();
   }
 
-  async all(): Promise<Failure | null> {
+  async run(): Promise<Failure | null> {
     const { request, models } = this.#submission;
     let failure: Failure | null = null;
     try {
       const { stages, upstreamIds } = await planStages(this.#dependencies, this.#pass.task, request);
       for (const stage of stages) {
-        const ended = await this.#walkStage(stage, upstreamIds);
+        const ended = await this.#tryStage(stage, upstreamIds);
         if (ended === null) return null;
-        failure = betterOf(failure, ended);
+        failure = moreUseful(failure, ended);
         if (failure.retry === "never") break;
       }
     } catch (thrown) {
       failure = asFailure(thrown);
-      // The store may know what it did not confirm, and the upstream may have the task: another pass goes on from what is stored.
+      // A write may have succeeded without confirmation, so another pass continues from the stored state.
       if (failure.code === "storage_unavailable") throw failure;
     }
     if (failure === null) return null;
@@ -86,7 +87,7 @@ class Walk {
     }
     const done = await settle(this.#dependencies, this.#pass, {
       state: "failed",
-      error: refusalAsError(failure),
+      error: taskErrorOf(failure),
       httpStatus: failure.upstream?.status ?? failure.status,
       upstreamStatus: failure.upstream?.status ?? null,
       errorCode: failure.code,
@@ -94,7 +95,7 @@ class Walk {
     return done ? refusalForCaller(failure, task.requestId) : null;
   }
 
-  /** Tells of a submission that is over; nothing when there was one way and it was gone. */
+  /** Explains the submission, unless there was one deployment and it accepted the task. */
   explain(): void {
     const refused = this.#plans.length === 0 ? this.#noPlan : null;
     const matters = this.#failures.length > 0 || refused !== null;
@@ -109,8 +110,8 @@ class Walk {
     this.#dependencies.explainer.explain({ requestId, workspaceId, matters, explanation });
   }
 
-  /** null: the task is out of our hands. */
-  async #walkStage(stage: SubmitStage, upstreamIds: ReadonlyMap<string, string>): Promise<Failure | null> {
+  /** null: this pass is done with the task. */
+  async #tryStage(stage: SubmitStage, upstreamIds: ReadonlyMap<string, string>): Promise<Failure | null> {
     const { router, clock } = this.#dependencies;
     const { models } = this.#submission;
     let plan: Plan;
@@ -124,7 +125,7 @@ class Walk {
     }
     let failure: Failure | null = null;
     for (;;) {
-      if (clock.monotonic() - this.#startMs > walkMsMax && failure !== null) return failure;
+      if (clock.monotonic() - this.#startMs > submitMsMax && failure !== null) return failure;
       const pick = plan.next(failure);
       if (pick === null) return failure ?? asFailure(new Error("a plan without a first pick"));
       try {
@@ -132,13 +133,13 @@ class Walk {
         failure = await this.#attempt(pick, upstreamIds);
         if (failure === null) return null;
       } finally {
-        // Ended already, unless something unexpected was thrown: then the deployment is not to blame.
+        // Already ended, unless an unexpected error was thrown.
         pick.end("cancelled", 0);
       }
     }
   }
 
-  /** The refusal. null: the upstream has the task, or may have it, or it waits, or another pass has it. */
+  /** The refusal. null: the upstream has or may have the task, or it waits, or another pass has it. */
   async #attempt(pick: Pick, upstreamIds: ReadonlyMap<string, string>): Promise<Failure | null> {
     const { clock } = this.#dependencies;
     const { deployment } = pick;
@@ -147,9 +148,9 @@ class Walk {
     const preparing = prepareCreate(this.#dependencies, this.#pass.task, this.#submission, deployment, upstreamIds);
     const prepared = await preparing.catch((thrown: unknown) => accountRedactor(provider).failure(asFailure(thrown)));
     if (prepared instanceof Error) {
-      // Nothing was sent, and it is not the deployment's fault: the task waits until there is room or a thread again.
-      if (!this.#sent && prepared.upstream === undefined && notNow.has(prepared.code)) {
-        await this.#pass.leave({ dueAt: clock.now() + bounds.taskAcceptedGraceMs });
+      // Nothing was sent and the gateway lacks memory, threads or storage: the task waits.
+      if (!this.#sent && prepared.upstream === undefined && temporaryCodes.has(prepared.code)) {
+        await this.#pass.release({ dueAt: clock.now() + bounds.taskAcceptedGraceMs });
         return null;
       }
       return this.#failed(pick, prepared.with({ arrival: "unsent" }), 0);
@@ -165,29 +166,29 @@ class Walk {
     const latencyMs = clock.monotonic() - startMs;
     if (result.kind === "accepted") {
       pick.end("ok", latencyMs);
-      await this.#keepAccepted(result.upstreamId);
+      await this.#storeUpstreamId(result.upstreamId);
       return null;
     }
     const failure = this.#failed(pick, result.failure, latencyMs);
     if (result.kind === "refused") return failure;
     const detail = `nobody knows whether it arrived: ${failure.message}`;
-    await this.#pass.leave({ state: "unknown", dueAt: clock.now() + unknownFirstLookMs, detail });
+    await this.#pass.release({ state: "unknown", dueAt: clock.now() + unknownFirstPollMs, detail });
     const message = "Nobody knows whether a video task arrived at its upstream; it is not sent again.";
     const fields = { task: this.#pass.task.id, provider: provider.id, reason: failure.message };
     this.#dependencies.observer.log("warn", message, fields);
     return null;
   }
 
-  /** Notes that it is sent now. False: another pass has the task, so nothing is sent. */
+  /** Records that the request is about to be sent. False: another pass has the task; do not send. */
   async #begin({ deployment, model }: Pick): Promise<boolean> {
     const pass = this.#pass;
     const now = this.#dependencies.clock.now();
     const { provider, upstreamModel } = deployment;
-    // A fallback is paid at its own price, since its vendor charges for the video; one without a price at that of the model asked for.
+    // A fallback is charged at its own price if it has one.
     const price = model.price === null ? null : videoPrice(model.price, pass.task.asked);
     const begin = {
       state: "submitting" as const,
-      account: accountOf(provider),
+      account: taskAccountOf(provider),
       deployment: deployment.id,
       upstreamModel,
       servedModel: model.name === pass.task.model ? null : model.name,
@@ -197,37 +198,37 @@ class Walk {
       detail: remarkSentence("taskEvent", { code: "sent", params: { provider: provider.id, model: upstreamModel } }),
     };
     if (await pass.step(begin)) return true;
-    return this.#sent && (await pass.insist()) === "again" && (await pass.step(begin));
+    return this.#sent && (await pass.leaseAgain()) === "again" && (await pass.step(begin));
   }
 
-  /** A task has one attempt in the ledger, however many accounts it was offered to. */
+  /** The ledger has one entry per task, whatever the number of attempts. */
   #failed(pick: Pick, failure: Failure, latencyMs: number): Failure {
     pick.end(failure, latencyMs);
     const { code, retry } = failure;
-    const message = upstreamWords(`${pick.deployment.provider.id}: ${refusalAsError(failure).message}`);
+    const message = upstreamWords(`${pick.deployment.provider.id}: ${taskErrorOf(failure).message}`);
     this.#failures.push({ attemptId: this.#pass.task.attemptId, code, message, retry });
     return failure;
   }
 
   /**
-   * Notes what the upstream calls the task: the one thing that nobody else knows. A lease that was lost meanwhile is asked for
-   * again, and a store that fails is tried again, for a while; after that only the vendor's list can find the task.
+   * Stores the upstream's task id, which nothing else knows. Leases the task again if the lease was lost and retries a
+   * failed store for a while; after that only the vendor's list can find the task.
    */
-  async #keepAccepted(upstreamId: string): Promise<void> {
+  async #storeUpstreamId(upstreamId: string): Promise<void> {
     const { clock, chance, observer } = this.#dependencies;
     const pass = this.#pass;
     let reason: unknown = null;
-    let late = false;
+    let leaseLost = false;
     for (let tries = 0; tries < triesMax; tries++) {
       try {
-        // A task that was taken for lost may have been found in the list meanwhile, as another one that asks for the same.
-        if (late && !(await pass.claim(upstreamId))) return;
+        // Another task with the same request may have adopted this id from the vendor's list.
+        if (leaseLost && !(await pass.claim(upstreamId))) return;
         const dueAt = clock.now() + pollDelayMs({ ...pass.task, state: "queued" }, clock.now(), chance.unit());
-        if (await pass.leave({ state: "queued", upstreamId, dueAt, detail: accepted })) return;
-        const standing = await pass.insist();
-        if (standing === "settled") break;
-        late = true;
-        if (standing === "again") continue;
+        if (await pass.release({ state: "queued", upstreamId, dueAt, detail: accepted })) return;
+        const lease = await pass.leaseAgain();
+        if (lease === "settled") break;
+        leaseLost = true;
+        if (lease === "again") continue;
       } catch (thrown) {
         reason = thrown;
       }
@@ -243,27 +244,27 @@ class Walk {
   }
 }
 
-/** What the gateway itself says when it has no room or no thread, or cannot reach its own files. */
-const notNow: ReadonlySet<Failure["code"]> = new Set([
+/** The gateway's own temporary failures. */
+const temporaryCodes: ReadonlySet<Failure["code"]> = new Set([
   "overloaded",
   "rate_limit_exceeded",
   "draining",
   "storage_unavailable",
 ] as const);
 
-/** Long enough for a vendor's list to show what it has. */
-const unknownFirstLookMs = 10_000;
+/** Time for the task to appear in the vendor's list. */
+const unknownFirstPollMs = 10_000;
 
-/** No attempt begins so late that it could outlast the lease. */
-const walkMsMax = bounds.taskSubmitLeaseMs - 2 * bounds.taskSubmitAttemptMs;
+/** An attempt must end before the lease does. */
+const submitMsMax = bounds.taskSubmitLeaseMs - 2 * bounds.taskSubmitAttemptMs;
 
 const pauseMs = 500;
 const triesMax = Math.ceil((2 * bounds.taskLeaseMs) / pauseMs);
 
 const accepted = remarkSentence("taskEvent", { code: "accepted", params: {} });
 
-/** What an upstream said is worth more to the caller than that nothing else was there to try. */
-function betterOf(before: Failure | null, later: Failure): Failure {
+/** A vendor's refusal says more than the lack of another deployment. */
+function moreUseful(before: Failure | null, later: Failure): Failure {
   if (before === null) return later;
   return later.code === "no_deployment_available" || later.code === "unsupported_by_model" ? before : later;
 }

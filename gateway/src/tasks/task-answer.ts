@@ -1,10 +1,10 @@
 import { markIn } from "#bodies/index.ts";
 import { nanoToUsd, shownState, type Task, tokensOf, type Usage } from "#core/index.ts";
 import { isObject, type JsonObject, objectOf } from "#protocols/index.ts";
-import { steadyDelayMs } from "./poll/pace.ts";
+import { baseDelayMs } from "./poll/pace.ts";
 import { videoKindOf } from "./video-lanes.ts";
 
-/** A video task as callers see it. Times are Unix seconds. */
+/** A video task in the API. Times are Unix seconds. */
 export function taskAnswer(task: Task, publicUrl: string | null): Readonly<Record<string, unknown>> {
   const { asked } = task;
   const open = task.finishedAt === null;
@@ -37,15 +37,15 @@ export function taskAnswer(task: Task, publicUrl: string | null): Readonly<Recor
   };
 }
 
-/** When looking again at an open task may tell something new, in milliseconds. */
+/** When to poll an open task again, in milliseconds. */
 export function pollAfterMs(task: Task): number {
-  return Math.round(steadyDelayMs(task, task.updatedAt));
+  return Math.round(baseDelayMs(task, task.updatedAt));
 }
 
-/** The body of a task for people. In the place of material that was kept apart stands what it was; then it is not whole. */
-export function requestShown({ request }: Pick<Task, "request">): {
+/** The request for display, with a note in place of inline material, which makes it incomplete. */
+export function requestForDisplay({ request }: Pick<Task, "request">): {
   readonly request: JsonObject;
-  readonly whole: boolean;
+  readonly complete: boolean;
 } {
   let whole = true;
   const shown = (value: unknown): unknown => {
@@ -57,7 +57,7 @@ export function requestShown({ request }: Pick<Task, "request">): {
     const type = /^data:([^;,]+)/i.exec(found.head)?.[1] ?? "text";
     return `(inline material, ${type}, ${found.mark.length} bytes, not kept)`;
   };
-  return { request: objectOf(shown(JSON.parse(request))), whole };
+  return { request: objectOf(shown(JSON.parse(request))), complete: whole };
 }
 
 function outputOf(task: Task, publicUrl: string | null) {
@@ -68,12 +68,12 @@ function outputOf(task: Task, publicUrl: string | null) {
     video_url: isPublic(task, output.videoUrl) ? output.videoUrl : content,
     ...(output.lastFrameUrl === null ? {} : { last_frame_url: output.lastFrameUrl }),
     content_url: content,
-    // Of the vendor's link; what was copied here is served longer.
+    // When the vendor's link expires; a copy here lasts longer.
     expires_at: output.expiresAt,
   };
 }
 
-/** A link that needs the account's credential, or is the bytes themselves, is of no use to callers. */
+/** False if the link needs the account's credential or holds the bytes itself. */
 function isPublic({ account }: Task, url: string): boolean {
   const needsCredential = account !== null && videoKindOf(account.kind)?.adapter.content !== undefined;
   return !needsCredential && /^https?:\/\//i.test(url);
@@ -83,7 +83,7 @@ function usageOf(usage: Usage) {
   return { output_tokens: usage.output, total_tokens: tokensOf(usage), video_seconds: usage.videoSeconds };
 }
 
-/** What is set aside while the task runs; then what it cost, an estimate where the vendor told nothing. */
+/** The held amount while the task runs, then its cost; an estimate if the vendor reported no usage. */
 export function taskCost(task: Task): { readonly amount_usd: number; readonly estimated: boolean } | null {
   if (task.priceTable === null) return null;
   if (task.finishedAt === null) return { amount_usd: nanoToUsd(task.reservedNanoUsd), estimated: true };
