@@ -155,7 +155,7 @@ export async function holdForResponse(
   try {
     holds.keep(id, await admission.hold(principal, nanoUsd, true, id));
   } catch (error) {
-    observer.log("warn", "The money of a background response could not be set aside.", { task: id, error });
+    observer.log("warn", "Failed to hold money for a background response.", { task: id, error });
   }
 }
 
@@ -188,7 +188,10 @@ export async function refreshResponse(
         await pollResponse(dependencies, pass, neverAborted(), bounds.taskTickMs);
     }
   })().catch((error: unknown) => {
-    observer.log("warn", "A background response could not be polled before it was ended.", { upstreamId, error });
+    observer.log("warn", "Failed to poll a background response before its cancellation or deletion.", {
+      upstreamId,
+      error,
+    });
   });
   await within(clock, bounds.taskPollTotalMs, refreshing, () => undefined);
   timeout.abort();
@@ -243,8 +246,8 @@ type EndState = Extract<TaskState, "succeeded" | "failed" | "cancelled" | "expir
 const endMessages: Readonly<Record<EndState, string>> = {
   succeeded: "",
   failed: "The upstream could not make the response.",
-  cancelled: "The response was cancelled.",
-  expired: "The upstream did not say how the response ended.",
+  cancelled: "The response was canceled.",
+  expired: "The upstream did not report how the response ended.",
 };
 
 function endStateOf(facts: ReplyFacts | null): EndState {

@@ -26,7 +26,7 @@ export function neverAborted(): AbortSignal {
 }
 
 export function noVideoAdapter(kind: string): Failure {
-  return new Failure("internal_error", `Nothing here knows how the kind "${kind}" makes videos.`);
+  return new Failure("internal_error", `The provider type "${kind}" makes no videos.`);
 }
 
 export function taskAccountOf(provider: Provider): TaskAccount {

@@ -25,7 +25,7 @@ const message = (body: object, deployments: readonly Deployment[]): [string | nu
   }
 };
 
-test("a value that no deployment takes is refused with the parameter and all that is taken", () => {
+test("refuses a value that no deployment supports, with all allowed values", () => {
   const deployments = [
     onEndpoint("a", { resolutions: ["480p", "720p"] }),
     onEndpoint("b", { resolutions: ["720p", "1080p"] }),
@@ -33,7 +33,7 @@ test("a value that no deployment takes is refused with the parameter and all tha
   expect(message({ resolution: "1080p" }, deployments)).toBeNull();
   expect(message({ resolution: "4k" }, deployments)).toEqual([
     "resolution",
-    'The parameter "resolution" is "4k", which the model "seedance" does not take. Allowed: 480p, 720p, 1080p.',
+    'The parameter "resolution" is "4k", which the model "seedance" does not support. Allowed: 480p, 720p, 1080p.',
   ]);
 });
 
@@ -53,19 +53,19 @@ test.each([
   expect(message(body, [onEndpoint("a", {})])).toBeNull();
 });
 
-test("what a vendor decides itself is taken where it does: -1 seconds, any seed, a free shape by either name", () => {
+test("accepts -1 seconds, a random seed and an automatic ratio if the vendor supports them", () => {
   const vendor = [onEndpoint("a", { durations: [-1, 5], seed: false, ratios: ["16:9", "adaptive"], audio: false })];
   expect(message({ duration: -1, seed: -1, ratio: "auto", audio: false }, vendor)).toBeNull();
 });
 
-test("an operator's word on a deployment counts over what is known of its model", () => {
+test("a deployment's own capabilities override the adapter's", () => {
   const request = readVideoRequest({ prompt: "x", duration: 30 });
   const known = arkDeployment("a", 1, { upstreamModel: "doubao-seedance-1-0-pro-250528" });
   expect(supports(known, request)).toBe(false);
   expect(supports({ ...known, capabilities: { durationMax: 30 } }, request)).toBe(true);
 });
 
-test("a deployment that cannot is passed over for one that can", async () => {
+test("skips a deployment that does not support the request", async () => {
   await using town = await openTaskTown();
   const model = {
     ...seedance,
@@ -76,7 +76,7 @@ test("a deployment that cannot is passed over for one that can", async () => {
   expect(made.account?.providerId).toBe("large");
 });
 
-test("a model that makes no videos says so", () => {
+test("refuses a model that makes no videos", () => {
   const chat = arkDeployment("a", 1);
   const provider = { ...chat.provider, kind: "anthropic" };
   const act = () =>

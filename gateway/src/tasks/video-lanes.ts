@@ -73,7 +73,7 @@ export function checkCapabilities(models: readonly Model[], request: VideoReques
   const allowed = [...new Set((shared === undefined ? [shown] : all).flatMap((mismatch) => mismatch.allowed))];
   throw new Failure(
     "invalid_request",
-    `The parameter "${shown.param}" ${shown.param === "prompt" ? "says" : "is"} ${shown.value}, which the model "${name}" does not take. Allowed: ${allowed.join(", ")}.`,
+    `The parameter "${shown.param}" ${shown.param === "prompt" ? "contains" : "is"} ${shown.value}, which the model "${name}" does not support. Allowed: ${allowed.join(", ")}.`,
     { param: shown.param },
   );
 }
@@ -121,13 +121,13 @@ function mismatches(request: VideoRequest, { capabilities, adapter, provider }: 
   // Vendor fields that raise the price must use our own fields, which are priced.
   for (const { path, value, instead, takes: taken } of paidMembersIn(request.more, provider, adapter.paidMembers)) {
     const words = taken.map((one) => JSON.stringify(one));
-    refuse(path, value, instead === null ? [...words, "none"] : [...words, `none, with "${instead}" in its place`]);
+    refuse(path, value, instead === null ? [...words, "none"] : [...words, `none; use "${instead}"`]);
   }
   for (const { pattern, instead } of adapter.paidWords ?? []) {
     const [words, value] = pattern.exec(request.asked.prompt ?? "") ?? [];
     const field = instead === "duration" ? durationSeconds?.toString() : resolution;
     if (words === undefined || value?.toLowerCase() === field) continue;
-    refuse("prompt", words.trim(), [`none, with "${instead}" in its place`]);
+    refuse("prompt", words.trim(), [`none; use "${instead}"`]);
   }
   return found;
 }

@@ -15,7 +15,7 @@ import {
 } from "../../test/simulation/task-setup.ts";
 import { taskAnswer } from "./index.ts";
 
-test("a task is queued at once, runs, succeeds, and is paid once by what its vendor counted", async () => {
+test("a task is queued, runs, succeeds, and is charged once by its vendor's count", async () => {
   await using town = await openTaskTown();
   const gateway = openTaskSetup(town);
   const { videos } = gateway;
@@ -103,7 +103,7 @@ test("the answer has every member that the contract names", async () => {
   await videos.stop();
 });
 
-test("another workspace's task looks like one that does not exist, on every path", async () => {
+test("returns task_not_found for another workspace's task on every path", async () => {
   await using town = await openTaskTown();
   const { videos } = openTaskSetup(town);
   const made = await videos.create(createCall(town, catOnRoof));
@@ -123,7 +123,7 @@ test("another workspace's task looks like one that does not exist, on every path
   expect(reached.code).toBe("task_not_found");
 });
 
-test("a repetition with the same Idempotency-Key finds the same task and is neither sent nor reserved again", async () => {
+test("a repeated Idempotency-Key returns the same task without sending or holding again", async () => {
   await using town = await openTaskTown();
   const gateway = openTaskSetup(town);
   const { videos } = gateway;
@@ -150,7 +150,7 @@ test("simultaneous calls with one Idempotency-Key make one task", async () => {
   expect(town.ark.made.size).toBe(1);
 });
 
-test("a caller that asks sees a state that is not older than its poll interval, also when no poller runs", async () => {
+test("returns a state no older than the poll interval, even without a poller", async () => {
   await using town = await openTaskTown();
   const { videos } = openTaskSetup(town);
   const made = await videos.create(createCall(town, catOnRoof));
@@ -163,7 +163,7 @@ test("a caller that asks sees a state that is not older than its poll interval, 
   expect(town.ark.made.get("cgt-000001")?.polls).toBe(1);
 });
 
-test("a caller does not wait for an upstream that does not answer: it gets what is stored", async () => {
+test("returns the stored state if the upstream does not answer", async () => {
   await using town = await openTaskTown();
   const { videos } = openTaskSetup(town);
   const made = await videos.create(createCall(town, catOnRoof));
@@ -174,7 +174,7 @@ test("a caller does not wait for an upstream that does not answer: it gets what 
   expect(town.clock.monotonic() - startMs).toBeLessThanOrEqual(2_400);
 });
 
-test("a disabled or deleted provider does not matter to tasks that it has", async () => {
+test("polls tasks of a disabled or deleted provider", async () => {
   await using town = await openTaskTown();
   const made = await openTaskSetup(town).videos.create(createCall(town, catOnRoof));
   const { videos } = openTaskSetup(town, { models: [] });

@@ -96,7 +96,7 @@ await onPostgres("while the database is away", () => {
       await untilItIs(() => (["tasks", "assets", "sums"] as const).every((what) => counts[what] >= before[what] + 10));
     };
     const unread = [
-      "error The store of tasks cannot be read.",
+      "error Cannot read the task store; retrying.",
       "warn Due assets could not be read; it is tried again.",
       "warn The sums of usage could not be folded. It is tried again.",
     ];
@@ -122,8 +122,8 @@ await onPostgres("while the database is away", () => {
           .toSorted(),
       ).toEqual([
         "info Due assets are read again.",
-        "info The store of tasks can be read again.",
         "info The sums of usage are folded again.",
+        "info The task store is readable again.",
       ]);
     } finally {
       await open(true);

@@ -68,7 +68,7 @@ test("what a process leaves that is killed at any step is sent once and whole, a
 });
 
 test.each([
-  ["noteMaterial", "internal_error"],
+  ["recordMaterial", "internal_error"],
   ["put", "storage_unavailable"],
   ["create", "internal_error"],
 ] as const)("a store that fails at %s accepts nothing, sets nothing aside and keeps no file", async (name, code) => {

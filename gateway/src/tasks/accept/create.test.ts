@@ -43,7 +43,7 @@ function breakingStore({ taskStore }: TaskTown, lost: Lost, down: boolean): { st
   };
 }
 
-test("a task whose commit was lost on its way back is made as any other, and its money held", async () => {
+test("submits a task if the confirmation of its commit was lost, and holds its money", async () => {
   await using town = await openTaskTown();
   const gateway = openTaskSetup(town, { store: breakingStore(town, "after the commit", false).store });
   const made = await gateway.videos.create(createCall(town, catOnRoof));
@@ -55,7 +55,7 @@ test("a task whose commit was lost on its way back is made as any other, and its
   await gateway.videos.stop();
 });
 
-test("while nobody knows whether a task was stored its money is held: until it has ended, or is known to be none", async () => {
+test("holds money while it is uncertain whether a task was stored", async () => {
   for (const lost of ["after the commit", "before the commit"] as const) {
     await using town = await openTaskTown();
     const { store, mend } = breakingStore(town, lost, true);

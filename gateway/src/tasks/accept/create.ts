@@ -120,10 +120,10 @@ async function findEarlierTask(
 function acceptedEarlier(task: Task, { digest }: TaskBody): Accepted {
   const param = "Idempotency-Key";
   if (task.deletedAt !== undefined) {
-    throw new Failure("conflict", "The video that was made with this Idempotency-Key has been deleted.", { param });
+    throw new Failure("conflict", "The video of this Idempotency-Key was deleted.", { param });
   }
   if (task.requestDigest === digest) return { task, request: null, material: null };
-  throw new Failure("idempotency_conflict", "This Idempotency-Key was used with another body before.", { param });
+  throw new Failure("idempotency_conflict", "This Idempotency-Key was already used with another body.", { param });
 }
 
 async function storeTask(dependencies: TaskDependencies, call: CreateCall, request: VideoRequest): Promise<Accepted> {
@@ -182,7 +182,7 @@ async function submitAccepted(
     if (pass.task.state === "accepted") return await submit(dependencies, { pass, request, models, material });
     await pass.release({});
   } catch (thrown) {
-    dependencies.observer.log("error", "An accepted video task could not be submitted at once.", {
+    dependencies.observer.log("error", "Failed to submit an accepted video task; it is retried.", {
       task: task.id,
       error: thrown,
     });
@@ -286,7 +286,7 @@ function recordRefusal(dependencies: TaskDependencies, call: CreateCall, failure
     });
   }
   if (failure.code === "internal_error") {
-    dependencies.observer.log("error", "A video task could not be accepted.", {
+    dependencies.observer.log("error", "Failed to accept a video task.", {
       requestId: call.requestId,
       error: failure.cause,
     });
@@ -301,7 +301,7 @@ function recordRefusal(dependencies: TaskDependencies, call: CreateCall, failure
 function remixRequest({ asked }: VideoRequest, video: Task, models: readonly Model[]): TaskRequest {
   const { account, upstreamModel, usage } = video;
   if (video.state !== "succeeded" || account === null) {
-    throw remixRefusal("invalid_request", `The video cannot be made anew: it is ${shownState(video.state)}.`);
+    throw remixRefusal("invalid_request", `The video cannot be remixed: it is ${shownState(video.state)}.`);
   }
   if (videoKindOf(account.kind)?.adapter.remixes !== true) {
     throw remixRefusal(

@@ -20,19 +20,19 @@ const takes: Takes = { durations: [4, 8, 12], durationMax: null, resolutions: ["
 const cents = (prices: typeof bySecond | typeof byToken, more: Partial<TaskRequest>, of = [takes]) =>
   reservedCost(prices, asked(more), of) / 1e7;
 
-test("what is asked for is held as it is asked for", () => {
+test("holds the requested length and size", () => {
   expect(cents(bySecond, {})).toBe(50);
   expect(cents(byToken, {})).toBeCloseTo(64.8, 6);
 });
 
-test("a length left to the vendor is the longest it makes by itself", () => {
+test("holds the vendor's longest default length", () => {
   expect(cents(bySecond, { durationSeconds: null })).toBe(80);
   expect(cents(bySecond, { durationSeconds: -1 })).toBe(120);
   expect(cents(bySecond, { durationSeconds: -1 }, [])).toBe(150);
   expect(cents(bySecond, { durationSeconds: null }, [{ ...takes, durations: [], durationMax: 6 }])).toBe(60);
 });
 
-test("a size left to the vendor is the largest of the usual ones that a deployment takes", () => {
+test("holds the largest default size that a deployment supports", () => {
   expect(cents(byToken, { resolution: null })).toBeCloseTo(cents(byToken, { resolution: "1080p" }), 6);
   expect(cents(byToken, { resolution: null }, [])).toBeCloseTo(64.8, 6);
 });

@@ -64,8 +64,8 @@ export class Materials {
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
     const { clock, observer } = dependencies;
-    const fault = "Material of video tasks could not be removed; it is tried again.";
-    const over = "Material of video tasks is removed again.";
+    const fault = "Failed to delete material of video tasks; retrying.";
+    const over = "Material of video tasks is deleted again.";
     this.#removalFault = new LastingFault({ clock, observer, level: "warn", fault, over });
   }
 
@@ -117,7 +117,7 @@ export class Materials {
     await this.#remove(now + 1, 1, taskId).catch((thrown: unknown) => this.#removalFailed(thrown));
   }
 
-  /** Deletes material that has no task, or whose task cannot be submitted again. */
+  /** Deletes material without a task, and of tasks that cannot be submitted again. */
   async sweep(): Promise<void> {
     const { clock, blobs } = this.#dependencies;
     const nowMs = clock.monotonic();
@@ -165,7 +165,7 @@ export class Materials {
 
 export class MaterialLost extends Failure {
   constructor() {
-    super("internal_error", "The material of the task is not in the blob store any more.");
+    super("internal_error", "The material of the task is missing from the blob store.");
   }
 }
 

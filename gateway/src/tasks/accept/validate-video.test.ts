@@ -12,8 +12,8 @@ const refusal = (body: Readonly<Record<string, unknown>>): [string, string | nul
   throw new Error("it was taken");
 };
 
-describe("what a video task may ask for", () => {
-  test("either words, material or a vendor's content", () => {
+describe("a request for a video", () => {
+  test("needs a prompt, material or a vendor's content", () => {
     expect(refusal({})).toEqual(["missing_required_parameter", "prompt"]);
     expect(refusal({ prompt: "  " })).toEqual(["missing_required_parameter", "prompt"]);
     expect(readVideoRequest({ image: "https://x.example/a.png" }).material).toHaveLength(1);
@@ -53,11 +53,11 @@ describe("what a video task may ask for", () => {
     ["callback_url", "https://intranet/hook"],
     ["callback_url", "https://name:word@x.example/hook"],
     ["callback_url", "file:///etc/passwd"],
-  ])("not %s %p", (param, value) => {
+  ])("refuses %s %p", (param, value) => {
     expect(refusal({ prompt: "x", [param]: value })).toEqual(["invalid_request", param]);
   });
 
-  test("what is well formed is read, and the rest is collected to be forwarded", () => {
+  test("reads known fields and collects the others for the vendor", () => {
     const read = readVideoRequest({
       model: "m",
       prompt: "x",
@@ -86,7 +86,7 @@ describe("what a video task may ask for", () => {
     expect([read.wantsLastFrame, read.callbackUrl]).toEqual([true, "https://x.example/hook?a=1"]);
   });
 
-  test("to be told at a public address, or at a private place that an administrator has opened", () => {
+  test("accepts a public callback URL, or a private one with an exemption", () => {
     const { rules } = parseExemptions("hooks.internal.example,hooks,10.20.0.0/16,10.1.2.3:8443");
     const taken = [
       "http://93.184.216.34/hook",
@@ -103,7 +103,7 @@ describe("what a video task may ask for", () => {
     }
   });
 
-  test("material is a URL or says what it is; its kind is told by its type, its data or its name", () => {
+  test("takes the type of material from its type, its data URI or its file name", () => {
     const { material } = readVideoRequest({
       prompt: "x",
       image: "https://x.example/first.png",

@@ -38,8 +38,7 @@ export interface VideoRequest {
 export function readVideoRequest(body: JsonObject, webhookPlaces: readonly ExemptRule[] = []): VideoRequest {
   for (const name of Object.keys(body)) {
     const correctName = fieldNames.variantOf(name);
-    if (correctName !== null)
-      throw invalidParameter(name, `is another spelling of "${correctName}": write "${correctName}"`);
+    if (correctName !== null) throw invalidParameter(name, `is a misspelling of "${correctName}"`);
   }
   const input = checkFields(body, fields);
   const { prompt = null, content = null } = input;
@@ -230,7 +229,7 @@ function referencesIn(values: readonly unknown[], content: readonly unknown[] | 
   };
   for (const value of values) forEachText(value, collect);
   if (assetIds.size > taskMaterialMax) {
-    throw new Failure("invalid_request", `More than ${taskMaterialMax} assets in one task.`);
+    throw new Failure("invalid_request", `A task can use at most ${taskMaterialMax} assets.`);
   }
   const taskIds = (content ?? []).flatMap((item) => draftId(item) ?? []);
   for (const id of taskIds) {

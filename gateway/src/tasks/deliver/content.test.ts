@@ -46,7 +46,7 @@ test("a result is streamed from the vendor with its range, without the vendor's 
   expect([expired.code, expired.message.includes("expired at 2026")]).toEqual(["not_found", true]);
 });
 
-test("a result that is copied outlives the vendor's link, and copying changes nothing about the task", async () => {
+test("serves a copied result after the vendor's link has expired", async () => {
   await using town = await openTaskTown();
   const { videos } = openTaskSetup(town, { blobs: town.blobs, copyResults: () => true });
   const made = await videos.create(createCall(town, catOnRoof));
@@ -67,7 +67,7 @@ test("a result that is copied outlives the vendor's link, and copying changes no
   await videos.stop();
 });
 
-test("what a process left uncopied is copied after the next start, while its link lives", async () => {
+test("copies results of a stopped process after the next start, while their links are valid", async () => {
   await using town = await openTaskTown();
   const first = openTaskSetup(town).videos;
   const { id } = await first.create(createCall(town, catOnRoof));
@@ -90,7 +90,7 @@ test("what a process left uncopied is copied after the next start, while its lin
   await later.stop();
 });
 
-test("what nobody copied while its link lived is left alone", async () => {
+test("does not copy a result with an expired link", async () => {
   await using town = await openTaskTown();
   const first = openTaskSetup(town).videos;
   const { id } = await first.create(createCall(town, catOnRoof));
@@ -106,7 +106,7 @@ test("what nobody copied while its link lived is left alone", async () => {
   await videos.stop();
 });
 
-test("a page that stands behind a link in a good answer is neither served as the video nor copied", async () => {
+test("neither serves nor copies a text page behind the link of a video", async () => {
   await using town = await openTaskTown();
   const { videos } = openTaskSetup(town, { blobs: town.blobs, copyResults: () => true });
   const signal = new AbortController().signal;
@@ -125,7 +125,7 @@ test("a page that stands behind a link in a good answer is neither served as the
   await videos.stop();
 });
 
-test("while the copy cannot be read the vendor's link serves, and a dead link is not what the caller is told of", async () => {
+test("serves the vendor's file while the copy cannot be read, and reports the storage fault if both fail", async () => {
   await using town = await openTaskTown();
   const { videos } = openTaskSetup(town, { blobs: town.blobs, copyResults: () => true });
   const made = await videos.create(createCall(town, catOnRoof));

@@ -31,7 +31,7 @@ export async function taskContent(
     if (copied !== null) return copied;
   } catch (thrown) {
     copyFault = thrown;
-    dependencies.observer.log("warn", "The copy of a result could not be read.", { task: task.id, error: thrown });
+    dependencies.observer.log("warn", "Failed to read the copy of a result.", { task: task.id, error: thrown });
   }
   try {
     return await fromVendor(dependencies, task, options, signal);
@@ -64,11 +64,13 @@ async function fromVendor(
   if (status !== 200 && status !== 206 && status !== 416) {
     answer.body.cancel();
     throw status >= 500 || status === 429
-      ? new Failure("upstream_error", `The upstream answered ${status} when asked for the result.`, { retry: "same" })
-      : deadLink(task, new Failure("upstream_error", `it was answered with ${status}`), dependencies.clock.now());
+      ? new Failure("upstream_error", `The upstream answered ${status} to the request for the result.`, {
+          retry: "same",
+        })
+      : deadLink(task, new Failure("upstream_error", `status ${status}`), dependencies.clock.now());
   }
   const headers: Record<string, string> = { ...usualHeaders };
-  for (const name of passedHeaders) {
+  for (const name of forwardedHeaders) {
     const value = answer.headers.get(name);
     if (value !== null) headers[name] = value;
   }
@@ -93,7 +95,7 @@ function notFound(message: string, cause?: unknown): Failure {
   return new Failure("not_found", message, { cause });
 }
 
-const passedHeaders = ["content-type", "content-length", "content-range", "etag", "last-modified"] as const;
+const forwardedHeaders = ["content-type", "content-length", "content-range", "etag", "last-modified"] as const;
 
 const usualHeaders = { "accept-ranges": "bytes", "cache-control": "private, no-store" };
 const usualType = "video/mp4";
@@ -126,14 +128,14 @@ export async function openResult(
   const { account, output } = task;
   if (account === null || output === null) throw new Failure("not_found", "The task has no result.");
   const provider = dependencies.accounts.providerOf(account);
-  const asked = range === null ? {} : { range };
+  const rangeHeader = range === null ? {} : { range };
   let request = await firstRequest(dependencies, provider, task, still, signal);
   for (let redirects = 0; redirects <= resultRedirectsMax; redirects++) {
     const answer = await dependencies.transport.send(
       {
         method: "GET",
         url: request.url,
-        headers: { ...request.headers, ...asked },
+        headers: { ...request.headers, ...rangeHeader },
         body: null,
         connectMs: bounds.taskPollConnectMs,
         headersMs: resultHeadersMs,
@@ -150,7 +152,7 @@ export async function openResult(
     if (next.protocol === "http:" && request.url.startsWith("https:")) break;
     request = { url: next.href, headers: defaultHeaders };
   }
-  throw new Failure("upstream_error", "The upstream's link moves too often, or to where nothing is fetched from.");
+  throw new Failure("upstream_error", "The upstream's link has too many redirects, or an unusable one.");
 }
 
 /** Some hosts answer a dead link with 200 and a text page. */
@@ -158,7 +160,7 @@ function checkMedia(answer: OutboundAnswer): OutboundAnswer {
   const isGood = answer.status === 200 || answer.status === 206;
   if (!isGood || !textTypes.test(answer.headers.get("content-type") ?? "")) return answer;
   answer.body.cancel();
-  throw new Failure("upstream_error", "Behind the upstream's link there is text in place of a video.");
+  throw new Failure("upstream_error", "The upstream's link returned text instead of a video.");
 }
 
 const textTypes = /^\s*(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml)\b)/i;
@@ -177,7 +179,7 @@ async function firstRequest(
   const { adapter } = found ?? {};
   const draft = still === null ? adapter?.content?.(provider, url) : adapter?.still?.(provider, url, still);
   if (still !== null && draft === undefined) {
-    const message = `The upstream of the model "${task.model}" makes no ${still} of a video.`;
+    const message = `The upstream of the model "${task.model}" provides no ${still}.`;
     throw new Failure("unsupported_by_model", message, { param: "variant" });
   }
   if (found === null || draft === undefined) return { url, headers: defaultHeaders };

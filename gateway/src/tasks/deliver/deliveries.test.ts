@@ -9,7 +9,7 @@ import {
   webhookSecret,
 } from "../../../test/simulation/task-setup.ts";
 
-test("the caller's address is told of the end with a Standard Webhooks signature, and told again until it says yes", async () => {
+test("sends a signed webhook at the end of a task and retries until the receiver accepts it", async () => {
   await using town = await openTaskTown();
   const { videos } = openTaskSetup(town);
   const made = await videos.create(createCall(town, { ...catOnRoof, callback_url: "https://caller.example/hook" }));
@@ -37,7 +37,7 @@ test("the caller's address is told of the end with a Standard Webhooks signature
   await videos.stop();
 });
 
-test("a message that nobody takes is given up after eight tries over some ten hours", async () => {
+test("gives up a webhook after eight attempts over ten hours", async () => {
   await using town = await openTaskTown();
   const { videos } = openTaskSetup(town);
   town.ark.messageStatus = 503;

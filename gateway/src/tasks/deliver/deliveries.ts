@@ -62,7 +62,7 @@ export class Deliveries {
       await this.#deliver(delivery);
     } catch (thrown) {
       // Its lease ends and it is sent again.
-      this.#dependencies.observer.log("warn", "A message to a caller could not be noted as sent.", {
+      this.#dependencies.observer.log("warn", "Failed to record the result of a webhook; it is sent again.", {
         delivery: delivery.id,
         error: thrown,
       });
@@ -90,11 +90,11 @@ export class Deliveries {
     this.#failed++;
     // Standard Webhooks: 410 means that the endpoint was removed.
     const waitMs = status === 410 ? undefined : waitsMs[tries - 1];
-    const givenUp = waitMs === undefined || tries >= deliveryTriesMax;
-    const dueAt = givenUp ? null : now + Math.round(waitMs * (0.9 + 0.2 * chance.unit()));
+    const isLast = waitMs === undefined || tries >= deliveryTriesMax;
+    const dueAt = isLast ? null : now + Math.round(waitMs * (0.9 + 0.2 * chance.unit()));
     await store.recordDelivery(delivery, { tries, dueAt, lastStatus: status, lastError: error, deliveredAt: null });
-    if (givenUp) {
-      observer.log("warn", "A message to a caller was given up.", {
+    if (isLast) {
+      observer.log("warn", "Gave up on a webhook.", {
         task: delivery.taskId,
         delivery: delivery.id,
         tries,

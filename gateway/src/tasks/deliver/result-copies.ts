@@ -42,7 +42,7 @@ export class ResultCopies {
     try {
       for await (const task of this.#uncopied(signal)) this.enqueue(task);
     } catch (thrown) {
-      observer.log("warn", "Results that were not copied could not be looked for.", { error: thrown });
+      observer.log("warn", "Failed to find results without a copy.", { error: thrown });
     } finally {
       this.#scans--;
     }
@@ -65,7 +65,7 @@ export class ResultCopies {
     const { blobs, copyResults, observer } = this.#dependencies;
     if (task.state !== "succeeded" || blobs === null || !copyResults()) return;
     if (this.#waiting.length >= resultCopiesWaitingMax) {
-      observer.log("warn", "A result is not copied: too many wait for it.", { task: task.id });
+      observer.log("warn", "A result is not copied: the queue is full.", { task: task.id });
       return;
     }
     this.#waiting.push(task);
@@ -91,7 +91,7 @@ export class ResultCopies {
         return;
       } catch (thrown) {
         const reason = asFailure(thrown).message;
-        observer.log("warn", "A result could not be copied.", { task: task.id, tries, reason });
+        observer.log("warn", "Failed to copy a result.", { task: task.id, tries, reason });
       }
       if (tries < resultCopyTriesMax) await sleep(clock, tries * pauseMs, null);
     }
@@ -102,7 +102,7 @@ export class ResultCopies {
     const answer = await openResult(dependencies, task, { range: null, still: null }, neverAborted());
     if (answer.status !== 200 || dependencies.blobs === null) {
       answer.body.cancel();
-      throw new Failure("upstream_error", `The upstream answered ${answer.status} when asked for the result.`);
+      throw new Failure("upstream_error", `The upstream answered ${answer.status} to the request for the result.`);
     }
     const { hash, size } = await dependencies.blobs.put(streamOf(answer.body), resultCopyBytesMax, neverAborted());
     if (size === 0) throw new Failure("upstream_error", "The upstream's result is empty.");
@@ -127,6 +127,6 @@ export async function removeCopy(
   hash: string,
 ): Promise<void> {
   await unusedBlobs?.drop(hash).catch((thrown: unknown) => {
-    observer.log("warn", "The copy of a deleted video could not be removed.", { task: taskId, hash, error: thrown });
+    observer.log("warn", "Failed to remove the copy of a deleted video.", { task: taskId, hash, error: thrown });
   });
 }

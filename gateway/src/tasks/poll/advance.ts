@@ -38,7 +38,7 @@ async function waitForTurn({ pacer: rates }: TaskDependencies, pass: TaskPass, s
   return place === null;
 }
 
-/** Submits a task whose process stopped first. Only the requested model is used: which fallbacks the caller may use was not stored. */
+/** Submits a task after the process that accepted it has stopped. Only the requested model is used: which fallbacks the caller may use was not stored. */
 async function submitUnsent(dependencies: TaskDependencies, pass: TaskPass): Promise<void> {
   const { task } = pass;
   if (dependencies.clock.now() >= task.deadlineAt) {
@@ -74,7 +74,7 @@ async function submitWithStoredBody(dependencies: TaskDependencies, pass: TaskPa
     } else {
       await pass.release({ dueAt: dependencies.clock.now() + bounds.taskAcceptedGraceMs });
     }
-    dependencies.observer.log("error", "The body of a video task that was not sent yet cannot be read.", {
+    dependencies.observer.log("error", "Failed to read the body of a video task that was not sent yet.", {
       task: task.id,
       error: thrown,
     });

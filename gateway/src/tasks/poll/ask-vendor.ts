@@ -36,7 +36,7 @@ async function ask(dependencies: TaskDependencies, task: Task, signal: AbortSign
     if (gone) {
       return {
         kind: "gone",
-        failure: new Failure("upstream_error", "The upstream knows no such task.", { retry: "same" }),
+        failure: new Failure("upstream_error", "The upstream has no such task.", { retry: "same" }),
       };
     }
     const state = adapter.readState(answer, provider);
@@ -88,7 +88,7 @@ export async function removeAtUpstream(dependencies: TaskDependencies, task: Tas
   const answer = await dependencies.providerClient.ask(kind, draft, pollClocks, signal);
   if (answer.good || answer.status === 404 || answer.status === 410) return;
   if (answer.status >= 500 || answer.status === 429 || answer.status === 408) throw kind.classify(answer);
-  dependencies.observer.log("warn", "A vendor did not delete a video that was deleted here.", {
+  dependencies.observer.log("warn", "A vendor refused to delete a video that was deleted here.", {
     task: task.id,
     provider: provider.id,
     status: answer.status,

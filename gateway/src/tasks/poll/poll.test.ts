@@ -14,7 +14,7 @@ import {
   seedance,
 } from "../../../test/simulation/task-setup.ts";
 
-test("looks that fail end nothing: the task goes on when its upstream is well again", async () => {
+test("failed polls do not end a task: it continues when its upstream recovers", async () => {
   let ill = true;
   await using town = await openTaskTown(1, { poll: () => (ill ? { status: 500 } : null) });
   const { videos } = openTaskSetup(town);
@@ -28,7 +28,7 @@ test("looks that fail end nothing: the task goes on when its upstream is well ag
   await videos.stop();
 });
 
-test("operators can see how late tasks are looked at", async () => {
+test("reports the delay between due time and poll", async () => {
   await using town = await openTaskTown(1, { queuedMs: 3_600_000 });
   const { videos } = openTaskSetup(town);
   await videos.create(createCall(town, catOnRoof));
@@ -46,7 +46,7 @@ test("operators can see how late tasks are looked at", async () => {
   expect(videos.lateMs).toBe(0);
 });
 
-test("a vendor that no longer knows a task is believed only when it has said so for ten minutes", async () => {
+test("fails a task only after its vendor has reported it missing for ten minutes", async () => {
   await using town = await openTaskTown(1, { ends: () => "vanished", queuedMs: 5_000 });
   const { videos } = openTaskSetup(town);
   const made = await videos.create(createCall(town, catOnRoof));
@@ -63,7 +63,7 @@ test("a vendor that no longer knows a task is believed only when it has said so 
   await videos.stop();
 });
 
-test("nor is it believed at once where it says so inside a good answer, as Wan does of what is new or a day old", async () => {
+test("does not fail a task at the first UNKNOWN inside a 200 (Wan)", async () => {
   let word = "UNKNOWN";
   await using town = await openTaskTown();
   const transport = {
@@ -97,7 +97,7 @@ test("nor is it believed at once where it says so inside a good answer, as Wan d
   await videos.stop();
 });
 
-test("a task's times are whole, whatever its vendor and its caller say: a database takes no others", async () => {
+test("rounds a task's times to whole milliseconds", async () => {
   await using town = await openTaskTown();
   const spent = { error: { code: 429, message: "m", status: "RESOURCE_EXHAUSTED" } };
   const name = "models/veo-3.1/operations/o-1";
@@ -118,7 +118,7 @@ test("a task's times are whole, whatever its vendor and its caller say: a databa
   await videos.stop();
 });
 
-test("one account is not asked more often than its vendor allows, and nobody is passed over", async () => {
+test("polls one account at a bounded rate and every task in turn", async () => {
   await using town = await openTaskTown(1, { queuedMs: 0, runningMs: 60_000 });
   const one = { ...seedance, deployments: [arkDeployment("first")] };
   const { videos } = openTaskSetup(town, { models: [one] });
@@ -135,7 +135,7 @@ test("one account is not asked more often than its vendor allows, and nobody is 
   await videos.stop();
 });
 
-test("an upstream's callback only makes the next look come sooner, and only with the task's own token", async () => {
+test("an upstream's callback with the task's token only makes the next poll due now", async () => {
   await using town = await openTaskTown(1, { queuedMs: 0, runningMs: 200_000 });
   const { videos } = openTaskSetup(town);
   const made = await videos.create(createCall(town, catOnRoof));
@@ -162,7 +162,7 @@ test("an upstream's callback only makes the next look come sooner, and only with
 const short = { ...catOnRoof, execution_expires_after: 60 };
 const pastDeadlineMs = 3_700_000;
 
-test("a vendor that does not answer after the deadline is asked again, counted from the first look that failed", async () => {
+test("polls again after the deadline while the vendor does not answer, counted from the first failed poll", async () => {
   let ill = true;
   await using town = await openTaskTown(1, {
     queuedMs: 0,
@@ -183,7 +183,7 @@ test("a vendor that does not answer after the deadline is asked again, counted f
   await videos.stop();
 });
 
-test("a vendor that does not answer for ten minutes after the deadline has lost the task, and not sooner for an absence", async () => {
+test("expires a task after ten minutes without an answer past its deadline, not sooner after downtime", async () => {
   await using town = await openTaskTown(1, { poll: () => ({ status: 500 }) });
   const { videos } = openTaskSetup(town);
   const made = await videos.create(createCall(town, short));
@@ -202,7 +202,7 @@ test("a vendor that does not answer for ten minutes after the deadline has lost 
   await next.videos.stop();
 });
 
-test("a list that cannot be read after the deadline gives nothing up: what it shows later is found and settled", async () => {
+test("does not give up a task while the vendor's list cannot be read after the deadline", async () => {
   let ill = true;
   await using town = await openTaskTown(1, { create: () => "cut", list: () => (ill ? { status: 500 } : null) });
   const provider = arkProvider("first", { settings: { mark_tasks: true } });
@@ -219,7 +219,7 @@ test("a list that cannot be read after the deadline gives nothing up: what it sh
   await videos.stop();
 });
 
-test("what a process sends that stood still for seven minutes after it had noted so is found in the vendor's list", async () => {
+test("finds a task in the vendor's list that a suspended process sent seven minutes late", async () => {
   let stood = false;
   await using town = await openTaskTown(1, {
     create: () => {
@@ -240,7 +240,7 @@ test("what a process sends that stood still for seven minutes after it had noted
   await videos.stop();
 });
 
-test("a process that stops in the middle of a look after the deadline decides nothing", async () => {
+test("a process that stops during a poll after the deadline does not end the task", async () => {
   let latencyMs = 0;
   await using town = await openTaskTown(1, { latencyMs: () => latencyMs, queuedMs: 0, runningMs: 60_000 });
   const { videos } = openTaskSetup(town);

@@ -80,12 +80,12 @@ function endOfState(dependencies: TaskDependencies, pass: TaskPass, seen: VideoS
 const defaultErrors = {
   failed: { code: "generation_failed", message: "The upstream could not make the video." },
   cancelled: { code: "cancelled", message: "The task was cancelled." },
-  expired: { code: "expired", message: "The upstream gave the task up." },
+  expired: { code: "expired", message: "The task expired at the upstream." },
 } as const;
 
 const goneEnd: TaskEnd = {
   state: "failed",
-  error: { code: "task_gone", message: "The upstream no longer knows the task." },
+  error: { code: "task_gone", message: "The upstream has no record of the task any more." },
   mayBeCharged: true,
 };
 
@@ -143,7 +143,7 @@ export async function reconcile(dependencies: TaskDependencies, pass: TaskPass, 
   let listFailed = false;
   const found = await findInVendorList(dependencies, pass.task, signal).catch((thrown: unknown) => {
     listFailed = true;
-    dependencies.observer.log("debug", "A vendor's list could not be read.", {
+    dependencies.observer.log("debug", "Failed to read a vendor's list of video tasks.", {
       task: pass.task.id,
       reason: asFailure(thrown).message,
     });
@@ -159,7 +159,10 @@ export async function reconcile(dependencies: TaskDependencies, pass: TaskPass, 
     if (listFailed && (await retryAfterDeadline(dependencies, pass))) return;
     await settle(dependencies, pass, {
       state: "expired",
-      error: { code: "expired", message: "Nobody knows whether the upstream had the task; it was not heard of again." },
+      error: {
+        code: "expired",
+        message: "It is unknown whether the upstream received the task, and its deadline has passed.",
+      },
       mayBeCharged: true,
     });
     return;
@@ -214,8 +217,8 @@ async function firstUnowned(
   const others = owners.filter(
     ({ taskId, providerId }) => taskId !== task.id && providerId === task.account?.providerId,
   );
-  const taken = new Set(others.map(({ upstreamId }) => upstreamId));
-  return candidates.find(({ upstreamId }) => !taken.has(upstreamId)) ?? null;
+  const owned = new Set(others.map(({ upstreamId }) => upstreamId));
+  return candidates.find(({ upstreamId }) => !owned.has(upstreamId)) ?? null;
 }
 
 /** Same prompt, model and time. A list without prompt or time is not enough. */

@@ -4,18 +4,18 @@ import { until } from "../../../../test/until.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
 import { Poller, taskIdleMs } from "./poller.ts";
 
-/** A poller over a store in which nothing is ever leased; it notes when it was asked. */
+/** A poller over a store in which nothing is ever leased; it records the reads of the due time. */
 function startPoller() {
   const clock = new FakeClock();
   const rounds: number[] = [];
-  const asked: number[] = [];
-  const ground = { clock, rounds, asked, due: null as number | null };
+  const reads: number[] = [];
+  const ground = { clock, rounds, reads, due: null as number | null };
   const nothing = { pass: async () => 0, sweep: async () => undefined, onWake: () => undefined, inFlight: 0 };
   const poller = new Poller({
     store: {
-      forgetPolls: async () => undefined,
+      deletePolls: async () => undefined,
       nextDue: async () => {
-        asked.push(clock.monotonic());
+        reads.push(clock.monotonic());
         return ground.due;
       },
       lease: async () => {
@@ -27,9 +27,9 @@ function startPoller() {
     observer: { log: () => undefined },
   } as never);
   poller.start();
-  /** Time goes on tick by tick, each round ending before the next. */
+  /** Advances the clock tick by tick, each round ending before the next. */
   const pass = async (ms: number): Promise<void> => {
-    for (let passedMs = 0; passedMs < ms; passedMs += bounds.taskTickMs) {
+    for (let elapsedMs = 0; elapsedMs < ms; elapsedMs += bounds.taskTickMs) {
       await until(() => clock.pending > 0);
       clock.advance(bounds.taskTickMs);
     }
@@ -38,17 +38,17 @@ function startPoller() {
   return { ...ground, ground, poller, pass };
 }
 
-test("with nothing due the store is asked rarely when something will be, and nothing else", async () => {
-  const { poller, asked, rounds, pass } = startPoller();
+test("only reads the next due time, rarely, while nothing is due", async () => {
+  const { poller, reads, rounds, pass } = startPoller();
   await pass(12 * taskIdleMs);
-  expect(asked.length).toBeLessThanOrEqual(14);
-  expect(asked.length).toBeGreaterThanOrEqual(11);
+  expect(reads.length).toBeLessThanOrEqual(14);
+  expect(reads.length).toBeGreaterThanOrEqual(11);
   expect(rounds).toEqual([]);
   expect(poller.lateMs).toBe(0);
   await poller.stop();
 });
 
-test("what will be due is looked at when it is, to the tick", async () => {
+test("leases a task in the tick in which it becomes due", async () => {
   const { ground, clock, poller, rounds, pass } = startPoller();
   ground.due = clock.now() + 3_200;
   await pass(4_000);
@@ -56,7 +56,7 @@ test("what will be due is looked at when it is, to the tick", async () => {
   await poller.stop();
 });
 
-test("after something was done here the next round is a tick away at most", async () => {
+test("starts the next round within one tick of a change", async () => {
   const { ground, clock, poller, rounds, pass } = startPoller();
   await pass(bounds.taskTickMs);
   ground.due = clock.now();

@@ -5,11 +5,11 @@ import type { TaskStore } from "../store/task-store.ts";
 import { TaskPass } from "../task-pass.ts";
 import { advance } from "./advance.ts";
 
-/** Interval of checks for due tasks without a known due time, and the most concurrent polls. */
+/** Longest time between checks for due tasks, and the most concurrent polls. */
 export const taskIdleMs = 5_000;
 const taskPollsInFlightMax = 32;
 /** Slots of accounts without polls for so long are deleted. */
-const taskPollsKeptMs = 24 * 3_600_000;
+const taskPollsExpiryMs = 24 * 3_600_000;
 /** Interval of the count of open responses, for metrics. */
 const backgroundCountMs = 60_000;
 /** Interval of checks of holds. */
@@ -46,8 +46,8 @@ export class Poller {
   constructor(dependencies: TaskDependencies) {
     this.#dependencies = dependencies;
     const { clock, observer } = dependencies;
-    const fault = "The store of tasks cannot be read.";
-    const over = "The store of tasks can be read again.";
+    const fault = "Cannot read the task store; retrying.";
+    const over = "The task store is readable again.";
     this.#storeFault = new LastingFault({ clock, observer, level: "error", fault, over });
     dependencies.deliveries.onWake(() => this.#tickNow());
   }
@@ -75,7 +75,7 @@ export class Poller {
     const { store, clock } = this.#dependencies;
     this.#readMs = clock.monotonic();
     // If it fails, the next start deletes them.
-    void store.deletePolls(clock.now() - taskPollsKeptMs).catch(() => undefined);
+    void store.deletePolls(clock.now() - taskPollsExpiryMs).catch(() => undefined);
     this.#schedule(0);
   }
 
@@ -125,7 +125,7 @@ export class Poller {
     } catch (thrown) {
       if (this.#stopping.signal.aborted) return;
       const { id, kind = "video" } = leased.task;
-      this.#dependencies.observer.log("error", "A task could not be taken further.", {
+      this.#dependencies.observer.log("error", "Failed to advance a task; it is retried when its lease ends.", {
         task: id,
         kind,
         error: thrown,

@@ -10,7 +10,7 @@ import {
   passTime,
 } from "../../../test/simulation/task-setup.ts";
 
-test("a queued task is cancelled at its vendor and costs nothing; a running or ended one is not", async () => {
+test("cancels a queued task at its vendor for free; refuses for a running or ended one", async () => {
   await using town = await openTaskTown();
   const gateway = openTaskSetup(town);
   const { videos } = gateway;
@@ -30,7 +30,7 @@ test("a queued task is cancelled at its vendor and costs nothing; a running or e
   expect(town.ark.state("cgt-000002")).toBe("succeeded");
 });
 
-test("what cannot be looked at is not cancelled: it may have ended, and a vendor would delete what it made", async () => {
+test("does not cancel a task that cannot be polled: a vendor might delete its result", async () => {
   await using town = await openTaskTown();
   const gateway = openTaskSetup(town);
   const { videos } = gateway;

@@ -30,13 +30,13 @@ async function cancelLeased(dependencies: TaskDependencies, pass: TaskPass): Pro
     return;
   }
   if (state === "submitting" || state === "unknown") {
-    throw conflict("It is not known yet whether the upstream has the task; try again later.");
+    throw conflict("It is still unknown whether the upstream has the task; try again later.");
   }
   // Poll first: some vendors delete an ended task when asked to cancel it.
   const before = await pollVendor(dependencies, pass.task, neverAborted());
   if (before.kind === "state" && before.state.state !== null && finalTaskStates.has(before.state.state)) {
     await applyPollResult(dependencies, pass, before, neverAborted());
-    throw conflict(`The task has ended already: it is ${shownState(pass.task.state)}.`);
+    throw conflict(`The task has already ended: it is ${shownState(pass.task.state)}.`);
   }
   // It may have ended: a cancellation might delete a paid result.
   if (before.kind === "failed" && canCancel(pass.task)) throw before.failure;
@@ -57,7 +57,7 @@ async function recordRunning({ clock }: TaskDependencies, pass: TaskPass, seen: 
 
 const cancelled = {
   state: "cancelled",
-  error: { code: "cancelled", message: "The task was cancelled by its caller." },
+  error: { code: "cancelled", message: "The caller canceled the task." },
 } as const;
 
 async function leaseForCancel(dependencies: TaskDependencies, task: Task, signal: AbortSignal): Promise<TaskPass> {
@@ -68,9 +68,9 @@ async function leaseForCancel(dependencies: TaskDependencies, task: Task, signal
     if (leased !== null) return new TaskPass(dependencies, leased);
     const now = await store.findById(task.id);
     if (now === null || finalTaskStates.has(now.state)) {
-      throw conflict(`The task has ended already: it is ${shownState(now?.state ?? "failed")}.`);
+      throw conflict(`The task has already ended: it is ${shownState(now?.state ?? "failed")}.`);
     }
-    if (clock.monotonic() >= endMs) throw conflict("The task is being worked on; try again in a moment.");
+    if (clock.monotonic() >= endMs) throw conflict("The task is being processed; try again in a moment.");
     await sleep(clock, pauseMs, signal);
     throwIfGone(signal);
   }
@@ -111,4 +111,4 @@ export async function removeTask(
   }
 }
 
-const cancellationPending = "The upstream has not carried out the cancellation yet; delete the video again later.";
+const cancellationPending = "The cancellation is still pending at the upstream; delete the video again later.";

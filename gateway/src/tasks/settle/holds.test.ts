@@ -43,12 +43,12 @@ async function spentAfter(end: (holds: Holds) => unknown, isShared: boolean): Pr
   return Math.round((budget?.used ?? 0) * 1e9) - (isShared ? 400 : 0);
 }
 
-test("a person's budget hears what their video cost from whichever process ends it", async () => {
+test("charges a person's budget for a video that another process ended", async () => {
   expect(await spentAfter((holds) => holds.settle(ended), true)).toBe(300);
   expect(await spentAfter((holds) => holds.sweep({ findById: async () => ended }), false)).toBe(300);
 });
 
-test("frees money of a task that was never stored once its request must have ended", async () => {
+test("releases the hold of a task that was never stored", async () => {
   const freed: string[] = [];
   const held = [
     { id: "vt_young", ageMs: bounds.taskHoldUnstoredMs - 1 },

@@ -55,17 +55,17 @@ export class Holds {
   /** Call after the end of the task is stored. A permit of another process ends there. */
   settle(task: Task): void {
     if (this.endWithProcess) this.#settle(task.id, tokensUsedBy(task));
-    // The counter retries; if this process stops, another one's sweep ends the hold.
+    // The counter retries; if this process stops, another process ends the hold in its sweep.
     else ignoreErrors(this.#options.admission.endHold(task.id, costOf(task)));
   }
 
-  /** Ends holds whose tasks have ended in another process, or were never stored. */
+  /** Ends holds of tasks that another process ended or that were never stored. */
   async sweep(store: Pick<TaskStore, "findById">): Promise<void> {
     if (this.endWithProcess) await this.#sweepPermits(store);
     else await this.#sweepShared(store);
   }
 
-  /** Checks the oldest permits and moves those of open tasks to the end. */
+  /** Checks the oldest permits and moves open tasks to the end. */
   async #sweepPermits(store: Pick<TaskStore, "findById">): Promise<void> {
     const oldest = [...this.#permits.keys()].slice(0, taskHoldsSweepMax);
     for (const taskId of oldest) {

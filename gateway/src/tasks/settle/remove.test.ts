@@ -10,7 +10,7 @@ import {
   passTime,
 } from "../../../test/simulation/task-setup.ts";
 
-test("a video stays while its copy cannot be removed, and is deleted when it is asked for again", async () => {
+test("keeps a video while its copy cannot be removed, and deletes it on the next request", async () => {
   await using town = await openTaskTown();
   let away = true;
   const unusedBlobs = {

@@ -17,7 +17,7 @@ import {
 } from "../../../test/simulation/task-setup.ts";
 import { taskAnswer } from "../index.ts";
 
-test("what still runs at its deadline has expired, and is booked as an estimate, for its vendor may charge for it", async () => {
+test("expires a running task at its deadline and charges the estimate", async () => {
   await using town = await openTaskTown(1, { runningMs: 1e12 });
   const gateway = openTaskSetup(town);
   const { videos } = gateway;
@@ -37,7 +37,7 @@ test("what still runs at its deadline has expired, and is booked as an estimate,
   await videos.stop();
 });
 
-test("what still waits at its deadline is taken back at its vendor, costs nothing, and gives back what was set aside", async () => {
+test("cancels a queued task at its deadline, charges nothing and ends the hold", async () => {
   await using town = await openTaskTown(1, { queuedMs: 1e12 });
   const gateway = openTaskSetup(town);
   const made = await gateway.videos.create(createCall(town, { ...catOnRoof, execution_expires_after: 60 }));
@@ -49,7 +49,7 @@ test("what still waits at its deadline is taken back at its vendor, costs nothin
   await gateway.videos.stop();
 });
 
-test("of what was sent and never heard of again nobody says that it is free: it is booked as an estimate", async () => {
+test("charges the estimate for a task that was sent and never found", async () => {
   await using town = await openTaskTown(1, { create: () => "lost" });
   const gateway = openTaskSetup(town);
   const made = await gateway.videos.create(createCall(town, { ...catOnRoof, execution_expires_after: 60 }));
@@ -80,7 +80,7 @@ test("a failed video costs nothing and shows its vendor's reason", async () => {
   await gateway.videos.stop();
 });
 
-test("a price per second is paid by the seconds that were made, also where the vendor counts tokens only", async () => {
+test("charges a price per second by the vendor's seconds, even if it bills tokens", async () => {
   await using town = await openTaskTown();
   const perSecond = {
     ...seedance,
@@ -96,7 +96,7 @@ test("a price per second is paid by the seconds that were made, also where the v
   await videos.stop();
 });
 
-test("a length that neither the caller nor the vendor told is that which the vendor makes unasked", async () => {
+test("assumes the vendor's default length if neither caller nor vendor gives one", async () => {
   await using town = await openTaskTown();
   const name = "models/veo-3.1-generate-preview/operations/o-1";
   const video = { uri: "https://google.example/v1beta/files/x:download?alt=media" };
@@ -124,7 +124,7 @@ test("a length that neither the caller nor the vendor told is that which the ven
   await videos.stop();
 });
 
-test("a budget that a task may not fit into refuses it before anything is sent, and a finished task frees it", async () => {
+test("refuses a task over budget before anything is sent, and frees the budget when a task ends", async () => {
   await using town = await openTaskTown(1, { ends: () => "failed" });
   const { videos, journal } = openTaskSetup(town);
   const poor = governedPrincipal({ key: { budget: { nanoUsd: 1_500_000_000, period: "day" } } });
@@ -141,7 +141,7 @@ test("a budget that a task may not fit into refuses it before anything is sent, 
   await videos.stop();
 });
 
-test("after a restart open tasks are reserved again, whatever the budget says, and settled as before", async () => {
+test("holds money for open tasks again after a restart, even over budget, and settles it", async () => {
   await using town = await openTaskTown();
   const poor = governedPrincipal({ key: { budget: { nanoUsd: 1_200_000_000, period: "total" } } });
   const before = openTaskSetup(town);
@@ -156,7 +156,7 @@ test("after a restart open tasks are reserved again, whatever the budget says, a
   await after.videos.stop();
 });
 
-test("after a restart what a person's tasks may cost is held for that person again", async () => {
+test("holds money for a person's tasks again after a restart", async () => {
   await using town = await openTaskTown();
   const ada = governedPrincipal({ person: { budget: { nanoUsd: 1_200_000_000, period: "month" } } });
   await openTaskSetup(town).videos.create(createCall(town, catOnRoof, { principal: ada }));
@@ -168,7 +168,7 @@ test("after a restart what a person's tasks may cost is held for that person aga
   expect(await budgetUsed(after, ada)).toBeCloseTo(1.08, 6);
 });
 
-test("a process learns of tasks that another one ended, and lets go of what it had set aside", async () => {
+test("releases the hold of a task that another process ended", async () => {
   await using town = await openTaskTown();
   const accepting = openTaskSetup(town);
   const polling = openTaskSetup(town);

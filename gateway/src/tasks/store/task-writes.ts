@@ -37,7 +37,7 @@ export function taskWrites(database: Database, vault: Vault) {
           .executeTakeFirst();
         if (made === undefined) {
           const earlier = await findByKey(transaction, vault, task.workspaceId, task.idempotencyKey ?? "");
-          if (earlier === null) throw new Error(`task ${task.id} was refused, though nothing stands in its place`);
+          if (earlier === null) throw new Error(`task ${task.id} conflicts with a missing task`);
           return { task: earlier, created: false };
         }
         if (material !== null) await claimMaterial(transaction, task.id, material);

@@ -182,7 +182,7 @@ async function vendorTurn(
       if (sizeOf(media) > bounds.inlinedBytesMax) {
         throw new Failure(
           "invalid_request",
-          `The assets of this task are more than the ${bounds.inlinedBytesMax} bytes that are sent inside a request, and this gateway has no public address under which an upstream could fetch them: set SLUICE_PUBLIC_URL.`,
+          `The assets of this task exceed ${bounds.inlinedBytesMax} bytes, the most that fits inside a request. Set SLUICE_PUBLIC_URL so that upstreams can fetch them.`,
         );
       }
       replacements.set(id, url);

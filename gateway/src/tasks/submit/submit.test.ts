@@ -19,7 +19,7 @@ import {
 } from "../../../test/simulation/task-setup.ts";
 import { taskAnswer } from "../index.ts";
 
-test("a vendor's own ids of tasks and assets are never passed on: they may be another workspace's", async () => {
+test("refuses a vendor's own ids of tasks and assets, which may be another workspace's", async () => {
   await using town = await openTaskTown();
   const { videos } = openTaskSetup(town);
   const bodies = [
@@ -34,7 +34,7 @@ test("a vendor's own ids of tasks and assets are never passed on: they may be an
   expect(town.ark.made.size).toBe(0);
 });
 
-test("assets are given to the account's upstream by the name that it knows, accounts that hold them first", async () => {
+test("sends assets by the upstream's ids and prefers accounts that hold them", async () => {
   await using town = await openTaskTown();
   const asked: string[] = [];
   const assets = {
@@ -53,7 +53,7 @@ test("assets are given to the account's upstream by the name that it knows, acco
   expect(made.request).toContain("asset://as_1");
 });
 
-test("what the upstream refuses as the caller's fault ends the task as failed and is answered with the same status", async () => {
+test("fails the task and returns the upstream's status for a caller's fault", async () => {
   await using town = await openTaskTown(1, {
     create: () => ({ status: 400, code: "InputTextSensitiveContentDetected" }),
   });
@@ -69,7 +69,7 @@ test("what the upstream refuses as the caller's fault ends the task as failed an
   expect([gateway.videos.held, await budgetUsed(gateway)]).toEqual([0, 0]);
 });
 
-test("a deployment that cannot be reached or is unhealthy is passed over before anything was accepted", async () => {
+test("skips unreachable and unhealthy deployments before a task is accepted", async () => {
   await using town = await openTaskTown();
   const { videos } = openTaskSetup(town);
   for (const fault of ["unreachable", { status: 503 }, { status: 429 }, { status: 401 }] as const) {
@@ -81,7 +81,7 @@ test("a deployment that cannot be reached or is unhealthy is passed over before 
   expect(town.ark.made.size).toBe(4);
 });
 
-test("an unknown outcome is answered as queued and never sent again", async () => {
+test("returns an unknown outcome as queued and never sends it again", async () => {
   for (const fault of ["lost", "cut", { status: 500 }, { status: 504 }, { status: 502 }, { status: 408 }] as const) {
     await using town = await openTaskTown(1, { create: () => fault });
     const { videos } = openTaskSetup(town);
@@ -97,7 +97,7 @@ test("an unknown outcome is answered as queued and never sent again", async () =
   }
 });
 
-test("a task whose answer was lost is found in the vendor's list by our own id, and paid once", async () => {
+test("finds a task with a lost answer in the vendor's list by our id and charges it once", async () => {
   await using town = await openTaskTown(1, { create: () => "cut" });
   const marked = {
     ...seedance,
@@ -117,7 +117,7 @@ test("a task whose answer was lost is found in the vendor's list by our own id, 
   await videos.stop();
 });
 
-test("a store that fails after a task was sent does not end it as failed: another pass goes on", async () => {
+test("a store failure after sending does not fail the task: another pass continues", async () => {
   await using town = await openTaskTown(1, { create: () => "cut" });
   const marked = {
     ...seedance,
@@ -144,7 +144,7 @@ test("a store that fails after a task was sent does not end it as failed: anothe
   await videos.stop();
 });
 
-test("two lost tasks that ask for the same are never taken for one and the same in the vendor's list", async () => {
+test("never matches two equal lost tasks with the same entry of the vendor's list", async () => {
   let count = 0;
   await using town = await openTaskTown(1, {
     create: () => (++count <= 2 ? "cut" : "lost"),
@@ -163,7 +163,7 @@ test("two lost tasks that ask for the same are never taken for one and the same 
   await videos.stop();
 });
 
-test("a task that was accepted by a process that died is sent by another, once", async () => {
+test("another process sends an accepted task of a dead process, once", async () => {
   await using town = await openTaskTown();
   const never = { ...town.taskStore, leaseOne: () => new Promise<never>(() => undefined) };
   const dying = openTaskSetup(town, { store: never });
@@ -178,7 +178,7 @@ test("a task that was accepted by a process that died is sent by another, once",
   await videos.stop();
 });
 
-test("a process that stood still while its upstream accepted a task notes that when it goes on", async () => {
+test("a process that was suspended while its upstream accepted a task stores the id afterward", async () => {
   await using town = await openTaskTown(1, { latencyMs: () => 1_000 });
   const mortal = new Mortal();
   const stopped = openTaskSetup(town, {
@@ -203,7 +203,7 @@ test("a process that stood still while its upstream accepted a task notes that w
   await videos.stop();
 });
 
-test("a fallback of the model is asked when the model's own deployments refuse, and is held and booked at its own price", async () => {
+test("uses a fallback model after the model's deployments refuse, at the fallback's own price", async () => {
   await using town = await openTaskTown();
   const own = seedance.price;
   if (own === null) throw new Error("the model has a price");

@@ -81,7 +81,7 @@ class SubmissionRun {
     if (failure === null) return null;
     const { task } = this.#pass;
     if (failure.code === "internal_error") {
-      const message = "A video task met an unexpected error on its way to its upstream.";
+      const message = "Unexpected error while submitting a video task.";
       const fields = { task: task.id, model: models[0]?.name, error: failure.cause };
       this.#dependencies.observer.log("error", message, fields);
     }
@@ -110,7 +110,7 @@ class SubmissionRun {
     this.#dependencies.explainer.explain({ requestId, workspaceId, matters, explanation });
   }
 
-  /** null: this pass is done with the task. */
+  /** null: nothing remains to be tried in this pass. */
   async #tryStage(stage: SubmitStage, upstreamIds: ReadonlyMap<string, string>): Promise<Failure | null> {
     const { router, clock } = this.#dependencies;
     const { models } = this.#submission;
@@ -171,9 +171,9 @@ class SubmissionRun {
     }
     const failure = this.#failed(pick, result.failure, latencyMs);
     if (result.kind === "refused") return failure;
-    const detail = `nobody knows whether it arrived: ${failure.message}`;
+    const detail = `it may have arrived: ${failure.message}`;
     await this.#pass.release({ state: "unknown", dueAt: clock.now() + unknownFirstPollMs, detail });
-    const message = "Nobody knows whether a video task arrived at its upstream; it is not sent again.";
+    const message = "A video task may have arrived at its upstream; it is not sent again.";
     const fields = { task: this.#pass.task.id, provider: provider.id, reason: failure.message };
     this.#dependencies.observer.log("warn", message, fields);
     return null;
@@ -201,7 +201,7 @@ class SubmissionRun {
     return this.#sent && (await pass.leaseAgain()) === "again" && (await pass.step(begin));
   }
 
-  /** The ledger has one entry per task, whatever the number of attempts. */
+  /** The ledger has one entry per task, not per attempt. */
   #failed(pick: Pick, failure: Failure, latencyMs: number): Failure {
     pick.end(failure, latencyMs);
     const { code, retry } = failure;
@@ -235,7 +235,7 @@ class SubmissionRun {
       await sleep(clock, pauseMs, null);
     }
     if (pass.task.upstreamId === upstreamId) return;
-    observer.log("error", "An upstream accepted a video task, and that could not be noted.", {
+    observer.log("error", "Failed to store the upstream's id of an accepted video task.", {
       task: pass.task.id,
       provider: pass.task.account?.providerId,
       upstreamId,
@@ -263,7 +263,7 @@ const triesMax = Math.ceil((2 * bounds.taskLeaseMs) / pauseMs);
 
 const accepted = remarkSentence("taskEvent", { code: "accepted", params: {} });
 
-/** A vendor's refusal says more than the lack of another deployment. */
+/** Prefer a vendor's refusal to the lack of another deployment. */
 function moreUseful(before: Failure | null, later: Failure): Failure {
   if (before === null) return later;
   return later.code === "no_deployment_available" || later.code === "unsupported_by_model" ? before : later;
