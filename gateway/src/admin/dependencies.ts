@@ -7,12 +7,12 @@ import type { Admission } from "#limits/index.ts";
 import type {
   Clock,
   ExplainStore,
+  InstanceStatus,
   LedgerStore,
   Mailer,
   Observer,
   OpenTries,
   ReportStore,
-  SeenInstance,
   SignIn,
   StaticFiles,
   Vault,
@@ -90,7 +90,7 @@ export interface ConsoleDependencies {
   readonly configFacts: ConfigFacts;
   readonly processFacts: { read(): Promise<ProcessNumbers> };
   /** On SQLite there is this one alone, and it is not asked. */
-  readonly listProcesses: () => Promise<readonly (SeenInstance & { readonly leads: readonly string[] })[]>;
+  readonly listProcesses: () => Promise<readonly (InstanceStatus & { readonly leads: readonly string[] })[]>;
   /** The sender of mails; null: mail is not configured. */
   readonly mailFrom: string | null;
   readonly ledgerExport: LedgerExportFacts;

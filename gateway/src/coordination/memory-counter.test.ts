@@ -4,11 +4,11 @@ import { FakeClock } from "../../test/fake-clock.ts";
 import { createMemoryCounter, type MemoryCounter } from "./memory-counter.ts";
 
 function meet(counter: MemoryCounter, key: string, again = false): void {
-  expect(counter.begin(key, 0)).toBe("unknown");
-  counter.known(key, 0, { amount: 0, recent: [], cleanFrom: Number.POSITIVE_INFINITY, again });
+  expect(counter.beginPeriod(key, 0)).toBe("unknown");
+  counter.setSpending(key, 0, { amount: 0, recent: [], cleanFrom: Number.POSITIVE_INFINITY, again });
 }
 
-test("a full counter forgets nothing that still counts: a new claim is refused, or let through when its limit fails open", () => {
+test("refuses new claims when full, or admits them if the limit fails open, and evicts no tally in use", () => {
   const counter = createMemoryCounter({ clock: new FakeClock(), countersMax: 2 });
   meet(counter, "a");
   expect(counter.reserve([budgetClaim("a", 10, 10), gaugeClaim("b", 1)])).toMatchObject({ granted: true });
@@ -18,7 +18,7 @@ test("a full counter forgets nothing that still counts: a new claim is refused, 
   expect(counter.reserve([gaugeClaim("b", 1)])).toMatchObject({ granted: false });
 });
 
-test("counters at rest make room for new ones, however many keys come by", () => {
+test("evicts idle tallies to make room, however many keys are used", () => {
   const clock = new FakeClock();
   const counter = createMemoryCounter({ clock, countersMax: 50 });
   for (let key = 0; key < 5_000; key++) {
@@ -30,7 +30,7 @@ test("counters at rest make room for new ones, however many keys come by", () =>
   expect(counter.outstanding).toBe(0);
 });
 
-test("a reservation that took nothing yet is still settled in full, also when its counter was at rest meanwhile", () => {
+test("settles a reservation of zero in full, even if its tally was idle meanwhile", () => {
   const clock = new FakeClock();
   const counter = createMemoryCounter({ clock, countersMax: 3 });
   meet(counter, "b");
@@ -47,27 +47,27 @@ test("a reservation that took nothing yet is still settled in full, also when it
   expect(counter.peek(budgetClaim("b", 100, 0))).toMatchObject({ used: 80 });
 });
 
-test("a full counter lets go of budgets that the ledger knows and nobody used lately, and says when there is no room at all", () => {
+test("evicts unused budgets that the ledger knows when full, and logs when there is no room at all", () => {
   const clock = new FakeClock();
   const told: string[] = [];
   const observer = { log: (_level: string, message: string) => void told.push(message) };
   const counter = createMemoryCounter({ clock, countersMax: 3, observer });
   for (const key of ["a", "b", "c"]) meet(counter, key, true);
-  expect(counter.begin("d", 0)).toBe("full");
-  expect(counter.begin("e", 0)).toBe("full");
-  expect([told.length, counter.turnedAway, counter.size]).toEqual([1, 2, 3]);
+  expect(counter.beginPeriod("d", 0)).toBe("full");
+  expect(counter.beginPeriod("e", 0)).toBe("full");
+  expect([told.length, counter.rejected, counter.size]).toEqual([1, 2, 3]);
   const answer = counter.reserve([budgetClaim("a", 10, 1)]);
   if (answer instanceof Promise || !answer.granted) throw new Error("refused");
   clock.advance(10_000);
-  expect(counter.begin("d", 0)).toBe("unknown");
+  expect(counter.beginPeriod("d", 0)).toBe("unknown");
   expect(counter.peek(budgetClaim("a", 10, 0)).valueOf()).toMatchObject({ used: 1 });
 });
 
-test("a budget that lets calls through when it cannot be counted also lets them hold more while it is read anew", () => {
+test("tops up a budget with fail: open while its spending is being read", () => {
   const counter = createMemoryCounter({ clock: new FakeClock() });
   meet(counter, "b");
   const answer = counter.reserve([{ ...budgetClaim("b", 100, 10), fail: "open" }]);
   if (answer instanceof Promise || !answer.granted) throw new Error("refused");
-  counter.reread([{ key: "b", periodStart: 0 }]);
+  counter.invalidateSpending([{ key: "b", periodStart: 0 }]);
   expect(counter.topUp(answer.ticket, 20, 1)).toBe(20);
 });

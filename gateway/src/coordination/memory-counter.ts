@@ -12,17 +12,15 @@ import type {
   Spending,
 } from "#ports/index.ts";
 import { Budget } from "./budget.ts";
-import { Share, type Tally, uncounted } from "./tally.ts";
+import { Share, settledAmount, type Tally, unlimitedTally } from "./tally.ts";
 import { Window } from "./window.ts";
 
-/** Counters in memory: limits in use × scopes. */
 const memoryCountersMax = 1_000_000;
 
 interface MemoryCounterOptions {
   readonly clock: Clock;
   /** Default memoryCountersMax. */
   readonly countersMax?: number;
-  /** Told, now and then, when there is no room. */
   readonly observer?: Pick<Observer, "log">;
 }
 
@@ -30,12 +28,12 @@ export function createMemoryCounter(options: MemoryCounterOptions): MemoryCounte
   return new MemoryCounter(options);
 }
 
-/** Every so many reservations one resting tally may be forgotten; the making of a new one looks at a few more. */
+/** Every so many reservations one tally is checked for eviction. */
 const reservationsPerSweep = 8;
+/** Tallies checked for eviction when one is added, and when the table is full. */
 const stepsPerTally = 2;
-/** How hard a place is searched for when all are taken. */
 const stepsWhenFull = 1_024;
-/** What a claim is told that there was no room to count. */
+/** `freeInMs` of a claim that found no room. */
 const fullRetryMs = 1_000;
 
 /** Counts for one process. Synchronous, so that nothing can come between the check and the taking. */
@@ -43,13 +41,13 @@ export class MemoryCounter implements Counter {
   readonly #clock: Clock;
   readonly #observer: Pick<Observer, "log"> | null;
   readonly #countersMax: number;
-  readonly #windows = new Shelf<Window>();
-  readonly #gauges = new Shelf<Gauge>();
-  readonly #budgets = new Shelf<Budget>();
+  readonly #windows = new TallyTable<Window>();
+  readonly #gauges = new TallyTable<Gauge>();
+  readonly #budgets = new TallyTable<Budget>();
   #reservations = 0;
   #outstanding = 0;
-  #turnedAway = 0;
-  #toldMs = Number.NEGATIVE_INFINITY;
+  #rejected = 0;
+  #loggedMs = Number.NEGATIVE_INFINITY;
 
   constructor({ clock, countersMax, observer }: MemoryCounterOptions) {
     this.#clock = clock;
@@ -61,14 +59,13 @@ export class MemoryCounter implements Counter {
     return this.#outstanding;
   }
 
-  /** Things that are counted now. */
   get size(): number {
     return this.#windows.size + this.#gauges.size + this.#budgets.size;
   }
 
   /** Claims that found no room. */
-  get turnedAway(): number {
-    return this.#turnedAway;
+  get rejected(): number {
+    return this.#rejected;
   }
 
   reserve(claims: readonly Claim[]): Reserved | Refused {
@@ -102,23 +99,21 @@ export class MemoryCounter implements Counter {
     for (let index = 0; index < ticket.states.length; index++) {
       const share = ticket.states[index];
       if (share === undefined) continue;
-      // What is not told, or is not a number, stays as it was reserved: a caller's mistake gives no free quota.
-      const amount = actual[index] ?? Number.NaN;
-      share.tally.settle(share, Number.isFinite(amount) && amount >= 0 ? amount : share.amount, atMs);
+      share.tally.settle(share, settledAmount(actual, index, share.amount), atMs);
       share.tally.holds--;
     }
   }
 
-  begin(key: string, periodStart: number, anew = false): "known" | "unknown" | "full" {
+  beginPeriod(key: string, periodStart: number, anew = false): "known" | "unknown" | "full" {
     const atMs = this.#clock.monotonic();
-    const budget = this.#budgets.find(key) ?? this.#place(this.#budgets, key, new Budget(atMs), atMs);
+    const budget = this.#budgets.find(key) ?? this.#add(this.#budgets, key, new Budget(atMs), atMs);
     if (budget === null) return "full";
     budget.begin(periodStart, anew, atMs);
-    return budget.isKnown(periodStart) ? "known" : "unknown";
+    return budget.isLoaded(periodStart) ? "known" : "unknown";
   }
 
-  known(key: string, periodStart: number, spent: Spending): void {
-    this.#budgets.find(key)?.know(periodStart, spent, this.#clock.monotonic());
+  setSpending(key: string, periodStart: number, spent: Spending): void {
+    this.#budgets.find(key)?.load(periodStart, spent, this.#clock.monotonic());
   }
 
   spend(key: string, periodStart: number, cost: AttemptCost): boolean {
@@ -127,14 +122,14 @@ export class MemoryCounter implements Counter {
     return budget !== undefined;
   }
 
-  reread(periods: readonly BudgetPeriodKey[]): void {
+  invalidateSpending(periods: readonly BudgetPeriodKey[]): void {
     for (const { key, periodStart } of periods) this.#budgets.find(key)?.reread(periodStart);
   }
 
   seed(key: string, amount: number, at: number, windowMs: number): void {
     const atMs = this.#clock.monotonic();
     const ageMs = Math.max(0, this.#clock.now() - at);
-    const window = this.#windows.find(key) ?? this.#place(this.#windows, key, new Window(windowMs, atMs), atMs);
+    const window = this.#windows.find(key) ?? this.#add(this.#windows, key, new Window(windowMs, atMs), atMs);
     window?.seed(amount, ageMs, atMs);
   }
 
@@ -168,7 +163,7 @@ export class MemoryCounter implements Counter {
       const reason = claim.kind === "budget" ? "unknown" : "full";
       return { granted: false, index, state: { used: 0, limit: claim.limit, freeInMs: fullRetryMs }, reason };
     }
-    const known = !(tally instanceof Budget) || tally.isKnown(claim.periodStart);
+    const known = !(tally instanceof Budget) || tally.isLoaded(claim.periodStart);
     return { granted: false, index, state: tally.state(claim, atMs), reason: known ? "limit" : "unknown" };
   }
 
@@ -187,21 +182,21 @@ export class MemoryCounter implements Counter {
     return claim.kind === "gauge" ? this.#gauges.find(claim.key) : this.#budgets.find(claim.key);
   }
 
-  /** A budget is made by `begin`, when somebody sees to what it has spent; without a check it may be made at once. */
+  /** Budgets are created by `beginPeriod`, which loads their spending; only unlimited ones are created here. */
   #make(claim: Claim, atMs: number): Tally | null {
-    const otherwise = claim.fail === "open" ? uncounted : null;
+    const otherwise = claim.fail === "open" ? unlimitedTally : null;
     if (claim.kind === "window")
-      return this.#place(this.#windows, claim.key, new Window(claim.windowMs, atMs), atMs) ?? otherwise;
-    if (claim.kind === "gauge") return this.#place(this.#gauges, claim.key, new Gauge(), atMs) ?? otherwise;
+      return this.#add(this.#windows, claim.key, new Window(claim.windowMs, atMs), atMs) ?? otherwise;
+    if (claim.kind === "gauge") return this.#add(this.#gauges, claim.key, new Gauge(), atMs) ?? otherwise;
     if (claim.limit !== Number.POSITIVE_INFINITY) return null;
-    return this.#place(this.#budgets, claim.key, new Budget(atMs), atMs) ?? uncounted;
+    return this.#add(this.#budgets, claim.key, new Budget(atMs), atMs) ?? unlimitedTally;
   }
 
-  #place<T extends Tally>(shelf: Shelf<T>, key: string, tally: T, atMs: number): T | null {
+  #add<T extends Tally>(shelf: TallyTable<T>, key: string, tally: T, atMs: number): T | null {
     this.#sweep(stepsPerTally, atMs);
     if (this.#isFull()) this.#sweep(stepsWhenFull, atMs, true);
     if (!this.#isFull()) return shelf.put(key, tally);
-    this.#turnAway(atMs);
+    this.#rejectFull(atMs);
     return null;
   }
 
@@ -209,13 +204,13 @@ export class MemoryCounter implements Counter {
     return this.size >= this.#countersMax;
   }
 
-  #turnAway(atMs: number): void {
-    this.#turnedAway++;
-    if (atMs - this.#toldMs < bounds.counterFullTellMs) return;
-    this.#toldMs = atMs;
-    this.#observer?.log("error", "There is no room to count further limits; each does what its `fail` says.", {
+  #rejectFull(atMs: number): void {
+    this.#rejected++;
+    if (atMs - this.#loggedMs < bounds.counterFullTellMs) return;
+    this.#loggedMs = atMs;
+    this.#observer?.log("error", "Limit counters are full; applying each limit's `fail` setting.", {
       counted: this.size,
-      turnedAway: this.#turnedAway,
+      turnedAway: this.#rejected,
     });
   }
 
@@ -264,15 +259,15 @@ class Gauge implements Tally {
     return { used: this.#used, limit: claim.limit, freeInMs: 0 };
   }
 
-  atRest(): boolean {
+  isIdle(): boolean {
     return this.#used === 0;
   }
 }
 
-/** Tallies of one kind by key, and the hand that goes round and round over them to forget those at rest. */
-class Shelf<T extends Tally> {
+/** Tallies of one kind by key. A cursor moves round over them to evict idle ones. */
+class TallyTable<T extends Tally> {
   readonly #tallies = new Map<string, T>();
-  #hand: Iterator<string> = this.#tallies.keys();
+  #cursor: Iterator<string> = this.#tallies.keys();
 
   get size(): number {
     return this.#tallies.size;
@@ -287,16 +282,16 @@ class Shelf<T extends Tally> {
     return tally;
   }
 
-  /** Looks at up to `steps` tallies and forgets those that nobody would miss. `pressed`: others find no room. */
+  /** Checks up to `steps` tallies and evicts idle ones. `pressed`: the table is full. */
   sweep(steps: number, atMs: number, pressed = false): void {
     for (let step = 0; step < steps; step++) {
-      const next = this.#hand.next();
+      const next = this.#cursor.next();
       if (next.done === true) {
-        this.#hand = this.#tallies.keys();
+        this.#cursor = this.#tallies.keys();
         return;
       }
       const tally = this.#tallies.get(next.value);
-      if (tally !== undefined && tally.holds === 0 && tally.atRest(atMs, pressed)) this.#tallies.delete(next.value);
+      if (tally !== undefined && tally.holds === 0 && tally.isIdle(atMs, pressed)) this.#tallies.delete(next.value);
     }
   }
 }

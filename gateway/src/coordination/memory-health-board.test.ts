@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { createMemoryHealthBoard } from "./memory-health-board.ts";
 
-test("a deployment cools exactly as long as it was told to, and not at all once it is cleared", () => {
+test("a deployment cools exactly as long as requested, and not at all once cleared", () => {
   const clock = new FakeClock();
   const board = createMemoryHealthBoard(clock);
   board.cool("dep", 5_000, "429");
@@ -17,14 +17,14 @@ test("a deployment cools exactly as long as it was told to, and not at all once 
   expect(board.coolingUntil("dep")).toBe(0);
 });
 
-test("a shorter wait does not end a longer one", () => {
+test("a shorter cooldown does not end a longer one", () => {
   const board = createMemoryHealthBoard(new FakeClock());
   board.cool("dep", 30_000, "5 failures in a row");
   board.cool("dep", 2_000, "429");
   expect(board.coolingUntil("dep")).toBe(30_000);
 });
 
-test("it is quiet while nothing cools, and again when what nobody asks after has ended", () => {
+test("is quiet while nothing cools, also after cooldowns that nobody queried have ended", () => {
   const clock = new FakeClock();
   const board = createMemoryHealthBoard(clock);
   expect(board.quiet).toBe(true);

@@ -1,18 +1,17 @@
 import { bounds } from "#core/index.ts";
 import type { Clock, HealthBoard } from "#ports/index.ts";
 
-/** The health board of a process that has no replicas to tell. */
 export function createMemoryHealthBoard(clock: Clock): HealthBoard {
   return new MemoryHealthBoard(clock);
 }
 
-/** What nobody asks after has ended too some day: how often that is looked for. */
-const lookAgainMs = 1_000;
+/** How often ended cooldowns are purged. */
+const purgeMs = 1_000;
 
 class MemoryHealthBoard implements HealthBoard {
   readonly #clock: Clock;
   readonly #untilMs = new Map<string, number>();
-  #lookAgainAtMs = 0;
+  #purgeAtMs = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -21,14 +20,13 @@ class MemoryHealthBoard implements HealthBoard {
   get quiet(): boolean {
     if (this.#untilMs.size === 0) return true;
     const nowMs = this.#clock.monotonic();
-    if (nowMs < this.#lookAgainAtMs) return false;
-    this.#lookAgainAtMs = nowMs + lookAgainMs;
+    if (nowMs < this.#purgeAtMs) return false;
+    this.#purgeAtMs = nowMs + purgeMs;
     this.#forgetEnded();
     return this.#untilMs.size === 0;
   }
 
   coolingUntil(deploymentId: string): number {
-    // Almost always nothing cools; then not even the clock is asked.
     if (this.#untilMs.size === 0) return 0;
     const untilMs = this.#untilMs.get(deploymentId);
     if (untilMs === undefined) return 0;
@@ -37,7 +35,7 @@ class MemoryHealthBoard implements HealthBoard {
     return 0;
   }
 
-  /** The later end wins: a short Retry-After does not shorten what a breaker asked for. */
+  /** The later end wins: a short Retry-After does not shorten a breaker's cooldown. */
   cool(deploymentId: string, untilMs: number): void {
     const known = this.#untilMs.get(deploymentId) ?? 0;
     if (untilMs <= known) return;

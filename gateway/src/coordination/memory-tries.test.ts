@@ -19,7 +19,7 @@ triesSuite("memory", async () => {
   };
 });
 
-test("a bounded number is remembered, and one that is used up is not pushed out by new ones", async () => {
+test("remembers a bounded number of windows, and does not evict used-up ones for new ones", async () => {
   const tries = createMemoryTries(new FakeClock())({ name: "a", max: 2, windowMs: 1_000, windowMsMax: 1_000 });
   for (let n = 0; n < 2; n++) await tries.take(["guesser"]);
   await tries.take(["first"]);

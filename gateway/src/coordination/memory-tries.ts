@@ -1,12 +1,12 @@
 import { bounds, type TryWindow, tryWaitMs, windowNow } from "#core/index.ts";
 import type { Clock, OpenTries, TakenTry, Tries, TryRule } from "#ports/index.ts";
 
-/** Tries counted by one process. A restart begins anew. */
+/** For an installation of one process. A restart resets the counts. */
 export function createMemoryTries(clock: Pick<Clock, "monotonic">): OpenTries {
   return (rule) => new MemoryTries(rule, clock);
 }
 
-/** Remembers a bounded number; those that are not used up leave first, oldest first. */
+/** Bounded: windows that are not used up are evicted first, the oldest of them first. */
 class MemoryTries implements Tries {
   readonly #rule: TryRule;
   readonly #clock: Pick<Clock, "monotonic">;

@@ -1,27 +1,31 @@
 import type { Claim, ClaimState } from "#ports/index.ts";
 
-/** One counted thing. Times are monotonic milliseconds. Amounts are whole numbers ≥ 0, so that sums stay exact. */
-export interface Tally {
-  /** Reservations that still hold a share of it. While there are any it must not be forgotten. */
-  holds: number;
-  /** Takes the claim's amount (a budget may be told another), or nothing and null. An amount that is no number never fits. */
-  take(claim: Claim, atMs: number, amount?: number): Share | null;
-  /** The share has ended, and used `actual`. */
-  settle(share: Share, actual: number, atMs: number): void;
-  state(claim: Claim, atMs: number): ClaimState;
-  /** True when forgetting it would lose nothing. `pressed`: others find no room. */
-  atRest(atMs: number, pressed: boolean): boolean;
+/** What ended: `actual[index]`, or `reserved` if that is missing or invalid, so that a caller's mistake gives no free quota. */
+export function settledAmount(actual: readonly number[], index: number, reserved: number): number {
+  const amount = actual[index] ?? Number.NaN;
+  return Number.isFinite(amount) && amount >= 0 ? amount : reserved;
 }
 
-/** Where a share went and how its tally stood right after. */
+/** One counted thing. Times are monotonic milliseconds. Amounts are whole numbers ≥ 0, so that sums stay exact. */
+export interface Tally {
+  /** Reservations that hold a share of it. It is not evicted while there are any. */
+  holds: number;
+  /** Takes the claim's amount, or `amount` of a budget; null, and nothing is taken, if it does not fit. NaN never fits. */
+  take(claim: Claim, atMs: number, amount?: number): Share | null;
+  settle(share: Share, actual: number, atMs: number): void;
+  state(claim: Claim, atMs: number): ClaimState;
+  /** True when evicting it would lose nothing. `pressed`: the table is full. */
+  isIdle(atMs: number, pressed: boolean): boolean;
+}
+
 export interface Taken {
-  /** Which part of the tally the amount went to: the bucket of a window, the period of a budget. */
+  /** The bucket of a window or the period of a budget that the amount went to. */
   readonly mark: number;
   readonly used: number;
   readonly freeInMs: number;
 }
 
-/** What one reservation took of one tally, and how the tally stood right after. */
+/** What one reservation took of one tally, and the state of the tally right after. */
 export class Share implements ClaimState {
   readonly tally: Tally;
   /** Grows when a reservation of money is topped up. */
@@ -30,7 +34,7 @@ export class Share implements ClaimState {
   readonly used: number;
   readonly limit: number;
   readonly freeInMs: number;
-  /** Its limit lets calls through when it cannot be counted. */
+  /** The limit says `fail: open`. */
   readonly isOpen: boolean;
 
   constructor(tally: Tally, claim: Claim, amount: number, { mark, used, freeInMs }: Taken) {
@@ -44,11 +48,11 @@ export class Share implements ClaimState {
   }
 }
 
-/** Stands in for a tally there was no room for, when its claim says `fail: open`: lets everything through, counts nothing. */
-export const uncounted: Tally = {
+/** Used with `fail: open` when there is no room for a tally: admits everything and counts nothing. */
+export const unlimitedTally: Tally = {
   holds: 0,
-  take: (claim) => new Share(uncounted, claim, claim.amount, { mark: 0, used: 0, freeInMs: 0 }),
+  take: (claim) => new Share(unlimitedTally, claim, claim.amount, { mark: 0, used: 0, freeInMs: 0 }),
   settle: () => undefined,
   state: (claim) => ({ used: 0, limit: claim.limit, freeInMs: 0 }),
-  atRest: () => false,
+  isIdle: () => false,
 };

@@ -1,9 +1,9 @@
 import type { Claim, ClaimState } from "#ports/index.ts";
 import { Share, type Tally } from "./tally.ts";
 
-/** Parts a window is cut into. An amount is counted until its part has wholly left the window: at most 1/60 too long. */
+/** An amount counts until its whole part has left the window: at most 1/60 too long. */
 const parts = 60;
-/** A power of two that holds the 60 whole parts and the running one. */
+/** A power of two with room for the 60 parts and the current one. */
 const ringSize = 64;
 const ringMask = ringSize - 1;
 
@@ -16,7 +16,7 @@ export class Window implements Tally {
   readonly #partMs: number;
   readonly #ring = new Float64Array(ringSize);
   #newest: number;
-  /** No part before this one holds anything. */
+  /** All parts before it are empty. */
   #oldest: number;
   #total = 0;
 
@@ -34,7 +34,7 @@ export class Window implements Tally {
     return new Share(this, claim, claim.amount, taken);
   }
 
-  /** What was used beyond the reservation counts as of now, however long ago that was; what was not is taken off in its place. */
+  /** An excess counts as of now; a remainder is subtracted from the part it was reserved in. */
   settle(share: Share, actual: number, atMs: number): void {
     this.#advance(atMs);
     const more = actual - share.amount;
@@ -53,7 +53,7 @@ export class Window implements Tally {
     this.#add(Math.floor((atMs - ageMs) / this.#partMs), amount);
   }
 
-  atRest(atMs: number): boolean {
+  isIdle(atMs: number): boolean {
     this.#advance(atMs);
     return this.#total === 0;
   }
@@ -80,7 +80,7 @@ export class Window implements Tally {
     this.#newest = now;
   }
 
-  /** When `amount` of what is counted will have left; when everything has, if it is less than that; 0 when empty. */
+  /** Milliseconds until `amount`, or everything if that is less, has left the window. */
   #freeInMs(amount: number, atMs: number): number {
     if (this.#total === 0) return 0;
     let left = 0;

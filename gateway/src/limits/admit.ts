@@ -1,5 +1,5 @@
 import { bounds, Failure, type LimitScope, type NanoUsd, oncePerObject, type Principal, sleep } from "#core/index.ts";
-import type { Claim, ClaimState, Clock, Counter, LastingHold, Refused, Reserved } from "#ports/index.ts";
+import type { Claim, ClaimState, Clock, Counter, Refused, Reserved, SharedHold } from "#ports/index.ts";
 import { BudgetRule, budgetRules, type CountedBudget, RefusedBudgets } from "./budget.ts";
 import {
   type Estimate,
@@ -94,7 +94,8 @@ export class Admission implements PermitOwner {
     for (const rule of isFree ? unpaid : all) {
       const claim = rule.claim(nothing, nowMs);
       // A shared counter is asked once for a call, by `admit`: here its last answer counts.
-      const state = this.#counter.glance === undefined ? this.#counter.peek(claim) : this.#counter.glance(claim);
+      const state =
+        this.#counter.lastKnownState === undefined ? this.#counter.peek(claim) : this.#counter.lastKnownState(claim);
       if (state === null || state instanceof Promise) continue;
       const usedUp = claim.kind === "budget" && state.used >= claim.limit;
       if (!usedUp && state.used + claim.amount <= claim.limit) continue;
@@ -125,8 +126,8 @@ export class Admission implements PermitOwner {
   }
 
   /** Some holds of a shared counter, whoever made them. */
-  async someHolds(count: number): Promise<readonly LastingHold[]> {
-    return (await this.#counter.shared?.someHolds(count)) ?? [];
+  async someHolds(count: number): Promise<readonly SharedHold[]> {
+    return (await this.#counter.shared?.sampleHolds(count)) ?? [];
   }
 
   /** Counts entries that another process settled. */
@@ -136,7 +137,7 @@ export class Admission implements PermitOwner {
 
   /** Frees the money that a dead process (`proc_…`) held, once its entries are in the ledger; see the port. */
   async adopted(owner: string, storedAgoMs: number | null): Promise<void> {
-    await this.#counter.shared?.adopted(owner, storedAgoMs);
+    await this.#counter.shared?.releaseOwner(owner, storedAgoMs);
   }
 
   /** The caller's tightest rates. Takes nothing. */

@@ -21,10 +21,10 @@ function ground(lost: number) {
       if (++told <= lost) throw new Error("The connection is gone.");
       memory.settle(ticket, actual);
     },
-    begin: (key, periodStart, anew) => memory.begin(key, periodStart, anew),
-    known: (key, periodStart, spent) => memory.known(key, periodStart, spent),
+    beginPeriod: (key, periodStart, anew) => memory.beginPeriod(key, periodStart, anew),
+    setSpending: (key, periodStart, spent) => memory.setSpending(key, periodStart, spent),
     spend: (key, periodStart, cost) => memory.spend(key, periodStart, cost),
-    reread: (periods) => memory.reread(periods),
+    invalidateSpending: (periods) => memory.invalidateSpending(periods),
     seed: (key, amount, at, windowMs) => memory.seed(key, amount, at, windowMs),
     peek: async (claim) => memory.peek(claim),
     get outstanding() {

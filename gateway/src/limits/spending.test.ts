@@ -204,7 +204,7 @@ test("after 50,000 scopes have called, limits of new ones hold exactly, and noth
   );
   expect(answers.filter((answer) => typeof answer !== "string")).toHaveLength(5);
   for (const answer of answers) if (typeof answer !== "string") answer.settle(0);
-  expect([admission.outstanding, counter.turnedAway]).toEqual([0, 0]);
+  expect([admission.outstanding, counter.rejected]).toEqual([0, 0]);
   // A day later the same number of calls of one key is enough to clear all of them away.
   clock.advance(86_400_000);
   const one = limited("key_one");

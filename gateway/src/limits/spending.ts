@@ -12,11 +12,11 @@ import type {
   BudgetPeriodKey,
   Clock,
   Counter,
-  Meeting,
   Observer,
   RecentCost,
   ReportStore,
   SpendingAsk,
+  SpendingStatus,
 } from "#ports/index.ts";
 import type { CountedBudget } from "./budget.ts";
 import { claimKey } from "./limit-rule.ts";
@@ -102,7 +102,7 @@ export class Spending {
       if (cost.costNanoUsd === 0) continue;
       for (const each of budgetsOf(cost)) periods.set(nameOf(each.key, each.periodStart), each);
     }
-    if (periods.size > 0) await this.#options.counter.reread([...periods.values()]);
+    if (periods.size > 0) await this.#options.counter.invalidateSpending([...periods.values()]);
   }
 
   /** Makes these budgets known, within bounds.budgetReadWaitMs. Returns those that cannot be. */
@@ -112,7 +112,7 @@ export class Spending {
     const waits: Promise<void>[] = [];
     for (const budget of budgets) {
       const start = periodStart(budget.period, clock.now());
-      const meeting = counter.begin(budget.key, start);
+      const meeting = counter.beginPeriod(budget.key, start);
       const wait =
         meeting instanceof Promise
           ? meeting.then((later) => this.#met(budget, start, later, unknown))
@@ -125,7 +125,7 @@ export class Spending {
   #met(
     budget: CountedBudget,
     start: number,
-    meeting: Meeting,
+    meeting: SpendingStatus,
     unknown: Map<string, Unknown>,
   ): Promise<void> | undefined {
     if (meeting === "full" || meeting === "unreachable" || meeting === "behind") {
@@ -138,7 +138,7 @@ export class Spending {
     if (source !== null) {
       return this.#read(budget, start).then((known) => void (known || unknown.set(budget.key, "unread")));
     }
-    const told = counter.known(budget.key, start, { amount: 0, recent: [], cleanFrom: start, again: false });
+    const told = counter.setSpending(budget.key, start, { amount: 0, recent: [], cleanFrom: start, again: false });
     return told instanceof Promise ? told : undefined;
   }
 
@@ -208,7 +208,7 @@ export class Spending {
     const { clock, counter } = this.#options;
     const beganMs = clock.now();
     // All that was counted until now will be in the reading; what is counted from here on is told apart below.
-    const meetings = await Promise.all(batch.map(({ budget, start }) => counter.begin(budget.key, start, true)));
+    const meetings = await Promise.all(batch.map(({ budget, start }) => counter.beginPeriod(budget.key, start, true)));
     if (meetings.includes("unreachable")) throw new Error("The counter does not answer.");
     if (meetings.includes("behind")) throw new Error("The ledger of another process is behind.");
     const since = beganMs - bounds.budgetReadSlackMs - (counter.shared?.ledgerLagMs ?? 0);
@@ -223,7 +223,7 @@ export class Spending {
       const { amount, later } = spent[index] ?? { amount: 0, later: 0 };
       const { budget, start } = reading;
       const end = later > 0 ? null : periodEnd(budget.period, start);
-      await counter.known(budget.key, start, {
+      await counter.setSpending(budget.key, start, {
         amount,
         recent: costsOf(reading, recent),
         cleanFrom: end ?? Number.POSITIVE_INFINITY,

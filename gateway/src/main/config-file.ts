@@ -13,7 +13,7 @@ import {
 } from "#config/index.ts";
 import { bounds, sleep } from "#core/index.ts";
 import { ConfigConflict } from "#directory/index.ts";
-import type { ApplyReport, Broadcast, Clock, KeptLease, Observer, Vault } from "#ports/index.ts";
+import type { ApplyReport, Broadcast, Clock, HeldLease, Observer, Vault } from "#ports/index.ts";
 import { settingIsShown } from "#providers/index.ts";
 import { configWarnings, kindCheck } from "./config-checks.ts";
 import { CannotStart, type Control } from "./control.ts";
@@ -55,7 +55,7 @@ type Loaded = Awaited<ReturnType<typeof loadConfigFile>>;
  */
 export class ConfigSource {
   readonly #options: ConfigSourceOptions;
-  #lease: KeptLease | null = null;
+  #lease: HeldLease | null = null;
   #observer: Pick<Observer, "log" | "configReload"> | null = null;
   #changesSeen: () => Promise<void> = async () => undefined;
   #differs: Applied | null = null;
@@ -106,7 +106,7 @@ export class ConfigSource {
   }
 
   /** This process applies its file from now on. Throws where that is to be tried again. */
-  async #takeOver(lease: KeptLease, first: PromiseWithResolvers<null>): Promise<void> {
+  async #takeOver(lease: HeldLease, first: PromiseWithResolvers<null>): Promise<void> {
     try {
       if (await this.#apply()) first.resolve(null);
     } catch (thrown) {
@@ -140,7 +140,7 @@ export class ConfigSource {
   }
 
   /** What another process had applied stays in force. Who starts now waits for the word of whoever has the lease. */
-  async #leaveInForce({ owner, fence }: KeptLease): Promise<void> {
+  async #leaveInForce({ owner, fence }: HeldLease): Promise<void> {
     const { by, digest } = (await this.#applied()) ?? { by: owner, digest: "" };
     await this.#options.control.facts.write(fact, JSON.stringify({ by, fence, digest } satisfies Applied));
   }

@@ -123,7 +123,7 @@ async function openCounter(base: Base, journal: Journal): Promise<OpenedCounter>
   const counter = createMemoryCounter({ clock: control.clock, observer });
   await seedFrom(base, counter);
   metrics.numbers({ sluice_limits_counted: () => counter.size });
-  metrics.numbers({ sluice_limits_turned_away_total: () => counter.turnedAway });
+  metrics.numbers({ sluice_limits_turned_away_total: () => counter.rejected });
   return { counter, remark: () => null, close: async () => undefined };
 }
 
@@ -146,7 +146,7 @@ async function openRedis(base: Base, journal: Journal, url: string): Promise<Ope
   });
   metrics.numbers({
     sluice_redis_up: () => (counter.isUp ? 1 : 0),
-    sluice_redis_untold: () => counter.untold,
+    sluice_redis_untold: () => counter.unsent,
     sluice_redis_places_beyond_lease: () => counter.placesBeyondLease,
   });
   metrics.numbers({ sluice_redis_epochs_total: () => counter.epochs });

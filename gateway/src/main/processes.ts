@@ -3,14 +3,14 @@ import { createLeadership, createSoleLeadership } from "#coordination/index.ts";
 import { bounds, repeat, shortRevision, sleep } from "#core/index.ts";
 import type {
   Clock,
+  HeldLease,
   Instance,
-  KeptLease,
+  InstanceStatus,
   Leadership,
   Lease,
   LeaseHolder,
   Leases,
   Observer,
-  SeenInstance,
 } from "#ports/index.ts";
 import { type Instances, openBroadcast } from "#storage/index.ts";
 import { CannotStart, type Control } from "./control.ts";
@@ -78,7 +78,7 @@ function buildName({ version, revision = "unknown" }: Omit<ProcessesOptions, "co
 }
 
 /** A process of the installation, with what it does for all. */
-interface ListedProcess extends SeenInstance {
+interface ListedProcess extends InstanceStatus {
   /** Names of the leases that it has: `ledger`, `config file` … */
   readonly leads: readonly string[];
 }
@@ -101,7 +101,7 @@ export async function listProcesses(control: {
 export async function inTurn<Result>(
   { leadership, clock }: { readonly leadership: Leadership; readonly clock: Clock },
   name: string,
-  work: (lease: KeptLease) => Promise<Result>,
+  work: (lease: HeldLease) => Promise<Result>,
 ): Promise<Result> {
   const endMs = clock.monotonic() + bounds.startTurnMs;
   while (clock.monotonic() < endMs) {

@@ -1,5 +1,5 @@
 import { bounds, LastingFault, repeat, type Settings, sleep } from "#core/index.ts";
-import type { Clock, KeptLease, Leadership, LedgerStore, Observer, UpstreamObjectStore } from "#ports/index.ts";
+import type { Clock, HeldLease, Leadership, LedgerStore, Observer, UpstreamObjectStore } from "#ports/index.ts";
 import {
   auditEntriesAfter,
   type Database,
@@ -131,7 +131,7 @@ export function pruneDaily(options: PruningOptions): () => Promise<void> {
     // What another process removes now is removed; a database that cannot be asked has nothing removed either.
     await leadership.once("prune", removeOld);
   };
-  const removeOld = async ({ signal }: Pick<KeptLease, "signal">): Promise<void> => {
+  const removeOld = async ({ signal }: Pick<HeldLease, "signal">): Promise<void> => {
     const now = clock.now();
     const { settings } = configSnapshot.current;
     await remove("ledger entries", () => ledgerStore.prune(now - settings["ledger.retention_days"] * dayMs));

@@ -52,65 +52,58 @@ export interface Refused {
 }
 
 /**
- * What is known of a budget's earlier spending in a period: all of it, nothing yet (it has to be told with `known`), or it
- * cannot be counted because there is no room, or because a shared counter does not answer. `behind`: what another process has
- * settled reaches the ledger so late that it cannot be read now.
+ * Whether a budget's earlier spending in a period is known. `unknown`: it has to be given with `setSpending`. `full`: there is no room
+ * to count it. `unreachable`: Redis does not answer. `behind`: another process's settlements reach the ledger too late to read it now.
  */
-export type Meeting = "known" | "unknown" | "full" | "unreachable" | "behind";
+export type SpendingStatus = "known" | "unknown" | "full" | "unreachable" | "behind";
 
 /**
- * Counts what limits need. `reserve` takes all claims or none, in one atomic step. An implementation in memory answers at
- * once, a shared one with a promise. A shared one does not throw from `reserve`: when it cannot be reached, each claim's
- * `fail` decides.
+ * Counts what limits need. `reserve` takes all claims or none, atomically, and does not reject when a shared counter is unreachable:
+ * each claim's `fail` decides then.
  *
- * What is used of a budget is what the ledger says was spent (`known` once, then `spend` for each entry), plus what
- * reservations hold. A counter may forget a budget that holds nothing. The next claim on it is then `unknown`, and the
- * ledger is asked again.
+ * A budget's usage is its spending in the ledger (`setSpending` once, then `spend` for each entry) plus what reservations hold. A
+ * counter may evict a budget that holds nothing; the next claim on it is `unknown`, and the ledger is read again.
  */
 export interface Counter {
   /**
-   * `id` names the reservation to every process (a request's id, a task's): to a shared counter the same id again is the same
-   * reservation, however often it is asked for. Left out, the counter makes one. A counter of one process has no use for it.
-   * `isCall`: it ends in this process, so a shared counter may take it from what it has leased to this process, and no other
-   * process knows its id.
+   * `id`: makes repeated calls idempotent in a shared counter, across processes. Left out: a new one.
+   * `isCall`: it ends in this process, so a shared counter may take it from this process's shares.
    */
   reserve(claims: readonly Claim[], id?: string, isCall?: boolean): Reserved | Refused | Promise<Reserved | Refused>;
   /**
-   * Holds more money for a reservation, in each of its budgets: `amount`, or what is left if that is at least `least`.
-   * Resolves to how much was held; 0 when it does not fit, when the reservation has ended, and while what one of its budgets has
-   * spent is not known, unless that one's `fail` is open.
+   * Holds more money in each budget of a reservation: `amount`, or what is left if that is at least `least`. Resolves to the amount
+   * held; 0 when it does not fit, when the reservation has ended, and while the spending of a budget is unknown, unless it fails open.
    */
   topUp(ticket: object, amount: number, least: number): number | Promise<number>;
   /**
-   * Ends a reservation: what `actual[i]` is less than claim i had reserved of a window is taken off there, what it is more counts as
-   * of now; what gauges and budgets held is freed.
-   * A second call with the same ticket does nothing.
+   * Ends a reservation. Windows: if `actual[i]` is less than reserved, the rest is subtracted where it was counted; an excess counts
+   * as of now. Gauges and budgets: everything held is released. A second call with the same ticket does nothing.
    */
   settle(ticket: object, actual: readonly number[]): void | Promise<void>;
   /**
-   * Starts to count what is spent of a budget in this period, and says whether the earlier spending is known. `anew`: it is
-   * read now, so what was counted so far is dropped where it is not known, because `known` will include it.
+   * Starts to count a budget's spending in this period. `anew`: a reading of the ledger begins now, so if the earlier spending is
+   * unknown, what was counted so far is dropped, because `setSpending` will include it.
    */
-  begin(key: string, periodStart: number, anew?: boolean): Meeting | Promise<Meeting>;
-  /** Gives what a budget had spent in a period when it was read. Does nothing where that is known already. */
-  known(key: string, periodStart: number, spent: Spending): void | Promise<void>;
+  beginPeriod(key: string, periodStart: number, anew?: boolean): SpendingStatus | Promise<SpendingStatus>;
+  /** Sets what a budget had spent in a period when the ledger was read. Does nothing if it is known already. */
+  setSpending(key: string, periodStart: number, spent: Spending): void | Promise<void>;
   /**
-   * Adds the cost of a ledger entry. What the reading held already is told apart by the attempt. False: the counter does not
-   * count this budget and needs no further costs of it.
+   * Adds the cost of a ledger entry, unless the reading included that attempt. False: the counter does not count this budget and
+   * needs no further costs of it.
    */
   spend(key: string, periodStart: number, cost: AttemptCost): boolean | Promise<boolean>;
-  /** Adds to a window what happened before this counter existed (before a restart). `at` is Unix milliseconds. */
+  /** Adds usage from before a restart to a window. `at`: Unix milliseconds. */
   seed(key: string, amount: number, at: number, windowMs: number): void | Promise<void>;
   /** The state of a claim without taking anything. */
   peek(claim: Claim): ClaimState | Promise<ClaimState>;
-  /** What a shared counter's answers of the last moments tell of a claim, without asking; null: nothing. */
-  glance?(claim: Claim): ClaimState | null;
-  /** What these budgets have spent in these periods is to be read anew: entries came into the ledger that nobody told of. */
-  reread(periods: readonly BudgetPeriodKey[]): void | Promise<void>;
+  /** A shared counter's recent state of a claim, without a request; null: not known. */
+  lastKnownState?(claim: Claim): ClaimState | null;
+  /** Entries were added to the ledger without `spend`: the spending of these budgets has to be read again. */
+  invalidateSpending(periods: readonly BudgetPeriodKey[]): void | Promise<void>;
   /** Reservations not yet settled; 0 at rest. */
   readonly outstanding: number;
   /** Only of a counter that several processes share. */
-  readonly shared?: SharedParts;
+  readonly shared?: SharedHolds;
 }
 
 export interface BudgetPeriodKey {
@@ -118,28 +111,28 @@ export interface BudgetPeriodKey {
   readonly periodStart: number;
 }
 
-/** What a counter knows that outlives the processes which share it. Everything waits where it is away. */
-export interface SharedParts {
-  /** Like `reserve`, but it belongs to no process, and holds until it is ended. */
+/** Holds that outlive the processes which share the counter. While Redis is down, calls wait. */
+export interface SharedHolds {
+  /** Like `reserve`, but independent of this process until `endHold`. */
   hold(id: string, claims: readonly Claim[]): Promise<Reserved | Refused>;
-  /** Ends it, whoever took it. False: it had ended before. */
+  /** False: it had ended before. */
   endHold(id: string): Promise<boolean>;
-  /** Some that hold; none while the counter is away. */
-  someHolds(count: number): Promise<readonly LastingHold[]>;
+  /** A random sample of holds; empty while Redis is down. */
+  sampleHolds(count: number): Promise<readonly SharedHold[]>;
   /**
-   * All that this process (`proc_…`) settled and left open is in the ledger: the money that it held is freed. `storedAgoMs`:
-   * milliseconds since its last new entry was stored; null when none was new.
+   * Releases the money held by a dead process (`proc_…`), after its journal was stored in the ledger. `storedAgoMs`: milliseconds
+   * since its last new entry was stored; null: none was new.
    */
-  adopted(owner: string, storedAgoMs: number | null): Promise<void>;
+  releaseOwner(owner: string, storedAgoMs: number | null): Promise<void>;
   /**
-   * How long ago, in milliseconds of the ledger's clock with all its steps, the first entry may have been settled that was not in the
-   * ledger when `begin` was last asked.
+   * Entries settled within this many milliseconds may have been missing from the ledger at the last `beginPeriod`. Includes steps of
+   * the ledger's clock.
    */
   readonly ledgerLagMs: number;
 }
 
-/** `ageMs`: since it was taken, by the counter's clock. */
-export interface LastingHold {
+/** `ageMs`: by the counter's clock. */
+export interface SharedHold {
   readonly id: string;
   readonly ageMs: number;
 }
@@ -151,9 +144,8 @@ export interface AttemptCost {
 }
 
 /**
- * A reading of the ledger. `recent`: the latest entries in `amount`, some of which `spend` was or will be told of too.
- * `cleanFrom`: in periods that begin then or later, nothing was spent. `again`: it can be asked again, so the counter may
- * forget it.
+ * A reading of the ledger. `recent`: the latest entries in `amount`, some of which are passed to `spend` too. `cleanFrom`: nothing was
+ * spent in periods that begin then or later. `again`: it can be read again, so the counter may evict it.
  */
 export interface Spending {
   readonly amount: number;
@@ -164,41 +156,35 @@ export interface Spending {
 
 /** How often something may be tried within a window, which begins with the first try. Times in milliseconds. */
 export interface TryRule {
-  /** What is tried: keys of different rules have nothing to do with each other. */
+  /** What is tried. Keys of different rules are separate. */
   readonly name: string;
   readonly max: number;
   readonly windowMs: number;
-  /** A window that was used up is followed by one twice as long, up to this. */
+  /** After a used-up window the next one is twice as long, up to this. */
   readonly windowMsMax: number;
 }
 
-/**
- * Tries at something secret, counted by key (an account, an address). Where processes share a database they count together.
- * Whatever is tried stands in that database too, so each rejects where it cannot be asked: nothing is tried uncounted.
- */
+/** Counts tries at secrets by key (an account, an address). Rejects if the database is unavailable, so that no try is uncounted. */
 export interface Tries {
-  /** Counts one try against each key; or, when one of them has to wait, against none. */
+  /** Counts one try for each key, or for none if one of them has to wait. */
   take(keys: readonly string[]): Promise<TakenTry>;
-  /** Takes back one try that turned out well, or was none. */
+  /** Takes back one try that succeeded. */
   giveBack(keys: readonly string[]): Promise<void>;
   forget(key: string): Promise<void>;
 }
 
 export interface TakenTry {
-  /** 0: it was counted. Else when there is room again. */
+  /** 0: it was counted. */
   readonly waitMs: number;
-  /** It was counted, and is the last one that some key had in its window. */
+  /** It was counted, and used up the window of a key. */
   readonly isLast: boolean;
 }
 
 export type OpenTries = (rule: TryRule) => Tries;
 
-/**
- * Shares the health of deployments between replicas. Reads are local and immediate. Writes reach the others soon.
- * Times are milliseconds of the monotonic clock of this process.
- */
+/** Cooldowns of deployments. Times are monotonic milliseconds. */
 export interface HealthBoard {
-  /** Nothing cools, so that none need be asked after. */
+  /** No deployment cools down. */
   readonly quiet: boolean;
   /** When the deployment may be tried again; 0: now. */
   coolingUntil(deploymentId: string): number;

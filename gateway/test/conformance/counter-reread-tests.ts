@@ -13,12 +13,17 @@ export function rereadTests(
     const unlimited = await granted(counter, [budgetClaim("b", Number.POSITIVE_INFINITY, 10)]);
     const spent = { attemptId: "att_reread", amount: 70 };
     await counter.spend("b", 0, spent);
-    await counter.reread([{ key: "b", periodStart: 0 }]);
+    await counter.invalidateSpending([{ key: "b", periodStart: 0 }]);
     expect(await counter.topUp(ticket, 10, 1)).toBe(0);
-    await counter.begin("b", 0, true);
+    await counter.beginPeriod("b", 0, true);
     expect(await counter.topUp(ticket, 10, 1)).toBe(0);
     expect(await counter.topUp(unlimited.ticket, 3, 1)).toBe(3);
-    await counter.known("b", 0, { amount: 70, recent: [spent], cleanFrom: Number.POSITIVE_INFINITY, again: true });
+    await counter.setSpending("b", 0, {
+      amount: 70,
+      recent: [spent],
+      cleanFrom: Number.POSITIVE_INFINITY,
+      again: true,
+    });
     expect(await counter.topUp(ticket, 10, 1)).toBe(7);
     expect(await counter.peek(budgetClaim("b", 100, 0))).toMatchObject({ used: 100, held: 30 });
   });
@@ -28,12 +33,12 @@ export function rereadTests(
     await granted(counter, [budgetClaim("b", 100, 10)]);
     const later = { key: "b", periodStart: 0 };
     const read = { recent: [], cleanFrom: Number.POSITIVE_INFINITY, again: true };
-    await counter.reread([later]);
-    await counter.begin("b", 0, true);
-    await counter.reread([later]);
-    await counter.known("b", 0, { ...read, amount: 5 });
-    expect(await counter.begin("b", 0, true)).toBe("unknown");
-    await counter.known("b", 0, { ...read, amount: 70 });
+    await counter.invalidateSpending([later]);
+    await counter.beginPeriod("b", 0, true);
+    await counter.invalidateSpending([later]);
+    await counter.setSpending("b", 0, { ...read, amount: 5 });
+    expect(await counter.beginPeriod("b", 0, true)).toBe("unknown");
+    await counter.setSpending("b", 0, { ...read, amount: 70 });
     expect(await counter.peek(budgetClaim("b", 100, 0))).toMatchObject({ used: 80, held: 10 });
   });
 }

@@ -40,8 +40,8 @@ type Made = () => Promise<{ clock: FakeClock; counter: Counter }>;
 /** As limits do it: a budget that is met for the first time has nothing behind it here. */
 async function reserve(counter: Counter, claims: readonly Claim[]): Promise<Reserved | Refused> {
   for (const { kind, key, periodStart } of claims) {
-    if (kind !== "budget" || (await counter.begin(key, periodStart)) !== "unknown") continue;
-    await counter.known(key, periodStart, reading(0, { again: false }));
+    if (kind !== "budget" || (await counter.beginPeriod(key, periodStart)) !== "unknown") continue;
+    await counter.setSpending(key, periodStart, reading(0, { again: false }));
   }
   return await counter.reserve(claims);
 }
@@ -252,29 +252,29 @@ function budgetTests(made: Made): void {
   test("a budget that is not met yet, or not known yet, refuses as unknown; without a limit the amount is held all the same", async () => {
     const { counter } = await made();
     expect(await counter.reserve([budgetClaim("b", 100, 1)])).toMatchObject({ granted: false, reason: "unknown" });
-    expect(await counter.begin("b", 0)).toBe("unknown");
+    expect(await counter.beginPeriod("b", 0)).toBe("unknown");
     expect(await counter.reserve([budgetClaim("b", 100, 1)])).toMatchObject({ granted: false, reason: "unknown" });
     expect(await counter.reserve([budgetClaim("b", Number.POSITIVE_INFINITY, 30)])).toMatchObject({ granted: true });
-    await counter.known("b", 0, reading(20));
-    expect(await counter.begin("b", 0)).toBe("known");
+    await counter.setSpending("b", 0, reading(20));
+    expect(await counter.beginPeriod("b", 0)).toBe("known");
     expect(await counter.peek(budgetClaim("b", 100, 0))).toMatchObject({ used: 50, held: 30 });
   });
 
   test("what is spent while a budget is being read is added to what is read, and a second reading adds nothing", async () => {
     const { counter } = await made();
-    await counter.begin("b", 0);
+    await counter.beginPeriod("b", 0);
     await counter.spend("b", 0, costOf(7));
-    for (const amount of [70, 500]) await counter.known("b", 0, reading(amount));
+    for (const amount of [70, 500]) await counter.setSpending("b", 0, reading(amount));
     expect(await usedOf(counter, budgetClaim("b", 100, 0))).toBe(77);
     expect(await counter.spend("none", 0, costOf(1))).toBe(false);
-    await counter.begin("b", 0, true);
+    await counter.beginPeriod("b", 0, true);
     expect(await usedOf(counter, budgetClaim("b", 100, 0))).toBe(77);
-    await counter.begin("again", 0);
+    await counter.beginPeriod("again", 0);
     const latest = costOf(7);
     await counter.spend("again", 0, latest);
-    await counter.begin("again", 0, true);
+    await counter.beginPeriod("again", 0, true);
     await counter.spend("again", 0, costOf(2));
-    await counter.known("again", 0, reading(7, { recent: [latest] }));
+    await counter.setSpending("again", 0, reading(7, { recent: [latest] }));
     expect(await usedOf(counter, budgetClaim("again", 100, 0))).toBe(9);
   });
 
@@ -335,14 +335,14 @@ function budgetTests(made: Made): void {
 
   test("periods behind the one that was read are known when the ledger held nothing of them, and else have to be read", async () => {
     const { counter } = await made();
-    await counter.begin("clean", 1_000);
-    await counter.known("clean", 1_000, reading(70, { cleanFrom: 2_000 }));
+    await counter.beginPeriod("clean", 1_000);
+    await counter.setSpending("clean", 1_000, reading(70, { cleanFrom: 2_000 }));
     await counter.spend("clean", 3_000, costOf(5));
     expect(await counter.reserve([budgetClaim("clean", 100, 96, 3_000)])).toMatchObject({ reason: "limit" });
     expect(await counter.reserve([budgetClaim("clean", 100, 95, 3_000)])).toMatchObject({ granted: true });
     expect(await counter.reserve([budgetClaim("clean", 100, 1, 500)])).toMatchObject({ reason: "unknown" });
-    await counter.begin("other", 1_000);
-    await counter.known("other", 1_000, reading(70));
+    await counter.beginPeriod("other", 1_000);
+    await counter.setSpending("other", 1_000, reading(70));
     expect(await counter.reserve([budgetClaim("other", 100, 1, 2_000)])).toMatchObject({ reason: "unknown" });
   });
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { createLeadership } from "#coordination/index.ts";
-import { leaseLookMs } from "#coordination/leases/leadership.ts";
-import type { KeptLease, Lease, Leases } from "#ports/index.ts";
+import { leasePollMs } from "#coordination/leases/leadership.ts";
+import type { HeldLease, Lease, Leases } from "#ports/index.ts";
 import { createInstances, createLeases } from "#storage/index.ts";
 import { instanceAliveMs, instanceKeptMs } from "#storage/leases/leases.ts";
 import { until } from "../../../test/until.ts";
@@ -112,8 +112,8 @@ export function leaseSuite(name: string, make: StoreGroundFactory): void {
 
     test("work that is led runs in one process, and in another as soon as that one gives it up", async () => {
       await using ground = await make();
-      const begun: KeptLease[] = [];
-      const work = async (lease: KeptLease): Promise<void> => {
+      const begun: HeldLease[] = [];
+      const work = async (lease: HeldLease): Promise<void> => {
         begun.push(lease);
         await aborted(lease.signal);
       };
@@ -131,7 +131,7 @@ export function leaseSuite(name: string, make: StoreGroundFactory): void {
       expect(begun[0]?.signal.aborted).toBe(true);
       // All that is booked now is the other one's next look.
       await until(() => ground.clock.pending === 1);
-      ground.clock.advance(leaseLookMs);
+      ground.clock.advance(leasePollMs);
       await until(() => begun.length === 2);
       expect(begun[1]?.owner).not.toBe(begun[0]?.owner);
       await Promise.all(processes.map((leadership) => leadership.close()));

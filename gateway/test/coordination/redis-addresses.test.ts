@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { examineRedis } from "#coordination/index.ts";
+import { checkRedis } from "#coordination/index.ts";
 import { systemClock } from "#system/index.ts";
 import { noRedis, RedisServer } from "../../../test/redis-server.ts";
 import { until } from "../../../test/until.ts";
@@ -36,39 +36,39 @@ describe.skipIf(noRedis !== null)(`addresses of a Redis${noRedis === null ? "" :
     const at = `127.0.0.1:${ground.server.port}`;
     const failures: readonly (readonly [string, string])[] = [
       ["http://secret-1@host", "begins with redis:// or rediss://"],
-      [`redis://:secret-1@${at}/first`, "database's number"],
-      [`redis://:secret-1@${at}?retries=3`, 'no parameter "retries"'],
+      [`redis://:secret-1@${at}/first`, "database number"],
+      [`redis://:secret-1@${at}?retries=3`, 'parameter "retries"'],
       [`redis://:secret-1%zz@${at}`, "percent-encoded"],
       [`redis://:secret-1@${at}?cluster=yes`, "true or false"],
       [`redis://:secret-1@${at}?cluster=true&master_name=main`, "not both"],
-      [`redis://:secret-1@${at}/3?cluster=true`, "no database but 0"],
+      [`redis://:secret-1@${at}/3?cluster=true`, "only database 0"],
       [`redis://:secret-1@${at}?addr=other:1`, "master_name or cluster=true"],
       [`redis://:secret-1@${at}?cluster=true&addr=redis://user:secret-1@other`, "host:port"],
       [`redis://:secret-1@${at}?ssl_ca_certs=${folder}/no.pem`, "begins with rediss://"],
-      [`rediss://:secret-1@${at}?ssl_ca_certs=${folder}/none.pem`, "cannot be read"],
-      [`rediss://:secret-1@${at}?ssl_ca_certs=${folder}/no.pem`, "no PEM"],
+      [`rediss://:secret-1@${at}?ssl_ca_certs=${folder}/none.pem`, "Cannot read"],
+      [`rediss://:secret-1@${at}?ssl_ca_certs=${folder}/no.pem`, "is not PEM"],
       [`redis://gateway:secret-1x@${at}`, "the user or password is wrong"],
-      [`redis://weak:secret-1@${at}`, "its user may not do what is needed"],
-      [`redis://stranger:secret-1@${at}`, "its user may not do what is needed"],
-      [`redis://reader:secret-1@${at}`, "its user may not do what is needed"],
-      [`redis://peeker:secret-1@${at}`, "its user may not do what is needed"],
+      [`redis://weak:secret-1@${at}`, "its user lacks permissions"],
+      [`redis://stranger:secret-1@${at}`, "its user lacks permissions"],
+      [`redis://reader:secret-1@${at}`, "its user lacks permissions"],
+      [`redis://peeker:secret-1@${at}`, "its user lacks permissions"],
     ];
     for (const [url, words] of failures) {
       const told = await ground.counter({}, url).catch((error: Error) => error.message);
       expect(told).toContain(words);
       expect(told).not.toContain("secret-1");
       expect(String(told).split("\n")).toHaveLength(1);
-      const { problem, shown } = await examineRedis(url, systemClock);
+      const { problem, displayUrl } = await checkRedis(url, systemClock);
       expect(problem).toContain(words);
-      expect(`${problem} ${shown}`).not.toContain("secret-1");
+      expect(`${problem} ${displayUrl}`).not.toContain("secret-1");
     }
   });
 
   test("what may come is waited for, and the reason told in one line without what is secret", async () => {
     const away: readonly (readonly [string, string])[] = [
-      ["redis://:secret-1@127.0.0.1:1", "nothing listens there"],
-      ["rediss://:secret-1@127.0.0.1:1", "nothing listens there"],
-      ["redis://:secret-1@nowhere.invalid", "its host name is unknown"],
+      ["redis://:secret-1@127.0.0.1:1", "connection refused"],
+      ["rediss://:secret-1@127.0.0.1:1", "connection refused"],
+      ["redis://:secret-1@nowhere.invalid", "host not found"],
       ["redis://:secret-1@127.0.0.1:1?cluster=true", "nodes are unavailable"],
       ["redis://:secret-1@127.0.0.1:1?master_name=main&sentinel_password=secret-1", "sentinels are available"],
     ];
@@ -80,7 +80,7 @@ describe.skipIf(noRedis !== null)(`addresses of a Redis${noRedis === null ? "" :
       expect(counter.problem).not.toContain("secret-1");
       expect(ground.told.slice(told)).toHaveLength(1);
       expect(await counter.reserve([gaugeClaim("g", 1)])).toMatchObject({ granted: false, reason: "unreachable" });
-      expect((await examineRedis(url, systemClock)).problem).toContain(words);
+      expect((await checkRedis(url, systemClock)).problem).toContain(words);
       counter.close();
     }
   });
@@ -97,8 +97,8 @@ describe.skipIf(noRedis !== null)(`addresses of a Redis${noRedis === null ? "" :
     const old = oldServer("6.2.14");
     try {
       const url = `redis://127.0.0.1:${old.port}`;
-      await expect(ground.counter({}, url)).rejects.toThrow("it is version 6.2.14, and 7 or later is needed.");
-      expect(await examineRedis(url, systemClock)).toMatchObject({ problem: null, version: "6.2.14" });
+      await expect(ground.counter({}, url)).rejects.toThrow("version 6.2.14 is too old; use 7 or later.");
+      expect(await checkRedis(url, systemClock)).toMatchObject({ problem: null, version: "6.2.14" });
     } finally {
       old.stop(true);
     }
@@ -110,7 +110,7 @@ describe.skipIf(noRedis !== null)(`addresses of a Redis${noRedis === null ? "" :
     const counter = await ground.counter();
     await granted(counter, [gaugeClaim("evicted", 1)]);
     expect(ground.told.slice(told).filter((line) => line.includes("noeviction"))).toHaveLength(1);
-    expect((await examineRedis(ground.server.url, systemClock)).policy).toBe("allkeys-lru");
+    expect((await checkRedis(ground.server.url, systemClock)).policy).toBe("allkeys-lru");
     await ground.type("CONFIG", "SET", "maxmemory-policy", "noeviction");
     counter.close();
   });
@@ -144,7 +144,7 @@ describe.skipIf(noRedis !== null)(`addresses of a Redis${noRedis === null ? "" :
       try {
         const url = `rediss://localhost:${port}`;
         const client = `ssl_certfile=${pem("server.pem")}&ssl_keyfile=${pem("server.key")}`;
-        await expect(ground.counter({}, `${url}?${client}`)).rejects.toThrow("its certificate is not believed");
+        await expect(ground.counter({}, `${url}?${client}`)).rejects.toThrow("its certificate is not trusted");
         const counter = await ground.counter({}, `${url}?ssl_ca_certs=${pem("ca.pem")}&${client}`);
         await granted(counter, [gaugeClaim("g", 1)]);
         // Whoever renews them writes the same files; what is made anew is made with those.

@@ -194,18 +194,18 @@ describe.skipIf(noRedis !== null)(`a counter in Redis${noRedis === null ? "" : `
       cleanFrom: Number.POSITIVE_INFINITY,
       again: true,
     });
-    await one.begin("b", 0);
+    await one.beginPeriod("b", 0);
     await spend(other, "att_0", 1);
-    await one.begin("b", 0, true);
+    await one.beginPeriod("b", 0, true);
     await spend(other, "att_1", 10);
-    await other.begin("b", 0);
-    await other.begin("b", 0, true);
+    await other.beginPeriod("b", 0);
+    await other.beginPeriod("b", 0, true);
     await spend(one, "att_2", 100);
     await spend(one, "att_2", 100);
     // The first reading was made before att_2 was stored, and holds att_0, att_1, and att_3, which nobody has told of yet.
     // Both name the latest entries they hold, from before they began on.
-    await one.known("b", 0, reading(1_011, ["att_0", 1], ["att_1", 10], ["att_3", 1_000]));
-    await other.known("b", 0, reading(1_111, ["att_1", 10], ["att_2", 100], ["att_3", 1_000]));
+    await one.setSpending("b", 0, reading(1_011, ["att_0", 1], ["att_1", 10], ["att_3", 1_000]));
+    await other.setSpending("b", 0, reading(1_111, ["att_1", 10], ["att_2", 100], ["att_3", 1_000]));
     await spend(one, "att_3", 1_000);
     expect(await usedOf(other, budgetClaim("b", 1, 0))).toBe(1_111);
   });
@@ -222,7 +222,7 @@ describe.skipIf(noRedis !== null)(`a counter in Redis${noRedis === null ? "" : `
     const cost = { attemptId: "att_2", at: clock.now(), workspaceId: "ws_1", groupId: "grp_1", keyId: "key_1" };
     other.settled({ ...cost, costNanoUsd: 55 });
     permit.settle(0);
-    await until(() => counters.every(({ untold }) => untold === 0));
+    await until(() => counters.every(({ unsent: untold }) => untold === 0));
     const [used] = await one.limitUsages(principal.scopes);
     expect(Math.round((used?.used ?? 0) * 1e9)).toBe(55);
     await expect((async () => one.admit(principal, money(46), "req_3"))()).rejects.toThrow("budget");

@@ -68,6 +68,6 @@ export async function granted(counter: Counter, claims: readonly Claim[], id?: s
 }
 
 export async function meet(counter: Counter, key: string, amount = 0): Promise<void> {
-  await counter.begin(key, 0);
-  await counter.known(key, 0, { amount, recent: [], cleanFrom: Number.POSITIVE_INFINITY, again: true });
+  await counter.beginPeriod(key, 0);
+  await counter.setSpending(key, 0, { amount, recent: [], cleanFrom: Number.POSITIVE_INFINITY, again: true });
 }

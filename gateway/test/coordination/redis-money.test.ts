@@ -103,10 +103,10 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
     return Math.round((usage?.used ?? Number.NaN) * 1e9);
   };
   const told = (...processes: readonly Process[]) =>
-    until(() => processes.every(({ counter }) => counter.untold === 0));
+    until(() => processes.every(({ counter }) => counter.unsent === 0));
   const key = "budget:total:key:key_1";
   const forgotten = async (process: Process): Promise<void> => {
-    await process.counter.reread([{ key, periodStart: 0 }]);
+    await process.counter.invalidateSpending([{ key, periodStart: 0 }]);
   };
 
   test("money of a dead process stays held until its journal is taken over, and what it spent is then counted once", async () => {
@@ -326,18 +326,18 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
     expect(await alive.reserve(claims)).toMatchObject({ granted: false, reason: "unreachable" });
     // Its journal is taken over, after the ledger was read for the rates.
     stored = 150;
-    await alive.shared?.adopted("proc_dead", 0);
+    await alive.shared?.releaseOwner("proc_dead", 0);
     await until(() => alive.isUp);
     let admitted = 150;
     while ((await alive.reserve(claims)).granted) admitted++;
     expect(admitted).toBe(300);
     // It may be told again by whoever finds the journal next.
-    await alive.shared?.adopted("proc_dead", 0);
+    await alive.shared?.releaseOwner("proc_dead", 0);
     // Nothing was lost a second time: an operator is told of the one loss, and of the reset as what it was.
     expect(alive.epochs).toBe(1);
-    expect(ground.told.filter((line) => line.includes("The shared counter of limits was"))).toEqual([
-      "warn: The shared counter of limits was emptied, restarted or replaced; it counts from what the ledger knows.",
-      "info: The shared counter of limits was reset to count the journal of a process that died; it counts from what the ledger knows.",
+    expect(ground.told.filter((line) => line.includes("seeding"))).toEqual([
+      "warn: Redis lost its data (emptied, restarted or replaced); seeding limit counters from the ledger.",
+      "info: Shared limit counters were reset to include the journal of a dead process; seeding them from the ledger.",
     ]);
   });
 
@@ -354,7 +354,7 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
       expect(await alive.reserve(claims)).toMatchObject({ granted: false, reason: "unreachable" });
       expect(alive.isUp).toBe(false);
       if (what === "its lease is over") clock.advance(bounds.redisLeaseMs + 1);
-      else await alive.shared?.adopted("proc_dead", 0);
+      else await alive.shared?.releaseOwner("proc_dead", 0);
       await until(() => alive.isUp);
       await granted(alive, claims);
     },
@@ -404,7 +404,7 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
     expect(hold).toMatchObject({ granted: true, held: 40 });
     await ground.type("FLUSHALL");
     await until(async () => (await counter.peek(budgetClaim("b", 1, 0))).held === 70);
-    const holds = (await counter.shared?.someHolds(10)) ?? [];
+    const holds = (await counter.shared?.sampleHolds(10)) ?? [];
     expect(holds.map(({ id }) => id).sort()).toEqual(["vt_1", "vt_2"]);
     expect(await counter.shared?.endHold("vt_1")).toBe(true);
     expect(await counter.shared?.endHold("vt_1")).toBe(false);

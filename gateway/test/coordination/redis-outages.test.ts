@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { redisSeedLockMs } from "#coordination/redis/epoch-telling.ts";
+import { redisSeedLockMs } from "#coordination/redis/epoch-reporter.ts";
 import { redisRenewMs } from "#coordination/redis/membership.ts";
-import { shareTellMs } from "#coordination/redis/shares/share-talk.ts";
+import { shareSyncMs } from "#coordination/redis/shares/share-sync.ts";
 import { bounds } from "#core/index.ts";
 import type { Claim, Counter } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
@@ -53,7 +53,7 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     await Promise.all(counters.flatMap((counter) => Array.from({ length: 10 }, () => caller(counter))));
     over = true;
     expect(await cutting).toBeGreaterThanOrEqual(5);
-    await until(() => counters.every((counter) => counter.isUp && counter.untold === 0));
+    await until(() => counters.every((counter) => counter.isUp && counter.unsent === 0));
     expect(await first.peek(budgetClaim("b", 1, 0))).toMatchObject({ used: spent, held: 0 });
     expect(await usedOf(first, gaugeClaim("g", 1))).toBe(0);
     expect(counters.map(({ outstanding }) => outstanding)).toEqual([0, 0]);
@@ -74,10 +74,10 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     const through = await granted(counter, [open(gaugeClaim("g", 2))]);
     const task = await granted(counter, [budgetClaim("b", Number.POSITIVE_INFINITY, 30)], "vt_1");
     await granted(counter, [open(windowClaim("w", 2))]);
-    expect(await counter.begin("b", 0)).toBe("unreachable");
+    expect(await counter.beginPeriod("b", 0)).toBe("unreachable");
     expect(ground.told.filter((line) => line.startsWith("warn"))).toHaveLength(1);
     ground.server.resume();
-    await until(() => counter.isUp && counter.untold === 0);
+    await until(() => counter.isUp && counter.unsent === 0);
     expect(await usedOf(counter, gaugeClaim("g", 2))).toBe(2);
     expect(await usedOf(counter, windowClaim("w", 2))).toBe(1);
     expect(await counter.peek(budgetClaim("b", 100, 0))).toMatchObject({ used: 30, held: 30 });
@@ -154,7 +154,7 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
 
     await pass(2 * redisRenewMs);
     expect([cut.placesBeyondLease, other.placesBeyondLease]).toEqual([5, 0]);
-    expect(ground.told.filter((line) => line.includes("has ended; its running calls keep"))).toHaveLength(1);
+    expect(ground.told.filter((line) => line.includes("running calls keep their concurrency slots"))).toHaveLength(1);
     expect(await callThere()).toMatchObject({ granted: false, index: 0, reason: "unreachable" });
     // As many more than the limit as ran there, and not one more.
     expect(await fill()).toBe(40);
@@ -167,7 +167,7 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     expect([cut.placesBeyondLease, await usedOf(cut, gaugeClaim("g", 40))]).toEqual([0, 45]);
     for (const { ticket } of kept) await cut.settle(ticket, [0]);
     await until(async () => {
-      clock.advance(shareTellMs);
+      clock.advance(shareSyncMs);
       return (await usedOf(cut, gaugeClaim("g", 40))) === 40;
     });
   });
@@ -177,7 +177,7 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     const { ticket } = await granted(counter, [gaugeClaim("g", 1)]);
     ground.server.pause();
     const ended = counter.settle(ticket, [0]);
-    await until(() => !counter.isUp || counter.untold === 0 || counter.outstanding === 0);
+    await until(() => !counter.isUp || counter.unsent === 0 || counter.outstanding === 0);
     ground.server.resume();
     await ended;
     await until(() => counter.isUp);
@@ -325,7 +325,7 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     await granted(first, [gaugeClaim("g", 10)]);
     const stranger = await ground.counter({ installation: "other" });
     expect(stranger.isUp).toBe(false);
-    expect(stranger.problem).toContain("another installation counts in it");
+    expect(stranger.problem).toContain("another installation uses it");
     // It answers by what the limits themselves say, and leaves nothing there.
     expect(await stranger.reserve([open(gaugeClaim("g", 10))], "req_other")).toMatchObject({ granted: true });
     expect(await usedOf(second, gaugeClaim("g", 1))).toBe(1);

@@ -41,7 +41,7 @@ describe.skipIf(noRedis !== null)(`leased shares of limits${noRedis === null ? "
       const later = await answer;
       if (!later.granted) throw new Error("refused");
       if (ends) await counter.settle(later.ticket, []);
-      await until(() => counter.glance?.(claims[0] as Claim) !== null);
+      await until(() => counter.lastKnownState?.(claims[0] as Claim) !== null);
     }
     throw new Error("nothing was leased");
   };
@@ -99,7 +99,7 @@ describe.skipIf(noRedis !== null)(`leased shares of limits${noRedis === null ? "
         if (later.granted) await counter.settle(later.ticket, []);
         return null;
       });
-      await counter.reread([{ key: "b", periodStart: 0 }]);
+      await counter.invalidateSpending([{ key: "b", periodStart: 0 }]);
       expect(await counter.topUp(ticket, 900, 900)).toBe(more);
       await counter.settle(ticket, []);
       await meet(counter, "b");
@@ -164,7 +164,7 @@ describe.skipIf(noRedis !== null)(`leased shares of limits${noRedis === null ? "
     clock.advance(bounds.redisLeaseMs - shareLeaseMarginMs);
     expect(await counter.reserve([claim])).toMatchObject({ granted: false, reason: "unreachable" });
     ground.server.resume();
-    await until(() => counter.isUp && counter.untold === 0);
+    await until(() => counter.isUp && counter.unsent === 0);
     await granted(counter, [claim]);
   });
 
@@ -185,7 +185,7 @@ describe.skipIf(noRedis !== null)(`leased shares of limits${noRedis === null ? "
     const calls = await warm(one, claims);
     await ground.type("FLUSHALL");
     await usedOf(one, gaugeClaim("g", 100));
-    await until(() => one.isUp && one.untold === 0);
+    await until(() => one.isUp && one.unsent === 0);
     await meet(other, "b");
     expect(await admittedOf(other, claims)).toBe(100 - calls);
   });
@@ -193,7 +193,7 @@ describe.skipIf(noRedis !== null)(`leased shares of limits${noRedis === null ? "
   test("a smaller limit holds at once, also for what was leased of the larger one", async () => {
     const counter = await process();
     await warm(counter, [windowClaim("w", 100)]);
-    await until(() => counter.untold === 0);
+    await until(() => counter.unsent === 0);
     const used = await usedOf(counter, windowClaim("w", 100));
     let admitted = 0;
     while ((await counter.reserve([windowClaim("w", used + 3)])).granted) admitted++;
@@ -205,7 +205,7 @@ describe.skipIf(noRedis !== null)(`leased shares of limits${noRedis === null ? "
     // Two within a second would be worth a share, if they were seen together.
     for (const [claim, calls] of [[windowClaim("few", 1_000), 1] as const, [gaugeClaim("small", 10), 3] as const]) {
       for (let call = 0; call < calls; call++) expect(counter.reserve([claim])).toBeInstanceOf(Promise);
-      await until(() => counter.untold === 0);
+      await until(() => counter.unsent === 0);
     }
     expect(await ground.type("KEYS", "*:l:*")).toEqual([]);
   });

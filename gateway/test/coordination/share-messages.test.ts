@@ -69,7 +69,7 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
   };
 
   const usedOf = async (counter: Counter, claim: Claim) => (await counter.peek(claim)).used;
-  const atRest = (counter: RedisCounter) => until(() => counter.isUp && counter.untold === 0);
+  const atRest = (counter: RedisCounter) => until(() => counter.isUp && counter.unsent === 0);
 
   /** Calls until so many were served without a question. Resolves to the tickets of all. */
   const serve = async (counter: Counter, claims: readonly Claim[], unasked: number): Promise<readonly object[]> => {
@@ -81,7 +81,7 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
       if (!reserved.granted) throw new Error(`refused after ${tickets.length} calls`);
       tickets.push(reserved.ticket);
       if (tickets.length > 200) throw new Error("nothing was leased");
-      if (answer instanceof Promise) await until(() => (counter as RedisCounter).untold === 0);
+      if (answer instanceof Promise) await until(() => (counter as RedisCounter).unsent === 0);
     }
     return tickets;
   };
@@ -339,13 +339,13 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
     const claim = windowClaim("w", 1_000);
     const calls = (await serve(counter, [claim], 1)).length;
     const idle = (await usedOf(await teller(), claim)) - calls;
-    await until(() => counter.untold === 0);
+    await until(() => counter.unsent === 0);
     // The last call uses the share up, so it is told and asks for more: in one message with the reservation, and after it.
     const asked = plain.reserve([claim]);
     await Promise.resolve();
     for (let call = 0; call < idle; call++) expect(counter.reserve([claim])).not.toBeInstanceOf(Promise);
     await asked;
-    await until(() => counter.untold === 0);
-    expect(counter.glance(claim)).toMatchObject({ used: calls + 1 + idle });
+    await until(() => counter.unsent === 0);
+    expect(counter.lastKnownState(claim)).toMatchObject({ used: calls + 1 + idle });
   });
 });

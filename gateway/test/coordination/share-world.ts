@@ -1,5 +1,5 @@
 import { createRedisCounter, type RedisCounter } from "#coordination/index.ts";
-import { shareDeafMs } from "#coordination/redis/shares/share-talk.ts";
+import { shareUnresponsiveMs } from "#coordination/redis/shares/share-sync.ts";
 import { bounds } from "#core/index.ts";
 import type { Chance, Claim } from "#ports/index.ts";
 import { createIds, systemClock } from "#system/index.ts";
@@ -119,7 +119,9 @@ export class ShareWorld {
     if (this.#troubles !== null) await this.#wantEveryPlace();
     const counters = [...this.#processes.values(), heir];
     const atRest = (): boolean =>
-      this.#adoptions === 0 && this.#leaving.size === 0 && counters.every(({ isUp, untold }) => isUp && untold === 0);
+      this.#adoptions === 0 &&
+      this.#leaving.size === 0 &&
+      counters.every(({ isUp, unsent: untold }) => isUp && untold === 0);
     for (let step = 0; !atRest(); step++) {
       if (step > 5_000) throw new Error("some process does not come to rest");
       await this.#move(20);
@@ -296,8 +298,8 @@ export class ShareWorld {
       call.isAdopted = true;
     }
     this.#ledger.drain(process);
-    await this.#heir?.reread([{ key: "b", periodStart: 0 }]);
-    await this.#heir?.shared?.adopted(ownerOf(process), 0);
+    await this.#heir?.invalidateSpending([{ key: "b", periodStart: 0 }]);
+    await this.#heir?.shared?.releaseOwner(ownerOf(process), 0);
     this.#adoptions--;
     this.#doubt(0);
   }
@@ -312,7 +314,7 @@ export class ShareWorld {
     void counter.leave(new AbortController().signal).then(() => {
       this.#leaving.delete(process);
       // What it could not tell any more is told by whoever finds its journal.
-      if (counter.untold > 0) this.#bequeath(process);
+      if (counter.unsent > 0) this.#bequeath(process);
     });
   }
 
@@ -329,7 +331,7 @@ export class ShareWorld {
 
   /** Until somewhat after `ms` from now somebody may not be there to be asked for what he has idle. */
   #doubt(ms: number): void {
-    this.judge.unfair(this.#clock.monotonic() + ms + shareDeafMs + 1_000);
+    this.judge.unfair(this.#clock.monotonic() + ms + shareUnresponsiveMs + 1_000);
   }
 
   /** What is slow, or is away, cannot be asked within a bound. */
@@ -370,7 +372,7 @@ export class ShareWorld {
       if (step > 20_000)
         throw new Error(
           "it does not come to an end" +
-            JSON.stringify([...this.#processes].map(([n, c]) => [n, c.isUp, c.untold, c.problem])),
+            JSON.stringify([...this.#processes].map(([n, c]) => [n, c.isUp, c.unsent, c.problem])),
         );
       await this.#move(3);
       if (!isDone) this.#clock.advance(1);

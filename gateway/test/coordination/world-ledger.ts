@@ -48,14 +48,14 @@ export class WorldLedger {
   }
 
   async #read(process: number, counter: Counter, lives: () => boolean): Promise<void> {
-    const meeting = await counter.begin("b", 0, true);
+    const meeting = await counter.beginPeriod("b", 0, true);
     if (meeting === "unreachable" || meeting === "behind") return;
     const since = this.#clock.now() - bounds.budgetReadSlackMs - (counter.shared?.ledgerLagMs ?? 0);
     await this.settled(process, lives);
     const amount = this.#stored.reduce((sum, entry) => sum + entry.amount, 0);
     const recent = this.#stored.filter(({ endedAt }) => endedAt >= since);
     await this.#while();
-    await counter.known("b", 0, { amount, recent, cleanFrom: Number.POSITIVE_INFINITY, again: true });
+    await counter.setSpending("b", 0, { amount, recent, cleanFrom: Number.POSITIVE_INFINITY, again: true });
   }
 
   #while(): Promise<void> {

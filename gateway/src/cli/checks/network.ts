@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import type { Environment } from "#config/index.ts";
-import { examineRedis, redisVersionMin } from "#coordination/index.ts";
+import { checkRedis, redisVersionMin } from "#coordination/index.ts";
 import { bounds, type EgressProxy } from "#core/index.ts";
 import { networkOf } from "#main/control.ts";
 import type { OtlpSignal } from "#ports/index.ts";
@@ -135,16 +135,16 @@ async function findingOf(
 export const redisCheck: Check = async ({ environment, clock }) => {
   const url = environment.redisUrl?.reveal();
   if (url === undefined) return [ok("limits", "counted in the memory of one process (SLUICE_REDIS_URL is not set)")];
-  const { shown, problem, version, policy } = await examineRedis(url, clock);
+  const { displayUrl, problem, version, policy } = await checkRedis(url, clock);
   const name = "redis";
   if (problem !== null) {
     const advice = "check SLUICE_REDIS_URL and the server; until it answers each limit does what its `fail` says";
-    return [fail(name, `${shown} cannot be used: ${problem}`, advice)];
+    return [fail(name, `${displayUrl} cannot be used: ${problem}`, advice)];
   }
   if (Number.parseInt(version, 10) < redisVersionMin) {
-    return [fail(name, `${shown} is version ${version}`, `${redisVersionMin} or later is needed`)];
+    return [fail(name, `${displayUrl} is version ${version}`, `${redisVersionMin} or later is needed`)];
   }
-  const findings = [ok(name, `${shown} answers, version ${version}`)];
+  const findings = [ok(name, `${displayUrl} answers, version ${version}`)];
   if (policy === "noeviction") return findings;
   const advice = "set it to noeviction: what is evicted was a limit somebody relies on";
   return [...findings, warn("redis memory", `maxmemory-policy is ${policy || "not known"}`, advice)];

@@ -1,5 +1,5 @@
 import { readEnvironment, withFiles } from "#config/index.ts";
-import type { SeenInstance } from "#ports/index.ts";
+import type { InstanceStatus } from "#ports/index.ts";
 import type { Database, DatabaseVault } from "#storage/index.ts";
 import type { CliCommand } from "../cli-command.ts";
 import { auditSource, environmentOf, withControl } from "../open.ts";
@@ -107,7 +107,7 @@ export function addMasterKeys(program: CliCommand): void {
 const defaultGraceMs = 24 * 3_600_000;
 
 /** A process that was started before the key was added can have the old one only: it would stop reading secrets. */
-function refuseBehind(instances: readonly SeenInstance[], addedAt: number | null): void {
+function refuseBehind(instances: readonly InstanceStatus[], addedAt: number | null): void {
   const behind = instances.filter(({ isAlive, startedAt }) => isAlive && addedAt !== null && startedAt < addedAt);
   if (behind.length === 0) return;
   const hosts = behind.map(({ host, id }) => `${host} (${id})`).join(", ");

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
-import type { KeptLease, Leases } from "#ports/index.ts";
+import type { HeldLease, Leases } from "#ports/index.ts";
 import { createLeases, migrate, openDatabase } from "#storage/index.ts";
 import { until } from "../../../../test/until.ts";
 import { silentObserver } from "../../../test/conformance/store-ground.ts";
@@ -18,8 +18,8 @@ async function openGround(change: (leases: Leases) => Leases = (leases) => lease
 
 /** Work that ends by its signal, and what it was given. */
 function work() {
-  const begun: KeptLease[] = [];
-  const run = async (lease: KeptLease): Promise<string> => {
+  const begun: HeldLease[] = [];
+  const run = async (lease: HeldLease): Promise<string> => {
     begun.push(lease);
     await new Promise<void>((resolve) => {
       lease.signal.addEventListener("abort", () => resolve(), { once: true });
@@ -29,7 +29,7 @@ function work() {
   return { begun, run };
 }
 
-test("a lease is renewed at each third of its time, and its work goes on", async () => {
+test("renews a lease at each third of its time while its work goes on", async () => {
   let renewals = 0;
   const { clock, leadership, leases } = await openGround((inner) => ({
     ...inner,
@@ -69,7 +69,7 @@ test.each([
   expect(await done).toEqual({ result: "ended" });
 });
 
-test("a process that stood still knows that its lease is over before any of its timers has run", async () => {
+test("a process that was suspended notices the end of its lease before any timer runs", async () => {
   let nowMs = 0;
   const { clock } = await openGround();
   // Its timers are those of a clock that stands; only the time has passed.
@@ -84,7 +84,7 @@ test("a process that stood still knows that its lease is over before any of its 
   expect(held).toEqual({ result: [true, false, true] });
 });
 
-test("a lease that another process took ends the work at the next renewal", async () => {
+test("work ends at the next renewal after another process took the lease", async () => {
   const { clock, leadership, database } = await openGround();
   const { begun, run } = work();
   const done = leadership.once("prune", run);
@@ -97,7 +97,7 @@ test("a lease that another process took ends the work at the next renewal", asyn
   expect(owner).toBe("proc_b");
 });
 
-test("work that another process has is not done, and work that fails rejects and gives its lease back", async () => {
+test("once does nothing while another process has the lease, and releases the lease when work fails", async () => {
   const { leadership, leases } = await openGround();
   await leases.take("prune", "proc_b", 60_000);
   expect(await leadership.once("prune", async () => "done")).toBeNull();
@@ -106,7 +106,7 @@ test("work that another process has is not done, and work that fails rejects and
   expect(await leases.holder("notices")).toBeNull();
 });
 
-test("a lease whose taking was answered too late is given back", async () => {
+test("releases a lease whose answer came too late", async () => {
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
   const { clock, leadership, leases } = await openGround((inner) => ({
     ...inner,
@@ -119,12 +119,12 @@ test("a lease whose taking was answered too late is given back", async () => {
   const done = leadership.once("prune", async () => "done").catch((error: unknown) => String(error));
   await until(async () => (await leases.holder("prune")) !== null);
   clock.advance(leaseAnswerMs);
-  expect(await done).toContain("no answer");
+  expect(await done).toContain("did not answer");
   answer();
   await until(async () => (await leases.holder("prune")) === null);
 });
 
-test("work that is led begins again after it failed, and not at once", async () => {
+test("restarts failed work after a delay", async () => {
   const { clock, leadership, leases } = await openGround();
   let begun = 0;
   leadership.lead("poll", async () => {
@@ -139,7 +139,7 @@ test("work that is led begins again after it failed, and not at once", async () 
   expect(clock.pending).toBe(0);
 });
 
-test("one process leads everything by itself, and does work of one name once at a time", async () => {
+test("createSoleLeadership leads everything, and does work of one name once at a time", async () => {
   const clock = new FakeClock();
   const leadership = createSoleLeadership({ owner: "proc_a", clock, observer: silentObserver });
   const { begun, run } = work();

@@ -1,8 +1,8 @@
 import { bounds, LastingFault, Sleeper, within } from "#core/index.ts";
-import type { Clock, KeptLease, Lead, Leadership, Lease, Leases, Observer } from "#ports/index.ts";
+import type { Clock, HeldLease, Lead, Leadership, Lease, Leases, Observer } from "#ports/index.ts";
 
 /** How often a process without the lease checks whether it is free. */
-export const leaseLookMs = 5_000;
+export const leasePollMs = 5_000;
 
 interface LeadershipOptions {
   readonly leases: Pick<Leases, "take" | "renew" | "release">;
@@ -13,58 +13,104 @@ interface LeadershipOptions {
   readonly leaseMs?: number;
 }
 
-/** Leadership by leases in a database that several processes share. */
+/**
+ * Leadership by leases in a database that several processes share.
+ *
+ * States of a lease that this process has taken:
+ * - held: renewed at each third of its time.
+ * - lost: not renewed in time, taken by another process, or given up. Its signal aborts, before the database gives it to others.
+ * - ended: its work is done and the lease is released.
+ */
 export function createLeadership(options: LeadershipOptions): Leadership {
+  const { clock, observer } = options;
   const leads = new Set<Lead>();
-  const kept = new Set<RenewedLease>();
+  const leases = new Set<RenewedLease>();
   let closed = false;
 
   const take = async (name: string): Promise<RenewedLease | null> => {
-    const held = await takeKept(options, name);
-    if (held === null) return null;
-    kept.add(held);
-    if (closed) held.lose("the process ends");
-    return held;
+    const lease = await takeLease(options, name);
+    if (lease === null) return null;
+    leases.add(lease);
+    if (closed) lease.lose("the process ends");
+    return lease;
   };
-  const end = async (held: RenewedLease): Promise<void> => {
-    kept.delete(held);
-    await held.end();
+  const end = async (lease: RenewedLease): Promise<void> => {
+    leases.delete(lease);
+    await lease.end();
   };
   return {
     async once(name, work) {
       if (closed) return null;
-      const held = await take(name);
-      if (held === null) return null;
+      const lease = await take(name);
+      if (lease === null) return null;
       try {
-        return { result: await work(held) };
+        return { result: await work(lease) };
       } finally {
-        await end(held);
+        await end(lease);
       }
     },
     lead(name, work) {
       if (closed) return { isLeading: false, stop: async () => undefined };
-      const lead = takePart(options, name, work, { take, end });
-      leads.add(lead);
-      return {
+      const sleeper = new Sleeper(clock);
+      const fault = "Background work failed.";
+      const failing = new LastingFault({ clock, observer, level: "error", fault, over: null });
+      let stopped = false;
+      let current: RenewedLease | null = null;
+
+      /** Returns how long to wait before the next turn. */
+      const turn = async (): Promise<number> => {
+        const lease = await take(name).catch((error: unknown) => {
+          observer.log("debug", "Cannot take lease; trying again.", { lease: name, error });
+          return null;
+        });
+        if (lease === null) return leasePollMs;
+        if (stopped) lease.lose("the process ends");
+        current = lease;
+        observer.log("debug", "Lease taken.", { lease: name, fence: lease.fence });
+        try {
+          if (lease.isHeld) await work(lease);
+          failing.passed();
+        } catch (error) {
+          // Work whose lease was lost ends anyway.
+          if (lease.isHeld) failing.failed({ lease: name, error });
+        } finally {
+          current = null;
+          await end(lease);
+        }
+        return bounds.leaseRestMs;
+      };
+      const run = async (): Promise<void> => {
+        while (!stopped) {
+          const waitMs = await turn();
+          if (!stopped) await sleeper.sleep(waitMs);
+        }
+        leads.delete(lead);
+      };
+      const lead: Lead = {
         get isLeading() {
-          return lead.isLeading;
+          return current?.isHeld === true;
         },
         async stop() {
-          leads.delete(lead);
-          await lead.stop();
+          stopped = true;
+          current?.lose("it is given up");
+          sleeper.end();
+          await running;
         },
       };
+      leads.add(lead);
+      const running = run();
+      return lead;
     },
     async close() {
       closed = true;
-      // What is done once ends by its signal; whoever asked for it waits for its end.
-      for (const held of kept) held.lose("the process ends");
+      // `once` work ends by its signal; its caller waits for it.
+      for (const lease of leases) lease.lose("the process ends");
       await Promise.all([...leads].map((lead) => lead.stop()));
     },
   };
 }
 
-/** Leadership where there is one process only: it leads everything, and asks nobody. Work of one name is still done once at a time. */
+/** Leadership in an installation of one process, without a database. Work of one name is still done once at a time. */
 export function createSoleLeadership(options: Omit<LeadershipOptions, "leases" | "leaseMs">): Leadership {
   const held = new Set<string>();
   let fence = 0;
@@ -80,73 +126,13 @@ export function createSoleLeadership(options: Omit<LeadershipOptions, "leases" |
   return createLeadership({ ...options, leases, leaseMs: Number.POSITIVE_INFINITY });
 }
 
-interface Taking {
-  take(name: string): Promise<RenewedLease | null>;
-  end(held: RenewedLease): Promise<void>;
-}
-
-function takePart(
-  { clock, observer }: LeadershipOptions,
-  name: string,
-  work: (lease: KeptLease) => Promise<void>,
-  { take, end }: Taking,
-): Lead {
-  const sleeper = new Sleeper(clock);
-  let stopped = false;
-  let leading: RenewedLease | null = null;
-  const fault = "Work of the whole installation failed.";
-  const failing = new LastingFault({ clock, observer, level: "error", fault, over: null });
-
-  /** How long to wait before the next look. */
-  const turn = async (): Promise<number> => {
-    const held = await take(name).catch((error: unknown) => {
-      observer.log("debug", "A lease could not be asked for; trying again.", { lease: name, error });
-      return null;
-    });
-    if (held === null) return leaseLookMs;
-    if (stopped) held.lose("the process ends");
-    leading = held;
-    observer.log("debug", "This process has the lease.", { lease: name, fence: held.fence });
-    try {
-      if (held.isHeld) await work(held);
-      failing.passed();
-      return bounds.leaseRestMs;
-    } catch (error) {
-      // Work whose lease is lost ends anyhow.
-      if (held.isHeld) failing.failed({ lease: name, error });
-      return bounds.leaseRestMs;
-    } finally {
-      leading = null;
-      await end(held);
-    }
-  };
-  const run = async (): Promise<void> => {
-    while (!stopped) {
-      const restMs = await turn();
-      if (!stopped) await sleeper.sleep(restMs);
-    }
-  };
-  const running = run();
-  return {
-    get isLeading() {
-      return leading?.isHeld === true;
-    },
-    async stop() {
-      stopped = true;
-      leading?.lose("it is given up");
-      sleeper.end();
-      await running;
-    },
-  };
-}
-
-/** Its time counts from before it was asked for: by then the database has not yet begun to count. */
-async function takeKept(options: LeadershipOptions, name: string): Promise<RenewedLease | null> {
+/** The time of the lease counts from before the request, which is before the database begins to count. */
+async function takeLease(options: LeadershipOptions, name: string): Promise<RenewedLease | null> {
   const { leases, owner, clock, leaseMs = bounds.leaseMs } = options;
   const askedMs = clock.monotonic();
   const answer = leases.take(name, owner, leaseMs);
   let late = false;
-  // Nobody keeps what comes too late.
+  // A lease that arrives after the timeout is released.
   void answer
     .then(
       (lease) => (late && lease !== null ? leases.release(lease) : undefined),
@@ -160,9 +146,9 @@ async function takeKept(options: LeadershipOptions, name: string): Promise<Renew
   return lease === null ? null : new RenewedLease({ ...options, leaseMs }, lease, askedMs);
 }
 
-/** How long an answer about a lease is waited for. */
+/** Timeout of a request about a lease. */
 export const leaseAnswerMs = 4_000;
-/** The holder stops this much before its lease ends: clocks differ, and work needs time to stop. */
+/** The holder stops this long before its lease ends: clocks differ, and work needs time to stop. */
 export const leaseMarginMs = 2_000;
 
 interface RenewedLeaseOptions {
@@ -173,8 +159,7 @@ interface RenewedLeaseOptions {
   readonly leaseMs: number;
 }
 
-/** A lease in the hands of this process: renewed at each third of its time, and given up in time when that fails. */
-class RenewedLease implements KeptLease {
+class RenewedLease implements HeldLease {
   readonly name: string;
   readonly owner: string;
   readonly fence: number;
@@ -182,7 +167,7 @@ class RenewedLease implements KeptLease {
   readonly #lost = new AbortController();
   #heldUntilMs: number;
   #stopRenewal: () => void = () => {};
-  #stopDoubt: () => void = () => {};
+  #stopExpiry: () => void = () => {};
   #ended = false;
 
   constructor(options: RenewedLeaseOptions, { name, owner, fence }: Lease, askedMs: number) {
@@ -190,10 +175,10 @@ class RenewedLease implements KeptLease {
     this.owner = owner;
     this.fence = fence;
     this.#options = options;
-    this.#heldUntilMs = askedMs + this.#believedMs;
+    this.#heldUntilMs = askedMs + this.#heldForMs;
     if (options.leaseMs === Number.POSITIVE_INFINITY) return;
-    this.#doubtLater();
-    this.#renewLater();
+    this.#scheduleExpiry();
+    this.#scheduleRenewal();
   }
 
   get signal(): AbortSignal {
@@ -209,12 +194,12 @@ class RenewedLease implements KeptLease {
 
   lose(why: string): void {
     this.#stopRenewal();
-    this.#stopDoubt();
+    this.#stopExpiry();
     if (this.#lost.signal.aborted) return;
     this.#lost.abort(new Error(`The lease ${this.name} is no longer held: ${why}.`));
   }
 
-  /** Others may have it. A release that cannot be told is left to its time. */
+  /** Releases the lease; if that fails, it lapses. */
   async end(): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;
@@ -223,12 +208,12 @@ class RenewedLease implements KeptLease {
     await leaseAnswer(clock, leases.release(this)).catch(() => undefined);
   }
 
-  get #believedMs(): number {
+  get #heldForMs(): number {
     const { leaseMs } = this.#options;
     return Math.max(leaseMs - leaseMarginMs, leaseMs / 2);
   }
 
-  #renewLater(): void {
+  #scheduleRenewal(): void {
     const { clock, leaseMs } = this.#options;
     this.#stopRenewal = clock.after(leaseMs / 3, () => void this.#renew());
   }
@@ -236,38 +221,37 @@ class RenewedLease implements KeptLease {
   async #renew(): Promise<void> {
     const { leases, clock, observer, leaseMs } = this.#options;
     const askedMs = clock.monotonic();
-    // By the database it may still be held; but work under it may have been told otherwise already.
+    // The database may still consider it held, but its work may have been aborted.
     if (!this.isHeld) return;
-    // Booked before the answer: one that is silent is asked again.
-    this.#renewLater();
+    // Scheduled before the answer, so that a missing answer is followed by another try.
+    this.#scheduleRenewal();
     try {
       const isRenewed = await leaseAnswer(clock, leases.renew(this, leaseMs));
       if (!isRenewed) {
-        if (this.isHeld) observer.log("warn", "A lease was lost to another process.", { lease: this.name });
+        if (this.isHeld) observer.log("warn", "Lease lost to another process.", { lease: this.name });
         this.lose("another process has it");
       } else if (this.isHeld) {
-        this.#heldUntilMs = Math.max(this.#heldUntilMs, askedMs + this.#believedMs);
-        this.#doubtLater();
+        this.#heldUntilMs = Math.max(this.#heldUntilMs, askedMs + this.#heldForMs);
+        this.#scheduleExpiry();
       }
     } catch (error) {
-      observer.log("debug", "A lease could not be renewed; trying again.", { lease: this.name, error });
+      observer.log("debug", "Cannot renew lease; trying again.", { lease: this.name, error });
     }
   }
 
-  #doubtLater(): void {
+  #scheduleExpiry(): void {
     const { clock, observer } = this.#options;
-    this.#stopDoubt();
-    this.#stopDoubt = clock.after(this.#heldUntilMs - clock.monotonic(), () => {
+    this.#stopExpiry();
+    this.#stopExpiry = clock.after(this.#heldUntilMs - clock.monotonic(), () => {
       if (this.#lost.signal.aborted) return;
-      observer.log("warn", "A lease could not be renewed in time; its work is left to others.", { lease: this.name });
+      observer.log("warn", "Lease not renewed in time; stopping its work.", { lease: this.name });
       this.lose("it was not renewed in time");
     });
   }
 }
 
-/** Rejects when the database does not answer in time. */
 function leaseAnswer<Result>(clock: Clock, answer: Promise<Result>): Promise<Result> {
   return within(clock, leaseAnswerMs, answer, () => {
-    throw new Error(`There was no answer within ${leaseAnswerMs} ms.`);
+    throw new Error(`The database did not answer within ${leaseAnswerMs} ms.`);
   });
 }

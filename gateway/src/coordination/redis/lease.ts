@@ -1,29 +1,26 @@
 import { bounds } from "#core/index.ts";
 
-/** A share is not used for this long before its lease ends, because clocks differ. */
+/** Shares are not used this long before the lease ends, because clocks differ. */
 export const shareLeaseMarginMs = 2_000;
 
-/** As this process counts it. */
 const leaseMs = bounds.redisLeaseMs - shareLeaseMarginMs;
 
-/** In the log, with `places`. */
-export const leaseEnded =
-  "The lease of this process in the shared counter of limits has ended; its running calls keep their places, which other processes may grant again.";
+export const leaseEndedMessage =
+  "Lease in Redis lapsed; running calls keep their concurrency slots, but other processes may be granted them too.";
 
-/** The lease of one process on what it holds in the shared counter, by the process's own monotonic clock. */
+/** This process's lease on what it holds in Redis, by its own monotonic clock. See the states in membership.ts. */
 export class Lease {
   #untilMs = Number.NEGATIVE_INFINITY;
   #endMs = Number.POSITIVE_INFINITY;
   #wasOver = false;
 
-  /** The server counts it from when it was asked, which is not before this. */
+  /** `atMs`: when the renewal was sent, which is before the server begins to count. */
   renewed(atMs: number): void {
     this.#endMs = atMs + leaseMs;
     this.#untilMs = this.#endMs;
   }
 
-  /** Other processes may have been granted what this one had leased. Nothing leased is used until the counter confirms it. */
-  doubt(): void {
+  suspend(): void {
     this.#untilMs = Number.NEGATIVE_INFINITY;
   }
 
@@ -31,14 +28,13 @@ export class Lease {
     return atMs < this.#untilMs;
   }
 
-  /** Whether it was not renewed for so long that others may be granted what this process holds. */
-  isOver(atMs: number): boolean {
+  hasEnded(atMs: number): boolean {
     return atMs >= this.#endMs;
   }
 
   /** True once for each end. */
   hasJustEnded(atMs: number): boolean {
-    const isOver = this.isOver(atMs);
+    const isOver = this.hasEnded(atMs);
     const isNew = isOver && !this.#wasOver;
     this.#wasOver = isOver;
     return isNew;

@@ -1,6 +1,9 @@
-/** The part of the prelude by which reservations and shares end: told so by their owner, with its lease, and when nobody takes over what it left. */
+/**
+ * How reservations and shares end: settled by their owner, lapsed with its lease (money stays held), or released when the owner's
+ * journal was recovered or the wait for that is over.
+ */
 export const endingsPrelude = `
--- A share that lapsed may have been used until its lease ended: a window counts it as of then, until its owner says better.
+-- A lapsed share may have been used until its lease ended: a window counts it as of then, until its owner reports otherwise.
 local function endShare(id, r, endMs)
   local c = r.claims[1]
   if c.kind == 'W' then
@@ -16,7 +19,7 @@ local function endShare(id, r, endMs)
   return c.kind == 'W'
 end
 
--- What of a lapsed reservation windows still count is put right when its owner tells how it ended after all.
+-- Corrects what windows count of a lapsed reservation when its owner reports how it ended after all.
 local function correctLapsed(id, actuals)
   local packed = redis.call('GET', base .. 'z:' .. id)
   if not packed then return end
@@ -32,8 +35,8 @@ local function correctLapsed(id, actuals)
   redis.call('DEL', base .. 'z:' .. id)
 end
 
--- What reservations end with. actuals: a list of strings; an empty one leaves a window as it was reserved. endMs: when its
--- owner's lease ended, if that is why. reread: what its budgets have spent is to be read anew.
+-- Ends a reservation. actuals: a list of strings; an empty one leaves a window as it was reserved. endMs: when the owner's lease
+-- ended, if that is the reason. reread: invalidates the spending of its budgets.
 local function endOne(id, actuals, endMs, reread)
   local packed = redis.call('GET', base .. 'r:' .. id)
   if not packed then
@@ -70,7 +73,7 @@ local function keep(id, r)
   redis.call('SET', base .. 'r:' .. id, cmsgpack.pack(r), 'PX', str(keepMs))
   redis.call('SADD', base .. (r.money and 'h:' or 'o:') .. r.owner, id)
 end
--- Another owner's from now on. Where its lease had ended, what it used at once is used again.
+-- Changes the owner. If the previous owner's lease had ended, gauges count the reservation again.
 local function takeOver(id, r, owner)
   redis.call('SREM', base .. (r.money and 'h:' or 'o:') .. r.owner, id)
   for _, c in ipairs(r.claims) do
@@ -83,7 +86,7 @@ local function takeOver(id, r, owner)
   r.owner, r.money = owner, nil
   keep(id, r)
 end
--- Its owner's lease has ended. Money stays held (r.money) until what the owner spent is known: see adopted.
+-- The owner's lease has ended. Money stays held (r.money) until the owner's journal is in the ledger: see adopted.
 local function lapseOne(id, owner, endMs)
   redis.call('SREM', base .. 'o:' .. owner, id)
   local packed = redis.call('GET', base .. 'r:' .. id)
@@ -92,7 +95,7 @@ local function lapseOne(id, owner, endMs)
   for _, c in ipairs(r.claims) do money = money or (c.kind == 'b' and c.amount > 0) end
   if not money then
     endOne(id, {}, endMs)
-    -- Its windows keep what it took. Its owner may come back: that must not be counted once more.
+    -- Windows keep what it took. If its owner comes back, that must not be counted again.
     local windowMs = 0
     for _, c in ipairs(r.claims) do if c.kind == 'w' then windowMs = math.max(windowMs, c.windowMs) end end
     if windowMs > 0 then redis.call('SET', base .. 'z:' .. id, packed, 'PX', str(windowMs * 2)) end
@@ -109,7 +112,7 @@ local function lapseOne(id, owner, endMs)
   r.money = true
   keep(id, r)
 end
--- Ends what is in one set of an owner, at most so much. Returns how much that was.
+-- Ends up to \`most\` reservations of one set of an owner. Returns how many it found.
 local function endAll(set, most, reread)
   local ids = redis.call('SRANDMEMBER', set, most)
   for _, id in ipairs(ids) do
@@ -117,7 +120,7 @@ local function endAll(set, most, reread)
   end
   return #ids
 end
--- Frees what owners hold that have not renewed their lease, but for money; at most so many reservations. Returns how many.
+-- Ends up to \`most\` reservations of owners whose lease has ended, except for money. Returns how many.
 local function lapse(most)
   local count = 0
   while count < most do
@@ -136,7 +139,7 @@ local function lapse(most)
   end
   return count
 end
--- Nobody has taken over the journal of these owners for so long that nobody will: their money is freed.
+-- Releases the money of owners whose journal no process has recovered in time.
 local function bury(most)
   local count = 0
   while count < most do

@@ -1,77 +1,83 @@
 import { endingsPrelude } from "./lua-endings.ts";
 
-/** The part of the prelude that tells costs of budgets apart: which of them a reading of the ledger may not hold. */
+/** Costs of budgets, and which of them may be missing from a reading of the ledger. */
 const costsPrelude = `
--- From when on entries of some owner may not be in the ledger. What a dead one left is read when it is adopted.
+-- Since when entries of some owner may be missing from the ledger. A dead owner's budgets are read again when its journal is recovered.
 local function ledgerUs()
   local first = redis.call('ZRANGE', base .. 'ledger', 0, 0, 'WITHSCORES')
   local at = tonumber(first[2] or us)
   return math.min(us, at), first[1]
 end
--- Entries carry times of the ledger's clock, which may step against this one. Notes how far it is ahead, and returns how many
--- milliseconds further than it was at least while costs were remembered.
+-- The ledger's clock may step against this one. Records how far it is ahead, and returns by how many milliseconds that exceeds the
+-- minimum of the time for which costs are remembered.
 local function ledgerStep(ledgerMs)
   local key, minute, ahead = base .. 'ahead', math.floor(us / 60000000), ledgerMs - ms
   redis.call('ZADD', key, 'LT', str(ahead), str(minute))
-  redis.call('PEXPIRE', key, str(toldMaxMs * 2))
+  redis.call('PEXPIRE', key, str(costsKeptMs * 2))
   local samples = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')
   for i = 1, #samples, 2 do
-    if math.abs(minute - tonumber(samples[i])) * 60000 > toldMaxMs + 60000 then redis.call('ZREM', key, samples[i]) end
+    if math.abs(minute - tonumber(samples[i])) * 60000 > costsKeptMs + 60000 then redis.call('ZREM', key, samples[i]) end
   end
   return math.max(0, ahead - tonumber(samples[2]))
 end
 -- Counts a cost once. settledMs: how long ago it was settled.
-local function tellCost(b, key, start, attempt, cost, settledMs)
+local function addCost(b, key, start, attempt, cost, settledMs)
   local log, settled = base .. 't:' .. key, us - settledMs * 1000
   b.q = math.max(us, b.q + 1)
-  -- Also of what is not counted: whoever reads the ledger next may come before it is there.
+  -- Also for uncounted budgets: the next reading of the ledger may come before the entry is there.
   if redis.call('ZADD', log, 'NX', str(b.q), start .. ' ' .. attempt .. ' ' .. cost) == 0 or not b.exists then return end
   if settledMs > 0 then
     redis.call('ZADD', base .. 'd:' .. key, str(settled), start .. ' ' .. attempt .. ' ' .. cost)
-    redis.call('PEXPIRE', base .. 'd:' .. key, str(toldMaxMs * 2))
+    redis.call('PEXPIRE', base .. 'd:' .. key, str(costsKeptMs * 2))
   end
   local p = periodOf(b, start)
   if not p then return end
-  -- What is told so late may be in the reading, or have been told before.
-  if settled < us - toldMaxMs * 1000 or (p.k and p.m and settled < p.m - 1000000) then p.k = false
+  -- So late a cost may be in the reading, or have been counted before.
+  if settled < us - costsKeptMs * 1000 or (p.k and p.m and settled < p.m - 1000000) then p.k = false
   else p.s = p.s + tonumber(cost) end
   p.changed, b.changed = true, true
 end
--- Told later than another reading began, but settled before: it is in that.
-local function isBefore(key, told, mark)
-  local settled = redis.call('ZSCORE', base .. 'd:' .. key, told)
+-- Reported after another reading began, but settled before it: that reading includes it.
+local function isBefore(key, entry, mark)
+  local settled = redis.call('ZSCORE', base .. 'd:' .. key, entry)
   return settled and tonumber(settled) <= mark
 end
--- Costs are remembered until no reading can come before them in the ledger.
+-- Costs are remembered until every reading of the ledger includes them.
 local function trimCosts(key)
   local log = base .. 't:' .. key
-  local from = math.max(us - toldMaxMs * 1000, math.min(us - toldMs * 1000, (ledgerUs())))
+  local from = math.max(us - costsKeptMs * 1000, math.min(us - repliesKeptMs * 1000, (ledgerUs())))
   redis.call('ZREMRANGEBYSCORE', log, '-inf', '(' .. str(from))
-  redis.call('PEXPIRE', log, str(toldMaxMs))
-  redis.call('ZREMRANGEBYSCORE', base .. 'd:' .. key, '-inf', '(' .. str(us - toldMaxMs * 2000))
+  redis.call('PEXPIRE', log, str(costsKeptMs))
+  redis.call('ZREMRANGEBYSCORE', base .. 'd:' .. key, '-inf', '(' .. str(us - costsKeptMs * 2000))
 end
 `;
 
-/** How long money of a dead process stays held when nobody takes over its journal. */
+/** How long money of a dead process stays held if no process recovers its journal. */
 export const redisMoneyMs = 1_800_000;
 
 /**
- * What runs inside Redis, one script for each operation, so that nothing comes between a check and a taking.
+ * Begins every script. Each operation is one script, so that checking and taking are atomic.
  *
- * KEYS[1] holds the name of the current epoch. Every other key begins with `{tag}:<epoch>:`, where `{tag}` is KEYS[1]'s own
- * hash tag, so that all keys of a script lie in one slot of a cluster. ARGV[1] is the epoch that the caller believes in: with
- * another one nothing is done and the answer is -1. ARGV[2] is a time in milliseconds for tests; left empty it is the server's.
+ * KEYS[1] holds the name of the current epoch. Every other key begins with `{tag}:<epoch>:`, where `{tag}` is the hash tag of KEYS[1],
+ * so that all keys of a script are in one slot of a cluster. ARGV[1] is the epoch that the caller expects: if it has ended, nothing is
+ * done and the answer is -1. ARGV[2] is a time in milliseconds for tests; if empty, the server's clock is used.
  *
- * Below the epoch: `w:` a window (hash: `n` its newest part, `o` its oldest, `s` the sum, `h` what shares hold, `v` how often the clock was set back, and a field for each part), `g:` a
- * gauge (a number), `b:` a budget (hash: `c` from when on periods are clean, `q` the last sequence number, `p` its periods, and
- * `<start>:s`, `:h`, `:k`, `:m` spent, held, known, and from when on costs may not be in the reading), `t:` costs that a
- * budget was told lately, `i:` those that a reading held, `d:` when those were settled that were told later, `r:` a reservation, `o:` the reservations of an owner (of nobody, `o:`: they last until they are
- * ended), `owners` until when each owner's reservations hold, `z:` one that lapsed, while windows count it, `l:` which owners have a share of a tally, and `x:` that it is
- * recalled (see shares/share-scripts.ts); `h:` the money that an owner held when its lease ended, `dead` until when that is
- * kept; `ledger` until when what each owner settled is in the ledger (microseconds), and `ahead` how far the ledger's clock was
- * ahead of Redis's at least, by minute;
- * `awaited` living owners that have not told this epoch what they hold, until when each is waited for, `gathered` those that have, and `seeded`
- * when the ledger was read to seed it.
+ * Keys below the epoch:
+ * - `w:<key>` window (hash): `n` newest part, `o` oldest part, `s` sum, `h` held by shares, `v` how often the clock was set back, and a
+ *   field for each part
+ * - `g:<key>` gauge (number)
+ * - `b:<key>` budget (hash): `c` since when all periods were counted here, `q` last sequence number, `p` periods, and for each period
+ *   `<start>:s` spent, `:h` held, `:k` spending loaded, `:m` since when costs may be missing from the reading, `:v` reading number
+ * - `t:<key>` recent costs of a budget; `i:` those that a reading included; `d:` when those were settled that were reported late
+ * - `r:<id>` reservation; `o:<owner>` ids of an owner's reservations (`o:` alone: those that belong to no process)
+ * - `z:<id>` lapsed reservation that windows still count
+ * - `l:<tally>` owners that have a share of a tally; `x:<tally>` recall (see shares/share-scripts.ts)
+ * - `owners` when each owner's lease ends
+ * - `h:<owner>` money that an owner held when its lease ended; `dead` until when it is kept
+ * - `ledger` up to when each owner's settlements are in the ledger (microseconds)
+ * - `ahead` by minute, the minimum that the ledger's clock was ahead of this one
+ * - `awaited` live owners that have not reported to this epoch, and until when they are waited for; `gathered` those that have
+ * - `seeded` when the ledger was read to seed the epoch
  */
 export const prelude = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {-1} end
@@ -80,7 +86,7 @@ local time = redis.call('TIME')
 local us = tonumber(time[1]) * 1000000 + tonumber(time[2])
 if ARGV[2] ~= '' then us = math.floor(tonumber(ARGV[2]) * 1000) end
 local ms = math.floor(us / 1000)
-local keepMs, idleMs, toldMs, toldMaxMs, periodsMax = 604800000, 3600000, 120000, 600000, 4
+local keepMs, idleMs, repliesKeptMs, costsKeptMs, periodsMax = 604800000, 3600000, 120000, 600000, 4
 local moneyMs = ${redisMoneyMs}
 local parts = 60
 local inf = math.huge
@@ -138,8 +144,8 @@ local function windowAdd(w, p, amount)
   if p < w.o then w.o = p end
   w.changed = true
 end
--- Puts right what was counted in a part: what is more counts as of now, what is less is taken off there. v: how often the clock had
--- been set back then. What was moved since leaves with the others.
+-- Corrects what was counted in a part: an excess counts as of now, a remainder is subtracted there, unless the clock was set back since
+-- (v), which has merged all parts.
 local function windowCorrect(w, p, v, amount)
   if amount > 0 then windowAdd(w, w.n, amount)
   elseif (v or '') == w.v then windowAdd(w, p, amount) end
@@ -223,7 +229,7 @@ local function periodOf(b, start)
   if tonumber(start) >= b.c then return addPeriod(b, start, true) end
   return nil
 end
--- Readings that run already do not count: they may have looked before what came into the ledger.
+-- Invalidates readings that are under way: they may have read the ledger too early.
 local function readAnew(p) p.k, p.v = false, (p.v or 0) + 1 end
 local function markName(key, start, owner, p)
   return base .. 'm:' .. key .. ':' .. start .. ':' .. str(p.v or 0) .. ':' .. owner
@@ -249,7 +255,7 @@ local function writeBudget(b)
     if held then break end
     held = not b.periods[start] and (tonumber(redis.call('HGET', b.k, start .. ':h') or 0) or 0) > 0
   end
-  -- What the ledger knows may be forgotten when nobody has used it for a while.
+  -- Spending that the ledger knows may expire when the budget is unused for a while.
   redis.call('PEXPIRE', b.k, str((held or b.a ~= '1') and keepMs or idleMs))
 end
 
@@ -293,15 +299,15 @@ local function stateOf(c)
   return {str(p.s + p.h), '0', str(p.h)}
 end
 
--- The name of a tally, as shares and recalls have it.
+-- The name of a tally for shares and recalls.
 local function nameOf(kind, key, start) return kind == 'b' and 'b' .. key .. ' ' .. start or kind .. key end
--- The mark of a tally that is recalled, until when in microseconds; nil when it is not.
+-- When the recall of a tally ends, in microseconds; nil when it is not recalled.
 local function markOf(name)
   local mark = redis.call('GET', base .. 'x:' .. name)
   if mark and tonumber(mark) > us then return mark end
   return nil
 end
--- How many owners have a share of a tally and have not heard yet that it is recalled.
+-- Number of owners that have a share of a tally and have not seen its recall yet.
 local function unasked(name)
   local owners = redis.call('SMEMBERS', base .. 'l:' .. name)
   if #owners == 0 then return 0 end
@@ -309,15 +315,15 @@ local function unasked(name)
   for _, owner in ipairs(owners) do
     local packed = redis.call('GET', base .. 'r:s:' .. owner .. ':' .. name)
     if not packed then redis.call('SREM', base .. 'l:' .. name, owner)
-    elseif not mark or cmsgpack.unpack(packed).heard ~= mark then count = count + 1 end
+    elseif not mark or cmsgpack.unpack(packed).recallSeen ~= mark then count = count + 1 end
   end
   return count
 end
-${endingsPrelude}${costsPrelude}-- An owner has told what it holds, or has nothing: nobody waits for it.
+${endingsPrelude}${costsPrelude}-- An owner has reported, or has nothing to report.
 local function gathered(owner)
   redis.call('ZREM', base .. 'awaited', owner)
   redis.call('SADD', base .. 'gathered', owner)
-  redis.call('PEXPIRE', base .. 'gathered', str(toldMaxMs))
+  redis.call('PEXPIRE', base .. 'gathered', str(costsKeptMs))
 end
 local function isAlive(owner)
   local untilMs = redis.call('ZSCORE', base .. 'owners', owner)

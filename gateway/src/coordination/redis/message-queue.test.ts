@@ -8,8 +8,8 @@ interface Sent {
 
 function queue(answer: (sent: Sent) => readonly unknown[]) {
   const sent: Sent[] = [];
-  const messages = new MessageQueue(async (epoch, told) => {
-    const one: Sent = { epoch, operations: JSON.parse(told) };
+  const messages = new MessageQueue(async (epoch, operations) => {
+    const one: Sent = { epoch, operations: JSON.parse(operations) };
     sent.push(one);
     return answer(one);
   });
@@ -18,42 +18,45 @@ function queue(answer: (sent: Sent) => readonly unknown[]) {
 
 const echo = ({ operations }: Sent): readonly unknown[] => [JSON.stringify(operations.map((words) => [1, words[2]]))];
 
-test("operations of one turn go in their order, so many in a message, and each has its own answer", async () => {
+test("batches the operations of one turn in order, and returns each its own answer", async () => {
   const { sent, messages } = queue(echo);
   const count = redisMessageMax * 2 + 1;
   const ids = Array.from({ length: count }, (_, index) => `req_${index}`);
-  const asked = ids.map((id) => messages.ask("ep", "reserve", [id]));
+  const asked = ids.map((id) => messages.request("ep", "reserve", [id]));
   expect(sent).toBeEmpty();
   expect(await Promise.all(asked)).toEqual(ids.map((id) => [1, id]));
   expect(sent.map(({ operations }) => operations.length)).toEqual([redisMessageMax, redisMessageMax, 1]);
   expect(sent.flatMap(({ operations }) => operations)).toEqual(ids.map((id) => ["reserve", "", id]));
 });
 
-test("operations of two epochs are not in one message, and an epoch that has ended is told to each of its own", async () => {
+test("keeps operations of two epochs apart, and returns the end of an epoch to each of its operations", async () => {
   const { messages } = queue((one) => (one.epoch === "old" ? [-1] : echo(one)));
   const answers = await Promise.all([
-    messages.ask("old", "settle", ["a"]),
-    messages.ask("old", "settle", ["b"]),
-    messages.ask("new", "settle", ["c"]),
+    messages.request("old", "settle", ["a"]),
+    messages.request("old", "settle", ["b"]),
+    messages.request("new", "settle", ["c"]),
   ]);
   expect(answers).toEqual([[-1], [-1], [1, "c"]]);
 });
 
-test("a message that is lost is lost to all whose operations it held, and the next is sent", async () => {
+test("rejects all operations of a failed message, and sends the next one", async () => {
   let isLost = true;
   const { messages } = queue((one) => {
     if (isLost) throw new Error("the connection was cut");
     return echo(one);
   });
-  const lost = await Promise.allSettled([messages.ask("ep", "settle", ["a"]), messages.ask("ep", "settle", ["b"])]);
+  const lost = await Promise.allSettled([
+    messages.request("ep", "settle", ["a"]),
+    messages.request("ep", "settle", ["b"]),
+  ]);
   expect(lost.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   isLost = false;
-  expect(await messages.ask("ep", "settle", ["a"])).toEqual([1, "a"]);
+  expect(await messages.request("ep", "settle", ["a"])).toEqual([1, "a"]);
 });
 
-test("what waits is sent before what follows it at once", async () => {
+test("flush sends waiting operations first", async () => {
   const { sent, messages } = queue(echo);
-  const asked = messages.ask("ep", "settle", ["a"]);
+  const asked = messages.request("ep", "settle", ["a"]);
   messages.flush();
   expect(sent).toHaveLength(1);
   expect(await asked).toEqual([1, "a"]);

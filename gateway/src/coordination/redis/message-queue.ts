@@ -3,7 +3,7 @@ import type { Operation } from "./scripts.ts";
 /** Operations in one message. */
 export const redisMessageMax = 32;
 
-interface Asked {
+interface QueuedOperation {
   readonly epoch: string;
   /** As the script `message` reads it. */
   readonly words: readonly string[];
@@ -11,28 +11,25 @@ interface Asked {
   readonly reject: (thrown: unknown) => void;
 }
 
-/**
- * What calls ask and tell within one turn of the loop goes to the shared counter as one message, in its order: a message costs
- * this process and the server more than what is in it.
- */
+/** Batches the operations of one turn of the event loop into one script call: a round trip costs more than the operations in it. */
 export class MessageQueue {
   readonly #send: (epoch: string, operations: string) => Promise<readonly unknown[]>;
-  #waiting: Asked[] = [];
+  #waiting: QueuedOperation[] = [];
 
-  /** `send` has the script `message` run. */
+  /** `send` runs the script `message`. */
   constructor(send: (epoch: string, operations: string) => Promise<readonly unknown[]>) {
     this.#send = send;
   }
 
-  /** In an epoch that has ended nothing is done, and the answer is -1. */
-  ask(epoch: string, operation: Operation, args: readonly string[]): Promise<readonly unknown[]> {
+  /** If the epoch has ended, the operation is not run and the answer is -1. */
+  request(epoch: string, operation: Operation, args: readonly string[]): Promise<readonly unknown[]> {
     const { promise, resolve, reject } = Promise.withResolvers<readonly unknown[]>();
     this.#waiting.push({ epoch, words: [operation, "", ...args], resolve, reject });
     if (this.#waiting.length === 1) setImmediate(() => this.flush());
     return promise;
   }
 
-  /** Sends what waits, so that it comes before what is sent next. */
+  /** Sends what waits, so that it precedes what the caller sends next. */
   flush(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -45,10 +42,10 @@ export class MessageQueue {
     }
   }
 
-  async #post(epoch: string, all: readonly Asked[]): Promise<void> {
+  async #post(epoch: string, all: readonly QueuedOperation[]): Promise<void> {
     try {
       const answer = await this.#send(epoch, JSON.stringify(all.map(({ words }) => words)));
-      // A word alone is of the whole message: its epoch has ended.
+      // A number instead of JSON is the answer to the whole message: the epoch has ended.
       const answers: readonly (readonly unknown[])[] | null =
         typeof answer[0] === "string" ? JSON.parse(answer[0]) : null;
       for (const [index, { resolve }] of all.entries()) resolve(answers?.[index] ?? answer);

@@ -1,5 +1,5 @@
 import { bounds } from "#core/index.ts";
-import type { Operation, ScriptName } from "./scripts.ts";
+import { isStale, type Operation, type ScriptName } from "./scripts.ts";
 
 interface Message {
   readonly script: Operation | ScriptName;
@@ -9,9 +9,8 @@ interface Message {
 }
 
 /**
- * What has to be told to the counter and must not be lost with a connection: endings and costs. They are sent at once, side
- * by side, in their order; what is not answered is sent again, in the same order, when the counter is there again. Each may
- * be told twice without harm. A cost is told with its age in milliseconds, behind its words.
+ * Settlements and costs, which must not be lost with a connection. They are sent at once and in order; what is not answered is sent
+ * again when Redis is back. All are idempotent. A cost is sent with its age in milliseconds as the last argument.
  */
 export class Outbox {
   readonly #messages = new Set<Message>();
@@ -27,8 +26,8 @@ export class Outbox {
     this.#send = send;
   }
 
-  /** When the first of what waits was to be told; null: nothing waits. */
-  get sinceMs(): number | null {
+  /** When the oldest unanswered message was queued; null: there is none. */
+  get oldestMs(): number | null {
     for (const { atMs } of this.#messages) return atMs;
     return null;
   }
@@ -37,15 +36,15 @@ export class Outbox {
     return this.#messages.size;
   }
 
-  /** Resolves to the answer, however late that comes. Rejects when too much waits already. */
-  tell(
+  /** Resolves to the answer, however late. Rejects if the outbox is full. */
+  send(
     script: Operation | ScriptName,
     args: readonly string[],
     isUp: boolean,
     atMs = this.#nowMs(),
   ): Promise<readonly unknown[]> {
     if (this.#messages.size >= bounds.redisOutboxMax) {
-      return Promise.reject(new Error("Too much waits to be told to the shared counter."));
+      return Promise.reject(new Error("Too many messages wait for Redis."));
     }
     const { promise, resolve } = Promise.withResolvers<readonly unknown[]>();
     const message = { script, args, atMs, resolve };
@@ -54,7 +53,6 @@ export class Outbox {
     return promise;
   }
 
-  /** Sends all that waits. */
   flush(): void {
     for (const message of this.#messages) void this.#post(message);
   }
@@ -64,18 +62,17 @@ export class Outbox {
       const { script, args, atMs } = message;
       const aged = script === "spend" ? [...args, String(Math.max(0, Math.round(this.#nowMs() - atMs)))] : args;
       const answer = await this.#send(script, aged);
-      // It was of another epoch, or its connection broke: it is sent again when the counter is there again.
-      if (answer[0] === -1 || answer[0] === -2) return;
+      // Stays queued until this process has joined the current epoch.
+      if (isStale(answer)) return;
       this.#messages.delete(message);
       message.resolve(answer);
     } catch {
-      // Whoever sends has told of it.
+      // Logged by the sender; the message stays queued.
     }
   }
 }
 
-/** Of two times, of which either may be none. */
-export function earlier(one: number | null, other: number | null): number | null {
+export function earliest(one: number | null, other: number | null): number | null {
   if (one === null || other === null) return one ?? other;
   return Math.min(one, other);
 }

@@ -1,10 +1,10 @@
 import { prelude } from "./lua-prelude.ts";
 
-/** Lua: name of the key that marks an owner whose journal was taken over. It belongs to no epoch, so it outlives a reset. */
+/** Lua: key that marks an owner whose journal was recovered. It is outside of epochs, so that it outlives a reset. */
 const adoptedName = `
 local function adoptedName(epochKey, owner) return string.match(epochKey, '^{.-}') .. ':adopted:' .. owner end`;
 
-/** Lua: name of the key that marks an epoch that was ended to count an adopted journal: its data were not lost. `resetKey` is the same. */
+/** Lua: key that marks an epoch that was ended on purpose, to count a recovered journal. The same as `resetKey`. */
 const resetName = `
 local function resetName(epochKey, epoch) return string.match(epochKey, '^{.-}') .. ':reset:' .. epoch end`;
 
@@ -13,14 +13,18 @@ export function resetKey(epochKey: string, epoch: string): string {
 }
 
 /**
- * Joins the epoch. KEYS: epoch, lock of the seeding, whose counter it is. ARGV: a name for a new epoch, milliseconds until its lock
- * is renewed (left empty, none is begun), and the name that this process gave before: a lock that it holds under that, without having
- * heard so, is its own; its installation (left empty, it only looks), and the milliseconds for which the counter is that one's without
- * a word of it; and a time in milliseconds for tests. Answers {"others", ""…} where it is another one's, whose tasks' money would be taken for forgotten.
- * An epoch ends with its server's run, and with the history that its server replicates: what a restart or a failover may have lost
- * is not guessed, also where one that was a replica meanwhile is the master again. Answers {"ready", epoch,
- * version, policy, milliseconds of its clock}, {"gather", epoch …} while a living process has not yet told what it holds, {"seed", epoch …}
- * for whoever is to seed the new one, or {"wait"} while another does.
+ * Joins the epoch. An epoch ends with the server's run id or replication id, because a restart or failover may have lost data.
+ *
+ * KEYS: epoch, seeding lock, installation. ARGV: name for a new epoch; milliseconds of its lock (empty: do not begin one); the name
+ * that this process proposed before (a lock under it is its own, although the answer was lost); its installation (empty: do not claim
+ * the counter); milliseconds for which the installation keeps the counter without renewal; a time in milliseconds for tests.
+ *
+ * Answers {state, epoch, version, policy, server time in milliseconds}. States:
+ * - `others`: another installation uses the counter.
+ * - `ready`: the epoch counts.
+ * - `gather`: a live process has not reported to the epoch yet.
+ * - `seed`: the caller is to seed this new epoch.
+ * - `wait`: another process seeds it.
  */
 export const enter = `
 local info = redis.call('INFO', 'server')
@@ -53,19 +57,19 @@ return {'wait', '', version, policy, now}
 `;
 
 /**
- * KEYS: epoch, lock. ARGV: the new epoch, milliseconds, when the ledger was read for it, then living processes and for how many
- * milliseconds their leases hold: nobody counts in it before they have told what they hold. Answers {1}, or {0} when its seeding took too long and another one seeds.
+ * Begins the epoch after seeding. KEYS: epoch, lock. ARGV: the new epoch, time in milliseconds, when the ledger was read, then live
+ * processes and the remaining milliseconds of their leases: they have to report first. Answers {1}, or {0} when the lock was lost.
  */
 export const publish = `${adoptedName}
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return {0} end
 redis.call('SET', KEYS[1], ARGV[1])
--- What others settled lately may be told anew a moment from now: readings until then tell apart what the last minute brought.
+-- Other processes may resend recent costs, so readings must recognize costs of the last minute.
 local base = string.match(KEYS[1], '^{.-}') .. ':' .. ARGV[1] .. ':'
 redis.call('ZADD', base .. 'ledger', string.format('%.0f', (tonumber(ARGV[2]) - 60000) * 1000), 'begin')
 redis.call('ZADD', base .. 'dead', string.format('%.0f', tonumber(ARGV[2]) + 60000), 'begin')
 redis.call('SET', base .. 'seeded', ARGV[3], 'PX', '600000')
 for i = 4, #ARGV, 2 do
-  -- All that an adopted owner did is in the ledger: nobody waits for it.
+  -- Everything of a recovered owner is in the ledger.
   if redis.call('EXISTS', adoptedName(KEYS[1], ARGV[i])) == 0 then
     redis.call('ZADD', base .. 'awaited', string.format('%.0f', tonumber(ARGV[2]) + tonumber(ARGV[i + 1])), ARGV[i])
   end
@@ -74,13 +78,13 @@ redis.call('DEL', KEYS[2])
 return {1}
 `;
 
-/** KEYS: epoch, lock. ARGV: the new epoch, milliseconds. Whoever seeds still does. */
+/** Renews the seeding lock. KEYS: epoch, lock. ARGV: the new epoch, milliseconds. */
 export const holdLock = `
 if redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('PEXPIRE', KEYS[2], ARGV[2]) end
 return {1}
 `;
 
-/** KEYS: epoch, lock. ARGV: the new epoch, whose seeding failed: somebody else may seed at once. */
+/** Releases the lock after seeding failed. KEYS: epoch, lock. ARGV: the new epoch. */
 export const abandon = `
 if redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('DEL', KEYS[2]) end
 return {1}
@@ -89,17 +93,17 @@ return {1}
 const script = (body: string): string => `${prelude}\n${body}`;
 
 /**
- * ARGV: an owner whose journal is in the ledger now, and how many milliseconds ago its last new entry was stored (empty: none was
- * new). Frees what it held and has its budgets read anew. Answers {1} when that is done, or {0}: there is more. An epoch that was
- * seeded before those entries were stored, and that the owner never reported to, lacks their rates. Then the epoch ends, once for each
- * owner, and the next one is seeded with them.
+ * Releases what a dead owner held and invalidates its budgets, after its journal was stored in the ledger. ARGV: owner, milliseconds
+ * since its last new entry was stored (empty: none was new). Answers {1}, or {0} when there is more to release. An epoch that was
+ * seeded before those entries were stored, and that the owner never reported to, lacks their rates: it is ended once, and the next
+ * one is seeded with them.
  */
 export const adopted = script(`${adoptedName}${resetName}
 local owner, storedMs, seededMs = ARGV[3], ms - (tonumber(ARGV[4]) or inf), tonumber(redis.call('GET', base .. 'seeded'))
 if seededMs and storedMs >= seededMs and redis.call('SISMEMBER', base .. 'gathered', owner) == 0
-  and redis.call('SET', adoptedName(KEYS[1], owner), '1', 'NX', 'PX', str(toldMaxMs)) then
+  and redis.call('SET', adoptedName(KEYS[1], owner), '1', 'NX', 'PX', str(costsKeptMs)) then
   redis.call('DEL', KEYS[1])
-  redis.call('SET', resetName(KEYS[1], ARGV[1]), '1', 'PX', str(toldMaxMs))
+  redis.call('SET', resetName(KEYS[1], ARGV[1]), '1', 'PX', str(costsKeptMs))
   return {-1}
 end
 if endAll(base .. 'o:' .. owner, 500, true) + endAll(base .. 'h:' .. owner, 500, true) >= 500 then return {0} end
@@ -109,8 +113,8 @@ return {1}
 `);
 
 /**
- * ARGV: owner, whether it has told all that it holds, then owners that it knows to live and for how many milliseconds their leases
- * hold. The epoch is ready when all of them have told. Answers {how many milliseconds ago the ledger was read to seed it}.
+ * ARGV: owner, whether its report is complete, then live owners and the remaining milliseconds of their leases. The epoch is ready
+ * when all have reported. Answers {milliseconds since the ledger was read to seed it}.
  */
 export const gather = script(`${adoptedName}
 for i = 5, #ARGV, 2 do
@@ -123,7 +127,7 @@ if ARGV[4] == '1' then gathered(ARGV[3]) end
 return {ms - tonumber(redis.call('GET', base .. 'seeded') or 0)}
 `);
 
-/** ARGV: owner. It ends, and all that it settled is in the ledger: what it holds lapses at once. */
+/** ARGV: an owner that ends after everything it settled is in the ledger. What it holds lapses at once. */
 export const leave = script(`
 redis.call('ZADD', base .. 'owners', 'XX', '0', ARGV[3])
 lapse(1000)
@@ -132,7 +136,7 @@ redis.call('ZREM', base .. 'ledger', ARGV[3])
 return {1}
 `);
 
-/** ARGV: how many. Answers ids of reservations that belong to no owner, any of them, each with its age in milliseconds; each is kept for another while. */
+/** ARGV: count. Answers random ids of reservations that belong to no owner, each with its age in milliseconds, and extends their life. */
 export const lasting = script(`
 local ids, answer = redis.call('SRANDMEMBER', base .. 'o:', tonumber(ARGV[3])), {}
 for _, id in ipairs(ids) do
@@ -146,7 +150,7 @@ end
 return answer
 `);
 
-/** ARGV, for each use of a window: key, amount, age in milliseconds, window in milliseconds. */
+/** ARGV for each use of a window: key, amount, age in milliseconds, window in milliseconds. */
 export const seed = script(`
 for i = 3, #ARGV, 4 do
   local w = open('w', ARGV[i], tonumber(ARGV[i + 3]))
@@ -157,8 +161,8 @@ return {1}
 `);
 
 /**
- * ARGV: owner, lease in milliseconds, until when what it settled is in the ledger, in milliseconds of this clock, and the time by the
- * ledger's clock. Answers {1}, or {-2} when it had lapsed and must restore what it holds.
+ * ARGV: owner, lease in milliseconds, up to when its settlements are in the ledger (this clock), time of the ledger's clock.
+ * Answers {1}, or {-2} when the lease had lapsed and the owner must restore what it holds.
  */
 export const renew = script(`
 local alive = isAlive(ARGV[3])

@@ -1,19 +1,18 @@
 import { readFileSync } from "node:fs";
 
-/** Where a Redis is, as `SLUICE_REDIS_URL` says it. */
+/** The parsed `SLUICE_REDIS_URL`. */
 export interface RedisAddress {
   readonly kind: "server" | "sentinel" | "cluster";
   readonly nodes: readonly { readonly host: string; readonly port: number }[];
-  /** The name that sentinels know the master by. */
+  /** The master's name at the sentinels. */
   readonly master: string;
   readonly account: RedisAccount;
-  /** What sentinels are told instead. */
   readonly sentinelAccount: RedisAccount;
   readonly database: number;
   /** null: no TLS. */
   readonly tls: RedisTls | null;
-  /** The address without accounts. */
-  readonly shown: string;
+  /** Without credentials. */
+  readonly displayUrl: string;
 }
 
 interface RedisAccount {
@@ -21,14 +20,14 @@ interface RedisAccount {
   readonly password?: string;
 }
 
-/** PEM texts. `ca`: who is believed instead of the well-known authorities. */
+/** PEM texts. `ca` replaces the well-known authorities. */
 interface RedisTls {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
 }
 
-/** It will not do, however often it is tried: the address, the account, a certificate or the version is wrong. In one line. */
+/** The address, account, certificate or version is wrong; retrying is pointless. The message is one line. */
 export class RedisUnusable extends Error {
   override readonly name = "RedisUnusable";
 }
@@ -45,10 +44,10 @@ const parameters = [
 ];
 
 /**
- * `redis://` and `rediss://` (TLS), with user, password and database as usual. Behind `?`, in the words of go-redis and redis-py:
- * `master_name=<name>` (the address is a sentinel's) or `cluster=true`; `addr=host:port` names further sentinels or nodes, as
- * often as there are any; `sentinel_username` and `sentinel_password`; `ssl_ca_certs`, `ssl_certfile` and `ssl_keyfile` are
- * paths of PEM files. Throws RedisUnusable, without what is secret.
+ * `redis://` and `rediss://` (TLS), with user, password and database as usual. Parameters, named as in go-redis and redis-py:
+ * `master_name=<name>` (the address is a sentinel's) or `cluster=true`; `addr=host:port` for each further sentinel or node;
+ * `sentinel_username` and `sentinel_password`; `ssl_ca_certs`, `ssl_certfile` and `ssl_keyfile` are paths of PEM files.
+ * Throws RedisUnusable, without secrets.
  */
 export function readRedisAddress(text: string): RedisAddress {
   const url = URL.canParse(text) ? new URL(text) : null;
@@ -57,19 +56,19 @@ export function readRedisAddress(text: string): RedisAddress {
   }
   const database = url.pathname === "" || url.pathname === "/" ? 0 : Number(url.pathname.slice(1));
   if (!Number.isInteger(database) || database < 0) {
-    throw new RedisUnusable("The path of a Redis address is a database's number.");
+    throw new RedisUnusable("The path of a Redis address must be a database number.");
   }
   const given = url.searchParams;
   for (const name of given.keys()) {
     if (!parameters.includes(name)) {
-      throw new RedisUnusable(`A Redis address knows no parameter "${name}", only ${parameters.join(", ")}.`);
+      throw new RedisUnusable(`Unknown parameter "${name}" in a Redis address; supported: ${parameters.join(", ")}.`);
     }
   }
   const master = given.get("master_name") ?? "";
   const isCluster = switchOf(given.get("cluster"));
   if (isCluster && master !== "") throw new RedisUnusable("A Redis address names a sentinel or a cluster, not both.");
   const kind = isCluster ? "cluster" : master === "" ? "server" : "sentinel";
-  if (kind === "cluster" && database !== 0) throw new RedisUnusable("A Redis cluster has no database but 0.");
+  if (kind === "cluster" && database !== 0) throw new RedisUnusable("A Redis cluster has only database 0.");
   const more = given.getAll("addr");
   if (kind === "server" && more.length > 0) {
     throw new RedisUnusable("addr names further sentinels or nodes: set master_name or cluster=true with it.");
@@ -82,7 +81,7 @@ export function readRedisAddress(text: string): RedisAddress {
     sentinelAccount: accountOf(given.get("sentinel_username") ?? "", given.get("sentinel_password") ?? ""),
     database,
     tls: tlsOf(url.protocol === "rediss:", given),
-    shown: `${url.protocol}//${url.host}${url.pathname}`,
+    displayUrl: `${url.protocol}//${url.host}${url.pathname}`,
   };
 }
 
@@ -131,8 +130,8 @@ function pemOf(given: URLSearchParams, name: string): string | null {
   try {
     text = readFileSync(path, "utf8");
   } catch {
-    throw new RedisUnusable(`The file that ${name} of the Redis address names cannot be read: ${path}.`);
+    throw new RedisUnusable(`Cannot read ${path}, the ${name} of the Redis address.`);
   }
-  if (!text.includes("-----BEGIN ")) throw new RedisUnusable(`The file that ${name} names is no PEM: ${path}.`);
+  if (!text.includes("-----BEGIN ")) throw new RedisUnusable(`${path}, the ${name} of the Redis address, is not PEM.`);
   return text;
 }

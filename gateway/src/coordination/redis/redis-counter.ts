@@ -7,45 +7,46 @@ import type {
   Clock,
   Counter,
   Ids,
-  Meeting,
   Observer,
   Refused,
   Reserved,
-  SharedParts,
+  SharedHolds,
   Spending,
+  SpendingStatus,
 } from "#ports/index.ts";
+import { settledAmount } from "../tally.ts";
 import { Membership } from "./membership.ts";
 import type { RedisCounterOptions } from "./options.ts";
-import { earlier, Outbox } from "./outbox.ts";
-import { RecentUses, ToldCosts } from "./recent-uses.ts";
+import { earliest, Outbox } from "./outbox.ts";
+import { RecentCosts, RecentUsage } from "./recent-usage.ts";
 import {
-  type Asked,
   claimArgs,
-  LatestHolds,
   LiveReservations,
   numberText,
+  RecentHolds,
+  type ReservationRequest,
+  readState,
   SharedReservation,
   seedArgs,
-  stateFrom,
-  type TakenAsk,
+  type TimedRequest,
 } from "./reservation.ts";
+import { LocalShares } from "./shares/local-shares.ts";
 import { LeasedReservation } from "./shares/share.ts";
-import { ShareBook } from "./shares/share-book.ts";
 
-/** Rejects with one clear line where no later try would do. A server that is away is tried until it is there. */
+/** Rejects with RedisUnusable if retrying is pointless. While the server is unreachable, it keeps trying in the background. */
 export async function createRedisCounter(options: RedisCounterOptions): Promise<RedisCounter> {
   const counter = new RedisCounter(options);
   await counter.open();
   return counter;
 }
 
-/** `isLeased`: some of what the claim needs was leased to processes that have not been asked for it. */
 interface SharedRefusal extends Refused {
+  /** Part of the limit is leased to processes that have not been asked to return it yet. */
   readonly isLeased: boolean;
 }
 
-/** A call may be refused by one limit after the other. */
-const recallsMax = 3;
+/** Several limits of a call may need a recall, one after the other. */
+const recallsPerReservation = 3;
 
 /** A counter that several processes share. */
 export class RedisCounter implements Counter {
@@ -56,13 +57,13 @@ export class RedisCounter implements Counter {
   readonly #outbox: Outbox;
   readonly #live = new LiveReservations();
   /** null: nothing is leased. */
-  readonly #shares: ShareBook | null;
-  readonly #latest: LatestHolds;
-  readonly #told = new ToldCosts();
-  readonly #uses = new RecentUses();
+  readonly #shares: LocalShares | null;
+  readonly #recentHolds: RecentHolds;
+  readonly #recentCosts = new RecentCosts();
+  readonly #recentUsage = new RecentUsage();
   readonly #lag: ReadingLag;
-  readonly shared: SharedParts;
-  #toldFullMs = Number.NEGATIVE_INFINITY;
+  readonly shared: SharedHolds;
+  #fullLoggedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: RedisCounterOptions) {
     this.#clock = options.clock;
@@ -70,48 +71,51 @@ export class RedisCounter implements Counter {
     this.#observer = options.observer;
     const nowMs = (): number => this.#clock.monotonic();
     this.#membership = new Membership(options, {
-      live: () => [...this.#live.values(), ...this.#latest.latest()],
-      places: () => this.#live.places + (this.#shares?.places ?? 0),
-      untoldSinceMs: () => earlier(this.#outbox.sinceMs, this.#shares?.untoldSinceMs ?? null),
-      drained: (atMs) => {
-        this.#told.forgetUntil(atMs);
-        this.#uses.stored(atMs, this.#clock.monotonic());
+      reservations: () => [...this.#live.values(), ...this.#recentHolds.latest()],
+      slots: () => this.#live.heldSlots + (this.#shares?.heldSlots ?? 0),
+      unsentSinceMs: () => earliest(this.#outbox.oldestMs, this.#shares?.unsentSinceMs ?? null),
+      onDrained: (atMs) => {
+        this.#recentCosts.forgetUntil(atMs);
+        this.#recentUsage.markStored(atMs, this.#clock.monotonic());
       },
-      unstored: (readMs) => ({ costs: this.#told.argsAt(nowMs()), uses: this.#uses.seedsSince(readMs, nowMs()) }),
-      tellShares: async () => this.#shares?.joined(),
-      joined: () => {
-        void this.#shares?.joined();
+      notInLedger: (readMs) => ({
+        costs: this.#recentCosts.argsAt(nowMs()),
+        uses: this.#recentUsage.seedsSince(readMs, nowMs()),
+      }),
+      resendShares: async () => this.#shares?.onJoined(),
+      onJoined: () => {
+        void this.#shares?.onJoined();
         this.#outbox.flush();
       },
     });
-    this.#latest = new LatestHolds(nowMs);
-    this.#outbox = new Outbox(nowMs, (script, args) => this.#membership.tell(script, args));
-    this.#shares = options.shares === false ? null : new ShareBook(this.#membership, options.clock, options.shares);
+    this.#recentHolds = new RecentHolds(nowMs);
+    this.#outbox = new Outbox(nowMs, (script, args) => this.#membership.trySend(script, args));
+    this.#shares = options.shares === false ? null : new LocalShares(this.#membership, options.clock, options.shares);
     this.#lag = new ReadingLag(options.clock);
     this.shared = this.#sharedParts();
   }
 
-  #sharedParts(): SharedParts {
+  #sharedParts(): SharedHolds {
     const lag = this.#lag;
     return {
       hold: (id, claims) => this.#reserve({ id, claims, lasts: true }),
       endHold: async (id) => {
-        this.#latest.ended(id);
-        // What it has cost counts before it is freed.
+        this.#recentHolds.ended(id);
+        // Costs have to count before the hold is released.
         await this.#shares?.flush();
-        const [done] = await this.#outbox.tell("settle", [id], this.isUp);
+        const [done] = await this.#outbox.send("settle", [id], this.isUp);
         return done === 1;
       },
-      someHolds: async (count) => {
-        const words = await this.#membership.ask("lasting", [String(count)]).catch(() => []);
+      sampleHolds: async (count) => {
+        const words = await this.#membership.request("lasting", [String(count)]).catch(() => []);
         return Array.from({ length: words.length / 2 }, (_, at) => ({
           id: String(words[2 * at]),
           ageMs: Number(words[2 * at + 1]),
         }));
       },
-      adopted: async (owner, storedAgoMs) => {
+      releaseOwner: async (owner, storedAgoMs) => {
         const args = [owner, storedAgoMs === null ? "" : String(Math.round(storedAgoMs))];
-        while ((await this.#outbox.tell("adopted", args, this.#membership.mayTell))[0] !== 1);
+        while ((await this.#outbox.send("adopted", args, this.#membership.canSend))[0] !== 1);
       },
       get ledgerLagMs() {
         return lag.ms;
@@ -123,29 +127,29 @@ export class RedisCounter implements Counter {
     return this.#live.size + (this.#shares?.outstanding ?? 0);
   }
 
-  /** False while it cannot be reached, or is not seeded yet. */
+  /** False while Redis is unreachable or not seeded yet. */
   get isUp(): boolean {
     return this.#membership.isUp;
   }
 
-  /** Why it is not up, in one line without secrets. */
+  /** Why it is not up, without secrets; null while it is. */
   get problem(): string | null {
     return this.#membership.problem;
   }
 
-  /** How often its data were found lost, or to be another server's. */
+  /** How often the data were found lost or replaced. */
   get epochs(): number {
     return this.#membership.epochs;
   }
 
-  /** Endings and costs that the counter has not been told yet. */
-  get untold(): number {
-    return this.#outbox.size + (this.#shares?.untold ?? 0);
+  /** Settlements and costs that Redis has not confirmed yet. */
+  get unsent(): number {
+    return this.#outbox.size + (this.#shares?.unsent ?? 0);
   }
 
-  /** Places that running calls keep after this process's lease has ended, so that others may be granted them; 0 while it holds. */
+  /** Concurrency slots that running calls use although this process's lease has ended and others may be granted them. */
   get placesBeyondLease(): number {
-    return this.#membership.placesBeyondLease;
+    return this.#membership.slotsBeyondLease;
   }
 
   open(): Promise<void> {
@@ -153,24 +157,24 @@ export class RedisCounter implements Counter {
   }
 
   /**
-   * At the orderly end of the process, within the signal: gives back what it was leased and closes. Others need not wait for its
-   * lease once all that it settled is told and in the ledger; what could not be told lapses.
+   * Orderly shutdown, bounded by the signal: returns shares and closes. The lease is given up early only if all settlements were
+   * sent and are in the ledger; otherwise it lapses.
    */
   async leave(signal: AbortSignal = AbortSignal.timeout(bounds.flushMs)): Promise<void> {
     await this.#shares?.leave();
-    if (this.outstanding === 0 && (await this.#membership.allDrained(signal, () => this.untold === 0))) {
-      await this.#membership.ask("leave", [this.#membership.owner]).catch(() => undefined);
+    if (this.outstanding === 0 && (await this.#membership.allDrained(signal, () => this.unsent === 0))) {
+      await this.#membership.request("leave", [this.#membership.owner]).catch(() => undefined);
     }
     this.close();
   }
 
-  /** Leaves what is still reserved to lapse; its money, until its journal is taken over. */
+  /** Open reservations lapse with the lease; held money stays held until this process's journal is recovered. */
   close(): void {
     this.#shares?.close();
     this.#membership.close();
   }
 
-  /** What shares of this process carry is answered at once. */
+  /** Synchronous when local shares suffice. */
   reserve(
     claims: readonly Claim[],
     id: string = this.#ids.next("rsv_"),
@@ -181,53 +185,52 @@ export class RedisCounter implements Counter {
     return leased ?? this.#reserve({ id, claims, lasts: false }, shares !== null);
   }
 
-  glance(claim: Claim): ClaimState | null {
-    return this.#shares?.glance(claim) ?? null;
+  lastKnownState(claim: Claim): ClaimState | null {
+    return this.#shares?.lastKnownState(claim) ?? null;
   }
 
-  /** Before anybody is refused, every process gives back what it was leased of that limit and does not use. */
-  async #reserve(asked: Asked, refills = false): Promise<SharedReservation | Refused> {
+  /** Recalls idle shares from all processes before it refuses. */
+  async #reserve(asked: ReservationRequest, refills = false): Promise<SharedReservation | Refused> {
     const { claims } = asked;
-    await this.#shares?.yieldTo(claims);
+    await this.#shares?.returnIdleFor(claims);
     for (let turn = 0; ; turn++) {
-      const answer = await this.#ask({ ...asked, takenMs: this.#clock.monotonic() });
+      const answer = await this.#tryReserve({ ...asked, takenMs: this.#clock.monotonic() });
       if (answer.granted) {
-        // It holds less money than was asked for; some of what is missing may be idle in a share.
+        // Less money was held than requested; the rest may be idle in shares.
         const money = claims.findLast(({ kind }) => kind === "budget")?.amount ?? 0;
         if (money > answer.held && this.#shares !== null) await this.#topUp(answer, money - answer.held, 0);
-        if (refills) this.#shares?.refill();
+        if (refills) this.#shares?.requestMore();
       }
-      if (answer.granted || !answer.isLeased || turn === recallsMax) return answer;
+      if (answer.granted || !answer.isLeased || turn === recallsPerReservation) return answer;
       const claim = claims[answer.index];
       if (claim === undefined || !(await this.#recall(claim))) return answer;
     }
   }
 
-  /** False: it is not to be had. */
   async #recall(claim: Claim): Promise<boolean> {
-    if (this.#shares?.mayRecall(claim) !== true) return false;
+    if (this.#shares?.canRecall(claim) !== true) return false;
     await this.#shares.recall(claim).catch(() => undefined);
     return true;
   }
 
-  async #ask(asked: TakenAsk): Promise<SharedReservation | SharedRefusal> {
+  async #tryReserve(asked: TimedRequest): Promise<SharedReservation | SharedRefusal> {
     const { id, claims, lasts } = asked;
     let answer: readonly unknown[];
     try {
       const args = [id, lasts ? "" : this.#membership.owner, ...claims.flatMap((claim) => claimArgs(claim))];
-      answer = await this.#membership.ask("reserve", args);
+      answer = await this.#membership.request("reserve", args);
     } catch {
-      return this.#unanswered(asked);
+      return this.#decideWithoutCounter(asked);
     }
     if (answer[0] !== 1) {
       const index = Number(answer[1]);
       const claim = claims[index];
       if (claim === undefined) throw new RangeError("The shared counter refused a claim it was not given.");
       const reason = answer[2] === "unknown" ? "unknown" : "limit";
-      const state = this.#seen(claim, stateFrom(answer, 3, claim));
+      const state = this.#recordState(claim, readState(answer, 3, claim));
       return { granted: false, index, state, reason, isLeased: Number(answer[6]) > 0 };
     }
-    const states = claims.map((claim, index) => this.#seen(claim, stateFrom(answer, 2 + 3 * index, claim)));
+    const states = claims.map((claim, index) => this.#recordState(claim, readState(answer, 2 + 3 * index, claim)));
     const held = answer[1] === "inf" ? Number.POSITIVE_INFINITY : Number(answer[1]);
     return this.#keep(new SharedReservation(asked, states, held));
   }
@@ -244,7 +247,7 @@ export class RedisCounter implements Counter {
       const open = ticket.claims.flatMap(({ kind, fail, key }) => (kind === "budget" && fail === "open" ? [key] : []));
       for (let turn = 0; more < amount && turn < 2; turn++) {
         const args = [ticket.id, numberText(amount - more), numberText(Math.max(0, least - more)), ...open];
-        const [text, leased] = await this.#membership.ask("topUp", args);
+        const [text, leased] = await this.#membership.request("topUp", args);
         more += Number(text);
         if (Number(leased) === 0) break;
         await Promise.all(ticket.claims.map((claim) => (claim.kind === "budget" ? this.#recall(claim) : undefined)));
@@ -257,54 +260,54 @@ export class RedisCounter implements Counter {
     return more;
   }
 
-  /** What its shares have too little for is reserved beside them. */
+  /** Reserves in Redis what local shares cannot give. */
   async #topUpLeased(ticket: LeasedReservation, amount: number, least: number): Promise<number> {
     if (ticket.ended || !(amount > 0 && amount >= least)) return 0;
     if (this.#shares?.topUp(ticket, amount) === true) return amount;
-    const claims = ticket.takings.filter(({ claim }) => claim.kind === "budget").map(({ claim }) => claim);
+    const claims = ticket.allocations.filter(({ claim }) => claim.kind === "budget").map(({ claim }) => claim);
     if (claims.length === 0) return 0;
     const wanted = claims.map((claim) => ({ ...claim, amount, least }));
     const reserve = (asked: readonly Claim[]) =>
       this.#reserve({ id: this.#ids.next("rsv_"), claims: asked, lasts: false });
-    const annex = await annexed(wanted, reserve);
-    if (!annex.granted) return 0;
+    const supplement = await reserveSupplement(wanted, reserve);
+    if (!supplement.granted) return 0;
     if (ticket.ended) {
-      void this.settle(annex, []);
+      void this.settle(supplement, []);
       return 0;
     }
-    ticket.annexes.push(annex);
-    ticket.held += annex.held;
-    return annex.held;
+    ticket.supplements.push(supplement);
+    ticket.held += supplement.held;
+    return supplement.held;
   }
 
   settle(ticket: object, actual: readonly number[]): void | Promise<void> {
     if (!(ticket instanceof LeasedReservation)) return this.#settle(ticket, actual);
-    this.#uses.note(ticket, actual, this.#clock.monotonic());
+    this.#recentUsage.record(ticket, actual, this.#clock.monotonic());
     this.#shares?.settle(ticket, actual);
-    if (ticket.annexes.length === 0) return;
-    return Promise.all(ticket.annexes.map((annex) => this.#settle(annex, []))).then(() => undefined);
+    if (ticket.supplements.length === 0) return;
+    return Promise.all(ticket.supplements.map((supplement) => this.#settle(supplement, []))).then(() => undefined);
   }
 
   async #settle(ticket: object, actual: readonly number[]): Promise<void> {
     if (!(ticket instanceof SharedReservation)) return;
     if (!ticket.ended) {
-      this.#uses.note(ticket, actual, this.#clock.monotonic());
+      this.#recentUsage.record(ticket, actual, this.#clock.monotonic());
       ticket.ended = true;
       this.#live.delete(ticket.id);
-      this.#latest.ended(ticket.id);
+      this.#recentHolds.ended(ticket.id);
     }
     const amounts = ticket.claims.map((_claim, index) => {
-      // What is not told, or is not a number, stays as it was reserved: a caller's mistake gives no free quota.
-      const amount = actual[index] ?? Number.NaN;
-      return Number.isFinite(amount) && amount >= 0 ? String(Math.round(amount)) : "";
+      // Empty: as reserved.
+      const amount = settledAmount(actual, index, Number.NaN);
+      return Number.isNaN(amount) ? "" : String(Math.round(amount));
     });
-    await this.#outbox.tell("settle", [ticket.id, ...amounts], this.isUp);
+    await this.#outbox.send("settle", [ticket.id, ...amounts], this.isUp);
   }
 
-  async begin(key: string, periodStart: number, anew = false): Promise<Meeting> {
+  async beginPeriod(key: string, periodStart: number, anew = false): Promise<SpendingStatus> {
     try {
       const args = [key, String(periodStart), this.#membership.owner, anew ? "1" : "0", String(this.#clock.now())];
-      const [known, lagMs] = await this.#membership.ask("begin", args);
+      const [known, lagMs] = await this.#membership.request("beginPeriod", args);
       if (known === 1) return "known";
       if (lagMs === -1) return "behind";
       this.#lag.note(Number(lagMs));
@@ -314,67 +317,73 @@ export class RedisCounter implements Counter {
     }
   }
 
-  async known(key: string, periodStart: number, { amount, recent, cleanFrom, again }: Spending): Promise<void> {
+  async setSpending(key: string, periodStart: number, { amount, recent, cleanFrom, again }: Spending): Promise<void> {
     const words = [numberText(amount), numberText(cleanFrom), again ? "1" : "0"];
     const costs = recent.flatMap((cost) => [cost.attemptId, String(cost.amount)]);
-    await this.#membership.ask("known", [key, String(periodStart), this.#membership.owner, ...words, ...costs]);
+    await this.#membership.request("setSpending", [
+      key,
+      String(periodStart),
+      this.#membership.owner,
+      ...words,
+      ...costs,
+    ]);
   }
 
   /**
-   * What cannot be told now is told when the counter is there again; then it is true, as if it were counted. A reservation that no
-   * share carries is ended at once, so its cost must not wait for the next message of a share.
+   * True also when the cost is only queued. A reservation made in Redis is settled at once, so its cost must not wait for the next
+   * share message.
    */
   spend(key: string, periodStart: number, cost: AttemptCost): boolean | Promise<boolean> {
     const args = [key, String(periodStart), cost.attemptId, String(cost.amount)];
-    this.#told.note(args, this.#clock.monotonic());
+    this.#recentCosts.note(args, this.#clock.monotonic());
     if (this.#live.holdMoneyOf(key, periodStart)) return this.#spend(args);
     return this.#shares?.spend(key, periodStart, cost) === true || this.#spend(args);
   }
 
   async #spend(args: readonly string[]): Promise<boolean> {
     try {
-      const [counted] = await this.#outbox.tell("spend", args, this.isUp);
+      const [counted] = await this.#outbox.send("spend", args, this.isUp);
       return counted === 1;
     } catch (error) {
-      this.#full(error);
+      this.#logFull(error);
       return true;
     }
   }
 
-  async reread(periods: readonly BudgetPeriodKey[]): Promise<void> {
+  async invalidateSpending(periods: readonly BudgetPeriodKey[]): Promise<void> {
     for (let from = 0; from < periods.length; from += bounds.redisRestoreMax) {
       const batch = periods.slice(from, from + bounds.redisRestoreMax);
       const args = batch.flatMap(({ key, periodStart }) => [key, String(periodStart)]);
-      await this.#outbox.tell("reread", args, this.isUp);
+      await this.#outbox.send("invalidateSpending", args, this.isUp);
     }
   }
 
   async seed(key: string, amount: number, at: number, windowMs: number): Promise<void> {
-    await this.#membership.ask("seed", seedArgs(key, amount, this.#clock.now() - at, windowMs));
+    await this.#membership.request("seed", seedArgs(key, amount, this.#clock.now() - at, windowMs));
   }
 
   async peek(claim: Claim): Promise<ClaimState> {
     try {
       await this.#shares?.flush();
-      // What is idle here is as good as free.
+      // Idle shares of this process count as free.
       const limit = claim.limit + (this.#shares?.idleOf(claim) ?? 0);
-      const answer = await this.#membership.ask("peek", claimArgs({ ...claim, limit }));
-      return this.#seen(claim, stateFrom(answer, 0, claim));
+      const answer = await this.#membership.request("peek", claimArgs({ ...claim, limit }));
+      return this.#recordState(claim, readState(answer, 0, claim));
     } catch {
-      // Whoever asks takes nothing yet; the reservation decides.
+      // Nothing is taken here; the reservation decides.
       return { used: 0, limit: claim.limit, freeInMs: 0 };
     }
   }
 
-  /** Each limit does what it says. What is let through is told to the counter as soon as it is there again. */
-  #unanswered(asked: TakenAsk): SharedReservation | SharedRefusal {
+  /** Applies each limit's `fail`. What is admitted is reported to Redis when it is back. */
+  #decideWithoutCounter(asked: TimedRequest): SharedReservation | SharedRefusal {
     const { id, claims } = asked;
     const index = claims.findIndex(({ fail, limit }) => fail === "closed" && limit !== Number.POSITIVE_INFINITY);
     const closed = claims[index];
     if (closed !== undefined) {
-      // The answer may be lost and not the question.
+      // Only the answer may have been lost: release what Redis may have reserved.
       const nothing = claims.map(() => "0");
-      this.#outbox.tell("settle", [id, ...nothing], this.isUp).catch((error) => this.#full(error));
+      this.#outbox.send("settle", [id, ...nothing], this.isUp).catch((error) => this.#logFull(error));
       const state = { used: 0, limit: closed.limit, freeInMs: bounds.redisRetryMsMax };
       return { granted: false, index, state, reason: "unreachable", isLeased: false };
     }
@@ -383,32 +392,29 @@ export class RedisCounter implements Counter {
     return this.#keep(new SharedReservation(asked, states, held));
   }
 
-  #seen(claim: Claim, state: ClaimState): ClaimState {
-    return this.#shares?.seen(claim, state) ?? state;
+  #recordState(claim: Claim, state: ClaimState): ClaimState {
+    return this.#shares?.recordState(claim, state) ?? state;
   }
 
   #keep(reservation: SharedReservation): SharedReservation {
-    if (reservation.lasts) this.#latest.note(reservation);
+    if (reservation.lasts) this.#recentHolds.note(reservation);
     else this.#live.add(reservation);
     return reservation;
   }
 
-  #full(error: unknown): void {
+  #logFull(error: unknown): void {
     const atMs = this.#clock.monotonic();
-    if (atMs - this.#toldFullMs < bounds.counterFullTellMs) return;
-    this.#toldFullMs = atMs;
-    this.#observer.log("error", "The shared counter of limits is away for so long that costs cannot wait for it.", {
+    if (atMs - this.#fullLoggedMs < bounds.counterFullTellMs) return;
+    this.#fullLoggedMs = atMs;
+    this.#observer.log("error", "Redis has been unavailable for too long; dropping costs from the shared counter.", {
       waiting: this.#outbox.size,
       error,
     });
   }
 }
 
-/**
- * Reserves what a leased reservation gets beside its shares. A budget that lets calls through when it cannot be counted gives more
- * then too, as it would to a new call.
- */
-async function annexed(
+/** Reserves the supplement of a leased reservation. Budgets with `fail: open` grant it even if their spending is unknown. */
+async function reserveSupplement(
   claims: readonly Claim[],
   reserve: (claims: readonly Claim[]) => Promise<SharedReservation | Refused>,
 ): Promise<SharedReservation | Refused> {
@@ -421,7 +427,7 @@ async function annexed(
   }
 }
 
-/** The longest lag that readings were told of in the last moments: those that are made together begin one after the other. */
+/** The longest lag reported recently: readings that belong together begin one after the other. */
 class ReadingLag {
   readonly #clock: Clock;
   #atMs = Number.NEGATIVE_INFINITY;

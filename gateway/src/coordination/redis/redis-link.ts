@@ -3,10 +3,10 @@ import { afterRunningFor, bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { type RedisAddress, readRedisAddress } from "./redis-address.ts";
 
-/** Silence of one sentinel after which another is asked. */
+/** After this silence of a sentinel, the next one is asked. */
 const redisSentinelMs = 2_000;
 
-/** One way to a Redis: a server, a sentinel's master, or a cluster, whose scripts all go to the node of one key. */
+/** A connection to a server, to the master that sentinels name, or to a cluster, whose scripts all go to the node of one key. */
 export interface RedisLink {
   /** Sends one command; `key` says to which node. Rejects at once while there is no connection. */
   send(key: string, command: readonly string[]): Promise<unknown>;
@@ -14,15 +14,15 @@ export interface RedisLink {
   close(): void;
 }
 
-/** Told when a connection is there again. */
+/** Called after each connect and reconnect. */
 type OnReady = () => void;
 
-/** Rejects with one clear line, without the password: RedisUnusable where no later try would do. */
+/** Rejects without secrets in the message. */
 export async function openRedisLink(address: RedisAddress, onReady: OnReady, signal: AbortSignal): Promise<RedisLink> {
-  const { connect, link } = await makers[address.kind](address, onReady);
+  const { connect, link } = await linkFactories[address.kind](address, onReady);
   try {
     const { promise, reject } = Promise.withResolvers<never>();
-    signal.addEventListener("abort", () => reject(new Error("it does not answer in time.")), { once: true });
+    signal.addEventListener("abort", () => reject(new Error("it does not respond in time.")), { once: true });
     await Promise.race([connect(), promise]);
     return link;
   } catch (thrown) {
@@ -31,18 +31,16 @@ export async function openRedisLink(address: RedisAddress, onReady: OnReady, sig
   }
 }
 
-/** Loaded by whoever has a Redis: megabytes that the others have no use for. */
+/** Loaded on demand: installations without Redis save its megabytes. */
 const library = () => import("@redis/client");
 
-/** A link, and what connects it. */
-interface Made {
+interface NewLink {
   readonly connect: () => Promise<unknown>;
   readonly link: RedisLink;
 }
 
-const makers = { server: serverLink, sentinel: sentinelLink, cluster: clusterLink } as const;
+const linkFactories = { server: serverLink, sentinel: sentinelLink, cluster: clusterLink } as const;
 
-/** The wait before the connection is tried again: the first, doubled each time up to the last. */
 const reconnectStrategy = (tries: number): number =>
   Math.min(bounds.redisRetryMs * 2 ** Math.min(tries, 10), bounds.redisRetryMsMax);
 
@@ -51,7 +49,7 @@ const socketOf = ({ tls }: RedisAddress) => ({
   ...(tls === null ? {} : { tls: true as const, ...tls }),
 });
 
-async function serverLink(address: RedisAddress, onReady: OnReady): Promise<Made> {
+async function serverLink(address: RedisAddress, onReady: OnReady): Promise<NewLink> {
   const { createClient } = await library();
   const [node] = address.nodes;
   let wasReady = false;
@@ -60,14 +58,14 @@ async function serverLink(address: RedisAddress, onReady: OnReady): Promise<Made
     database: address.database,
     disableOfflineQueue: true,
     RESP: 2,
-    // What fails at the first connection is told to whoever started the gateway; later it is tried for ever.
+    // The first connection must succeed; after that it reconnects for ever.
     socket: {
       ...socketOf(address),
       ...node,
       reconnectStrategy: (tries: number, cause: Error) => (wasReady ? reconnectStrategy(tries) : cause),
     },
   });
-  // Each failure is also the rejection of what was sent; without a listener it would end the process.
+  // Failures also reject what was sent. Without a listener they would end the process.
   client.on("error", () => undefined);
   client.on("ready", () => {
     wasReady = true;
@@ -77,10 +75,10 @@ async function serverLink(address: RedisAddress, onReady: OnReady): Promise<Made
   return { connect: () => client.connect(), link: { send, close: () => client.destroy() } };
 }
 
-async function sentinelLink(address: RedisAddress, onReady: OnReady): Promise<Made> {
+async function sentinelLink(address: RedisAddress, onReady: OnReady): Promise<NewLink> {
   const { createSentinel } = await library();
   const { nodes } = address;
-  // They are asked one after the other: where several are silent, another try does not begin with the same ones.
+  // Sentinels are asked in turn. A random start avoids waiting for the same silent ones at every try.
   const from = Math.floor(Math.random() * nodes.length);
   const silentMs = redisSentinelMs;
   const sentinel = createSentinel({
@@ -91,7 +89,6 @@ async function sentinelLink(address: RedisAddress, onReady: OnReady): Promise<Ma
     nodeClientOptions: { ...address.account, database: address.database, socket: socketOf(address) },
     sentinelClientOptions: {
       ...address.sentinelAccount,
-      // One that tells nothing for long is asked whether it is there.
       pingInterval: silentMs / 2,
       socket: { ...socketOf(address), connectTimeout: silentMs, socketTimeout: silentMs },
     },
@@ -105,7 +102,7 @@ async function sentinelLink(address: RedisAddress, onReady: OnReady): Promise<Ma
   };
 }
 
-async function clusterLink(address: RedisAddress, onReady: OnReady): Promise<Made> {
+async function clusterLink(address: RedisAddress, onReady: OnReady): Promise<NewLink> {
   const { createCluster } = await library();
   const cluster = createCluster({
     RESP: 2,
@@ -123,53 +120,51 @@ async function clusterLink(address: RedisAddress, onReady: OnReady): Promise<Mad
 }
 
 /**
- * Makes links to the Redis of one address. Certificates are renewed in the files that the address names, and the library makes a lost
- * connection again with those that it was given: so they are read for each link, and one that was made with others is not kept.
+ * Opens links to one address. The library reconnects with the certificates that it was first given, so they are read from their files
+ * for each link, and a link with outdated ones is replaced.
  */
 export class RedisConnector {
   readonly #url: string;
   readonly #clock: Clock;
-  readonly #madeWith = new WeakMap<RedisLink, RedisAddress["tls"]>();
+  readonly #linkTls = new WeakMap<RedisLink, RedisAddress["tls"]>();
   #address: RedisAddress;
 
-  /** Throws RedisUnusable where the address will not do. */
+  /** Throws RedisUnusable if the address is invalid. */
   constructor(url: string, clock: Clock) {
     this.#url = url;
     this.#clock = clock;
     this.#address = readRedisAddress(url);
   }
 
-  /** The address without accounts. */
-  get shown(): string {
-    return this.#address.shown;
+  get displayUrl(): string {
+    return this.#address.displayUrl;
   }
 
   async open(onReady: OnReady): Promise<RedisLink> {
-    this.#readAgain();
+    this.#rereadAddress();
     const { tls } = this.#address;
     const late = new AbortController();
     const stop = afterRunningFor(this.#clock, bounds.redisConnectMs, () => late.abort());
     const link = await openRedisLink(this.#address, onReady, late.signal).finally(stop);
-    this.#madeWith.set(link, tls);
+    this.#linkTls.set(link, tls);
     return link;
   }
 
-  /** The same link; null: there is none, or it was made with other certificates than there are now, and is closed. */
-  kept(link: RedisLink | null): RedisLink | null {
-    if (link === null || this.#address.tls === null || !this.#madeWith.has(link)) return link;
-    this.#readAgain();
-    if (isDeepStrictEqual(this.#madeWith.get(link), this.#address.tls)) return link;
+  /** Returns the link, or null if its certificates are outdated; then it is closed. */
+  keepIfCurrent(link: RedisLink | null): RedisLink | null {
+    if (link === null || this.#address.tls === null || !this.#linkTls.has(link)) return link;
+    this.#rereadAddress();
+    if (isDeepStrictEqual(this.#linkTls.get(link), this.#address.tls)) return link;
     link.close();
     return null;
   }
 
-  /** What is half written is read at the next look. */
-  #readAgain(): void {
+  #rereadAddress(): void {
     if (this.#address.tls === null) return;
     try {
       this.#address = readRedisAddress(this.#url);
     } catch {
-      // Those of before stay.
+      // A file may be half written; it is read again for the next link.
     }
   }
 }

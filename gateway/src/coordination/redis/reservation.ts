@@ -1,31 +1,29 @@
 import type { Claim, ClaimState, Reserved } from "#ports/index.ts";
 
-/** What is asked for. `lasts`: it will belong to no process. */
-export interface Asked {
+export interface ReservationRequest {
   readonly id: string;
   readonly claims: readonly Claim[];
+  /** It belongs to no process, and holds until it is ended. */
   readonly lasts: boolean;
 }
 
-/** The same, and when it was by the monotonic clock. */
-export interface TakenAsk extends Asked {
+export interface TimedRequest extends ReservationRequest {
+  /** Monotonic milliseconds. */
   readonly takenMs: number;
 }
 
-/** A reservation of this process, as it is told to the shared counter, and told again when that has lost it. */
+/** A reservation in Redis. This process keeps it to report it again if Redis loses its data. */
 export class SharedReservation implements Reserved {
   readonly granted = true;
   readonly id: string;
   readonly claims: readonly Claim[];
   readonly states: readonly ClaimState[];
-  /** By the monotonic clock of this process. */
   readonly takenMs: number;
-  /** It belongs to no process. */
   readonly lasts: boolean;
   held: number;
   ended = false;
 
-  constructor({ id, claims, takenMs, lasts }: TakenAsk, states: readonly ClaimState[], held: number) {
+  constructor({ id, claims, takenMs, lasts }: TimedRequest, states: readonly ClaimState[], held: number) {
     this.id = id;
     this.lasts = lasts;
     this.claims = claims;
@@ -38,7 +36,7 @@ export class SharedReservation implements Reserved {
     return this;
   }
 
-  /** What the script `restore` is told of it. */
+  /** Arguments of the script `restore`. */
   restoreArgs(nowMs: number): readonly string[] {
     const ageMs = Math.max(0, Math.floor(nowMs - this.takenMs));
     const claims = this.claims.flatMap((claim) => claimArgs(claim, claim.kind === "budget" ? this.held : claim.amount));
@@ -46,10 +44,10 @@ export class SharedReservation implements Reserved {
   }
 }
 
-/** The kinds of claims as scripts name them. */
+/** The kinds of claims in scripts. */
 export const kindLetters = { window: "w", gauge: "g", budget: "b" } as const;
 
-/** A claim as scripts read it: seven words. */
+/** A claim as seven script arguments. */
 export function claimArgs(claim: Claim, amount: number = claim.amount): readonly string[] {
   const { kind, key, limit, least, windowMs, periodStart } = claim;
   return [
@@ -63,30 +61,30 @@ export function claimArgs(claim: Claim, amount: number = claim.amount): readonly
   ];
 }
 
-/** Lua reads `inf` and `nan` as what they are. */
+/** Lua's `tonumber` reads `inf` and `nan`. */
 export function numberText(amount: number): string {
   if (Number.isNaN(amount)) return "nan";
   return Number.isFinite(amount) ? String(amount) : amount > 0 ? "inf" : "-inf";
 }
 
-/** Words of an answer, from `at` on: used, freeInMs, held. */
-export function stateFrom(answer: readonly unknown[], at: number, { kind, limit }: Claim): ClaimState {
+/** Reads used, freeInMs and held from an answer, beginning at index `at`. */
+export function readState(answer: readonly unknown[], at: number, { kind, limit }: Claim): ClaimState {
   const used = Number(answer[at]);
   const freeInMs = Number(answer[at + 1]);
   return kind === "budget" ? { used, limit, freeInMs, held: Number(answer[at + 2]) } : { used, limit, freeInMs };
 }
 
-/** What the script `restore` is told of money that was set aside before. */
+/** Arguments of the script `restore` for a hold that was made before the epoch. */
 export function heldArgs(id: string, claims: readonly Claim[]): readonly string[] {
   return [id, "0", String(claims.length), ...claims.flatMap((claim) => claimArgs(claim))];
 }
 
-/** What the script `seed` is told. */
+/** Arguments of the script `seed`. */
 export function seedArgs(key: string, amount: number, ageMs: number, windowMs: number): readonly string[] {
   return [key, String(amount), String(Math.max(0, Math.floor(ageMs))), String(windowMs)];
 }
 
-/** Reservations of this process that have not ended, and which budgets they hold money of. */
+/** Open reservations of this process, and which budgets they hold money of. */
 export class LiveReservations {
   readonly #byId = new Map<string, SharedReservation>();
   readonly #budgets = new Map<string, number>();
@@ -95,8 +93,8 @@ export class LiveReservations {
     return this.#byId.size;
   }
 
-  /** Places of limits on concurrency that they hold. */
-  get places(): number {
+  /** Concurrency slots that they hold. */
+  get heldSlots(): number {
     let places = 0;
     for (const { claims } of this.#byId.values()) {
       for (const { kind, amount } of claims) if (kind === "gauge") places += amount;
@@ -121,7 +119,6 @@ export class LiveReservations {
     this.#count(reservation, -1);
   }
 
-  /** Whether one of them holds money of this budget. */
   holdMoneyOf(key: string, periodStart: number): boolean {
     return this.#budgets.has(nameOf(key, periodStart));
   }
@@ -141,14 +138,11 @@ function nameOf(key: string, periodStart: number): string {
   return `${key} ${periodStart}`;
 }
 
-/** How long a process remembers a hold for a task that may not be stored yet. */
+/** How long a process remembers a hold whose task may not be stored yet. */
 const redisLastingMs = 60_000;
 
-/**
- * Reservations that belong to no process, as the process keeps them that made them: for the moment in which a counter that has
- * lost them could be told of them by nobody else, since their tasks are not stored yet.
- */
-export class LatestHolds {
+/** Holds of tasks that may not be stored yet: if Redis loses its data, only the process that made them can report them. */
+export class RecentHolds {
   readonly #latest = new Map<string, SharedReservation>();
   readonly #nowMs: () => number;
 

@@ -6,21 +6,24 @@ import { lease, recall } from "./shares/share-scripts.ts";
 
 const script = (body: string): string => `${prelude}\n${body}`;
 
-/** ARGV: id, owner, claims. Answers {1, held, states…}, {0, index, reason, used, freeInMs, held, owners whose shares are to be recalled}, or {-2}: the owner has lapsed. */
+/**
+ * ARGV: id, owner, claims. Answers {1, held, states…}, {0, index, reason, used, freeInMs, held, number of owners to recall shares from},
+ * or {-2} when the owner's lease has lapsed.
+ */
 const reserve = `
 local id, owner, claims = ARGV[3], ARGV[4], readClaims(5)
 if owner ~= '' and not isAlive(owner) then return {-2} end
 lapse(4)
 local there = redis.call('GET', base .. 'r:' .. id)
 if there then
-  -- Asked for again: the answer was lost, or another process has taken it over.
+  -- A repeated request: the answer was lost, or another process takes the reservation over.
   local r = cmsgpack.unpack(there)
   if r.owner ~= owner or r.money then takeOver(id, r, owner) end
   local answer = {1, r.held == inf and 'inf' or str(r.held)}
   for _, c in ipairs(claims) do for _, v in ipairs(stateOf(c)) do answer[#answer + 1] = v end end
   return answer
 end
--- All claims or none: nothing is written before all of them fit. moneyMax: what a budget is asked for at most.
+-- All claims or none: nothing is written before all of them fit. moneyMax: the most that budgets are asked for.
 local function take(moneyMax)
   local held, states = inf, {}
   for i, c in ipairs(claims) do
@@ -73,7 +76,7 @@ end
 local refused, why, held, states = attempt()
 if refused then
   forget()
-  -- Before anybody is refused, what dead owners still hold is freed.
+  -- Before refusing, release what dead owners still hold.
   if lapse(1000) + bury(1000) > 0 then
     refused, why, held, states = attempt()
     if refused then forget() end
@@ -95,7 +98,7 @@ for _, s in ipairs(states) do for _, v in ipairs(s) do answer[#answer + 1] = v e
 return answer
 `;
 
-/** ARGV: owner (of what lasts: none), then for each reservation: id, its age in milliseconds, the number of its claims, and them. Answers {how many were missing}. */
+/** ARGV: owner (empty: no process), then for each reservation: id, age in milliseconds, number of claims, claims. Answers {number that were missing}. */
 const restore = script(`
 local owner, i, missing = ARGV[3], 4, 0
 while i <= #ARGV do
@@ -139,7 +142,7 @@ end
 return {missing}
 `);
 
-/** ARGV: id, what became of each claim. Answers {1}, or {0} when it has ended before. */
+/** ARGV: id, actual amount of each claim. Answers {1}, or {0} when it had ended before. */
 const settle = `
 local actuals = {}
 for i = 4, #ARGV do actuals[#actuals + 1] = ARGV[i] end
@@ -147,9 +150,8 @@ return {endOne(ARGV[3], actuals)}
 `;
 
 /**
- * ARGV: id, amount, least, then the keys of budgets that let calls through when they cannot be counted. Of the others nothing is held
- * while what they have spent is being read. Answers {how much more is held, owners whose shares are to be recalled before it is said
- * that no more is left}.
+ * ARGV: id, amount, least, then the keys of budgets with `fail: open`. Other budgets give nothing while their spending is not loaded.
+ * Answers {additional amount held, number of owners to recall shares from before giving up}.
  */
 const topUp = `
 local id, room, least, isOpen = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), {}
@@ -191,10 +193,10 @@ return stateOf(readClaims(3)[1])
 `;
 
 /**
- * ARGV: key, period, owner, whether it is read now, the time by the ledger's clock. Answers {1} when its earlier spending is known,
- * else {0, how many milliseconds before that time the first entry may have been settled that is not in the ledger yet}.
+ * ARGV: key, period, owner, whether a reading begins, time of the ledger's clock. Answers {1} when the earlier spending is known,
+ * else {0, milliseconds before that time since which settled entries may be missing from the ledger, or -1: too long}.
  */
-const begin = `
+const beginPeriod = `
 local key, start, owner, anew = ARGV[3], ARGV[4], ARGV[5], ARGV[6] == '1'
 local steppedMs = ledgerStep(tonumber(ARGV[7]))
 local b = open('b', key, 0)
@@ -205,12 +207,12 @@ if not p.k then
   if anew then p.s, p.changed = 0, true end
   local slowest
   ledger, slowest = ledgerUs()
-  if us - ledger > toldMaxMs * 1000 then
-    -- Costs are not remembered for so long: a living owner has to catch up first.
+  if us - ledger > costsKeptMs * 1000 then
+    -- Costs are not remembered that long: a live owner has to catch up first.
     if slowest and isAlive(slowest) then return {0, -1} end
-    ledger = us - toldMaxMs * 1000
+    ledger = us - costsKeptMs * 1000
   end
-  -- From where on what is told may not be in the reading of this owner.
+  -- Costs reported after this mark may be missing from this owner's reading.
   local mark = markName(key, start, owner, p)
   local at = str(ledger - 1)
   if anew then redis.call('SET', mark, at, 'PX', str(idleMs))
@@ -223,21 +225,21 @@ return {0, math.ceil((us - ledger) / 1000) + steppedMs}
 `;
 
 /** ARGV: key, period, owner, amount, cleanFrom, again, then attempt and cost of the latest entries in it. Answers {1}, or {0}. */
-const known = `
+const setSpending = `
 local key, start, owner = ARGV[3], ARGV[4], ARGV[5]
 local b = open('b', key, 0)
 local p = periodOf(b, start)
 if p == nil or p.k then return {0} end
 local mark = redis.call('GET', markName(key, start, owner, p))
 if not mark then return {0} end
--- What an earlier reading held, or was settled before this one began, is in it, however late it was told.
+-- Costs that an earlier reading held, or that were settled before this one began, are in it, however late they were reported.
 local log, stored = base .. 't:' .. key, base .. 'i:' .. key
 local inReading = {}
 for i = 9, #ARGV, 2 do inReading[ARGV[i]] = ARGV[i + 1] end
 local spent = tonumber(ARGV[6])
-for _, told in ipairs(redis.call('ZRANGEBYSCORE', log, '(' .. mark, '+inf')) do
-  local of, attempt, cost = string.match(told, '^(%S+) (%S+) (%S+)$')
-  if of == start and not inReading[attempt] and not redis.call('ZSCORE', stored, told) and not isBefore(key, told, tonumber(mark)) then spent = spent + tonumber(cost) end
+for _, entry in ipairs(redis.call('ZRANGEBYSCORE', log, '(' .. mark, '+inf')) do
+  local of, attempt, cost = string.match(entry, '^(%S+) (%S+) (%S+)$')
+  if of == start and not inReading[attempt] and not redis.call('ZSCORE', stored, entry) and not isBefore(key, entry, tonumber(mark)) then spent = spent + tonumber(cost) end
 end
 for attempt, cost in pairs(inReading) do
   b.q = math.max(us, b.q + 1)
@@ -245,8 +247,8 @@ for attempt, cost in pairs(inReading) do
   redis.call('ZADD', stored, str(us), start .. ' ' .. attempt .. ' ' .. cost)
 end
 redis.call('PEXPIRE', log, str(keepMs))
-redis.call('ZREMRANGEBYSCORE', stored, '-inf', '(' .. str(us - toldMaxMs * 1000))
-redis.call('PEXPIRE', stored, str(toldMaxMs))
+redis.call('ZREMRANGEBYSCORE', stored, '-inf', '(' .. str(us - costsKeptMs * 1000))
+redis.call('PEXPIRE', stored, str(costsKeptMs))
 p.s, p.k, p.m, p.changed, b.changed, b.a = spent, true, tonumber(mark), true, true, ARGV[8]
 b.c = math.min(b.c, tonumber(ARGV[7]))
 redis.call('DEL', markName(key, start, owner, p))
@@ -254,11 +256,11 @@ write()
 return {1}
 `;
 
-/** ARGV: key, period, attempt, amount, how long ago it was settled in milliseconds. Answers {1}, or {0} when the budget is not counted. */
+/** ARGV: key, period, attempt, amount, milliseconds since it was settled. Answers {1}, or {0} when the budget is not counted. */
 const spend = `
 local key = ARGV[3]
 local b = open('b', key, 0)
-tellCost(b, key, ARGV[4], ARGV[5], ARGV[6], tonumber(ARGV[7]))
+addCost(b, key, ARGV[4], ARGV[5], ARGV[6], tonumber(ARGV[7]))
 trimCosts(key)
 if not b.exists then return {0} end
 b.changed = true
@@ -266,8 +268,8 @@ write()
 return {1}
 `;
 
-/** ARGV: key and period of each budget whose spending is to be read anew. Answers {1}. */
-const reread = `
+/** ARGV: key and period of each budget whose spending is to be invalidated. Answers {1}. */
+const invalidateSpending = `
 for i = 3, #ARGV, 2 do
   local b = open('b', ARGV[i], 0)
   local p = b.exists and periodOf(b, ARGV[i + 1])
@@ -280,8 +282,19 @@ end
 return {1}
 `;
 
-/** What is asked and told all the time: each is one operation of a message, and they are answered in their order. */
-const operations = { reserve, settle, topUp, peek, begin, known, spend, reread, lease, recall } as const;
+/** Frequent scripts, which are sent in batches: see `message`. */
+const operations = {
+  reserve,
+  settle,
+  topUp,
+  peek,
+  beginPeriod,
+  setSpending,
+  spend,
+  invalidateSpending,
+  lease,
+  recall,
+} as const;
 
 export type Operation = keyof typeof operations;
 
@@ -290,8 +303,8 @@ export function isOperation(name: string): name is Operation {
 }
 
 /**
- * ARGV: a JSON list of operations, each a list of its name, an empty word and what its own ARGV has from the third place on. They are done one
- * after the other, as if each had been a script by itself. Answers {a JSON list of their answers}.
+ * Runs operations in order, as if each were a script of its own. ARGV: a JSON list of operations, each a list of its name, an empty
+ * string, and its ARGV from index 3 on. Answers {a JSON list of their answers}.
  */
 const message = `
 local ARGV = ARGV
@@ -326,7 +339,7 @@ export const scripts = Object.freeze({
 
 export type ScriptName = keyof typeof scripts;
 
-/** Runs a script by its digest; one that the server has forgotten is sent whole. */
+/** Runs a script by its digest; if the server does not have it, sends it whole. */
 export async function runScript(
   link: RedisLink,
   script: ScriptName,
@@ -343,7 +356,7 @@ export async function runScript(
   }
 }
 
-/** -1: of another epoch. -2: the lease on what this process holds has lapsed. */
+/** -1: the epoch has ended. -2: this process's lease has lapsed. */
 export function isStale(answer: readonly unknown[]): boolean {
   return answer[0] === -1 || answer[0] === -2;
 }

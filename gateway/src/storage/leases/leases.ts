@@ -1,6 +1,6 @@
 import { type CompiledQuery, type RawBuilder, type SqlBool, sql } from "kysely";
 import { bounds } from "#core/index.ts";
-import type { Instance, Lease, LeaseHolder, Leases, SeenInstance } from "#ports/index.ts";
+import type { Instance, InstanceStatus, Lease, LeaseHolder, Leases } from "#ports/index.ts";
 import { membersOf } from "../database/columns.ts";
 import { type Database, databaseNow, relaxedWrite } from "../database/database.ts";
 import { putSystemValue, systemValue } from "../database/system-values.ts";
@@ -157,7 +157,7 @@ async function readInstances(
   database: Database,
   now: RawBuilder<number>,
   id?: string,
-): Promise<readonly SeenInstance[]> {
+): Promise<readonly InstanceStatus[]> {
   let query = database.reading
     .selectFrom("instances")
     .select(["id", "version", "host", "started_at", "seen_at", "journal_lag", now.as("now")])

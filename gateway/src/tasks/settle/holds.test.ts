@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createMemoryCounter } from "#coordination/index.ts";
 import { bounds, type Task } from "#core/index.ts";
 import { Admission } from "#limits/index.ts";
-import type { SharedParts } from "#ports/index.ts";
+import type { SharedHolds } from "#ports/index.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
 import { governedPrincipal } from "../../../test/simulation/governed-principal.ts";
 import { Holds } from "./holds.ts";
@@ -27,11 +27,11 @@ const ended = {
 async function spentAfter(end: (holds: Holds) => unknown, isShared: boolean): Promise<number> {
   const clock = new FakeClock(mayMs);
   const counter = createMemoryCounter({ clock });
-  const shared: SharedParts = {
+  const shared: SharedHolds = {
     hold: async (_id, claims) => counter.reserve(claims),
     endHold: async () => true,
-    someHolds: async () => [],
-    adopted: async () => undefined,
+    sampleHolds: async () => [],
+    releaseOwner: async () => undefined,
     ledgerLagMs: 0,
   };
   const admission = new Admission({ counter: isShared ? Object.assign(counter, { shared }) : counter, clock });
@@ -54,11 +54,11 @@ test("releases the hold of a task that was never stored", async () => {
     { id: "vt_young", ageMs: bounds.taskHoldUnstoredMs - 1 },
     { id: "vt_old", ageMs: bounds.taskHoldUnstoredMs },
   ];
-  const shared: SharedParts = {
+  const shared: SharedHolds = {
     hold: () => Promise.reject(new Error("nothing is held here")),
     endHold: async (id) => freed.push(id) > 0,
-    someHolds: async () => held,
-    adopted: async () => undefined,
+    sampleHolds: async () => held,
+    releaseOwner: async () => undefined,
     ledgerLagMs: 0,
   };
   const clock = new FakeClock(mayMs);

@@ -1,13 +1,14 @@
 /**
- * What a process tells of its shares, and what it is leased. A share is a reservation of its owner (`r:s:<owner>:<name>`, one claim, of a
- * window with the kind `W`): `seq` is the number of the last message that was done, so that one whose answer was lost is not done twice.
+ * Reports usage of shares and leases more. A share is a reservation of its owner (`r:s:<owner>:<name>`, one claim, of a window with the
+ * kind `W`). `seq` is the number of the last message that was applied, so that a repeated one is not applied twice.
  *
- * ARGV: owner, then for each share: kind, key, period, limit, windowMs, number of the message, amount that calls hold of it now, amount
- * given back, amount wanted, how many uses and costs follow; for each use of a window its age in milliseconds (or `@` and the
- * part it was counted in, for a correction) and the amount; for each cost of a budget attempt, amount and its age in milliseconds.
+ * ARGV: owner, then for each share: kind, key, period, limit, windowMs, message number, amount held by running calls, amount returned,
+ * amount wanted, number of uses, number of costs; for each use of a window its age in milliseconds (for a correction: `@` and the part
+ * it was counted in) and the amount; for each cost of a budget: attempt, amount, age in milliseconds.
  *
- * Answers {-2} when the owner's lease has lapsed, else {1} and six words for each share: what it holds now, what is used of the tally (shares
- * included), when some of that is free, what of a budget is reserved, whether it is recalled, and the parts that uses were counted in.
+ * Answers {-2} when the owner's lease has lapsed, else {1} and six values for each share: amount held, amount used of the tally (shares
+ * included), milliseconds until some of it is free, amount of a budget that is reserved, whether it is recalled, and the parts that
+ * uses were counted in.
  */
 export const lease = `
 local owner, i, answer = ARGV[3], 4, {1}
@@ -15,8 +16,8 @@ if not isAlive(owner) then return {-2} end
 lapse(4)
 local owners = math.max(1, redis.call('ZCARD', base .. 'owners'))
 local shares = {}
-local function tellCosts(it, key, start, from, count)
-  for n = from, from + 3 * count - 1, 3 do tellCost(it, key, start, ARGV[n], ARGV[n + 1], tonumber(ARGV[n + 2])) end
+local function addCosts(it, key, start, from, count)
+  for n = from, from + 3 * count - 1, 3 do addCost(it, key, start, ARGV[n], ARGV[n + 1], tonumber(ARGV[n + 2])) end
   trimCosts(key)
   it.changed = it.exists
 end
@@ -29,7 +30,7 @@ while i <= #ARGV do
   local id = 's:' .. owner .. ':' .. name
   local packed = redis.call('GET', base .. 'r:' .. id)
   local r = packed and cmsgpack.unpack(packed) or {marks = ''}
-  -- It was thought dead, and its money kept.
+  -- The lease had lapsed and the money was kept.
   if r.money then redis.call('SREM', base .. 'h:' .. owner, id) end
   r.money = nil
   local it = open(kind, key, windowMs)
@@ -55,9 +56,9 @@ while i <= #ARGV do
     after = math.max(0, after - give)
   end
   i = i + 2 * uses
-  if costs > 0 then tellCosts(it, key, start, i, costs) end
+  if costs > 0 then addCosts(it, key, start, i, costs) end
   i = i + 3 * costs
-  -- What runs was granted before: it is held again, whatever was lost meanwhile.
+  -- Running calls were granted before, so what they hold is held again whatever was lost.
   after = math.max(after, active)
   if kind == 'b' and p == nil then after = 0 end
   local function setHeld(amount)
@@ -70,7 +71,7 @@ while i <= #ARGV do
   end
   setHeld(after)
   local mark = markOf(name)
-  if mark then r.heard = mark
+  if mark then r.recallSeen = mark
   elseif want > 0 and not done and (kind ~= 'b' or (p and p.k)) then
     local used = kind == 'w' and it.s + it.h or kind == 'g' and it.used or p.s + p.h
     local more = math.floor(math.min(want, (limit - used) / (2 * owners)))
@@ -95,8 +96,8 @@ for _, s in ipairs(shares) do
     redis.call('SADD', base .. 'l:' .. s.name, owner)
     redis.call('PEXPIRE', base .. 'l:' .. s.name, str(keepMs))
   else
-    -- Kept for a while, so that a message that is told again is known.
-    redis.call('SET', base .. 'r:' .. s.id, cmsgpack.pack(r), 'PX', str(toldMs))
+    -- Kept for a while, so that a repeated message is recognized.
+    redis.call('SET', base .. 'r:' .. s.id, cmsgpack.pack(r), 'PX', str(repliesKeptMs))
     redis.call('SREM', base .. 'l:' .. s.name, owner)
     redis.call('SREM', base .. 'o:' .. owner, s.id)
   end
@@ -105,20 +106,20 @@ return answer
 `;
 
 /**
- * Asks for what shares of a tally hold unused. For a while nobody is leased any of it. ARGV: kind, key, period, milliseconds of
- * that while. Answers {how many owners have not heard of it yet}.
+ * Recalls the idle shares of a tally, and pauses leasing of it. ARGV: kind, key, period, milliseconds of the pause.
+ * Answers {number of owners that have not seen the recall yet}.
  */
 export const recall = `
 local name = nameOf(ARGV[3], ARGV[4], ARGV[5])
 lapse(1000)
 if not markOf(name) then
-  redis.call('SET', base .. 'x:' .. name, str(us + tonumber(ARGV[6]) * 1000), 'PX', str(toldMs))
+  redis.call('SET', base .. 'x:' .. name, str(us + tonumber(ARGV[6]) * 1000), 'PX', str(repliesKeptMs))
   local tag = string.match(KEYS[1], '^{.-}')
   for _, owner in ipairs(redis.call('SMEMBERS', base .. 'l:' .. name)) do
     local inbox = tag .. ':recalls:' .. owner
     redis.call('RPUSH', inbox, name)
     redis.call('LTRIM', inbox, -1000, -1)
-    redis.call('PEXPIRE', inbox, str(toldMs))
+    redis.call('PEXPIRE', inbox, str(repliesKeptMs))
   end
 end
 return {unasked(name)}

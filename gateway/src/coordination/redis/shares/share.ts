@@ -1,52 +1,60 @@
 import { bounds } from "#core/index.ts";
 import type { AttemptCost, Claim, ClaimState, Reserved } from "#ports/index.ts";
 import type { SharedReservation } from "../reservation.ts";
-import { type UsedPart, Uses } from "./uses.ts";
+import { type UsageSlice, WindowUsage } from "./window-usage.ts";
 
-/** Costs that wait to be told with one share. */
+/** Unsent costs per share. */
 const shareCostsMax = 10_000;
+/** Time constant with which past demand decays. */
+const demandDecayMs = 1_000;
 
-/** What calls took in the latest second counts as how much is taken now; older takings fade. */
-const flowFadeMs = 1_000;
-
-/** How a tally stood when the shared counter was last heard of it: what all processes used of it, their shares included. */
-interface Seen {
+/** The tally's latest state as reported by Redis. `used` includes the shares of all processes. */
+interface TallyState {
   readonly used: number;
   readonly freeInMs: number;
   readonly held: number;
   readonly atMs: number;
 }
 
-/** What an attempt cost, and when that was settled. */
 export interface ShareCost extends AttemptCost {
+  /** When it was settled. */
   readonly atMs: number;
 }
 
-/** What one reservation took of one share. */
-export interface Taking {
+/** The part of a share that one reservation holds. */
+export interface ShareAllocation {
   readonly share: Share;
   readonly claim: Claim;
-  readonly part: UsedPart | null;
+  readonly part: UsageSlice | null;
   amount: number;
 }
 
-/** One share in a message, as it was when that was written. */
+/** What one message reports about one share. `give`: amount returned; `want`: amount requested. */
 export interface ShareMessage {
   readonly share: Share;
   readonly seq: number;
-  readonly parts: readonly UsedPart[];
-  readonly corrections: readonly (readonly [UsedPart, number])[];
+  readonly parts: readonly UsageSlice[];
+  readonly corrections: readonly (readonly [UsageSlice, number])[];
   readonly costs: readonly ShareCost[];
   readonly give: number;
   readonly want: number;
-  /** What is left of it there when the message is done and nothing is granted. */
+  /** What Redis still holds for the share after this message, if it grants nothing. */
   readonly rest: number;
 }
 
 /**
- * What this process was leased of one tally: it admits calls by it without asking. Times are milliseconds of this process's
- * monotonic clock. `idle` may be taken; of a gauge or a budget `active` is held by calls that run. What a window's calls took is
- * told with its age, so that it counts as of then.
+ * The part of one tally that Redis has leased to this process, which admits calls from it without a round trip.
+ * Times are monotonic milliseconds.
+ *
+ * States of the leased amount:
+ * - idle: free to take.
+ * - active: held by running calls (gauges and budgets only).
+ * - used: taken from a window; `WindowUsage` reports it with its age, so that it counts from when the call was admitted.
+ * - returned: given back, to be reported with the next message (`#returned`) or with the one in flight (`#returnedInFlight`).
+ *
+ * States of the share:
+ * - confirmed: usable. After the process was away, it is suspended until Redis confirms what it still holds.
+ * - paused: another process needs the amount; everything idle is returned until the recall ends.
  */
 export class Share {
   readonly name: string;
@@ -55,42 +63,39 @@ export class Share {
   active = 0;
   limit: number;
   usedMs: number;
-  #uses: Uses | null;
-  /** What the shared counter held for it after the last message that was answered. */
-  #there = 0;
-  /** Given back, and not told yet; and what the message on its way tells of that. */
-  #give = 0;
-  #giving = 0;
+  #usage: WindowUsage | null;
+  /** As of the latest response. */
+  #heldOnServer = 0;
+  #returned = 0;
+  #returnedInFlight = 0;
   #costs: ShareCost[] = [];
-  /** Costs that were told of calls whose hold has not ended yet: paid from that. */
-  #unpaid = 0;
+  /** Costs of calls that have not released their hold yet; deducted when they do. */
+  #costsOfRunning = 0;
   #seq = 0;
-  #flow = 0;
-  #flowMs: number;
+  #demand = 0;
+  #demandMs: number;
   #largest = 0;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
-  #mustAnswer = false;
-  /** False until the shared counter has said what it still holds, after this process was away from it. */
-  #isSure = true;
-  #seen: Seen | null = null;
+  #mustSend = false;
+  #isConfirmed = true;
+  #state: TallyState | null = null;
 
   constructor(name: string, claim: Claim, atMs: number) {
     this.name = name;
     this.claim = claim;
     this.limit = claim.limit;
     this.usedMs = atMs;
-    this.#flowMs = atMs;
-    this.#uses = claim.kind === "window" ? new Uses(claim.windowMs) : null;
+    this.#demandMs = atMs;
+    this.#usage = claim.kind === "window" ? new WindowUsage(claim.windowMs) : null;
   }
 
-  /** Whether the shared counter must be told of it, or asked for more. */
-  get isDirty(): boolean {
+  get hasUnsent(): boolean {
     return (
-      this.#mustAnswer ||
-      this.#give > 0 ||
+      this.#mustSend ||
+      this.#returned > 0 ||
       this.#costs.length > 0 ||
-      this.#uses?.isDirty === true ||
-      (this.#uses === null && this.idle + this.active + this.#giving !== this.#there)
+      this.#usage?.hasUnsent === true ||
+      (this.#usage === null && this.idle + this.active + this.#returnedInFlight !== this.#heldOnServer)
     );
   }
 
@@ -98,115 +103,110 @@ export class Share {
     return this.#costs[0]?.atMs ?? null;
   }
 
-  /** Whether it holds nothing and has nothing to tell. */
   get isEmpty(): boolean {
-    return !this.isDirty && this.idle <= 0 && this.active === 0 && this.#there === 0;
+    return !this.hasUnsent && this.idle <= 0 && this.active === 0 && this.#heldOnServer === 0;
   }
 
-  /**
-   * Whether what comes back is to be told at once, since somebody may be refused for want of it: while a recall lasts nobody is
-   * asked again, and who holds nothing that is idle is never asked.
-   */
+  /** Whether to report a return at once: during a recall, or with nothing idle, no other process will ask for it. */
   isScarce(atMs: number): boolean {
-    return (atMs < this.#pausedUntilMs || this.idle <= 0) && this.isDirty;
+    return (atMs < this.#pausedUntilMs || this.idle <= 0) && this.hasUnsent;
   }
 
-  /** A call asks for this much, be it served from here or not. */
-  note(amount: number, atMs: number): void {
-    this.#flow = this.#fadedFlow(atMs) + amount;
-    this.#flowMs = atMs;
+  /** Counts what a call requests, whether it is served from this share or not. */
+  recordDemand(amount: number, atMs: number): void {
+    this.#demand = this.#currentDemand(atMs) + amount;
+    this.#demandMs = atMs;
     this.usedMs = atMs;
-    // One that is much larger than the others is soon forgotten.
+    // Decays, so that one exceptionally large call does not matter for long.
     this.#largest = amount > this.#largest ? amount : this.#largest - (this.#largest - amount) / 16;
   }
 
   fits(claim: Claim): boolean {
-    if (claim.limit < this.limit) this.giveBack();
+    if (claim.limit < this.limit) this.returnIdle();
     this.limit = claim.limit;
-    return this.#isSure && this.idle > 0 && claim.amount <= this.idle;
+    return this.#isConfirmed && this.idle > 0 && claim.amount <= this.idle;
   }
 
-  take(claim: Claim, atMs: number): Taking | null {
+  take(claim: Claim, atMs: number): ShareAllocation | null {
     if (!this.fits(claim)) return null;
     const { amount } = claim;
     this.idle -= amount;
-    const part = this.#uses?.add(amount, atMs) ?? null;
+    const part = this.#usage?.add(amount, atMs) ?? null;
     if (part === null) this.active += amount;
     return { share: this, claim, part, amount };
   }
 
-  topUp(taking: Taking, amount: number): void {
+  topUp(taking: ShareAllocation, amount: number): void {
     this.idle -= amount;
     this.active += amount;
     taking.amount += amount;
   }
 
-  settle({ part, amount }: Taking, actual: number, atMs: number): void {
+  settle({ part, amount }: ShareAllocation, actual: number, atMs: number): void {
     if (part !== null) {
-      const { more, isNew } = this.#uses?.end(part, amount, actual, atMs) ?? { more: 0, isNew: false };
+      const { more, isNew } = this.#usage?.settle(part, amount, actual, atMs) ?? { more: 0, isNew: false };
       if (isNew) this.idle -= more;
-      else this.#used(more);
+      else this.#addUsed(more);
     } else {
       this.active -= amount;
-      const paid = Math.min(this.#unpaid, amount);
-      this.#unpaid -= paid;
-      this.#give += paid;
+      const paid = Math.min(this.#costsOfRunning, amount);
+      this.#costsOfRunning -= paid;
+      this.#returned += paid;
       this.idle += amount - paid;
     }
-    if (atMs < this.#pausedUntilMs) this.giveBack();
+    if (atMs < this.#pausedUntilMs) this.returnIdle();
   }
 
-  /** Its cost counts as soon as it is told, and is paid from what its call held when that ends. False: there is no room to note it. */
+  /** Records a cost to report. It is deducted from the call's hold when that ends. False: the list is full. */
   spend(cost: ShareCost): boolean {
     if (this.#costs.length >= shareCostsMax) return false;
     this.#costs.push(cost);
-    this.#unpaid = Math.min(this.#unpaid + cost.amount, this.active);
-    this.#used(cost.amount);
+    this.#costsOfRunning = Math.min(this.#costsOfRunning + cost.amount, this.active);
+    this.#addUsed(cost.amount);
     return true;
   }
 
-  /** Nothing that is idle is used any more; it is told as given back. */
-  giveBack(): void {
+  returnIdle(): void {
     if (this.idle <= 0) return;
-    this.#give += this.idle;
+    this.#returned += this.idle;
     this.idle = 0;
   }
 
-  /** Another process is about to be refused. */
-  recalled(atMs: number): void {
+  /** Another process would otherwise have to refuse a call. */
+  onRecall(atMs: number): void {
     this.#pausedUntilMs = atMs + bounds.shareRecallPauseMs;
-    this.#mustAnswer = true;
-    this.giveBack();
+    this.#mustSend = true;
+    this.returnIdle();
   }
 
-  /** How much is to be asked for, beyond what is idle. */
-  wanted(atMs: number, aheadMs: number, callsMin: number): number {
+  /** How much to request so that the share lasts `aheadMs` at the current demand. Returns a surplus. */
+  refillAmount(atMs: number, aheadMs: number, callsMin: number): number {
     if (atMs < this.#pausedUntilMs) return 0;
-    const ahead = (this.#fadedFlow(atMs) * aheadMs) / flowFadeMs;
+    const ahead = (this.#currentDemand(atMs) * aheadMs) / demandDecayMs;
     const target = Math.floor(Math.max(ahead, callsMin * this.#largest));
     if (target < 2 * this.#largest || target === 0) {
-      this.giveBack();
+      this.returnIdle();
       return 0;
     }
     if (this.idle > 2 * target) {
       const surplus = Math.floor(this.idle - target);
       this.idle -= surplus;
-      this.#give += surplus;
+      this.#returned += surplus;
     }
     return this.idle < target / 2 ? target - Math.max(0, Math.floor(this.idle)) : 0;
   }
 
-  /** Writes all that is to be told. What happens from here on is told by the next message. */
-  message(want: number, atMs: number): ShareMessage {
-    // What was granted before the recall and heard of after it.
-    if (atMs < this.#pausedUntilMs) this.giveBack();
-    const { parts, corrections } = this.#uses?.message(atMs) ?? { parts: [], corrections: [] };
-    const used = parts.reduce((sum, { untold }) => sum + untold, 0);
-    const [costs, give] = [this.#costs, this.#give];
+  /** Takes everything unsent into one message. */
+  takeMessage(want: number, atMs: number): ShareMessage {
+    // A grant that was made before the recall may have arrived after it.
+    if (atMs < this.#pausedUntilMs) this.returnIdle();
+    const { parts, corrections } = this.#usage?.takeUnsent(atMs) ?? { parts: [], corrections: [] };
+    const used = parts.reduce((sum, { unsent: untold }) => sum + untold, 0);
+    const [costs, give] = [this.#costs, this.#returned];
     this.#costs = [];
-    this.#give = 0;
-    this.#giving = give;
-    this.#mustAnswer = false;
+    this.#returned = 0;
+    this.#returnedInFlight = give;
+    this.#mustSend = false;
     return {
       share: this,
       seq: ++this.#seq,
@@ -215,51 +215,50 @@ export class Share {
       costs,
       give,
       want,
-      rest: this.#there - used - give,
+      rest: this.#heldOnServer - used - give,
     };
   }
 
-  answered(message: ShareMessage, answer: readonly unknown[], from: number, atMs: number): void {
+  onResponse(message: ShareMessage, answer: readonly unknown[], from: number, atMs: number): void {
     const amount = Number(answer[from]);
-    this.#there = amount;
-    this.#giving = 0;
-    this.#isSure = true;
+    this.#heldOnServer = amount;
+    this.#returnedInFlight = 0;
+    this.#isConfirmed = true;
     this.idle += amount - message.rest;
     const marks = String(answer[from + 5]);
-    this.#uses?.told(message.parts, marks === "" ? [] : marks.split(","), atMs);
-    this.see(Number(answer[from + 1]), Number(answer[from + 2]), Number(answer[from + 3]), atMs);
-    if (answer[from + 4] === "1" && atMs >= this.#pausedUntilMs) this.recalled(atMs);
-    else if (atMs < this.#pausedUntilMs) this.giveBack();
+    this.#usage?.confirm(message.parts, marks === "" ? [] : marks.split(","), atMs);
+    this.recordState(Number(answer[from + 1]), Number(answer[from + 2]), Number(answer[from + 3]), atMs);
+    if (answer[from + 4] === "1" && atMs >= this.#pausedUntilMs) this.onRecall(atMs);
+    else if (atMs < this.#pausedUntilMs) this.returnIdle();
   }
 
-  /** It is not used before the shared counter has been heard of it. */
-  doubt(): void {
-    this.#isSure = false;
-    this.#mustAnswer = true;
+  suspend(): void {
+    this.#isConfirmed = false;
+    this.#mustSend = true;
   }
 
-  /** The message was for a counter that is lost: what it told is to be told again, and nothing is leased. */
-  lost(message: ShareMessage | null): void {
+  /** Redis has lost its data: the unanswered message is to be repeated, and nothing is leased any more. */
+  onDataLoss(message: ShareMessage | null): void {
     if (message !== null) this.#costs.unshift(...message.costs);
-    this.#there = 0;
-    this.#give = 0;
-    this.#giving = 0;
-    // What calls have taken is owed, until it is told.
-    this.idle = -(this.#uses?.lost(message?.parts ?? []) ?? this.active);
-    this.#mustAnswer = true;
-    this.#seen = null;
+    this.#heldOnServer = 0;
+    this.#returned = 0;
+    this.#returnedInFlight = 0;
+    // Negative: what calls have taken has to be leased again first.
+    this.idle = -(this.#usage?.onDataLoss(message?.parts ?? []) ?? this.active);
+    this.#mustSend = true;
+    this.#state = null;
   }
 
-  see(used: number, freeInMs: number, held: number, atMs: number): void {
-    this.#seen = { used, freeInMs, held, atMs };
-    if (used > this.limit) this.giveBack();
+  recordState(used: number, freeInMs: number, held: number, atMs: number): void {
+    this.#state = { used, freeInMs, held, atMs };
+    if (used > this.limit) this.returnIdle();
   }
 
-  /** How the tally stands as far as this process knows: what it has idle itself is not used. null: nothing was heard lately. */
-  state(claim: Claim, atMs: number, maxAgeMs: number): ClaimState | null {
-    const seen = this.#seen;
+  /** The tally's state without the idle part of this share. null: no response within `maxAgeMs`. */
+  lastKnownState(claim: Claim, atMs: number, maxAgeMs: number): ClaimState | null {
+    const seen = this.#state;
     if (seen === null || atMs - seen.atMs > maxAgeMs) return null;
-    const idle = Math.max(0, this.idle) + this.#give + this.#giving;
+    const idle = Math.max(0, this.idle) + this.#returned + this.#returnedInFlight;
     const used = Math.max(0, seen.used - idle);
     if (claim.kind === "budget") {
       return { used, limit: claim.limit, freeInMs: 0, held: Math.max(0, seen.held - idle) };
@@ -270,49 +269,53 @@ export class Share {
     return { used, limit: claim.limit, freeInMs };
   }
 
-  #used(more: number): void {
-    if (this.#seen === null || more === 0) return;
-    const { freeInMs, held, atMs, used } = this.#seen;
-    this.see(used + more, freeInMs, held, atMs);
+  #addUsed(more: number): void {
+    if (this.#state === null || more === 0) return;
+    const { freeInMs, held, atMs, used } = this.#state;
+    this.recordState(used + more, freeInMs, held, atMs);
   }
 
-  #fadedFlow(atMs: number): number {
-    const agoMs = atMs - this.#flowMs;
-    return agoMs <= 0 ? this.#flow : this.#flow * Math.exp(-agoMs / flowFadeMs);
+  #currentDemand(atMs: number): number {
+    const agoMs = atMs - this.#demandMs;
+    return agoMs <= 0 ? this.#demand : this.#demand * Math.exp(-agoMs / demandDecayMs);
   }
 }
 
-/** A reservation that this process's shares carry: nobody else knows of it by its id. */
+/** A reservation taken from local shares. Redis does not know its id. */
 export class LeasedReservation implements Reserved {
   readonly granted = true;
-  readonly takings: readonly Taking[];
-  /** What was reserved beside them, because a share had too little for a top-up. */
-  readonly annexes: SharedReservation[] = [];
+  readonly allocations: readonly ShareAllocation[];
+  /** Reservations made in Redis because a share had too little for a top-up. */
+  readonly supplements: SharedReservation[] = [];
   held: number;
-  /** By the monotonic clock of this process. */
   readonly takenMs: number;
   ended = false;
-  readonly #stateOf: (taking: Taking) => ClaimState;
+  readonly #stateOf: (taking: ShareAllocation) => ClaimState;
   #states: readonly ClaimState[] | null = null;
 
-  constructor(takings: readonly Taking[], held: number, takenMs: number, stateOf: (taking: Taking) => ClaimState) {
-    this.takings = takings;
+  constructor(
+    takings: readonly ShareAllocation[],
+    held: number,
+    takenMs: number,
+    stateOf: (taking: ShareAllocation) => ClaimState,
+  ) {
+    this.allocations = takings;
     this.held = held;
     this.takenMs = takenMs;
     this.#stateOf = stateOf;
   }
 
   get claims(): readonly Claim[] {
-    return this.takings.map(({ claim }) => claim);
+    return this.allocations.map(({ claim }) => claim);
   }
 
   get ticket(): object {
     return this;
   }
 
-  /** As they stand when they are first asked for; most calls do not ask. */
+  /** Computed on first use: most calls do not read them. */
   get states(): readonly ClaimState[] {
-    this.#states ??= this.takings.map(this.#stateOf);
+    this.#states ??= this.allocations.map(this.#stateOf);
     return this.#states;
   }
 }

@@ -2,43 +2,42 @@ import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 
 /**
- * Until when what this process settled is in the ledger: readings by other processes look back as far as the slowest. Times
- * without a name are of this process's monotonic clock.
+ * Up to when this process's settlements are in the ledger. Readings by other processes look back as far as the slowest process.
+ * Times are monotonic milliseconds unless named `server`.
  */
-export class DrainedUntil {
+export class LedgerProgress {
   readonly #clock: Clock;
   readonly #settled: ((signal: AbortSignal) => Promise<void>) | null;
   readonly #ended = new AbortController();
   #drainedMs: number;
   #running = false;
-  /** A time of the server's clock, and the earliest that it can be here. */
+  /** A time of the server, and the earliest local time that it can correspond to. */
   #server = { ms: 0, atMs: 0 };
 
-  /** `settled`: see `RedisCounterOptions`. */
   constructor(clock: Clock, settled: ((signal: AbortSignal) => Promise<void>) | null) {
     this.#clock = clock;
     this.#settled = settled;
     this.#drainedMs = clock.monotonic();
   }
 
-  /** The server said its time in an answer to what was asked at `atMs`. */
-  note(serverMs: number, atMs: number): void {
+  /** `serverMs`: from the answer to a request sent at `atMs`. */
+  recordServerTime(serverMs: number, atMs: number): void {
     this.#server = { ms: serverMs, atMs };
   }
 
-  /** The server's time now, or a little later. */
+  /** An upper estimate of the server's time. */
   get serverMs(): number {
     return Math.floor(this.#server.ms + this.#clock.monotonic() - this.#server.atMs);
   }
 
-  /** By the server's clock, and not later than it is. `untoldSinceMs`: what was settled from then on is not told yet. */
-  serverMark(untoldSinceMs: number | null): number {
+  /** Up to when settlements are in the ledger and in Redis, as a lower estimate of the server's time. */
+  serverMark(unsentSinceMs: number | null): number {
     const { ms, atMs } = this.#server;
-    const untilMs = Math.min(this.#drainedMs, untoldSinceMs ?? Number.POSITIVE_INFINITY);
+    const untilMs = Math.min(this.#drainedMs, unsentSinceMs ?? Number.POSITIVE_INFINITY);
     return Math.floor(ms + untilMs - atMs - bounds.redisAnswerMs);
   }
 
-  /** Sees to it that all that is settled now is in the ledger soon. `done` is told when it is. */
+  /** Calls `done` when everything settled before now is in the ledger. Does nothing while an earlier call waits. */
   drain(done: (atMs: number) => void): void {
     if (this.#running) return;
     const atMs = this.#clock.monotonic();
@@ -58,7 +57,6 @@ export class DrainedUntil {
     });
   }
 
-  /** Resolves when all that was settled before the call is in the ledger, or at the signal. */
   async settled(signal: AbortSignal): Promise<void> {
     await this.#settled?.(signal);
   }

@@ -6,29 +6,29 @@ import type { RedisLink } from "../redis-link.ts";
 import { kindLetters } from "../reservation.ts";
 import type { Share, ShareMessage } from "./share.ts";
 
-/** How often the shared counter is told what shares were used for. */
-export const shareTellMs = 250;
-/** A process that did not answer a recall is not waited for again for this long. */
-export const shareDeafMs = 5_000;
+/** How often usage of shares is reported. */
+export const shareSyncMs = 250;
+/** After an unanswered recall, the tally is not recalled again for this long. */
+export const shareUnresponsiveMs = 5_000;
 
 const sharesPerMessage = 64;
-/** The waits between looks whether everybody has answered a recall; their sum is its bound. */
-const recallLooksMs = [1, 2, 4, 8, 16, 32, 64, 128] as const;
+/** Delays between polls for the answers to a recall; their sum is its timeout. */
+const recallPollsMs = [1, 2, 4, 8, 16, 32, 64, 128] as const;
 
 /**
- * Tells the shared counter what was used, spent and given back, and asks it for more: now and then, and soon when a share is nearly
- * used up. One message at a time. One whose answer is lost is sent again and done once, because it is numbered.
+ * Reports what shares used, spent and returned, and requests more: periodically, and soon when a share is nearly used up.
+ * One message is in flight at a time. One whose answer is lost is sent again; its sequence number makes that idempotent.
  */
-export class ShareTalk {
+export class ShareSync {
   readonly #membership: Membership;
   readonly #clock: Clock;
   readonly #options: Required<ShareOptions>;
   readonly #find: (name: string) => Share | undefined;
-  /** Shares that hold something or were asked for lately. */
-  readonly #awake = new Set<Share>();
+  /** Shares that hold something or were used recently. */
+  readonly #active = new Set<Share>();
   readonly #recalls = new Map<string, Promise<void>>();
-  /** Of these not everybody answered a recall: until when nobody waits for them again. */
-  readonly #deaf = new Map<string, number>();
+  /** By tally: when a recall may be tried again. */
+  readonly #unresponsive = new Map<string, number>();
   #message: readonly ShareMessage[] | null = null;
   #sending: Promise<void> | null = null;
   #stopTimer: (() => void) | null = null;
@@ -51,38 +51,36 @@ export class ShareTalk {
     this.#find = find;
   }
 
-  get untold(): number {
+  get unsent(): number {
     let count = this.#message?.length ?? 0;
-    for (const share of this.#awake) if (share.isDirty) count++;
+    for (const share of this.#active) if (share.hasUnsent) count++;
     return count;
   }
 
-  /** When the first of the costs was settled that are not told yet; null: there are none. */
-  get untoldSinceMs(): number | null {
+  /** When the oldest unsent cost was settled; null: none is unsent. */
+  get unsentSinceMs(): number | null {
     let sinceMs = Number.POSITIVE_INFINITY;
     for (const { costs } of this.#message ?? []) sinceMs = Math.min(sinceMs, costs[0]?.atMs ?? sinceMs);
-    for (const share of this.#awake) sinceMs = Math.min(sinceMs, share.costsSinceMs ?? sinceMs);
+    for (const share of this.#active) sinceMs = Math.min(sinceMs, share.costsSinceMs ?? sinceMs);
     return sinceMs === Number.POSITIVE_INFINITY ? null : sinceMs;
   }
 
-  /** It is looked after from now on. */
-  attend(share: Share): void {
-    this.#awake.add(share);
-    if (this.#stopTimer === null) this.#book(shareTellMs);
+  track(share: Share): void {
+    this.#active.add(share);
+    if (this.#stopTimer === null) this.#schedule(shareSyncMs);
   }
 
-  forget(share: Share): void {
-    this.#awake.delete(share);
+  untrack(share: Share): void {
+    this.#active.delete(share);
   }
 
-  /** A share is used up, or nearly. */
-  soon(): void {
+  syncSoon(): void {
     const leftMs = this.#sentMs + this.#options.tellMsMin - this.#clock.monotonic();
-    if (leftMs > 0) this.#book(leftMs);
+    if (leftMs > 0) this.#schedule(leftMs);
     else if (this.#sending === null) void this.flush(true);
   }
 
-  /** Resolves when all that was there to tell is told, or could not be. `asks`: for more, where a share is nearly used up. */
+  /** Resolves when everything unsent was sent, or sending failed. `asks`: request more for shares that are nearly used up. */
   async flush(asks = false): Promise<void> {
     if (this.#sending !== null) await this.#sending;
     await this.#send(asks);
@@ -96,29 +94,29 @@ export class ShareTalk {
     return recall;
   }
 
-  mayRecall(name: string): boolean {
-    const untilMs = this.#deaf.get(name);
+  canRecall(name: string): boolean {
+    const untilMs = this.#unresponsive.get(name);
     if (untilMs === undefined) return true;
     if (this.#clock.monotonic() < untilMs) return false;
-    this.#deaf.delete(name);
+    this.#unresponsive.delete(name);
     return true;
   }
 
-  joined(shares: Iterable<Share>): Promise<void> {
+  onJoined(shares: Iterable<Share>): Promise<void> {
     const epoch = this.#membership.epoch;
     if (epoch !== this.#epoch) {
       const unanswered = new Map(this.#message?.map((message) => [message.share, message]));
       this.#message = null;
       for (const share of shares) {
-        share.lost(unanswered.get(share) ?? null);
-        this.#awake.add(share);
+        share.onDataLoss(unanswered.get(share) ?? null);
+        this.#active.add(share);
       }
       this.#epoch = epoch;
     } else {
       for (const share of shares) {
         if (share.isEmpty) continue;
-        share.doubt();
-        this.#awake.add(share);
+        share.suspend();
+        this.#active.add(share);
       }
     }
     return this.flush();
@@ -126,7 +124,7 @@ export class ShareTalk {
 
   async leave(shares: Iterable<Share>): Promise<void> {
     this.#isLeaving = true;
-    for (const share of shares) share.giveBack();
+    for (const share of shares) share.returnIdle();
     await this.flush();
   }
 
@@ -136,7 +134,7 @@ export class ShareTalk {
     this.#inbox?.close();
   }
 
-  #book(ms: number): void {
+  #schedule(ms: number): void {
     const dueMs = this.#clock.monotonic() + ms;
     if (this.#closed || dueMs >= this.#timerMs) return;
     this.#stopTimer?.();
@@ -148,19 +146,18 @@ export class ShareTalk {
     });
   }
 
-  /** One after the other, until nothing is to be told. */
   async #send(asks: boolean): Promise<void> {
     if (this.#sending !== null) return this.#sending;
     this.#sending = this.#sendAll(asks).finally(() => {
       this.#sending = null;
-      if (this.#awake.size > 0 && this.#stopTimer === null) this.#book(shareTellMs);
+      if (this.#active.size > 0 && this.#stopTimer === null) this.#schedule(shareSyncMs);
     });
     return this.#sending;
   }
 
   async #sendAll(asks: boolean): Promise<void> {
-    while (!this.#closed && this.#membership.mayTell) {
-      this.#message ??= this.#write(asks && !this.#isLeaving && this.#membership.isUp);
+    while (!this.#closed && this.#membership.canSend) {
+      this.#message ??= this.#collect(asks && !this.#isLeaving && this.#membership.isUp);
       const message = this.#message;
       if (message.length === 0) {
         this.#message = null;
@@ -168,74 +165,77 @@ export class ShareTalk {
       }
       this.#sentMs = this.#clock.monotonic();
       try {
-        const args = message.flatMap((each) => argsOf(each, this.#clock.monotonic()));
-        const answer = await this.#membership.tell("lease", [this.#membership.owner, ...args]);
-        // Of another epoch, or lapsed: it is sent again, or written anew, when this process has joined again.
+        const args = message.flatMap((each) => shareMessageArgs(each, this.#clock.monotonic()));
+        const answer = await this.#membership.trySend("lease", [this.#membership.owner, ...args]);
+        // Stale epoch or lapsed lease: repeated, or collected anew, after this process has rejoined.
         if (answer[0] !== 1 || this.#message !== message) return;
         this.#message = null;
-        this.#read(message, answer);
+        this.#apply(message, answer);
       } catch {
-        // Whoever sends has told of it; it is sent again.
+        // Logged by Membership; the message stays and is sent again.
         return;
       }
       if (message.length < sharesPerMessage) return;
     }
   }
 
-  #write(asks: boolean): readonly ShareMessage[] {
+  #collect(asks: boolean): readonly ShareMessage[] {
     const atMs = this.#clock.monotonic();
     const { aheadMs, callsMin } = this.#options;
     const written: ShareMessage[] = [];
-    for (const share of this.#awake) {
+    for (const share of this.#active) {
       if (written.length === sharesPerMessage) break;
-      if (this.#isLeaving) share.giveBack();
-      const want = asks ? share.wanted(atMs, aheadMs, callsMin) : 0;
-      if (want > 0 || share.isDirty) written.push(share.message(want, atMs));
-      else if (share.isEmpty && atMs - share.usedMs > shareTellMs * 4) this.#awake.delete(share);
+      if (this.#isLeaving) share.returnIdle();
+      const want = asks ? share.refillAmount(atMs, aheadMs, callsMin) : 0;
+      if (want > 0 || share.hasUnsent) written.push(share.takeMessage(want, atMs));
+      else if (share.isEmpty && atMs - share.usedMs > shareSyncMs * 4) this.#active.delete(share);
     }
     return written;
   }
 
-  #read(message: readonly ShareMessage[], answer: readonly unknown[]): void {
+  #apply(message: readonly ShareMessage[], answer: readonly unknown[]): void {
     const atMs = this.#clock.monotonic();
     this.#epoch = this.#membership.epoch;
     for (const [index, each] of message.entries()) {
-      each.share.answered(each, answer, 1 + 6 * index, atMs);
-      if (each.share.isDirty) this.#book(this.#options.tellMsMin);
+      each.share.onResponse(each, answer, 1 + 6 * index, atMs);
+      if (each.share.hasUnsent) this.#schedule(this.#options.tellMsMin);
     }
-    this.#inbox ??= openRecallInbox(this.#membership, this.#clock, (name) => this.#recalled(name));
+    this.#inbox ??= openRecallInbox(this.#membership, this.#clock, (name) => this.#onRecall(name));
   }
 
-  #recalled(name: string): void {
+  #onRecall(name: string): void {
     const share = this.#find(name);
     if (share === undefined) return;
-    share.recalled(this.#clock.monotonic());
-    this.#awake.add(share);
+    share.onRecall(this.#clock.monotonic());
+    this.#active.add(share);
     void this.flush();
   }
 
   async #recall({ kind, key, periodStart }: Claim, name: string): Promise<void> {
-    this.#recalled(name);
+    this.#onRecall(name);
     const args = [kindLetters[kind], key, String(periodStart), String(bounds.shareRecallPauseMs)];
-    for (const waitMs of recallLooksMs) {
-      const [unasked] = await this.#membership.tell("recall", args);
+    for (const waitMs of recallPollsMs) {
+      const [unasked] = await this.#membership.trySend("recall", args);
       if (unasked === 0) return;
       await sleep(this.#clock, waitMs, null);
     }
-    if (this.#deaf.size > bounds.sharesMax) this.#deaf.clear();
-    this.#deaf.set(name, this.#clock.monotonic() + shareDeafMs);
+    if (this.#unresponsive.size > bounds.sharesMax) this.#unresponsive.clear();
+    this.#unresponsive.set(name, this.#clock.monotonic() + shareUnresponsiveMs);
   }
 }
 
-function argsOf({ share, seq, parts, corrections, costs, give, want }: ShareMessage, atMs: number): readonly string[] {
+function shareMessageArgs(
+  { share, seq, parts, corrections, costs, give, want }: ShareMessage,
+  atMs: number,
+): readonly string[] {
   const { kind, key, windowMs, periodStart } = share.claim;
   const head = [kindLetters[kind], key, periodStart, share.limit, windowMs, seq, share.active, give, want];
   return [
     ...head.map(String),
     String(parts.length + corrections.length),
     String(costs.length),
-    ...parts.flatMap(({ lastMs, untold }) => [String(Math.max(0, Math.floor(atMs - lastMs))), String(untold)]),
-    ...corrections.flatMap(([{ mark }, amount]) => [`@${mark}`, String(amount)]),
+    ...parts.flatMap(({ lastMs, unsent: untold }) => [String(Math.max(0, Math.floor(atMs - lastMs))), String(untold)]),
+    ...corrections.flatMap(([{ serverPart: mark }, amount]) => [`@${mark}`, String(amount)]),
     ...costs.flatMap(({ attemptId, amount, atMs: settledMs }) => [
       attemptId,
       String(amount),
@@ -244,12 +244,12 @@ function argsOf({ share, seq, parts, corrections, costs, give, want }: ShareMess
   ];
 }
 
-/** Seconds that one question for recalls waits. */
+/** Timeout of one blocking read, in seconds. */
 const shareInboxS = 30;
 
 /**
- * Waits for recalls on a list of this process's own: a blocking read, which needs no right but that to its keys, and which a cluster and
- * sentinels know. What is missed here is seen in the next answer to a message.
+ * Receives recalls through a blocking read of this process's own list, which works in clusters, with sentinels, and with access to
+ * our keys only. A missed recall is also in the response to the next message.
  */
 function openRecallInbox(membership: Membership, clock: Clock, onRecall: (name: string) => void): { close(): void } {
   const key = membership.inboxKey;
@@ -265,7 +265,6 @@ function openRecallInbox(membership: Membership, clock: Clock, onRecall: (name: 
         const answer = await link.send(key, ["BLPOP", key, String(shareInboxS)]);
         if (Array.isArray(answer)) onRecall(String(answer[1]));
       } catch {
-        // Another one is made with the certificates of then.
         link?.close();
         link = null;
         await sleeper.sleep(bounds.redisRetryMs);

@@ -1,33 +1,35 @@
 import { bounds } from "#core/index.ts";
 import type { AttemptCost, Claim, ClaimState, Clock } from "#ports/index.ts";
+import { settledAmount } from "../../tally.ts";
 import type { Membership } from "../membership.ts";
 import type { ShareOptions } from "../options.ts";
 import { kindLetters } from "../reservation.ts";
-import { LeasedReservation, Share, type Taking } from "./share.ts";
-import { ShareTalk } from "./share-talk.ts";
+import { LeasedReservation, Share, type ShareAllocation } from "./share.ts";
+import { ShareSync } from "./share-sync.ts";
 
-/** A limit is leased in shares if it is at least this many times what one call takes. A share is to last for shareAheadMs. */
+/** Limits are leased in shares only if they are at least this many times the size of a call. */
 const shareCallsPerLimitMin = 20;
+/** How long a share should last at the current demand. */
 const shareAheadMs = 1_000;
-/** How soon the shared counter is told again when a share is nearly used up. */
-const shareTellMsMin = 10;
-/** The age up to which a tally still tells whether a call has a chance. */
-const shareGlanceMs = 1_000;
-/** Shares that were unused for this long are forgotten. */
+/** The shortest time between two messages when a share is nearly used up. */
+const shareSyncMsMin = 10;
+/** Maximum age of a tally's state for predicting whether a call fits. */
+const shareStateMs = 1_000;
+/** Shares that were unused for this long are evicted. */
 const shareIdleMs = 60_000;
 
 /**
- * The shares that this process has of large limits. Most calls are served from them, without a word to the shared counter.
+ * This process's shares of large limits. Most calls are admitted from them without a round trip to Redis.
  *
- * The sum is never too large, because what a share holds is taken from the tally before it is used here. All of it is admitted,
- * because what a share does not use goes back: on a timer, when a call is too large for it, at the end, when another process is about to be
- * refused, and by its owner's lease.
+ * Limits are never exceeded, because a share's amount is subtracted from the tally before it is used here. No part of a limit is
+ * lost, because unused amounts return: periodically, when a call is too large for the share, on shutdown, when another process
+ * recalls them, and when this process's lease ends.
  */
-export class ShareBook {
+export class LocalShares {
   readonly #membership: Membership;
   readonly #clock: Clock;
   readonly #options: Required<ShareOptions>;
-  readonly #talk: ShareTalk;
+  readonly #sync: ShareSync;
   readonly #shares = new Map<string, Share>();
   #sweep: Iterator<Share> = this.#shares.values();
   #outstanding = 0;
@@ -40,38 +42,38 @@ export class ShareBook {
       callsPerLimitMin: callsPerLimitMin ?? shareCallsPerLimitMin,
       aheadMs: aheadMs ?? shareAheadMs,
       callsMin: callsMin ?? 0,
-      tellMsMin: tellMsMin ?? shareTellMsMin,
+      tellMsMin: tellMsMin ?? shareSyncMsMin,
     };
-    this.#talk = new ShareTalk(membership, clock, this.#options, (name) => this.#shares.get(name));
+    this.#sync = new ShareSync(membership, clock, this.#options, (name) => this.#shares.get(name));
   }
 
   get outstanding(): number {
     return this.#outstanding;
   }
 
-  /** Places of limits on concurrency that running calls hold. */
-  get places(): number {
+  /** Concurrency slots held by running calls. */
+  get heldSlots(): number {
     let places = 0;
     for (const { claim, active } of this.#shares.values()) if (claim.kind === "gauge") places += active;
     return places;
   }
 
-  /** Shares with something to tell. */
-  get untold(): number {
-    return this.#talk.untold;
+  /** Number of shares with something unsent. */
+  get unsent(): number {
+    return this.#sync.unsent;
   }
 
-  get untoldSinceMs(): number | null {
-    return this.#talk.untoldSinceMs;
+  get unsentSinceMs(): number | null {
+    return this.#sync.unsentSinceMs;
   }
 
-  /** The shares that these claims are for; null when one of them is of a limit that is too small to be leased. */
+  /** The share of each claim; null if the limit of one is too small to be leased. */
   sharesOf(claims: readonly Claim[]): readonly Share[] | null {
     const atMs = this.#clock.monotonic();
     const shares: Share[] = [];
     for (const claim of claims) {
       const { kind, limit } = claim;
-      const amount = amountOf(claim);
+      const amount = minimumAmount(claim);
       if (kind !== "budget" && limit < amount * this.#options.callsPerLimitMin) return null;
       if (limit === Number.POSITIVE_INFINITY || !(amount <= limit)) return null;
       const share = this.#find(claim, atMs);
@@ -79,19 +81,19 @@ export class ShareBook {
       shares.push(share);
     }
     for (const [index, share] of shares.entries()) {
-      share.note(amountOf(claims[index] as Claim), atMs);
-      this.#talk.attend(share);
+      share.recordDemand(minimumAmount(claims[index] as Claim), atMs);
+      this.#sync.track(share);
     }
     return shares;
   }
 
-  /** All claims from their shares, or none. */
+  /** Takes all claims from their shares; null, and nothing is taken, if one does not fit. */
   take(claims: readonly Claim[], shares: readonly Share[]): LeasedReservation | null {
     const clock = this.#clock;
     const atMs = clock.monotonic();
     if (!this.#membership.holdsLease(atMs) || !shares.every((share, index) => share.fits(claims[index] as Claim)))
       return null;
-    const takings: Taking[] = [];
+    const takings: ShareAllocation[] = [];
     let held = Number.POSITIVE_INFINITY;
     for (const [index, share] of shares.entries()) {
       const claim = claims[index] as Claim;
@@ -102,7 +104,7 @@ export class ShareBook {
       }
       if (claim.kind === "budget") held = taking.amount;
       takings.push(taking);
-      if (share.idle < claim.amount) this.#talk.soon();
+      if (share.idle < claim.amount) this.#sync.syncSoon();
     }
     this.#outstanding++;
     return new LeasedReservation(takings, held, atMs, ({ share, claim }) => stateOf(share, claim, clock.monotonic()));
@@ -113,18 +115,16 @@ export class ShareBook {
     reservation.ended = true;
     this.#outstanding--;
     const atMs = this.#clock.monotonic();
-    for (const [index, taking] of reservation.takings.entries()) {
-      // What is not told, or is not a number, stays as it was reserved: a caller's mistake gives no free quota.
-      const amount = actual[index] ?? Number.NaN;
-      taking.share.settle(taking, Number.isFinite(amount) && amount >= 0 ? Math.round(amount) : taking.amount, atMs);
-      this.#talk.attend(taking.share);
-      if (taking.share.isScarce(atMs)) this.#talk.soon();
+    for (const [index, taking] of reservation.allocations.entries()) {
+      taking.share.settle(taking, Math.round(settledAmount(actual, index, taking.amount)), atMs);
+      this.#sync.track(taking.share);
+      if (taking.share.isScarce(atMs)) this.#sync.syncSoon();
     }
   }
 
-  /** False: a budget's share has too little. */
+  /** False: a share of one of the budgets has too little. */
   topUp(reservation: LeasedReservation, amount: number): boolean {
-    const budgets = reservation.takings.filter(({ claim }) => claim.kind === "budget");
+    const budgets = reservation.allocations.filter(({ claim }) => claim.kind === "budget");
     if (!this.#membership.holdsLease(this.#clock.monotonic())) return false;
     if (!budgets.every(({ share }) => share.idle >= amount)) return false;
     for (const taking of budgets) taking.share.topUp(taking, amount);
@@ -132,97 +132,91 @@ export class ShareBook {
     return true;
   }
 
-  /** True: this process has a share of the budget, and tells its cost with that. */
+  /** False: this process has no share of the budget to report the cost with. */
   spend(key: string, periodStart: number, cost: AttemptCost): boolean {
     const share = this.#shares.get(budgetName(key, periodStart));
     if (share === undefined || share.isEmpty || !share.spend({ ...cost, atMs: this.#clock.monotonic() })) {
       return false;
     }
-    this.#talk.attend(share);
+    this.#sync.track(share);
     return true;
   }
 
-  /** What this process heard of a tally lately; null: nothing. */
-  glance(claim: Claim): ClaimState | null {
-    const share = this.#shares.get(nameOf(claim));
+  /** Without asking Redis; null: not known, or too old. */
+  lastKnownState(claim: Claim): ClaimState | null {
+    const share = this.#shares.get(tallyName(claim));
     const atMs = this.#clock.monotonic();
-    return share?.state(claim, atMs, share.idle > 0 ? bounds.redisLeaseMs : shareGlanceMs) ?? null;
+    return share?.lastKnownState(claim, atMs, share.idle > 0 ? bounds.redisLeaseMs : shareStateMs) ?? null;
   }
 
-  /** How much this process was leased of a tally and does not use. */
   idleOf(claim: Claim): number {
-    return Math.max(0, this.#shares.get(nameOf(claim))?.idle ?? 0);
+    return Math.max(0, this.#shares.get(tallyName(claim))?.idle ?? 0);
   }
 
-  /** What the shared counter answered of a claim, less what is idle here. */
-  seen(claim: Claim, { used, freeInMs, held }: ClaimState): ClaimState {
-    const share = this.#shares.get(nameOf(claim));
+  /** Records the state that Redis reported, and returns it without what is idle here. */
+  recordState(claim: Claim, { used, freeInMs, held }: ClaimState): ClaimState {
+    const share = this.#shares.get(tallyName(claim));
     if (share === undefined) return { used, limit: claim.limit, freeInMs, ...(held === undefined ? {} : { held }) };
     const atMs = this.#clock.monotonic();
-    share.see(used, freeInMs, held ?? 0, atMs);
+    share.recordState(used, freeInMs, held ?? 0, atMs);
     return stateOf(share, claim, atMs);
   }
 
-  /** A claim that its share has too little for is taken from the tally; what is idle goes back first. */
-  async yieldTo(claims: readonly Claim[]): Promise<void> {
+  /** Returns what is idle in shares that are too small for their claims, before these are reserved in Redis. */
+  async returnIdleFor(claims: readonly Claim[]): Promise<void> {
     let isIdle = false;
     for (const claim of claims) {
-      const share = this.#shares.get(nameOf(claim));
+      const share = this.#shares.get(tallyName(claim));
       if (share === undefined || share.idle <= 0 || share.idle >= claim.amount) continue;
-      share.giveBack();
+      share.returnIdle();
       isIdle = true;
     }
-    if (isIdle) await this.#talk.flush();
+    if (isIdle) await this.#sync.flush();
   }
 
-  /** A share had too little for a call. */
-  refill(): void {
-    this.#talk.soon();
+  requestMore(): void {
+    this.#sync.syncSoon();
   }
 
-  /** All that is to be told, told. */
   flush(): Promise<void> {
-    return this.#talk.flush();
+    return this.#sync.flush();
   }
 
-  /** Asks every process for what it has idle of a tally, and waits for them within a bound. */
+  /** Asks every process to return what it has idle of a tally. Resolves when all have answered, or after a bound. */
   recall(claim: Claim): Promise<void> {
-    return this.#talk.recall(claim, nameOf(claim));
+    return this.#sync.recall(claim, tallyName(claim));
   }
 
-  /** Whether a claim's tally may have been leased: somebody has to be asked for it. */
-  mayRecall(claim: Claim): boolean {
-    return this.#talk.mayRecall(nameOf(claim));
+  /** False: a recall of this tally has just gone unanswered. */
+  canRecall(claim: Claim): boolean {
+    return this.#sync.canRecall(tallyName(claim));
   }
 
-  /** The shared counter is there again, and is the same or another. */
-  joined(): Promise<void> {
-    return this.#talk.joined(this.#shares.values());
+  onJoined(): Promise<void> {
+    return this.#sync.onJoined(this.#shares.values());
   }
 
-  /** Gives back all that is idle. */
   leave(): Promise<void> {
-    return this.#talk.leave(this.#shares.values());
+    return this.#sync.leave(this.#shares.values());
   }
 
   close(): void {
-    this.#talk.close();
+    this.#sync.close();
   }
 
   #find(claim: Claim, atMs: number): Share | null {
-    const name = nameOf(claim);
+    const name = tallyName(claim);
     const known = this.#shares.get(name);
     if (known !== undefined) return known;
-    this.#forget(2, atMs, shareIdleMs);
-    if (this.#shares.size >= bounds.sharesMax) this.#forget(64, atMs, 0);
+    this.#evictIdle(2, atMs, shareIdleMs);
+    if (this.#shares.size >= bounds.sharesMax) this.#evictIdle(64, atMs, 0);
     if (this.#shares.size >= bounds.sharesMax) return null;
     const share = new Share(name, claim, atMs);
     this.#shares.set(name, share);
     return share;
   }
 
-  /** Looks at some and forgets those that hold nothing and that nobody used for so long. */
-  #forget(steps: number, atMs: number, idleMs: number): void {
+  #evictIdle(steps: number, atMs: number, idleMs: number): void {
     for (let step = 0; step < steps; step++) {
       const next = this.#sweep.next();
       if (next.done === true) {
@@ -232,24 +226,24 @@ export class ShareBook {
       const share = next.value;
       if (share.isEmpty && atMs - share.usedMs > idleMs) {
         this.#shares.delete(share.name);
-        this.#talk.forget(share);
+        this.#sync.untrack(share);
       }
     }
   }
 }
 
 function stateOf(share: Share, claim: Claim, atMs: number): ClaimState {
-  const state = share.state(claim, atMs, Number.POSITIVE_INFINITY);
+  const state = share.lastKnownState(claim, atMs, Number.POSITIVE_INFINITY);
   return state ?? { used: 0, limit: claim.limit, freeInMs: 0 };
 }
 
-/** Nothing costs something, so that a budget that is used up serves nothing. */
-function amountOf({ kind, amount }: Claim): number {
+/** At least 1 of a budget, so that one that is used up admits nothing, not even free calls. */
+function minimumAmount({ kind, amount }: Claim): number {
   return kind === "budget" ? Math.max(1, amount) : amount;
 }
 
-/** As the scripts have it. */
-function nameOf({ kind, key, periodStart }: Claim): string {
+/** The same as `nameOf` in the scripts. */
+function tallyName({ kind, key, periodStart }: Claim): string {
   return kind === "budget" ? budgetName(key, periodStart) : kindLetters[kind] + key;
 }
 

@@ -1,62 +1,63 @@
 import { bounds } from "#core/index.ts";
 import type { Claim } from "#ports/index.ts";
+import { settledAmount } from "../tally.ts";
 import { seedArgs } from "./reservation.ts";
 
-/** A call's usage is remembered for the longest window; its entry is in the journal within the second value. */
+/** The longest window, with slack. */
 const redisUsesKeptMs = 63_000;
+/** An ended call's entry is in the journal within this time. */
 const redisStoredSlackMs = 1_000;
 
 interface Use {
   readonly key: string;
   readonly windowMs: number;
-  /** When the last of these calls was admitted: all count as of then, so that none leaves its window early. */
+  /** When the latest of these calls was admitted. All count as of then, so that none leaves its window early. */
   takenMs: number;
   amount: number;
 }
 
-interface Ending {
+interface EndedReservation {
   readonly ended: boolean;
   readonly claims: readonly Claim[];
   readonly takenMs: number;
 }
 
-/** What ended within a moment. */
+/** Usage of calls that ended within a short interval. */
 interface Slice {
   readonly firstMs: number;
   lastMs: number;
-  /** When it was found that the ledger has all of it; null: it may not have it yet. */
+  /** When all of it was found to be in the ledger; null: not yet. */
   storedMs: number | null;
   readonly uses: Map<string, Use>;
 }
 
 /**
- * What ended calls of this process used of rates lately. A counter that is emptied is seeded from the ledger; what was not there
- * when it was read is told by the process that served it. Times are monotonic milliseconds.
+ * What recently ended calls of this process used of rates. A Redis that lost its data is seeded from the ledger; each process adds
+ * what the ledger did not have yet. Times are monotonic milliseconds.
  */
-export class RecentUses {
+export class RecentUsage {
   #slices: Slice[] = [];
 
-  /** A reservation ends. `actual[i]`: what claim i used; left out, what it reserved. */
-  note({ ended, claims, takenMs }: Ending, actual: readonly number[], atMs: number): void {
+  /** `actual[i]`: what claim i used; missing: as reserved. */
+  record({ ended, claims, takenMs }: EndedReservation, actual: readonly number[], atMs: number): void {
     if (ended) return;
     for (const [index, { kind, key, windowMs, amount }] of claims.entries()) {
       if (kind !== "window") continue;
-      const given = actual[index] ?? Number.NaN;
-      const used = Number.isFinite(given) && given >= 0 ? Math.round(given) : amount;
-      // What a call used beyond its reservation counts from its end on.
+      const used = Math.round(settledAmount(actual, index, amount));
+      // What a call used beyond its reservation counts as of its end.
       this.#add(key, windowMs, Math.min(used, amount), takenMs, atMs);
       this.#add(key, windowMs, used - amount, atMs, atMs);
     }
   }
 
-  /** The ledger has all that was settled until then. */
-  stored(untilMs: number, atMs: number): void {
+  /** Everything settled before `untilMs` is in the ledger. */
+  markStored(untilMs: number, atMs: number): void {
     for (const slice of this.#slices) {
       if (slice.storedMs === null && slice.lastMs + redisStoredSlackMs < untilMs) slice.storedMs = atMs;
     }
   }
 
-  /** As the script `seed` reads them: those that may not have been in the ledger at `readMs`. */
+  /** Arguments of the script `seed` for what may have been missing from the ledger at `readMs`. */
   seedsSince(readMs: number, atMs: number): readonly (readonly string[])[] {
     this.#forget(atMs);
     return this.#slices
@@ -84,37 +85,35 @@ export class RecentUses {
     use.takenMs = Math.max(use.takenMs, takenMs);
   }
 
-  /** What ended longer ago than a window lasts counts no more. */
   #forget(atMs: number): void {
     const first = this.#slices.findIndex(({ lastMs }) => atMs - lastMs <= redisUsesKeptMs);
     this.#slices = first === -1 ? [] : this.#slices.slice(first);
   }
 }
 
-interface ToldCost {
+interface RecentCost {
   readonly args: readonly string[];
   readonly atMs: number;
 }
 
 /**
- * Costs that this process told and that may not be in the ledger yet: a counter that has lost what it was told is told them
- * again, since a reading of the ledger would not find them. Times are monotonic milliseconds.
+ * Costs that this process sent and that may not be in the ledger yet: a Redis that lost its data is sent them again, since a reading
+ * of the ledger would miss them. Times are monotonic milliseconds.
  */
-export class ToldCosts {
-  #costs: ToldCost[] = [];
+export class RecentCosts {
+  #costs: RecentCost[] = [];
 
   note(args: readonly string[], atMs: number): void {
     if (this.#costs.length >= bounds.redisOutboxMax) this.#costs = this.#costs.slice(bounds.redisOutboxMax / 2);
     this.#costs.push({ args, atMs });
   }
 
-  /** What was settled until then is in the ledger. */
   forgetUntil(atMs: number): void {
     const first = this.#costs.findIndex((cost) => cost.atMs >= atMs);
     this.#costs = first === -1 ? [] : this.#costs.slice(first);
   }
 
-  /** As the script `spend` reads them. */
+  /** Arguments of the script `spend`. */
   argsAt(nowMs: number): readonly (readonly string[])[] {
     return this.#costs.map(({ args, atMs }) => [...args, String(Math.max(0, Math.round(nowMs - atMs)))]);
   }

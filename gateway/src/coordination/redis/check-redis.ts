@@ -2,27 +2,27 @@ import { randomUUID } from "node:crypto";
 import { afterRunningFor, bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { readRedisAddress } from "./redis-address.ts";
-import { reasonOf } from "./redis-failure.ts";
+import { notOurScript, redisFailureReason } from "./redis-failure.ts";
 import { openRedisLink } from "./redis-link.ts";
 import { scripts } from "./scripts.ts";
 
-/** What a Redis says of itself, or why it cannot be used, in one line without secrets. A probe is written there and removed. */
+/** `problem`: why it cannot be used, in one line without secrets. */
 export interface RedisFacts {
-  readonly shown: string;
+  readonly displayUrl: string;
   readonly problem: string | null;
   readonly version: string;
   /** Its `maxmemory-policy`. */
   readonly policy: string;
 }
 
-/** Asks once, within the bounds that a gateway has for connecting and for an answer. Never throws for what it is there to find. */
-export async function examineRedis(url: string, clock: Clock): Promise<RedisFacts> {
-  let shown = "SLUICE_REDIS_URL";
+/** Connects once and writes and removes a probe, within the gateway's timeouts. Reports problems in its result. */
+export async function checkRedis(url: string, clock: Clock): Promise<RedisFacts> {
+  let displayUrl = "SLUICE_REDIS_URL";
   const late = new AbortController();
   let stop = afterRunningFor(clock, bounds.redisConnectMs, () => late.abort());
   try {
     const address = readRedisAddress(url);
-    shown = address.shown;
+    displayUrl = address.displayUrl;
     const link = await openRedisLink(address, () => undefined, late.signal);
     try {
       stop();
@@ -41,28 +41,28 @@ export async function examineRedis(url: string, clock: Clock): Promise<RedisFact
         "",
         "",
       ]);
-      const answer = await Promise.race([asked, lateness(late.signal)]);
-      if (!Array.isArray(answer)) throw new Error("its answer is not one of our scripts'.");
+      const answer = await Promise.race([asked, rejectOnAbort(late.signal)]);
+      if (!Array.isArray(answer)) throw new Error(notOurScript);
       const probed = link.send(key, ["EVAL", probe, "1", `{sluice}:probe:${randomUUID()}`]);
-      await Promise.race([probed, lateness(late.signal)]);
-      return { shown, problem: null, version: String(answer[2]), policy: String(answer[3]) };
+      await Promise.race([probed, rejectOnAbort(late.signal)]);
+      return { displayUrl, problem: null, version: String(answer[2]), policy: String(answer[3]) };
     } finally {
       link.close();
     }
   } catch (thrown) {
-    return { shown, problem: reasonOf(thrown), version: "", policy: "" };
+    return { displayUrl, problem: redisFailureReason(thrown), version: "", policy: "" };
   } finally {
     stop();
   }
 }
 
-function lateness(signal: AbortSignal): Promise<never> {
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
   const { promise, reject } = Promise.withResolvers<never>();
-  signal.addEventListener("abort", () => reject(new Error("it does not answer in time.")), { once: true });
+  signal.addEventListener("abort", () => reject(new Error("it does not respond in time.")), { once: true });
   return promise;
 }
 
-/** KEYS: a key that nobody has. Whether this user may write and read what the others write: each kind of value, for a moment. */
+/** KEYS: an unused key. Writes each type of value that the scripts write, to check the user's permissions. */
 const probe = `
 local k = KEYS[1]
 redis.call('SET', k, '1', 'PX', 10000)
