@@ -88,7 +88,7 @@ test("an answer and an error of ours too, with key, model and time; a stream whe
 
 test("start, reading again and end have lines", async () => {
   setup.gateway.reload();
-  await until(() => setup.gateway.output().includes("The configuration was read again.") || null);
+  await until(() => setup.gateway.output().includes("configuration reloaded") || null);
   expect(await setup.gateway.stop()).toBe(0);
   const told = setup.gateway.output();
   for (const part of [

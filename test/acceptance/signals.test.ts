@@ -83,7 +83,7 @@ describe.concurrent("a gateway that is told to end", () => {
     "under npm start, SIGHUP to the launcher or the gateway reads the config file again and ends nothing",
     async () => {
       const started = await npmStart("start", testConfig(simulator.url));
-      const readings = (): number => times(started.output(), "The configuration was read again.");
+      const readings = (): number => times(started.output(), "configuration reloaded");
       try {
         for (const [count, receiver] of (["launcher", "gateway"] as const).entries()) {
           started.send("SIGHUP", receiver);

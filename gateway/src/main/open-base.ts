@@ -49,7 +49,7 @@ export async function openBase(options: GatewayOptions) {
   const configFile = new ConfigFile(environment.configFile, clock, options.variables ?? {}, isApplied);
   const tail = new RequestTail({ clock, controlStore, configSnapshot: current });
   const observer = guardedObserver(tail.before(guardedObserver(configFile.before(guardedObserver(log)))));
-  telemetry?.tellTo(observer);
+  telemetry?.setObserver(observer);
   const agentTelemetry = await openAgentTelemetry({ ...options, transport, metrics }, observer);
   const processes = options.processes ?? (await openProcesses(options));
   processes.tellTo(observer);

@@ -1,11 +1,10 @@
-import { BoundedMap, bounds, nanoToUsdText, type Principal } from "#core/index.ts";
+import { BoundedMap, bounds, nanoToUsdText, oncePerObject, type Principal } from "#core/index.ts";
 import type { AttemptSums, Clock, RequestEnd, Tracing } from "#ports/index.ts";
 import { causeOf } from "./attempt-metrics.ts";
 import { maskText } from "./redacted.ts";
 
 export type AccessLogMode = "all" | "errors" | "off";
 
-/** What the line of a request is made of. */
 export interface AccessLine {
   readonly end: RequestEnd;
   readonly level: "info" | "warn";
@@ -16,25 +15,26 @@ export interface AccessLine {
 export interface AccessLogOptions {
   readonly mode: AccessLogMode;
   readonly clock: Clock;
-  /** The id of this process; left out where there is one process only. */
+  /** The id of this process; absent if there is only one. */
   readonly instance?: string;
-  /** null: no traces are kept. */
+  /** null or absent if traces are not exported. */
   readonly traces?: Pick<Tracing, "traceIdOf"> | null;
-  /** Is told of each line beside its text; absent: nobody is. */
+  /** Receives each line before it is formatted. */
   readonly onLine?: (line: AccessLine) => void;
-  /** Takes several lines at once. */
+  /** Receives several lines at once. */
   readonly write: (lines: string) => void;
 }
 
 /**
- * One line for each request. Its members are known and few, so the line is put together by hand, and lines wait a moment to
- * be written together. What a caller or an upstream wrote (the model's name, a path where nothing is, the sentence of an error) is
- * masked and bounded.
+ * One line for each request. The fields are few and fixed, so lines are formatted by hand, and buffered to be written together. Text
+ * from callers or upstreams (model, unknown path, error message) is masked and shortened.
  */
 export class AccessLog {
   readonly #options: AccessLogOptions;
   readonly #texts = new BoundedMap<string, string>(bounds.accessLogTextsMax);
-  readonly #callers = new WeakMap<Principal, string>();
+  readonly #callerOf = oncePerObject((principal: Principal) => {
+    return `,${JSON.stringify(callerFields({ key: null, principal })).slice(1, -1)}`;
+  });
   readonly #instance: string;
   readonly #traces: Pick<Tracing, "traceIdOf"> | null;
   #lines = "";
@@ -50,8 +50,8 @@ export class AccessLog {
 
   add(end: RequestEnd): void {
     const { mode } = this.#options;
-    const isGood = end.status < 400 && end.outcome !== "failed";
-    if (mode === "off" || (mode === "errors" && isGood) || (isGood && isProbe(end))) return;
+    const isSuccess = end.status < 400 && end.outcome !== "failed";
+    if (mode === "off" || (mode === "errors" && isSuccess) || (isSuccess && isProbe(end))) return;
     const atMs = this.#options.clock.now();
     const level = end.outcome === "failed" ? "warn" : "info";
     this.#lines += this.#line(end, level, atMs);
@@ -60,7 +60,6 @@ export class AccessLog {
     else this.#cancelFlush ??= this.#options.clock.after(bounds.accessLogMs, () => this.flush());
   }
 
-  /** Writes what waits. */
   flush(): void {
     this.#cancelFlush?.();
     this.#cancelFlush = null;
@@ -85,16 +84,9 @@ export class AccessLog {
     );
   }
 
-  /** Whose key it was. All of a key's calls say the same of it. */
-  #caller(end: RequestEnd): string {
-    const { key, principal } = end;
-    if (principal == null) return key === null ? "" : `,"key":${JSON.stringify(key)}`;
-    let text = this.#callers.get(principal);
-    if (text === undefined) {
-      text = `,${JSON.stringify(callerFields(end)).slice(1, -1)}`;
-      this.#callers.set(principal, text);
-    }
-    return text;
+  #caller({ key, principal }: RequestEnd): string {
+    if (principal != null) return this.#callerOf(principal);
+    return key === null ? "" : `,"key":${JSON.stringify(key)}`;
   }
 
   #attempts({ count, inputTokens, outputTokens, costNanoUsd, last, fault }: AttemptSums): string {
@@ -120,10 +112,10 @@ export class AccessLog {
     return this.#time;
   }
 
-  /** As JSON, without what looks like a credential. The same few come again and again. */
+  /** As JSON, with credentials masked. Cached, because the same few texts repeat. */
   #text(text: string): string {
-    const known = this.#texts.get(text);
-    if (known !== undefined) return known;
+    const cached = this.#texts.get(text);
+    if (cached !== undefined) return cached;
     const shown = JSON.stringify(maskText(text.slice(0, bounds.accessLogTextMax)));
     if (text.length > bounds.accessLogTextMax) return shown;
     this.#texts.set(text, shown);
@@ -131,8 +123,10 @@ export class AccessLog {
   }
 }
 
-/** Whose request it was, as far as that is known. */
-export function callerFields({ key, principal }: RequestEnd): Readonly<Record<string, string>> {
+export function callerFields({
+  key,
+  principal,
+}: Pick<RequestEnd, "key" | "principal">): Readonly<Record<string, string>> {
   if (principal == null) return key === null ? {} : { key };
   const { workspace, group, key: own, person } = principal;
   return {
@@ -145,22 +139,22 @@ function messageOf({ message }: RequestEnd): string {
   return message == null ? "" : `,"message":${JSON.stringify(shownSentence(message))}`;
 }
 
-/** Of an error, as long as logs have it. */
+/** The message of an error, masked and shortened. */
 export function shownSentence(message: string): string {
   return maskText(message.slice(0, bounds.accessLogSentenceMax));
 }
 
-/** A long part may be anything, also somebody's token. */
+/** A path, masked and shortened: a long segment may be a token. */
 export function shownPath(path: string): string {
   return maskText(path.slice(0, bounds.accessLogPathMax).replaceAll(/[^/]{33,}/g, (part) => `${part.slice(0, 8)}…`));
 }
 
-/** Milliseconds with one decimal place: finer than anybody reads. */
+/** Milliseconds rounded to one decimal place. */
 export function tenths(ms: number): number {
   return Math.round(ms * 10) / 10;
 }
 
-/** What load balancers and Prometheus ask every few seconds is news only when it goes wrong. */
+/** Requests of load balancers and Prometheus, which are logged only when they fail. */
 function isProbe({ route }: RequestEnd): boolean {
   return route === "healthz" || route === "readyz" || route === "metrics";
 }

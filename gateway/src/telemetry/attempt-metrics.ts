@@ -6,14 +6,14 @@ import { type Registry, Series, type Tally } from "./tally.ts";
 const firstByteBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const overheadBuckets = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.05, 0.1];
 
-/** Attempts, tokens, cost, first byte and own overhead, from the same entries that the ledger keeps. */
+/** Attempts, tokens, cost, time to first byte and overhead, from ledger entries. */
 export function registerAttemptMetrics(registry: Registry) {
   const overhead = registry.histogram("sluice_overhead_seconds", overheadBuckets)({});
   const pairs = new Series(bounds.metricPairsMax, pairMaker(registry));
 
   return (entry: LedgerEntry, fault?: AttemptFault | null): void => {
     const { provider, model, outcome, errorCode, usage } = entry;
-    // Without a provider nothing was chosen, and the model may be anything a caller wrote.
+    // Without a provider no deployment was chosen, and the model may be any text of the caller.
     const pair = pairs.of(provider === "" ? "none" : `${provider}\n${model}`);
     const outcomes = errorCode === null ? outcome : `${outcome}\n${errorCode}\n${causeOf(entry, fault)}`;
     pair.outcomes.of(outcomes).count++;
@@ -28,7 +28,7 @@ export function registerAttemptMetrics(registry: Registry) {
   };
 }
 
-/** `in` reads the members of one object faster than a list of their names does. */
+/** `in` is faster than a list of the names. */
 function addUsage(tokens: Series<keyof Usage, Tally>, usage: Usage): void {
   for (const each in usage) {
     const name = each as keyof Usage;
@@ -36,7 +36,7 @@ function addUsage(tokens: Series<keyof Usage, Tally>, usage: Usage): void {
   }
 }
 
-/** Empty: it did not fail, or not at an upstream. */
+/** "" if it did not fail, or not at an upstream. */
 export function causeOf(
   { outcome, provider, errorCode, upstreamStatus }: LedgerEntry,
   fault: AttemptFault | null | undefined,
@@ -45,13 +45,13 @@ export function causeOf(
   return fault?.cause ?? failureCause({ code: errorCode, status: upstreamStatus });
 }
 
-/** The vendor's figure and ours are more than a hundredth of the vendor's apart. */
+/** Whether our figure differs from the vendor's by more than 1 %. */
 function costDiffers({ priceVersion, vendorCostNanoUsd: vendor, ownCostNanoUsd, costNanoUsd }: LedgerEntry): boolean {
   if (priceVersion === null || vendor === undefined) return false;
   return Math.abs(vendor - (ownCostNanoUsd ?? costNanoUsd)) > vendor / 100;
 }
 
-/** Everything that is counted for one provider and model. */
+/** Returns a function that makes the counters of one provider and model. */
 function pairMaker(registry: Registry) {
   const attempts = registry.tallies("sluice_attempts_total");
   const tokens = registry.tallies("sluice_tokens_total");
@@ -79,16 +79,16 @@ function pairMaker(registry: Registry) {
   };
 }
 
-/** As callers and configuration write it: `input_uncached`, `cache_write_5m`. */
+/** As in the API: `input_uncached`, `cache_write_5m`. */
 function className(name: string): string {
   return name.replaceAll(/[A-Z]|(?<=[a-z])\d/g, (c) => `_${c.toLowerCase()}`);
 }
 
-/** What is counted by workspace, where the operator asks for it. */
+/** Metrics by workspace are optional. */
 export interface WorkspaceLabels {
-  /** Workspaces with a label of their own; the rest are counted together as `other`. */
+  /** How many workspaces have their own label; the others count as `other`. */
   readonly max: number;
-  /** The slug of a workspace's id; null: it is gone. */
+  /** null if the workspace no longer exists. */
   readonly slugOf: (workspaceId: string) => string | null;
 }
 
@@ -102,7 +102,6 @@ export function registerWorkspaceMetrics(registry: Registry, { max, slugOf }: Wo
   const requests = registry.tallies("sluice_workspace_requests_total");
   const tokens = registry.tallies("sluice_workspace_tokens_total");
   const cost = registry.tallies("sluice_workspace_cost_usd_total", nanoToUsd);
-  // A call looks up its workspace here, and nothing else.
   const all = new Series(max, (id: string) => {
     const workspace = id === "other" ? id : (slugOf(id) ?? id);
     const ended = (outcome: RequestOutcome) => requests({ workspace, outcome });

@@ -1,17 +1,16 @@
 /**
- * telemetry: what the running gateway tells about itself.
+ * telemetry: logs, metrics and their export.
  *
- * createObserver  the port Observer: a log line for what an operator should see, a number for everything. Each request
- *                 has an access line at level info, by which it is found again; failed attempts are one warning each, and a
- *                 storm of them is counted instead of written.
- * createMetrics   numbers for Prometheus. Labels come from configured things, never from what a caller wrote, and each
- *                 metric has a bound on its series, beyond which it counts under `other`.
- * mergeReports    the numbers of several workers made one.
- * openOtlp        sends traces, metrics and logs to a collector, as OpenTelemetry says. Loaded where an endpoint is set.
- * openRelay       passes the telemetry of coding agents on to that collector, in the name of whoever they call for.
- * redacted        takes credentials out of whatever is about to be logged, by name and by looks.
+ * createObserver  the port Observer. Each request has an access line at level info, each failed attempt a warning; when many fail,
+ *                 warnings are counted instead of written.
+ * createMetrics   metrics for Prometheus. Labels come from the configuration, never from callers. The series of each metric are
+ *                 bounded; further ones count as `other`.
+ * mergeReports    merges the metrics of several workers.
+ * openOtlp        exports traces, metrics and logs to an OpenTelemetry collector. Loaded only if an endpoint is set.
+ * openRelay       forwards the telemetry of coding agents to that collector, with the identity of their key.
+ * redacted        removes credentials from what is logged.
  *
- * When the world is down: calls never throw and never wait. A reader of the log that stalls loses lines, told of later.
+ * Calls never throw and never wait. A stalled reader of the log loses lines, which are counted.
  */
 export type { AccessLogMode } from "./access-log.ts";
 export type { BudgetShare, WorkspaceLabels } from "./attempt-metrics.ts";

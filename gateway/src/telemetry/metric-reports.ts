@@ -1,7 +1,7 @@
-/** How the gauges of several processes become one; left out: their sum. Counters and histograms are summed. */
+/** How the gauges of several processes are merged; summed by default, as counters and histograms are. */
 export type GaugeRule = "max" | "min";
 
-/** A histogram as it stands: `counts` has one more place than `boundaries`, for what is above them all. */
+/** `counts` has one more item than `boundaries`, for values above the last one. */
 export interface HistogramValue {
   readonly boundaries: readonly number[];
   readonly counts: readonly number[];
@@ -11,25 +11,25 @@ export interface HistogramValue {
 
 export interface ReportedPoint {
   readonly labels: Readonly<Record<string, string | number>>;
-  /** null: not a number, which JSON cannot say. */
+  /** null stands for NaN, which JSON cannot express. */
   readonly value: number | HistogramValue | null;
 }
 
-/** One metric of one process, counted since it began. */
+/** One metric of one process, counted since its start. */
 export interface ReportedMetric {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "gauge" | "histogram";
-  /** For collectors; left out: as its name says. */
+  /** For collectors; derived from the name by default. */
   readonly unit?: string;
   readonly merge?: GaugeRule;
   readonly points: readonly ReportedPoint[];
 }
 
-/** The numbers of one process, as they go from one to another. */
+/** The metrics of one process, which processes send to each other. */
 export type MetricReport = readonly ReportedMetric[];
 
-/** One report of several. Metrics and series come in the order in which they are first met. */
+/** Metrics and series keep the order of their first occurrence. */
 export function mergeReports(reports: readonly MetricReport[]): MetricReport {
   const merged = new Map<string, { readonly metric: ReportedMetric; readonly points: Map<string, ReportedPoint> }>();
   for (const metric of reports.flat()) {
@@ -44,14 +44,14 @@ export function mergeReports(reports: readonly MetricReport[]): MetricReport {
   return [...merged.values()].map(({ metric, points }) => ({ ...metric, points: [...points.values()] }));
 }
 
-/** What only grows of several reports: it outlives the processes that counted it. */
+/** Merges counters and histograms only, which are kept when a process ends. */
 export function mergeCounts(reports: readonly MetricReport[]): MetricReport {
   return mergeReports(reports.map((report) => report.filter(({ type }) => type !== "gauge")));
 }
 
 function mergedValue({ merge }: ReportedMetric, { value: one }: ReportedPoint, { value: other }: ReportedPoint) {
   if (typeof one === "object" && one !== null && typeof other === "object" && other !== null) {
-    const counts = one.counts.map((count, place) => count + (other.counts[place] ?? 0));
+    const counts = one.counts.map((count, bucket) => count + (other.counts[bucket] ?? 0));
     return { ...one, counts, sum: one.sum + other.sum, count: one.count + other.count };
   }
   const [a, b] = [numberOf(one), numberOf(other)];
@@ -73,11 +73,11 @@ export function reportText(report: MetricReport): string {
   return `${blocks.join("\n\n")}\n`;
 }
 
-/** Prometheus counts what is at most each boundary. */
+/** Buckets of Prometheus are cumulative. */
 function histogramLines(name: string, labels: ReportedPoint["labels"], value: HistogramValue): string[] {
   let below = 0;
-  const buckets = value.boundaries.map((le, place) => {
-    below += value.counts[place] ?? 0;
+  const buckets = value.boundaries.map((le, bucket) => {
+    below += value.counts[bucket] ?? 0;
     return `${seriesOf(`${name}_bucket`, { le, ...labels })} ${below}`;
   });
   return [
@@ -88,7 +88,7 @@ function histogramLines(name: string, labels: ReportedPoint["labels"], value: Hi
   ];
 }
 
-/** The value of a metric without labels; null: it is not there. */
+/** The value of a metric without labels; null if it is missing. */
 export function valueIn(report: MetricReport, name: string): number | null {
   const value = report.find((metric) => metric.name === name)?.points[0]?.value;
   return typeof value === "number" ? value : null;

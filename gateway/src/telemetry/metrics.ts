@@ -9,9 +9,8 @@ import {
 import { LoopDelay } from "./loop-delay.ts";
 import { reportText, reportType } from "./metric-reports.ts";
 import type { MetricName } from "./metric-table.ts";
-import { numberOr, Registry, Series } from "./tally.ts";
+import { Registry, readOr, Series } from "./tally.ts";
 
-/** What keeps a deployment out of use, or does not. */
 export interface BreakerNumber {
   readonly deployment: string;
   readonly provider: string;
@@ -19,7 +18,6 @@ export interface BreakerNumber {
   readonly breaker: "open" | "half-open" | "closed";
 }
 
-/** Connections of callers. */
 interface ConnectionNumbers {
   readonly open: number;
   readonly max: number;
@@ -35,10 +33,7 @@ type Readers = { readonly [Name in MetricName]?: () => number };
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/**
- * The numbers of this process. Nothing here throws for what it is given. `build`: what runs, where it is to be among the numbers.
- * `labels`: absent, nothing is counted by workspace.
- */
+/** The metrics of this process. Nothing here throws. Without `labels` nothing is counted by workspace. */
 export function createMetrics(build?: Build, labels?: WorkspaceLabels) {
   const registry = new Registry();
   registerProcess(registry);
@@ -51,50 +46,49 @@ export function createMetrics(build?: Build, labels?: WorkspaceLabels) {
   const problems = new Series(bounds.metricValuesMax, (problem: string) => handshakes({ problem }));
   let ended = 0;
   return {
-    /** Of `text`, for the answer's header. */
+    /** Content type of `text`. */
     contentType: reportType,
     /** Prometheus' text format. */
     text: async () => reportText(await registry.report()),
-    /** The same numbers in the form in which those of several processes are made one. */
+    /** For merging with the reports of other processes. */
     report: () => registry.report(),
-    /** Numbers that others know, by metric name, read at each scrape. A name may be given once. */
+    /** Adds metrics by name whose values are read at each scrape. A name may be added once. */
     numbers(readers: Readers): void {
       for (const name of Object.keys(readers) as MetricName[]) registry.number(name, readers[name] ?? (() => 0));
     },
-    /** The breakers of the deployments there are, the worst first; one that is gone takes its number with it. */
+    /** The breakers of existing deployments, open ones first. */
     breakers(read: () => readonly BreakerNumber[]): void {
       registry.read("sluice_breaker_state", () =>
-        numberOr(read, [])
+        readOr(read, [])
           .toSorted((one, other) => breakerValues[other.breaker] - breakerValues[one.breaker])
           .slice(0, bounds.metricDeploymentsMax)
           .map(({ breaker, ...labels }) => ({ labels, value: breakerValues[breaker] })),
       );
     },
-    /** What is held for callers and was refused. */
     callerMemory(memory: Pick<CallerMemory, "bytesByKind" | "refusals">): void {
       registry.read("sluice_caller_memory_bytes", () => byLabel("kind", memory.bytesByKind));
       registry.read("sluice_caller_memory_refusals_total", () =>
         memory.refusals.map(({ kind, cause, count }) => ({ labels: { kind, cause }, value: count })),
       );
     },
-    connections(room: ConnectionNumbers): void {
-      registry.number("sluice_connections_open", () => room.open);
-      registry.number("sluice_connections_max", () => room.max);
-      registry.read("sluice_connections_refused_total", () => byLabel("cause", room.refusals));
-      registry.read("sluice_connections_closed_total", () => byLabel("cause", room.closings));
+    connections(numbers: ConnectionNumbers): void {
+      registry.number("sluice_connections_open", () => numbers.open);
+      registry.number("sluice_connections_max", () => numbers.max);
+      registry.read("sluice_connections_refused_total", () => byLabel("cause", numbers.refusals));
+      registry.read("sluice_connections_closed_total", () => byLabel("cause", numbers.closings));
     },
-    /** A histogram of short times; the returned function takes milliseconds. */
+    /** Adds a histogram of short durations. The returned function observes milliseconds. */
     duration(name: MetricName): (ms: number) => void {
       const histogram = registry.histogram(name, shortBuckets)({});
       return (ms) => histogram.observe(ms / 1000);
     },
-    /** Begins to watch how late the event loop is. Ends with the returned function. */
+    /** Measures the delay of the event loop until the returned function is called. */
     watchLoop(clock: Clock, pending: () => number): () => void {
-      let seen = ended;
+      let endedBefore = ended;
       const isBusy = (): boolean => {
-        const some = ended !== seen || pending() > 0;
-        seen = ended;
-        return some;
+        const busy = ended !== endedBefore || pending() > 0;
+        endedBefore = ended;
+        return busy;
       };
       const delay = new LoopDelay(clock, isBusy);
       registry.number("sluice_event_loop_delay_seconds", () => delay.worst());
@@ -109,7 +103,7 @@ export function createMetrics(build?: Build, labels?: WorkspaceLabels) {
       requests(end);
       byWorkspace?.requestEnd(end);
     },
-    /** The used shares of workspaces' budgets; what cannot be read is left out. */
+    /** The used share of each workspace's budget. */
     budgetShares(read: () => Promise<readonly BudgetShare[]>): void {
       registry.read("sluice_workspace_budget_used_ratio", async () =>
         (await read().catch(() => [])).map(({ workspace, share }) => ({ labels: { workspace }, value: share })),
@@ -118,7 +112,6 @@ export function createMetrics(build?: Build, labels?: WorkspaceLabels) {
     configReload(result: string): void {
       reloads({ result }).count++;
     },
-    /** TLS was not agreed upon with a caller. */
     handshakeProblem: (problem: string): void => {
       problems.of(problem).count++;
     },
@@ -151,7 +144,7 @@ function registerRequests(registry: Registry): (end: CountedRequest) => void {
   };
 }
 
-/** Each result is there from the beginning: a series that appears with its first refusal has not grown, to Prometheus. */
+/** Every result has a series from the start: Prometheus sees no increase in a series that appears with its first count. */
 function registerReloads(registry: Registry) {
   const reloads = registry.tallies("sluice_config_reloads_total");
   for (const result of ["applied", "unchanged", "refused"]) reloads({ result });
@@ -160,7 +153,6 @@ function registerReloads(registry: Registry) {
 
 interface Build {
   readonly version: string;
-  /** The commit. */
   readonly revision?: string;
 }
 
@@ -169,7 +161,7 @@ function registerBuild(registry: Registry, { version, revision = "unknown" }: Bu
   registry.read("sluice_build_info", () => [{ labels, value: 1 }]);
 }
 
-/** Memory and CPU of this process, read at scrape; names as Prometheus clients have them. */
+/** Memory and CPU of this process, named as in Prometheus clients. */
 function registerProcess(registry: Registry): void {
   registry.number("process_resident_memory_bytes", () => process.memoryUsage.rss());
   registry.number("process_cpu_seconds_total", () => {

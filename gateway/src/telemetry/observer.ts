@@ -6,79 +6,64 @@ import { causeOf } from "./attempt-metrics.ts";
 import type { Metrics } from "./metrics.ts";
 import { maskText, redacted } from "./redacted.ts";
 
-/**
- * An observer that never throws, whatever is wrong inside: whoever settles, answers or routes tells it in the middle of that, and
- * must not be kept from the rest. What was thrown is logged, if even that is possible.
- */
+/** An observer that never throws, so that a broken log or metric does not interrupt a call. Logs what was thrown. */
 export function guardedObserver(observer: Observer): Observer {
+  // Three fixed parameters: a rest parameter would allocate an array for each call.
   const guarded =
-    <Told extends readonly unknown[]>(tell: (...told: Told) => void) =>
-    (...told: Told): void => {
+    <One, Two, Three>(act: (one: One, two: Two, three: Three) => void) =>
+    (one: One, two: Two, three: Three): void => {
       try {
-        tell(...told);
+        act(one, two, three);
       } catch (error) {
-        complain(observer, error);
+        logFailure(observer, error);
       }
     };
   return {
     log: guarded((level, message, fields) => observer.log(level, message, fields)),
-    // Told of every call: an array of what is told would be made for each.
-    attemptEnd(entry, fault) {
-      try {
-        observer.attemptEnd(entry, fault);
-      } catch (error) {
-        complain(observer, error);
-      }
-    },
+    attemptEnd: guarded((entry, fault) => observer.attemptEnd(entry, fault)),
     attemptPending: guarded((entry) => observer.attemptPending?.(entry)),
-    requestEnd(end) {
-      try {
-        observer.requestEnd(end);
-      } catch (error) {
-        complain(observer, error);
-      }
-    },
+    requestEnd: guarded((end) => observer.requestEnd(end)),
     breakerChange: guarded((deploymentId, state, reason) => observer.breakerChange(deploymentId, state, reason)),
     configReload: guarded((result, detail) => observer.configReload(result, detail)),
-  };
+  } as Observer;
 }
 
-function complain(observer: Observer, error: unknown): void {
+function logFailure(observer: Observer, error: unknown): void {
   try {
-    observer.log("error", "Something that was told of the gateway's work failed.", { error });
+    observer.log("error", "telemetry failed", { error });
   } catch {
-    // Then nobody can be told.
+    // The log itself is broken.
   }
 }
 
 export interface ObserverOptions {
   readonly level: LogLevel;
-  /** null: pretty on a terminal, else JSON. */
+  /** null: pretty on a terminal, otherwise JSON. */
   readonly format: "pretty" | "json" | null;
   readonly clock: Clock;
   readonly metrics: Metrics;
-  /** The id of this process, in every line; left out where there is one process only. */
+  /** The id of this process, written in every line; absent if there is only one process. */
   readonly instance?: string;
-  /** Which requests have a line of their own at level info; all of them by default. */
+  /** Which requests are logged at level info; all by default. */
   readonly accessLog?: AccessLogMode;
-  /** Takes whole lines; standard error by default, because standard output belongs to what the program answers. */
+  /** Receives whole lines; standard error by default, because standard output is for the answers of commands. */
   readonly write?: (line: string) => void;
-  /** Absent: nothing is exported. */
+  /** Absent if nothing is exported. */
   readonly exported?: TelemetryExport;
 }
 
-/** What else is told of all that is observed. Its calls never throw and never wait. */
+/** Also receives everything that is observed. Calls never throw and never wait. */
 interface TelemetryExport extends Pick<Observer, "attemptEnd" | "requestEnd"> {
   requestLine(line: AccessLine): void;
-  /** All other lines: whole ones, as JSON. */
+  /** All other lines, as JSON. */
   lines(text: string): void;
-  /** null: no traces are kept. */
+  /** null if traces are not exported. */
   readonly traces: Pick<Tracing, "traceIdOf"> | null;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** `flush` writes the lines that still wait; before the process ends. */
+/** Call `flush` before the process ends: it writes buffered lines. */
 export function createObserver(options: ObserverOptions): Observer & { flush(): void } {
   return new LogObserver(options);
 }
@@ -86,13 +71,14 @@ export function createObserver(options: ObserverOptions): Observer & { flush(): 
 class LogObserver implements Observer {
   readonly #logger: Logger;
   readonly #metrics: Metrics;
-  /** Lines about failures in this second, and how many were not written since the last that was. */
+  /** Lines about failures in the current second. */
   readonly #failureLines: WindowCounts;
+  /** Failures that were not logged since the last one that was. */
   #suppressed = 0;
   readonly #debug: boolean;
   readonly #exported: TelemetryExport | null;
   readonly #traces: TelemetryExport["traces"];
-  /** null: no line of level info is written, or none for requests. */
+  /** null if requests are not logged. */
   readonly #accessLog: AccessLog | null;
 
   constructor(options: ObserverOptions) {
@@ -109,11 +95,12 @@ class LogObserver implements Observer {
     this.#exported = exported;
     const traces = exported?.traces ?? null;
     this.#traces = traces;
-    const told = exported === null ? {} : { onLine: (line: AccessLine) => exported.requestLine(line) };
-    const informs = options.level === "info" || options.level === "debug";
-    const accessLog = informs && mode !== "off" ? new AccessLog({ ...options, ...told, traces, mode, write }) : null;
+    const onLine = exported === null ? {} : { onLine: (line: AccessLine) => exported.requestLine(line) };
+    const isVerbose = options.level === "info" || options.level === "debug";
+    const accessLog =
+      isVerbose && mode !== "off" ? new AccessLog({ ...options, ...onLine, traces, mode, write }) : null;
     this.#accessLog = accessLog;
-    // Lines keep their order: what waits goes first.
+    // Keeps lines in order: buffered access lines go first.
     this.#logger = createLogger(options, (line) => {
       accessLog?.flush();
       out(line);
@@ -126,9 +113,9 @@ class LogObserver implements Observer {
 
   log(level: LogLevel, message: string, fields: Fields = {}): void {
     try {
-      if (this.#logger.isLevelEnabled(level)) this.#logger[level](redacted(this.#traced(fields)), maskText(message));
+      if (this.#logger.isLevelEnabled(level)) this.#logger[level](redacted(this.#withTrace(fields)), maskText(message));
     } catch {
-      // A value that cannot even be looked at (a throwing getter) costs its line, not the call.
+      // A field with a throwing getter costs its line, not the call.
     }
   }
 
@@ -136,15 +123,15 @@ class LogObserver implements Observer {
     this.#metrics.attemptEnd(entry, fault);
     this.#exported?.attemptEnd(entry, fault);
     const failed = entry.outcome === "failed" || entry.outcome === "interrupted";
-    if (failed) this.#failure("An attempt failed.", () => attemptFields(entry, fault));
-    else if (this.#debug) this.log("debug", "An attempt ended.", attemptFields(entry, fault));
+    if (failed) this.#logFailure("attempt failed", () => attemptFields(entry, fault));
+    else if (this.#debug) this.log("debug", "attempt ended", attemptFields(entry, fault));
   }
 
   requestEnd(end: RequestEnd): void {
     this.#metrics.requestEnd(end);
     this.#exported?.requestEnd(end);
     if (this.#accessLog !== null) this.#accessLog.add(end);
-    else if (end.outcome === "failed") this.#failure("A request failed.", () => requestFields(end));
+    else if (end.outcome === "failed") this.#logFailure("request failed", () => requestFields(end));
   }
 
   flush(): void {
@@ -152,23 +139,23 @@ class LogObserver implements Observer {
   }
 
   breakerChange(deployment: string, state: "open" | "half-open" | "closed", reason: string): void {
-    this.log(state === "open" ? "warn" : "info", "A breaker changed.", { deployment, state, reason });
+    this.log(state === "open" ? "warn" : "info", "breaker changed", { deployment, state, reason });
   }
 
   configReload(result: "applied" | "unchanged" | "refused", detail: string): void {
     this.#metrics.configReload(result);
     const level = result === "refused" ? "error" : "info";
-    this.log(level, "The configuration was read again.", { result, detail });
+    this.log(level, "configuration reloaded", { result, detail });
   }
 
-  /** What is said of a request can be found in its trace. */
-  #traced(fields: Fields): Fields {
+  #withTrace(fields: Fields): Fields {
     const { requestId } = fields;
     if (this.#traces === null || typeof requestId !== "string") return fields;
     return { ...fields, trace_id: this.#traces.traceIdOf(requestId) };
   }
 
-  #failure(message: string, fields: () => Fields): void {
+  /** Logs a few failures in each second and counts the others. */
+  #logFailure(message: string, fields: () => Fields): void {
     if (!this.#logger.isLevelEnabled("warn")) return;
     if (this.#failureLines.take("") > 0) {
       this.#suppressed++;
@@ -180,7 +167,6 @@ class LogObserver implements Observer {
   }
 }
 
-/** Whole lines, in the form that was asked for. */
 function lineWriter({ format, write }: ObserverOptions): (lines: string) => void {
   const out = write ?? createLogWriter(process.stderr);
   const pretty = format === "pretty" || (format === null && write === undefined && process.stderr.isTTY);
@@ -241,34 +227,31 @@ const levels: Readonly<Record<string, string>> = {
   warn: "\u001b[33mwarn \u001b[39m",
   error: "\u001b[31merror\u001b[39m",
 };
-const dim = (text: string): string => `\u001b[2m${text}\u001b[22m`;
+const dimmed = (text: string): string => `\u001b[2m${text}\u001b[22m`;
 
-/**
- * One JSON line of the log as a person reads it: time of day, level, message, then the fields. Empty of audit entries, which are for
- * other programs: a person has the console.
- */
+/** A line for people: time of day, level, message, fields. "" for audit entries, which people read in the console. */
 function prettyLine(line: string): string {
   const parsed: unknown = JSON.parse(line);
   if (typeof parsed !== "object" || parsed === null) return line;
   if ("event" in parsed && parsed.event === "audit") return "";
   const { level, time, msg, ...fields } = { level: "info", time: "", msg: "", ...parsed };
-  const shown = Object.entries(fields).map(([name, value]) => `${dim(`${name}=`)}${shownValue(value)}`);
-  return `${[dim(time.slice(11, 23)), levels[level] ?? level, escaped(msg), ...shown].join("  ")}\n`;
+  const shown = Object.entries(fields).map(([name, value]) => `${dimmed(`${name}=`)}${shownValue(value)}`);
+  return `${[dimmed(time.slice(11, 23)), levels[level] ?? level, escaped(msg), ...shown].join("  ")}\n`;
 }
 
 function shownValue(value: unknown): string {
   if (typeof value === "string" && /^[\w./:@-]+$/.test(value)) return value;
-  // JSON leaves those behind ASCII as they are, and a terminal takes U+009B for the beginning of an order.
+  // JSON does not escape them, and terminals treat U+009B as the start of a control sequence.
   return JSON.stringify(value).replaceAll(/[\u007f-\u009f]/g, (found) => `\\u00${found.charCodeAt(0).toString(16)}`);
 }
 
-/** What came from outside must not move the cursor of whoever watches. */
+/** Control characters of a caller must not reach the terminal. */
 function escaped(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are replaced
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, " ");
 }
 
-/** What a log goes to: process.stderr, or anything like it. */
+/** process.stderr, or a stream like it. */
 export interface LogStream {
   readonly writableLength: number;
   write(text: string): unknown;
@@ -276,10 +259,10 @@ export interface LogStream {
   listenerCount?(event: "error"): number;
 }
 
-/** Writes lines without ever waiting: when the reader of the log stalls, lines are dropped and counted. */
+/** Writes lines without waiting. While the reader of the log stalls, lines are dropped and counted. */
 export function createLogWriter(stream: LogStream): (line: string) => void {
   let dropped = 0;
-  // A closed pipe is no reason to die: the gateway serves on, unheard.
+  // The gateway keeps serving when the pipe of the log is closed.
   if (!stream.listenerCount?.("error")) stream.on("error", () => {});
   return (line) => {
     if (stream.writableLength > bounds.logBacklogBytesMax) {
@@ -287,7 +270,7 @@ export function createLogWriter(stream: LogStream): (line: string) => void {
       return;
     }
     if (dropped > 0) {
-      stream.write(`${JSON.stringify({ level: "warn", msg: "Log lines were dropped.", dropped })}\n`);
+      stream.write(`${JSON.stringify({ level: "warn", msg: "log lines dropped", dropped })}\n`);
       dropped = 0;
     }
     stream.write(line);

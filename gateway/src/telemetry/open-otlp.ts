@@ -6,13 +6,13 @@ import type { TelemetryRelay as Relay, TelemetryRelayOptions } from "./otlp/tele
 export type OtlpExport = Opened;
 export type TelemetryRelay = Relay;
 
-/** Loads the exporters, which nobody needs who exports nothing. Throws when a certificate cannot be read. */
+/** Loads the exporters only when they are needed. Throws when a certificate cannot be read. */
 export async function openOtlp(options: OtlpExportOptions): Promise<OtlpExport> {
   const late = await import("./otlp/otlp-export.ts");
   return await late.OtlpExport.open(options);
 }
 
-/** Sends an export without a record. null: the collector takes it; else what is wrong. */
+/** Sends an empty export. Returns the problem, or null if the collector accepts it. */
 export async function probeCollector(
   signal: OtlpSignal,
   kind: "traces" | "metrics" | "logs",
@@ -22,7 +22,7 @@ export async function probeCollector(
   return await late.probeCollector(signal, kind, network);
 }
 
-/** Passes the telemetry of agents on to the same collector. Throws when a certificate cannot be read. */
+/** Forwards the telemetry of agents to the same collector. Throws when a certificate cannot be read. */
 export async function openRelay(options: TelemetryRelayOptions): Promise<TelemetryRelay> {
   const late = await import("./otlp/telemetry-relay.ts");
   return await late.TelemetryRelay.open(options);

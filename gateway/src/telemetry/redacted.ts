@@ -2,16 +2,16 @@ import { bounds, Failure, maskSecrets, Secret } from "#core/index.ts";
 
 const hidden = "[redacted]";
 
-/** A member with such a name is never shown, whatever is in it. Compared in lower case without hyphens and underscores. */
+/** Fields with such names are never shown. Compared in lower case without hyphens and underscores. */
 const secretName =
   /(?:authorization|apikey|accesskey|privatekey|masterkey|secret|password|passphrase|credential|cookie|token)$/;
 
-/** A text without what looks like a credential: keys, bearer tokens, passwords in URLs. Cut at bounds.logTextMax. */
+/** Masks keys, bearer tokens and passwords in URLs. Cuts the text at bounds.logTextMax. */
 export function maskText(text: string): string {
   return maskSecrets(text.length > bounds.logTextMax ? `${text.slice(0, bounds.logTextMax)}…` : text);
 }
 
-/** Whether a header is never shown. More names than in logs: headers are shown whole, also those nobody has heard of. */
+/** Whether the value of a header is never shown. Stricter than in logs, because unknown headers are shown too. */
 export function isSecretHeader(name: string): boolean {
   return isSecretName(name) || (secretHeader.test(name) && name.toLowerCase() !== "idempotency-key");
 }
@@ -19,7 +19,7 @@ export function isSecretHeader(name: string): boolean {
 const secretHeader =
   /(?:key|auth|jwt|assertion|signature|session(?:-?id)?|sid|cert|csrf|xsrf|dpop|pw|pwd|pass|pin|otp|saml|ticket)$/i;
 
-/** A plain, bounded copy of a value, fit to be written: no credentials, no cycles, no getters run twice. */
+/** A plain, bounded copy of a value for the log: no credentials, no cycles, each getter read once. */
 export function redacted(value: unknown, depth = 0): unknown {
   if (typeof value === "string") return maskText(value);
   if (typeof value === "bigint") return String(value);
@@ -42,7 +42,7 @@ function redactedMembers(value: object, depth: number): Record<string, unknown> 
   return copy;
 }
 
-/** A Failure was foreseen, so its message and cause are enough; anything else needs its stack. */
+/** A Failure is expected, so it needs no stack. */
 function redactedError(error: Error, depth: number): Record<string, unknown> {
   const copy: Record<string, unknown> = { type: error.name, message: maskText(error.message) };
   if ("code" in error && typeof error.code === "string") copy["code"] = error.code;
@@ -55,13 +55,10 @@ function isSecretName(name: string): boolean {
   return secretName.test(name.replaceAll(/[-_]/g, "").toLowerCase());
 }
 
-/**
- * Headers whose values are shown where a request is looked at: what vendors' clients, upstreams and this gateway are known
- * to write. Nobody knows what any other header holds, so of those the name alone is shown.
- */
+/** Headers whose values are shown with a captured request: those that vendors' clients, upstreams and this gateway are known to send. */
 export function isShownHeader(name: string): boolean {
   const lower = name.toLowerCase();
-  return shown.has(lower) || beginnings.some((beginning) => lower.startsWith(beginning));
+  return shown.has(lower) || shownPrefixes.some((prefix) => lower.startsWith(prefix));
 }
 
 const shown: ReadonlySet<string> = new Set([
@@ -110,7 +107,7 @@ const shown: ReadonlySet<string> = new Set([
   "x-title",
 ]);
 
-const beginnings: readonly string[] = [
+const shownPrefixes: readonly string[] = [
   "anthropic-",
   "openai-",
   "ratelimit",

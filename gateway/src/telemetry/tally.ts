@@ -1,10 +1,7 @@
 import type { HistogramValue, MetricReport, ReportedMetric, ReportedPoint } from "./metric-reports.ts";
 import { gaugeRules, type MetricName, metricHelp } from "./metric-table.ts";
 
-/**
- * What is kept for one label value, made once, so that counting looks nothing up but this. The first `max` values have
- * their own; every later one shares `other`.
- */
+/** Counters by label value, so that counting needs one lookup. The first `max` values have their own; the others share `other`. */
 export class Series<Value extends string | number, Child> {
   readonly #children = new Map<Value, Child>();
   readonly #max: number;
@@ -20,8 +17,7 @@ export class Series<Value extends string | number, Child> {
     return this.#children.get(value) ?? this.#add(value);
   }
 
-  /** What was made so far, with what the others share. */
-  made(): readonly Child[] {
+  all(): readonly Child[] {
     return this.#other === null ? [...this.#children.values()] : [...this.#children.values(), this.#other];
   }
 
@@ -36,12 +32,12 @@ export class Series<Value extends string | number, Child> {
   }
 }
 
-/** One series of a counter as a plain number: adding to it hashes no labels, and the scrape pays for the rest. */
+/** One series of a counter. Counting touches no labels; the scrape adds them. */
 export interface Tally {
   count: number;
 }
 
-/** One series of a histogram in the same way. A value on a boundary belongs below it. */
+/** One series of a histogram. A value equal to a boundary counts below it. */
 export class Distribution implements HistogramValue {
   readonly boundaries: readonly number[];
   readonly counts: number[];
@@ -53,12 +49,12 @@ export class Distribution implements HistogramValue {
     this.counts = new Array<number>(boundaries.length + 1).fill(0);
   }
 
-  /** What is no number is not counted. */
+  /** Ignores values that are not finite. */
   observe(value: number): void {
     if (!Number.isFinite(value)) return;
-    let place = 0;
-    while (place < this.boundaries.length && value > (this.boundaries[place] ?? 0)) place++;
-    this.counts[place] = (this.counts[place] ?? 0) + 1;
+    let bucket = 0;
+    while (bucket < this.boundaries.length && value > (this.boundaries[bucket] ?? 0)) bucket++;
+    this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
     this.sum += value;
     this.count++;
   }
@@ -67,7 +63,7 @@ export class Distribution implements HistogramValue {
 type Labels = Readonly<Record<string, string>>;
 type Points = readonly ReportedPoint[];
 
-/** The metrics of one process, in the order in which they were added. */
+/** The metrics of one process, in the order of their registration. */
 export class Registry {
   readonly #metrics = new Map<MetricName, () => ReportedMetric | Promise<ReportedMetric>>();
 
@@ -75,21 +71,21 @@ export class Registry {
     return await Promise.all([...this.#metrics.values()].map((metric) => metric()));
   }
 
-  /** A counter or gauge, by its name, whose series are read at each report. A name may be added once. */
+  /** Adds a counter (if its name ends in `_total`) or gauge whose series are read at each report. A name may be added once. */
   read(name: MetricName, read: () => Points | Promise<Points>): void {
     this.#add(name, name.endsWith("_total") ? "counter" : "gauge", read);
   }
 
-  /** The same without labels. One reader that fails does not take the other numbers with it. */
+  /** Like `read`, for one number without labels. If the reader throws, the other metrics are still reported. */
   number(name: MetricName, read: () => number): void {
     this.read(name, () => {
-      const value = numberOr(read, Number.NaN);
-      // Sums over workers would stay NaN; a gauge shows that it cannot be read.
+      const value = readOr(read, Number.NaN);
+      // NaN would spoil sums over workers; for a gauge it shows that the value is unknown.
       return Number.isNaN(value) && name.endsWith("_total") ? [] : [{ labels: {}, value }];
     });
   }
 
-  /** Adds a counter and returns the function that finds the tally of some labels. `shown`: a count in the unit of the metric. */
+  /** Adds a counter and returns a function that finds its series by labels. `shown` converts a count to the unit of the metric. */
   tallies(name: MetricName, shown = (count: number): number => count): (labels: Labels) => Tally {
     return this.#children(
       name,
@@ -99,7 +95,7 @@ export class Registry {
     );
   }
 
-  /** The same of a histogram. */
+  /** Like `tallies`, for a histogram. */
   histogram(name: MetricName, buckets: readonly number[]): (labels: Labels) => Distribution {
     return this.#children(
       name,
@@ -119,25 +115,25 @@ export class Registry {
     this.#add(name, type, () => [...children.values()].map(({ labels, child }) => ({ labels, value: shown(child) })));
     return (labels) => {
       const key = Object.values(labels).join("\n");
-      const known = children.get(key) ?? { labels, child: make() };
-      children.set(key, known);
-      return known.child;
+      const series = children.get(key) ?? { labels, child: make() };
+      children.set(key, series);
+      return series.child;
     };
   }
 
   #add(name: MetricName, type: ReportedMetric["type"], read: () => Points | Promise<Points>): void {
-    if (this.#metrics.has(name)) throw new Error(`The metric ${name} is there already.`);
+    if (this.#metrics.has(name)) throw new Error(`The metric ${name} is registered twice.`);
     const merge = gaugeRules[name];
     const metric = { name, help: metricHelp[name], type, ...(merge === undefined ? {} : { merge }) };
     this.#metrics.set(name, async () => ({ ...metric, points: await read() }));
   }
 }
 
-/** What `read` returns, or `otherwise` where it fails. */
-export function numberOr<Value>(read: () => Value, otherwise: Value): Value {
+/** What `read` returns, or `fallback` if it throws. */
+export function readOr<Value>(read: () => Value, fallback: Value): Value {
   try {
     return read();
   } catch {
-    return otherwise;
+    return fallback;
   }
 }

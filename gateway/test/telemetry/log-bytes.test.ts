@@ -58,7 +58,7 @@ const requests: fc.Arbitrary<LogEvent> = fc.record({
   }) as fc.Arbitrary<RequestEnd>,
 });
 
-test("records are the same bytes of the protocol, field for field, as OpenTelemetry's own writer makes of them", () => {
+test("encodes log records as OpenTelemetry's own writer does", () => {
   const logMaker = maker();
   const row = new LogBytes(origin);
   fc.assert(
@@ -78,7 +78,7 @@ test("records are the same bytes of the protocol, field for field, as OpenTeleme
   );
 });
 
-test("of an event, too; what is nested too deep to be read stands in it as text", () => {
+test("encodes events; keeps values that are nested too deeply as text", () => {
   const deep = `${"[".repeat(40)}${"]".repeat(40)}`;
   const input = '[{"role":"user","parts":[{"type":"text","content":"a \\"[{ ü"}]}]';
   const content = { system: null, input, output: deep, truncated: true };
@@ -112,11 +112,11 @@ test.each([
     atMs: 1,
   } as const;
   const line = JSON.stringify({ level: "warn", msg: "A line.", requestId: "req_1" });
-  const told = {
+  const attempt = {
     entry: { ...ledgerEntry("1"), requestId: "req_1" },
     content: { system: null, input: "[]", output: null, truncated: false },
   };
-  for (const event of [request, line, told]) {
+  for (const event of [request, line, attempt]) {
     const fields = logMaker.recordOf(event);
     if (fields === null) throw new Error("there is no record");
     const row = new LogBytes(origin);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { ToldMetric } from "../../src/telemetry/otlp/metric-data.ts";
+import type { ExportedMetric } from "../../src/telemetry/otlp/metric-exports.ts";
 import { requestAsJson } from "../../src/telemetry/otlp/otlp-json.ts";
 import { metricsRequest } from "../../src/telemetry/otlp/request-bytes.ts";
 import { origin, read, readJson, theirMetrics } from "./opentelemetry.ts";
@@ -19,9 +19,9 @@ const attributes = fc.dictionary(
   fc.oneof(text, fc.maxSafeNat()),
   { maxKeys: 4, noNullPrototype: true },
 );
-const metrics: fc.Arbitrary<ToldMetric> = fc.constantFrom("counter", "gauge", "histogram").chain((type) =>
+const metrics: fc.Arbitrary<ExportedMetric> = fc.constantFrom("counter", "gauge", "histogram").chain((type) =>
   fc.record({
-    ...{ name: text, unit: text, help: text, type: fc.constant(type as ToldMetric["type"]) },
+    ...{ name: text, unit: text, help: text, type: fc.constant(type as ExportedMetric["type"]) },
     isDelta: type === "gauge" ? fc.constant(false) : fc.boolean(),
     points: fc.array(fc.record({ labels: attributes, value: type === "histogram" ? histogram : number }), {
       minLength: 1,
@@ -32,7 +32,7 @@ const metrics: fc.Arbitrary<ToldMetric> = fc.constantFrom("counter", "gauge", "h
   }),
 );
 
-test("metrics are the same bytes of the protocol, field for field, as OpenTelemetry's own writer makes of them, and the same as JSON", () => {
+test("encodes metrics as OpenTelemetry's own writer does, as protobuf and as JSON", () => {
   fc.assert(
     fc.property(fc.array(metrics, { minLength: 1, maxLength: 4 }), (some) => {
       const request = metricsRequest(origin, some);

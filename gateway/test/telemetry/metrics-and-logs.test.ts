@@ -108,7 +108,7 @@ for (const { title, isDelta, variables } of variants) {
       collector.spansOf(String(line.attributes["requestId"])).find(({ kind }) => kind === 2),
     );
     expect([line.traceId, line.spanId, line.severity]).toEqual([call.traceId, call.spanId, 9]);
-    const failure = await until(() => collector.logs.find(({ body }) => body === "An attempt failed."));
+    const failure = await until(() => collector.logs.find(({ body }) => body === "attempt failed"));
     expect([failure.severity, failure.traceId.length]).toEqual([13, 32]);
   });
 

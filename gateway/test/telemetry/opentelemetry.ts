@@ -3,7 +3,7 @@ import {
   ProtobufMetricsSerializer,
   ProtobufTraceSerializer,
 } from "@opentelemetry/otlp-transformer";
-import type { ToldMetric } from "../../src/telemetry/otlp/metric-data.ts";
+import type { ExportedMetric } from "../../src/telemetry/otlp/metric-exports.ts";
 import type { LogFields, SpanFields } from "../../src/telemetry/otlp/record-fields.ts";
 import type { Origin } from "../../src/telemetry/otlp/request-bytes.ts";
 import type { TraceContext } from "../../src/telemetry/otlp/traces.ts";
@@ -28,11 +28,11 @@ export function theirLogs<Event>(events: readonly Event[], recordOf: (event: Eve
   });
   return read(ProtobufLogsSerializer.serializeRequest(records as never), logs);
 }
-export const theirMetrics = (told: readonly ToldMetric[]): unknown =>
+export const theirMetrics = (exported: readonly ExportedMetric[]): unknown =>
   read(
     ProtobufMetricsSerializer.serializeRequest({
       resource: from.resource,
-      scopeMetrics: [{ scope: origin.scope, metrics: told.map(sdkMetric) }],
+      scopeMetrics: [{ scope: origin.scope, metrics: exported.map(sdkMetric) }],
     } as never),
     metrics,
   );
@@ -64,20 +64,20 @@ function plain(message: unknown): unknown {
 }
 
 function sdkSpan(fields: SpanFields): object {
-  const { trace, below, shared } = fields;
-  const context = contextOf(trace, spanIdFrom(fields.of), false);
-  const parentSpanId = below === null ? fields.parentSpanId : spanIdFrom(below);
+  const { trace, parentSourceId, shared } = fields;
+  const context = contextOf(trace, spanIdFrom(fields.sourceId), false);
+  const parentSpanId = parentSourceId === null ? fields.parentSpanId : spanIdFrom(parentSourceId);
   return {
     ...from,
     name: shared.name,
     kind: shared.kind,
     spanContext: () => context,
-    ...(parentSpanId === null ? {} : { parentSpanContext: contextOf(trace, parentSpanId, below === null) }),
+    ...(parentSpanId === null ? {} : { parentSpanContext: contextOf(trace, parentSpanId, parentSourceId === null) }),
     startTime: hrTime(fields.startMs),
     endTime: hrTime(Math.max(fields.startMs, fields.endMs)),
-    status: fields.failed === null ? { code: 0 } : { code: 2, message: fields.failed },
+    status: fields.failure === null ? { code: 0 } : { code: 2, message: fields.failure },
     attributes: { ...shared.attributes, ...attributesOf(fields.own) },
-    links: fields.links.map((link) => ({ context: contextOf(link.trace, spanIdFrom(link.of), false) })),
+    links: fields.links.map((link) => ({ context: contextOf(link.trace, spanIdFrom(link.sourceId), false) })),
     events: [],
     droppedAttributesCount: 0,
     droppedEventsCount: 0,
@@ -97,7 +97,9 @@ function sdkLogRecord(fields: LogFields): object {
     ...from,
     hrTime: hrTime(fields.atMs),
     hrTimeObserved: hrTime(fields.observedMs),
-    ...(trace === null ? {} : { spanContext: { traceId: trace.traceId, spanId: spanIdFrom(fields.of), traceFlags } }),
+    ...(trace === null
+      ? {}
+      : { spanContext: { traceId: trace.traceId, spanId: spanIdFrom(fields.sourceId), traceFlags } }),
     severityText: fields.level,
     severityNumber: fields.severity,
     ...(fields.body === "" ? {} : { body: fields.body }),
@@ -107,7 +109,7 @@ function sdkLogRecord(fields: LogFields): object {
   };
 }
 
-function sdkMetric({ name, unit, help, type, points, isDelta, startMs, endMs }: ToldMetric): object {
+function sdkMetric({ name, unit, help, type, points, isDelta, startMs, endMs }: ExportedMetric): object {
   return {
     descriptor: { name, unit, description: help, valueType: 1 },
     aggregationTemporality: isDelta ? 0 : 1,

@@ -1,10 +1,15 @@
 import { expect, test } from "bun:test";
-import { attributedJson, attributedProtobuf, saysWho, Unreadable } from "../../src/telemetry/otlp/relayed-export.ts";
+import {
+  attributedJson,
+  attributedProtobuf,
+  isIdentityKey,
+  MalformedTelemetry,
+} from "../../src/telemetry/otlp/relayed-export.ts";
 import { logs, metrics, traces } from "./otlp-shapes.ts";
 import { readMessage } from "./protobuf.ts";
 
-const said = { "user.id": "usr_1", "user.email": "bob@example.com", "sluice.workspace": "acme" };
-const relaying = { said, service: "sluice" };
+const attribution = { "user.id": "usr_1", "user.email": "bob@example.com", "sluice.workspace": "acme" };
+const context = { attribution, service: "sluice" };
 const shapes = { logs, metrics, traces };
 
 /** A field that has a length. */
@@ -38,29 +43,31 @@ const forged = {
   ),
 } as const;
 
-const told = (signal: keyof typeof forged) =>
-  JSON.stringify(readMessage(attributedProtobuf(forged[signal], signal, relaying), shapes[signal]));
+const attributed = (signal: keyof typeof forged) =>
+  JSON.stringify(readMessage(attributedProtobuf(forged[signal], signal, context), shapes[signal]));
 
 test.each(["logs", "traces", "metrics"] as const)(
-  "%s of an agent say who it calls for, whatever it says itself",
+  "%s of an agent carry the identity of its key, not their own",
   (signal) => {
-    const text = told(signal);
+    const text = attributed(signal);
     for (const word of ["usr_eve", "eve@", "other", "user_name", "User-Account"]) expect(text).not.toContain(word);
-    for (const word of Object.values(said)) expect(text).toContain(word);
+    for (const word of Object.values(attribution)) expect(text).toContain(word);
     expect(text.split('"sluice.workspace"')).toHaveLength(2);
   },
 );
 
-test("what says nothing of a person passes as it is, and a record's own word becomes the gateway's", () => {
-  expect(told("logs")).toContain('{"key":"user.email","value":{"stringValue":"bob@example.com"}},{"key":"event.name"');
-  expect(told("traces")).toContain('"key":"tool"');
-  expect(told("metrics")).toContain('"key":"model"');
+test("keeps other attributes and replaces identity attributes of records", () => {
+  expect(attributed("logs")).toContain(
+    '{"key":"user.email","value":{"stringValue":"bob@example.com"}},{"key":"event.name"',
+  );
+  expect(attributed("traces")).toContain('"key":"tool"');
+  expect(attributed("metrics")).toContain('"key":"model"');
 });
 
 test("two requests of protobuf, one behind the other, are one request", () => {
   const both = Buffer.concat([
-    attributedProtobuf(forged.logs, "logs", relaying),
-    attributedProtobuf(forged.logs, "logs", { ...relaying, said: { "user.id": "usr_2" } }),
+    attributedProtobuf(forged.logs, "logs", context),
+    attributedProtobuf(forged.logs, "logs", { ...context, attribution: { "user.id": "usr_2" } }),
   ]);
   expect((readMessage(both, logs) as { resourceLogs: unknown[] }).resourceLogs).toHaveLength(2);
 });
@@ -74,7 +81,7 @@ test.each([
   ["more resources than telemetry has", new Uint8Array(200_000).map((_, n) => (n % 2 ? 0 : 10))],
   ["more fields than telemetry has", new Uint8Array(200_000).map((_, n) => (n % 2 ? 0 : 8))],
 ])("%s is not passed on", (_what, bytes) => {
-  expect(() => attributedProtobuf(bytes, "traces", relaying)).toThrow(Unreadable);
+  expect(() => attributedProtobuf(bytes, "traces", context)).toThrow(MalformedTelemetry);
 });
 
 test("the same of JSON; what OTLP does not have at the top is left out", () => {
@@ -99,8 +106,8 @@ test("the same of JSON; what OTLP does not have at the top is left out", () => {
       },
     ],
   };
-  const bytes = attributedJson(new TextEncoder().encode(JSON.stringify(sent)), "logs", relaying);
-  const attributes = Object.entries(said).map(([key, value]) => ({ key, value: { stringValue: value } }));
+  const bytes = attributedJson(new TextEncoder().encode(JSON.stringify(sent)), "logs", context);
+  const attributes = Object.entries(attribution).map(([key, value]) => ({ key, value: { stringValue: value } }));
   expect(JSON.parse(new TextDecoder().decode(bytes))).toEqual({
     resourceLogs: [
       {
@@ -111,7 +118,7 @@ test("the same of JSON; what OTLP does not have at the top is left out", () => {
   });
   const deep = `{"resourceLogs":[{"scopeLogs":${"[".repeat(100)}${"]".repeat(100)}}]}`;
   for (const junk of ["junk", "[1", deep]) {
-    expect(() => attributedJson(new TextEncoder().encode(junk), "logs", relaying)).toThrow(Unreadable);
+    expect(() => attributedJson(new TextEncoder().encode(junk), "logs", context)).toThrow(MalformedTelemetry);
   }
 });
 
@@ -130,9 +137,9 @@ test("a name is known however it is spelled", () => {
       "\u0131dentity.x",
       "\u017fluice.workspace",
       "us\u0301er.id",
-    ].every(saysWho),
+    ].every(isIdentityKey),
   ).toBe(true);
-  expect(["service.name", "username", "session.id", "model", "", "users"].some(saysWho)).toBe(false);
+  expect(["service.name", "username", "session.id", "model", "", "users"].some(isIdentityKey)).toBe(false);
 });
 
 test("a structured body says nothing of who somebody is, however deep, in protobuf and in JSON", () => {
@@ -142,7 +149,7 @@ test("a structured body says nothing of who somebody is, however deep, in protob
     2,
     field(5, field(6, pair(1, "user.id", "usr_eve"), field(1, field(1, "args"), field(2, list)))),
   );
-  const binary = attributedProtobuf(field(1, field(2, record)), "logs", relaying);
+  const binary = attributedProtobuf(field(1, field(2, record)), "logs", context);
   const text = Buffer.from(binary).toString("latin1");
   expect(text).toContain("stays");
   const asJson = {
@@ -183,22 +190,22 @@ test("a structured body says nothing of who somebody is, however deep, in protob
       },
     ],
   };
-  const json = new TextDecoder().decode(attributedJson(Buffer.from(JSON.stringify(asJson)), "logs", relaying));
+  const json = new TextDecoder().decode(attributedJson(Buffer.from(JSON.stringify(asJson)), "logs", context));
   expect(json).toContain("stays");
-  for (const said of [text, json]) {
-    expect(said).toContain("usr_1");
-    for (const word of ["usr_eve", "eve@", "User.Email"]) expect(said).not.toContain(word);
+  for (const written of [text, json]) {
+    expect(written).toContain("usr_1");
+    for (const word of ["usr_eve", "eve@", "User.Email"]) expect(written).not.toContain(word);
   }
 });
 
-test("an agent cannot say that it is the gateway, nor send metrics of the gateway's names", () => {
+test("drops the gateway's service name and metrics named like the gateway's", () => {
   const resource = field(1, pair(1, "service.name", "Sluice"), pair(1, "host.name", "laptop"));
   const records = field(
     2,
     field(2, field(1, "sluice.cost"), field(7)),
     field(2, field(1, "claude_code.cost"), field(7)),
   );
-  const binary = Buffer.from(attributedProtobuf(field(1, resource, records), "metrics", relaying)).toString("latin1");
+  const binary = Buffer.from(attributedProtobuf(field(1, resource, records), "metrics", context)).toString("latin1");
   const attribute = (key: string, stringValue: string) => ({ key, value: { stringValue } });
   const asJson = {
     resourceMetrics: [
@@ -208,10 +215,10 @@ test("an agent cannot say that it is the gateway, nor send metrics of the gatewa
       },
     ],
   };
-  const json = new TextDecoder().decode(attributedJson(Buffer.from(JSON.stringify(asJson)), "metrics", relaying));
-  for (const said of [binary, json]) {
-    expect(said).toContain("laptop");
-    expect(said).toContain("claude_code.cost");
-    expect(said).not.toMatch(/Sluice|sluice[._]cost/);
+  const json = new TextDecoder().decode(attributedJson(Buffer.from(JSON.stringify(asJson)), "metrics", context));
+  for (const written of [binary, json]) {
+    expect(written).toContain("laptop");
+    expect(written).toContain("claude_code.cost");
+    expect(written).not.toMatch(/Sluice|sluice[._]cost/);
   }
 });

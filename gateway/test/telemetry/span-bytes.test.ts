@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { requestAsJson } from "../../src/telemetry/otlp/otlp-json.ts";
-import { AttributeList, attributeName, SharedFields, type SpanFields } from "../../src/telemetry/otlp/record-fields.ts";
+import { AttributeList, SharedFields, type SpanFields } from "../../src/telemetry/otlp/record-fields.ts";
 import { SpanBytes } from "../../src/telemetry/otlp/request-bytes.ts";
 import { spanIdFrom } from "../../src/telemetry/otlp/traces.ts";
 import { origin, read, readJson, theirSpans } from "./opentelemetry.ts";
@@ -22,7 +22,7 @@ const attributes = fc.dictionary(
 );
 const trace = fc.record({
   traceId: hex(32),
-  root: fc.constant(null),
+  sourceId: fc.constant(null),
   parentSpanId: fc.constant(null),
   parentSampled: fc.constant(null),
   traceState: fc.option(fc.stringMatching(/^[a-z=,]{1,40}$/)),
@@ -32,25 +32,25 @@ const spans: fc.Arbitrary<SpanFields> = fc
     name: fc.string({ unit: "binary", minLength: 1, maxLength: 200 }),
     kind: fc.constantFrom(1, 2),
     trace,
-    of: fc.oneof(fc.string(), fc.stringMatching(/^att_[0-9A-HJKMNP-TV-Z]{26}$/)),
-    below: fc.option(fc.string()),
+    sourceId: fc.oneof(fc.string(), fc.stringMatching(/^att_[0-9A-HJKMNP-TV-Z]{26}$/)),
+    parentSourceId: fc.option(fc.string()),
     parentSpanId: fc.option(hex(16)),
     startMs: fc.double({ min: 0, max: 4e12, noNaN: true }),
     endMs: fc.double({ min: 0, max: 4e12, noNaN: true }),
     shared: attributes,
     own: attributes,
-    failed: fc.option(fc.string({ unit: "binary", minLength: 1, maxLength: 40 })),
-    links: fc.array(fc.record({ trace, of: fc.string() }), { maxLength: 2 }),
+    failure: fc.option(fc.string({ unit: "binary", minLength: 1, maxLength: 40 })),
+    links: fc.array(fc.record({ trace, sourceId: fc.string() }), { maxLength: 2 }),
   })
   .map(({ shared, own, name, kind, ...span }) => {
-    // No attribute is said twice.
+    // No attribute is in both lists.
     for (const name of Object.keys(own)) delete shared[name];
     const list = new AttributeList();
-    for (const [name, value] of Object.entries(own)) list.add(attributeName(name), value);
+    for (const [name, value] of Object.entries(own)) list.add(name, value);
     return { ...span, shared: new SharedFields(shared, name, kind), own: list };
   });
 
-test("spans are the same bytes of the protocol, field for field, as OpenTelemetry's own writer makes of them, and the same as JSON", () => {
+test("encodes spans as OpenTelemetry's own writer does, as protobuf and as JSON", () => {
   const writer = new SpanBytes(origin);
   fc.assert(
     fc.property(fc.array(spans, { minLength: 1, maxLength: 4 }), (some) => {
@@ -63,7 +63,7 @@ test("spans are the same bytes of the protocol, field for field, as OpenTelemetr
   );
 });
 
-test("what is taken out in several batches is the same spans in their order, each once", () => {
+test("keeps spans in order over several batches, each once", () => {
   const writer = new SpanBytes(origin);
   fc.assert(
     fc.property(fc.array(spans, { minLength: 2, maxLength: 6 }), fc.nat(), (some, chosen) => {
@@ -73,13 +73,13 @@ test("what is taken out in several batches is the same spans in their order, eac
       for (const span of some.slice(-1)) writer.put(span);
       const batches = [before, ...(writer.size > 0 ? [writer.take(writer.size)] : [])];
       const ids = batches.flatMap((batch) => [...idsIn(batch)]);
-      expect(ids).toEqual(some.map(({ of }) => spanIdFrom(of)));
+      expect(ids).toEqual(some.map(({ sourceId }) => spanIdFrom(sourceId)));
       expect(writer.size).toBe(0);
     }),
   );
 });
 
-test("a request stays as it is until it was sent; only then spans are written where it stood", () => {
+test("does not overwrite a request until it was sent", () => {
   const writer = new SpanBytes(origin);
   fc.assert(
     fc.property(fc.array(spans, { minLength: 4, maxLength: 4 }), ([first, second, third, fourth]) => {
@@ -89,7 +89,7 @@ test("a request stays as it is until it was sent; only then spans are written wh
       if (fourth !== undefined) writer.put(fourth);
       expect(before).toEqual(copy);
       writer.reuse();
-      const ids = [first, second, third, fourth].map((span) => spanIdFrom(span?.of ?? ""));
+      const ids = [first, second, third, fourth].map((span) => spanIdFrom(span?.sourceId ?? ""));
       expect([...idsIn(copy), ...idsIn(writer.take(1)), ...idsIn(writer.take(1))]).toEqual(ids);
       writer.reuse();
     }),

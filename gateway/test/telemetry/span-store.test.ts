@@ -27,7 +27,7 @@ interface Span {
 
 /** The names of the spans that are ready, and of their keys. */
 function taken(store: SpanStore) {
-  const request = readMessage(store.take(10)?.batch ?? new Uint8Array(0), shape) as {
+  const request = readMessage(store.take(10)?.items ?? new Uint8Array(0), shape) as {
     readonly resourceSpans: readonly { readonly scopeSpans: readonly { readonly spans: readonly Span[] }[] }[];
   };
   const spans = request.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
@@ -61,7 +61,7 @@ const end = {
 };
 const ended = { end: { ...end, model: "gpt", error: null, principal } as RequestEnd, endMs: 4 };
 
-test("attempts of a key's first call have its name, which comes with the call's end; later ones do not wait", () => {
+test("names the key in the attempts of its first call, which wait for the end of that call", () => {
   const store = opened();
   store.put(entry("att_1"));
   expect(store.size).toBe(1);
@@ -75,7 +75,7 @@ test("attempts of a key's first call have its name, which comes with the call's 
   expect(taken(store)).toEqual([{ name: "chat gpt-up", key: "alice" }]);
 });
 
-test("an attempt whose call has no end is told without names after an export, and keeps no flush from its end", () => {
+test("exports an attempt whose call never ends after one export, without the name of its key", () => {
   const store = opened();
   store.put(entry("att_1"));
   let batches = 0;

@@ -65,7 +65,7 @@ async function lineOf(response: Response): Promise<Record<string, unknown>> {
 async function attemptLineOf(response: Response): Promise<Record<string, unknown>> {
   const id = response.headers.get("x-request-id");
   const line = await until(() =>
-    collector.logs.find(({ body, attributes }) => body === "An attempt failed." && attributes["requestId"] === id),
+    collector.logs.find(({ body, attributes }) => body === "attempt failed" && attributes["requestId"] === id),
   );
   return line.attributes;
 }

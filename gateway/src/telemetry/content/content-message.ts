@@ -1,6 +1,6 @@
 import type { EndpointId } from "#core/index.ts";
 
-/** A piece of a message, by the conventions' JSON schemas of messages (semantic-conventions-genai, model/gen-ai). */
+/** A part of a message in the JSON schemas of the conventions (semantic-conventions-genai, model/gen-ai). */
 interface Part {
   readonly type: string;
   readonly [member: string]: unknown;
@@ -12,52 +12,49 @@ interface Message {
   readonly finish_reason?: string;
 }
 
-/** What was asked, and what came back. */
-interface Asked {
-  /** Instructions that stand apart from the messages; those among the messages stay there. */
+interface RequestContent {
+  /** Instructions outside the list of messages. */
   readonly system: readonly Part[];
   readonly input: readonly Message[];
 }
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** How the messages of an endpoint are read. `isCut`: the copy of the stream ends before the stream. */
-interface Dialect {
-  readonly asked: (body: Members) => Asked;
-  readonly answered: (body: Members) => readonly Message[];
-  readonly streamed: (events: readonly Members[], isCut: boolean) => readonly Message[];
+/** How the messages of an endpoint are read. `isTruncated`: the captured stream is incomplete. */
+interface ContentReaders {
+  readonly request: (body: Members) => RequestContent;
+  readonly answer: (body: Members) => readonly Message[];
+  readonly stream: (events: readonly Members[], isTruncated: boolean) => readonly Message[];
 }
 
-export const dialects: { readonly [Endpoint in EndpointId]?: Dialect } = {
+export const contentReaders: { readonly [Endpoint in EndpointId]?: ContentReaders } = {
   chat: {
-    asked: ({ messages }) => ({ system: [], input: membersIn(messages).map((one) => chatMessage(one, "user")) }),
-    answered: ({ choices }) =>
+    request: ({ messages }) => ({ system: [], input: membersIn(messages).map((one) => chatMessage(one, "user")) }),
+    answer: ({ choices }) =>
       membersIn(choices).map((choice) =>
-        finished(chatMessage(membersOf(choice["message"]), "assistant"), choice["finish_reason"]),
+        withFinishReason(chatMessage(membersOf(choice["message"]), "assistant"), choice["finish_reason"]),
       ),
-    streamed: chatStreamed,
+    stream: readChatStream,
   },
   messages: {
-    asked: ({ system, messages }) => ({
+    request: ({ system, messages }) => ({
       system: partsOf(system),
       input: membersIn(messages).map(({ role, content }) => ({
         role: textOf(role) ?? "user",
         parts: partsOf(content),
       })),
     }),
-    answered: ({ type, content, stop_reason }) =>
-      type === "message" ? [finished({ role: "assistant", parts: partsOf(content) }, stop_reason)] : [],
-    streamed: messagesStreamed,
+    answer: ({ type, content, stop_reason }) =>
+      type === "message" ? [withFinishReason({ role: "assistant", parts: partsOf(content) }, stop_reason)] : [],
+    stream: readMessagesStream,
   },
-  responses: { asked: responsesAsked, answered: responsesAnswered, streamed: responsesStreamed },
+  responses: { request: readResponsesRequest, answer: readResponse, stream: readResponseStream },
 };
 
-/** What callers and upstreams wrote may have any form: what is not as expected counts as not there. */
+/** The members of an object; none of any other value. */
 export function membersOf(value: unknown): Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Members) : none;
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Members) : {};
 }
-
-const none: Members = {};
 
 function membersIn(value: unknown): readonly Members[] {
   return Array.isArray(value) ? value.map(membersOf) : [];
@@ -67,12 +64,11 @@ function textOf(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** What a message holds: a text, or parts of whichever dialect. */
 function partsOf(content: unknown): readonly Part[] {
   return typeof content === "string" ? [textPart(content)] : membersIn(content).map(partOf);
 }
 
-/** No two dialects mean different things by one type. One that the conventions have no part for is told by its type alone. */
+/** Types mean the same in every dialect. Parts that the conventions do not define keep their type only. */
 function partOf(part: Members): Part {
   const type = textOf(part["type"]) ?? "unknown";
   const fileId = textOf(part["file_id"]);
@@ -120,17 +116,17 @@ function reasoningPart(content: unknown): Part {
   return { type: "reasoning", content: textOf(content) ?? "" };
 }
 
-/** `written`: the arguments as the dialect has them: a text of JSON, or the value itself. */
-function callPart(id: unknown, name: unknown, written: unknown): Part {
-  return { type: "tool_call", id: textOf(id), name: textOf(name) ?? "", arguments: argumentsOf(written) };
+/** `args`: JSON text or a value, depending on the dialect. */
+function callPart(id: unknown, name: unknown, args: unknown): Part {
+  return { type: "tool_call", id: textOf(id), name: textOf(name) ?? "", arguments: parsedArguments(args) };
 }
 
-function argumentsOf(written: unknown): unknown {
-  if (typeof written !== "string") return written;
+function parsedArguments(args: unknown): unknown {
+  if (typeof args !== "string") return args;
   try {
-    return JSON.parse(written);
+    return JSON.parse(args);
   } catch {
-    return written;
+    return args;
   }
 }
 
@@ -139,7 +135,7 @@ function resultPart(id: unknown, content: unknown): Part {
   return { type: "tool_call_response", id: textOf(id), response };
 }
 
-/** Bytes are never sent on: of a file that stood in the message its kind is told. */
+/** The bytes of a file are not exported, only its type. */
 function blobPart(modality: string, mimeType: string | null): Part {
   return { type: "blob", modality, mime_type: mimeType, content: "" };
 }
@@ -153,7 +149,7 @@ function documentPart(fileId: string | null, url: unknown): Part {
   return url === undefined ? blobPart("document", null) : mediaPart("document", url);
 }
 
-/** By its address, or by its kind where the address holds the bytes. */
+/** A data URL is exported as its type only. */
 function mediaPart(modality: string, address: unknown): Part {
   const url = textOf(address) ?? "";
   const data = /^data:([^;,]*)/i.exec(url);
@@ -168,13 +164,13 @@ function sourcePart(modality: string, source: Members): Part {
   return blobPart(modality, textOf(source["media_type"]));
 }
 
-/** By the conventions' own words; null: nobody knows how it ended. */
-function finished(message: Message, reason: unknown): Message {
-  const word = textOf(reason);
-  return word === null ? message : { ...message, finish_reason: reasons[word] ?? word };
+function withFinishReason(message: Message, value: unknown): Message {
+  const reason = textOf(value);
+  return reason === null ? message : { ...message, finish_reason: finishReasons[reason] ?? reason };
 }
 
-const reasons: Readonly<Record<string, string>> = {
+/** Finish reasons of dialects as the conventions name them. */
+const finishReasons: Readonly<Record<string, string>> = {
   tool_calls: "tool_call",
   function_call: "tool_call",
   tool_use: "tool_call",
@@ -184,13 +180,13 @@ const reasons: Readonly<Record<string, string>> = {
   refusal: "content_filter",
 };
 
-/** A reason that never came is an error of the stream, but not where only the copy of it ends. */
-function endOf(reason: string | null, isCut: boolean): string | null {
-  return reason ?? (isCut ? null : "error");
+/** A stream without a finish reason failed, unless only the captured copy is incomplete. */
+function streamEnd(reason: string | null, isTruncated: boolean): string | null {
+  return reason ?? (isTruncated ? null : "error");
 }
 
-function chatMessage(message: Members, otherwise: string): Message {
-  const role = textOf(message["role"]) ?? otherwise;
+function chatMessage(message: Members, defaultRole: string): Message {
+  const role = textOf(message["role"]) ?? defaultRole;
   if (role === "tool") return { role, parts: [resultPart(message["tool_call_id"], message["content"])] };
   const reasoning = textOf(message["reasoning_content"]) ?? textOf(message["reasoning"]);
   const refusal = textOf(message["refusal"]);
@@ -201,45 +197,46 @@ function chatMessage(message: Members, otherwise: string): Message {
       ...partsOf(message["content"]),
       ...(refusal === null ? [] : [{ type: "refusal", content: refusal }]),
       ...membersIn(message["tool_calls"]).map((call) => {
-        const named = membersOf(call["function"] ?? call["custom"]);
-        return callPart(call["id"], named["name"], named["arguments"] ?? named["input"]);
+        const callee = membersOf(call["function"] ?? call["custom"]);
+        return callPart(call["id"], callee["name"], callee["arguments"] ?? callee["input"]);
       }),
     ],
   };
 }
 
-function chatStreamed(events: readonly Members[], isCut: boolean): readonly Message[] {
-  const choices = new Map<number, Choice>();
+function readChatStream(events: readonly Members[], isTruncated: boolean): readonly Message[] {
+  const choices = new Map<number, StreamedChoice>();
   for (const choice of events.flatMap((event) => membersIn(event["choices"]))) {
     const index = Number(choice["index"] ?? 0);
-    const kept = choices.get(index) ?? new Choice();
-    choices.set(index, kept);
-    kept.add(membersOf(choice["delta"]));
-    kept.reason = textOf(choice["finish_reason"]) ?? kept.reason;
+    const streamed = choices.get(index) ?? new StreamedChoice();
+    choices.set(index, streamed);
+    streamed.add(membersOf(choice["delta"]));
+    streamed.reason = textOf(choice["finish_reason"]) ?? streamed.reason;
   }
-  return [...choices.values()].map((choice) => finished(choice.message(), endOf(choice.reason, isCut)));
+  return [...choices.values()].map((choice) =>
+    withFinishReason(choice.message(), streamEnd(choice.reason, isTruncated)),
+  );
 }
 
-/** A choice in the making. */
-class Choice {
+class StreamedChoice {
   reason: string | null = null;
   #text = "";
   #reasoning = "";
   #refusal = "";
-  readonly #calls = new Map<number, { id: unknown; name: string; written: string }>();
+  readonly #calls = new Map<number, { id: unknown; name: string; args: string }>();
 
   add(delta: Members): void {
     this.#text += textOf(delta["content"]) ?? "";
     this.#reasoning += textOf(delta["reasoning_content"]) ?? textOf(delta["reasoning"]) ?? "";
     this.#refusal += textOf(delta["refusal"]) ?? "";
     for (const call of membersIn(delta["tool_calls"])) {
-      const named = membersOf(call["function"]);
+      const callee = membersOf(call["function"]);
       const index = Number(call["index"] ?? 0);
-      const kept = this.#calls.get(index) ?? { id: null, name: "", written: "" };
-      this.#calls.set(index, kept);
-      kept.id = call["id"] ?? kept.id;
-      kept.name += textOf(named["name"]) ?? "";
-      kept.written += textOf(named["arguments"]) ?? "";
+      const streamed = this.#calls.get(index) ?? { id: null, name: "", args: "" };
+      this.#calls.set(index, streamed);
+      streamed.id = call["id"] ?? streamed.id;
+      streamed.name += textOf(callee["name"]) ?? "";
+      streamed.args += textOf(callee["arguments"]) ?? "";
     }
   }
 
@@ -250,42 +247,40 @@ class Choice {
         ...(this.#reasoning === "" ? [] : [reasoningPart(this.#reasoning)]),
         ...(this.#text === "" ? [] : [textPart(this.#text)]),
         ...(this.#refusal === "" ? [] : [{ type: "refusal", content: this.#refusal }]),
-        ...[...this.#calls.values()].map(({ id, name, written }) => callPart(id, name, written)),
+        ...[...this.#calls.values()].map(({ id, name, args }) => callPart(id, name, args)),
       ],
     };
   }
 }
 
-function messagesStreamed(events: readonly Members[], isCut: boolean): readonly Message[] {
-  const blocks = new Map<unknown, { readonly begun: Members; written: string }>();
+function readMessagesStream(events: readonly Members[], isTruncated: boolean): readonly Message[] {
+  const blocks = new Map<unknown, { readonly start: Members; text: string }>();
   let reason: string | null = null;
-  let begun = false;
+  let hasStarted = false;
   for (const event of events) {
     const { type, index } = event;
     const delta = membersOf(event["delta"]);
-    if (type === "message_start") begun = true;
+    if (type === "message_start") hasStarted = true;
     else if (type === "message_delta") reason = textOf(delta["stop_reason"]) ?? reason;
-    else if (type === "content_block_start")
-      blocks.set(index, { begun: membersOf(event["content_block"]), written: "" });
+    else if (type === "content_block_start") blocks.set(index, { start: membersOf(event["content_block"]), text: "" });
     else if (type === "content_block_delta") {
       const block = blocks.get(index);
       const more = textOf(delta["text"]) ?? textOf(delta["partial_json"]) ?? textOf(delta["thinking"]);
-      if (block !== undefined) block.written += more ?? "";
+      if (block !== undefined) block.text += more ?? "";
     }
   }
-  if (!begun && blocks.size === 0) return [];
-  const parts = [...blocks.values()].map(({ begun: block, written }) => partOf(filledBlock(block, written)));
-  return [finished({ role: "assistant", parts }, endOf(reason, isCut))];
+  if (!hasStarted && blocks.size === 0) return [];
+  const parts = [...blocks.values()].map(({ start, text }) => partOf(completeBlock(start, text)));
+  return [withFinishReason({ role: "assistant", parts }, streamEnd(reason, isTruncated))];
 }
 
-/** A block of a stream with what came for it. */
-function filledBlock(block: Members, written: string): Members {
+function completeBlock(block: Members, text: string): Members {
   const { type } = block;
-  if (type === "text" || type === "thinking") return { ...block, [type]: (textOf(block[type]) ?? "") + written };
-  return written === "" ? block : { ...block, input: written };
+  if (type === "text" || type === "thinking") return { ...block, [type]: (textOf(block[type]) ?? "") + text };
+  return text === "" ? block : { ...block, input: text };
 }
 
-function responsesAsked({ input, instructions }: Members): Asked {
+function readResponsesRequest({ input, instructions }: Members): RequestContent {
   const system = textOf(instructions);
   return {
     system: system === null ? [] : [textPart(system)],
@@ -294,68 +289,67 @@ function responsesAsked({ input, instructions }: Members): Asked {
   };
 }
 
-function responsesAnswered(body: Members): readonly Message[] {
+function readResponse(body: Members): readonly Message[] {
   if (body["object"] !== "response") return [];
   const items = membersIn(body["output"]);
-  return items.length === 0 ? [] : [finished(responsesAnswer(items), reasonOf(body, items))];
+  return items.length === 0 ? [] : [withFinishReason(assistantMessage(items), finishReasonOf(body, items))];
 }
 
-/** By the event that ends it, which has all of it; where that is not there, by what came before. */
-function responsesStreamed(events: readonly Members[], isCut: boolean): readonly Message[] {
+/** Uses the final event, which holds the whole response, or else the items and deltas before it. */
+function readResponseStream(events: readonly Members[], isTruncated: boolean): readonly Message[] {
   const items = new Map<unknown, Members>();
-  const written = new Map<unknown, string>();
+  const texts = new Map<unknown, string>();
   for (const event of events) {
     const { type, output_index: index } = event;
     if (type === "response.completed" || type === "response.incomplete" || type === "response.failed") {
-      const whole = responsesAnswered(membersOf(event["response"]));
+      const whole = readResponse(membersOf(event["response"]));
       if (whole.length > 0) return whole;
     }
     if (type === "response.output_item.added" || type === "response.output_item.done") {
       items.set(index, membersOf(event["item"]));
-      if (type === "response.output_item.done") written.delete(index);
+      if (type === "response.output_item.done") texts.delete(index);
     } else if (typeof type === "string" && type.endsWith(".delta")) {
-      written.set(index, (written.get(index) ?? "") + (textOf(event["delta"]) ?? ""));
+      texts.set(index, (texts.get(index) ?? "") + (textOf(event["delta"]) ?? ""));
     }
   }
   if (items.size === 0) return [];
-  const all = [...items].map(([index, item]) => filledItem(item, written.get(index) ?? ""));
-  return [finished(responsesAnswer(all), endOf(null, isCut))];
+  const all = [...items].map(([index, item]) => completeItem(item, texts.get(index) ?? ""));
+  return [withFinishReason(assistantMessage(all), streamEnd(null, isTruncated))];
 }
 
-/** An item that is not whole, with what came for it. */
-function filledItem(item: Members, written: string): Members {
-  if (written === "") return item;
-  if (item["type"] === "message") return { ...item, content: [{ type: "output_text", text: written }] };
-  if (item["type"] === "reasoning") return { ...item, summary: [{ type: "summary_text", text: written }] };
-  return { ...item, arguments: written };
+function completeItem(item: Members, text: string): Members {
+  if (text === "") return item;
+  if (item["type"] === "message") return { ...item, content: [{ type: "output_text", text }] };
+  if (item["type"] === "reasoning") return { ...item, summary: [{ type: "summary_text", text }] };
+  return { ...item, arguments: text };
 }
 
-function responsesAnswer(items: readonly Members[]): Message {
+function assistantMessage(items: readonly Members[]): Message {
   return { role: "assistant", parts: items.flatMap(itemParts) };
 }
 
-function reasonOf(body: Members, items: readonly Members[]): string | null {
+function finishReasonOf(body: Members, items: readonly Members[]): string | null {
   const { status } = body;
-  if (status === "completed") return items.some(({ type }) => calls.has(textOf(type) ?? "")) ? "tool_call" : "stop";
+  if (status === "completed") return items.some(({ type }) => callTypes.has(textOf(type) ?? "")) ? "tool_call" : "stop";
   if (status === "failed") return "error";
-  const why = textOf(membersOf(body["incomplete_details"])["reason"]);
-  return why === "max_output_tokens" ? "length" : why;
+  const reason = textOf(membersOf(body["incomplete_details"])["reason"]);
+  return reason === "max_output_tokens" ? "length" : reason;
 }
 
-const calls = new Set(["function_call", "custom_tool_call"]);
-const outputs = new Set(["function_call_output", "custom_tool_call_output"]);
+const callTypes = new Set(["function_call", "custom_tool_call"]);
+const resultTypes = new Set(["function_call_output", "custom_tool_call_output"]);
 
 function responsesMessage(item: Members): Message {
   const type = textOf(item["type"]) ?? "message";
-  const role = textOf(item["role"]) ?? (outputs.has(type) ? "tool" : type === "message" ? "user" : "assistant");
+  const role = textOf(item["role"]) ?? (resultTypes.has(type) ? "tool" : type === "message" ? "user" : "assistant");
   return { role, parts: itemParts(item) };
 }
 
 function itemParts(item: Members): readonly Part[] {
   const type = textOf(item["type"]) ?? "message";
   if (type === "message") return partsOf(item["content"]);
-  if (calls.has(type)) return [callPart(item["call_id"], item["name"], item["arguments"] ?? item["input"])];
-  if (outputs.has(type)) return [resultPart(item["call_id"], item["output"])];
+  if (callTypes.has(type)) return [callPart(item["call_id"], item["name"], item["arguments"] ?? item["input"])];
+  if (resultTypes.has(type)) return [resultPart(item["call_id"], item["output"])];
   if (type === "reasoning") {
     return [...membersIn(item["summary"]), ...membersIn(item["content"])].map(({ text }) => reasoningPart(text));
   }

@@ -2,5 +2,5 @@ import type { ContentBodies } from "#ports/index.ts";
 import { serveOrders } from "#system/index.ts";
 import { type ReadContent, readContent } from "./read-content.ts";
 
-/** The thread that reads messages of captured bodies: its entry point, so importing it does have an effect, and only in a thread. */
+// Entry point of the thread that reads the messages of captured bodies.
 serveOrders({ work: (bodies: ContentBodies): ReadContent | null => readContent(bodies) });

@@ -1,25 +1,25 @@
 import type { Clock, OtlpBatch } from "#ports/index.ts";
 
-/** What was taken out of a store, and how many records that is. */
-export interface Taken<Batch> {
-  readonly batch: Batch;
+/** Records taken out of a store, and how many they are. */
+export interface Batch<Items> {
+  readonly items: Items;
   readonly size: number;
 }
 
-/** Records that wait, in whatever form. */
-export interface ExportStore<Item, Batch> {
+/** Records that wait to be exported. */
+export interface ExportStore<Item, Items> {
   readonly size: number;
-  /** They fill a request, however few they are; absent: their number alone says so. */
+  /** Whether the records fill a request even if they are few. */
   readonly isFull?: boolean;
-  /** It may become no record at all, or several. */
+  /** May add no record, or several. */
   put(item: Item): void;
-  /** The oldest, at most so many. null: none is ready yet; it is asked again. */
-  take(max: number): Taken<Batch> | null;
-  /** The last batch was sent, and nobody reads it any more. */
+  /** At most `max` of the oldest records; null if none is ready yet. */
+  take(max: number): Batch<Items> | null;
+  /** The last batch was sent and is not read any more. */
   reuse?(): void;
 }
 
-/** Records that wait as they came. */
+/** Keeps records as they are. */
 export class ListStore<Item> implements ExportStore<Item, readonly Item[]> {
   #items: Item[] = [];
 
@@ -31,105 +31,96 @@ export class ListStore<Item> implements ExportStore<Item, readonly Item[]> {
     this.#items.push(item);
   }
 
-  take(max: number): Taken<readonly Item[]> | null {
-    const items = this.#items;
-    const batch = items.length <= max ? items : items.slice(0, max);
-    this.#items = batch === items ? [] : items.slice(max);
-    return batch.length === 0 ? null : { batch, size: batch.length };
+  take(max: number): Batch<readonly Item[]> | null {
+    const items = this.#items.splice(0, max);
+    return items.length === 0 ? null : { items, size: items.length };
   }
 }
 
-export interface ExportQueueOptions<Item, Batch> {
+export interface ExportQueueOptions<Item, Items> {
   readonly clock: Pick<Clock, "after">;
   readonly batch: OtlpBatch;
-  readonly store: ExportStore<Item, Batch>;
-  /** Sends them; false or a rejection: they are lost. */
-  readonly send: (batch: Batch, size: number) => Promise<boolean>;
-  /** So many were not taken, or not sent. */
-  readonly onLost: (items: number, why: "full" | "failed") => void;
+  readonly store: ExportStore<Item, Items>;
+  /** Resolves to false, or rejects, if the records are lost. */
+  readonly send: (items: Items, size: number) => Promise<boolean>;
+  /** `full`: the queue had no room for them; `failed`: they could not be sent. */
+  readonly onLost: (count: number, why: "full" | "failed") => void;
 }
 
 /**
- * Records on their way out. Adding one never waits; a full batch leaves at once, a smaller one after a delay, one export at a time.
- * While that does not come to its end records wait up to a bound, and more of them are dropped and counted.
+ * Exports records in batches, one at a time. A full batch is sent at once, a smaller one after a delay. While an export is under way
+ * records wait up to a bound; more are dropped and counted. Adding a record never waits.
  */
-export class ExportQueue<Item, Batch> {
-  readonly #options: ExportQueueOptions<Item, Batch>;
-  readonly #store: ExportStore<Item, Batch>;
+export class ExportQueue<Item, Items> {
+  readonly #options: ExportQueueOptions<Item, Items>;
   #cancel: (() => void) | null = null;
-  #hurried = false;
+  /** The next export is scheduled without a delay. */
+  #isImmediate = false;
   #sending: Promise<void> | null = null;
   #dropped = 0;
 
-  constructor(options: ExportQueueOptions<Item, Batch>) {
+  constructor(options: ExportQueueOptions<Item, Items>) {
     this.#options = options;
-    this.#store = options.store;
   }
 
-  get waiting(): number {
-    return this.#store.size;
+  get size(): number {
+    return this.#options.store.size;
   }
 
   add(item: Item): void {
-    const { queueMax, batchMax } = this.#options.batch;
-    const store = this.#store;
-    if (store.size >= queueMax) {
+    const { store, batch } = this.#options;
+    if (store.size >= batch.queueMax) {
       this.#dropped++;
       return;
     }
     store.put(item);
     if (this.#sending !== null || store.size === 0) return;
-    if (this.#fillsBatch(batchMax)) this.#soon(0);
-    else if (this.#cancel === null) this.#soon(this.#options.batch.delayMs);
+    this.#schedule();
   }
 
-  /** Sends all that waits now. Resolves when it is sent, or lost. */
+  /** Sends every waiting record. Resolves when they are sent or lost. */
   async flush(): Promise<void> {
-    while (this.#sending !== null || this.#store.size > 0) {
-      if (this.#sending === null) this.#begin();
+    while (this.#sending !== null || this.size > 0) {
+      if (this.#sending === null) this.#send();
       await this.#sending;
     }
-    this.#tellDropped();
+    this.#reportDropped();
   }
 
-  #soon(delayMs: number): void {
-    const hurries = delayMs === 0;
-    if (this.#cancel !== null && (this.#hurried || !hurries)) return;
+  #schedule(): void {
+    const { clock, store, batch } = this.#options;
+    const isImmediate = store.size >= batch.batchMax || store.isFull === true;
+    if (this.#cancel !== null && (this.#isImmediate || !isImmediate)) return;
     this.#cancel?.();
-    this.#hurried = hurries;
-    this.#cancel = this.#options.clock.after(delayMs, () => {
+    this.#isImmediate = isImmediate;
+    this.#cancel = clock.after(isImmediate ? 0 : batch.delayMs, () => {
       this.#cancel = null;
-      this.#begin();
+      this.#send();
     });
   }
 
-  #begin(): void {
+  #send(): void {
     this.#cancel?.();
     this.#cancel = null;
-    if (this.#sending !== null || this.#store.size === 0) return;
-    this.#sending = this.#sendOne().finally(() => {
+    if (this.#sending !== null || this.size === 0) return;
+    this.#sending = this.#sendBatch().finally(() => {
       this.#sending = null;
-      const { size } = this.#store;
-      if (size > 0) this.#soon(this.#fillsBatch(this.#options.batch.batchMax) ? 0 : this.#options.batch.delayMs);
+      if (this.size > 0) this.#schedule();
     });
   }
 
-  #fillsBatch(batchMax: number): boolean {
-    return this.#store.size >= batchMax || this.#store.isFull === true;
-  }
-
-  async #sendOne(): Promise<void> {
-    const { batch, send, onLost } = this.#options;
-    const taken = this.#store.take(batch.batchMax);
-    if (taken !== null) {
-      const sent = await send(taken.batch, taken.size).catch(() => false);
-      if (sent) this.#store.reuse?.();
-      else onLost(taken.size, "failed");
+  async #sendBatch(): Promise<void> {
+    const { store, batch, send, onLost } = this.#options;
+    const next = store.take(batch.batchMax);
+    if (next !== null) {
+      const sent = await send(next.items, next.size).catch(() => false);
+      if (sent) store.reuse?.();
+      else onLost(next.size, "failed");
     }
-    this.#tellDropped();
+    this.#reportDropped();
   }
 
-  #tellDropped(): void {
+  #reportDropped(): void {
     if (this.#dropped === 0) return;
     const dropped = this.#dropped;
     this.#dropped = 0;

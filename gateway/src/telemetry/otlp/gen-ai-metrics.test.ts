@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ledgerEntry } from "../../../test/conformance/store-ground.ts";
 import { GenAiMetrics } from "./gen-ai-metrics.ts";
-import { MetricData } from "./metric-data.ts";
+import { MetricExports } from "./metric-exports.ts";
 
 /** Attempts of one model by several endpoints, which the conventions call one operation. */
 function attempts(metrics: GenAiMetrics, times: number): void {
@@ -12,7 +12,7 @@ function attempts(metrics: GenAiMetrics, times: number): void {
   }
 }
 
-test("no two series of a metric have the same attributes, by whichever endpoints its model is called", () => {
+test("series of a metric differ in their attributes when a model is called by several endpoints", () => {
   const metrics = new GenAiMetrics(() => null, true);
   attempts(metrics, 1);
   metrics.attemptEnd(ledgerEntry("e", { endpoint: "embeddings" }));
@@ -22,21 +22,21 @@ test("no two series of a metric have the same attributes, by whichever endpoints
   }
 });
 
-test("with delta each export tells what came since, by whichever endpoints", () => {
+test("exports with temporality delta what was added since the last export", () => {
   const metrics = new GenAiMetrics(() => null, false);
-  const data = new MetricData("delta", 0);
-  const told = (atMs: number): number => {
-    const found = data
+  const exports = new MetricExports("delta", 0);
+  const exported = (atMs: number): number => {
+    const found = exports
       .of(metrics.measured(), atMs)
       .find(({ name }) => name === "gen_ai.client.inference.usage.output_tokens");
-    data.sent();
+    exports.sent();
     return (found?.points ?? []).reduce((sum, { value }) => sum + Number(value), 0);
   };
   const { output } = ledgerEntry("1").usage;
   attempts(metrics, 1);
   metrics.attemptEnd(ledgerEntry("more"));
-  expect(told(1)).toBe(4 * output);
+  expect(exported(1)).toBe(4 * output);
   attempts(metrics, 2);
-  expect(told(2)).toBe(6 * output);
-  expect(told(3)).toBe(0);
+  expect(exported(2)).toBe(6 * output);
+  expect(exported(3)).toBe(0);
 });

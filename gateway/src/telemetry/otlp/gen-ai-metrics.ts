@@ -6,8 +6,8 @@ import { serverAttributes, type UpstreamFacts } from "./span-attributes.ts";
 
 type Attributes = ReportedPoint["labels"];
 
-/** Everything that is counted for one provider, model and operation. */
-type Pair = ReturnType<typeof pairOf>;
+/** Counts of one provider, model and operation. */
+type Counts = ReturnType<typeof createCounts>;
 
 const tokenNames = [
   "input_tokens",
@@ -18,54 +18,40 @@ const tokenNames = [
 ] as const;
 const modalities = ["text", "audio", "image"] as const;
 
-/** The conventions' own boundaries: seconds, 0.01 doubled to 81.92, and tokens, 1 times four to 67,108,864. */
+/** Boundaries of the conventions: 0.01 s to 81.92 s, and 1 to 67,108,864 tokens. */
 const secondBoundaries = Array.from({ length: 14 }, (_, power) => 0.01 * 2 ** power);
 const tokenBoundaries = Array.from({ length: 14 }, (_, power) => 4 ** power);
 
-/** The metrics of OpenTelemetry's GenAI conventions, from the same entries that the ledger keeps; no label is a caller's. */
+/** The metrics of OpenTelemetry's GenAI conventions, from ledger entries. No label comes from a caller. */
 export class GenAiMetrics {
-  readonly #pairs: Series<string, Pair>;
+  readonly #series: Series<string, Counts>;
   readonly #oldNames: boolean;
-  #last: (Pick<LedgerEntry, "provider" | "upstreamModel" | "endpoint"> & { readonly pair: Pair }) | null = null;
 
   constructor(upstreamOf: (provider: string) => UpstreamFacts | null, oldNames: boolean) {
     this.#oldNames = oldNames;
-    this.#pairs = new Series(bounds.metricPairsMax, (key: string) => pairOf(key, upstreamOf));
+    this.#series = new Series(bounds.metricPairsMax, (key: string) => createCounts(key, upstreamOf));
   }
 
-  /** What was refused went to nobody. */
   attemptEnd(entry: LedgerEntry): void {
-    if (entry.outcome === "rejected" || entry.provider === "") return;
-    const pair = this.#pairOf(entry);
-    pair.durations.of(errorTypeOf(entry) ?? "").seconds.observe(entry.totalMs / 1_000);
+    const { provider, upstreamModel, endpoint } = entry;
+    if (entry.outcome === "rejected" || provider === "") return;
+    // By operation, not by endpoint: two series of a metric must differ in their attributes.
+    const counts = this.#series.of(`${provider}\n${upstreamModel}\n${operationOf(endpoint)}`);
+    counts.durations.of(errorTypeOf(entry) ?? "").seconds.observe(entry.totalMs / 1_000);
     if (entry.stream) {
       const firstMs = entry.firstTokenMs ?? entry.firstByteMs;
       if (firstMs !== null) {
-        pair.firstChunk.observe(firstMs / 1_000);
-        pair.callerFirstToken.observe((entry.startedAfterMs + firstMs) / 1_000);
+        counts.firstChunk.observe(firstMs / 1_000);
+        counts.callerFirstToken.observe((entry.startedAfterMs + firstMs) / 1_000);
       }
     }
-    if (entry.usageSource !== "none") countTokens(pair, entry);
+    if (entry.usageSource !== "none") countTokens(counts, entry);
   }
 
-  /** The next one is often of the same. */
-  #pairOf(entry: LedgerEntry): Pair {
-    const last = this.#last;
-    const { provider, upstreamModel, endpoint } = entry;
-    if (last?.provider === provider && last.upstreamModel === upstreamModel && last.endpoint === endpoint) {
-      return last.pair;
-    }
-    // By the operation and not by the endpoint: series of one metric are told apart by their attributes alone.
-    const pair = this.#pairs.of(`${provider}\n${upstreamModel}\n${operationOf(endpoint)}`);
-    this.#last = { provider, upstreamModel, endpoint, pair };
-    return pair;
-  }
-
-  /** What was counted so far. */
   measured(): readonly ReportedMetric[] {
-    const all = this.#pairs.made();
-    const durations = all.flatMap((pair) =>
-      pair.durations.made().map(({ attributes, seconds }) => ({ labels: attributes, value: seconds })),
+    const all = this.#series.all();
+    const durations = all.flatMap((counts) =>
+      counts.durations.all().map(({ attributes, seconds }) => ({ labels: attributes, value: seconds })),
     );
     const duration = (name: string): ReportedMetric => ({
       ...{ name, unit: "s", help: "Duration of an attempt.", type: "histogram" },
@@ -75,7 +61,7 @@ export class GenAiMetrics {
       duration("gen_ai.client.inference.duration"),
       ...distributions.map(([name, of, unit, help]) => ({
         ...{ name, unit, help, type: "histogram" as const },
-        points: all.filter((pair) => pair[of].count > 0).map((pair) => ({ labels: pair.attributes, value: pair[of] })),
+        points: all.filter((each) => each[of].count > 0).map((each) => ({ labels: each.attributes, value: each[of] })),
       })),
       ...tokenNames.map((name) => tokenSum(all, name)),
       ...(this.#oldNames ? [duration("gen_ai.client.operation.duration"), oldTokenUsage(all)] : []),
@@ -84,18 +70,18 @@ export class GenAiMetrics {
 }
 
 const distributions = [
-  ["gen_ai.client.inference.time_to_first_chunk", "firstChunk", "s", "Time to the first piece of a stream."],
+  ["gen_ai.client.inference.time_to_first_chunk", "firstChunk", "s", "Time to the first chunk of a stream."],
   [
     "gen_ai.server.time_to_first_token",
     "callerFirstToken",
     "s",
-    "Time from a call's arrival here to the first piece of its stream.",
+    "Time from the arrival of a call to the first chunk of its stream.",
   ],
   ["gen_ai.client.inference.operation.input_tokens", "input", "{token}", "Input tokens of an attempt."],
   ["gen_ai.client.inference.operation.output_tokens", "output", "{token}", "Output tokens of an attempt."],
 ] as const;
 
-function pairOf(key: string, upstreamOf: (provider: string) => UpstreamFacts | null) {
+function createCounts(key: string, upstreamOf: (provider: string) => UpstreamFacts | null) {
   const [provider = "", model = provider, operation = "other"] = key.split("\n");
   const upstream = upstreamOf(provider);
   const attributes: Attributes = {
@@ -129,11 +115,11 @@ function noTokens() {
   return { text: 0, audio: 0, image: 0 };
 }
 
-function countTokens(pair: Pair, { usage }: LedgerEntry): void {
+function countTokens(counts: Counts, { usage }: LedgerEntry): void {
   const { input, output } = tokenCounts(usage);
-  pair.input.observe(input);
-  pair.output.observe(output);
-  const { tokens } = pair;
+  counts.input.observe(input);
+  counts.output.observe(output);
+  const { tokens } = counts;
   const audioInput = usage.audioInput + usage.cacheReadAudio;
   tokens.input_tokens.text += input - audioInput - usage.imageInput;
   tokens.input_tokens.audio += audioInput;
@@ -147,12 +133,12 @@ function countTokens(pair: Pair, { usage }: LedgerEntry): void {
   tokens["reasoning.output_tokens"].text += usage.reasoning + usage.separateReasoning;
 }
 
-function tokenSum(all: readonly Pair[], name: (typeof tokenNames)[number]): ReportedMetric {
+function tokenSum(all: readonly Counts[], name: (typeof tokenNames)[number]): ReportedMetric {
   return {
     ...{
       name: `gen_ai.client.inference.usage.${name}`,
       unit: "{token}",
-      help: "Tokens that were used.",
+      help: "Tokens used.",
       type: "counter",
     },
     points: all.flatMap(({ attributes, tokens }) =>
@@ -166,8 +152,8 @@ function tokenSum(all: readonly Pair[], name: (typeof tokenNames)[number]): Repo
   };
 }
 
-/** As it was before 1.42, with the input and the output as one histogram. */
-function oldTokenUsage(all: readonly Pair[]): ReportedMetric {
+/** Input and output as one histogram, as the conventions had it before 1.42. */
+function oldTokenUsage(all: readonly Counts[]): ReportedMetric {
   const points = all.flatMap(({ attributes, input, output }) => [
     { labels: { ...attributes, "gen_ai.token.type": "input" }, value: input },
     { labels: { ...attributes, "gen_ai.token.type": "output" }, value: output },

@@ -1,6 +1,6 @@
 import type { EndpointId, LedgerEntry, Usage } from "#core/index.ts";
 
-/** `gen_ai.operation.name`: the conventions' own where they have one, else the endpoint's. */
+/** `gen_ai.operation.name`: the name from the conventions, or else the endpoint. */
 export function operationOf(endpoint: EndpointId): string {
   return operations[endpoint] ?? endpoint;
 }
@@ -20,7 +20,7 @@ const operations: { readonly [Endpoint in EndpointId]?: string } = {
   video: "generate_content",
 };
 
-/** `gen_ai.provider.name` by a provider's kind; the kind itself where the conventions have no name. */
+/** `gen_ai.provider.name` of a provider kind: the name from the conventions, or else the kind. */
 export function providerNameOf(kind: string): string {
   return providerNames[kind] ?? kind;
 }
@@ -40,7 +40,7 @@ const providerNames: Readonly<Record<string, string>> = {
   moonshot: "moonshot_ai",
 };
 
-/** The conventions count what came from a cache, and what was heard or seen, among the input. */
+/** The conventions include cached, audio and image tokens in the input. */
 export function tokenCounts(usage: Usage) {
   return {
     input:
@@ -54,7 +54,7 @@ export function tokenCounts(usage: Usage) {
   };
 }
 
-/** `error.type`: our code of what went wrong; null: nothing did. */
+/** `error.type`: our error code; null on success. */
 export function errorTypeOf({ outcome, errorCode }: Pick<LedgerEntry, "outcome" | "errorCode">): string | null {
   return outcome === "succeeded" ? null : (errorCode ?? outcome);
 }

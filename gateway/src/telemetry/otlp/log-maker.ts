@@ -4,23 +4,23 @@ import { type AccessLine, callerFields, shownPath, shownSentence, tenths } from 
 import { causeOf } from "../attempt-metrics.ts";
 import { maskText } from "../redacted.ts";
 import { errorTypeOf, operationOf, tokenCounts } from "./gen-ai-names.ts";
-import { AttributeList, attributeName, type LogFields, SharedFields, SharedFieldsCache } from "./record-fields.ts";
+import { AttributeList, type LogFields, SharedFields, SharedFieldsCache } from "./record-fields.ts";
 import { BytesStore, type LogBytes } from "./request-bytes.ts";
-import { askedModel } from "./span-attributes.ts";
-import type { ToldAttempt } from "./span-maker.ts";
+import { requestModelOf } from "./span-attributes.ts";
+import type { AttemptWithContent } from "./span-maker.ts";
 import type { TraceContext, Traces } from "./traces.ts";
 
-/** What records are made of: a line of the log as it is written, what the line of a request says, or what was said in a call. */
-export type LogEvent = string | AccessLine | Omit<ToldAttempt, "message">;
+/** What log records are made from: a line of the log, an access line, or an attempt with its messages. */
+export type LogEvent = string | AccessLine | Omit<AttemptWithContent, "message">;
 
 const severities: Readonly<Record<string, number>> = { debug: 5, info: 9, warn: 13, error: 17 };
 
-/** Makes records of lines. Credentials are in neither. */
+/** Makes log records. Lines and records hold no credentials. */
 export class LogMaker {
   readonly #traces: Traces | null;
   readonly #clock: Pick<Clock, "now">;
   readonly #own = new AttributeList();
-  readonly #cache = new SharedFieldsCache(isSameLine, sharedOfLine);
+  readonly #cache = new SharedFieldsCache(lineFacts, lineFields);
   readonly #addresses = new BoundedMap<string, string>(bounds.accessLogTextsMax);
 
   constructor(traces: Traces | null, clock: Pick<Clock, "now">) {
@@ -28,21 +28,21 @@ export class LogMaker {
     this.#clock = clock;
   }
 
-  /** To be read before the next one is made. null: it is no line of ours. */
+  /** Read the record before the next one is made. null if a line is no JSON object. */
   recordOf(event: LogEvent): LogFields | null {
-    if (typeof event === "string") return this.#ofLine(event);
-    return "content" in event ? contentEvent(event, this.#traces, this.#clock.now()) : this.#ofRequest(event);
+    if (typeof event === "string") return this.#lineRecord(event);
+    return "content" in event ? contentEvent(event, this.#traces, this.#clock.now()) : this.#requestRecord(event);
   }
 
-  #ofRequest(line: AccessLine): LogFields {
+  #requestRecord(line: AccessLine): LogFields {
     const { end, level, atMs } = line;
     const trace = this.#traces?.of(end.requestId) ?? null;
     const own = this.#own.clear();
-    own.add(names.requestId, end.requestId);
-    own.add(names.totalMs, tenths(end.totalMs));
-    own.add(names.address, this.#address(end.address));
-    if (end.path != null) own.add(names.path, shownPath(end.path));
-    if (end.message != null) own.add(names.message, shownSentence(end.message));
+    own.add("requestId", end.requestId);
+    own.add("totalMs", tenths(end.totalMs));
+    own.add("address", this.#address(end.address));
+    if (end.path != null) own.add("path", shownPath(end.path));
+    if (end.message != null) own.add("message", shownSentence(end.message));
     if (end.attempts !== undefined && end.attempts.last !== null) addAttempts(own, end.attempts, end.attempts.last);
     return {
       atMs,
@@ -53,24 +53,24 @@ export class LogMaker {
       eventName: null,
       trace,
       sampled: this.#isSampled(trace),
-      of: end.requestId,
+      sourceId: end.requestId,
       shared: this.#cache.get(end.principal?.key.id ?? end.key ?? "", line),
       own,
-      attributes: none,
+      attributes: noAttributes,
       dropped: 0,
     };
   }
 
-  /** The same few come again and again. */
+  /** Cached, because few callers make most calls. */
   #address(address: string): string {
-    const known = this.#addresses.get(address);
-    if (known !== undefined) return known;
+    const cached = this.#addresses.get(address);
+    if (cached !== undefined) return cached;
     const shown = shortened(address);
     this.#addresses.set(address, shown);
     return shown;
   }
 
-  #ofLine(line: string): LogFields | null {
+  #lineRecord(line: string): LogFields | null {
     const members = membersOf(line);
     if (members === null) return null;
     const { level, time, msg, instance: _, trace_id: traceId, ...attributes } = members;
@@ -87,10 +87,10 @@ export class LogMaker {
       body: String(msg).slice(0, bounds.logTextMax),
       trace,
       sampled: this.#isSampled(trace),
-      of: typeof requestId === "string" ? requestId : "",
+      sourceId: typeof requestId === "string" ? requestId : "",
       ...{ shared: null, own: null },
       eventName: typeof attributes["event"] === "string" ? attributes["event"] : null,
-      attributes: isLong ? none : attributes,
+      attributes: isLong ? noAttributes : attributes,
       dropped: isLong ? Object.keys(attributes).length : 0,
     };
   }
@@ -99,58 +99,46 @@ export class LogMaker {
     return trace !== null && this.#traces?.isSampled(trace) === true;
   }
 
-  /** That of the line where it says one: the request may be over. */
-  #traceOf(requestId: string, said: unknown): TraceContext | null {
-    const known = this.#traces?.of(requestId) ?? null;
-    if (known === null || typeof said !== "string" || said === known.traceId) return known;
-    return { traceId: said, root: null, parentSpanId: null, parentSampled: null, traceState: null };
+  /** The trace id of the line wins, because the request may have ended. */
+  #traceOf(requestId: string, traceId: unknown): TraceContext | null {
+    const trace = this.#traces?.of(requestId) ?? null;
+    if (trace === null || typeof traceId !== "string" || traceId === trace.traceId) return trace;
+    return { traceId, sourceId: null, parentSpanId: null, parentSampled: null, traceState: null };
   }
 }
 
-const none: Readonly<Record<string, unknown>> = {};
-
-const names = {
-  requestId: attributeName("requestId"),
-  totalMs: attributeName("totalMs"),
-  address: attributeName("address"),
-  path: attributeName("path"),
-  message: attributeName("message"),
-  attempts: attributeName("attempts"),
-  firstByteMs: attributeName("firstByteMs"),
-  inputTokens: attributeName("inputTokens"),
-  outputTokens: attributeName("outputTokens"),
-  costUsd: attributeName("costUsd"),
-} as const;
+const noAttributes: Readonly<Record<string, unknown>> = {};
 
 function addAttempts(own: AttributeList, sums: AttemptSums, { startedAfterMs, firstByteMs }: LedgerEntry): void {
-  own.add(names.attempts, sums.count);
-  if (firstByteMs !== null) own.add(names.firstByteMs, tenths(startedAfterMs + firstByteMs));
-  own.add(names.inputTokens, sums.inputTokens);
-  own.add(names.outputTokens, sums.outputTokens);
-  own.add(names.costUsd, nanoToUsd(sums.costNanoUsd));
+  own.add("attempts", sums.count);
+  if (firstByteMs !== null) own.add("firstByteMs", tenths(startedAfterMs + firstByteMs));
+  own.add("inputTokens", sums.inputTokens);
+  own.add("outputTokens", sums.outputTokens);
+  own.add("costUsd", nanoToUsd(sums.costNanoUsd));
 }
 
-/** What `sharedOfLine` reads. */
-function isSameLine({ end: one, level }: AccessLine, { end: other, level: its }: AccessLine): boolean {
-  return (
-    level === its &&
-    one.key === other.key &&
-    one.principal === other.principal &&
-    one.outcome === other.outcome &&
-    one.attempts?.last?.provider === other.attempts?.last?.provider &&
-    one.attempts?.last?.deployment === other.attempts?.last?.deployment &&
-    one.attempts?.last?.upstreamStatus === other.attempts?.last?.upstreamStatus &&
-    one.attempts?.last?.stream === other.attempts?.last?.stream &&
-    one.attempts?.fault?.cause === other.attempts?.fault?.cause &&
-    one.route === other.route &&
-    one.status === other.status &&
-    one.model === other.model &&
-    one.error === other.error &&
-    one.method === other.method
-  );
+/** Everything that `lineFields` reads. */
+function lineFacts({ end, level }: AccessLine): readonly unknown[] {
+  const last = end.attempts?.last;
+  return [
+    level,
+    end.key,
+    end.principal,
+    end.outcome,
+    last?.provider,
+    last?.deployment,
+    last?.upstreamStatus,
+    last?.stream,
+    end.attempts?.fault?.cause,
+    end.route,
+    end.status,
+    end.model,
+    end.error,
+    end.method,
+  ];
 }
 
-function sharedOfLine({ end }: AccessLine): SharedFields {
+function lineFields({ end }: AccessLine): SharedFields {
   const { method, route, status, outcome, model, error, attempts } = end;
   const last = attempts?.last ?? null;
   const cause = last === null ? "" : causeOf(last, attempts?.fault);
@@ -179,27 +167,27 @@ function membersOf(line: string): Record<string, unknown> | null {
   }
 }
 
-/** Records that wait to be sent. Each is written as soon as its line is. */
+/** Log records that wait to be exported, encoded. */
 export class LogStore extends BytesStore<LogBytes> {
   readonly #maker: LogMaker;
 
-  constructor(maker: LogMaker, row: LogBytes, onContentLost: () => void) {
-    super(row, onContentLost);
+  constructor(maker: LogMaker, logs: LogBytes, onContentLost: () => void) {
+    super(logs, onContentLost);
     this.#maker = maker;
   }
 
   put(event: LogEvent): void {
     if (typeof event !== "string" && "content" in event && this.losesContent()) return;
     const record = this.#maker.recordOf(event);
-    if (record !== null) this.row.put(record);
+    if (record !== null) this.records.put(record);
   }
 }
 
 const severity = { level: "info", severity: 9 } as const;
 
-/** What was said in a call, as the event that the GenAI conventions have for it; it belongs to the span of the attempt that answered. */
+/** The messages of a call as the event of the GenAI conventions, attached to the span of the attempt that answered. */
 function contentEvent(
-  { entry, content }: Omit<ToldAttempt, "message">,
+  { entry, content }: Omit<AttemptWithContent, "message">,
   traces: Traces | null,
   nowMs: number,
 ): LogFields {
@@ -210,10 +198,10 @@ function contentEvent(
     eventName: "gen_ai.client.inference.operation.details",
     trace,
     sampled: trace !== null && traces?.isSampled(trace) === true,
-    of: entry.attemptId,
+    sourceId: entry.attemptId,
     ...{ shared: null, own: null, dropped: 0 },
     attributes: {
-      ...facts(entry),
+      ...eventFacts(entry),
       ...(system === null ? {} : { "gen_ai.system_instructions": structured(system) }),
       ...(input === null ? {} : { "gen_ai.input.messages": structured(input) }),
       ...(output === null ? {} : { "gen_ai.output.messages": structured(output) }),
@@ -222,12 +210,12 @@ function contentEvent(
   };
 }
 
-function facts(entry: LedgerEntry): Record<string, unknown> {
+function eventFacts(entry: LedgerEntry): Record<string, unknown> {
   const { input, output } = tokenCounts(entry.usage);
   const errorType = errorTypeOf(entry);
   return {
     "gen_ai.operation.name": operationOf(entry.endpoint),
-    "gen_ai.request.model": askedModel(entry),
+    "gen_ai.request.model": requestModelOf(entry),
     ...(entry.upstreamId === null ? {} : { "gen_ai.response.id": entry.upstreamId }),
     ...(entry.usageSource === "none"
       ? {}
@@ -240,25 +228,13 @@ function facts(entry: LedgerEntry): Record<string, unknown> {
   };
 }
 
-/** Lists and objects, as the conventions ask of events; what callers nest deeper than anybody reads stays a text. */
+/** Events hold structured values, unless they are nested too deeply: then text. */
 function structured(json: string): unknown {
-  return isShallow(json) ? JSON.parse(json) : json;
+  const value: unknown = JSON.parse(json);
+  return isDeeper(value, bounds.contentDepthMax) ? json : value;
 }
 
-function isShallow(json: string): boolean {
-  let depth = 0;
-  let inText = false;
-  for (let at = 0; at < json.length; at++) {
-    const letter = json.charCodeAt(at);
-    if (inText) {
-      if (letter === backslash) at++;
-      else if (letter === quote) inText = false;
-    } else if (letter === quote) inText = true;
-    else if (letter === openList || letter === openObject) {
-      if (++depth > bounds.contentDepthMax) return false;
-    } else if (letter === closeList || letter === closeObject) depth--;
-  }
-  return true;
+function isDeeper(value: unknown, depthMax: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return depthMax === 0 || Object.values(value).some((each) => isDeeper(each, depthMax - 1));
 }
-
-const [quote, backslash, openList, closeList, openObject, closeObject] = [34, 92, 91, 93, 123, 125] as const;

@@ -1,4 +1,4 @@
-import { bounds, LastingFault, type LedgerEntry, within } from "#core/index.ts";
+import { bounds, LastingFault, type LedgerEntry, repeat, within } from "#core/index.ts";
 import type {
   AttemptFault,
   Clock,
@@ -10,13 +10,13 @@ import type {
   Transport,
 } from "#ports/index.ts";
 import { type AccessLine, shownSentence } from "../access-log.ts";
-import { ContentHold } from "../content/content-hold.ts";
+import { ContentBuffer } from "../content/content-buffer.ts";
 import type { MetricReport } from "../metric-reports.ts";
 import { type Export, openExport } from "./collector-client.ts";
 import { ExportQueue, type ExportStore } from "./export-queue.ts";
 import { GenAiMetrics } from "./gen-ai-metrics.ts";
 import { type LogEvent, LogMaker, LogStore } from "./log-maker.ts";
-import { MetricData } from "./metric-data.ts";
+import { MetricExports } from "./metric-exports.ts";
 import type { OtlpKind } from "./otlp-json.ts";
 import type { Origin } from "./request-bytes.ts";
 import { LogBytes, metricsRequest, SpanBytes } from "./request-bytes.ts";
@@ -29,16 +29,15 @@ export interface OtlpExportOptions {
   readonly clock: Clock;
   readonly transport: Transport;
   readonly version: string;
-  /** The commit; left out: it is not known. */
+  /** The commit, if known. */
   readonly revision?: string;
-  /** Of this process, for `service.instance.id`. */
+  /** `service.instance.id` */
   readonly instanceId: string;
   readonly upstreamOf: (provider: string) => UpstreamFacts | null;
-  /** What /metrics has, of this process. */
+  /** The metrics of this process. */
   readonly report: () => Promise<MetricReport>;
 }
 
-/** What was sent and what was lost, for the metrics. */
 export interface OtlpCounts {
   spansSent: number;
   spansLost: number;
@@ -49,8 +48,8 @@ export interface OtlpCounts {
 }
 
 /**
- * Telemetry on its way to a collector. Spans are made of the ledger's entries and written as soon as those are settled, and wait as
- * bytes within a bound. A collector that does not answer costs records, which are counted, and never a call.
+ * Exports traces, logs and metrics to a collector. Spans are made from ledger entries when those are settled, and wait as bytes
+ * within a bound. A collector that is down costs records, which are counted, and never affects calls.
  */
 export class OtlpExport {
   readonly counts: OtlpCounts = {
@@ -61,7 +60,7 @@ export class OtlpExport {
     metricExportsFailed: 0,
     contentsLost: 0,
   };
-  /** null: no traces are sent, and none are continued. */
+  /** null if traces are not exported. */
   readonly traces: Traces | null;
   readonly #contentLost = (): void => void this.counts.contentsLost++;
   readonly #options: OtlpExportOptions;
@@ -69,10 +68,9 @@ export class OtlpExport {
   readonly #spans: ExportQueue<TracedEvent, Uint8Array> | null;
   readonly #logs: ExportQueue<LogEvent, Uint8Array> | null;
   readonly #genAi: GenAiMetrics | null;
-  readonly #hold: ContentHold | null;
+  readonly #content: ContentBuffer | null;
   #observer: Pick<Observer, "log"> = { log: () => {} };
-  #exportMetrics: (() => Promise<void>) | null = null;
-  #stopMetrics: (() => void) | null = null;
+  #exportLastMetrics: (() => Promise<void>) | null = null;
   #closed = false;
 
   private constructor(options: OtlpExportOptions, exporters: Exporters) {
@@ -82,7 +80,7 @@ export class OtlpExport {
     this.traces = settings.traces === null ? null : new Traces({ ...settings, sampler: settings.traces.sampler });
     this.#spans = this.#openSpans(exporters.traces);
     this.#logs = this.#openLogs(exporters.logs);
-    this.#hold = this.#openHold();
+    this.#content = this.#openContent();
     this.#genAi = settings.metrics === null ? null : new GenAiMetrics(options.upstreamOf, settings.oldNames);
     if (exporters.metrics !== null) this.#openMetrics(exporters.metrics, clock.now());
   }
@@ -97,39 +95,39 @@ export class OtlpExport {
     });
   }
 
-  /** Where what was said goes on to the spans; null: nobody asked for it. */
+  /** Receives captured messages; null if neither spans nor events include them. */
   get content(): ContentSink | null {
-    return this.#hold;
+    return this.#content;
   }
 
-  /** Who is told when a collector does not answer. */
-  tellTo(observer: Pick<Observer, "log">): void {
+  /** Sets the log for problems of the collector. */
+  setObserver(observer: Pick<Observer, "log">): void {
     this.#observer = observer;
   }
 
   attemptEnd(entry: LedgerEntry, fault: AttemptFault | null = null): void {
     const event = fault === null ? entry : { entry, content: null, message: shownSentence(fault.message) };
-    if (this.#hold?.took(entry.requestId, event) !== true) this.#spans?.add(event);
+    if (this.#content?.hold(entry.requestId, event) !== true) this.#spans?.add(event);
     this.#genAi?.attemptEnd(entry);
   }
 
   requestEnd(end: RequestEnd): void {
     const spans = this.#spans;
-    if (spans === null && this.#hold === null) return;
+    if (spans === null && this.#content === null) return;
     const endMs = this.#options.clock.now();
-    // A stream tells of its end a moment before it is settled, and what it came to belongs to the span of its call.
+    // A stream ends a moment before it is settled, and the span of its call needs the totals.
     queueMicrotask(() => {
       const event = { end, endMs };
-      if (this.#hold?.took(end.requestId, event) !== true) spans?.add(event);
+      if (this.#content?.hold(end.requestId, event) !== true) spans?.add(event);
     });
   }
 
-  /** The line of a request, which is written as one of many. */
+  /** The access line of a request. */
   requestLine(line: AccessLine): void {
     this.#logs?.add(line);
   }
 
-  /** All other lines: whole ones of JSON, as they are written. */
+  /** All other lines of the log, as JSON. */
   lines(text: string): void {
     const logs = this.#logs;
     if (logs === null) return;
@@ -141,17 +139,16 @@ export class OtlpExport {
     }
   }
 
-  /** Sends what waits, within a bound; what is late is lost. */
+  /** Exports what waits, within a time limit. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#stopMetrics?.();
-    const ownSent = async (): Promise<void> => {
-      await this.#hold?.close();
+    const flush = async (): Promise<void> => {
+      await this.#content?.close();
       await Promise.all([this.#spans?.flush(), this.#logs?.flush()]);
     };
-    const sent = Promise.all([ownSent(), this.#exportMetrics?.()]);
-    await within(this.#options.clock, bounds.otlpFlushMs, sent, () => undefined);
+    const flushed = Promise.all([flush(), this.#exportLastMetrics?.()]);
+    await within(this.#options.clock, bounds.otlpFlushMs, flushed, () => undefined);
   }
 
   #openSpans(send: Export | null) {
@@ -176,37 +173,37 @@ export class OtlpExport {
     { batch, send, sent, lost }: { batch: OtlpBatch; send: Export; sent: keyof OtlpCounts; lost: keyof OtlpCounts },
   ): ExportQueue<Event, Uint8Array> {
     const { counts } = this;
-    const faults = this.#faults(what);
+    const log = this.#problemLog(what);
     return new ExportQueue({
       clock: this.#options.clock,
       batch,
       store,
       send: async (request, size) => {
         const { problem, rejected } = await send(request);
-        faults.export(problem, rejected);
+        log.exported(problem, rejected);
         if (problem === null) counts[sent] += size - rejected;
         counts[lost] += rejected;
         return problem === null;
       },
-      onLost: (events, why) => {
-        counts[lost] += events;
-        if (why === "full") faults.full(events);
+      onLost: (count, why) => {
+        counts[lost] += count;
+        if (why === "full") log.full(count);
       },
     });
   }
 
-  #openHold(): ContentHold | null {
+  #openContent(): ContentBuffer | null {
     const { settings, clock } = this.#options;
     const { traces } = this;
     const inSpan = settings.traces?.content === true;
     const inEvent = settings.logs?.content === true;
     if (!inSpan && !inEvent) return null;
-    return new ContentHold({
+    return new ContentBuffer({
       clock,
-      isWanted: (requestId) => inEvent || traces?.isSampled(traces.of(requestId)) === true,
-      tell: inEvent ? (told) => this.#logs?.add(told) : null,
+      isExported: (requestId) => inEvent || traces?.isSampled(traces.of(requestId)) === true,
+      onContent: inEvent ? (attempt) => this.#logs?.add(attempt) : null,
       inSpan,
-      pass: (event) => this.#spans?.add(event),
+      onEvent: (event) => this.#spans?.add(event),
       onLost: this.#contentLost,
     });
   }
@@ -216,65 +213,53 @@ export class OtlpExport {
     const metrics = settings.metrics;
     const genAi = this.#genAi;
     if (metrics === null || genAi === null) return;
-    const data = new MetricData(metrics.temporality, startMs);
-    const lost = this.#faults("metrics");
+    const exports = new MetricExports(metrics.temporality, startMs);
+    const log = this.#problemLog("metrics");
     const exportOnce = async (): Promise<void> => {
       const measured = [...genAi.measured(), ...(await report())];
-      const request = metricsRequest(this.#origin, data.of(measured, clock.now()));
-      const { problem, mayBeTaken, rejected } = await send(request);
-      lost.export(problem, rejected);
-      // Of differences, what may have been taken is not told again: sums would have it twice.
-      if (problem === null || mayBeTaken) data.sent();
+      const request = metricsRequest(this.#origin, exports.of(measured, clock.now()));
+      const { problem, mayBeAccepted, rejected } = await send(request);
+      log.exported(problem, rejected);
+      // Differences that may have been accepted are not sent again, because sums would count them twice.
+      if (problem === null || mayBeAccepted) exports.sent();
       if (problem !== null) this.counts.metricExportsFailed++;
     };
-    let running: Promise<void> | null = null;
-    const once = (): Promise<void> => {
-      running ??= exportOnce()
-        .catch((error: unknown) => lost.export(String(error), 0))
-        .finally(() => {
-          running = null;
-        });
-      return running;
-    };
-    const again = (): void => {
-      this.#stopMetrics = clock.after(metrics.intervalMs, () => void once().finally(() => this.#closed || again()));
-    };
-    again();
-    // The last one says more than one that is under way.
-    this.#exportMetrics = async () => {
-      await running;
-      await once();
+    const exportLogged = () => exportOnce().catch((error: unknown) => log.exported(String(error), 0));
+    const stop = repeat(clock, metrics.intervalMs, exportLogged);
+    this.#exportLastMetrics = async () => {
+      await stop();
+      await exportLogged();
     };
   }
 
-  /** One line when it begins, one when it is over, and one every few minutes between. */
-  #faults(what: string) {
+  /** Logs when a problem begins and ends, and every few minutes in between. */
+  #problemLog(what: string) {
     const observer = { log: (...line: Parameters<Observer["log"]>) => this.#observer.log(...line) };
     const { clock } = this.#options;
-    const fault = new LastingFault({
+    const failing = new LastingFault({
       ...{ clock, observer, level: "warn" },
-      fault: `The telemetry collector does not take ${what}; what it misses is not kept. Calls are not affected.`,
-      over: `The telemetry collector takes ${what} again.`,
+      fault: `failed to export ${what} to the telemetry collector; they are dropped`,
+      over: `exports of ${what} to the telemetry collector succeed again`,
     });
-    const full = new LastingFault({
+    const overflowing = new LastingFault({
       ...{ clock, observer, level: "warn" },
-      fault: `More ${what} came than the telemetry collector takes; the rest was dropped.`,
+      fault: `export queue for ${what} is full; dropping records`,
       over: null,
     });
     return {
-      export(problem: string | null, rejected: number): void {
-        if (problem !== null) fault.failed({ problem });
-        else if (rejected > 0) fault.failed({ problem: "it rejected some", rejected });
-        else fault.passed();
+      exported(problem: string | null, rejected: number): void {
+        if (problem !== null) failing.failed({ problem });
+        else if (rejected > 0) failing.failed({ problem: "the collector rejected some records", rejected });
+        else failing.passed();
       },
-      full: (dropped: number): void => full.failed({ dropped }),
+      full: (dropped: number): void => overflowing.failed({ dropped }),
     };
   }
 }
 
 type Exporters = Readonly<Record<OtlpKind, Export | null>>;
 
-/** What an operator says of the resource goes before what is known here. */
+/** Attributes configured by the operator win. */
 function originOf({ settings, version, revision = "unknown", instanceId }: OtlpExportOptions): Origin {
   const attributes = {
     "service.version": version,

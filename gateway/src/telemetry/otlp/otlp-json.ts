@@ -1,9 +1,9 @@
-/** What a field of a message is read as; in brackets: there may be many of it. */
+/** How a field is decoded; `[Shape]` is a repeated message. */
 type Kind = "text" | "hex" | "int" | "int64" | "fixed32" | "fixed64" | "fixed64s" | "double" | "doubles" | "bool";
 type Field = readonly [name: string, kind: Kind | Shape | readonly [Shape]];
 type Shape = Readonly<Record<number, Field>>;
 
-// opentelemetry-proto, as far as it is written here: field numbers with the names of its JSON.
+// The parts of opentelemetry-proto that are exported: field numbers with their JSON names.
 const anyValue: Record<number, Field> = {
   1: ["stringValue", "text"],
   2: ["boolValue", "bool"],
@@ -84,16 +84,16 @@ const requests = {
 
 export type OtlpKind = keyof typeof requests;
 
-/** An export request of Protocol Buffers as JSON: ids in hex, numbers of 64 bits as text (OTLP, "JSON Protobuf Encoding"). */
+/** Converts a protobuf export request to JSON: ids as hex, 64-bit numbers as strings (OTLP, "JSON Protobuf Encoding"). */
 export function requestAsJson(request: Uint8Array, kind: OtlpKind): Uint8Array {
   return Buffer.from(JSON.stringify(readMessage(request, requests[kind])));
 }
 
-/** How many records a collector says it did not take; 0 where its answer cannot be read. */
+/** How many records the collector rejected; 0 if its answer cannot be parsed. */
 export function rejectedIn(answer: Uint8Array, isJson: boolean): number {
   try {
-    const said = isJson ? JSON.parse(Buffer.from(answer).toString()) : readMessage(answer, response);
-    const partial: Readonly<Record<string, unknown>> = said?.partialSuccess ?? {};
+    const body = isJson ? JSON.parse(Buffer.from(answer).toString()) : readMessage(answer, response);
+    const partial: Readonly<Record<string, unknown>> = body?.partialSuccess ?? {};
     const rejected = Number(Object.entries(partial).find(([name]) => name.startsWith("rejected"))?.[1] ?? 0);
     return Number.isFinite(rejected) ? rejected : 0;
   } catch {
@@ -107,7 +107,7 @@ interface Message {
   [name: string]: unknown;
 }
 
-/** Fields that the shape lacks are passed over. Throws where the bytes are no message. */
+/** Skips fields that the shape lacks. Throws if the bytes are no valid message. */
 function readMessage(bytes: Uint8Array, shape: Shape): Message {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const out: Message = {};
@@ -126,7 +126,7 @@ function readMessage(bytes: Uint8Array, shape: Shape): Message {
     const value = wire === 0 || wire === 2 ? varint() : 0;
     const start = at;
     at += wire === 0 ? 0 : wire === 2 ? value : wire === 1 ? 8 : 4;
-    if (at > buffer.length) throw new Error("a field ends behind its message");
+    if (at > buffer.length) throw new Error("a field exceeds its message");
     const field = shape[Math.floor(tag / 8)];
     if (field === undefined) continue;
     const [name, kind] = field;
@@ -144,9 +144,8 @@ function isList(kind: Field[1]): kind is readonly [Shape] {
   return Array.isArray(kind);
 }
 
-/** `value`: of a varint. */
 function scalarOf(kind: Kind, value: number, part: Buffer): unknown {
-  const places = () => Array.from({ length: part.length / 8 }, (_, place) => place * 8);
+  const offsets = () => Array.from({ length: part.length / 8 }, (_, index) => index * 8);
   switch (kind) {
     case "text":
       return part.toString("utf8");
@@ -163,11 +162,11 @@ function scalarOf(kind: Kind, value: number, part: Buffer): unknown {
     case "fixed64":
       return String(part.readBigUInt64LE());
     case "fixed64s":
-      return places().map((place) => String(part.readBigUInt64LE(place)));
+      return offsets().map((offset) => String(part.readBigUInt64LE(offset)));
     case "double":
       return numberOf(part.readDoubleLE());
     case "doubles":
-      return places().map((place) => numberOf(part.readDoubleLE(place)));
+      return offsets().map((offset) => numberOf(part.readDoubleLE(offset)));
   }
 }
 

@@ -1,12 +1,14 @@
+import { BoundedMap } from "#core/index.ts";
+
 /**
- * Bytes in Protocol Buffers' wire format, in one buffer that grows. OpenTelemetry's own writer goes over everything twice and takes
- * each text by the character; at thousands of spans a second that is most of what telemetry costs.
+ * Writes Protocol Buffers' wire format into one growing buffer. OpenTelemetry's own writer makes two passes and copies text by the
+ * character, which at thousands of spans a second is most of the cost of telemetry.
  */
 export class ProtobufWriter {
   #bytes: Buffer;
   #length = 0;
 
-  /** `size`: bytes to begin with. */
+  /** `size`: initial capacity in bytes. */
   constructor(size = 4 * 1024) {
     this.#bytes = Buffer.allocUnsafeSlow(size);
   }
@@ -19,50 +21,48 @@ export class ProtobufWriter {
     this.#length = 0;
   }
 
-  /** The same, and a buffer that has become large is let go of. `room`: bytes that are left out in front. */
+  /** Like `clear`, but shrinks a large buffer and leaves `room` bytes free at the front. */
   begin(room: number): void {
-    if (this.#bytes.length > keptBytesMax) this.#bytes = Buffer.allocUnsafeSlow(keptBytesMax);
+    if (this.#bytes.length > retainedBytesMax) this.#bytes = Buffer.allocUnsafeSlow(retainedBytesMax);
     this.#length = 0;
     this.#room(room);
     this.#length = room;
   }
 
-  /** What was written behind so many bytes is forgotten. */
-  cut(length: number): void {
+  truncate(length: number): void {
     this.#length = length;
   }
 
-  /** Takes the bytes from `start` on away and puts them behind what another has written. */
-  move(start: number, behind: ProtobufWriter): void {
+  /** Moves the bytes from `start` on to the end of another writer. */
+  moveTail(start: number, to: ProtobufWriter): void {
     const count = this.#length - start;
-    behind.#room(count);
-    this.#bytes.copy(behind.#bytes, behind.#length, start, this.#length);
-    behind.#length += count;
+    to.#room(count);
+    this.#bytes.copy(to.#bytes, to.#length, start, this.#length);
+    to.#length += count;
     this.#length = start;
   }
 
-  /** A copy of what was written. */
-  taken(): Uint8Array {
+  /** Returns a copy. */
+  toBytes(): Uint8Array {
     return Uint8Array.prototype.slice.call(this.#bytes, 0, this.#length);
   }
 
-  /** What was written, itself, with what another has written put into the room in front, which ends at `room`. */
-  headed(head: ProtobufWriter, room: number): Uint8Array {
+  /** Puts the bytes of `head` into the free space at the front, which ends at `room`. Returns a view, not a copy. */
+  withHead(head: ProtobufWriter, room: number): Uint8Array {
     const start = room - head.#length;
     head.#bytes.copy(this.#bytes, start, 0, head.#length);
     return this.#bytes.subarray(start, this.#length);
   }
 
-  /** The head of a field whose size is not known yet. Returns what `close` is to be told. */
-  openLater(field: number): number {
+  /** Begins a field of unknown size. Pass the result to `endField`. */
+  beginField(field: number): number {
     this.tag(field, 2);
     this.#room(usualSizeBytes);
     this.#length += usualSizeBytes;
     return this.#length;
   }
 
-  /** What was written since is the field. */
-  close(start: number): void {
+  endField(start: number): void {
     const size = this.#length - start;
     const sizeBytes = varintSize(size);
     if (sizeBytes !== usualSizeBytes) {
@@ -73,7 +73,7 @@ export class ProtobufWriter {
     varintAt(this.#bytes, start - usualSizeBytes, size);
   }
 
-  /** What another has written, as a field of this one. */
+  /** Writes the content of another writer as a field. */
   message(field: number, other: ProtobufWriter): void {
     this.open(field, other.#length);
     this.#room(other.#length);
@@ -81,7 +81,7 @@ export class ProtobufWriter {
     this.#length += other.#length;
   }
 
-  /** The head of a field of so many bytes, which are to follow. */
+  /** Begins a field of `size` bytes. */
   open(field: number, size: number): void {
     this.tag(field, 2);
     this.varint(size);
@@ -93,12 +93,11 @@ export class ProtobufWriter {
     this.#length += bytes.length;
   }
 
-  /** Fields below 16 and above take one byte and two. */
   tag(field: number, wire: number): void {
     this.varint(field * 8 + wire);
   }
 
-  /** Whole numbers from 0 to 2^53. */
+  /** `value`: an integer from 0 to 2^53. */
   varint(value: number): void {
     this.#room(varintBytesMax);
     this.#length = varintAt(this.#bytes, this.#length, value);
@@ -119,7 +118,7 @@ export class ProtobufWriter {
     this.#length = doubleAt(this.#bytes, this.#length, value);
   }
 
-  /** Unix milliseconds with fractions, as nanoseconds: more than a number holds, so in two halves. A field below 16. */
+  /** Writes Unix milliseconds as 64-bit nanoseconds, in two halves because a number cannot hold them. `field` is below 16. */
   nanoseconds(field: number, ms: number): void {
     const seconds = Math.floor(ms / 1_000);
     const nanos = Math.round((ms - seconds * 1_000) * 1e6);
@@ -132,7 +131,7 @@ export class ProtobufWriter {
     this.#length = fixed32At(bytes, at, Math.floor(upper / 65_536) + Math.floor(rest / 2 ** 32));
   }
 
-  /** Bytes that are given as words, most significant byte first. A field below 16. */
+  /** Writes words as big-endian bytes. `field` is below 16. */
   words(field: number, words: Int32Array): void {
     const size = words.length * 4;
     this.#room(size + 2);
@@ -150,7 +149,6 @@ export class ProtobufWriter {
     this.#length = at;
   }
 
-  /** Bytes that are given as hex. */
   hex(field: number, text: string): void {
     const size = text.length / 2;
     this.open(field, size);
@@ -171,9 +169,9 @@ export class ProtobufWriter {
     this.#length += size;
   }
 
-  /** An attribute: its key, as `keyBytes` has it, and its value. */
+  /** Writes an attribute; `key` comes from `keyBytes`. */
   attribute(field: number, key: Uint8Array, value: string | number | boolean): void {
-    if (typeof value === "string" && value.length <= copiedByHandMax && this.#shortText(field, key, value)) return;
+    if (typeof value === "string" && value.length <= loopCopyMax && this.#shortText(field, key, value)) return;
     const size = typeof value === "string" ? sizeOf(value) : 0;
     this.#room(key.length + size + attributeFrameBytesMax);
     const inner = innerSize(value, size);
@@ -201,7 +199,7 @@ export class ProtobufWriter {
     this.#length = at;
   }
 
-  /** The same of a text that is ASCII, looked at once only; false: it is not, and nothing was written. */
+  /** ASCII text in one pass, which halves the cost of a span. Returns false, and writes nothing, if it is not ASCII. */
   #shortText(field: number, key: Uint8Array, text: string): boolean {
     const size = text.length;
     this.#room(key.length + size + attributeFrameBytesMax);
@@ -232,28 +230,36 @@ export class ProtobufWriter {
   }
 }
 
-/** KeyValue's value, and the members of AnyValue. */
+/** Tags of KeyValue.value and of the members of AnyValue. */
 const valueTag = 2 * 8 + 2;
 const stringTag = 1 * 8 + 2;
 const boolTag = 2 * 8;
 const intTag = 3 * 8;
 const doubleTag = 4 * 8 + 1;
-/** From 128 to 16,383, which most records have. */
+/** Sizes from 128 to 16,383, as most records have. */
 const usualSizeBytes = 2;
-/** Larger buffers are let go of when they are empty. */
-const keptBytesMax = 1024 * 1024;
+/** Larger buffers are replaced once they are empty. */
+const retainedBytesMax = 1024 * 1024;
 const varintBytesMax = 10;
-/** All of an attribute but key and text. */
+/** An attribute without its key and text. */
 const attributeFrameBytesMax = 64;
-/** Longer ones are copied by the runtime, which costs a call. */
-const copiedByHandMax = 64;
+/** Shorter copies are faster in a loop than by a call of the runtime. */
+const loopCopyMax = 64;
 
-/** A key, as it stands in front of every value that it has. */
-export function keyBytes(key: string): Uint8Array {
-  const writer = new ProtobufWriter(key.length + attributeFrameBytesMax);
-  writer.text(1, key);
-  return writer.taken();
+/** The encoded name of an attribute, cached because few names are used again and again. */
+export function keyBytes(name: string): Uint8Array {
+  let bytes = encodedNames.get(name);
+  if (bytes === undefined) {
+    const writer = new ProtobufWriter(name.length + attributeFrameBytesMax);
+    writer.text(1, name);
+    bytes = writer.toBytes();
+    encodedNames.set(name, bytes);
+  }
+  return bytes;
 }
+
+const encodedNamesMax = 2_000;
+const encodedNames = new BoundedMap<string, Uint8Array>(encodedNamesMax);
 
 export function varintSize(value: number): number {
   let size = 1;
@@ -282,7 +288,7 @@ function varintAt(bytes: Buffer, start: number, value: number): number {
 
 function bytesAt(bytes: Buffer, at: number, some: Uint8Array): number {
   const { length } = some;
-  if (length > copiedByHandMax) bytes.set(some, at);
+  if (length > loopCopyMax) bytes.set(some, at);
   else for (let from = 0; from < length; from++) bytes[at + from] = some[from] as number;
   return at + length;
 }
@@ -298,16 +304,16 @@ function fixed32At(bytes: Buffer, at: number, value: number): number {
 const asDouble = new Float64Array(1);
 const ofDouble = new Uint8Array(asDouble.buffer);
 
-/** The machine's order of bytes is the protocol's, on all machines that the runtime is built for. */
+/** The runtime only supports little-endian machines, and so does the protocol. */
 function doubleAt(bytes: Buffer, at: number, value: number): number {
   asDouble[0] = value;
   for (let from = 0; from < 8; from++) bytes[at + from] = ofDouble[from] as number;
   return at + 8;
 }
 
-/** `size`: its bytes in UTF-8. */
+/** `size`: in UTF-8. */
 function textAt(bytes: Buffer, at: number, text: string, size: number): void {
-  if (size !== text.length || size > copiedByHandMax) bytes.write(text, at, "utf8");
+  if (size !== text.length || size > loopCopyMax) bytes.write(text, at, "utf8");
   else for (let from = 0; from < size; from++) bytes[at + from] = text.charCodeAt(from);
 }
 

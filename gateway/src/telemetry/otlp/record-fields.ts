@@ -1,108 +1,82 @@
 import { bounds } from "#core/index.ts";
-import { keyBytes, ProtobufWriter } from "./protobuf-writer.ts";
+import { keyBytes, type ProtobufWriter } from "./protobuf-writer.ts";
 import type { TraceContext } from "./traces.ts";
 
-/** What many spans or records have alike, put together once. */
+export type AttributeValue = string | number | boolean;
+
+/** Attributes by name; those that are null or undefined are left out. */
+export type Attributes = Readonly<Record<string, AttributeValue | null | undefined>>;
+
+/** Fields that many spans or log records have in common, encoded once. */
 export class SharedFields {
   readonly attributes: Readonly<Record<string, AttributeValue>>;
-  /** Of spans, as well as OpenTelemetry's SpanKind; empty and 0 of records, which have none. */
+  /** Name and OpenTelemetry's SpanKind of a span; "" and 0 for a log record. */
   readonly name: string;
   readonly kind: number;
-  /** As bytes of the protocol; null: nobody has written them yet. */
-  written: Uint8Array | null = null;
+  /** Protobuf bytes; null until they are first written. */
+  encoded: Uint8Array | null = null;
 
   constructor(attributes: Attributes, name = "", kind = 0) {
-    const own = Object.entries(attributes).filter((pair): pair is [string, AttributeValue] => pair[1] != null);
-    this.attributes = Object.fromEntries(own);
+    const present = Object.entries(attributes).filter((pair): pair is [string, AttributeValue] => pair[1] != null);
+    this.attributes = Object.fromEntries(present);
     this.name = name;
     this.kind = kind;
-  }
-
-  /** `field`: that of its attributes; `head`: writes what stands in front of them. */
-  write(field: number, head: (out: ProtobufWriter) => void): Uint8Array {
-    const writer = new ProtobufWriter();
-    head(writer);
-    for (const [name, value] of Object.entries(this.attributes)) {
-      writer.attribute(field, keyBytes(name), value);
-    }
-    this.written = writer.taken();
-    return this.written;
   }
 }
 
 export interface SpanLink {
   readonly trace: TraceContext;
-  /** The id of ours that the span's follows from. */
-  readonly of: string;
+  /** Id of ours that the linked span's id is derived from. */
+  readonly sourceId: string;
 }
 
-/** A span that is over. */
+/** A finished span. Times are Unix milliseconds with fractions. */
 export interface SpanFields {
   readonly trace: TraceContext;
-  /** The id of ours that the span's follows from: of an attempt, a request or a task. */
-  readonly of: string;
-  /** That of the span above it; null: it is none of ours. */
-  readonly below: string | null;
-  /** The span above it where it is the caller's. */
+  /** Id of an attempt, request or task that the span's id is derived from. */
+  readonly sourceId: string;
+  /** The same of the parent span; null if it has no parent or the parent is the caller's. */
+  readonly parentSourceId: string | null;
+  /** The caller's span, if that is the parent. */
   readonly parentSpanId: string | null;
-  /** Unix milliseconds with fractions. */
   readonly startMs: number;
   readonly endMs: number;
   readonly shared: SharedFields;
-  /** To be read at once: it is filled again for the next span. */
+  /** Read it before the next span is made: the list is reused. */
   readonly own: AttributeList;
-  /** Why it failed; null: it did not. */
-  readonly failed: string | null;
+  /** Why it failed; null if it did not. */
+  readonly failure: string | null;
   readonly links: readonly SpanLink[];
 }
 
 export const spanKinds = { server: 1, client: 2 } as const;
 export const noLinks: readonly SpanLink[] = [];
 
-/** A record of the log, to be read before the next one is made. */
+/** A log record. Read it before the next one is made. Times are Unix milliseconds. */
 export interface LogFields {
-  /** Unix milliseconds. */
   readonly atMs: number;
   readonly observedMs: number;
   readonly level: string;
   /** OpenTelemetry's SeverityNumber. */
   readonly severity: number;
-  /** Empty: it has none. */
   readonly body: string;
-  /** Of an event; null: it is a line of the log. */
+  /** null for a line of the log that is no event. */
   readonly eventName: string | null;
-  /** null: it is of no trace. */
   readonly trace: TraceContext | null;
-  /** Whether the spans of that trace are sent. */
+  /** Whether the spans of that trace are exported. */
   readonly sampled: boolean;
-  /** The id of ours that the span's follows from. */
-  readonly of: string;
-  /** What many records have alike; null: nothing. */
+  /** Id of ours that the span's id is derived from; "" if none. */
+  readonly sourceId: string;
   readonly shared: SharedFields | null;
   readonly own: AttributeList | null;
-  /** Any values, as JSON has them. */
+  /** Further attributes with any JSON value. */
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly dropped: number;
 }
 
-/** The name of an attribute, with its bytes on the wire. */
-export interface AttributeName {
-  readonly text: string;
-  readonly bytes: Uint8Array;
-}
-
-export type AttributeValue = string | number | boolean;
-
-/** null and undefined: there is none of that name. */
-export type Attributes = Readonly<Record<string, AttributeValue | null | undefined>>;
-
-export function attributeName(text: string): AttributeName {
-  return { text, bytes: keyBytes(text) };
-}
-
-/** What one span has alone. The same list is filled for one span after the other, so that no call makes objects for it. */
+/** The attributes of one span or record. The list is reused, so that no call allocates one. */
 export class AttributeList {
-  readonly #names: AttributeName[] = [];
+  readonly #names: string[] = [];
   readonly #values: AttributeValue[] = [];
   #length = 0;
 
@@ -111,67 +85,72 @@ export class AttributeList {
     return this;
   }
 
-  add(name: AttributeName, value: AttributeValue): void {
+  add(name: string, value: AttributeValue): void {
     this.#names[this.#length] = name;
     this.#values[this.#length++] = value;
   }
 
+  /** Leaves out null and 0. */
+  addCount(name: string, count: number | null): void {
+    if (count !== null && count > 0) this.add(name, count);
+  }
+
   write(out: ProtobufWriter, field: number): void {
     for (let at = 0; at < this.#length; at++) {
-      out.attribute(field, (this.#names[at] as AttributeName).bytes, this.#values[at] as AttributeValue);
+      out.attribute(field, keyBytes(this.#names[at] as string), this.#values[at] as AttributeValue);
     }
   }
 }
 
-interface Kept<Source> {
+interface CachedFields {
+  readonly facts: readonly unknown[];
   readonly shared: SharedFields;
-  readonly source: Source;
 }
 
 /**
- * What records have alike, by what it follows from, so that it is put together once and not for each span. Those of one group (a key) are few, and
- * are compared member by member, which costs less than a text of all members.
+ * Shared fields by the facts that they depend on. Each group (a key) has few of them; comparing them one by one costs less than
+ * building a text of all facts to look up.
  */
 export class SharedFieldsCache<Source> {
-  readonly #isSame: (one: Source, other: Source) => boolean;
+  readonly #factsOf: (source: Source) => readonly unknown[];
   readonly #make: (source: Source) => SharedFields;
-  readonly #groups = new Map<string, Kept<Source>[]>();
+  readonly #groups = new Map<string, CachedFields[]>();
   #size = 0;
-  /** The next one is often the same. */
-  #last: Kept<Source> | null = null;
+  /** Consecutive records are often alike. */
+  #last: CachedFields | null = null;
 
-  constructor(isSame: (one: Source, other: Source) => boolean, make: (source: Source) => SharedFields) {
-    this.#isSame = isSame;
+  constructor(factsOf: (source: Source) => readonly unknown[], make: (source: Source) => SharedFields) {
+    this.#factsOf = factsOf;
     this.#make = make;
   }
 
   get(group: string, source: Source): SharedFields {
-    if (this.#last !== null && this.#isSame(this.#last.source, source)) return this.#last.shared;
-    const kept = this.#groups.get(group);
-    if (kept !== undefined) {
-      for (const one of kept) {
-        if (!this.#isSame(one.source, source)) continue;
-        this.#last = one;
-        return one.shared;
-      }
+    const facts = this.#factsOf(source);
+    if (this.#last === null || !isEqual(this.#last.facts, facts)) {
+      const cached = this.#groups.get(group)?.find((each) => isEqual(each.facts, facts));
+      this.#last = cached ?? this.#add(group, { facts, shared: this.#make(source) });
     }
-    return this.#add(group, source);
+    return this.#last.shared;
   }
 
-  #add(group: string, source: Source): SharedFields {
+  #add(group: string, fields: CachedFields): CachedFields {
     if (this.#size >= bounds.sharedAttributesMax) {
       this.#groups.clear();
       this.#size = 0;
     }
-    const shared = this.#make(source);
-    let kept = this.#groups.get(group);
-    if (kept === undefined || kept.length >= bounds.sharedAttributesOfGroupMax) {
-      this.#size -= kept?.length ?? 0;
-      kept = [];
-      this.#groups.set(group, kept);
+    let cached = this.#groups.get(group);
+    if (cached === undefined || cached.length >= bounds.sharedAttributesOfGroupMax) {
+      this.#size -= cached?.length ?? 0;
+      cached = [];
+      this.#groups.set(group, cached);
     }
-    kept.push({ shared, source });
+    cached.push(fields);
     this.#size++;
-    return shared;
+    return fields;
   }
+}
+
+function isEqual(one: readonly unknown[], other: readonly unknown[]): boolean {
+  for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false;
+  return true;
 }

@@ -2,27 +2,28 @@ import { bounds } from "#core/index.ts";
 import type { RelayedTelemetry } from "#ports/index.ts";
 import { ProtobufWriter } from "./protobuf-writer.ts";
 
-/** Where attributes stand in a message of opentelemetry/proto, and in which of its fields there are more. */
+/** The field numbers of a message of opentelemetry-proto that are checked for attributes. */
 interface Shape {
+  /** Field of its attributes. */
   readonly attributes?: number;
+  /** Fields that hold messages to check as well. */
   readonly inside?: Readonly<Record<number, Shape>>;
-  /** The field of its resource, which there is one of. */
+  /** Field of its resource. */
   readonly resourceField?: number;
-  /** A resource: the gateway's attributes are put into it. */
-  readonly resource?: true;
-  /** The pairs of its field `attributes` hold values with more pairs in them. */
-  readonly nests?: true;
-  /** The field of a metric's name. */
+  /** It is a resource, which receives the gateway's attributes. */
+  readonly isResource?: true;
+  /** The values of its attributes may hold further attributes. */
+  readonly isNested?: true;
+  /** Field of a metric's name. */
   readonly name?: number;
 }
 
-const pairs: Shape = { attributes: 1, nests: true };
-/** A structured value: a list of pairs, or of values. */
+const pairs: Shape = { attributes: 1, isNested: true };
 const anyValue: { inside: Record<number, Shape> } = { inside: { 6: pairs } };
 anyValue.inside[5] = { inside: { 1: anyValue } };
 const pairOfValues: Shape = { inside: { 2: anyValue } };
 
-const resource: Shape = { attributes: 1, resource: true };
+const resource: Shape = { attributes: 1, isResource: true };
 const scope: Shape = { attributes: 3 };
 const scoped = (record: Shape): Shape => ({
   inside: { 1: { resourceField: 1, inside: { 1: resource, 2: { inside: { 1: scope, 2: record } } } } },
@@ -46,49 +47,50 @@ const shapes: Readonly<Record<RelayedTelemetry["signal"], Shape>> = {
 };
 
 /**
- * An export request as protobuf, with its resources attributed by the gateway. What says in its records who somebody is becomes what the
- * gateway says, or goes. Everything else is passed byte for byte. Throws Unreadable; how many fields are looked at has a bound.
+ * Replaces identity attributes of a protobuf export request: resources receive those of the gateway, and records keep only attributes
+ * that the gateway knows too, with its values. Other bytes stay the same. Throws MalformedTelemetry.
  */
 export function attributedProtobuf(
   bytes: Uint8Array,
   signal: RelayedTelemetry["signal"],
-  relaying: Relaying,
+  context: RelayContext,
 ): Uint8Array {
-  return new Rewriting(bytes, relaying).whole(shapes[signal]);
+  return new ProtobufRewriter(bytes, context).rewrite(shapes[signal]);
 }
 
-/** Letters and digits that no name of ours begins with are left out: every other byte may stand before one. */
-const mayBegin: ReadonlySet<number> = new Set(
+/** First bytes of keys that may name an identity attribute or `service.name`. Other bytes than letters and digits may precede the name. */
+const firstBytes: ReadonlySet<number> = new Set(
   Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => {
-    const letter = String.fromCharCode(byte).toLowerCase();
-    return !/[a-z0-9]/.test(letter) || "uesi".includes(letter);
+    const char = String.fromCharCode(byte).toLowerCase();
+    return !/[a-z0-9]/.test(char) || "uesi".includes(char);
   }),
 );
 
-class Rewriting {
+class ProtobufRewriter {
   readonly #bytes: Uint8Array;
   readonly #view: Buffer;
-  readonly #own: ReadonlyMap<string, Uint8Array>;
+  /** The gateway's attributes, encoded, by key. */
+  readonly #attribution: ReadonlyMap<string, Uint8Array>;
   readonly #service: string;
   #at = 0;
   #fields = 0;
   #resources = 0;
 
-  constructor(bytes: Uint8Array, { said, service }: Relaying) {
+  constructor(bytes: Uint8Array, { attribution, service }: RelayContext) {
     this.#service = service;
     this.#bytes = bytes;
     this.#view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.#own = new Map(Object.entries(said).map(([key, value]) => [key, keyValue(key, value)]));
+    this.#attribution = new Map(Object.entries(attribution).map(([key, value]) => [key, keyValue(key, value)]));
   }
 
-  whole(shape: Shape): Uint8Array {
+  rewrite(shape: Shape): Uint8Array {
     const parts = this.#message(this.#bytes.length, shape, 0);
     return parts === null ? this.#bytes : Buffer.concat(parts);
   }
 
-  /** From where the reading stands to `end`. null: it stays as it is; empty: it goes. */
+  /** Reads a message up to `end` and returns its new parts. null: it stays the same; empty: it is removed. */
   #message(end: number, shape: Shape, depth: number): Uint8Array[] | null {
-    if (depth > bounds.relayedDepthMax) throw new Unreadable("it has more values than telemetry has");
+    if (depth > bounds.relayedDepthMax) throw new MalformedTelemetry("nested too deeply");
     const parts: Uint8Array[] = [];
     let keptFrom = this.#at;
     let hasResource = false;
@@ -97,60 +99,59 @@ class Rewriting {
       const { field, length } = this.#field(end);
       if (length === null) continue;
       const inside = shape.inside?.[field];
-      let instead: Uint8Array[] | null = null;
-      if (field === shape.attributes) instead = this.#attribute(this.#at + length, shape, depth);
+      let replacement: Uint8Array[] | null = null;
+      if (field === shape.attributes) replacement = this.#attribute(this.#at + length, shape, depth);
       else if (field === shape.name && isOwnMetric(this.#text(this.#at, length))) {
         this.#at = end;
         return [];
       } else if (inside !== undefined) {
-        // Of two some read the last, and some both.
-        if (inside.resource === true && hasResource) throw new Unreadable("it has a resource twice");
-        hasResource ||= inside.resource === true;
-        instead = this.#message(this.#at + length, inside, depth + 1);
+        // Readers disagree about two: some use the last, some both.
+        if (inside.isResource === true && hasResource) throw new MalformedTelemetry("two resources in one message");
+        hasResource ||= inside.isResource === true;
+        replacement = this.#message(this.#at + length, inside, depth + 1);
       } else this.#at += length;
-      if (instead === null) continue;
-      parts.push(this.#bytes.subarray(keptFrom, start), ...framed(field, instead));
+      if (replacement === null) continue;
+      parts.push(this.#bytes.subarray(keptFrom, start), ...fieldOf(field, replacement));
       keptFrom = this.#at;
     }
-    if (this.#at !== end) throw new Unreadable("a field ends behind its message");
-    const more = shape.resource === true ? this.#ownResource() : [];
+    if (this.#at !== end) throw new MalformedTelemetry("a field exceeds its message");
+    const more = shape.isResource === true ? this.#attributionFields() : [];
     const { resourceField } = shape;
     if (resourceField !== undefined) {
-      if (++this.#resources > bounds.relayedResourcesMax)
-        throw new Unreadable("it has more resources than telemetry has");
-      if (!hasResource) more.push(...framed(resourceField, this.#ownResource()));
+      if (++this.#resources > bounds.relayedResourcesMax) throw new MalformedTelemetry("too many resources");
+      if (!hasResource) more.push(...fieldOf(resourceField, this.#attributionFields()));
     }
     if (parts.length === 0 && more.length === 0) return null;
     return [...parts, this.#bytes.subarray(keptFrom, end), ...more];
   }
 
-  #ownResource(): Uint8Array[] {
-    return [...this.#own.values()].flatMap((own) => framed(1, [own]));
+  #attributionFields(): Uint8Array[] {
+    return [...this.#attribution.values()].flatMap((attribute) => fieldOf(1, [attribute]));
   }
 
-  /** A KeyValue. null: it stays; empty: it goes. */
-  #attribute(end: number, { resource: inResource, nests }: Shape, depth: number): Uint8Array[] | null {
+  /** Reads a KeyValue. null: it stays the same; empty: it is removed. */
+  #attribute(end: number, { isResource, isNested }: Shape, depth: number): Uint8Array[] | null {
     const start = this.#at;
     let [keyAt, keyLength] = [0, 0];
     let [valueAt, valueLength] = [0, 0];
     while (this.#at < end) {
       const { field, length } = this.#field(end);
       if (length === null) continue;
-      // Of two the last counts.
+      // Of two the last one counts.
       if (field === 1) [keyAt, keyLength] = [this.#at, length];
       else if (field === 2) [valueAt, valueLength] = [this.#at, length];
       this.#at += length;
     }
-    if (this.#at !== end) throw new Unreadable("an attribute ends behind its message");
-    // Most names are seen not to matter by their first letter.
-    const key = keyLength === 0 || !mayBegin.has(this.#bytes[keyAt] ?? 0) ? "" : this.#text(keyAt, keyLength);
-    if (saysWho(key)) {
-      const own = inResource === true ? undefined : this.#own.get(key);
+    if (this.#at !== end) throw new MalformedTelemetry("an attribute exceeds its message");
+    // The first byte rules out most keys.
+    const key = keyLength === 0 || !firstBytes.has(this.#bytes[keyAt] ?? 0) ? "" : this.#text(keyAt, keyLength);
+    if (isIdentityKey(key)) {
+      const own = isResource === true ? undefined : this.#attribution.get(key);
       return own === undefined ? [] : [own];
     }
-    // A text stands behind its tag and its length.
-    if (inResource === true && claimsService(key, this.#text(valueAt + 2, valueLength - 2), this.#service)) return [];
-    if (nests !== true) return null;
+    // Skips the tag and the length of a string value.
+    if (isResource === true && claimsService(key, this.#text(valueAt + 2, valueLength - 2), this.#service)) return [];
+    if (isNested !== true) return null;
     this.#at = start;
     return this.#message(end, pairOfValues, depth + 1);
   }
@@ -159,9 +160,9 @@ class Rewriting {
     return this.#view.toString("utf8", at, at + Math.max(0, Math.min(length, bounds.traceTextMax)));
   }
 
-  /** Reads a tag, and a length, or passes what has none. */
+  /** Reads a tag. `length` null: the field has a fixed size and was skipped. */
   #field(end: number): { readonly field: number; readonly length: number | null } {
-    if (++this.#fields > bounds.relayedFieldsMax) throw new Unreadable("it has more fields than telemetry has");
+    if (++this.#fields > bounds.relayedFieldsMax) throw new MalformedTelemetry("too many fields");
     const tag = this.#varint(end);
     const field = Math.floor(tag / 8);
     let length: number | null = null;
@@ -179,9 +180,9 @@ class Rewriting {
         this.#at += 4;
         break;
       default:
-        throw new Unreadable("it is no protobuf");
+        throw new MalformedTelemetry("invalid protobuf");
     }
-    if (field === 0 || this.#at + (length ?? 0) > end) throw new Unreadable("a field ends behind its message");
+    if (field === 0 || this.#at + (length ?? 0) > end) throw new MalformedTelemetry("a field exceeds its message");
     return { field, length };
   }
 
@@ -193,17 +194,17 @@ class Rewriting {
       value += (byte & 127) * scale;
       if (byte < 128) return value;
     }
-    throw new Unreadable("it is no protobuf");
+    throw new MalformedTelemetry("invalid protobuf");
   }
 }
 
-/** Nothing, for what is empty: an attribute that goes. */
-function framed(field: number, parts: readonly Uint8Array[]): Uint8Array[] {
+/** A length-delimited field; nothing if it would be empty. */
+function fieldOf(field: number, parts: readonly Uint8Array[]): Uint8Array[] {
   if (parts.length === 0) return [];
   const writer = new ProtobufWriter(32);
   writer.tag(field, 2);
   writer.varint(parts.reduce((sum, part) => sum + part.length, 0));
-  return [writer.taken(), ...parts];
+  return [writer.toBytes(), ...parts];
 }
 
 function keyValue(key: string, value: string): Uint8Array {
@@ -212,7 +213,7 @@ function keyValue(key: string, value: string): Uint8Array {
   const writer = new ProtobufWriter(64);
   writer.text(1, key);
   writer.message(2, inner);
-  return writer.taken();
+  return writer.toBytes();
 }
 
 const names = {
@@ -224,80 +225,77 @@ const names = {
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
 /**
- * The same as `attributedProtobuf` of an export request as JSON. Members that OTLP does not have at the top are left out: another spelling
- * of a resource (`resource_spans`) would be read by some. Throws Unreadable.
+ * Like `attributedProtobuf`, for JSON. Drops top-level members that OTLP does not define, because some readers accept other spellings
+ * (`resource_spans`). Throws MalformedTelemetry.
  */
 export function attributedJson(
   bytes: Uint8Array,
   signal: RelayedTelemetry["signal"],
-  { said, service }: Relaying,
+  { attribution, service }: RelayContext,
 ): Uint8Array {
-  if (bytes.length > bounds.relayedJsonBytesMax) throw new Unreadable("it is larger than JSON of telemetry is");
+  if (bytes.length > bounds.relayedJsonBytesMax) throw new MalformedTelemetry("JSON is too large");
   const [list, scoped] = names[signal];
-  const walk = new Walk(said);
-  const whole = objectOf(read(bytes));
-  const resources = arrayOf(whole[list]).map((each) => {
+  const rewriter = new JsonRewriter(attribution);
+  const request = objectOf(parseJson(bytes));
+  const resources = arrayOf(request[list]).map((each) => {
     const entry = objectOf(each);
-    const told = arrayOf(objectOf(entry["resource"])["attributes"]).filter(
-      (one) => !saysWho(keyOf(one)) && !claimsService(keyOf(one), textOf(one), service),
+    const kept = arrayOf(objectOf(entry["resource"])["attributes"]).filter(
+      (one) => !isIdentityKey(keyOf(one)) && !claimsService(keyOf(one), textOf(one), service),
     );
     return {
-      resource: { attributes: [...told, ...Object.entries(said).map(([key, value]) => pair(key, value))] },
-      [scoped]: walk.value(entry[scoped] ?? [], 0),
+      resource: { attributes: [...kept, ...Object.entries(attribution).map(([key, value]) => pair(key, value))] },
+      [scoped]: rewriter.value(entry[scoped] ?? [], 0),
       ...(typeof entry["schemaUrl"] === "string" ? { schemaUrl: entry["schemaUrl"] } : {}),
     };
   });
   return new TextEncoder().encode(JSON.stringify({ [list]: resources }));
 }
 
-/**
- * Through records of whatever shape: each list of pairs, attributes and structured bodies alike, is cleared of what says who somebody is,
- * and each list of metrics of the gateway's own names.
- */
-class Walk {
-  readonly #said: Attribution;
+/** Replaces identity attributes in every list of pairs at any depth, and removes metrics with names of the gateway's own. */
+class JsonRewriter {
+  readonly #attribution: Attribution;
   #values = 0;
 
-  constructor(said: Attribution) {
-    this.#said = said;
+  constructor(attribution: Attribution) {
+    this.#attribution = attribution;
   }
 
   value(value: Json, depth: number): Json {
     if (++this.#values > bounds.relayedFieldsMax || depth > bounds.relayedDepthMax) {
-      throw new Unreadable("it has more values than telemetry has");
+      throw new MalformedTelemetry("too many values, or nested too deeply");
     }
-    if (Array.isArray(value)) return this.#cleared(value).map((each: Json) => this.value(each, depth + 1));
+    if (Array.isArray(value)) return this.#replaced(value).map((each: Json) => this.value(each, depth + 1));
     if (typeof value !== "object" || value === null) return value;
     return Object.fromEntries(
       Object.entries(value).map(([name, inner]) => [
         name,
-        this.value(name === "metrics" ? withoutOwn(inner as Json) : (inner as Json), depth + 1),
+        this.value(name === "metrics" ? withoutOwnMetrics(inner as Json) : (inner as Json), depth + 1),
       ]),
     );
   }
 
-  #cleared(list: readonly Json[]): readonly Json[] {
+  #replaced(list: readonly Json[]): readonly Json[] {
     return list.flatMap((one) => {
       const key = keyOf(one);
-      if (!saysWho(key)) return [one];
-      const own = this.#said[key];
+      if (!isIdentityKey(key)) return [one];
+      const own = this.#attribution[key];
       return own === undefined ? [] : [pair(key, own)];
     });
   }
 }
 
-function withoutOwn(metrics: Json): Json {
+function withoutOwnMetrics(metrics: Json): Json {
   return arrayOf(metrics).filter((one) => {
     const { name } = objectOf(one);
     return typeof name !== "string" || !isOwnMetric(name);
   });
 }
 
-function read(bytes: Uint8Array): Json {
+function parseJson(bytes: Uint8Array): Json {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as Json;
   } catch {
-    throw new Unreadable("it is no JSON");
+    throw new MalformedTelemetry("invalid JSON");
   }
 }
 
@@ -325,45 +323,41 @@ function pair(key: string, value: string): Json {
   return { key, value: { stringValue: value } };
 }
 
-/** What the gateway says of an agent's telemetry: attributes of its resource. */
+/** Attributes that the gateway gives the resource of an agent. */
 export type Attribution = Readonly<Record<string, string>>;
 
-export interface Relaying {
-  readonly said: Attribution;
-  /** The gateway's own `service.name`, which no agent may claim. */
+export interface RelayContext {
+  readonly attribution: Attribution;
+  /** The gateway's own `service.name`, which no agent may use. */
   readonly service: string;
 }
 
-/** One message of an agent cannot be read, or is made to cost more than telemetry does. */
-export class Unreadable extends Error {
-  override readonly name = "Unreadable";
+/** A message is invalid, or exceeds a limit. */
+export class MalformedTelemetry extends Error {
+  override readonly name = "MalformedTelemetry";
 }
 
 const reserved = ["user.", "enduser.", "sluice.", "identity."];
 
-const beginsLike = /^[^a-z0-9]*(?:user|enduser|sluice|identity)/i;
+const mayBeReserved = /^[^a-z0-9]*(?:user|enduser|sluice|identity)/i;
 
-/**
- * Whether an attribute says who somebody is: only the gateway says that. However it is spelled, since backends bring names to one form:
- * `user_id` and `User.Id` become what `user.id` becomes.
- */
-export function saysWho(key: string): boolean {
-  const name = inPlainLetters(key);
-  return beginsLike.test(name) && isReserved(dotted(name));
+/** Whether an attribute names a user or key, in any spelling: backends normalize `user_id` and `User.Id` to `user.id`. */
+export function isIdentityKey(key: string): boolean {
+  const name = asciiOf(key);
+  return mayBeReserved.test(name) && isReserved(dotted(name));
 }
 
-/** Whether a metric has a name of the gateway's own. */
 function isOwnMetric(metric: string): boolean {
-  return `${dotted(inPlainLetters(metric))}.`.startsWith("sluice.");
+  return `${dotted(asciiOf(metric))}.`.startsWith("sluice.");
 }
 
-/** Whether an attribute of a resource says that it is the gateway. `service`: the gateway's own name. */
+/** Whether an attribute of a resource claims to be the gateway. */
 function claimsService(key: string, value: string, service: string): boolean {
-  return dotted(inPlainLetters(key)) === "service.name" && dotted(inPlainLetters(value)) === dotted(service);
+  return dotted(asciiOf(key)) === "service.name" && dotted(asciiOf(value)) === dotted(service);
 }
 
-/** Without the widths, marks and dotless letters by which one name is written in many ways. */
-function inPlainLetters(text: string): string {
+/** Replaces full-width, accented and dotless letters. */
+function asciiOf(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return text;
   return text
     .normalize("NFKD")

@@ -1,21 +1,20 @@
 import { bounds } from "#core/index.ts";
 import type { HistogramValue } from "../metric-reports.ts";
-import type { Taken } from "./export-queue.ts";
-import type { ToldMetric } from "./metric-data.ts";
+import type { Batch } from "./export-queue.ts";
+import type { ExportedMetric } from "./metric-exports.ts";
 import { keyBytes, ProtobufWriter, varintSize } from "./protobuf-writer.ts";
 import type { LogFields, SharedFields, SpanFields, SpanLink } from "./record-fields.ts";
 import { spanWordsOf, type TraceContext, traceWordsOf } from "./traces.ts";
 
-/** Who tells: the same in everything that is sent. */
+/** Resource attributes and instrumentation scope, the same in every request. */
 export interface Origin {
-  /** Of the resource. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly scope: { readonly name: string; readonly version?: string; readonly schemaUrl?: string };
 }
 
 /**
- * Records of one kind as they stand in an export request of opentelemetry-proto: below their resource and their scope. They are written
- * once, where they are sent from: behind room for what stands in front of them in a request, which is known when that leaves.
+ * Encoded records of one signal, laid out as an export request of opentelemetry-proto. Each is written once, in place. The buffer
+ * begins with free space for the head of the request (resource and scope), whose size is known only when the request leaves.
  */
 export class RequestBytes {
   readonly #origin: Uint8Array;
@@ -24,10 +23,10 @@ export class RequestBytes {
   readonly #head = new ProtobufWriter(256);
   readonly #headRoom: number;
   #waiting: ProtobufWriter;
-  /** What the last request stands in; null: it is not known to be done with. */
+  /** The buffer of the last request; null once it is free. */
   #leaving: ProtobufWriter | null = null;
   #spare: ProtobufWriter | null = null;
-  /** Where each of them ends. */
+  /** The end of each record. */
   #ends: number[] = [];
   #end: number;
   #start = 0;
@@ -37,16 +36,16 @@ export class RequestBytes {
     const inner = new ProtobufWriter();
     for (const [name, value] of Object.entries(attributes)) writer.attribute(1, keyBytes(name), value);
     inner.message(1, writer);
-    this.#origin = inner.taken();
+    this.#origin = inner.toBytes();
     writer.clear();
     inner.clear();
     writer.text(1, scope.name);
     writer.text(2, scope.version ?? "");
     inner.message(1, writer);
-    this.#scope = inner.taken();
+    this.#scope = inner.toBytes();
     inner.clear();
     if ((scope.schemaUrl ?? "") !== "") inner.text(3, scope.schemaUrl ?? "");
-    this.#schema = inner.taken();
+    this.#schema = inner.toBytes();
     this.#headRoom = this.#origin.length + this.#scope.length + 2 * openBytesMax;
     this.#waiting = this.#empty();
     this.#end = this.#headRoom;
@@ -60,7 +59,7 @@ export class RequestBytes {
     return this.#end - this.#headRoom;
   }
 
-  /** How many of the oldest take no more than that; one at the least. */
+  /** How many of the oldest records fit into that many bytes, at least one. */
   fitting(bytesMax: number): number {
     const ends = this.#ends;
     let count = ends.length;
@@ -68,30 +67,30 @@ export class RequestBytes {
     return count;
   }
 
-  /** Where a record is to be written, which is there with `end`. */
+  /** Returns the writer for a record, which counts once `end` is called. */
   begin(): ProtobufWriter {
-    // One that could not be written to its end stands there still.
-    this.#waiting.cut(this.#end);
-    this.#start = this.#waiting.openLater(2);
+    // Removes a record that could not be finished.
+    this.#waiting.truncate(this.#end);
+    this.#start = this.#waiting.beginField(2);
     return this.#waiting;
   }
 
   end(): void {
-    this.#waiting.close(this.#start);
+    this.#waiting.endField(this.#start);
     this.#end = this.#waiting.length;
     this.#ends.push(this.#end);
   }
 
-  /** A request with the oldest, `size` of them at most. */
+  /** A request with at most `size` of the oldest records. */
   take(size: number): Uint8Array {
     const { length } = this.#ends;
     const request = this.#waiting;
-    request.cut(this.#end);
+    request.truncate(this.#end);
     const rest = this.#spare ?? this.#empty();
     const end = this.#ends[size - 1] ?? this.#headRoom;
     const by = end - this.#headRoom;
     this.#ends = size < length ? this.#ends.slice(size).map((at) => at - by) : [];
-    request.move(end, rest);
+    request.moveTail(end, rest);
     request.raw(this.#schema);
     this.#waiting = rest;
     this.#end -= by;
@@ -104,10 +103,10 @@ export class RequestBytes {
     head.raw(this.#origin);
     head.open(2, ofScope);
     head.raw(this.#scope);
-    return request.headed(head, this.#headRoom);
+    return request.withHead(head, this.#headRoom);
   }
 
-  /** The last request has left, and the next but one may stand where it stood. */
+  /** Call it when the last request was sent: its buffer is used again. */
   reuse(): void {
     const writer = this.#leaving;
     this.#leaving = null;
@@ -123,87 +122,84 @@ export class RequestBytes {
   }
 }
 
-/** A tag, and a size below 2^35. */
+/** A tag and a size below 2^35. */
 const openBytesMax = 6;
 
-/** Records that wait to be sent as the bytes of a request. */
-export class BytesStore<Row extends RequestBytes> {
-  protected readonly row: Row;
+/** Encoded records that wait to be exported. */
+export class BytesStore<Records extends RequestBytes> {
+  protected readonly records: Records;
   readonly #onContentLost: () => void;
 
-  constructor(row: Row, onContentLost: () => void = () => {}) {
-    this.row = row;
+  constructor(records: Records, onContentLost: () => void = () => {}) {
+    this.records = records;
     this.#onContentLost = onContentLost;
   }
 
   get size(): number {
-    return this.row.size;
+    return this.records.size;
   }
 
   get isFull(): boolean {
-    return this.row.bytes >= bounds.contentRequestBytesMax;
+    return this.records.bytes >= bounds.contentRequestBytesMax;
   }
 
-  take(max: number): Taken<Uint8Array> | null {
-    const size = Math.min(max, this.row.fitting(bounds.contentRequestBytesMax));
-    return size === 0 ? null : { batch: this.row.take(size), size };
+  take(max: number): Batch<Uint8Array> | null {
+    const size = Math.min(max, this.records.fitting(bounds.contentRequestBytesMax));
+    return size === 0 ? null : { items: this.records.take(size), size };
   }
 
   reuse(): void {
-    this.row.reuse();
+    this.records.reuse();
   }
 
-  /** Whether there is no room for what was said in a call, which is then counted as lost. */
+  /** Whether there is no room for the messages of a call, which then count as lost. */
   protected losesContent(): boolean {
-    const isLost = this.row.bytes > bounds.contentQueueBytesMax;
+    const isLost = this.records.bytes > bounds.contentQueueBytesMax;
     if (isLost) this.#onContentLost();
     return isLost;
   }
 }
 
-/** Has the context's HAS_IS_REMOTE bit, IS_REMOTE, and the sampled flag: opentelemetry-proto, SpanFlags. */
+/** Sampled, HAS_IS_REMOTE and, for a parent of the caller, IS_REMOTE: opentelemetry-proto, SpanFlags. */
 const localFlags = 0x101;
 const remoteFlags = 0x301;
 const spanAttributesField = 9;
 
-/** Spans as they stand in an ExportTraceServiceRequest of opentelemetry-proto; a batch is such a request. */
+/** Spans of an ExportTraceServiceRequest. */
 export class SpanBytes extends RequestBytes {
   readonly #inner = new ProtobufWriter();
 
   put(span: SpanFields): void {
-    this.#write(this.begin(), span);
-    this.end();
-  }
-
-  #write(out: ProtobufWriter, span: SpanFields): void {
-    const { trace, below, failed } = span;
+    const out = this.begin();
+    const { trace, parentSourceId, failure } = span;
     writeTraceId(out, 1, trace);
-    out.words(2, spanWordsOf(span.of));
+    out.words(2, spanWordsOf(span.sourceId));
     if (trace.traceState !== null) out.text(3, trace.traceState);
-    if (below !== null) out.words(4, spanWordsOf(below));
+    if (parentSourceId !== null) out.words(4, spanWordsOf(parentSourceId));
     else if (span.parentSpanId !== null) out.hex(4, span.parentSpanId);
     out.nanoseconds(7, span.startMs);
     out.nanoseconds(8, Math.max(span.startMs, span.endMs));
-    out.raw(span.shared.written ?? writeShared(span.shared));
+    out.raw(encodedFields(span.shared, spanAttributesField, writeSpanName));
     span.own.write(out, spanAttributesField);
     for (const link of span.links) this.#writeLink(out, link);
-    if (failed !== null) {
+    if (failure !== null) {
       const status = this.#inner;
       status.clear();
-      status.text(2, failed);
+      status.text(2, failure);
       status.tag(3, 0);
       status.varint(2);
       out.message(15, status);
     }
     out.tag(16, 5);
-    out.fixed32(below === null && span.parentSpanId !== null ? remoteFlags : localFlags);
+    out.fixed32(parentSourceId === null && span.parentSpanId !== null ? remoteFlags : localFlags);
+    this.end();
   }
 
-  #writeLink(out: ProtobufWriter, { trace, of }: SpanLink): void {
+  #writeLink(out: ProtobufWriter, { trace, sourceId }: SpanLink): void {
     const link = this.#inner;
     link.clear();
     writeTraceId(link, 1, trace);
-    link.words(2, spanWordsOf(of));
+    link.words(2, spanWordsOf(sourceId));
     if (trace.traceState !== null) link.text(3, trace.traceState);
     link.tag(6, 5);
     link.fixed32(localFlags);
@@ -211,38 +207,49 @@ export class SpanBytes extends RequestBytes {
   }
 }
 
-/** What many spans have alike. */
-function writeShared(shared: SharedFields): Uint8Array {
-  return shared.write(spanAttributesField, (out) => {
-    out.text(5, shared.name);
-    out.tag(6, 0);
-    // In the protocol 0 is no kind.
-    out.varint(shared.kind + 1);
-  });
+function writeSpanName(out: ProtobufWriter, { name, kind }: SharedFields): void {
+  out.text(5, name);
+  out.tag(6, 0);
+  // SPAN_KIND_UNSPECIFIED is 0.
+  out.varint(kind + 1);
+}
+
+/** Shared fields are encoded at their first use. `head` writes the fields in front of the attributes. */
+function encodedFields(
+  shared: SharedFields,
+  attributesField: number,
+  head: (out: ProtobufWriter, shared: SharedFields) => void,
+): Uint8Array {
+  if (shared.encoded === null) {
+    const writer = new ProtobufWriter();
+    head(writer, shared);
+    for (const [name, value] of Object.entries(shared.attributes)) {
+      writer.attribute(attributesField, keyBytes(name), value);
+    }
+    shared.encoded = writer.toBytes();
+  }
+  return shared.encoded;
 }
 
 function writeTraceId(out: ProtobufWriter, field: number, trace: TraceContext): void {
-  if (trace.root === null) out.hex(field, trace.traceId);
-  else out.words(field, traceWordsOf(trace.root));
+  if (trace.sourceId === null) out.hex(field, trace.traceId);
+  else out.words(field, traceWordsOf(trace.sourceId));
 }
 
 const logAttributesField = 6;
 const sampledFlag = 1;
 
-/** Records as they stand in an ExportLogsServiceRequest of opentelemetry-proto; a batch is such a request. */
+/** Log records of an ExportLogsServiceRequest. */
 export class LogBytes extends RequestBytes {
   readonly #inner = new ProtobufWriter(256);
 
   put(record: LogFields): void {
-    this.#write(this.begin(), record);
-    this.end();
-  }
-
-  #write(out: ProtobufWriter, record: LogFields): void {
+    const out = this.begin();
     const { shared, trace, sampled, dropped } = record;
     out.nanoseconds(1, record.atMs);
-    if (shared === null) this.#writeWords(out, record);
-    else out.raw(shared.written ?? this.#writeShared(shared, record));
+    if (shared === null) this.#writeBody(out, record);
+    // Records with the same shared fields have the same level and body.
+    else out.raw(encodedFields(shared, logAttributesField, (head) => this.#writeBody(head, record)));
     record.own?.write(out, logAttributesField);
     for (const name in record.attributes) writePair(out, logAttributesField, name, record.attributes[name]);
     if (dropped > 0) {
@@ -253,13 +260,14 @@ export class LogBytes extends RequestBytes {
       out.tag(8, 5);
       out.fixed32(sampled ? sampledFlag : 0);
       writeTraceId(out, 9, trace);
-      out.words(10, spanWordsOf(record.of));
+      out.words(10, spanWordsOf(record.sourceId));
     }
     out.nanoseconds(11, record.observedMs);
     if (record.eventName !== null) out.text(12, record.eventName);
+    this.end();
   }
 
-  #writeWords(out: ProtobufWriter, { severity, level, body }: LogFields): void {
+  #writeBody(out: ProtobufWriter, { severity, level, body }: LogFields): void {
     out.tag(2, 0);
     out.varint(severity);
     out.text(3, level);
@@ -269,14 +277,9 @@ export class LogBytes extends RequestBytes {
     inner.text(1, body);
     out.message(5, inner);
   }
-
-  /** What many records have alike, their level and words among it. */
-  #writeShared(shared: SharedFields, record: LogFields): Uint8Array {
-    return shared.write(logAttributesField, (out) => this.#writeWords(out, record));
-  }
 }
 
-/** A KeyValue whose value is any that JSON has. Few records have such. */
+/** A KeyValue with any JSON value. Few records have one. */
 function writePair(out: ProtobufWriter, field: number, name: string, value: unknown): void {
   const pair = new ProtobufWriter(smallBytes);
   pair.text(1, name);
@@ -284,7 +287,7 @@ function writePair(out: ProtobufWriter, field: number, name: string, value: unkn
   out.message(field, pair);
 }
 
-/** An AnyValue; without a member where there is no value. */
+/** An AnyValue, empty for null and undefined. */
 function anyValueOf(value: unknown): ProtobufWriter {
   const out = new ProtobufWriter(smallBytes);
   if (typeof value === "string") out.text(1, value);
@@ -322,7 +325,7 @@ const fields = { gauge: 5, counter: 7, histogram: 9 } as const;
 const [delta, cumulative] = [1, 2];
 
 /** An ExportMetricsServiceRequest of opentelemetry-proto. */
-export function metricsRequest(origin: Origin, metrics: readonly ToldMetric[]): Uint8Array {
+export function metricsRequest(origin: Origin, metrics: readonly ExportedMetric[]): Uint8Array {
   const request = new RequestBytes(origin);
   for (const metric of metrics) {
     writeMetric(request.begin(), metric);
@@ -331,15 +334,15 @@ export function metricsRequest(origin: Origin, metrics: readonly ToldMetric[]): 
   return request.take(metrics.length);
 }
 
-function writeMetric(out: ProtobufWriter, metric: ToldMetric): void {
+function writeMetric(out: ProtobufWriter, metric: ExportedMetric): void {
   out.text(1, metric.name);
   out.text(2, metric.help);
   out.text(3, metric.unit ?? unitOf(metric.name));
-  const data = out.openLater(fields[metric.type]);
+  const data = out.beginField(fields[metric.type]);
   for (const point of metric.points) {
-    const start = out.openLater(1);
+    const start = out.beginField(1);
     writePoint(out, metric, point);
-    out.close(start);
+    out.endField(start);
   }
   if (metric.type !== "gauge") {
     out.tag(2, 0);
@@ -349,7 +352,7 @@ function writeMetric(out: ProtobufWriter, metric: ToldMetric): void {
     out.tag(3, 0);
     out.varint(1);
   }
-  out.close(data);
+  out.endField(data);
 }
 
 function unitOf(name: string): string {
@@ -357,7 +360,11 @@ function unitOf(name: string): string {
   return name.includes("_bytes") ? "By" : "";
 }
 
-function writePoint(out: ProtobufWriter, times: ToldMetric, { labels, value }: ToldMetric["points"][number]): void {
+function writePoint(
+  out: ProtobufWriter,
+  times: ExportedMetric,
+  { labels, value }: ExportedMetric["points"][number],
+): void {
   out.nanoseconds(2, times.startMs);
   out.nanoseconds(3, times.endMs);
   const isNumber = typeof value === "number";

@@ -1,42 +1,40 @@
-import type { LedgerEntry, Principal } from "#core/index.ts";
-import { bounds } from "#core/index.ts";
+import { BoundedMap, bounds, type LedgerEntry, type Principal } from "#core/index.ts";
 import type { ReadContent } from "../content/read-content.ts";
-import type { Taken } from "./export-queue.ts";
+import { OpenCalls } from "./call-totals.ts";
+import type { Batch } from "./export-queue.ts";
 import { errorTypeOf } from "./gen-ai-names.ts";
 import { AttributeList, noLinks, SharedFieldsCache, type SpanFields } from "./record-fields.ts";
 import { BytesStore, type SpanBytes } from "./request-bytes.ts";
 import {
   addAttempt,
   addCall,
-  beganTask,
+  attemptFacts,
+  attemptFields,
+  callFacts,
+  callFields,
+  createdTask,
   type EndedCall,
-  isSameAttempt,
-  isSameCall,
   type NameOptions,
   routeTemplates,
-  sharedOfAttempt,
-  sharedOfCall,
   statusMessage,
   type UpstreamFacts,
 } from "./span-attributes.ts";
-import { TracedCalls, TracedKeys } from "./traced-call.ts";
-import { type Traces, taskId, taskTrace } from "./traces.ts";
+import { type Traces, taskSourceId, taskTrace } from "./traces.ts";
 
-/** An attempt, with what was said in it and the sentence of its failure, as in the log. */
+/** An attempt with its messages and the message of its failure, as in the log. */
 interface DetailedAttempt {
   readonly entry: LedgerEntry;
   readonly content: ReadContent | null;
   readonly message: string | null;
 }
 
-/** One whose messages were read. */
-export interface ToldAttempt extends DetailedAttempt {
+export interface AttemptWithContent extends DetailedAttempt {
   readonly content: ReadContent;
 }
 
 export type AttemptEvent = LedgerEntry | DetailedAttempt;
 
-/** What spans are made of: a settled entry of the ledger, or the end of a request. */
+/** What spans are made from: a settled ledger entry, or the end of a request. */
 export type TracedEvent = AttemptEvent | EndedCall;
 
 export function entryOf(event: AttemptEvent): LedgerEntry {
@@ -48,116 +46,117 @@ interface SpanMakerOptions extends NameOptions {
   readonly upstreamOf: (provider: string) => UpstreamFacts | null;
 }
 
-/** Makes spans of what was settled: one for each call and one for each of its attempts. */
+/** Makes one span for each call and one for each of its attempts. */
 export class SpanMaker {
   readonly #options: SpanMakerOptions;
-  readonly #calls = new TracedCalls();
-  readonly #keys = new TracedKeys();
+  readonly #calls = new OpenCalls();
+  /** By key id. Spans name keys as the calls themselves did, so nothing is read from the database. */
+  readonly #principals = new BoundedMap<string, Principal>(bounds.tracedKeysMax);
   readonly #own = new AttributeList();
-  readonly #ofAttempts = new SharedFieldsCache(isSameAttempt, sharedOfAttempt);
-  readonly #ofCalls = new SharedFieldsCache(isSameCall, sharedOfCall);
+  readonly #attemptFields = new SharedFieldsCache(attemptFacts, attemptFields);
+  readonly #callFields = new SharedFieldsCache(callFacts, callFields);
 
   constructor(options: SpanMakerOptions) {
     this.#options = options;
   }
 
-  /** Whether the names of its key are known. They come with the end of the key's first call, which stands behind its attempts. */
+  /** Whether the name of the key is known. It comes with the end of the key's first call, after the attempts of that call. */
   isNamed(entry: LedgerEntry): boolean {
-    return this.#keys.of(entry.keyId) !== null;
+    return this.#principals.has(entry.keyId);
   }
 
   learn(principal: Principal): void {
-    this.#keys.learn(principal);
+    const { id } = principal.key;
+    if (this.#principals.peek(id) !== principal) this.#principals.set(id, principal);
   }
 
-  /** To be read before the next one is made. null: there is none, or it is not kept. */
+  /** Read the span before the next one is made. null: no span, or its trace is not sampled. */
   spanOf(event: TracedEvent): SpanFields | null {
-    if ("end" in event) return this.#ofCall(event);
-    return "content" in event ? this.#ofEntry(event.entry, event) : this.#ofEntry(event, noMore);
+    if ("end" in event) return this.#callSpan(event);
+    return "content" in event ? this.#entrySpan(event.entry, event) : this.#entrySpan(event, noDetails);
   }
 
-  /** The SERVER span of a call. What it used stands in the spans of its attempts, so that no sum counts it twice. */
-  #ofCall({ end, endMs }: EndedCall): SpanFields | null {
+  /** The SERVER span of a call. Its usage is in the spans of its attempts only, so that no sum counts it twice. */
+  #callSpan({ end, endMs }: EndedCall): SpanFields | null {
     const { traces } = this.#options;
     const { requestId, route, status } = end;
-    const isTask = beganTask(end);
+    const isTask = createdTask(end);
     const trace = traces.ended(requestId, isTask);
-    const facts = this.#calls.take(requestId);
+    const totals = this.#calls.take(requestId);
     if (!routeTemplates.has(route) || !traces.isSampled(trace)) return null;
     const startMs = endMs - end.totalMs;
-    addCall(this.#own.clear(), end, facts);
+    addCall(this.#own.clear(), end, totals);
     return {
       trace,
-      of: requestId,
-      below: null,
+      sourceId: requestId,
+      parentSourceId: null,
       parentSpanId: trace.parentSpanId,
-      startMs: facts === null ? startMs : Math.min(startMs, facts.startMs),
-      endMs: facts === null ? endMs : Math.max(endMs, facts.endMs),
-      shared: this.#ofCalls.get(end.principal?.key.id ?? "", { end, facts }),
+      startMs: totals === null ? startMs : Math.min(startMs, totals.startMs),
+      endMs: totals === null ? endMs : Math.max(endMs, totals.endMs),
+      shared: this.#callFields.get(end.principal?.key.id ?? "", { end, totals }),
       own: this.#own,
-      // OpenTelemetry's HTTP conventions: an answer below 500 is no error of the server, whatever the caller did.
-      failed: status >= 500 || (status < 400 && facts?.isBroken === true) ? statusMessage(end, facts) : null,
-      links: isTask ? [{ trace: taskTrace(requestId), of: taskId(requestId) }] : noLinks,
+      // OpenTelemetry's HTTP conventions: a status below 500 is no error of the server.
+      failure: status >= 500 || (status < 400 && totals?.isBroken === true) ? statusMessage(end, totals) : null,
+      links: isTask ? [{ trace: taskTrace(requestId), sourceId: taskSourceId(requestId) }] : noLinks,
     };
   }
 
-  #ofEntry(entry: LedgerEntry, more: typeof noMore): SpanFields | null {
+  #entrySpan(entry: LedgerEntry, details: typeof noDetails): SpanFields | null {
     const { traces } = this.#options;
     const { requestId } = entry;
     if (entry.endpoint === "video" && entry.outcome !== "rejected") {
-      const begun = traces.takeOfTask(requestId);
+      const callTrace = traces.takeOfTask(requestId);
       const trace = taskTrace(requestId);
-      if (!traces.isSampled(begun ?? trace)) return null;
-      const links = begun === null ? noLinks : [{ trace: begun, of: requestId }];
-      return this.#ofAttempt(entry, noMore, { trace, of: taskId(requestId), below: null, links });
+      if (!traces.isSampled(callTrace ?? trace)) return null;
+      const links = callTrace === null ? noLinks : [{ trace: callTrace, sourceId: requestId }];
+      const ids = { sourceId: taskSourceId(requestId), parentSourceId: null };
+      return this.#attemptSpan(entry, noDetails, { trace, ...ids, links });
     }
     this.#calls.add(entry, errorTypeOf(entry));
     if (entry.outcome === "rejected") return null;
     const trace = traces.of(requestId);
     if (!traces.isSampled(trace)) return null;
-    return this.#ofAttempt(entry, more, { trace, of: entry.attemptId, below: requestId, links: noLinks });
+    const ids = { sourceId: entry.attemptId, parentSourceId: requestId };
+    return this.#attemptSpan(entry, details, { trace, ...ids, links: noLinks });
   }
 
-  /** The CLIENT span of an attempt; that of a video task is in a trace of its own. */
-  #ofAttempt(
+  /** The CLIENT span of an attempt. */
+  #attemptSpan(
     entry: LedgerEntry,
-    { content, message }: typeof noMore,
-    { trace, of, below, links }: Pick<SpanFields, "trace" | "of" | "below" | "links">,
+    { content, message }: typeof noDetails,
+    ids: Pick<SpanFields, "trace" | "sourceId" | "parentSourceId" | "links">,
   ): SpanFields {
     const { upstreamOf, oldNames } = this.#options;
     const { outcome, keyId } = entry;
     addAttempt(this.#own.clear(), entry, content, this.#options);
-    const source = { entry, upstream: upstreamOf(entry.provider), principal: this.#keys.of(keyId), oldNames };
+    const principal = this.#principals.peek(keyId) ?? null;
     return {
-      trace,
-      of,
-      below,
+      ...ids,
       parentSpanId: null,
       startMs: entry.at,
       endMs: entry.at + entry.totalMs,
-      shared: this.#ofAttempts.get(keyId, source),
+      shared: this.#attemptFields.get(keyId, { entry, upstream: upstreamOf(entry.provider), principal, oldNames }),
       own: this.#own,
-      // A caller who went away is no failure of the upstream.
-      failed: outcome === "failed" || outcome === "interrupted" ? (message ?? errorTypeOf(entry)) : null,
-      links,
+      // A caller who disconnects is no failure of the upstream.
+      failure: outcome === "failed" || outcome === "interrupted" ? (message ?? errorTypeOf(entry)) : null,
     };
   }
 }
 
-const noMore: Pick<DetailedAttempt, "content" | "message"> = { content: null, message: null };
+const noDetails: Pick<DetailedAttempt, "content" | "message"> = { content: null, message: null };
 
 /**
- * Spans that wait to be sent. They are written as soon as what they tell of is over: entries that waited instead would have outlived
- * their calls, and the collector of garbage would have had to carry them. Only the attempts of a key's first call wait for its end, with
- * which the names of the key come; they wait for one export at most.
+ * Spans that wait to be exported. They are encoded as soon as their call ends, so that waiting entries do not outlive their calls.
+ * Only the attempts of a key's first call wait for its end, which names the key, and for one export at most.
  */
 export class SpanStore extends BytesStore<SpanBytes> {
   readonly #maker: SpanMaker;
   #unnamed: AttemptEvent[] = [];
+  /** Those that were unnamed at the last export already. */
   #unnamedLong: AttemptEvent[] = [];
 
-  constructor(maker: SpanMaker, row: SpanBytes, onContentLost?: () => void) {
-    super(row, onContentLost);
+  constructor(maker: SpanMaker, spans: SpanBytes, onContentLost?: () => void) {
+    super(spans, onContentLost);
     this.#maker = maker;
   }
 
@@ -176,7 +175,7 @@ export class SpanStore extends BytesStore<SpanBytes> {
     this.#write(event);
   }
 
-  override take(max: number): Taken<Uint8Array> | null {
+  override take(max: number): Batch<Uint8Array> | null {
     for (const event of this.#unnamedLong) this.#write(event);
     this.#unnamedLong = this.#unnamed;
     this.#unnamed = [];
@@ -194,8 +193,8 @@ export class SpanStore extends BytesStore<SpanBytes> {
   }
 
   #write(event: TracedEvent): void {
-    const leavesOut = "content" in event && event.content !== null && this.losesContent();
-    const span = this.#maker.spanOf(leavesOut ? { ...event, content: null } : event);
-    if (span !== null) this.row.put(span);
+    const isTooLarge = "content" in event && event.content !== null && this.losesContent();
+    const span = this.#maker.spanOf(isTooLarge ? { ...event, content: null } : event);
+    if (span !== null) this.records.put(span);
   }
 }

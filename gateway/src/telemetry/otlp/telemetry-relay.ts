@@ -2,7 +2,7 @@ import { BoundedMap, bounds, LastingFault, type Principal, sleep, within } from 
 import type { AgentTelemetry, Clock, Observer, OtlpSettings, RelayedTelemetry } from "#ports/index.ts";
 import { type CollectorNetwork, openCollector, type SendToCollector } from "./collector-client.ts";
 import { ExportQueue, ListStore } from "./export-queue.ts";
-import { type Attribution, attributedJson, attributedProtobuf, Unreadable } from "./relayed-export.ts";
+import { type Attribution, attributedJson, attributedProtobuf, MalformedTelemetry } from "./relayed-export.ts";
 
 type RelayedSignal = RelayedTelemetry["signal"];
 
@@ -10,18 +10,18 @@ export interface TelemetryRelayOptions extends CollectorNetwork {
   readonly settings: OtlpSettings;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
-  /** The address of a user; null: there is none any more. */
+  /** null if the user no longer exists. */
   readonly emailOf: (userId: string) => Promise<string | null>;
 }
 
 const signals = ["traces", "metrics", "logs"] as const;
 
 /**
- * The telemetry of coding agents on its way to the collector of the gateway's own. Taking a message is a push onto a bounded queue and
- * never fails; whose it is, is looked up when it is sent. The agent's own word on that is replaced.
+ * Forwards the telemetry of coding agents to the gateway's own collector. `take` only adds to a bounded queue and never fails. Before
+ * a message is sent, its attributes about the user are replaced by those of the key it came with.
  */
 export class TelemetryRelay implements AgentTelemetry {
-  /** Messages that the collector took, and those that never came there. */
+  /** Messages that the collector accepted, and those that were lost. */
   readonly counts = { relayed: 0, lost: 0 };
   readonly #options: TelemetryRelayOptions;
   readonly #queues: ReadonlyMap<RelayedSignal, ExportQueue<RelayedTelemetry, readonly RelayedTelemetry[]>>;
@@ -33,7 +33,7 @@ export class TelemetryRelay implements AgentTelemetry {
     this.#options = options;
     const life = { clock: options.clock, ms: bounds.relayedEmailMs };
     this.#emails = new BoundedMap(bounds.relayedEmailsMax, { life });
-    this.#queues = new Map([...senders].map(([signal, send]) => [signal, this.#queueOf(signal, send)]));
+    this.#queues = new Map([...senders].map(([signal, send]) => [signal, this.#openQueue(signal, send)]));
   }
 
   /** Throws when a certificate cannot be read. */
@@ -53,7 +53,7 @@ export class TelemetryRelay implements AgentTelemetry {
   take(message: RelayedTelemetry): void {
     const queue = this.#queues.get(message.signal);
     if (queue === undefined || this.#closed || message.body.length === 0) return;
-    if (queue.waiting >= bounds.relayedMessagesMax || this.#bytes + message.body.length > bounds.relayedBytesMax) {
+    if (queue.size >= bounds.relayedMessagesMax || this.#bytes + message.body.length > bounds.relayedBytesMax) {
       this.counts.lost++;
       return;
     }
@@ -61,7 +61,7 @@ export class TelemetryRelay implements AgentTelemetry {
     queue.add(message);
   }
 
-  /** Sends what waits, within a bound. */
+  /** Sends what waits, within a time limit. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -69,12 +69,12 @@ export class TelemetryRelay implements AgentTelemetry {
     await within(this.#options.clock, bounds.otlpFlushMs, flushed, () => undefined);
   }
 
-  #queueOf(signal: RelayedSignal, send: SendToCollector): ExportQueue<RelayedTelemetry, readonly RelayedTelemetry[]> {
+  #openQueue(signal: RelayedSignal, send: SendToCollector): ExportQueue<RelayedTelemetry, readonly RelayedTelemetry[]> {
     const { clock, observer } = this.#options;
     const fault = new LastingFault({
       ...{ clock, observer, level: "warn" },
-      fault: `The telemetry collector does not take ${signal} of agents; what it misses is not kept. Calls are not affected.`,
-      over: `The telemetry collector takes ${signal} of agents again.`,
+      fault: `failed to forward ${signal} of agents to the telemetry collector; they are dropped`,
+      over: `${signal} of agents are forwarded to the telemetry collector again`,
     });
     const batchMax = bounds.relayedBatchMax;
     return new ExportQueue({
@@ -83,7 +83,7 @@ export class TelemetryRelay implements AgentTelemetry {
       store: new ListStore<RelayedTelemetry>(),
       send: async (messages) => {
         try {
-          for (const { bodies, isJson } of await this.#readied(messages)) {
+          for (const { bodies, isJson } of await this.#prepare(messages)) {
             const { problem } = await send(Buffer.concat(bodies), isJson ? "http/json" : "http/protobuf");
             this.counts[problem === null ? "relayed" : "lost"] += bodies.length;
             if (problem === null) fault.passed();
@@ -102,53 +102,53 @@ export class TelemetryRelay implements AgentTelemetry {
   }
 
   /**
-   * Export requests of protobuf are one when they stand one behind the other. Those of one caller are: what the collector refuses of
-   * somebody is nobody else's loss.
+   * Joins the protobuf messages of one key into one request: concatenated export requests are a valid one. Requests of different keys
+   * stay separate, so that a rejected one costs only its sender.
    */
-  async #readied(messages: readonly RelayedTelemetry[]): Promise<readonly Export[]> {
+  async #prepare(messages: readonly RelayedTelemetry[]): Promise<readonly Export[]> {
     const joined = new Map<string, Export>();
-    const alone: Export[] = [];
+    const single: Export[] = [];
     for (const message of messages) {
       const body = await this.#attributed(message);
       const { isJson, principal } = message;
       const before = joined.get(principal.key.id);
       if (body === null) this.counts.lost++;
-      else if (isJson) alone.push({ bodies: [body], isJson });
+      else if (isJson) single.push({ bodies: [body], isJson });
       else if (before === undefined) joined.set(principal.key.id, { bodies: [body], isJson });
       else before.bodies.push(body);
-      // Each is bounded work; many of them are not one turn.
+      // Lets the event loop run between large messages.
       if (message.body.length > bounds.relayedTurnBytes) await sleep(this.#options.clock, 0, null);
     }
-    return [...joined.values(), ...alone];
+    return [...joined.values(), ...single];
   }
 
-  /** null: nobody can read it. */
+  /** null if the message is malformed. */
   async #attributed({ body, signal, isJson, principal }: RelayedTelemetry): Promise<Uint8Array | null> {
     const service = this.#options.settings.resource["service.name"] ?? "sluice";
-    const relaying = { said: await this.#said(principal), service };
+    const context = { attribution: await this.#attributionOf(principal), service };
     try {
-      return isJson ? attributedJson(body, signal, relaying) : attributedProtobuf(body, signal, relaying);
+      return isJson ? attributedJson(body, signal, context) : attributedProtobuf(body, signal, context);
     } catch (thrown) {
-      if (thrown instanceof Unreadable) return null;
+      if (thrown instanceof MalformedTelemetry) return null;
       throw thrown;
     }
   }
 
-  async #said({ person, workspace, group, key }: Principal): Promise<Attribution> {
-    const place = {
+  async #attributionOf({ person, workspace, group, key }: Principal): Promise<Attribution> {
+    const ofKey = {
       "sluice.workspace": workspace.slug,
       "sluice.workspace.id": workspace.id,
       "sluice.group": group.name,
       "sluice.key.id": key.id,
     };
-    if (person === null) return place;
+    if (person === null) return ofKey;
     const email = await this.#emailOf(person);
-    return { "user.id": person, ...(email === null ? {} : { "user.email": email }), ...place };
+    return { "user.id": person, ...(email === null ? {} : { "user.email": email }), ...ofKey };
   }
 
   async #emailOf(userId: string): Promise<string | null> {
-    const known = this.#emails.get(userId);
-    if (known !== undefined) return known;
+    const cached = this.#emails.get(userId);
+    if (cached !== undefined) return cached;
     const found = await this.#options.emailOf(userId).catch(() => null);
     if (found !== null) this.#emails.set(userId, found);
     return found;

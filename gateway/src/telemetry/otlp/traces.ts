@@ -3,15 +3,15 @@ import type { OtlpSampler, Tracing } from "#ports/index.ts";
 
 export interface TracesOptions {
   readonly sampler: OtlpSampler;
-  /** False: what callers say of traces is neither read nor changed. */
+  /** Whether `traceparent` is read from callers and sent to upstreams. */
   readonly propagates: boolean;
 }
 
-/** Which trace a request belongs to. Only what callers say is remembered; all else follows from the request's id. */
+/** Which trace a request belongs to. Only contexts of callers are stored; other ids are derived from the request's id. */
 export class Traces implements Tracing {
   readonly #options: TracesOptions;
-  readonly #told = new BoundedMap<string, TraceContext>(bounds.traceContextsMax);
-  readonly #ofTasks = new BoundedMap<string, TraceContext>(bounds.taskTracesMax);
+  readonly #callerContexts = new BoundedMap<string, TraceContext>(bounds.traceContextsMax);
+  readonly #taskContexts = new BoundedMap<string, TraceContext>(bounds.taskTracesMax);
 
   constructor(options: TracesOptions) {
     this.#options = options;
@@ -22,7 +22,7 @@ export class Traces implements Tracing {
     const traceparent = headers.get("traceparent");
     if (traceparent === null) return;
     const context = readTraceContext(traceparent, headers.get("tracestate"));
-    if (context !== null) this.#told.set(requestId, context);
+    if (context !== null) this.#callerContexts.set(requestId, context);
   }
 
   outbound(requestId: string, attemptId: string): ReturnType<Tracing["outbound"]> {
@@ -33,29 +33,29 @@ export class Traces implements Tracing {
   }
 
   traceIdOf(requestId: string): string {
-    return this.#toldOf(requestId)?.traceId ?? traceIdFrom(requestId);
+    return this.#callerContext(requestId)?.traceId ?? traceIdFrom(requestId);
   }
 
   of(requestId: string): TraceContext {
-    return this.#toldOf(requestId) ?? rootOf(requestId);
+    return this.#callerContext(requestId) ?? new DerivedTrace(requestId);
   }
 
-  /** The request is over. Of one that began a task the trace is remembered for that. */
-  ended(requestId: string, beganTask: boolean): TraceContext {
+  /** The request has ended. If it created a task, the trace is kept for the task's span. */
+  ended(requestId: string, createdTask: boolean): TraceContext {
     const context = this.of(requestId);
-    if (this.#told.size > 0) this.#told.delete(requestId);
-    if (beganTask) this.#ofTasks.set(requestId, context);
+    this.#callerContexts.delete(requestId);
+    if (createdTask) this.#taskContexts.set(requestId, context);
     return context;
   }
 
-  /** The trace of the call that began a task; null: it was in another process, or too long ago. */
+  /** The trace of the call that created a task; null if that was in another process or too long ago. */
   takeOfTask(requestId: string): TraceContext | null {
-    const context = this.#ofTasks.get(requestId) ?? null;
-    if (context !== null) this.#ofTasks.delete(requestId);
+    const context = this.#taskContexts.get(requestId) ?? null;
+    this.#taskContexts.delete(requestId);
     return context;
   }
 
-  /** OpenTelemetry's TraceIdRatioBased looks at the trace's last 56 bits, so that all who take part decide alike. */
+  /** Uses the last 56 bits of the trace id, as OpenTelemetry's TraceIdRatioBased does, so that all services decide alike. */
   isSampled({ traceId, parentSampled }: TraceContext): boolean {
     const { parentBased, ratio } = this.#options.sampler;
     if (parentBased && parentSampled !== null) return parentSampled;
@@ -63,28 +63,23 @@ export class Traces implements Tracing {
     return ratio > 0 && Number.parseInt(traceId.slice(18), 16) < ratio * 2 ** 56;
   }
 
-  /** What the caller said; null: nothing, or its call is over. */
-  #toldOf(requestId: string): TraceContext | null {
-    return this.#told.size === 0 ? null : (this.#told.peek(requestId) ?? null);
+  #callerContext(requestId: string): TraceContext | null {
+    return this.#callerContexts.peek(requestId) ?? null;
   }
 }
 
-/** Where a request stands among the traces. */
 export interface TraceContext {
   readonly traceId: string;
-  /** The id of ours that the trace's follows from; null: it is a caller's. */
-  readonly root: string | null;
-  /** The caller's span; null: the trace begins here. */
+  /** Id of ours that the trace id is derived from; null if a caller sent the trace id. */
+  readonly sourceId: string | null;
+  /** The caller's span; null if the trace begins here. */
   readonly parentSpanId: string | null;
-  /** What the caller decided; null: there is no caller who did. */
+  /** The caller's sampling decision; null if there is none. */
   readonly parentSampled: boolean | null;
   readonly traceState: string | null;
 }
 
-/**
- * W3C Trace Context, 3.2: `00-<trace>-<span>-<flags>`. null: it is none, and the trace begins here. A later version may go on behind
- * the flags.
- */
+/** W3C Trace Context, 3.2: `00-<trace>-<span>-<flags>`; later versions may append fields. null if it is invalid. */
 function readTraceContext(traceparent: string, tracestate: string | null): TraceContext | null {
   const found = traceparentPattern.exec(traceparent.trim());
   if (found === null) return null;
@@ -93,7 +88,7 @@ function readTraceContext(traceparent: string, tracestate: string | null): Trace
   if (zeros.test(traceId) || zeros.test(parentSpanId)) return null;
   return {
     traceId,
-    root: null,
+    sourceId: null,
     parentSpanId,
     parentSampled: (Number.parseInt(flags, 16) & 1) === 1,
     traceState: stateOf(tracestate),
@@ -103,45 +98,40 @@ function readTraceContext(traceparent: string, tracestate: string | null): Trace
 const traceparentPattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const zeros = /^0+$/;
 
-/** Passed on as it is, or not at all. */
 function stateOf(tracestate: string | null): string | null {
-  const said = tracestate?.trim() ?? "";
-  return said === "" || said.length > bounds.traceStateBytesMax || !/^[\x20-\x7e]*$/.test(said) ? null : said;
+  const state = tracestate?.trim() ?? "";
+  return state === "" || state.length > bounds.traceStateBytesMax || !/^[\x20-\x7e]*$/.test(state) ? null : state;
 }
 
-/** A trace that begins here. Its id is put into words only for those who read words. */
-function rootOf(id: string): TraceContext {
-  return new RootTrace(id);
-}
-
-class RootTrace implements TraceContext {
-  readonly root: string;
+/** A trace that begins here. Its id is formatted only when it is read. */
+class DerivedTrace implements TraceContext {
+  readonly sourceId: string;
   readonly parentSpanId = null;
   readonly parentSampled = null;
   readonly traceState = null;
 
-  constructor(root: string) {
-    this.root = root;
+  constructor(sourceId: string) {
+    this.sourceId = sourceId;
   }
 
   get traceId(): string {
-    return traceIdFrom(this.root);
+    return traceIdFrom(this.sourceId);
   }
 }
 
-/** A video task may last for an hour after its call was answered: it has a trace of its own, and each links to the other. */
+/** A video task may outlive its call by an hour, so it has its own trace. The two traces link to each other. */
 export function taskTrace(requestId: string): TraceContext {
-  return rootOf(taskId(requestId));
+  return new DerivedTrace(taskSourceId(requestId));
 }
 
-/** What the ids of the task's trace and span follow from. */
-export function taskId(requestId: string): string {
+/** The ids of the task's trace and span are derived from it. */
+export function taskSourceId(requestId: string): string {
   return `task ${requestId}`;
 }
 
 /**
- * Ids of traces and spans follow from our own. `req_01KX4…` holds 130 bits, of which the last 60 are random, as W3C Trace Context asks of
- * the last seven bytes: all but two of them are the trace's id. Other texts are hashed.
+ * Trace and span ids are derived from our own ids. `req_01KX4…` holds 130 bits, of which 128 become the trace id; the last 60 are
+ * random, as W3C Trace Context wants of the last seven bytes. Other texts are hashed.
  */
 export function traceIdFrom(id: string): string {
   return hex(traceWordsOf(id));
@@ -151,17 +141,17 @@ export function spanIdFrom(id: string): string {
   return hex(spanWordsOf(id));
 }
 
-/** The 16 bytes of it, most significant word first. To be read before the next id is asked for. */
+/** The 16 bytes of the trace id, most significant word first. Read them before the next call: the array is reused. */
 export function traceWordsOf(id: string): Int32Array {
-  if (readOwn(id)) return traceWords;
-  last = null;
+  if (parseOwnId(id)) return traceWords;
+  lastParsed = null;
   for (let word = 0; word < traceWords.length; word++) traceWords[word] = hashed(id, word + 1);
   return traceWords;
 }
 
-/** The 8 bytes of it. No span has the last half of its trace's id: whoever reads them would take it for that. */
+/** The 8 bytes of the span id. They are inverted, so that a span id never equals the second half of its trace id. */
 export function spanWordsOf(id: string): Int32Array {
-  if (readOwn(id)) {
+  if (parseOwnId(id)) {
     spanWords[0] = ~(traceWords[2] ?? 0) || 1;
     spanWords[1] = ~(traceWords[3] ?? 0) || 1;
   } else {
@@ -173,14 +163,14 @@ export function spanWordsOf(id: string): Int32Array {
 
 const traceWords = new Int32Array(4);
 const spanWords = new Int32Array(2);
-/** The one of ours whose words stand there: the log, a record and a span ask for the same one after the other. */
-let last: string | null = null;
+/** The id in `traceWords`. The log, a record and a span ask for the same one in turn. */
+let lastParsed: string | null = null;
 const prefixLength = 4;
 const ownLength = prefixLength + 26;
 
-/** False: it is none of ours. */
-function readOwn(id: string): boolean {
-  if (id === last) return true;
+/** Returns false if it is no id of ours. */
+function parseOwnId(id: string): boolean {
+  if (id === lastParsed) return true;
   if (id.length !== ownLength) return false;
   const a = thirtyBits(id, prefixLength);
   const b = thirtyBits(id, prefixLength + 6);
@@ -192,30 +182,29 @@ function readOwn(id: string): boolean {
   traceWords[1] = (b << 6) | (c >>> 24) || 1;
   traceWords[2] = (c << 8) | (d >>> 22);
   traceWords[3] = (d << 10) | e;
-  last = id;
+  lastParsed = id;
   return true;
 }
 
-/** Of six digits. Negative where one is none. */
+/** Six digits as a number; negative if one is invalid. */
 function thirtyBits(id: string, at: number): number {
   const first = (digit(id, at) << 25) | (digit(id, at + 1) << 20) | (digit(id, at + 2) << 15);
   return first | (digit(id, at + 3) << 10) | (digit(id, at + 4) << 5) | digit(id, at + 5);
 }
 
-/** Crockford's base 32; -1: it is no digit. */
+/** Crockford's base 32; -1 if it is no digit. */
 function digit(id: string, at: number): number {
   return digits[id.charCodeAt(at) & 127] ?? -1;
 }
 
 const digits = new Int8Array(128).fill(-1);
-for (const [value, letter] of [..."0123456789ABCDEFGHJKMNPQRSTVWXYZ"].entries()) digits[letter.charCodeAt(0)] = value;
+for (const [value, digit] of [..."0123456789ABCDEFGHJKMNPQRSTVWXYZ"].entries()) digits[digit.charCodeAt(0)] = value;
 
-/** Never zero, which would be no id. */
+/** Never zero, which W3C Trace Context forbids as an id. */
 function hashed(id: string, seed: number): number {
   return Bun.hash.murmur32v3(id, seed) | 0 || 1;
 }
 
-/** One text, and not one that is put together of many when somebody reads it. */
 function hex(words: Int32Array): string {
   for (let place = 0; place < words.length; place++) hexBytes.writeInt32BE(words[place] as number, place * 4);
   return hexBytes.toString("hex", 0, words.length * 4);

@@ -1,36 +1,37 @@
 import { bounds } from "#core/index.ts";
 import type { HistogramValue, ReportedMetric, ReportedPoint } from "../metric-reports.ts";
 
-/** A number that can be told. */
 type Value = number | HistogramValue;
 
-/** What is told of a metric: its points, and since when. Unix milliseconds. */
-export interface ToldMetric extends Omit<ReportedMetric, "points"> {
+/** A metric as it is exported. Times are Unix milliseconds. */
+export interface ExportedMetric extends Omit<ReportedMetric, "points"> {
   readonly points: readonly (ReportedPoint & { readonly value: Value })[];
   readonly isDelta: boolean;
   readonly startMs: number;
   readonly endMs: number;
 }
 
-/** With `delta` each export tells what was added since the last one that arrived: `sent` says that the latest did. */
-export class MetricData {
+/**
+ * Turns reports into exports. With temporality `delta` an export holds what was added since the last successful one: call `sent`
+ * when an export succeeded.
+ */
+export class MetricExports {
   readonly #temporality: "cumulative" | "delta";
   readonly #startMs: number;
-  #told = new Map<string, Value>();
-  #toldMs: number;
-  #telling: { readonly values: Map<string, Value>; readonly atMs: number } | null = null;
+  #lastSent: Snapshot;
+  #pending: Snapshot | null = null;
 
   constructor(temporality: "cumulative" | "delta", startMs: number) {
     this.#temporality = temporality;
     this.#startMs = startMs;
-    this.#toldMs = startMs;
+    this.#lastSent = { values: new Map(), atMs: startMs };
   }
 
-  of(metrics: readonly ReportedMetric[], nowMs: number): ToldMetric[] {
+  of(metrics: readonly ReportedMetric[], nowMs: number): ExportedMetric[] {
     const isDelta = this.#temporality === "delta";
     const values = new Map<string, Value>();
-    this.#telling = { values, atMs: nowMs };
-    const startMs = isDelta ? this.#toldMs : this.#startMs;
+    this.#pending = { values, atMs: nowMs };
+    const startMs = isDelta ? this.#lastSent.atMs : this.#startMs;
     return metrics.flatMap((metric) => {
       const points = metric.points.flatMap(({ labels, value }) => {
         if (value === null || (typeof value === "number" && !Number.isFinite(value))) return [];
@@ -38,42 +39,45 @@ export class MetricData {
         const key = `${metric.name} ${JSON.stringify(labels)}`;
         if (values.size >= bounds.metricSeriesToldMax) return [];
         values.set(key, copyOf(value));
-        const added = addedTo(value, this.#told.get(key));
-        return added === null ? [] : [{ labels, value: added }];
+        const difference = differenceOf(value, this.#lastSent.values.get(key));
+        return difference === null ? [] : [{ labels, value: difference }];
       });
       if (points.length === 0) return [];
       return [{ ...metric, points, isDelta: isDelta && metric.type !== "gauge", startMs, endMs: nowMs }];
     });
   }
 
-  /** The latest ones are where they belong. */
   sent(): void {
-    if (this.#telling === null) return;
-    this.#told = this.#telling.values;
-    this.#toldMs = this.#telling.atMs;
-    this.#telling = null;
+    if (this.#pending !== null) this.#lastSent = this.#pending;
+    this.#pending = null;
   }
 }
 
-function copyOf(value: Value): Value {
-  return typeof value === "number"
-    ? value
-    : { ...value, counts: [...value.counts], sum: value.sum, count: value.count };
+interface Snapshot {
+  readonly values: ReadonlyMap<string, Value>;
+  readonly atMs: number;
 }
 
-/** null: nothing came since. */
-function addedTo(now: Value, before: Value | undefined): Value | null {
+/** The values of a report change as counting goes on. */
+function copyOf(value: Value): Value {
+  if (typeof value === "number") return value;
+  const { boundaries, counts, sum, count } = value;
+  return { boundaries, counts: [...counts], sum, count };
+}
+
+/** null if nothing was added. */
+function differenceOf(now: Value, before: Value | undefined): Value | null {
   if (typeof now === "number") {
     const added = now - (typeof before === "number" ? before : 0);
     return added === 0 ? null : added;
   }
-  const told: HistogramValue | null = typeof before === "object" ? before : null;
-  const count = now.count - (told?.count ?? 0);
+  const last = typeof before === "object" ? before : null;
+  const count = now.count - (last?.count ?? 0);
   if (count === 0) return null;
   return {
     boundaries: now.boundaries,
-    counts: now.counts.map((value, place) => value - (told?.counts[place] ?? 0)),
-    sum: now.sum - (told?.sum ?? 0),
+    counts: now.counts.map((value, index) => value - (last?.counts[index] ?? 0)),
+    sum: now.sum - (last?.sum ?? 0),
     count,
   };
 }

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import type { LedgerEntry } from "#core/index.ts";
-import { TracedCalls } from "./traced-call.ts";
+import { OpenCalls } from "./call-totals.ts";
 
 const entry = (requestId: string, more: Partial<LedgerEntry> = {}): LedgerEntry =>
   ({ requestId, at: 10, totalMs: 5, outcome: "succeeded", costNanoUsd: 1, ...more }) as unknown as LedgerEntry;
 
-test("calls that overlap have each their own attempts, and each is told once", () => {
-  const calls = new TracedCalls();
+test("keeps apart the attempts of overlapping calls and returns each total once", () => {
+  const calls = new OpenCalls();
   calls.add(entry("req_1", { outcome: "failed" }), "upstream_error");
   calls.add(entry("req_2"), null);
   calls.add(entry("req_1", { at: 20, costNanoUsd: 7 }), null);
